@@ -1,0 +1,237 @@
+//! Entries: what `entry.toml` says of a server program, after its checks.
+//!
+//! [`Entry::parse`] reads the private wire form, which mirrors the file and rejects unknown keys, and gives each variant
+//! all that it inherits. `entries/README.md` explains the file to those who write one.
+
+mod wire;
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use crate::{id::VariantId, scenario::Scenario};
+
+/// Why an `entry.toml` is not one. The message is a sentence; the caller adds the file's name.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub struct EntryError(pub(crate) String);
+
+/// What kind of program it is: how much a row can be expected to carry.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// System calls and nothing between.
+    Raw,
+    /// A library for I/O; the protocol is the entry's own.
+    Library,
+    /// A framework that speaks the protocol itself.
+    Framework,
+}
+
+/// How one connection's work is written down.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Model {
+    /// A thread of the kernel per connection.
+    Threads,
+    /// A process per connection or per worker, with blocking calls.
+    Processes,
+    /// A loop of the entry's own over events.
+    EventLoop,
+    /// Functions that a library calls back.
+    Callbacks,
+    /// Stackful tasks in user space.
+    Fibers,
+    /// Stackless tasks of the language.
+    Coroutines,
+    /// Go's tasks.
+    Goroutines,
+    /// Futures driven by a runtime.
+    AsyncTasks,
+}
+
+/// How the server learns that there is something to do.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mechanism {
+    /// Readiness by epoll.
+    Epoll,
+    /// Completion by `io_uring`.
+    IoUring,
+    /// Calls that block.
+    Blocking,
+}
+
+/// How connections are shared between workers.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sharing {
+    /// There is one worker and cannot be another.
+    Single,
+    /// Each worker accepts its own connections and keeps them.
+    Prefork,
+    /// Any worker may go on with any connection.
+    Shared,
+    /// Each connection has a thread or a process of its own, whatever the number of workers.
+    PerConnection,
+}
+
+macro_rules! display_as_serialized {
+    ($($type:ident: $($variant:ident = $text:literal),+;)+) => {$(
+        impl std::fmt::Display for $type {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.pad(match self { $(Self::$variant => $text,)+ })
+            }
+        }
+    )+};
+}
+
+display_as_serialized! {
+    Class: Raw = "raw", Library = "library", Framework = "framework";
+    Model: Threads = "threads", Processes = "processes", EventLoop = "event-loop",
+        Callbacks = "callbacks", Fibers = "fibers", Coroutines = "coroutines",
+        Goroutines = "goroutines", AsyncTasks = "async-tasks";
+    Mechanism: Epoll = "epoll", IoUring = "io_uring", Blocking = "blocking";
+    Sharing: Single = "single", Prefork = "prefork", Shared = "shared",
+        PerConnection = "per-connection";
+}
+
+/// What must be there before an entry can be built, and the Debian packages that bring it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Requirement {
+    /// The thing itself.
+    pub need: Need,
+    /// Debian packages that bring it; empty when none does.
+    pub debian: Vec<String>,
+}
+
+/// A thing that an entry needs.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Need {
+    /// A program on the search path.
+    Command(String),
+    /// A C or C++ header that the compiler finds.
+    Header(String),
+    /// A package that pkg-config knows, with an optional version such as `liburing >= 2.3`.
+    PkgConfig(String),
+    /// At least this release of Linux.
+    Kernel {
+        /// The first number.
+        major: u32,
+        /// The second number.
+        minor: u32,
+    },
+    /// A kernel that lets this user set up rings.
+    IoUring,
+}
+
+/// Where a version is read from.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct VersionProbe {
+    /// What has the version, for example `gcc`.
+    pub name: String,
+    /// Where it stands.
+    pub source: VersionSource,
+    /// A regular expression whose first group is the version.
+    pub pattern: String,
+}
+
+/// The text in which a version stands.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum VersionSource {
+    /// The output of this command.
+    Command(Vec<String>),
+    /// A file in the entry's folder.
+    File(String),
+}
+
+/// How a server says that it accepts connections.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ready {
+    /// It prints `listening HOST:PORT`.
+    Line,
+    /// It says nothing; connections succeed.
+    Connect,
+}
+
+/// How a server is started.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct RunCommand {
+    /// Program and arguments with placeholders.
+    pub command: Vec<String>,
+    /// How it says that it is ready.
+    pub ready: Ready,
+    /// Environment variables beyond the inherited ones.
+    pub env: BTreeMap<String, String>,
+}
+
+/// One build or mode of an entry, with everything that it inherits.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Variant {
+    /// Its name.
+    pub id: VariantId,
+    /// What sets it apart from the other variants.
+    pub note: Option<String>,
+    /// Raw, library or framework.
+    pub class: Class,
+    /// How work is written down.
+    pub model: Model,
+    /// How it learns of events.
+    pub mechanism: Mechanism,
+    /// How workers share connections.
+    pub sharing: Sharing,
+    /// What it can do.
+    pub scenarios: Vec<Scenario>,
+    /// What it leaves out, in words.
+    pub skips: Vec<String>,
+    /// What a reader must know, in words.
+    pub known_issues: Vec<String>,
+    /// The most workers that it can have.
+    pub max_workers: Option<u32>,
+    /// What must be there.
+    pub requires: Vec<Requirement>,
+    /// Commands that build it, in order.
+    pub build: Vec<Vec<String>>,
+    /// The command that starts it.
+    pub run: RunCommand,
+}
+
+/// A server program under test.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Entry {
+    /// Its name, which is its folder below `entries/`.
+    pub id: String,
+    /// One line.
+    pub title: String,
+    /// One or two sentences.
+    pub description: String,
+    /// Where the framework is at home.
+    pub url: Option<String>,
+    /// What versions to record.
+    pub versions: Vec<VersionProbe>,
+    /// At least one.
+    pub variants: Vec<Variant>,
+}
+
+impl Entry {
+    /// Reads the text of an `entry.toml`. `id` is the folder's path below `entries/`.
+    pub fn parse(id: &str, text: &str) -> Result<Self, EntryError> {
+        toml::from_str::<wire::WireEntry>(text)
+            .map_err(|error| EntryError(error.to_string().trim_end().to_owned()))?
+            .resolve(id)
+    }
+}
+
+impl Variant {
+    /// The error that a scenario is not among this variant's, if it is not.
+    pub fn check_scenario(&self, scenario: Scenario) -> Result<(), String> {
+        if self.scenarios.contains(&scenario) {
+            return Ok(());
+        }
+        let has: Vec<&str> = self.scenarios.iter().map(|scenario| scenario.name()).collect();
+        Err(format!("{} has no scenario `{scenario}`: it has {}", self.id, has.join(", ")))
+    }
+}
+
+#[cfg(test)]
+mod tests;

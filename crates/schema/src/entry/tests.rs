@@ -1,0 +1,90 @@
+//! What an `entry.toml` may say, what its variants inherit, and what each mistake is answered with.
+
+use super::*;
+
+const MINIMAL: &str = r#"
+title = "A"
+description = "An example."
+class = "library"
+model = "callbacks"
+mechanism = "epoll"
+sharing = "shared"
+scenarios = ["hello", "echo"]
+skips = []
+[[version]]
+name = "cc"
+command = ["cc", "--version"]
+pattern = '(\d+)'
+[run]
+command = ["{build}/server", "{port}"]
+ready = "line"
+"#;
+
+fn error_of(text: &str) -> String {
+    Entry::parse("cpp/example", text).unwrap_err().to_string()
+}
+
+#[test]
+fn an_entry_without_variants_has_one_unnamed_variant() {
+    let entry = Entry::parse("cpp/example", MINIMAL).unwrap();
+    assert_eq!(entry.variants.len(), 1);
+    assert_eq!(entry.variants[0].id.to_string(), "cpp/example");
+}
+
+#[test]
+fn variants_inherit_what_they_do_not_say() {
+    let text = format!(
+        "{MINIMAL}\n[[variant]]\nname = \"shared\"\n[[variant]]\nname = \"one\"\nsharing = \"single\"\n\
+         scenarios = [\"hello\"]\n[[variant.requires]]\ncommand = \"ninja\"\ndebian = [\"ninja-build\"]\n"
+    );
+    let entry = Entry::parse("cpp/example", &text).unwrap();
+    let one = &entry.variants[1];
+    assert_eq!(one.id.to_string(), "cpp/example:one");
+    assert_eq!(
+        (one.class, one.sharing, one.max_workers),
+        (Class::Library, Sharing::Single, Some(1))
+    );
+    assert_eq!(one.scenarios, [Scenario::Hello]);
+    assert_eq!(one.requires[0].need, Need::Command("ninja".into()));
+    assert_eq!(entry.variants[0].max_workers, None);
+}
+
+#[test]
+fn an_unknown_key_is_an_error_that_names_it_and_its_line() {
+    let message = error_of(&MINIMAL.replace("skips", "skipz"));
+    assert!(message.contains("unknown field `skipz`") && message.contains("line 9"), "{message}");
+    let message = error_of(&MINIMAL.replace("ready", "raedy"));
+    assert!(message.contains("raedy"), "{message}");
+}
+
+#[test]
+fn each_mistake_is_answered_with_what_to_write() {
+    let rows = [
+        (MINIMAL.replace("\"library\"", "\"fast\""), "unknown variant `fast`"),
+        (MINIMAL.replace("[\"hello\", \"echo\"]", "[]"), "has no scenario"),
+        (MINIMAL.replace("{port}", "{prot}"), "did you mean `port`?"),
+        (MINIMAL.replace("[\"{build}/server\", \"{port}\"]", "[]"), "write the program first"),
+        (format!("{MINIMAL}[[requires]]\ndebian = [\"gcc\"]\n"), "exactly one of"),
+        (format!("{MINIMAL}[[requires]]\nkernel = \"new\"\n"), "such as 5.19"),
+        (
+            format!("{MINIMAL}[[variant]]\nname = \"a\"\n[[variant]]\nname = \"a\"\n"),
+            "two variants",
+        ),
+        (format!("{MINIMAL}[[variant]]\nname = \"a b\"\n"), "not an entry's name"),
+        (MINIMAL.replace("skips = []", ""), "missing field `skips`"),
+        (MINIMAL.replace("command = [\"cc\", \"--version\"]", ""), "one of command and file"),
+    ];
+    for (text, part) in rows {
+        let message = error_of(&text);
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
+fn a_scenario_that_is_not_offered_is_refused_with_those_that_are() {
+    let entry = Entry::parse("cpp/example", MINIMAL).unwrap();
+    let variant = &entry.variants[0];
+    assert_eq!(variant.check_scenario(Scenario::Echo), Ok(()));
+    let message = variant.check_scenario(Scenario::HelloTimeout).unwrap_err();
+    assert_eq!(message, "cpp/example has no scenario `hello-timeout`: it has hello, echo");
+}

@@ -1,0 +1,225 @@
+//! `entry.toml` as it stands in the file, and its way to an [`Entry`]. Nothing outside this module sees these types.
+
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    Class, Entry, EntryError, Mechanism, Model, Need, Ready, Requirement, RunCommand, Sharing,
+    Variant, VersionProbe, VersionSource,
+};
+use crate::{id::VariantId, placeholder, scenario::Scenario};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WireEntry {
+    title: String,
+    description: String,
+    url: Option<String>,
+    class: Class,
+    model: Model,
+    mechanism: Mechanism,
+    sharing: Sharing,
+    scenarios: Vec<Scenario>,
+    skips: Vec<String>,
+    #[serde(default)]
+    known_issues: Vec<String>,
+    max_workers: Option<u32>,
+    #[serde(default)]
+    requires: Vec<WireRequirement>,
+    version: Vec<WireVersion>,
+    #[serde(default)]
+    build: Vec<WireStep>,
+    run: WireRun,
+    #[serde(default)]
+    variant: Vec<WireVariant>,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireRequirement {
+    command: Option<String>,
+    header: Option<String>,
+    pkg_config: Option<String>,
+    kernel: Option<String>,
+    io_uring: Option<bool>,
+    #[serde(default)]
+    debian: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireVersion {
+    name: String,
+    command: Option<Vec<String>>,
+    file: Option<String>,
+    pattern: String,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireStep {
+    command: Vec<String>,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireRun {
+    command: Vec<String>,
+    ready: Ready,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireVariant {
+    name: String,
+    note: Option<String>,
+    class: Option<Class>,
+    model: Option<Model>,
+    mechanism: Option<Mechanism>,
+    sharing: Option<Sharing>,
+    scenarios: Option<Vec<Scenario>>,
+    skips: Option<Vec<String>>,
+    known_issues: Option<Vec<String>>,
+    max_workers: Option<u32>,
+    /// In addition to the entry's own.
+    #[serde(default)]
+    requires: Vec<WireRequirement>,
+    build: Option<Vec<WireStep>>,
+    run: Option<WireRun>,
+}
+
+fn error(message: impl Into<String>) -> EntryError {
+    EntryError(message.into())
+}
+
+impl WireEntry {
+    pub(super) fn resolve(self, id: &str) -> Result<Entry, EntryError> {
+        if self.title.trim().is_empty() || self.description.trim().is_empty() {
+            return Err(error("`title` and `description` must say something"));
+        }
+        if self.version.is_empty() {
+            return Err(error(
+                "no [[version]]: a number without a version misleads its reader; say how to read one",
+            ));
+        }
+        let versions: Result<Vec<_>, _> = self.version.iter().map(WireVersion::resolve).collect();
+        let unnamed;
+        let variants: &[WireVariant] = if self.variant.is_empty() {
+            unnamed = [WireVariant::default()];
+            &unnamed
+        } else {
+            &self.variant
+        };
+        let mut names = BTreeSet::new();
+        for variant in &self.variant {
+            if !names.insert(&variant.name) {
+                return Err(error(format!("two variants are named `{}`", variant.name)));
+            }
+        }
+        let variants: Result<Vec<_>, _> =
+            variants.iter().map(|variant| self.resolve_variant(id, variant)).collect();
+        Ok(Entry {
+            id: id.to_owned(),
+            versions: versions?,
+            variants: variants?,
+            title: self.title,
+            description: self.description,
+            url: self.url,
+        })
+    }
+
+    fn resolve_variant(&self, id: &str, variant: &WireVariant) -> Result<Variant, EntryError> {
+        let name = (!self.variant.is_empty()).then_some(variant.name.as_str());
+        let id = VariantId::new(id, name).map_err(|e| error(e.to_string()))?;
+        let scenarios = variant.scenarios.as_ref().unwrap_or(&self.scenarios);
+        if scenarios.is_empty() {
+            return Err(error(format!("{id} has no scenario: write at least one of them")));
+        }
+        let sharing = variant.sharing.unwrap_or(self.sharing);
+        let asked = variant.max_workers.or(self.max_workers);
+        let max_workers = if sharing == Sharing::Single { Some(1) } else { asked };
+        if max_workers == Some(0) {
+            return Err(error(format!("{id}: `max_workers` of 0 leaves nobody to work")));
+        }
+        let requires: Result<Vec<_>, _> =
+            self.requires.iter().chain(&variant.requires).map(WireRequirement::resolve).collect();
+        let build = variant.build.as_ref().unwrap_or(&self.build);
+        let build: Result<Vec<_>, _> =
+            build.iter().map(|step| checked_command("build", &step.command)).collect();
+        let run = variant.run.as_ref().unwrap_or(&self.run);
+        Ok(Variant {
+            note: variant.note.clone(),
+            class: variant.class.unwrap_or(self.class),
+            model: variant.model.unwrap_or(self.model),
+            mechanism: variant.mechanism.unwrap_or(self.mechanism),
+            sharing,
+            scenarios: scenarios.clone(),
+            skips: variant.skips.as_ref().unwrap_or(&self.skips).clone(),
+            known_issues: variant.known_issues.as_ref().unwrap_or(&self.known_issues).clone(),
+            max_workers,
+            requires: requires?,
+            build: build?,
+            run: RunCommand {
+                command: checked_command("run", &run.command)?,
+                ready: run.ready,
+                env: run.env.clone(),
+            },
+            id,
+        })
+    }
+}
+
+fn checked_command(what: &str, command: &[String]) -> Result<Vec<String>, EntryError> {
+    if command.first().is_none_or(String::is_empty) {
+        return Err(error(format!("the {what} command is empty: write the program first")));
+    }
+    for argument in command {
+        placeholder::names(argument).map_err(|e| error(format!("the {what} command: {e}")))?;
+    }
+    Ok(command.to_vec())
+}
+
+impl WireRequirement {
+    fn resolve(&self) -> Result<Requirement, EntryError> {
+        let needs = [
+            self.command.clone().map(|name| Ok(Need::Command(name))),
+            self.header.clone().map(|name| Ok(Need::Header(name))),
+            self.pkg_config.clone().map(|name| Ok(Need::PkgConfig(name))),
+            self.kernel.as_deref().map(parse_kernel),
+            self.io_uring.map(|_| Ok(Need::IoUring)),
+        ];
+        let mut given = needs.into_iter().flatten();
+        let (Some(need), None) = (given.next(), given.next()) else {
+            return Err(error(
+                "each [[requires]] has exactly one of command, header, pkg_config, kernel, io_uring",
+            ));
+        };
+        if self.io_uring == Some(false) {
+            return Err(error("`io_uring = false` requires nothing: leave it out"));
+        }
+        Ok(Requirement { need: need?, debian: self.debian.clone() })
+    }
+}
+
+fn parse_kernel(text: &str) -> Result<Need, EntryError> {
+    let numbers = text.split_once('.').and_then(|(major, minor)| {
+        Some(Need::Kernel { major: major.parse().ok()?, minor: minor.parse().ok()? })
+    });
+    numbers.ok_or_else(|| error(format!("`{text}` is no release of Linux: write one such as 5.19")))
+}
+
+impl WireVersion {
+    fn resolve(&self) -> Result<VersionProbe, EntryError> {
+        let source = match (&self.command, &self.file) {
+            (Some(command), None) => VersionSource::Command(checked_command("version", command)?),
+            (None, Some(file)) => VersionSource::File(file.clone()),
+            _ => {
+                let name = &self.name;
+                return Err(error(format!("the version `{name}` needs one of command and file")));
+            }
+        };
+        Ok(VersionProbe { name: self.name.clone(), source, pattern: self.pattern.clone() })
+    }
+}

@@ -1,0 +1,374 @@
+//! The journal of a run, `runs.jsonl`: one JSON object a line, flushed as it comes, never changed afterwards.
+//!
+//! Everything that is shown can be computed from it. A measurement that failed is a [`Run`] with
+//! [`Outcome::Failed`]; an entry that could not be built is an [`Unavailable`] record.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use crate::{
+    entry::{Class, Mechanism, Model, Sharing},
+    id::VariantId,
+    load::LoadReport,
+    suite::Workload,
+};
+
+/// The version of all records. It grows whenever a field changes its meaning or goes away.
+pub const JOURNAL_FORMAT: u32 = 1;
+
+/// One line of the journal.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(tag = "record", rename_all = "kebab-case")]
+pub enum Record {
+    /// The first line: what is to be measured.
+    Start(Start),
+    /// A variant of the selection that cannot be measured here.
+    Unavailable(Unavailable),
+    /// A variant passed or failed its conformance checks.
+    Verified(Verified),
+    /// One measurement of one cell.
+    Run(Box<Run>),
+    /// The last line, also of an interrupted run. Without it the run was cut off.
+    End(End),
+}
+
+/// The head of a journal.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Start {
+    /// [`JOURNAL_FORMAT`] of the writer.
+    pub format: u32,
+    /// When, as RFC 3339 in UTC.
+    pub started: String,
+    /// The arguments of the program.
+    pub command: Vec<String>,
+    /// The suite's name.
+    pub suite: String,
+    /// The variant that ratios refer to; absent when none could be measured.
+    pub baseline: Option<VariantId>,
+    /// Seed of the order of runs and of payloads.
+    pub seed: u64,
+    /// How often each cell is run.
+    pub blocks: u32,
+    /// The variants to be measured.
+    pub variants: Vec<Described>,
+    /// The workloads.
+    pub workloads: Vec<Workload>,
+    /// Where server and generator run.
+    pub placement: Placement,
+}
+
+/// What a reader must know of a variant to judge its row.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Described {
+    /// Its name.
+    pub variant: VariantId,
+    /// One line.
+    pub title: String,
+    /// Raw, library or framework; absent for a command line of the user's.
+    pub class: Option<Class>,
+    /// How work is written down.
+    pub model: Option<Model>,
+    /// How it learns of events.
+    pub mechanism: Option<Mechanism>,
+    /// How workers share connections.
+    pub sharing: Option<Sharing>,
+    /// What it leaves out.
+    pub skips: Vec<String>,
+    /// Versions by name.
+    pub versions: BTreeMap<String, String>,
+}
+
+/// Where the two sides run.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Placement {
+    /// CPUs of the server.
+    pub server_cpus: Vec<u32>,
+    /// CPUs of the load generator, and of wirebench itself while it waits.
+    pub generator_cpus: Vec<u32>,
+    /// Whether the sides were bound to their CPUs.
+    pub pinned: bool,
+    /// Whether no CPU serves both sides.
+    pub disjoint: bool,
+}
+
+/// A variant that cannot be measured here.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Unavailable {
+    /// Its name.
+    pub variant: VariantId,
+    /// A sentence with the next step, if there is one.
+    pub reason: String,
+}
+
+/// The outcome of the conformance checks of one scenario.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Verified {
+    /// The variant.
+    pub variant: VariantId,
+    /// The scenario.
+    pub scenario: crate::scenario::Scenario,
+    /// Checks that passed.
+    pub passed: u32,
+    /// Name and finding of each check that failed.
+    pub failed: Vec<(String, String)>,
+}
+
+/// One measurement of one cell with a fresh server process.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Run {
+    /// The block, from 0.
+    pub block: u32,
+    /// The position within the block, from 0.
+    pub position: u32,
+    /// The variant.
+    pub variant: VariantId,
+    /// The workload's name.
+    pub workload: String,
+    /// When, as RFC 3339 in UTC.
+    pub started: String,
+    /// Workers asked for.
+    pub workers: u32,
+    /// The server's argument list.
+    pub server_command: Vec<String>,
+    /// The generator's argument list.
+    pub generator_command: Vec<String>,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Figures.
+    Measured(Box<Measurement>),
+    /// None, and why.
+    Failed {
+        /// A sentence.
+        reason: String,
+        /// The end of what the server wrote to standard error.
+        server_stderr: String,
+    },
+}
+
+/// The figures of a run.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Measurement {
+    /// What the generator saw.
+    pub load: LoadReport,
+    /// What the server cost.
+    pub cost: Cost,
+    /// Which side was at its limit.
+    pub bound: Bound,
+    /// What a reader must know before trusting the figures, each as a sentence.
+    pub flags: Vec<String>,
+}
+
+/// What the server's process tree used between two samples, taken at the edges of the measured window.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Cost {
+    /// CPU time of all processes of the tree.
+    pub cpu_ns: u64,
+    /// Time between the samples; a little off the window by the time that it takes to wake up and read.
+    pub sampled_ns: u64,
+    /// CPU time per request: `cpu_ns / sampled_ns * window_ns / requests`. Absent without requests.
+    pub cpu_ns_per_request: Option<f64>,
+    /// Share of the CPU time that the server's CPUs could give it, 0 to 1.
+    pub cpu_share: f64,
+    /// Share of the CPU time that the generator's threads could have, 0 to 1.
+    pub generator_cpu_share: f64,
+    /// Sum over the processes of the tree of the most memory that each has held (`VmHWM`), shared pages counted in each.
+    pub memory_peak_bytes: u64,
+    /// Processes at the end of the window.
+    pub processes: u32,
+    /// Threads at the end of the window.
+    pub threads: u32,
+    /// Times that a thread gave up its CPU to wait.
+    pub context_switches_voluntary: u64,
+    /// Times that a thread lost its CPU.
+    pub context_switches_involuntary: u64,
+}
+
+/// Which side was at its limit.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bound {
+    /// The server's CPUs were busy: the rate is the server's.
+    Server,
+    /// The generator's CPUs were busy: the server may be able to do more.
+    Generator,
+    /// Neither was busy all the time: waiting, on each other or on a timer, sets the rate.
+    Neither,
+}
+
+impl std::fmt::Display for Bound {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.pad(match self {
+            Self::Server => "server",
+            Self::Generator => "generator",
+            Self::Neither => "neither",
+        })
+    }
+}
+
+/// The tail of a journal.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct End {
+    /// When, as RFC 3339 in UTC.
+    pub ended: String,
+    /// How it ended.
+    pub reason: EndReason,
+}
+
+/// How a run of a suite ended.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndReason {
+    /// All runs were made.
+    Complete,
+    /// A signal ended it.
+    Interrupted,
+}
+
+/// Why a journal cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// A line is no record.
+    #[error("line {line} of the journal is damaged: {reason}")]
+    Line {
+        /// From 1.
+        line: usize,
+        /// What the parser said.
+        reason: String,
+    },
+    /// The first line is no `start` record.
+    #[error("the journal does not begin with a `start` record")]
+    NoStart,
+    /// Another version wrote it.
+    #[error(
+        "the journal has format {found}, this wirebench reads format {JOURNAL_FORMAT}: use the version that wrote it"
+    )]
+    Format {
+        /// The writer's format.
+        found: u32,
+    },
+}
+
+/// A journal that was read back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Journal {
+    /// Its head.
+    pub start: Start,
+    /// What could not be measured.
+    pub unavailable: Vec<Unavailable>,
+    /// Conformance.
+    pub verified: Vec<Verified>,
+    /// All runs, in the order in which they were made.
+    pub runs: Vec<Run>,
+    /// Its tail, if it has one.
+    pub end: Option<End>,
+}
+
+impl Journal {
+    /// A journal that has only its head yet.
+    #[must_use]
+    pub const fn new(start: Start) -> Self {
+        Self { start, unavailable: Vec::new(), verified: Vec::new(), runs: Vec::new(), end: None }
+    }
+
+    /// Reads the text of a `runs.jsonl`. A last line without its line end was cut off while it was written and does not
+    /// count; any other damaged line is an error.
+    pub fn parse(text: &str) -> Result<Self, JournalError> {
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let mut journal: Option<Self> = None;
+        for (index, line) in whole.lines().enumerate().filter(|(_, line)| !line.is_empty()) {
+            let record: Record = serde_json::from_str(line).map_err(|error| {
+                JournalError::Line { line: index + 1, reason: error.to_string() }
+            })?;
+            match (&mut journal, record) {
+                (None, Record::Start(start)) if start.format != JOURNAL_FORMAT => {
+                    return Err(JournalError::Format { found: start.format });
+                }
+                (None, Record::Start(start)) => journal = Some(Self::new(start)),
+                (None, _) => return Err(JournalError::NoStart),
+                (Some(journal), record) => journal.add(record),
+            }
+        }
+        journal.ok_or(JournalError::NoStart)
+    }
+
+    /// Takes in one further record. A second head changes nothing.
+    pub fn add(&mut self, record: Record) {
+        match record {
+            Record::Start(_) => {}
+            Record::Unavailable(record) => self.unavailable.push(record),
+            Record::Verified(record) => self.verified.push(record),
+            Record::Run(record) => self.runs.push(*record),
+            Record::End(record) => self.end = Some(record),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start() -> Start {
+        Start {
+            format: JOURNAL_FORMAT,
+            started: "2026-01-02T03:04:05Z".into(),
+            command: vec!["wirebench".into(), "run".into()],
+            suite: "quick".into(),
+            baseline: Some("c/epoll".parse().unwrap()),
+            seed: 7,
+            blocks: 3,
+            variants: Vec::new(),
+            workloads: Vec::new(),
+            placement: Placement {
+                server_cpus: vec![0],
+                generator_cpus: vec![1],
+                pinned: true,
+                disjoint: true,
+            },
+        }
+    }
+
+    fn line(record: &Record) -> String {
+        format!("{}\n", serde_json::to_string(record).unwrap())
+    }
+
+    fn unavailable() -> Record {
+        Record::Unavailable(Unavailable {
+            variant: "go/net".parse().unwrap(),
+            reason: "no go".into(),
+        })
+    }
+
+    #[test]
+    fn a_journal_reads_back_as_it_was_written() {
+        let text = line(&Record::Start(start())) + &line(&unavailable());
+        let journal = Journal::parse(&text).unwrap();
+        assert_eq!((journal.start, journal.unavailable.len(), journal.end), (start(), 1, None));
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_at_the_end_loses_only_itself() {
+        let text = line(&Record::Start(start())) + line(&unavailable()).trim_end();
+        assert_eq!(Journal::parse(&text).unwrap().unavailable.len(), 0);
+    }
+
+    #[test]
+    fn a_damaged_line_in_the_middle_is_named() {
+        let text = line(&Record::Start(start())) + "{\"record\":\"ru\n" + &line(&unavailable());
+        let message = Journal::parse(&text).unwrap_err().to_string();
+        assert!(message.starts_with("line 2 of the journal is damaged"), "{message}");
+    }
+
+    #[test]
+    fn another_format_is_refused() {
+        let text = line(&Record::Start(Start { format: 99, ..start() }));
+        assert!(matches!(Journal::parse(&text), Err(JournalError::Format { found: 99 })));
+        assert!(matches!(Journal::parse(""), Err(JournalError::NoStart)));
+        assert!(matches!(Journal::parse(&line(&unavailable())), Err(JournalError::NoStart)));
+    }
+}

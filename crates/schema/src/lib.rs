@@ -1,0 +1,19 @@
+//! Every type of wirebench that crosses a file or a process, with the checks that make it valid.
+//!
+//! Text goes in, typed values or an error with the next step come out. What is read from people (`entry.toml`, suites,
+//! the command line) rejects unknown keys; what is written for machines (the journal, the load report) carries a version.
+//!
+//! This crate reads no file, no clock and no socket.
+#![forbid(unsafe_code)]
+
+pub mod entry;
+pub mod environment;
+pub mod id;
+pub mod journal;
+pub mod load;
+pub mod placeholder;
+pub mod scenario;
+pub mod suggest;
+pub mod suite;
+pub mod target;
+pub mod units;

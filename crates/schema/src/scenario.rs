@@ -1,0 +1,89 @@
+//! What a server must do: the scenarios and the protocol that each one speaks.
+
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
+
+/// The body of every `hello` response.
+pub const HELLO_BODY: &str = "Hello world!";
+
+/// The time without progress after which `hello-timeout` closes a connection, unless a check asks for another.
+pub const DEFAULT_TIMEOUT_MS: u64 = 5000;
+
+/// What a server must do. `entries/README.md` states each in full.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scenario {
+    /// One constant HTTP/1.1 response per request head.
+    Hello,
+    /// `hello`, and a connection without progress is closed after a time.
+    HelloTimeout,
+    /// Every byte back, in order.
+    Echo,
+}
+
+/// What the load generator must speak to a scenario.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Protocol {
+    /// HTTP/1.1 with keep-alive.
+    Http1,
+    /// Bytes that come back unchanged over TCP.
+    Echo,
+}
+
+impl Scenario {
+    /// All scenarios, in the order in which they are shown.
+    pub const ALL: [Self; 3] = [Self::Hello, Self::HelloTimeout, Self::Echo];
+
+    /// The name on command lines and in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Hello => "hello",
+            Self::HelloTimeout => "hello-timeout",
+            Self::Echo => "echo",
+        }
+    }
+
+    /// The protocol in which the scenario is spoken.
+    #[must_use]
+    pub const fn protocol(self) -> Protocol {
+        match self {
+            Self::Hello | Self::HelloTimeout => Protocol::Http1,
+            Self::Echo => Protocol::Echo,
+        }
+    }
+}
+
+impl fmt::Display for Scenario {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl FromStr for Scenario {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|scenario| scenario.name() == text).ok_or_else(|| {
+            crate::suggest::unknown("scenario", text, Self::ALL.iter().map(|s| s.name()))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scenario_reads_back_from_its_name() {
+        for scenario in Scenario::ALL {
+            assert_eq!(scenario.name().parse(), Ok(scenario));
+        }
+    }
+
+    #[test]
+    fn a_mistyped_scenario_gets_the_nearest_one() {
+        let message = "helo".parse::<Scenario>().unwrap_err();
+        assert!(message.contains("did you mean `hello`?"), "{message}");
+    }
+}

@@ -1,0 +1,51 @@
+//! The sentence for a name that does not exist: what it was, the nearest one that does, or all of them.
+
+/// `unknown KIND `NAME`` with the nearest of `known`, or with all of them when none is near.
+pub fn unknown<'a>(kind: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    let hint = match nearest(name, &known) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => "there are none".to_owned(),
+        None => format!("known: {}", known.join(", ")),
+    };
+    format!("unknown {kind} `{name}`: {hint}")
+}
+
+/// The known name that a mistyped one most likely meant.
+///
+/// Nearness is the Jaro-Winkler similarity of the whole name or of the part behind its last slash, so that `epol` finds
+/// `c/epoll`.
+#[must_use]
+pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    const ENOUGH: f64 = 0.8;
+    let last = |text: &str| text.rsplit('/').next().unwrap_or(text).to_owned();
+    known
+        .iter()
+        .map(|candidate| {
+            let whole = strsim::jaro_winkler(name, candidate);
+            let part = strsim::jaro_winkler(&last(name), &last(candidate));
+            (whole.max(part * 0.99), *candidate)
+        })
+        .filter(|(score, _)| *score >= ENOUGH)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_suggested_also_by_its_last_part() {
+        let known = ["c/epoll", "c/threads", "go/net"];
+        assert_eq!(nearest("c/epol", &known), Some("c/epoll"));
+        assert_eq!(nearest("epol", &known), Some("c/epoll"));
+        assert_eq!(nearest("go/nett", &known), Some("go/net"));
+        assert_eq!(nearest("zzz", &known), None);
+    }
+
+    #[test]
+    fn without_a_near_name_all_are_listed() {
+        assert_eq!(unknown("entry", "zzz", ["a", "b"]), "unknown entry `zzz`: known: a, b");
+    }
+}
