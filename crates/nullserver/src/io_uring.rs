@@ -1,0 +1,197 @@
+//! The engine for completion: one ring for each worker, multishot accepts and receives, sends submitted in batches.
+//!
+//! A round of the loop is one system call: it submits what the last round prepared, waits, and brings what has happened.
+//! This file routes completions to connections; `peer` decides what a connection does next, `ring` and `buffer_ring`
+//! wrap the shared memory, `probe` says whether the kernel takes part. Not here: registered files and zero-copy sends,
+//! which do not pay for replies of this size.
+
+mod buffer_ring;
+mod peer;
+mod probe;
+mod ring;
+
+pub use probe::probe_io_uring;
+
+use std::convert::Infallible;
+use std::io;
+use std::net::TcpListener;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use ::io_uring::{cqueue, opcode, types};
+use rustix::io::Errno;
+
+use self::buffer_ring::BufferRing;
+use self::peer::{Fate, Io, Peer};
+use self::ring::{Operation, Ring, build_ring};
+use crate::Scenario;
+use crate::listen::{ACCEPT_REST, AcceptFailure};
+use crate::table::{Key, Table};
+
+/// The rest of accepting, in the kernel's form. Static, because the kernel reads it when the request is submitted.
+static ACCEPT_REST_TIMESPEC: types::Timespec =
+    types::Timespec::new().nsec(ACCEPT_REST.subsec_nanos());
+
+struct Worker<'ring> {
+    io: Io<'ring>,
+    listener: TcpListener,
+    scenario: Scenario,
+    peers: Table<Peer>,
+    /// Connections for which something has happened in this round, each once.
+    to_settle: Vec<Key>,
+}
+
+/// Serves the connections of one listening socket in this thread; calls `ready` once it would accept.
+pub(crate) fn serve_worker(
+    listener: TcpListener,
+    scenario: Scenario,
+    ready: impl FnOnce(),
+) -> io::Result<Infallible> {
+    let mut io_uring = build_ring()?;
+    let ring = Ring::new(&mut io_uring)?;
+    let buffers = BufferRing::register(ring.submitter(), buffer_shape(scenario))?;
+    let io = Io { ring, buffers, lent: Vec::new() };
+    let mut worker = Worker { io, listener, scenario, peers: Table::new(), to_settle: Vec::new() };
+    worker.arm_accept()?;
+    ready();
+    let result = worker.run();
+    // The kernel may still read from the connections' memory, and only the end of the process puts an end to that.
+    std::mem::forget(worker);
+    result
+}
+
+/// How many buffers of which size. A head of `hello` fits into a small one; a buffer of `echo` is also what is sent.
+///
+/// Every buffer is one cache line longer than a power of two: buffers are used in turn, and at a distance of whole pages
+/// their beginnings would all compete for the same few places of the first-level cache.
+fn buffer_shape(scenario: Scenario) -> buffer_ring::Shape {
+    match scenario {
+        Scenario::Hello => buffer_ring::Shape { buffers: 512, buffer_bytes: 2048 + 64 },
+        Scenario::Echo => buffer_ring::Shape { buffers: 256, buffer_bytes: 16 * 1024 + 64 },
+    }
+}
+
+impl Worker<'_> {
+    fn run(&mut self) -> io::Result<Infallible> {
+        let mut completions = Vec::new();
+        let mut unsent = Vec::new();
+        loop {
+            self.io.buffers.publish();
+            self.io.ring.enter()?;
+            self.io.ring.take_completions(&mut completions, &mut unsent);
+            // First what became of the sends that were to say nothing, because it is older than all new input.
+            for completion in unsent.drain(..) {
+                self.silent_send_fell_short(&completion);
+            }
+            for lent in self.io.lent.drain(..) {
+                self.io.buffers.give_back(lent);
+            }
+            for completion in completions.drain(..) {
+                self.complete(&completion)?;
+            }
+            self.settle_all()?;
+        }
+    }
+
+    fn complete(&mut self, completion: &cqueue::Entry) -> io::Result<()> {
+        let number = completion.user_data();
+        match Operation::of(number) {
+            Operation::Accept => self.accepted(completion),
+            Operation::AcceptRest => self.arm_accept(),
+            Operation::Receive => {
+                self.received(Key::from_number(number), completion);
+                Ok(())
+            }
+            Operation::Send => {
+                let key = Key::from_number(number);
+                if let Some(peer) = self.peers.get_mut(key) {
+                    peer.sent(completion.result());
+                    self.has_news(key);
+                }
+                Ok(())
+            }
+            // A cancellation that comes too late is no failure: what it was for has completed by itself.
+            Operation::Cancel => Ok(()),
+            Operation::SilentSend => unreachable!("they are taken out before"),
+        }
+    }
+
+    fn arm_accept(&mut self) -> io::Result<()> {
+        let entry = opcode::AcceptMulti::new(types::Fd(self.listener.as_raw_fd()))
+            .flags(libc::SOCK_CLOEXEC)
+            .build()
+            .user_data(Operation::Accept.tag());
+        // SAFETY: The entry points to no memory.
+        unsafe { self.io.ring.push(&entry) }
+    }
+
+    fn accepted(&mut self, completion: &cqueue::Entry) -> io::Result<()> {
+        let failure = match completion.result() {
+            fd if fd >= 0 => {
+                // SAFETY: A multishot accept hands each descriptor over once, and to us alone.
+                let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+                let key = self.peers.insert(Peer::new(socket, self.scenario));
+                self.has_news(key);
+                AcceptFailure::Passing
+            }
+            error => AcceptFailure::of(Errno::from_raw_os_error(-error)),
+        };
+        if cqueue::more(completion.flags()) {
+            return Ok(());
+        }
+        match failure {
+            AcceptFailure::Passing => self.arm_accept(),
+            AcceptFailure::Exhausted => self.rest_from_accepting(),
+        }
+    }
+
+    fn rest_from_accepting(&mut self) -> io::Result<()> {
+        let entry = opcode::Timeout::new(&raw const ACCEPT_REST_TIMESPEC)
+            .build()
+            .user_data(Operation::AcceptRest.tag());
+        // SAFETY: The time that the entry points to is static.
+        unsafe { self.io.ring.push(&entry) }
+    }
+
+    fn received(&mut self, key: Key, completion: &cqueue::Entry) {
+        // SAFETY: The completion is new, and it is of a receive from this ring's one group of buffers.
+        let lent = unsafe { self.io.buffers.take(completion) };
+        match (self.peers.get_mut(key), lent) {
+            (Some(peer), lent) => {
+                let more = cqueue::more(completion.flags());
+                peer.received(completion.result(), more, lent, &mut self.io.buffers);
+                self.has_news(key);
+            }
+            (None, Some(lent)) => self.io.buffers.give_back(lent),
+            (None, None) => {}
+        }
+    }
+
+    fn silent_send_fell_short(&mut self, completion: &cqueue::Entry) {
+        let key = Key::from_number(completion.user_data());
+        if let Some(peer) = self.peers.get_mut(key) {
+            peer.silent_send_fell_short(completion.result(), &self.io);
+            self.has_news(key);
+        }
+    }
+
+    fn has_news(&mut self, key: Key) {
+        if let Some(peer) = self.peers.get_mut(key)
+            && peer.mark_for_settling()
+        {
+            self.to_settle.push(key);
+        }
+    }
+
+    /// Decides once for each connection with news, so that the requests of a round are answered with one send.
+    fn settle_all(&mut self) -> io::Result<()> {
+        for key in self.to_settle.drain(..) {
+            let Some(peer) = self.peers.get_mut(key) else { continue };
+            match peer.settle(key, &mut self.io)? {
+                Fate::GoesOn => {}
+                // Dropping it closes its socket; nothing of it is in flight any more.
+                Fate::IsOver => drop(self.peers.remove(key)),
+            }
+        }
+        Ok(())
+    }
+}

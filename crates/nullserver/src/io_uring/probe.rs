@@ -1,0 +1,92 @@
+//! Whether io_uring can be used here, and if not, why and what to do about it. It opens no socket.
+
+use std::fs;
+use std::io;
+
+use rustix::io::Errno;
+
+use super::buffer_ring::{BufferRing, Shape};
+use super::ring::{Ring, build_ring};
+
+/// Whether this kernel lets us set up a ring with what the io_uring server needs.
+///
+/// # Errors
+///
+/// Returns a sentence that states the likely cause and the next step.
+pub fn probe_io_uring() -> Result<(), String> {
+    try_setup().map_err(|error| {
+        explain(&error, read_trimmed("/proc/sys/kernel/io_uring_disabled").as_deref(), &release())
+    })
+}
+
+/// Sets up a ring like a worker's, with hardly any buffers. Those few bytes are never freed.
+fn try_setup() -> io::Result<()> {
+    let mut io_uring = build_ring()?;
+    let ring = Ring::new(&mut io_uring)?;
+    BufferRing::register(ring.submitter(), Shape { buffers: 1, buffer_bytes: 64 })?;
+    Ok(())
+}
+
+fn release() -> String {
+    read_trimmed("/proc/sys/kernel/osrelease").unwrap_or_else(|| "of unknown version".to_owned())
+}
+
+fn read_trimmed(path: &str) -> Option<String> {
+    Some(fs::read_to_string(path).ok()?.trim().to_owned())
+}
+
+/// The cause behind an error of setting up, given the value of `kernel.io_uring_disabled` and the kernel's release.
+fn explain(error: &io::Error, disabled: Option<&str>, release: &str) -> String {
+    match (Errno::from_io_error(error), disabled) {
+        (Some(Errno::PERM | Errno::ACCESS), Some("2")) => {
+            "io_uring is switched off by kernel.io_uring_disabled = 2; \
+             `sysctl -w kernel.io_uring_disabled=0` as root switches it on"
+                .to_owned()
+        }
+        (Some(Errno::PERM | Errno::ACCESS), Some("1")) => {
+            "io_uring is restricted by kernel.io_uring_disabled = 1; run with CAP_SYS_ADMIN, join the group in \
+             kernel.io_uring_group, or use `sysctl -w kernel.io_uring_disabled=0` as root"
+                .to_owned()
+        }
+        (Some(Errno::PERM | Errno::ACCESS), _) => {
+            "io_uring is forbidden by a seccomp filter, as is usual in containers; allow the io_uring system calls \
+             (with Docker: --security-opt seccomp=unconfined) or use the epoll engine"
+                .to_owned()
+        }
+        (Some(Errno::NOSYS), _) => format!(
+            "the system calls of io_uring do not exist here: Linux {release} is built without them, or a seccomp \
+             filter hides them; use the epoll engine"
+        ),
+        (Some(Errno::INVAL), _) => format!(
+            "the io_uring engine needs Linux 6.1 or newer and this is Linux {release}; use the epoll engine"
+        ),
+        (Some(Errno::NOMEM), _) => {
+            "there is not enough memory for a ring; raise the limit of locked memory (`ulimit -l`) or of the control \
+             group"
+                .to_owned()
+        }
+        _ => format!("io_uring cannot be set up: {error}; use the epoll engine"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cause_is_named_with_its_remedy() {
+        for (error, disabled, expected) in [
+            (Errno::PERM, Some("2"), "kernel.io_uring_disabled = 2"),
+            (Errno::PERM, Some("1"), "kernel.io_uring_group"),
+            (Errno::PERM, Some("0"), "seccomp"),
+            (Errno::PERM, None, "seccomp"),
+            (Errno::NOSYS, None, "Linux 5.4.0 is built without"),
+            (Errno::INVAL, Some("0"), "needs Linux 6.1 or newer and this is Linux 5.4.0"),
+            (Errno::NOMEM, Some("0"), "ulimit -l"),
+            (Errno::MFILE, Some("0"), "io_uring cannot be set up"),
+        ] {
+            let sentence = explain(&error.into(), disabled, "5.4.0");
+            assert!(sentence.contains(expected), "{error:?} with {disabled:?} gave {sentence:?}");
+        }
+    }
+}

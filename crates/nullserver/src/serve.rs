@@ -1,0 +1,112 @@
+//! Starts the workers, prints the ready line and waits for what should not happen. It serves no connection itself, and
+//! installs no signal handler: the default action of SIGTERM ends the one process that there is.
+
+use std::convert::Infallible;
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+
+use crate::{Engine, Options, Scenario, epoll, io_uring};
+
+/// Why a null server cannot serve, or cannot go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// No listening socket at the address.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// Where it was tried.
+        address: SocketAddr,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// This kernel, or the sandbox around the process, does not give us the ring that we need.
+    #[error("{0}")]
+    IoUringUnavailable(String),
+    /// The ready line did not get out.
+    #[error("cannot print the ready line: {0}")]
+    ReadyLine(#[source] io::Error),
+    /// A worker could not be started, or ended.
+    #[error("a worker of the {engine} null server failed: {source}")]
+    Worker {
+        /// The engine of the worker.
+        engine: Engine,
+        /// What went wrong.
+        source: io::Error,
+    },
+}
+
+/// What a worker tells the thread that started it.
+enum Report {
+    Ready,
+    Failed(io::Error),
+}
+
+/// Serves until the process is ended. Prints the ready line on standard output once every worker accepts.
+///
+/// # Errors
+///
+/// Returns an error when the server cannot start, or when one of its workers fails later, which no client can cause.
+pub fn serve(options: &Options) -> Result<Infallible, ServeError> {
+    let Options { engine, scenario, .. } = *options;
+    if engine == Engine::IoUring {
+        io_uring::probe_io_uring().map_err(ServeError::IoUringUnavailable)?;
+    }
+    let asked = SocketAddr::new(options.host, options.port);
+    let (listeners, address) = crate::listen::open_listeners(options)
+        .map_err(|source| ServeError::Listen { address: asked, source })?;
+    let worker_error = |source| ServeError::Worker { engine, source };
+    let (reports, inbox) = mpsc::channel();
+    for (number, listener) in listeners.into_iter().enumerate() {
+        let reports = reports.clone();
+        thread::Builder::new()
+            .name(format!("null-{number}"))
+            .spawn(move || work(engine, listener, scenario, reports))
+            .map_err(worker_error)?;
+    }
+    let mut workers_ready = 0;
+    loop {
+        match inbox.recv().expect("this thread holds a sender too") {
+            Report::Failed(source) => return Err(worker_error(source)),
+            Report::Ready => workers_ready += 1,
+        }
+        if workers_ready == options.workers.get() {
+            announce(address).map_err(ServeError::ReadyLine)?;
+        }
+    }
+}
+
+fn announce(address: SocketAddr) -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    writeln!(output, "listening {address}")?;
+    output.flush()
+}
+
+/// The whole life of a worker's thread.
+fn work(engine: Engine, listener: TcpListener, scenario: Scenario, reports: Sender<Report>) {
+    /// Reports the end of the thread also when it panics. One worker less would go unnoticed and spoil a measurement.
+    struct LastWords {
+        reports: Sender<Report>,
+        error: Option<io::Error>,
+    }
+
+    impl Drop for LastWords {
+        fn drop(&mut self) {
+            let error =
+                self.error.take().unwrap_or_else(|| io::Error::other("its thread panicked"));
+            // A failure to report means that the server is ending anyway.
+            let _ = self.reports.send(Report::Failed(error));
+        }
+    }
+
+    let mut last_words = LastWords { reports, error: None };
+    let ready = || {
+        let _ = last_words.reports.send(Report::Ready);
+    };
+    let Err(error) = match engine {
+        Engine::Epoll => epoll::serve_worker(listener, scenario, ready),
+        Engine::IoUring => io_uring::serve_worker(listener, scenario, ready),
+    };
+    last_words.error = Some(error);
+}

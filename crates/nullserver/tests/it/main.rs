@@ -1,0 +1,27 @@
+//! One behaviour suite for both engines: whatever the contract asks of a server, asked of a real process over loopback.
+//!
+//! Nothing here measures. Bounds on time only keep a broken server from hanging the suite.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in its helpers")]
+
+mod client;
+mod echo;
+mod hello;
+mod process;
+mod server;
+
+use std::num::NonZeroU32;
+
+use wirebench_nullserver::Engine;
+
+/// Runs a check against each engine, with one worker and with two.
+fn for_each_server(scenario: &str, check: impl Fn(&server::Server)) {
+    for engine in [Engine::Epoll, Engine::IoUring] {
+        for workers in [1, 2] {
+            eprintln!("{engine} with {workers} workers");
+            let workers = NonZeroU32::new(workers).unwrap();
+            let server = server::Server::start(engine, scenario, workers);
+            check(&server);
+            server.assert_serves();
+        }
+    }
+}

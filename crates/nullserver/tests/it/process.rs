@@ -1,0 +1,195 @@
+//! The server as a process: how it starts, ends, and copes with clients and limits that are out to break it.
+
+use std::fs;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use wirebench_nullserver::Engine;
+
+use crate::client::REQUEST;
+use crate::for_each_server;
+use crate::server::{Descriptors, Server, command};
+
+const ENGINES: [Engine; 2] = [Engine::Epoll, Engine::IoUring];
+
+fn workers(number: u32) -> NonZeroU32 {
+    NonZeroU32::new(number).unwrap()
+}
+
+#[test]
+fn the_ready_line_is_all_that_stands_on_standard_output_and_sigterm_ends_the_server() {
+    for engine in ENGINES {
+        for scenario in ["hello", "echo"] {
+            let server = Server::start(engine, scenario, workers(2));
+            assert_ne!(server.address.port(), 0);
+            server.assert_serves();
+            let _idle = server.connect();
+            assert_eq!(server.terminate(), "");
+        }
+    }
+}
+
+#[test]
+fn an_address_of_the_newer_internet_protocol_is_served_and_printed_in_brackets() {
+    for engine in ENGINES {
+        let server = Server::start_at(engine, "hello", "::1", workers(2), Descriptors::AsGiven);
+        // The line was parsed as an address with a port, which fails without the brackets.
+        assert!(server.address.is_ipv6());
+        server.assert_serves();
+    }
+}
+
+#[test]
+fn a_request_that_cannot_be_understood_ends_with_code_two_and_a_message() {
+    for arguments in [
+        &[][..],
+        &["epoll", "hello-timeout", "127.0.0.1", "0", "1"],
+        &["kqueue", "hello", "127.0.0.1", "0", "1"],
+        &["io_uring", "echo", "localhost", "0", "1"],
+        &["io_uring", "echo", "127.0.0.1", "0", "0"],
+    ] {
+        let output = command(arguments, Descriptors::AsGiven).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_port_that_is_taken_ends_with_code_one_and_names_the_address() {
+    for engine in ENGINES {
+        let server = Server::start(engine, "hello", workers(1));
+        let port = server.address.port().to_string();
+        let arguments = [&engine.to_string(), "hello", "127.0.0.1", &port, "1"];
+        let output = command(&arguments, Descriptors::AsGiven).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.contains(&format!("127.0.0.1:{port}")), "{message}");
+    }
+}
+
+#[test]
+fn there_are_as_many_workers_as_asked_and_they_use_the_mechanism_that_they_are_named_after() {
+    for engine in ENGINES {
+        let server = Server::start(engine, "hello", workers(3));
+        server.assert_serves();
+        let process = format!("/proc/{}", server.process_id());
+        let names = fs::read_dir(format!("{process}/task")).unwrap().map(|task| {
+            fs::read_to_string(task.unwrap().path().join("comm")).unwrap().trim().to_owned()
+        });
+        let mut names: Vec<_> = names.filter(|name| name.starts_with("null-")).collect();
+        names.sort();
+        assert_eq!(names, ["null-0", "null-1", "null-2"]);
+        let mechanisms = fs::read_dir(format!("{process}/fd"))
+            .unwrap()
+            .filter_map(|fd| fs::read_link(fd.unwrap().path()).ok())
+            .filter(|target| target.to_string_lossy().starts_with("anon_inode:"))
+            .map(|target| target.to_string_lossy().into_owned());
+        let expected = match engine {
+            Engine::Epoll => "anon_inode:[eventpoll]",
+            Engine::IoUring => "anon_inode:[io_uring]",
+        };
+        assert_eq!(mechanisms.collect::<Vec<_>>(), [expected; 3]);
+    }
+}
+
+#[test]
+fn broken_connections_do_not_end_the_server() {
+    for scenario in ["hello", "echo"] {
+        for_each_server(scenario, |server| {
+            for _ in 0..50 {
+                server.connect().reset();
+                let mut client = server.connect();
+                client.send(&REQUEST[..10]);
+                client.reset();
+                // With answers on their way, and more of them than fit.
+                let mut client = server.connect();
+                client.fix_receive_buffer();
+                client.send(&REQUEST.repeat(2000));
+                client.reset();
+            }
+            let mut client = server.connect();
+            client.send_until_stuck(REQUEST, 64 << 20);
+            client.reset();
+        });
+    }
+}
+
+#[test]
+fn closed_connections_leave_no_descriptor_behind() {
+    for scenario in ["hello", "echo"] {
+        for_each_server(scenario, |server| {
+            let folder = format!("/proc/{}/fd", server.process_id());
+            let count = || fs::read_dir(&folder).unwrap().count();
+            server.assert_serves();
+            let before = wait_until_steady(count);
+            for number in 0..100 {
+                let mut client = server.connect();
+                client.send(&REQUEST.repeat(number * 20));
+                if number % 2 == 0 { client.reset() } else { drop(client) }
+            }
+            let mut stuck = server.connect();
+            stuck.send_until_stuck(REQUEST, 64 << 20);
+            stuck.reset();
+            assert_eq!(wait_until_steady(count), before);
+        });
+    }
+}
+
+/// The value after it has not changed for a while.
+fn wait_until_steady(value: impl Fn() -> usize) -> usize {
+    let mut last = value();
+    let mut steady = 0;
+    while steady < 10 {
+        std::thread::sleep(Duration::from_millis(50));
+        let now = value();
+        steady = if now == last { steady + 1 } else { 0 };
+        last = now;
+    }
+    last
+}
+
+#[test]
+fn without_descriptors_left_the_server_neither_ends_nor_spins_and_recovers() {
+    for engine in ENGINES {
+        let descriptors = Descriptors::AtMost(64);
+        let server = Server::start_at(engine, "hello", "127.0.0.1", workers(1), descriptors);
+        let clients: Vec<_> = (0..200).map(|_| server.connect()).collect();
+        std::thread::sleep(Duration::from_millis(300));
+        let before = cpu_ticks(server.process_id());
+        std::thread::sleep(Duration::from_secs(1));
+        // A server that spins alone uses 100 ticks in a second; one that rests uses next to none.
+        let used = cpu_ticks(server.process_id()) - before;
+        assert!(used < 30, "{engine} used {used} ticks of 10 ms while it could accept nothing");
+        drop(clients);
+        server.assert_serves();
+    }
+}
+
+#[test]
+fn a_client_that_does_not_read_costs_nothing_while_it_does_not() {
+    for (scenario, piece) in [("hello", b"\r\n\r\n".repeat(250)), ("echo", vec![b'x'; 8 * 1024])] {
+        for engine in ENGINES {
+            let server = Server::start(engine, scenario, workers(1));
+            let mut client = server.connect();
+            client.fix_receive_buffer();
+            client.send_separately(std::iter::repeat_n(piece.as_slice(), 600));
+            std::thread::sleep(Duration::from_millis(300));
+            let before = cpu_ticks(server.process_id());
+            std::thread::sleep(Duration::from_secs(1));
+            let used = cpu_ticks(server.process_id()) - before;
+            assert!(
+                used < 30,
+                "{engine} used {used} ticks of 10 ms for a client that does not read"
+            );
+            server.assert_serves();
+        }
+    }
+}
+
+/// User and system time of the process, in hundredths of a second.
+fn cpu_ticks(process: u32) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    let (_, fields) = stat.rsplit_once(") ").unwrap();
+    let fields: Vec<&str> = fields.split(' ').collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}

@@ -1,0 +1,118 @@
+//! A null server as a child process that cannot outlive its test. Not a fake: it is the example program that cargo built
+//! next to this test.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use rustix::process::{Resource, Rlimit, Signal};
+use wirebench_nullserver::Engine;
+
+use crate::client::{Client, REPLY, REQUEST};
+
+/// A running server; dropping it kills it.
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    scenario: String,
+    child: Child,
+    output: BufReader<ChildStdout>,
+}
+
+/// How many descriptors the server may have.
+#[derive(Clone, Copy)]
+pub(crate) enum Descriptors {
+    AsGiven,
+    AtMost(u64),
+}
+
+impl Server {
+    pub(crate) fn start(engine: Engine, scenario: &str, workers: NonZeroU32) -> Self {
+        Self::start_at(engine, scenario, "127.0.0.1", workers, Descriptors::AsGiven)
+    }
+
+    pub(crate) fn start_at(
+        engine: Engine,
+        scenario: &str,
+        host: &str,
+        workers: NonZeroU32,
+        descriptors: Descriptors,
+    ) -> Self {
+        let arguments = [&engine.to_string(), scenario, host, "0", &workers.to_string()];
+        let mut child = command(&arguments, descriptors).stdout(Stdio::piped()).spawn().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        let address = line.strip_prefix("listening ").expect("the ready line").trim_end();
+        let address = address.parse().expect("a literal address with a port");
+        Self { address, scenario: scenario.to_owned(), child, output }
+    }
+
+    pub(crate) fn connect(&self) -> Client {
+        Client::connect(self.address)
+    }
+
+    pub(crate) fn process_id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The server still does its work for somebody new.
+    pub(crate) fn assert_serves(&self) {
+        let mut client = self.connect();
+        if self.scenario == "hello" {
+            client.send(REQUEST);
+            client.expect(REPLY);
+        } else {
+            client.send(b"still there?");
+            client.expect(b"still there?");
+        }
+    }
+
+    /// Sends SIGTERM, waits for the end, and returns what else stood on standard output.
+    pub(crate) fn terminate(mut self) -> String {
+        let process = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(process, Signal::TERM).unwrap();
+        self.child.wait().unwrap();
+        let mut rest = String::new();
+        self.output.read_to_string(&mut rest).unwrap();
+        rest
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Both fail harmlessly when the server has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The server's program with these arguments, set up so that it is killed when this process ends in whatever way.
+pub(crate) fn command(arguments: &[&str], descriptors: Descriptors) -> Command {
+    let mut command = Command::new(program());
+    command.args(arguments).stdin(Stdio::null());
+    // SAFETY: The closure makes system calls only, and allocates nothing.
+    unsafe {
+        command.pre_exec(move || {
+            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+            if let Descriptors::AtMost(limit) = descriptors {
+                let limit = Rlimit { current: Some(limit), maximum: Some(limit) };
+                rustix::process::setrlimit(Resource::Nofile, limit)?;
+            }
+            Ok(())
+        });
+    }
+    command
+}
+
+/// Cargo puts tests into `deps` and examples into `examples` of the same folder. A plain `cargo test` brings both up to
+/// date; `cargo test --test it` leaves the example as it is, so build that first with `cargo build --examples`.
+fn program() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.ancestors().nth(2).expect("tests lie in PROFILE/deps");
+    let program = profile.join("examples/null_server");
+    assert!(program.exists(), "{} is missing; `cargo test` builds it", program.display());
+    program
+}
