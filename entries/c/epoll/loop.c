@@ -1,0 +1,246 @@
+/*
+ * The event loop of the raw epoll server: one read and one write per request, edge-triggered.
+ * This file is all that is measured; `main.c` only starts it.
+ *
+ * It deliberately knows nothing of HTTP but where a request head ends.
+ */
+#define _GNU_SOURCE
+#include "loop.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static const char REPLY[] = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+                            "Content-Length: 12\r\n\r\nHello world!";
+
+enum {
+    REPLY_BYTES = sizeof REPLY - 1,
+    REPLIES_PER_BLOCK = 1024,
+    BLOCK_BYTES = REPLY_BYTES * REPLIES_PER_BLOCK,
+    READ_BYTES = 64 * 1024,
+    READS_PER_EVENT = 16,
+    EVENTS_PER_WAIT = 512,
+    ACCEPT_RETRY_MS = 50,
+};
+
+/* EPOLLRDHUP tells of an end of stream behind the data, so that a short read needs no second one.
+ */
+static const uint32_t READING = EPOLLIN | EPOLLRDHUP | EPOLLET;
+static const uint32_t WRITING = EPOLLOUT | EPOLLET;
+
+enum outcome { DONE, BLOCKED, BROKEN };
+enum accept_state { ACCEPT_ALL_DONE, ACCEPT_LATER };
+
+struct connection {
+    int fd;
+    enum outcome last_write;  /* BLOCKED: waits for EPOLLOUT and reads nothing meanwhile. */
+    unsigned terminator_seen; /* hello: how many bytes of "\r\n\r\n" the input ends with. */
+    size_t owed_bytes;        /* What is still to be sent. */
+    size_t offset;            /* hello: position within the reply; echo: position within `held`. */
+    char *held;               /* echo: what could not be sent; NULL on all but slow connections. */
+};
+
+/* One of each per process is enough: nothing stays in the read buffer between two events. */
+static char read_buffer[READ_BYTES];
+static char reply_block[BLOCK_BYTES];
+static enum scenario scenario;
+
+/* Counts the heads that end in these bytes; a terminator may be split over any number of reads. */
+static size_t count_heads(unsigned *terminator_seen, const char *bytes, size_t length) {
+    const char *end = bytes + length;
+    unsigned seen = *terminator_seen;
+    size_t heads = 0;
+    while (bytes < end) {
+        if (seen == 0) {
+            bytes = memchr(bytes, '\r', (size_t)(end - bytes));
+            if (bytes == NULL)
+                break;
+        }
+        if (*bytes == "\r\n\r\n"[seen])
+            seen++;
+        else
+            seen = *bytes == '\r' ? 1 : 0;
+        if (seen == 4) {
+            seen = 0;
+            heads++;
+        }
+        bytes++;
+    }
+    *terminator_seen = seen;
+    return heads;
+}
+
+/* Returns how much the socket took, less than `length` when it is full, or -1 when it is broken. */
+static ssize_t send_some(int fd, const char *bytes, size_t length) {
+    size_t sent = 0;
+    while (sent < length) {
+        ssize_t result = send(fd, bytes + sent, length - sent, MSG_NOSIGNAL);
+        if (result >= 0)
+            sent += (size_t)result;
+        else if (errno == EAGAIN)
+            break;
+        else if (errno != EINTR)
+            return -1;
+    }
+    return (ssize_t)sent;
+}
+
+/* All replies are equal, so what a connection is owed is a number and never a buffer. */
+static enum outcome flush_hello(struct connection *connection) {
+    while (connection->owed_bytes > 0) {
+        size_t length = BLOCK_BYTES - connection->offset;
+        if (length > connection->owed_bytes)
+            length = connection->owed_bytes;
+        ssize_t sent = send_some(connection->fd, reply_block + connection->offset, length);
+        if (sent < 0)
+            return BROKEN;
+        connection->owed_bytes -= (size_t)sent;
+        connection->offset = (connection->offset + (size_t)sent) % REPLY_BYTES;
+        if ((size_t)sent < length)
+            return BLOCKED;
+    }
+    return DONE;
+}
+
+static enum outcome flush_echo(struct connection *connection) {
+    ssize_t sent =
+        send_some(connection->fd, connection->held + connection->offset, connection->owed_bytes);
+    if (sent < 0)
+        return BROKEN;
+    connection->offset += (size_t)sent;
+    connection->owed_bytes -= (size_t)sent;
+    if (connection->owed_bytes > 0)
+        return BLOCKED;
+    free(connection->held);
+    connection->held = NULL;
+    return DONE;
+}
+
+/* Sends straight out of the read buffer; only what the socket refuses is copied and held. */
+static enum outcome answer_echo(struct connection *connection, size_t length) {
+    ssize_t sent = send_some(connection->fd, read_buffer, length);
+    if (sent < 0)
+        return BROKEN;
+    size_t rest = length - (size_t)sent;
+    if (rest == 0)
+        return DONE;
+    connection->held = malloc(rest);
+    if (connection->held == NULL)
+        return BROKEN;
+    memcpy(connection->held, read_buffer + sent, rest);
+    connection->owed_bytes = rest;
+    connection->offset = 0;
+    return BLOCKED;
+}
+
+static enum outcome answer(struct connection *connection, size_t length) {
+    if (scenario == ECHO)
+        return answer_echo(connection, length);
+    connection->owed_bytes +=
+        REPLY_BYTES * count_heads(&connection->terminator_seen, read_buffer, length);
+    return flush_hello(connection);
+}
+
+static void close_connection(struct connection *connection) {
+    close(connection->fd);
+    free(connection->held);
+    free(connection);
+}
+
+/* Modifying an interest also reports it anew if it holds already, so no edge is ever missed. */
+static void wait_for(int epoll, struct connection *connection, uint32_t interest) {
+    struct epoll_event event = {.events = interest, .data.ptr = connection};
+    if (epoll_ctl(epoll, EPOLL_CTL_MOD, connection->fd, &event) < 0)
+        close_connection(connection);
+}
+
+static void on_readable(int epoll, struct connection *connection, uint32_t events) {
+    for (int reads = 0; reads < READS_PER_EVENT; reads++) {
+        ssize_t length = recv(connection->fd, read_buffer, READ_BYTES, 0);
+        if (length < 0 && errno == EAGAIN)
+            return;
+        if (length < 0 && errno == EINTR)
+            continue;
+        /* The end of the stream or a reset count like an answer that could not be written. */
+        connection->last_write = length > 0 ? answer(connection, (size_t)length) : BROKEN;
+        if (connection->last_write == BROKEN) {
+            close_connection(connection);
+            return;
+        }
+        if (connection->last_write == BLOCKED) {
+            wait_for(epoll, connection, WRITING);
+            return;
+        }
+        /* A short read has emptied the socket: what comes later is a new edge. */
+        if (length < READ_BYTES && !(events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)))
+            return;
+    }
+    /* A client that sends faster than this loop reads goes to the back of the queue. */
+    wait_for(epoll, connection, READING);
+}
+
+static void on_writable(int epoll, struct connection *connection) {
+    connection->last_write = scenario == ECHO ? flush_echo(connection) : flush_hello(connection);
+    if (connection->last_write == BROKEN)
+        close_connection(connection);
+    else if (connection->last_write == DONE)
+        wait_for(epoll, connection, READING);
+}
+
+static enum accept_state accept_all(int epoll, int listener) {
+    for (;;) {
+        int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+        if (fd < 0 && errno == EAGAIN)
+            return ACCEPT_ALL_DONE;
+        if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
+            continue;
+        if (fd < 0) /* Out of file descriptors or memory: try again when some may be free. */
+            return ACCEPT_LATER;
+        struct connection *connection = calloc(1, sizeof *connection);
+        if (connection == NULL) {
+            close(fd);
+            continue;
+        }
+        connection->fd = fd;
+        struct epoll_event event = {.events = READING, .data.ptr = connection};
+        if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) < 0)
+            close_connection(connection);
+    }
+}
+
+_Noreturn void serve(int listener, enum scenario wanted) {
+    scenario = wanted;
+    for (int i = 0; i < REPLIES_PER_BLOCK; i++)
+        memcpy(reply_block + i * REPLY_BYTES, REPLY, REPLY_BYTES);
+    int epoll = epoll_create1(0);
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.ptr = NULL};
+    if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &event) < 0)
+        goto failed;
+    static struct epoll_event events[EVENTS_PER_WAIT];
+    enum accept_state accepting = ACCEPT_ALL_DONE;
+    for (;;) {
+        int timeout_ms = accepting == ACCEPT_LATER ? ACCEPT_RETRY_MS : -1;
+        int count = epoll_wait(epoll, events, EVENTS_PER_WAIT, timeout_ms);
+        if (count < 0 && errno != EINTR)
+            goto failed;
+        for (int i = 0; i < count; i++) {
+            struct connection *connection = events[i].data.ptr;
+            if (connection == NULL)
+                accepting = ACCEPT_LATER;
+            else if (connection->last_write == BLOCKED)
+                on_writable(epoll, connection);
+            else
+                on_readable(epoll, connection, events[i].events);
+        }
+        if (accepting == ACCEPT_LATER)
+            accepting = accept_all(epoll, listener);
+    }
+failed:
+    perror("epoll");
+    exit(1);
+}

@@ -1,0 +1,299 @@
+// Boost.Asio with callbacks. Variant `shared`: one io_context that all threads run, a strand per
+// connection. Variant `prefork`: one io_context and one SO_REUSEPORT acceptor per thread.
+//
+// It is deliberately not Boost.Beast: it only looks for the end of each request head.
+#include <algorithm>
+#include <boost/asio.hpp>
+#include <charconv>
+#include <chrono>
+#include <climits>
+#include <cstring>
+#include <deque>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr std::string_view reply = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+                                   "Content-Length: 12\r\n\r\nHello world!";
+constexpr std::size_t replies_per_block = 256;
+constexpr std::size_t read_bytes = 16 * 1024;
+constexpr int backlog = 4096;
+constexpr int default_timeout_ms = 5000;
+constexpr auto accept_retry = std::chrono::milliseconds(50);
+
+enum class Scenario { hello, hello_timeout, echo };
+enum class Variant { shared, prefork };
+
+struct Options {
+    Variant variant;
+    Scenario scenario;
+    tcp::endpoint endpoint;
+    int workers;
+    std::chrono::milliseconds timeout;
+};
+
+const std::string reply_block = [] {
+    std::string block;
+    for (std::size_t i = 0; i < replies_per_block; i++)
+        block += reply;
+    return block;
+}();
+
+// Counts ends of heads; a terminator may be split over any number of reads.
+class HeadCounter {
+  public:
+    std::size_t count(const char *bytes, std::size_t length) {
+        const char *end = bytes + length;
+        std::size_t heads = 0;
+        for (; bytes < end; bytes++) {
+            if (seen_ == 0) {
+                bytes = static_cast<const char *>(std::memchr(bytes, '\r', end - bytes));
+                if (bytes == nullptr)
+                    break;
+            }
+            if (*bytes == "\r\n\r\n"[seen_])
+                seen_++;
+            else
+                seen_ = *bytes == '\r' ? 1 : 0;
+            if (seen_ == 4) {
+                seen_ = 0;
+                heads++;
+            }
+        }
+        return heads;
+    }
+
+  private:
+    unsigned seen_ = 0;
+};
+
+// One connection. Socket and timer have the same executor, a strand where threads share the
+// io_context, so no two handlers of a connection ever run at the same time.
+template <class Executor> class Session : public std::enable_shared_from_this<Session<Executor>> {
+  public:
+    using Socket = asio::basic_stream_socket<tcp, Executor>;
+
+    Session(Socket socket, const Options &options)
+        : socket_(std::move(socket)), timer_(socket_.get_executor()), options_(options) {}
+
+    // The acceptor's handler runs outside the strand, so the first operation has to enter it.
+    void start() {
+        asio::dispatch(socket_.get_executor(), [self = this->shared_from_this()] { self->read(); });
+    }
+
+  private:
+    using Timer = asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, Executor>;
+
+    void read() {
+        arm_timer();
+        socket_.async_read_some(asio::buffer(buffer_), [self = this->shared_from_this()](
+                                                           error_code error, std::size_t length) {
+            if (error)
+                return self->stop();
+            self->answer(length);
+        });
+    }
+
+    void answer(std::size_t length) {
+        offset_ = 0;
+        owed_bytes_ = options_.scenario == Scenario::echo
+                          ? length
+                          : reply.size() * heads_.count(buffer_, length);
+        write();
+    }
+
+    // Not asio::async_write, because the deadline holds for each step that makes progress.
+    void write() {
+        if (owed_bytes_ == 0)
+            return read();
+        arm_timer();
+        socket_.async_write_some(
+            next_output(), [self = this->shared_from_this()](error_code error, std::size_t length) {
+                if (error)
+                    return self->stop();
+                self->owed_bytes_ -= length;
+                self->offset_ += length;
+                self->write();
+            });
+    }
+
+    asio::const_buffer next_output() {
+        if (options_.scenario == Scenario::echo)
+            return asio::buffer(buffer_ + offset_, owed_bytes_);
+        offset_ %= reply.size();
+        return asio::buffer(reply_block.data() + offset_,
+                            std::min(owed_bytes_, reply_block.size() - offset_));
+    }
+
+    // Setting a new expiry cancels the wait before. A handler that was queued already when that
+    // happened comes without an error, so it looks at the expiry that holds now.
+    void arm_timer() {
+        if (options_.scenario != Scenario::hello_timeout)
+            return;
+        timer_.expires_after(options_.timeout);
+        timer_.async_wait([self = this->shared_from_this()](error_code error) {
+            error_code ignored;
+            if (!error && self->timer_.expiry() <= Clock::now())
+                self->socket_.close(ignored);
+        });
+    }
+
+    // The pending wait would keep the session and its socket alive until it expires.
+    void stop() { timer_.cancel(); }
+
+    Socket socket_;
+    Timer timer_;
+    const Options &options_;
+    HeadCounter heads_;
+    std::size_t owed_bytes_ = 0;
+    std::size_t offset_ = 0;
+    char buffer_[read_bytes];
+};
+
+tcp::acceptor listen_on(asio::io_context &context, const Options &options) {
+    tcp::acceptor acceptor(context, options.endpoint.protocol());
+    acceptor.set_option(tcp::acceptor::reuse_address(true));
+    const int on = 1;
+    if (options.variant == Variant::prefork && options.workers > 1 &&
+        setsockopt(acceptor.native_handle(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) < 0)
+        throw boost::system::system_error(errno, boost::system::system_category(), "SO_REUSEPORT");
+    acceptor.bind(options.endpoint);
+    acceptor.listen(backlog);
+    return acceptor;
+}
+
+// Accepts connections and gives each the executor that `make_executor` returns.
+template <class MakeExecutor> class Server {
+  public:
+    Server(tcp::acceptor acceptor, MakeExecutor make_executor, const Options &options)
+        : acceptor_(std::move(acceptor)), retry_(acceptor_.get_executor()),
+          make_executor_(make_executor), options_(options) {
+        accept();
+    }
+
+  private:
+    using Executor = decltype(std::declval<MakeExecutor>()());
+    using Socket = typename Session<Executor>::Socket;
+
+    void accept() {
+        acceptor_.async_accept(make_executor_(), [this](error_code error, Socket socket) {
+            if (error)
+                return accept_later();
+            socket.set_option(tcp::no_delay(true), error);
+            std::make_shared<Session<Executor>>(std::move(socket), options_)->start();
+            accept();
+        });
+    }
+
+    // Out of file descriptors or memory: the next accept would fail at once as well.
+    void accept_later() {
+        retry_.expires_after(accept_retry);
+        retry_.async_wait([this](error_code) { accept(); });
+    }
+
+    tcp::acceptor acceptor_;
+    asio::steady_timer retry_;
+    MakeExecutor make_executor_;
+    const Options &options_;
+};
+
+// Runs `work(0)` to `work(workers - 1)`, the first one on the calling thread.
+template <class Work> void run_on_threads(const Options &options, Work work) {
+    std::vector<std::thread> threads;
+    for (int i = 1; i < options.workers; i++)
+        threads.emplace_back(work, i);
+    std::cout << "listening " << options.endpoint << std::endl;
+    work(0);
+    for (auto &thread : threads)
+        thread.join();
+}
+
+void serve_shared(Options options) {
+    asio::io_context context(options.workers);
+    auto acceptor = listen_on(context, options);
+    options.endpoint = acceptor.local_endpoint();
+    Server server(
+        std::move(acceptor), [&context] { return asio::make_strand(context); }, options);
+    run_on_threads(options, [&context](int) { context.run(); });
+}
+
+void serve_prefork(Options options) {
+    // Each context has one thread only, so its executor is as good as a strand.
+    std::deque<asio::io_context> contexts;
+    std::vector<tcp::acceptor> acceptors;
+    for (int i = 0; i < options.workers; i++) {
+        acceptors.push_back(listen_on(contexts.emplace_back(1), options));
+        options.endpoint = acceptors.front().local_endpoint();
+    }
+    run_on_threads(options, [&](int index) {
+        auto &context = contexts[index];
+        Server server(
+            std::move(acceptors[index]), [&context] { return context.get_executor(); }, options);
+        context.run();
+    });
+}
+
+std::optional<int> parse_number(std::string_view text, int least, int most) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
+        return std::nullopt;
+    return value;
+}
+
+template <class Choice>
+std::optional<Choice> parse_choice(std::string_view text,
+                                   const std::map<std::string_view, Choice> &choices) {
+    const auto found = choices.find(text);
+    return found == choices.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<Options> parse_options(const std::vector<std::string_view> &arguments) {
+    if (arguments.size() < 5 || arguments.size() > 6)
+        return std::nullopt;
+    const auto variant = parse_choice<Variant>(
+        arguments[0], {{"shared", Variant::shared}, {"prefork", Variant::prefork}});
+    const auto scenario =
+        parse_choice<Scenario>(arguments[1], {{"hello", Scenario::hello},
+                                              {"hello-timeout", Scenario::hello_timeout},
+                                              {"echo", Scenario::echo}});
+    error_code error;
+    const auto host = asio::ip::make_address(arguments[2], error);
+    const auto port = parse_number(arguments[3], 0, 65535);
+    const auto workers = parse_number(arguments[4], 1, 1024);
+    const auto timeout_ms =
+        arguments.size() == 6 ? parse_number(arguments[5], 1, INT_MAX) : default_timeout_ms;
+    if (!variant || !scenario || error || !port || !workers || !timeout_ms)
+        return std::nullopt;
+    const tcp::endpoint endpoint(host, static_cast<unsigned short>(*port));
+    return Options{*variant, *scenario, endpoint, *workers, std::chrono::milliseconds(*timeout_ms)};
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    const auto options = parse_options({argv + 1, argv + argc});
+    if (!options) {
+        std::cerr << "usage: " << argv[0]
+                  << " shared|prefork hello|hello-timeout|echo HOST PORT WORKERS [TIMEOUT_MS]\n";
+        return 2;
+    }
+    try {
+        options->variant == Variant::shared ? serve_shared(*options) : serve_prefork(*options);
+    } catch (const std::exception &error) {
+        std::cerr << error.what() << '\n';
+    }
+    return 1;
+}

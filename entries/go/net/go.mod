@@ -1,0 +1,3 @@
+module wirebench/entries/go/net
+
+go 1.19
