@@ -1,0 +1,34 @@
+//! The clocks of a load: nanoseconds since its beginning, and the CPU time of a thread.
+
+use rustix::time::{ClockId, clock_gettime};
+use std::time::{Duration, Instant};
+
+/// The clock that all threads of a load share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    origin: Instant,
+}
+
+impl Clock {
+    /// A clock that begins now.
+    pub(crate) fn start() -> Self {
+        Self { origin: Instant::now() }
+    }
+
+    /// Nanoseconds since the beginning.
+    pub(crate) fn now_ns(&self) -> u64 {
+        nanoseconds(self.origin.elapsed())
+    }
+}
+
+/// Nanoseconds of a duration; five hundred years and more are one and the same.
+pub(crate) fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// CPU time of the calling thread so far.
+pub(crate) fn thread_cpu_ns() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    seconds.saturating_mul(1_000_000_000) + u64::try_from(time.tv_nsec).unwrap_or(0)
+}

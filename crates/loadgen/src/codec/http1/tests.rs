@@ -1,0 +1,274 @@
+//! Tests of the reply checker, by example and by property.
+
+use super::*;
+use proptest::prelude::*;
+
+fn http(expected: Option<&[u8]>) -> Http1 {
+    Http1 {
+        request: Arc::from(&b"GET / HTTP/1.1\r\n\r\n"[..]),
+        reply_body: ReplyBody::AsFramed,
+        expected: expected.map(|body| Arc::new(ExpectedBody::new(body))),
+    }
+}
+
+/// Feeds the pieces until the first complete reply; closes behind the last piece.
+fn verdict(http: &Http1, pieces: &[&[u8]]) -> Result<Option<Reply>, ReplyError> {
+    let mut connection = http.connection(0);
+    for piece in pieces {
+        let fed = connection.feed(piece)?;
+        if fed.reply.is_some() {
+            return Ok(fed.reply);
+        }
+        assert_eq!(fed.consumed, piece.len());
+    }
+    connection.finish()
+}
+
+fn error(reply: &[u8]) -> String {
+    verdict(&http(Some(b"Hello world!")), &[reply]).unwrap_err().to_string()
+}
+
+fn status(reply: &[u8]) -> Option<u16> {
+    verdict(&http(None), &[reply]).unwrap().and_then(|reply| reply.status)
+}
+
+const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello world!";
+
+#[test]
+fn a_sized_reply_is_complete_with_its_last_byte_and_the_next_may_follow() {
+    let mut connection = http(Some(b"Hello world!")).connection(0);
+    let two = [HELLO, HELLO].concat();
+    let first = connection.feed(&two).unwrap();
+    assert_eq!(first.consumed, HELLO.len());
+    assert_eq!(first.reply.unwrap().persistence, Persistence::Keep);
+    let second = connection.feed(&two[first.consumed..]).unwrap();
+    assert_eq!((second.consumed, second.reply), (HELLO.len(), first.reply));
+}
+
+#[test]
+fn each_wrong_reply_is_told_in_words() {
+    let rows: [(&[u8], &str); 18] = [
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "it starts with \"SSH-2.0-OpenSSH_9.2\""),
+        (b"\r\nHTTP/1.1 200 OK\r\n\r\n", "not HTTP/1.1"),
+        (b"HTTP/2 200\r\n\r\n", "not HTTP/1.1"),
+        (b"HTTP/1.1 200 OK\nContent-Length: 12\n\nHello world!", "a bare LF"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\nHello world!", "a bare LF"),
+        (b"HTTP/1.1 2xx OK\r\n\r\n", "cannot be read"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: +12\r\n\r\nHello world!", "Content-Length is"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n", "Content-Length is"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx", "two Content"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", "not just `chunked`"),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\nx",
+            "there are Content-Length and Transfer-Encoding",
+        ),
+        (b"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.0 reply"),
+        (b"HTTP/1.1 101 Upgrade\r\n\r\n", "101"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello", "5 bytes instead of 12"),
+        (b"HTTP/1.1 204 No Content\r\n\r\n", "0 bytes instead of 12"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello World!", "at byte 6"),
+        (b"HTTP/1.1 200 OK\r\n\r\nHello", "5 bytes instead of 12"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nd\r\nHello world!!", "13 bytes"),
+    ];
+    for (reply, part) in rows {
+        let message = error(reply);
+        assert!(message.contains(part), "{}: {message}", reply.escape_ascii());
+    }
+}
+
+#[test]
+fn a_broken_chunk_is_told_in_words() {
+    let rows: [(&[u8], &str); 6] = [
+        (b"5\nHello", "bare LF"),
+        (b"5\r\nHelloX", "longer than its size"),
+        (b"5\r\nHello\n", "bare LF"),
+        (b"\r\n", "a size is missing"),
+        (b"xyz\r\n", "not hexadecimal"),
+        (b"fffffffffffffffff\r\n", "too large"),
+    ];
+    for (body, part) in rows {
+        let reply = [&b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"[..], body].concat();
+        let message = verdict(&http(None), &[&reply]).unwrap_err().to_string();
+        assert!(message.contains(part), "{}: {message}", body.escape_ascii());
+    }
+}
+
+#[test]
+fn chunks_with_extensions_and_trailers_are_read_over() {
+    let reply = b"HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\n\r\n\
+        5;a=b\r\nHello\r\n007\r\n world!\r\n0\r\nX: y\r\n\r\n";
+    let reply = verdict(&http(Some(b"Hello world!")), &[reply]).unwrap().unwrap();
+    assert_eq!((reply.status, reply.persistence), (Some(200), Persistence::Keep));
+}
+
+#[test]
+fn replies_without_a_body_end_with_their_head() {
+    assert_eq!(status(b"HTTP/1.1 204 No Content\r\n\r\n"), Some(204));
+    assert_eq!(status(b"HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n"), Some(304));
+    let head = Http1 { reply_body: ReplyBody::Never, ..http(Some(b"Hello world!")) };
+    let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n";
+    assert!(verdict(&head, &[reply]).unwrap().is_some());
+}
+
+#[test]
+fn a_body_without_a_length_ends_with_the_connection() {
+    let reply: &[u8] = b"HTTP/1.1 200 OK\r\n\r\nHello world!";
+    let found = verdict(&http(Some(b"Hello world!")), &[reply]).unwrap().unwrap();
+    assert_eq!(found.persistence, Persistence::Close);
+}
+
+#[test]
+fn a_reply_that_is_cut_off_is_not_complete() {
+    for length in 0..HELLO.len() {
+        assert_eq!(verdict(&http(None), &[&HELLO[..length]]), Ok(None), "{length}");
+    }
+}
+
+#[test]
+fn the_connection_header_and_the_version_decide_whether_it_persists() {
+    let rows: [(&[u8], Persistence); 5] = [
+        (b"HTTP/1.1 204 x\r\nConnection: close\r\n\r\n", Persistence::Close),
+        (b"HTTP/1.1 204 x\r\nConnection: upgrade, Close\r\n\r\n", Persistence::Close),
+        (b"HTTP/1.1 204 x\r\nConnection: keep-alive\r\n\r\n", Persistence::Keep),
+        (b"HTTP/1.0 204 x\r\n\r\n", Persistence::Close),
+        (b"HTTP/1.0 204 x\r\nConnection: Keep-Alive\r\n\r\n", Persistence::Keep),
+    ];
+    for (reply, persistence) in rows {
+        let found = verdict(&http(None), &[reply]).unwrap().unwrap().persistence;
+        assert_eq!(found, persistence, "{}", reply.escape_ascii());
+    }
+}
+
+#[test]
+fn interim_replies_are_counted_and_are_not_the_reply() {
+    let reply = [b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", HELLO].concat();
+    let found = verdict(&http(Some(b"Hello world!")), &[&reply]).unwrap().unwrap();
+    assert_eq!((found.status, found.interim_replies), (Some(200), 1));
+}
+
+#[test]
+fn the_page_of_an_error_need_not_be_the_expected_body() {
+    let reply: &[u8] = b"HTTP/1.1 500 Oops\r\nContent-Length: 4\r\n\r\noops";
+    let found = verdict(&http(Some(b"Hello world!")), &[reply]).unwrap().unwrap();
+    assert_eq!(found.status, Some(500));
+}
+
+#[test]
+fn an_endless_head_and_an_endless_trailer_are_refused() {
+    let mut connection = http(None).connection(0);
+    connection.feed(b"HTTP/1.1 200 OK\r\n").unwrap();
+    let line = [&b"X: "[..], &[b'a'; 1000], b"\r\n"].concat();
+    let failed = (0..100).find_map(|_| connection.feed(&line).err());
+    assert_eq!(failed, Some(ReplyError::HeadTooLong { limit: HEAD_LIMIT_BYTES }));
+
+    let mut connection = http(None).connection(0);
+    connection.feed(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n").unwrap();
+    let failed = (0..100).find_map(|_| connection.feed(&line).err());
+    assert_eq!(failed, Some(ReplyError::Chunk("the trailer is too long")));
+}
+
+#[test]
+fn endless_interim_replies_are_refused() {
+    let mut connection = http(None).connection(0);
+    let interim = b"HTTP/1.1 100 Continue\r\n\r\n";
+    assert!((0..10_000).any(|_| connection.feed(interim).is_err()));
+}
+
+#[test]
+fn a_body_is_learned_from_a_good_reply_and_not_from_an_error() {
+    let mut connection = http(None).connection(0);
+    connection.learn();
+    connection.feed(HELLO).unwrap();
+    assert_eq!(connection.learned(), Some(ExpectedBody::new(b"Hello world!")));
+
+    let mut connection = http(None).connection(0);
+    connection.learn();
+    connection.feed(b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno").unwrap();
+    assert_eq!(connection.learned(), None);
+}
+
+/// Valid replies with the expected body, framed in every way.
+fn valid_reply() -> impl Strategy<Value = Vec<u8>> {
+    let headers = proptest::collection::vec("X-[a-z]{1,8}: [ -~]{0,40}\r\n", 0..6);
+    let interim = proptest::bool::ANY;
+    (headers, interim, 0usize..12, 0u8..3).prop_map(|(headers, interim, cut, framing)| {
+        let mut reply = Vec::new();
+        if interim {
+            reply.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
+        }
+        reply.extend_from_slice(b"HTTP/1.1 200 OK\r\n");
+        reply.extend(headers.concat().bytes());
+        let body = b"Hello world!";
+        let (a, b) = body.split_at(cut);
+        match framing {
+            0 => {
+                reply.extend_from_slice(b"Content-Length: 12\r\n\r\n");
+                reply.extend_from_slice(body);
+            }
+            1 => {
+                reply.extend_from_slice(b"Transfer-Encoding: chunked\r\n\r\n");
+                for chunk in [a, b].into_iter().filter(|chunk| !chunk.is_empty()) {
+                    reply.extend(format!("{:x}\r\n", chunk.len()).bytes());
+                    reply.extend_from_slice(chunk);
+                    reply.extend_from_slice(b"\r\n");
+                }
+                reply.extend_from_slice(b"0\r\n\r\n");
+            }
+            _ => {
+                reply.extend_from_slice(b"\r\n");
+                reply.extend_from_slice(body);
+            }
+        }
+        reply
+    })
+}
+
+/// The pieces between the cuts, which may lie anywhere.
+fn split<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
+    let mut places: Vec<usize> = cuts.iter().map(|cut| cut % (bytes.len() + 1)).collect();
+    places.extend([0, bytes.len()]);
+    places.sort_unstable();
+    places.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect()
+}
+
+proptest! {
+    #[test]
+    fn any_split_of_a_valid_reply_gives_the_same_verdict(
+        reply in valid_reply(), cuts in proptest::collection::vec(any::<usize>(), 0..12)
+    ) {
+        let http = http(Some(b"Hello world!"));
+        let whole = verdict(&http, &[&reply]);
+        prop_assert!(matches!(whole, Ok(Some(_))), "{whole:?}");
+        prop_assert_eq!(&whole, &verdict(&http, &split(&reply, &cuts)));
+        let single: Vec<&[u8]> = reply.chunks(1).collect();
+        prop_assert_eq!(&whole, &verdict(&http, &single));
+    }
+
+    #[test]
+    fn a_spoiled_reply_is_judged_the_same_however_it_is_split(
+        reply in valid_reply(), at in any::<usize>(), with in any::<u8>(),
+        cuts in proptest::collection::vec(any::<usize>(), 0..12)
+    ) {
+        let http = http(Some(b"Hello world!"));
+        let mut reply = reply;
+        let at = at % reply.len();
+        reply[at] = with;
+        let whole = verdict(&http, &[&reply]);
+        let parts = verdict(&http, &split(&reply, &cuts));
+        prop_assert_eq!(whole.is_err(), parts.is_err(), "{:?} {:?}", whole, parts);
+        if let (Ok(whole), Ok(parts)) = (whole, parts) {
+            prop_assert_eq!(whole, parts);
+        }
+    }
+
+    #[test]
+    fn no_input_panics(pieces in proptest::collection::vec(any::<Vec<u8>>(), 0..8)) {
+        let mut connection = http(Some(b"Hello world!")).connection(0);
+        for piece in &pieces {
+            if connection.feed(piece).is_err() {
+                connection.restart();
+            }
+        }
+        let _ = connection.finish();
+    }
+}

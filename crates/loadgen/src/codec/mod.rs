@@ -1,0 +1,144 @@
+//! What a load speaks, without any input or output: the bytes of a request, and the check of its reply.
+//!
+//! A codec knows nothing of sockets, time or counters. Bytes go in as they happen to arrive; what comes out depends on the
+//! bytes alone, never on how they were split.
+
+mod chunked;
+pub(crate) mod echo;
+pub(crate) mod http1;
+mod lines;
+
+use std::fmt;
+
+/// What all connections of a load have in common.
+pub(crate) trait Codec {
+    /// The state of one connection.
+    type Connection: ConnectionCodec;
+
+    /// The state of the connection with this number, which is unique over all threads.
+    fn connection(&self, number: usize) -> Self::Connection;
+}
+
+/// The requests and replies of one connection.
+///
+/// Replies are checked in the order of their requests, so that several requests may one day be in flight.
+pub(crate) trait ConnectionCodec: fmt::Debug {
+    /// Forgets what was half received: the connection is made anew.
+    fn restart(&mut self);
+
+    /// Makes the next request the one that [`Self::request`] gives.
+    fn begin(&mut self);
+
+    /// The bytes of the request to send.
+    fn request(&self) -> &[u8];
+
+    /// Checks bytes of a reply. It stops at the end of a reply, so that the caller sees what lies behind it.
+    ///
+    /// After an error only [`Self::restart`] makes sense.
+    fn feed(&mut self, bytes: &[u8]) -> Result<Fed, ReplyError>;
+
+    /// The peer has closed its side: the reply if this was its end, nothing if more was due.
+    fn finish(&mut self) -> Result<Option<Reply>, ReplyError>;
+}
+
+/// What became of the bytes that were fed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Fed {
+    /// How many of them belong to this reply. All, unless the reply is complete.
+    pub(crate) consumed: usize,
+    /// The reply, when it is complete.
+    pub(crate) reply: Option<Reply>,
+}
+
+/// A complete reply that passed the check.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Reply {
+    /// The status of an HTTP reply.
+    pub(crate) status: Option<u16>,
+    /// Interim replies (1xx) that came before it.
+    pub(crate) interim_replies: u32,
+    /// Whether the connection may carry another request.
+    pub(crate) persistence: Persistence,
+}
+
+/// Whether a connection outlives a reply.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Persistence {
+    /// The next request may follow on it.
+    Keep,
+    /// The reply announced that it is the last one.
+    Close,
+}
+
+/// Why a reply is wrong.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+pub(crate) enum ReplyError {
+    /// Tolerated by many clients, but not what the protocol says.
+    #[error("a line ends with a bare LF")]
+    BareLineFeed,
+    /// The first bytes are not those of an HTTP/1 reply.
+    #[error("the reply is not HTTP/1.1, it starts with \"{start}\"")]
+    NotHttp {
+        /// Its first bytes, escaped.
+        start: String,
+    },
+    /// The head does not end where every sane head has ended.
+    #[error("the head is longer than {limit} bytes")]
+    HeadTooLong {
+        /// The limit.
+        limit: usize,
+    },
+    /// The head breaks the grammar.
+    #[error("the head cannot be read: {0}")]
+    Head(httparse::Error),
+    /// A `Content-Length` that is not one number.
+    #[error("Content-Length is \"{value}\"")]
+    ContentLength {
+        /// What it says, escaped.
+        value: String,
+    },
+    /// The length of the body is said twice, or in an unknown way.
+    #[error("{0}")]
+    Framing(&'static str),
+    /// The chunked coding breaks the grammar.
+    #[error("the chunked body is broken: {0}")]
+    Chunk(&'static str),
+    /// The body is longer or shorter than expected.
+    #[error("the body has {received} bytes instead of {expected}")]
+    BodyLength {
+        /// What was expected.
+        expected: u64,
+        /// What came, or has come so far.
+        received: u64,
+    },
+    /// The body has other content than expected.
+    #[error("the body differs from the expected one at byte {at}")]
+    BodyDiffers {
+        /// Index of the first wrong byte.
+        at: u64,
+    },
+    /// An echo came back changed.
+    #[error("the echo differs at byte {at}: 0x{sent:02x} was sent, 0x{received:02x} came back")]
+    EchoDiffers {
+        /// Index of the first wrong byte in the message.
+        at: usize,
+        /// What was sent there.
+        sent: u8,
+        /// What came back there.
+        received: u8,
+    },
+    /// The reply was complete before the request was.
+    #[error("the reply came before the whole request was sent")]
+    BeforeRequest,
+}
+
+/// At most the first 32 bytes, escaped so that they can stand in a sentence.
+pub(crate) fn excerpt(bytes: &[u8]) -> String {
+    const EXCERPT_BYTES: usize = 32;
+    let shown = &bytes[..bytes.len().min(EXCERPT_BYTES)];
+    let mut text = shown.escape_ascii().to_string();
+    if shown.len() < bytes.len() {
+        text.push('…');
+    }
+    text
+}

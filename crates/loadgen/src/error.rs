@@ -1,0 +1,75 @@
+//! Why a load could not be carried out: one sentence each, with the next step.
+
+use std::{io, net::SocketAddr};
+
+/// Why a load could not be carried out.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The configuration contradicts itself.
+    #[error("{0}")]
+    Configuration(String),
+    /// The name of the host leads to no address.
+    #[error("`{host}` has no address ({reason}): check the name, or write the address itself")]
+    Resolve {
+        /// The name.
+        host: String,
+        /// What the resolver said.
+        reason: String,
+    },
+    /// More connections than the process may have files.
+    #[error(
+        "{connections} connections need {needed} file descriptors and this process may have {limit}: \
+         give -c at most {possible}, or raise the hard limit of open files (ulimit -Hn)"
+    )]
+    FileDescriptors {
+        /// Connections asked for.
+        connections: usize,
+        /// File descriptors that they and everything else need.
+        needed: u64,
+        /// The hard limit.
+        limit: u64,
+        /// The most connections that fit.
+        possible: u64,
+    },
+    /// Every attempt to connect was refused.
+    #[error("nothing listens on {addresses}: start the server first, or check the port")]
+    NothingListens {
+        /// All addresses that were tried.
+        addresses: String,
+    },
+    /// The connection could not be made for another reason.
+    #[error("cannot connect to {address} ({reason}): check the address and the network")]
+    Connect {
+        /// The last address that was tried.
+        address: SocketAddr,
+        /// What the kernel said.
+        reason: String,
+    },
+    /// The server takes connections but does not speak the protocol, or not well.
+    #[error("{0}")]
+    Preflight(String),
+    /// The first connection worked, and then none of those that carry the load.
+    #[error("none of {connections} connections could be made ({reason}): {next_step}")]
+    NoConnection {
+        /// How many were tried.
+        connections: usize,
+        /// One failure, in words.
+        reason: String,
+        /// What to do.
+        next_step: &'static str,
+    },
+    /// The kernel refused what the engine needs.
+    #[error("the {engine} engine failed to {action} ({source}): check the limits of this process")]
+    Engine {
+        /// Which engine.
+        engine: &'static str,
+        /// What it tried to do.
+        action: &'static str,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// A thread of the generator ended in a way that it must not.
+    #[error("a thread of the load generator {0}: this is a bug, please report it")]
+    Thread(&'static str),
+}

@@ -1,0 +1,125 @@
+//! What can go wrong with a request or a connection while the load runs, each in exactly one kind.
+
+use rustix::io::Errno;
+use std::fmt;
+use wirebench_schema::load::ErrorCounts;
+
+use crate::codec::ReplyError;
+
+/// One failure. It becomes a count, and the first of its kind becomes a sentence.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Failure {
+    /// The server refused the connection.
+    Refused,
+    /// The connection could not be made for another reason.
+    Connect(Errno),
+    /// No connection within the timeout.
+    ConnectTimeout,
+    /// No reply within the timeout.
+    Timeout,
+    /// The server reset the connection.
+    Reset,
+    /// The server closed while a reply was due.
+    ClosedEarly,
+    /// The reply is wrong.
+    WrongReply(ReplyError),
+    /// So many bytes, at least, that nobody asked for.
+    Surplus(usize),
+    /// A complete reply with this status.
+    Status(u16),
+    /// Any other failure of the socket.
+    Socket(Errno),
+}
+
+impl Failure {
+    /// What an error number means while a connection is being made.
+    pub(crate) fn of_connecting(error: Errno) -> Self {
+        match error {
+            Errno::CONNREFUSED => Self::Refused,
+            Errno::TIMEDOUT => Self::ConnectTimeout,
+            other => Self::Connect(other),
+        }
+    }
+
+    /// What an error number means on a connection that stands.
+    pub(crate) fn of_open(error: Errno) -> Self {
+        match error {
+            Errno::CONNRESET | Errno::PIPE => Self::Reset,
+            Errno::TIMEDOUT => Self::Timeout,
+            other => Self::Socket(other),
+        }
+    }
+
+    /// The field that counts it, and the place of that field in [`ErrorCounts::kinds`].
+    pub(crate) const fn count<'a>(&self, counts: &'a mut ErrorCounts) -> (usize, &'a mut u64) {
+        match self {
+            Self::Refused => (0, &mut counts.refused),
+            Self::Connect(_) => (1, &mut counts.connect),
+            Self::ConnectTimeout | Self::Timeout => (2, &mut counts.timeout),
+            Self::Reset => (3, &mut counts.reset),
+            Self::ClosedEarly => (4, &mut counts.closed_early),
+            Self::WrongReply(_) => (5, &mut counts.wrong_reply),
+            Self::Surplus(_) => (6, &mut counts.surplus),
+            Self::Status(_) => (7, &mut counts.status),
+            Self::Socket(_) => (8, &mut counts.socket),
+        }
+    }
+}
+
+/// How many kinds there are.
+pub(crate) const KINDS: usize = 9;
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused => formatter.write_str("refused: nothing listens any more"),
+            Self::Connect(Errno::ADDRNOTAVAIL) => formatter.write_str(
+                "connect: no local port is free: use fewer connections, or wait a minute \
+                 until closed ones have left TIME_WAIT",
+            ),
+            Self::Connect(error) => write!(formatter, "connect: {error}"),
+            Self::ConnectTimeout => formatter.write_str("timeout: no connection in time"),
+            Self::Timeout => formatter.write_str("timeout: no reply in time"),
+            Self::Reset => formatter.write_str("reset: the server reset the connection"),
+            Self::ClosedEarly => {
+                formatter.write_str("closed early: the server closed while a reply was due")
+            }
+            Self::WrongReply(error) => write!(formatter, "wrong reply: {error}"),
+            Self::Surplus(bytes) => {
+                write!(formatter, "surplus: {bytes} bytes came that nobody asked for")
+            }
+            Self::Status(status) => write!(formatter, "status: a reply had status {status}"),
+            Self::Socket(error) => write!(formatter, "socket: {error}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_failure_counts_once_in_the_kind_that_its_sentence_begins_with() {
+        let failures = [
+            Failure::Refused,
+            Failure::Connect(Errno::ADDRNOTAVAIL),
+            Failure::Timeout,
+            Failure::Reset,
+            Failure::ClosedEarly,
+            Failure::WrongReply(ReplyError::BareLineFeed),
+            Failure::Surplus(1),
+            Failure::Status(500),
+            Failure::Socket(Errno::NOBUFS),
+        ];
+        assert_eq!(failures.len(), KINDS);
+        for failure in failures {
+            let mut counts = ErrorCounts::default();
+            let (place, count) = failure.count(&mut counts);
+            *count += 1;
+            assert_eq!(counts.total(), 1);
+            let (name, count) = counts.kinds()[place];
+            assert_eq!(count, 1);
+            assert!(failure.to_string().starts_with(name), "{failure}");
+        }
+    }
+}

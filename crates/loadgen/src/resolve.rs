@@ -1,0 +1,62 @@
+//! From a target to the addresses that may be behind it.
+
+use std::{
+    net::{IpAddr, SocketAddr, ToSocketAddrs},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+use wirebench_schema::target::Target;
+
+use crate::error::LoadError;
+
+/// How long the resolver may take; it has timeouts of its own, which are longer than anybody wants to wait.
+const RESOLVE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// All addresses of the target, in the order in which they should be tried; at least one.
+pub(crate) fn resolve(target: &Target) -> Result<Vec<SocketAddr>, LoadError> {
+    if let Ok(address) = target.host().parse::<IpAddr>() {
+        return Ok(vec![SocketAddr::new(address, target.port())]);
+    }
+    let (sender, receiver) = mpsc::channel();
+    let name = (target.host().to_owned(), target.port());
+    // The resolver cannot be interrupted, so it runs in a thread that is left behind when it takes too long.
+    thread::spawn(move || {
+        let found = name.to_socket_addrs().map(Iterator::collect::<Vec<_>>);
+        let _ = sender.send(found);
+    });
+    let failed = |reason: String| LoadError::Resolve { host: target.host().to_owned(), reason };
+    match receiver.recv_timeout(RESOLVE_TIMEOUT) {
+        Ok(Ok(addresses)) if addresses.is_empty() => Err(failed("the resolver found none".into())),
+        Ok(Ok(addresses)) => Ok(addresses),
+        Ok(Err(error)) => Err(failed(error.to_string())),
+        Err(_) => Err(failed(format!("no answer within {} s", RESOLVE_TIMEOUT.as_secs()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn addresses(target: &str) -> Result<Vec<SocketAddr>, LoadError> {
+        resolve(&target.parse().unwrap())
+    }
+
+    #[test]
+    fn literal_addresses_need_no_resolver() {
+        assert_eq!(addresses("tcp://127.0.0.1:7").unwrap(), ["127.0.0.1:7".parse().unwrap()]);
+        assert_eq!(addresses("http://[::1]:80/").unwrap(), ["[::1]:80".parse().unwrap()]);
+    }
+
+    #[test]
+    fn the_name_of_this_host_leads_to_its_loopback_address() {
+        let found = addresses("tcp://localhost:7").unwrap();
+        assert!(found.iter().all(|address| address.ip().is_loopback() && address.port() == 7));
+    }
+
+    #[test]
+    fn a_name_that_leads_nowhere_is_named() {
+        let message = addresses("tcp://no-such-host.invalid:7").unwrap_err().to_string();
+        assert!(message.starts_with("`no-such-host.invalid` has no address"), "{message}");
+    }
+}

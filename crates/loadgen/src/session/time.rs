@@ -1,0 +1,156 @@
+//! What passes with time: the edges of the window, overdue requests, waits that end.
+
+use super::{Command, Ended, Phase, Session};
+use crate::{codec::Codec, failure::Failure};
+
+/// The longest time between two looks for requests that are overdue.
+const SCAN_NS: u64 = 100_000_000;
+
+/// A load with a count ends when no reply has come for so many timeouts: the server is gone.
+const GIVE_UP_TIMEOUTS: u64 = 3;
+
+impl<C: Codec> Session<C> {
+    /// Time has passed. Cheap as long as nothing is due.
+    pub(crate) fn tick(&mut self, now_ns: u64) {
+        if now_ns < self.attention_ns {
+            return;
+        }
+        self.cross_edges(now_ns);
+        if self.phase == Phase::Over {
+            return;
+        }
+        if now_ns >= self.next_scan_ns {
+            self.next_scan_ns = now_ns + (self.timing.timeout_ns / 8).clamp(1_000_000, SCAN_NS);
+            self.scan(now_ns);
+        }
+        while self.backoff.front().is_some_and(|(until_ns, _)| now_ns >= *until_ns) {
+            self.to_connect.extend(self.backoff.pop_front().map(|(_, slot)| slot));
+        }
+        if now_ns >= self.parked_until_ns {
+            self.release();
+        }
+        let backoff_ns = self.backoff.front().map_or(u64::MAX, |(until_ns, _)| *until_ns);
+        self.attention_ns =
+            self.phase_end_ns.min(self.next_scan_ns).min(backoff_ns).min(self.parked_until_ns);
+    }
+
+    /// Looks for what is overdue.
+    fn scan(&mut self, now_ns: u64) {
+        for slot in 0..self.slots.len() {
+            let connection = &self.slots[slot].connection;
+            let overdue = connection
+                .waiting_since()
+                .is_some_and(|since_ns| now_ns.saturating_sub(since_ns) >= self.timing.timeout_ns);
+            if !overdue {
+                continue;
+            }
+            let failure =
+                if connection.is_open() { Failure::Timeout } else { Failure::ConnectTimeout };
+            self.fail(slot, failure, now_ns);
+            self.commands.push_back(Command::Close(slot));
+            if self.phase == Phase::Over {
+                return;
+            }
+        }
+        if self.phase == Phase::Connecting {
+            self.give_up_connecting(now_ns);
+        }
+        if self.phase == Phase::Window && self.quota.is_some() {
+            let silent_ns = now_ns - self.last_reply_ns.max(self.edges.window_start_ns);
+            if silent_ns >= self.timing.timeout_ns.saturating_mul(GIVE_UP_TIMEOUTS) {
+                self.end(Some(now_ns));
+            }
+        }
+    }
+
+    /// Where nothing has been connected for a whole timeout, what has not been tried yet would only take as long, batch by
+    /// batch. It is tried again when the load runs.
+    fn give_up_connecting(&mut self, now_ns: u64) {
+        if now_ns.saturating_sub(self.last_made_ns) >= self.timing.timeout_ns {
+            self.unsettled -= self.to_connect.len();
+            self.to_connect.clear();
+        }
+    }
+
+    /// Has the pacer asked again for every connection that it made wait.
+    fn release(&mut self) {
+        self.parked_until_ns = u64::MAX;
+        for slot in std::mem::take(&mut self.parked) {
+            let connection = &self.slots[slot].connection;
+            if connection.is_open() {
+                self.commands.push_back(Command::Resume(slot));
+            }
+        }
+    }
+
+    /// Changes the phase when its end has passed. Called with every event, so that each one meets its own phase.
+    #[inline]
+    pub(super) fn cross_edges(&mut self, now_ns: u64) {
+        if now_ns >= self.phase_end_ns {
+            self.change_phase(now_ns);
+        }
+    }
+
+    #[cold]
+    fn change_phase(&mut self, now_ns: u64) {
+        if self.phase == Phase::Over {
+            return;
+        }
+        let edges = self.edges;
+        if self.phase == Phase::Warmup && edges.window_start_ns < edges.window_end_ns {
+            self.phase = Phase::Window;
+            self.phase_end_ns = edges.window_end_ns;
+            self.cpu_start_ns = (self.cpu_clock)();
+            self.recorder.open_window(edges.window_start_ns);
+            self.pacer.enter_window(self.in_flight());
+            self.end_requests(0, edges.window_start_ns);
+        }
+        if now_ns < edges.window_end_ns || self.phase == Phase::Over {
+            return;
+        }
+        if self.phase != Phase::Window {
+            return self.end(None);
+        }
+        self.expire_at_end(edges.window_end_ns);
+        if self.phase != Phase::Over {
+            self.end(Some(edges.window_end_ns));
+        }
+    }
+
+    /// What was overdue when the window ended has timed out in it, also if no scan has seen it yet.
+    fn expire_at_end(&mut self, window_end_ns: u64) {
+        for slot in 0..self.slots.len() {
+            let since_ns = self.slots[slot].connection.waiting_since();
+            let is_overdue = since_ns.is_some_and(|since_ns| {
+                window_end_ns.saturating_sub(since_ns) >= self.timing.timeout_ns
+            });
+            if is_overdue && self.slots[slot].connection.is_open() {
+                self.fail(slot, Failure::Timeout, window_end_ns);
+                self.commands.push_back(Command::Close(slot));
+            }
+            if self.phase == Phase::Over {
+                return;
+            }
+        }
+    }
+
+    pub(super) fn in_flight(&self) -> u64 {
+        self.slots.iter().map(|slot| slot.connection.in_flight() as u64).sum()
+    }
+
+    pub(super) fn end(&mut self, window_end_ns: Option<u64>) {
+        let cpu_ns =
+            window_end_ns.map_or(0, |_| (self.cpu_clock)().saturating_sub(self.cpu_start_ns));
+        let left = self.quota.map_or(0, |quota| quota.saturating_sub(self.ended_requests));
+        self.outcome = Some(Ended {
+            window_end_ns,
+            in_flight: self.in_flight(),
+            cpu_ns,
+            gave_up_requests: if window_end_ns < Some(self.edges.window_end_ns) { left } else { 0 },
+        });
+        if let Some(window_end_ns) = window_end_ns {
+            self.recorder.close_window(window_end_ns);
+        }
+        self.phase = Phase::Over;
+    }
+}

@@ -1,0 +1,129 @@
+//! The window: where it begins and ends, and who is told.
+
+use std::{
+    io::Write,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+use wirebench_loadgen::run;
+use wirebench_schema::load::{LoadConfig, LoadEvent, LoadReport};
+
+use crate::{
+    counted, each_engine, load,
+    server::{HELLO, Server, answer, answering, read_request, stall},
+    timed,
+};
+
+fn observed(config: &LoadConfig, stop_at: Option<&LoadEvent>) -> (LoadReport, Vec<LoadEvent>) {
+    let stop = AtomicBool::new(false);
+    let mut events = Vec::new();
+    let report = run(config, &stop, &mut |event| {
+        if Some(&event) == stop_at {
+            stop.store(true, Ordering::Relaxed);
+        }
+        events.push(event);
+    });
+    (report.unwrap(), events)
+}
+
+const ALL: [LoadEvent; 3] =
+    [LoadEvent::Connected { connections: 4 }, LoadEvent::WindowStart, LoadEvent::WindowEnd];
+
+#[test]
+fn a_window_of_a_time_is_exactly_as_long_as_asked_and_its_edges_are_told() {
+    let server = answering(HELLO);
+    each_engine(|engine| {
+        let mut config = timed(&server.http(), engine, 250);
+        config.warmup = Duration::from_millis(100);
+        let (report, events) = observed(&config, None);
+        assert_eq!(events, ALL);
+        assert_eq!(report.window_ns, 250_000_000);
+        assert!(!report.interrupted);
+        assert!(report.in_flight_at_end <= 4);
+        assert_eq!(report.thread_cpu_ns.len(), 2);
+        assert!(report.thread_cpu_ns.iter().all(|cpu_ns| (1..1_000_000_000).contains(cpu_ns)));
+        assert_eq!(report.requests, report.latency.map_or(0, |latency| latency.count));
+    });
+}
+
+#[test]
+fn a_count_is_kept_exactly_with_and_without_a_warm_up() {
+    let server = answering(HELLO);
+    each_engine(|engine| {
+        for (requests, warmup_milliseconds) in [(1, 0), (3, 0), (101, 0), (101, 50), (1, 50)] {
+            let mut config = counted(&server.http(), engine, requests);
+            config.warmup = Duration::from_millis(warmup_milliseconds);
+            let (report, events) = observed(&config, None);
+            assert_eq!(report.requests, requests);
+            assert_eq!(events, ALL);
+            assert!(report.window_ns > 0);
+        }
+    });
+}
+
+#[test]
+fn a_load_that_is_stopped_reports_the_window_up_to_then() {
+    let server = answering(HELLO);
+    each_engine(|engine| {
+        let config = timed(&server.http(), engine, 3_600_000);
+        let (report, events) = observed(&config, Some(&LoadEvent::WindowStart));
+        assert!(report.interrupted);
+        assert_eq!(events, ALL);
+        assert!(report.window_ns > 0 && report.window_ns < 60_000_000_000);
+    });
+}
+
+#[test]
+fn a_load_that_is_stopped_in_its_warm_up_has_no_window() {
+    let server = answering(HELLO);
+    each_engine(|engine| {
+        let mut config = timed(&server.http(), engine, 1000);
+        config.warmup = Duration::from_secs(3600);
+        let (report, events) = observed(&config, Some(&ALL[0]));
+        assert!(report.interrupted);
+        assert_eq!((events.len(), report.window_ns, report.requests), (1, 0, 0));
+        assert_eq!(report.latency, None);
+    });
+}
+
+#[test]
+fn a_load_that_is_stopped_in_its_preflight_ends_at_once() {
+    let server = Server::start(|_, stream, _| stall(stream));
+    each_engine(|engine| {
+        let mut config = timed(&server.http(), engine, 1000);
+        config.timeout = Duration::from_secs(3600);
+        let report = run(&config, &AtomicBool::new(true), &mut |_| {}).unwrap();
+        assert!(report.interrupted);
+        assert_eq!((report.window_ns, report.connections_made), (0, 0));
+    });
+}
+
+#[test]
+fn every_connection_gets_its_share() {
+    let server = answering(HELLO);
+    each_engine(|engine| {
+        // Each thread has two connections and as many requests.
+        let fairness = load(&counted(&server.http(), engine, 4)).fairness;
+        assert_eq!((fairness.replies_least, fairness.replies_most), (1, 1));
+        assert!((fairness.jain_index - 1.0).abs() < 1e-9, "{fairness:?}");
+    });
+}
+
+#[test]
+fn a_window_ends_although_a_reply_never_does() {
+    each_engine(|engine| {
+        let server = Server::start(|number, mut stream, _| {
+            if number == 0 {
+                // No body is expected of the others when the first reply is an error.
+                return answer(stream, b"HTTP/1.1 503 Later\r\nContent-Length: 0\r\n\r\n");
+            }
+            read_request(stream);
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 9999999999999\r\n\r\n");
+            while stream.write_all(&[b'x'; 65536]).is_ok() {}
+        });
+        let (report, events) = observed(&timed(&server.http(), engine, 200), None);
+        assert_eq!(events, ALL);
+        assert_eq!((report.window_ns, report.requests), (200_000_000, 0));
+        assert_eq!((report.in_flight_at_end, report.errors.total()), (4, 0));
+    });
+}

@@ -1,0 +1,57 @@
+//! One behaviour suite over the public face, for every engine: whatever the server does, the report says what it was.
+//!
+//! No test depends on speed; the bounds of time only keep a mistake from hanging.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod edges;
+mod errors;
+mod preflight;
+mod replies;
+mod server;
+
+use std::{
+    sync::atomic::AtomicBool,
+    time::{Duration, Instant},
+};
+use wirebench_loadgen::{LoadError, run};
+use wirebench_schema::load::{EngineChoice, LoadConfig, LoadReport, Stop};
+
+/// The engines that must behave the same.
+const ENGINES: [EngineChoice; 1] = [EngineChoice::Epoll];
+
+/// Longer than any load here may take, even on a machine that is busy with other things.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Runs the same check with each engine.
+fn each_engine(check: impl Fn(EngineChoice)) {
+    for engine in ENGINES {
+        let began = Instant::now();
+        check(engine);
+        assert!(began.elapsed() < PATIENCE, "{engine:?} took too long");
+    }
+}
+
+/// A short load of this many requests over four connections of two threads.
+fn counted(target: &str, engine: EngineChoice, requests: u64) -> LoadConfig {
+    let mut config = LoadConfig::new(target.parse().unwrap());
+    config.engine = engine;
+    config.connections = 4;
+    // Long enough that a busy machine is not taken for a slow server.
+    config.timeout = Duration::from_secs(20);
+    config.stop = Stop::Requests(requests);
+    config
+}
+
+/// A short load of this many milliseconds.
+fn timed(target: &str, engine: EngineChoice, milliseconds: u64) -> LoadConfig {
+    let stop = Stop::After(Duration::from_millis(milliseconds));
+    LoadConfig { stop, ..counted(target, engine, 1) }
+}
+
+fn try_load(config: &LoadConfig) -> Result<LoadReport, LoadError> {
+    run(config, &AtomicBool::new(false), &mut |_| {})
+}
+
+fn load(config: &LoadConfig) -> LoadReport {
+    try_load(config).unwrap()
+}

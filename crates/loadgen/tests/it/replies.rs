@@ -1,0 +1,149 @@
+//! Correct replies of every shape count, and nothing else does.
+
+use std::{io::Write, thread, time::Duration};
+use wirebench_schema::load::ErrorCounts;
+
+use crate::{
+    counted, each_engine, load,
+    server::{HELLO, Server, answer, answering, echo, read_request},
+};
+
+/// Loads thirty requests, all of which succeed.
+fn all_count(server: &Server) {
+    each_engine(|engine| {
+        let report = load(&counted(&server.http(), engine, 30));
+        assert_eq!(report.errors, ErrorCounts::default(), "{:?}", report.error_examples);
+        assert_eq!(report.requests, 30);
+        assert_eq!(report.latency.unwrap().count, 30);
+        assert_eq!(report.status_classes, [0, 30, 0, 0, 0]);
+        assert_eq!((report.reconnects, report.connections_made), (0, 4));
+    });
+}
+
+#[test]
+fn sized_replies_count() {
+    all_count(&answering(HELLO));
+}
+
+#[test]
+fn chunked_replies_count() {
+    all_count(&answering(
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n7\r\n world!\r\n0\r\n\r\n",
+    ));
+}
+
+#[test]
+fn replies_that_arrive_byte_by_byte_count() {
+    all_count(&Server::start(|number, mut stream, _| {
+        while read_request(stream) {
+            let pieces = if number == 0 { HELLO.len() } else { 1 };
+            for piece in HELLO.chunks(pieces) {
+                if stream.write_all(piece).is_err() {
+                    return;
+                }
+            }
+        }
+    }));
+}
+
+#[test]
+fn a_connection_that_the_server_closes_as_announced_is_made_again_without_an_error() {
+    all_count(&Server::start(|_, mut stream, _| {
+        read_request(stream);
+        let _ = stream.write_all(
+            b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 12\r\n\r\nHello world!",
+        );
+    }));
+}
+
+#[test]
+fn a_body_that_ends_with_the_connection_counts() {
+    all_count(&Server::start(|_, mut stream, _| {
+        read_request(stream);
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\nHello world!");
+    }));
+}
+
+#[test]
+fn a_head_request_is_answered_without_a_body() {
+    let server = Server::start(|_, stream, _| {
+        answer(stream, b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n");
+    });
+    each_engine(|engine| {
+        let mut config = counted(&server.http(), engine, 10);
+        config.method = "HEAD".to_owned();
+        assert_eq!(load(&config).requests, 10);
+    });
+}
+
+#[test]
+fn echoes_of_every_size_count_also_when_they_do_not_fit_into_the_sockets() {
+    let server = Server::start(|_, stream, _| echo(stream));
+    each_engine(|engine| {
+        for payload_bytes in [1, 7, 64, 100_000, 8 * 1024 * 1024] {
+            let mut config = counted(&server.tcp(), engine, 6);
+            config.payload_bytes = payload_bytes;
+            let report = load(&config);
+            assert_eq!(report.errors, ErrorCounts::default(), "{:?}", report.error_examples);
+            assert_eq!(report.requests, 6);
+            assert_eq!(report.bytes_sent, 6 * payload_bytes as u64);
+            assert_eq!(report.bytes_received, 6 * payload_bytes as u64);
+        }
+    });
+}
+
+#[test]
+fn an_ipv6_address_and_a_name_work_like_an_ipv4_address() {
+    let Ok(server) = Server::listen("[::1]:0", |_, stream, _| answer(stream, HELLO)) else {
+        // This machine has no IPv6.
+        return;
+    };
+    each_engine(|engine| {
+        assert_eq!(load(&counted(&server.http(), engine, 10)).requests, 10);
+    });
+    let server = answering(HELLO);
+    each_engine(|engine| {
+        let target = server.http().replace("127.0.0.1", "localhost");
+        assert_eq!(load(&counted(&target, engine, 10)).requests, 10);
+    });
+}
+
+#[test]
+fn the_delay_of_a_server_is_in_the_latency() {
+    let server = Server::start(|_, mut stream, _| {
+        while read_request(stream) {
+            thread::sleep(Duration::from_millis(20));
+            if stream.write_all(HELLO).is_err() {
+                return;
+            }
+        }
+    });
+    each_engine(|engine| {
+        let latency = load(&counted(&server.http(), engine, 12)).latency.unwrap();
+        // Three digits: the least value may be rounded down by a thousandth.
+        assert!(latency.latency_ns_min >= 19_980_000, "{}", latency.latency_ns_min);
+        assert!(latency.latency_ns_p50 <= latency.latency_ns_p99);
+    });
+}
+
+#[test]
+fn more_connections_than_a_backlog_takes_are_all_made() {
+    let server = answering(HELLO);
+    each_engine(|engine| {
+        let mut config = counted(&server.http(), engine, 600);
+        config.connections = 300;
+        let report = load(&config);
+        assert_eq!((report.connections_made, report.requests), (300, 600));
+        assert_eq!(report.errors, ErrorCounts::default(), "{:?}", report.error_examples);
+    });
+}
+
+#[test]
+fn the_longest_times_that_can_be_written_do_not_overflow() {
+    let server = answering(HELLO);
+    each_engine(|engine| {
+        let mut config = counted(&server.http(), engine, 10);
+        config.timeout = Duration::MAX;
+        assert_eq!(load(&config).requests, 10);
+    });
+}

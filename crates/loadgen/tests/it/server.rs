@@ -1,0 +1,125 @@
+//! Small servers on threads, each wrong in its own way. Not fast, and not meant to be.
+
+use std::{
+    io::{Read, Write},
+    net::{Shutdown, SocketAddr, TcpListener, TcpStream},
+    sync::{
+        Arc, Mutex, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+pub(crate) const HELLO: &[u8] =
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!";
+
+/// A listener whose connections are each served by a thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Server {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    dead: AtomicBool,
+    /// Those that are being served. They are not held open from here: closing is the servers' affair.
+    streams: Mutex<Vec<Weak<TcpStream>>>,
+}
+
+impl Server {
+    /// Serves every connection by the function, which is told the number of the connection, and the server itself.
+    ///
+    /// Number 0 is the preflight, which most servers here treat well.
+    pub(crate) fn start(serve: impl Fn(usize, &TcpStream, &Self) + Send + Sync + 'static) -> Self {
+        Self::listen("127.0.0.1:0", serve).unwrap()
+    }
+
+    /// The same on this address.
+    pub(crate) fn listen(
+        address: &str,
+        serve: impl Fn(usize, &TcpStream, &Self) + Send + Sync + 'static,
+    ) -> std::io::Result<Self> {
+        let listener = TcpListener::bind(address)?;
+        let server = Self { address: listener.local_addr()?, shared: Arc::default() };
+        let (accepting, serve) = (server.clone(), Arc::new(serve));
+        thread::spawn(move || {
+            for (number, stream) in listener.incoming().enumerate() {
+                if accepting.shared.dead.load(Ordering::SeqCst) {
+                    return;
+                }
+                let Ok(stream) = stream.map(Arc::new) else { continue };
+                stream.set_nodelay(true).unwrap();
+                accepting.shared.streams.lock().unwrap().push(Arc::downgrade(&stream));
+                let (serve, server) = (Arc::clone(&serve), accepting.clone());
+                thread::spawn(move || serve(number, &stream, &server));
+            }
+        });
+        Ok(server)
+    }
+
+    /// Stops listening, at once, and waits until the port is closed.
+    pub(crate) fn stop_listening(&self) {
+        self.shared.dead.store(true, Ordering::SeqCst);
+        while TcpStream::connect(self.address).is_ok() {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Stops listening and ends all connections.
+    pub(crate) fn die(&self) {
+        self.stop_listening();
+        for stream in self.shared.streams.lock().unwrap().iter().filter_map(Weak::upgrade) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    pub(crate) fn http(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    pub(crate) fn tcp(&self) -> String {
+        format!("tcp://{}", self.address)
+    }
+}
+
+/// Reads one request without a body. Says whether there was one.
+pub(crate) fn read_request(mut stream: &TcpStream) -> bool {
+    let mut request = Vec::new();
+    let mut buffer = [0; 4096];
+    while !request.ends_with(b"\r\n\r\n") {
+        match stream.read(&mut buffer) {
+            Ok(0) | Err(_) => return false,
+            Ok(bytes) => request.extend_from_slice(&buffer[..bytes]),
+        }
+    }
+    true
+}
+
+/// Answers every request with these bytes.
+pub(crate) fn answer(mut stream: &TcpStream, reply: &[u8]) {
+    while read_request(stream) && stream.write_all(reply).is_ok() {}
+}
+
+/// Reads until the other side closes.
+pub(crate) fn stall(mut stream: &TcpStream) {
+    let mut buffer = [0; 4096];
+    while stream.read(&mut buffer).is_ok_and(|bytes| bytes > 0) {}
+}
+
+/// Sends everything back.
+pub(crate) fn echo(mut stream: &TcpStream) {
+    let mut buffer = [0; 65536];
+    while let Ok(bytes) = stream.read(&mut buffer)
+        && bytes > 0
+        && stream.write_all(&buffer[..bytes]).is_ok()
+    {}
+}
+
+/// A server that treats the preflight well and answers every other request with these bytes.
+pub(crate) fn answering(reply: &'static [u8]) -> Server {
+    Server::start(move |number, stream, _| {
+        answer(stream, if number == 0 { HELLO } else { reply });
+    })
+}
