@@ -1,0 +1,96 @@
+//! Numbers as people read them, in wrk's units: two decimals, and the unit that keeps the number short.
+//!
+//! A number moves on to the next unit at 85 % of it, as in wrk: 850 requests are written `0.85k`.
+
+/// A unit changes to the next one at this share of it.
+const THRESHOLD: f64 = 0.85;
+
+/// Divides by the factor, unit by unit, as long as the number is large and there is a next unit.
+fn scaled(value: f64, factor: f64, base: &str, units: &[&str]) -> String {
+    let mut amount = value;
+    let mut unit = base;
+    for next in units {
+        if amount < factor * THRESHOLD {
+            break;
+        }
+        amount /= factor;
+        unit = next;
+    }
+    format!("{amount:.2}{unit}")
+}
+
+/// A latency or another short time out of nanoseconds: `635.91us`, `12.92ms`, `1.20s`, `1.50m`.
+#[must_use]
+pub fn time(nanoseconds: f64) -> String {
+    if nanoseconds >= 1e9 {
+        return scaled(nanoseconds / 1e9, 60.0, "s", &["m"]);
+    }
+    scaled(nanoseconds / 1e3, 1000.0, "us", &["ms"])
+}
+
+/// A rate or a count, in powers of 1000: `849.00`, `56.20k`, `0.95M`.
+#[must_use]
+pub fn rate(per_second: f64) -> String {
+    scaled(per_second, 1000.0, "", &["k", "M", "G", "T"])
+}
+
+/// Bytes, in powers of 1024, with `B` at the end: `1.20MB`, `17.76GB`.
+#[must_use]
+pub fn bytes(bytes: f64) -> String {
+    let mut text = scaled(bytes, 1024.0, "", &["K", "M", "G", "T"]);
+    text.push('B');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_take_the_unit_that_wrk_takes() {
+        let rows = [
+            (0.0, "0.00us"),
+            (40.0, "0.04us"),
+            (635_910.0, "635.91us"),
+            (849_990.0, "849.99us"),
+            (850_000.0, "0.85ms"),
+            (12_920_000.0, "12.92ms"),
+            (999_000_000.0, "999.00ms"),
+            (1_000_000_000.0, "1.00s"),
+            (50_000_000_000.0, "50.00s"),
+            (90_000_000_000.0, "1.50m"),
+            (7_200_000_000_000.0, "120.00m"),
+        ];
+        for (nanoseconds, text) in rows {
+            assert_eq!(time(nanoseconds), text);
+        }
+    }
+
+    #[test]
+    fn rates_are_in_powers_of_a_thousand() {
+        let rows = [
+            (0.0, "0.00"),
+            (849.0, "849.00"),
+            (850.0, "0.85k"),
+            (56_200.0, "56.20k"),
+            (2e6, "2.00M"),
+        ];
+        for (per_second, text) in rows {
+            assert_eq!(rate(per_second), text);
+        }
+    }
+
+    #[test]
+    fn bytes_are_in_powers_of_1024() {
+        let rows = [
+            (0.0, "0.00B"),
+            (12.0, "12.00B"),
+            (871.0, "0.85KB"),
+            (1_258_291.2, "1.20MB"),
+            (19_069_654_794.0, "17.76GB"),
+        ];
+        for (count, text) in rows {
+            assert_eq!(bytes(count), text);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Numbers as the tables show them: three digits that matter, the unit behind.
+
+/// A latency in nanoseconds, such as `87.3 us` or `1.20 ms`.
+#[must_use]
+pub fn latency(nanoseconds: f64) -> String {
+    let (value, unit) = match nanoseconds {
+        ns if ns < 1e3 => (ns, "ns"),
+        ns if ns < 1e6 => (ns / 1e3, "us"),
+        ns if ns < 1e9 => (ns / 1e6, "ms"),
+        ns => (ns / 1e9, "s"),
+    };
+    format!("{} {unit}", three_digits(value))
+}
+
+/// A size, such as `1.75 MiB`.
+#[must_use]
+pub fn bytes(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    let mut units = ["B", "KiB", "MiB", "GiB"].iter();
+    let mut unit = units.next().unwrap_or(&"B");
+    for larger in units {
+        if value < 1024.0 {
+            break;
+        }
+        value /= 1024.0;
+        unit = larger;
+    }
+    if *unit == "B" { format!("{bytes} B") } else { format!("{} {unit}", three_digits(value)) }
+}
+
+/// A whole number with its thousands apart, such as `123 456`.
+#[must_use]
+pub fn thousands(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn three_digits(value: f64) -> String {
+    match value {
+        value if value < 10.0 => format!("{value:.2}"),
+        value if value < 100.0 => format!("{value:.1}"),
+        value => format!("{value:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latencies_get_the_unit_that_fits() {
+        let rows =
+            [(999.0, "999 ns"), (87_300.0, "87.3 us"), (1_200_000.0, "1.20 ms"), (2e9, "2.00 s")];
+        for (nanoseconds, text) in rows {
+            assert_eq!(latency(nanoseconds), text);
+        }
+    }
+
+    #[test]
+    fn sizes_get_the_unit_that_fits() {
+        let rows = [(0, "0 B"), (1023, "1023 B"), (1536, "1.50 KiB"), (1 << 21, "2.00 MiB")];
+        for (size, text) in rows {
+            assert_eq!(bytes(size), text);
+        }
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        let rows = [(0.0, "0"), (999.4, "999"), (1000.0, "1 000"), (1_234_567.0, "1 234 567")];
+        for (value, text) in rows {
+            assert_eq!(thousands(value), text);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! From a journal to rows: what all runs of one cell say together.
+
+use std::collections::{BTreeMap, BTreeSet};
+use wirebench_schema::{
+    entry::Class,
+    id::VariantId,
+    journal::{Bound, Journal, Measurement, Outcome, Run},
+    suite::Workload,
+};
+
+/// All rows of one workload, the fastest first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkloadSummary {
+    /// The workload.
+    pub workload: Workload,
+    /// One for each variant that was run or refused.
+    pub rows: Vec<Row>,
+}
+
+/// What the runs of one cell say together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The variant.
+    pub variant: VariantId,
+    /// Absent for a command line of the user's.
+    pub class: Option<Class>,
+    /// Whether ratios refer to this row.
+    pub is_baseline: bool,
+    /// Runs with figures.
+    pub measured: usize,
+    /// Figures; absent when no run has any.
+    pub figures: Option<Figures>,
+    /// Failures and flags, each once.
+    pub notes: Vec<String>,
+}
+
+/// Medians over the runs of one cell, unless something else is said.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figures {
+    /// Correct replies per second.
+    pub requests_per_second: f64,
+    /// Ratio of that to the baseline's in the same block: median, least and most over the blocks.
+    pub ratio: Option<(f64, f64, f64)>,
+    /// Median latency.
+    pub latency_ns_p50: Option<f64>,
+    /// 99th percentile of latency.
+    pub latency_ns_p99: Option<f64>,
+    /// CPU time of the server's whole process tree per request.
+    pub server_cpu_ns_per_request: Option<f64>,
+    /// The most over the runs.
+    pub memory_peak_bytes: u64,
+    /// Sum over the runs.
+    pub errors: u64,
+    /// Each side that bounded a run.
+    pub bound: BTreeSet<Bound>,
+}
+
+/// Summarises every workload of `journal`.
+#[must_use]
+pub fn summarise(journal: &Journal) -> Vec<WorkloadSummary> {
+    let workloads = journal.start.workloads.iter();
+    workloads
+        .map(|workload| {
+            let mut rows = rows(journal, workload);
+            let rate = |row: &Row| row.figures.as_ref().map_or(-1.0, |f| f.requests_per_second);
+            rows.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
+            WorkloadSummary { workload: workload.clone(), rows }
+        })
+        .collect()
+}
+
+fn rows(journal: &Journal, workload: &Workload) -> Vec<Row> {
+    let baseline = journal.start.baseline.as_ref();
+    let of_variant = |variant: &VariantId| -> Vec<&Run> {
+        let mine = |run: &&Run| run.workload == workload.name && run.variant == *variant;
+        journal.runs.iter().filter(mine).collect()
+    };
+    let base = baseline.map(of_variant).unwrap_or_default();
+    let base = by_block(&base, |m| Some(m.load.requests_per_second));
+    let mut rows = Vec::new();
+    for described in &journal.start.variants {
+        let runs = of_variant(&described.variant);
+        let mut notes = refusals(journal, &described.variant, workload);
+        if runs.is_empty() && notes.is_empty() {
+            continue;
+        }
+        notes.extend(run_notes(&runs));
+        let measured: Vec<&Measurement> = runs.iter().filter_map(|run| measurement(run)).collect();
+        rows.push(Row {
+            variant: described.variant.clone(),
+            class: described.class,
+            is_baseline: baseline == Some(&described.variant),
+            measured: measured.len(),
+            figures: figures(&runs, &measured, &base),
+            notes,
+        });
+    }
+    rows
+}
+
+fn measurement(run: &Run) -> Option<&Measurement> {
+    match &run.outcome {
+        Outcome::Measured(measurement) => Some(measurement),
+        Outcome::Failed { .. } => None,
+    }
+}
+
+fn by_block(runs: &[&Run], value: impl Fn(&Measurement) -> Option<f64>) -> BTreeMap<u32, f64> {
+    runs.iter().filter_map(|run| Some((run.block, value(measurement(run)?)?))).collect()
+}
+
+/// Why the variant was not measured in this workload's scenario, if it was not.
+fn refusals(journal: &Journal, variant: &VariantId, workload: &Workload) -> Vec<String> {
+    let mine = |verified: &&wirebench_schema::journal::Verified| {
+        verified.variant == *variant && verified.scenario == workload.scenario
+    };
+    let failed = journal.verified.iter().filter(mine).flat_map(|verified| &verified.failed);
+    failed.map(|(check, finding)| format!("not measured, fails `{check}`: {finding}")).collect()
+}
+
+fn run_notes(runs: &[&Run]) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    let mut add = |note: String| {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    };
+    for run in runs {
+        match &run.outcome {
+            Outcome::Measured(measurement) => measurement.flags.iter().cloned().for_each(&mut add),
+            Outcome::Failed { reason, server_stderr } => {
+                let said = server_stderr.trim();
+                let said = if said.is_empty() { String::new() } else { format!(" ({said})") };
+                add(format!("failed: {reason}{said}"));
+            }
+        }
+    }
+    notes
+}
+
+fn figures(runs: &[&Run], measured: &[&Measurement], base: &BTreeMap<u32, f64>) -> Option<Figures> {
+    let median = |value: &dyn Fn(&Measurement) -> Option<f64>| {
+        let values: Vec<f64> = measured.iter().filter_map(|m| value(m)).collect();
+        wirebench_stats::median(&values)
+    };
+    let latency = |pick: fn(&wirebench_schema::load::LatencySummary) -> u64| {
+        median(&|m| m.load.latency.as_ref().map(|latency| pick(latency) as f64))
+    };
+    let rates = by_block(runs, |m| Some(m.load.requests_per_second));
+    let ratios = wirebench_stats::ratios_by_block(&rates, base);
+    let ratio = wirebench_stats::median(&ratios)
+        .zip(wirebench_stats::range(&ratios))
+        .map(|(median, (least, most))| (median, least, most));
+    Some(Figures {
+        requests_per_second: median(&|m| Some(m.load.requests_per_second))?,
+        ratio,
+        latency_ns_p50: latency(|latency| latency.latency_ns_p50),
+        latency_ns_p99: latency(|latency| latency.latency_ns_p99),
+        server_cpu_ns_per_request: median(&|m| m.cost.cpu_ns_per_request),
+        memory_peak_bytes: measured.iter().map(|m| m.cost.memory_peak_bytes).max()?,
+        errors: measured.iter().map(|m| m.load.errors.total()).sum(),
+        bound: measured.iter().map(|m| m.bound).collect(),
+    })
+}

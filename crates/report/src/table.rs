@@ -1,0 +1,210 @@
+//! The tables of a run, for terminals and as Markdown.
+
+use comfy_table::{CellAlignment, Table, presets};
+use std::{collections::BTreeSet, fmt::Write};
+use wirebench_schema::{
+    journal::{EndReason, Journal},
+    load::Stop,
+    scenario::Protocol,
+    suite::Workload,
+    units::write_duration,
+};
+
+use crate::{
+    number::{bytes, latency, thousands},
+    summary::{Figures, Row, WorkloadSummary, summarise},
+};
+
+/// The look of a table.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Style {
+    /// Aligned columns and thin lines.
+    Text,
+    /// A table of Markdown.
+    Markdown,
+}
+
+const HEAD: [&str; 10] = [
+    "entry",
+    "class",
+    "requests/s",
+    "ratio (least..most)",
+    "p50",
+    "p99",
+    "server CPU us/request",
+    "peak memory",
+    "errors",
+    "bound by",
+];
+
+/// Everything that `journal` says, as text: a table for each workload, its notes, and what could not be measured.
+#[must_use]
+pub fn report(journal: &Journal, style: Style) -> String {
+    let mut text = String::new();
+    if style == Style::Markdown {
+        let _ = writeln!(text, "# wirebench {}\n", journal.start.suite);
+    }
+    let _ = writeln!(text, "{}\n", headline(journal));
+    for summary in &summarise(journal) {
+        add_workload(&mut text, summary, style);
+    }
+    add_unavailable(&mut text, journal, style);
+    text.push_str(&reading_aid(journal));
+    text
+}
+
+fn headline(journal: &Journal) -> String {
+    let start = &journal.start;
+    let placement = &start.placement;
+    let sides = if placement.pinned {
+        format!(
+            "server on CPU {}, generator on CPU {}",
+            list(&placement.server_cpus),
+            list(&placement.generator_cpus)
+        )
+    } else {
+        "not pinned".to_owned()
+    };
+    let ended = match journal.end.as_ref().map(|end| end.reason) {
+        Some(EndReason::Complete) => "",
+        Some(EndReason::Interrupted) => "; interrupted, these are the runs until then",
+        None => "; cut off, these are the runs until then",
+    };
+    let blocks = start.blocks;
+    format!("suite {}, {blocks} blocks, seed {}, {sides}{ended}", start.suite, start.seed)
+}
+
+fn list(cpus: &[u32]) -> String {
+    cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+}
+
+fn add_workload(text: &mut String, summary: &WorkloadSummary, style: Style) {
+    let heading = describe(&summary.workload);
+    let _ = match style {
+        Style::Text => writeln!(text, "{heading}"),
+        Style::Markdown => writeln!(text, "## {heading}\n"),
+    };
+    if summary.rows.is_empty() {
+        let _ = writeln!(text, "no variant has this scenario\n");
+        return;
+    }
+    let mut table = new_table(style, &HEAD);
+    for column in table.column_iter_mut().skip(2) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let mut notes: Vec<&str> = Vec::new();
+    for row in &summary.rows {
+        table.add_row(cells(row, &mut notes));
+    }
+    let _ = writeln!(text, "{table}");
+    for (index, note) in notes.iter().enumerate() {
+        let bullet = if style == Style::Markdown { "- " } else { "  " };
+        let _ = writeln!(text, "{bullet}[{}] {note}", index + 1);
+    }
+    text.push('\n');
+}
+
+/// An empty table in `style` with `head` as its first row.
+#[must_use]
+pub fn new_table(style: Style, head: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(match style {
+        Style::Text => presets::NOTHING,
+        Style::Markdown => presets::ASCII_MARKDOWN,
+    });
+    table.set_header(head);
+    table
+}
+
+fn describe(workload: &Workload) -> String {
+    let payload = match workload.scenario.protocol() {
+        Protocol::Http1 => String::new(),
+        Protocol::Echo => format!(", {} bytes a message", workload.payload_bytes),
+    };
+    let stop = match workload.stop {
+        Stop::After(duration) => format!("{} a run", write_duration(duration)),
+        Stop::Requests(requests) => format!("{requests} requests a run"),
+    };
+    let Workload { name, scenario, connections, .. } = workload;
+    format!("{name}: {scenario}, closed loop, {connections} connections{payload}, {stop}")
+}
+
+/// The cells of a row. Its notes get the numbers that they have, or will have, in `notes`.
+fn cells<'a>(row: &'a Row, notes: &mut Vec<&'a str>) -> Vec<String> {
+    let mut marks = BTreeSet::new();
+    for note in &row.notes {
+        let known = notes.iter().position(|known| known == note);
+        marks.insert(known.unwrap_or_else(|| {
+            notes.push(note);
+            notes.len() - 1
+        }));
+    }
+    let marks: String = marks.iter().map(|mark| format!(" [{}]", mark + 1)).collect();
+    let star = if row.is_baseline { " *" } else { "" };
+    let mut cells = vec![
+        format!("{}{star}{marks}", row.variant),
+        row.class.map_or("own".to_owned(), |class| class.to_string()),
+    ];
+    match &row.figures {
+        Some(figures) => cells.extend(figure_cells(figures)),
+        None => cells.extend(HEAD.iter().skip(cells.len()).map(|_| "-".to_owned())),
+    }
+    cells
+}
+
+fn figure_cells(figures: &Figures) -> [String; 8] {
+    let dash = || "-".to_owned();
+    let time = |value: Option<f64>| value.map_or_else(dash, latency);
+    let ratio =
+        |(median, least, most): (f64, f64, f64)| format!("{median:.2} ({least:.2}..{most:.2})");
+    let bound: Vec<String> = figures.bound.iter().map(ToString::to_string).collect();
+    [
+        thousands(figures.requests_per_second),
+        figures.ratio.map_or_else(dash, ratio),
+        time(figures.latency_ns_p50),
+        time(figures.latency_ns_p99),
+        figures.server_cpu_ns_per_request.map_or_else(dash, |ns| format!("{:.2}", ns / 1000.0)),
+        bytes(figures.memory_peak_bytes),
+        figures.errors.to_string(),
+        bound.join("/"),
+    ]
+}
+
+fn add_unavailable(text: &mut String, journal: &Journal, style: Style) {
+    if journal.unavailable.is_empty() {
+        return;
+    }
+    let _ = match style {
+        Style::Text => writeln!(text, "not measured"),
+        Style::Markdown => writeln!(text, "## not measured\n"),
+    };
+    for unavailable in &journal.unavailable {
+        let bullet = if style == Style::Markdown { "- " } else { "  " };
+        let _ = writeln!(text, "{bullet}{}: {}", unavailable.variant, unavailable.reason);
+    }
+    text.push('\n');
+}
+
+/// What the columns mean, and what they cannot show.
+fn reading_aid(journal: &Journal) -> String {
+    let blocks = journal.start.blocks;
+    let baseline = journal.start.baseline.as_ref();
+    let base = baseline.map_or(String::new(), |id| {
+        format!(
+            "* is the baseline, {id}; ratio is the median over the blocks of requests/s in relation to it. "
+        )
+    });
+    // The sign test and Wilcoxon's need six pairs before 5 % can be reached: 2 / 2^6.
+    let few = if blocks < 6 {
+        format!("{blocks} blocks cannot show that a small difference is real. ")
+    } else {
+        String::new()
+    };
+    format!(
+        "{base}Figures are medians of the runs; memory is the peak, errors are the sum. {few}\
+         `generator` under `bound by` means that the load generator was at its limit and the server may do more.\n"
+    )
+}
+
+#[cfg(test)]
+mod tests;

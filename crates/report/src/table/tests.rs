@@ -1,0 +1,192 @@
+//! The tables of made-up journals: what is shown, in which order, and what is never hidden.
+
+use super::*;
+use std::collections::BTreeMap;
+use wirebench_schema::{
+    entry::Class,
+    journal::{
+        Bound, Cost, Described, JOURNAL_FORMAT, Journal, Measurement, Outcome, Placement, Run,
+        Start, Unavailable, Verified,
+    },
+    load::{
+        ErrorCounts, Fairness, LOAD_FORMAT, LatencySummary, LoadConfig, LoadReport, ThreadRate,
+    },
+    scenario::Scenario,
+    suite::Suite,
+};
+
+const SUITE: &str = r#"
+description = "An example."
+blocks = 3
+[[workload]]
+name = "hello"
+scenario = "hello"
+connections = 64
+duration = "1s"
+"#;
+
+fn journal() -> Journal {
+    let suite = Suite::parse("example", SUITE).unwrap();
+    let described = |name: &str, class| Described {
+        variant: name.parse().unwrap(),
+        title: name.to_owned(),
+        class,
+        model: None,
+        mechanism: None,
+        sharing: None,
+        skips: Vec::new(),
+        versions: BTreeMap::new(),
+    };
+    Journal::new(Start {
+        format: JOURNAL_FORMAT,
+        started: "2026-01-02T03:04:05Z".into(),
+        command: vec!["wirebench".into()],
+        suite: "example".into(),
+        baseline: Some("c/epoll".parse().unwrap()),
+        seed: 7,
+        blocks: 3,
+        variants: vec![
+            described("c/epoll", Some(Class::Raw)),
+            described("go/net", Some(Class::Library)),
+            described("own/server", None),
+        ],
+        workloads: suite.workloads,
+        placement: Placement {
+            server_cpus: vec![0],
+            generator_cpus: vec![1],
+            pinned: true,
+            disjoint: true,
+        },
+    })
+}
+
+fn load(rate: f64, errors: u64) -> LoadReport {
+    LoadReport {
+        format: LOAD_FORMAT,
+        wirebench: "0".into(),
+        config: LoadConfig::new("http://127.0.0.1:80/".parse().unwrap()),
+        engine: wirebench_schema::load::EngineChoice::Epoll,
+        interrupted: false,
+        window_ns: 1_000_000_000,
+        requests: rate as u64,
+        requests_per_second: rate,
+        bytes_received: 0,
+        bytes_sent: 0,
+        latency: Some(LatencySummary {
+            count: 1,
+            censored: 0,
+            latency_ns_mean: 1.0,
+            latency_ns_stdev: 0.0,
+            within_stdev: 1.0,
+            latency_ns_min: 1,
+            latency_ns_p50: 50_000,
+            latency_ns_p75: 60_000,
+            latency_ns_p90: 70_000,
+            latency_ns_p99: 1_500_000,
+            latency_ns_p999: 2_000_000,
+            latency_ns_max: 3_000_000,
+            histogram: String::new(),
+        }),
+        thread_rate: ThreadRate::default(),
+        errors: ErrorCounts { timeout: errors, ..ErrorCounts::default() },
+        error_examples: Vec::new(),
+        status_classes: [0; 5],
+        connections_made: 10,
+        reconnects: 0,
+        fairness: Fairness::default(),
+        in_flight_at_end: 0,
+        thread_cpu_ns: vec![1],
+    }
+}
+
+fn measured(rate: f64, errors: u64, flags: &[&str]) -> Outcome {
+    Outcome::Measured(Box::new(Measurement {
+        load: load(rate, errors),
+        cost: Cost {
+            cpu_ns: 1,
+            sampled_ns: 1,
+            cpu_ns_per_request: Some(4250.0),
+            cpu_share: 0.99,
+            generator_cpu_share: 0.5,
+            memory_peak_bytes: 3 << 20,
+            processes: 1,
+            threads: 1,
+            context_switches_voluntary: 0,
+            context_switches_involuntary: 0,
+        },
+        bound: Bound::Server,
+        flags: flags.iter().map(|&flag| flag.to_owned()).collect(),
+    }))
+}
+
+fn run(block: u32, variant: &str, outcome: Outcome) -> Run {
+    Run {
+        block,
+        position: 0,
+        variant: variant.parse().unwrap(),
+        workload: "hello".into(),
+        started: String::new(),
+        workers: 1,
+        server_command: Vec::new(),
+        generator_command: Vec::new(),
+        outcome,
+    }
+}
+
+fn row<'a>(text: &'a str, name: &str) -> &'a str {
+    let line = text.lines().find(|line| line.trim_start_matches(['|', ' ']).starts_with(name));
+    line.unwrap_or_else(|| panic!("no row {name} in\n{text}"))
+}
+
+#[test]
+fn ratios_are_medians_over_the_blocks_and_the_fastest_row_comes_first() {
+    let mut journal = journal();
+    for (block, (base, other)) in (0..).zip([(100.0, 90.0), (200.0, 100.0), (100.0, 95.0)]) {
+        journal.runs.push(run(block, "c/epoll", measured(base * 1000.0, 0, &[])));
+        journal.runs.push(run(block, "go/net", measured(other * 1000.0, 0, &[])));
+    }
+    let text = report(&journal, Style::Text);
+    let line = row(&text, "go/net");
+    assert!(line.contains("95 000") && line.contains("0.90 (0.50..0.95)"), "{line}");
+    for part in ["library", "50.0 us", "1.50 ms", "4.25", "3.00 MiB", "server"] {
+        assert!(line.contains(part), "{part} in {line}");
+    }
+    assert!(row(&text, "c/epoll *").contains("1.00 (1.00..1.00)"));
+    assert!(text.find("c/epoll *").unwrap() < text.find("go/net").unwrap());
+    assert!(text.contains("3 blocks cannot show that a small difference is real"));
+}
+
+#[test]
+fn failures_flags_and_refusals_are_notes_of_their_rows() {
+    let mut journal = journal();
+    journal.runs.push(run(0, "c/epoll", measured(1000.0, 2, &["2 errors: late"])));
+    let failed =
+        Outcome::Failed { reason: "the server ended".into(), server_stderr: "boom\n".into() };
+    journal.runs.push(run(0, "own/server", failed));
+    journal.verified.push(Verified {
+        variant: "go/net".parse().unwrap(),
+        scenario: Scenario::Hello,
+        passed: 3,
+        failed: vec![("reply-once".into(), "it sent more".into())],
+    });
+    let go = "go/net".parse().unwrap();
+    journal.unavailable.push(Unavailable { variant: go, reason: "no compiler".into() });
+    let text = report(&journal, Style::Text);
+    assert!(row(&text, "c/epoll").contains("[1]"), "{text}");
+    assert!(text.contains("[1] 2 errors: late"), "{text}");
+    assert!(text.contains("not measured, fails `reply-once`: it sent more"), "{text}");
+    assert!(text.contains("failed: the server ended (boom)"), "{text}");
+    assert!(row(&text, "own/server").contains("own"), "{text}");
+    assert!(text.contains("  go/net: no compiler"), "{text}");
+    assert!(text.contains("cut off"), "{text}");
+}
+
+#[test]
+fn markdown_has_a_table_for_each_workload() {
+    let mut journal = journal();
+    journal.runs.push(run(0, "c/epoll", measured(1000.0, 0, &[])));
+    let text = report(&journal, Style::Markdown);
+    assert!(text.starts_with("# wirebench example\n"), "{text}");
+    assert!(text.contains("## hello: hello, closed loop, 64 connections, 1s a run"), "{text}");
+    assert!(text.contains("| entry ") && row(&text, "c/epoll *").starts_with('|'), "{text}");
+}
