@@ -1,0 +1,40 @@
+//! The project's own chores, in the project's own language. One chore, one file.
+//!
+//! Nothing here is part of what users run; `cargo xtask` is for those who change the project.
+#![forbid(unsafe_code)]
+
+mod step;
+mod test;
+mod tidy;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", about = "The project's own chores", arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    /// Install what the tests need and run all of them, as CI does
+    Test(test::Arguments),
+    /// Check what the compiler does not: headers, lengths, arrows between crates, documents
+    Tidy,
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().chore {
+        Chore::Test(arguments) => test::run(&arguments),
+        Chore::Tidy => tidy::run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! One command of a chore: shown before it runs, timed, and an error when it fails.
+
+use anyhow::{Context, bail};
+use std::{path::Path, process::Command, time::Instant};
+
+/// The project's folder.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
+}
+
+/// Runs `argv` in the project's folder with `env` added to the environment.
+pub(crate) fn step(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::Result<()> {
+    let shown: Vec<String> = env
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .chain(argv.iter().map(|&word| word.to_owned()))
+        .collect();
+    println!("\n== {title}\n$ {}", shown.join(" "));
+    let began = Instant::now();
+    let status = Command::new(argv[0])
+        .args(&argv[1..])
+        .envs(env.iter().copied())
+        .current_dir(root())
+        .status()
+        .with_context(|| format!("`{}` cannot be run", argv[0]))?;
+    let seconds = began.elapsed().as_secs_f64();
+    if !status.success() {
+        bail!("{title}: `{}` ended with {status} after {seconds:.0} s", shown.join(" "));
+    }
+    println!("== {title}: {seconds:.0} s");
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! `cargo xtask tidy`: the rules that no compiler checks. Each has a name, and each complaint says what to do.
+
+use anyhow::{Context, ensure};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+use walkdir::WalkDir;
+
+use crate::step::root;
+
+/// Lines above which a source file must be split.
+const FILE_LINES: usize = 400;
+/// Bytes above which a line is too long to read.
+const LINE_LENGTH: usize = 120;
+/// Documents that every reader expects.
+const DOCUMENTS: [&str; 7] = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "LICENSE-MIT",
+    "LICENSE-APACHE",
+    "entries/README.md",
+];
+/// Which crates of the workspace each crate may depend on. An arrow that is not here is not allowed.
+const ARROWS: [(&str, &[&str]); 8] = [
+    ("schema", &[]),
+    ("stats", &[]),
+    ("sys", &[]),
+    ("nullserver", &[]),
+    ("report", &["schema", "stats"]),
+    ("loadgen", &["schema"]),
+    ("runner", &["schema", "sys"]),
+    ("cli", &["loadgen", "nullserver", "report", "runner", "schema", "sys"]),
+];
+/// Crates that must be unable to touch clocks, files and sockets, and what would give them away.
+const PURE: [&str; 3] = ["schema", "stats", "report"];
+const IMPURE: [&str; 6] =
+    ["std::fs", "std::net", "std::process", "std::env", "Instant::now", "SystemTime::now"];
+
+/// Checks the project and lists every complaint.
+pub(crate) fn run() -> anyhow::Result<()> {
+    println!("\n== tidy");
+    let complaints = complaints(root())?;
+    for complaint in &complaints {
+        println!("{complaint}");
+    }
+    ensure!(complaints.is_empty(), "tidy: {} complaints", complaints.len());
+    println!("== tidy: nothing to complain of");
+    Ok(())
+}
+
+fn complaints(root: &Path) -> anyhow::Result<Vec<String>> {
+    let mut complaints = Vec::new();
+    for document in DOCUMENTS {
+        if !root.join(document).is_file() {
+            complaints.push(format!("{document} is missing"));
+        }
+    }
+    for path in sources(root) {
+        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+        complaints.extend(source_complaints(&shown, &text));
+    }
+    for (name, allowed) in ARROWS {
+        let path = root.join(format!("crates/{name}/Cargo.toml"));
+        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        complaints.extend(arrow_complaints(name, allowed, &text));
+    }
+    complaints.extend(entry_complaints(root));
+    Ok(complaints)
+}
+
+fn sources(root: &Path) -> Vec<PathBuf> {
+    let folders = ["crates", "xtask"].map(|name| root.join(name));
+    let files = folders.iter().flat_map(|folder| WalkDir::new(folder).sort_by_file_name());
+    files
+        .flatten()
+        .map(walkdir::DirEntry::into_path)
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .collect()
+}
+
+fn source_complaints(shown: &str, text: &str) -> Vec<String> {
+    let mut complaints = Vec::new();
+    if !text.starts_with("//!") {
+        complaints.push(format!("{shown}: begin with `//!`: what it is, and what it is not"));
+    }
+    let lines = text.lines().count();
+    if lines > FILE_LINES {
+        complaints.push(format!("{shown}: {lines} lines, split it ({FILE_LINES} at the most)"));
+    }
+    for (number, line) in (1..).zip(text.lines()) {
+        if line.len() > LINE_LENGTH && !line.contains("://") {
+            complaints.push(format!("{shown}:{number}: longer than {LINE_LENGTH} bytes"));
+        }
+        // Written in two halves, so that this file does not complain of itself.
+        if line.contains(concat!("TO", "DO")) || line.contains(concat!("FIX", "ME")) {
+            complaints.push(format!("{shown}:{number}: do it, or write down why not"));
+        }
+    }
+    let pure = PURE.iter().any(|name| shown.starts_with(&format!("crates/{name}/src")));
+    for word in IMPURE.iter().filter(|word| pure && text.contains(**word)) {
+        complaints.push(format!("{shown}: `{word}` has no place in a pure crate"));
+    }
+    complaints
+}
+
+fn arrow_complaints(name: &str, allowed: &[&str], manifest: &str) -> Vec<String> {
+    let dependencies = manifest.split("[dependencies]").nth(1).unwrap_or_default();
+    let dependencies = dependencies.split("\n[").next().unwrap_or_default();
+    dependencies
+        .lines()
+        .filter_map(|line| line.strip_prefix("wirebench-")?.split(['.', ' ', '=']).next())
+        .filter(|dependency| !allowed.contains(dependency))
+        .map(|dependency| {
+            format!("crates/{name} may not depend on {dependency}: see ARCHITECTURE.md")
+        })
+        .collect()
+}
+
+/// Each folder of two levels below `entries/` is an entry and has what an entry needs.
+fn entry_complaints(root: &Path) -> Vec<String> {
+    let folders = WalkDir::new(root.join("entries")).min_depth(2).max_depth(2).sort_by_file_name();
+    let folders = folders.into_iter().flatten().filter(|folder| folder.file_type().is_dir());
+    let mut complaints = Vec::new();
+    for folder in folders {
+        for file in ["entry.toml", "README.md"] {
+            if !folder.path().join(file).is_file() {
+                let shown = folder.path().strip_prefix(root).unwrap_or(folder.path());
+                complaints.push(format!("{}: no {file}", shown.display()));
+            }
+        }
+    }
+    complaints
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rule_complains_of_what_breaks_it() {
+        assert!(source_complaints("crates/a/src/b.rs", "//! A header.\n").is_empty());
+        assert_eq!(source_complaints("crates/a/src/b.rs", "fn a() {}\n").len(), 1);
+        let long = format!("//! A header.\n{}\n", "x".repeat(LINE_LENGTH + 1));
+        assert_eq!(source_complaints("crates/a/src/b.rs", &long).len(), 1);
+        let many = format!("//! A header.\n{}", "\n".repeat(FILE_LINES));
+        assert_eq!(source_complaints("crates/a/src/b.rs", &many).len(), 1);
+        let clock = "//! A header.\nlet now = Instant::now();\n";
+        assert_eq!(source_complaints("crates/stats/src/b.rs", clock).len(), 1);
+        assert!(source_complaints("crates/runner/src/b.rs", clock).is_empty());
+    }
+
+    #[test]
+    fn an_arrow_that_is_not_allowed_is_named() {
+        let manifest = "[dependencies]\nwirebench-schema.workspace = true\nclap.workspace = true\n\
+                        [dev-dependencies]\nwirebench-runner.workspace = true\n";
+        assert!(arrow_complaints("report", &["schema"], manifest).is_empty());
+        let complaints = arrow_complaints("stats", &[], manifest);
+        assert_eq!(complaints.len(), 1);
+        assert!(complaints[0].contains("crates/stats may not depend on schema"), "{complaints:?}");
+    }
+
+    #[test]
+    fn an_entry_without_its_description_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("entries/c/x")).unwrap();
+        let complaints = entry_complaints(folder.path());
+        assert_eq!(complaints, ["entries/c/x: no entry.toml", "entries/c/x: no README.md"]);
+    }
+}
