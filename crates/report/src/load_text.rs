@@ -4,25 +4,33 @@
 
 use std::fmt::Write;
 use wirebench_schema::{
-    load::{LatencySummary, LoadReport, Stop},
+    load::{LatencySummary, LoadConfig, LoadReport, Stop},
     units::write_duration,
 };
 
 use crate::format;
 
-/// The text, with a line feed at its end. `distribution` adds the latency distribution (`-L`).
+/// Everything: what is said when the load begins, and what came of it. `distribution` adds the latency distribution (`-L`).
 #[must_use]
-#[allow(clippy::cast_precision_loss, reason = "what is printed has two decimals")]
 pub fn load_text(report: &LoadReport, distribution: bool) -> String {
+    heading(&report.config) + &results(report, distribution)
+}
+
+/// The two lines that are printed when the load begins.
+#[must_use]
+pub fn heading(config: &LoadConfig) -> String {
     let mut text = String::new();
-    let config = &report.config;
-    let asked = match config.stop {
-        Stop::After(duration) => format!("{} test", write_duration(duration)),
-        Stop::Requests(count) => format!("test of {count} requests"),
-    };
-    line(&mut text, format_args!("Running {asked} @ {}", config.target));
+    line(&mut text, format_args!("Running {} @ {}", asked(config), config.target));
     let (threads, connections) = (config.threads, config.connections);
     line(&mut text, format_args!("  {threads} threads and {connections} connections"));
+    text
+}
+
+/// The lines that are printed when it is over.
+#[must_use]
+#[allow(clippy::cast_precision_loss, reason = "what is printed has two decimals")]
+pub fn results(report: &LoadReport, distribution: bool) -> String {
+    let mut text = String::new();
     thread_stats(&mut text, report);
     if let Some(latency) = report.latency.as_ref().filter(|_| distribution) {
         latency_distribution(&mut text, latency);
@@ -39,6 +47,7 @@ pub fn load_text(report: &LoadReport, distribution: bool) -> String {
         ),
     );
     if report.interrupted {
+        let asked = asked(&report.config);
         line(&mut text, format_args!("  Interrupted: the {asked} was stopped early"));
     }
     errors(&mut text, report);
@@ -46,6 +55,13 @@ pub fn load_text(report: &LoadReport, distribution: bool) -> String {
     line(&mut text, format_args!("Requests/sec: {:9.2}", report.requests_per_second));
     line(&mut text, format_args!("Transfer/sec: {:>11}", format::bytes(transfer)));
     text
+}
+
+fn asked(config: &LoadConfig) -> String {
+    match config.stop {
+        Stop::After(duration) => format!("{} test", write_duration(duration)),
+        Stop::Requests(count) => format!("test of {count} requests"),
+    }
 }
 
 fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
@@ -115,6 +131,9 @@ fn errors(text: &mut String, report: &LoadReport) {
     if !kinds.is_empty() {
         line(text, format_args!("  Errors: {}", kinds.join(", ")));
     }
+    for example in &report.error_examples {
+        line(text, format_args!("    for example: {example}"));
+    }
     if report.errors.status > 0 {
         line(text, format_args!("  Non-2xx or 3xx responses: {}", report.errors.status));
     }
@@ -124,9 +143,7 @@ fn errors(text: &mut String, report: &LoadReport) {
 mod tests {
     use super::*;
     use std::time::Duration;
-    use wirebench_schema::load::{
-        EngineChoice, ErrorCounts, Fairness, LOAD_FORMAT, LoadConfig, ThreadRate,
-    };
+    use wirebench_schema::load::{EngineChoice, ErrorCounts, Fairness, LOAD_FORMAT, ThreadRate};
 
     fn report() -> LoadReport {
         LoadReport {
@@ -206,9 +223,11 @@ Transfer/sec:      8.25MB
     fn errors_are_told_by_kind_and_statuses_on_their_own_line() {
         let mut report = report();
         report.errors = ErrorCounts { timeout: 3, reset: 1, status: 7, ..ErrorCounts::default() };
+        report.error_examples = vec!["no reply within 2 s".to_owned()];
         let expected = "\
   1124000 requests in 10.00s, 82.54MB read
   Errors: timeout 3, reset 1
+    for example: no reply within 2 s
   Non-2xx or 3xx responses: 7
 Requests/sec: 112400.00
 ";

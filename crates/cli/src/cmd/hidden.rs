@@ -1,0 +1,36 @@
+//! The two verbs with which wirebench starts itself again: the guard of a server, and a built-in null server.
+
+use std::process::ExitCode;
+
+/// Anything; the words are taken from the command line itself, because clap would swallow the guard's `--`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Words {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    _words: Vec<String>,
+}
+
+/// What stands behind the verb, as it stands there.
+fn words() -> Vec<String> {
+    std::env::args().skip(2).collect()
+}
+
+pub(crate) fn guard() -> ExitCode {
+    wirebench_runner::guard::main(&words())
+}
+
+pub(crate) fn null_server() -> ExitCode {
+    let options = match wirebench_nullserver::options_from_arguments(&words()) {
+        Ok(options) => options,
+        Err(error) => {
+            crate::out::error(&error.to_string());
+            return ExitCode::from(2);
+        }
+    };
+    match wirebench_nullserver::serve(&options) {
+        Ok(never) => match never {},
+        Err(error) => {
+            crate::out::error(&error.to_string());
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! The verbs: each file has the arguments of one, and one function that carries it out.
+
+pub(crate) mod build;
+pub(crate) mod commands;
+pub(crate) mod doctor;
+pub(crate) mod hidden;
+pub(crate) mod list;
+pub(crate) mod load;
+pub(crate) mod report;
+pub(crate) mod run;
+pub(crate) mod serve;
+pub(crate) mod setup;
+pub(crate) mod verify;
+pub(crate) mod versions;

@@ -1,0 +1,86 @@
+//! `wirebench serve`: starts one entry, says where it listens, and leaves it up until Ctrl-C or its own end.
+
+use anyhow::Context as _;
+use std::time::Duration;
+use wirebench_runner::{build, launch::Request, measure::STOP_GRACE, requirement::availability};
+use wirebench_schema::scenario::{DEFAULT_TIMEOUT_MS, Protocol, Scenario};
+
+use crate::{
+    context::{Context, PROBE_IO_URING},
+    exit::{Exit, usage},
+    out, value,
+};
+
+/// How often the wait looks whether a signal asked to end.
+const STEP: Duration = Duration::from_millis(100);
+
+/// Arguments of `wirebench serve`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// The entry, or one of its variants
+    name: String,
+    /// What it must do: hello, hello-timeout or echo
+    #[arg(long, default_value = "hello")]
+    scenario: Scenario,
+    /// Threads, processes or loops that do the work
+    #[arg(long, value_name = "N", default_value = "1", value_parser = value::small_count)]
+    workers: u32,
+    /// The time without progress after which hello-timeout closes a connection
+    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    progress_timeout: Option<Duration>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let context = Context::new()?;
+    let subjects = context.select(std::slice::from_ref(&arguments.name))?;
+    let [subject] = subjects.as_slice() else {
+        let ids: Vec<String> = subjects.iter().map(|s| s.variant.id.to_string()).collect();
+        return Err(usage(format!(
+            "`{}` has variants: name one of {}",
+            arguments.name,
+            ids.join(", ")
+        )));
+    };
+    subject.variant.check_scenario(arguments.scenario).map_err(usage)?;
+    if arguments.workers == 0 {
+        return Err(usage("0 workers serve nothing: give --workers at least 1"));
+    }
+    if let Some(reason) = availability(subject, PROBE_IO_URING).reason() {
+        anyhow::bail!("{}: {reason}", subject.variant.id);
+    }
+    build::build(subject, false, context.interrupt.flag())
+        .with_context(|| format!("{} cannot be built", subject.variant.id))?;
+    let request = Request {
+        variant: &subject.variant,
+        scenario: arguments.scenario,
+        workers: subject.workers(arguments.workers),
+        timeout_ms: arguments.progress_timeout.map_or(DEFAULT_TIMEOUT_MS, |timeout| {
+            u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)
+        }),
+        build: subject.build.clone(),
+        source: subject.source.clone(),
+    };
+    let mut server = context.launcher(None).start(&request, context.interrupt.flag())?;
+    let address = server.address();
+    let try_it = match arguments.scenario.protocol() {
+        Protocol::Http1 => format!("curl -i http://{address}/"),
+        Protocol::Echo => format!("nc {} {}", address.ip(), address.port()),
+    };
+    out::result(&format!("listening {address}"));
+    out::note(&format!(
+        "{} does {}; try: {try_it}; Ctrl-C ends it",
+        subject.variant.id, arguments.scenario
+    ));
+    loop {
+        if let Some(exit) = server.wait(STEP) {
+            anyhow::bail!("the server ended with {exit}; {}", server.stderr().text());
+        }
+        if let Some(exit) = context.interrupt.exit() {
+            let stopped = server.stop(STOP_GRACE);
+            if stopped.forced {
+                out::note("the server ignored SIGTERM and was killed");
+            }
+            return Ok(exit);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! `wirebench versions`: languages, frameworks and compilers of every entry that can be built here.
+
+use wirebench_report::table::{Style, new_table};
+use wirebench_runner::{requirement::availability, version};
+
+use crate::{
+    context::{Context, PROBE_IO_URING},
+    exit::Exit,
+    out,
+};
+
+/// Arguments of `wirebench versions`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Entries, variants or languages; all without
+    names: Vec<String>,
+    /// Write a Markdown table
+    #[arg(long)]
+    markdown: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let context = Context::new()?;
+    let style = if arguments.markdown { Style::Markdown } else { Style::Text };
+    let mut table = new_table(style, &["entry", "versions"]);
+    let mut exit = Exit::Fine;
+    for subject in context.select(&arguments.names)? {
+        let text = match availability(&subject, PROBE_IO_URING).reason() {
+            Some(reason) => reason,
+            None => match version::versions(&subject, context.interrupt.flag()) {
+                Ok(versions) => {
+                    let each = versions.iter().map(|(name, version)| format!("{name} {version}"));
+                    each.collect::<Vec<_>>().join(", ")
+                }
+                Err(reason) => {
+                    exit = Exit::Failed;
+                    reason
+                }
+            },
+        };
+        table.add_row([subject.variant.id.to_string(), text]);
+    }
+    out::result(&table.to_string());
+    Ok(context.interrupt.exit().unwrap_or(exit))
+}

@@ -1,0 +1,80 @@
+//! What most verbs begin with: where the project is, what can be measured, and how servers are started.
+
+use anyhow::Context as _;
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+use wirebench_runner::{
+    discover, launch::Launcher, project::Project, requirement::ProbeIoUring, subject::Subject,
+};
+use wirebench_schema::{journal::Placement, scenario::Scenario};
+
+use crate::{
+    exit::{Usage, usage},
+    interrupt::Interrupt,
+};
+
+/// How long a server may take to be ready; a virtual machine on a loaded system takes seconds.
+const READY_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// Asks the kernel whether it lets us set up rings.
+pub(crate) const PROBE_IO_URING: ProbeIoUring = wirebench_nullserver::probe_io_uring;
+
+/// What most verbs begin with.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) project: Project,
+    pub(crate) interrupt: Interrupt,
+    /// This program, which is also guard, null server and load generator.
+    pub(crate) program: PathBuf,
+}
+
+impl Context {
+    pub(crate) fn new() -> anyhow::Result<Self> {
+        // More open files never hurt, and servers inherit the limit; that it cannot be raised shows in `doctor`.
+        let _ = wirebench_sys::limits::raise_open_files();
+        let program = std::env::current_exe().context("this program's own file cannot be found")?;
+        let project = Project::find(Path::new(".")).context("the current folder cannot be read")?;
+        Ok(Self { project, interrupt: Interrupt::listen()?, program })
+    }
+
+    /// Everything that can be measured without a command line of the user's.
+    pub(crate) fn subjects(&self) -> anyhow::Result<Vec<Subject>> {
+        discover::subjects(&self.project, &self.program).map_err(usage)
+    }
+
+    /// The subjects that `names` mean; all of them without names.
+    pub(crate) fn select(&self, names: &[String]) -> anyhow::Result<Vec<Subject>> {
+        discover::select(&self.subjects()?, names).map_err(usage)
+    }
+
+    /// The subjects of the command lines `lines`.
+    pub(crate) fn own(
+        &self,
+        lines: &[String],
+        scenarios: &[Scenario],
+    ) -> anyhow::Result<Vec<Subject>> {
+        let mut subjects: Vec<Subject> = Vec::new();
+        for line in lines {
+            let taken: Vec<_> = subjects.iter().map(|subject| subject.variant.id.clone()).collect();
+            let own = Subject::own(line, scenarios, &taken, &self.project).map_err(Usage)?;
+            subjects.push(own);
+        }
+        Ok(subjects)
+    }
+
+    /// Starts servers on the loopback address, bound to the server's CPUs if a placement says so.
+    pub(crate) fn launcher(&self, placement: Option<&Placement>) -> Launcher {
+        let program = self.program.display().to_string();
+        Launcher {
+            guard_command: vec![program, "guard".to_owned()],
+            host: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            cpus: placement
+                .filter(|placement| placement.pinned)
+                .map(|placement| placement.server_cpus.clone()),
+            ready_timeout: READY_TIMEOUT,
+        }
+    }
+}

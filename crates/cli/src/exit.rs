@@ -1,0 +1,57 @@
+//! How a verb ends: an exit code, or an error that becomes one line on standard error and an exit code.
+
+use std::{fmt, process::ExitCode};
+
+/// How the program ends. Scripts rely on the numbers.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Exit {
+    /// All went well.
+    Fine,
+    /// A run failed, a check failed, a server could not be reached.
+    Failed,
+    /// What was asked cannot be meant.
+    Usage,
+    /// A signal asked to end, and everything was ended in order.
+    Interrupted(i32),
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        match exit {
+            Exit::Fine => Self::SUCCESS,
+            Exit::Failed => Self::FAILURE,
+            Exit::Usage => Self::from(2),
+            // The shells' convention: 128 and the number of the signal.
+            Exit::Interrupted(signal) => Self::from(u8::try_from(128 + signal).unwrap_or(130)),
+        }
+    }
+}
+
+/// Marks an error as the user's, so that the exit code is 2.
+#[derive(Debug)]
+pub(crate) struct Usage(pub(crate) String);
+
+impl fmt::Display for Usage {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// An error of the user's, made of anything that is a sentence.
+pub(crate) fn usage(message: impl fmt::Display) -> anyhow::Error {
+    Usage(message.to_string()).into()
+}
+
+/// Prints an error, if there is one, and gives the exit code.
+pub(crate) fn report(result: anyhow::Result<Exit>) -> ExitCode {
+    match result {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            crate::out::error(&format!("{error:#}"));
+            let exit = if error.is::<Usage>() { Exit::Usage } else { Exit::Failed };
+            exit.into()
+        }
+    }
+}

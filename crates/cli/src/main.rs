@@ -1,0 +1,73 @@
+//! The program `wirebench`. This file is its table of contents: one verb, one file in `cmd/`.
+#![forbid(unsafe_code)]
+
+mod cmd;
+mod context;
+mod exit;
+mod interrupt;
+mod out;
+mod progress;
+mod suites;
+mod value;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Benchmarks network servers: builds, starts, pins, checks, loads and compares them.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100, arg_required_else_help = true)]
+#[command(
+    after_help = "Exit codes: 0 fine, 1 a run failed, 2 usage, 130/143 interrupted with a partial report."
+)]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Measure and compare servers; without arguments the suite `quick`
+    Run(cmd::run::Arguments),
+    /// Generate load on one server
+    Load(cmd::load::Arguments),
+    /// Show again what a run has measured
+    Report(cmd::report::Arguments),
+    /// List the entries, and what is missing for those that cannot be built here
+    List(cmd::list::Arguments),
+    /// Build entries
+    Build(cmd::build::Arguments),
+    /// Check that entries do what their scenarios demand
+    Verify(cmd::verify::Arguments),
+    /// Start one entry and leave it up until Ctrl-C
+    Serve(cmd::serve::Arguments),
+    /// Show the versions of languages, frameworks and compilers
+    Versions(cmd::versions::Arguments),
+    /// Install what the entries need
+    Setup(cmd::setup::Arguments),
+    /// Look for what is missing or unwise on this machine; changes nothing
+    Doctor(cmd::doctor::Arguments),
+    /// Watch over one server process; for wirebench itself
+    #[command(hide = true)]
+    Guard(cmd::hidden::Words),
+    /// Be a built-in null server; for wirebench itself
+    #[command(hide = true)]
+    NullServer(cmd::hidden::Words),
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().verb {
+        Verb::Run(arguments) => cmd::run::run(&arguments),
+        Verb::Load(arguments) => cmd::load::run(&arguments),
+        Verb::Report(arguments) => cmd::report::run(&arguments),
+        Verb::List(arguments) => cmd::list::run(&arguments),
+        Verb::Build(arguments) => cmd::build::run(&arguments),
+        Verb::Verify(arguments) => cmd::verify::run(&arguments),
+        Verb::Serve(arguments) => cmd::serve::run(&arguments),
+        Verb::Versions(arguments) => cmd::versions::run(&arguments),
+        Verb::Setup(arguments) => cmd::setup::run(&arguments),
+        Verb::Doctor(arguments) => cmd::doctor::run(&arguments),
+        Verb::Guard(_) => return cmd::hidden::guard(),
+        Verb::NullServer(_) => return cmd::hidden::null_server(),
+    };
+    exit::report(result)
+}

@@ -1,0 +1,70 @@
+//! The suites: files below `suites/` of the project, and those that are part of the program.
+
+use anyhow::Context as _;
+use std::{fs, path::PathBuf};
+use wirebench_runner::project::Project;
+use wirebench_schema::{suggest, suite::Suite};
+
+use crate::{context::Context, exit::usage};
+
+/// The suites without which the program would not be of use outside a checkout.
+const EMBEDDED: [(&str, &str); 2] = [
+    ("quick", include_str!("../../../suites/quick.toml")),
+    ("smoke", include_str!("../../../suites/smoke.toml")),
+];
+
+fn file(project: &Project, name: &str) -> Option<PathBuf> {
+    // A suite's name is a plain word, so that it cannot lead out of the folder.
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    let path = project.root.as_ref()?.join("suites").join(format!("{name}.toml"));
+    (plain && path.is_file()).then_some(path)
+}
+
+/// Whether there is a suite of that name.
+pub(crate) fn exists(project: &Project, name: &str) -> bool {
+    file(project, name).is_some() || EMBEDDED.iter().any(|(known, _)| *known == name)
+}
+
+/// Reads a suite that exists.
+pub(crate) fn load(project: &Project, name: &str) -> anyhow::Result<Suite> {
+    let (origin, text) = match file(project, name) {
+        Some(path) => {
+            let shown = path.display().to_string();
+            (shown.clone(), fs::read_to_string(&path).with_context(|| shown)?)
+        }
+        None => {
+            let embedded = EMBEDDED.iter().find(|(known, _)| *known == name);
+            let (_, text) = embedded.ok_or_else(|| usage(format!("unknown suite `{name}`")))?;
+            (format!("the built-in suite {name}"), (*text).to_owned())
+        }
+    };
+    Suite::parse(name, &text).map_err(|error| usage(format!("{origin}: {error}")))
+}
+
+/// The error for a name that is neither a suite nor an entry.
+pub(crate) fn unknown(context: &Context, name: &str) -> anyhow::Result<anyhow::Error> {
+    let mut known: Vec<String> = EMBEDDED.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let folder = context.project.root.as_ref().map(|root| root.join("suites"));
+    for file in folder.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten()
+    {
+        known.extend(file.path().file_stem().map(|stem| stem.to_string_lossy().into_owned()));
+    }
+    for subject in context.subjects()? {
+        known.push(subject.variant.id.entry().to_owned());
+    }
+    known.sort();
+    known.dedup();
+    Ok(usage(suggest::unknown("suite or entry", name, known.iter().map(String::as_str))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_suite_of_the_program_is_valid() {
+        for (name, text) in EMBEDDED {
+            assert_eq!(Suite::parse(name, text).map(|suite| suite.name), Ok(name.to_owned()));
+        }
+    }
+}

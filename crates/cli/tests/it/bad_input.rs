@@ -1,0 +1,132 @@
+use crate::world::{ENTRY, Outcome, World};
+use std::{
+    io::Write,
+    net::{SocketAddr, TcpListener},
+};
+
+const SUITE: &str = "description = \"An example.\"\nblocks = 1\n[[workload]]\nname = \"a\"\n\
+                     scenario = \"hello\"\nconnections = 1\nduration = \"50ms\"\n";
+
+/// One clear sentence, no panic, the exit code.
+fn assert_refused(outcome: &Outcome, code: i32, parts: &[&str]) {
+    assert_eq!(outcome.code, Some(code), "{outcome:#?}");
+    for part in parts {
+        assert!(outcome.stderr.contains(part), "{part:?} is missing in {outcome:#?}");
+    }
+    assert!(!outcome.stderr.contains("panicked"), "{outcome:#?}");
+}
+
+#[test]
+fn an_unknown_key_in_an_entry_is_named_with_its_file() {
+    let world = World::new().with_entry("c/x", &ENTRY.replace("skips", "skipz"));
+    for verb in ["list", "run", "verify", "build"] {
+        let parts = ["c/x/entry.toml", "unknown field `skipz`", "expected one of"];
+        assert_refused(&world.wirebench(&[verb]), 2, &parts);
+    }
+}
+
+#[test]
+fn an_unknown_key_in_a_suite_is_named_with_its_file() {
+    let world = World::new().with_suite("mine.toml", &SUITE.replace("connections", "conections"));
+    let parts = ["suites/mine.toml", "unknown field `conections`", "connections"];
+    assert_refused(&world.wirebench(&["run", "mine"]), 2, &parts);
+}
+
+#[test]
+fn an_unknown_entry_gets_the_nearest_one() {
+    let world = World::new().with_entry("c/epoll", ENTRY);
+    for arguments in [&["verify", "c/epol"][..], &["run", "c/epol"], &["serve", "epol"]] {
+        assert_refused(&world.wirebench(arguments), 2, &["c/epol", "did you mean `c/epoll`?"]);
+    }
+    assert_refused(&world.wirebench(&["run", "quik"]), 2, &["did you mean `quick`?"]);
+}
+
+#[test]
+fn a_scenario_that_the_entry_lacks_is_answered_with_those_that_it_has() {
+    let world = World::new();
+    for verb in ["verify", "run", "serve"] {
+        let arguments = [verb, "builtin/epoll", "--scenario", "hello-timeout"];
+        // The suite has no such workload either; what the entry lacks is said where it can be.
+        let parts: &[&str] = if verb == "run" {
+            &["hello-timeout"]
+        } else {
+            &["builtin/epoll has no scenario `hello-timeout`", "hello, echo"]
+        };
+        assert_refused(&world.wirebench(&arguments), 2, parts);
+    }
+    let outcome = world.wirebench(&["verify", "builtin/epoll", "--scenario", "helo"]);
+    assert_refused(&outcome, 2, &["did you mean `hello`?"]);
+}
+
+#[test]
+fn loads_that_cannot_be_meant_are_refused_with_the_next_step() {
+    let world = World::new();
+    let url = "http://127.0.0.1:1/";
+    let rows: [(&[&str], &str); 9] = [
+        (&["-c", "0", url], "0 connections send nothing"),
+        (&["-d", "10x", url], "unknown unit `x`"),
+        (&["-d", "0s", url], "measures nothing"),
+        (&["-t", "4", "-c", "2", url], "4 threads cannot share 2 connections"),
+        (&["http://localhost/"], "write http://localhost:PORT"),
+        (&["localhost:8080"], "write http://localhost:8080"),
+        (&["ftp://localhost:21/"], "does not speak `ftp`"),
+        (&["-H", "nonsense", url], "not a header"),
+        (&["-d", "1s", "-n", "5", url], "cannot be used with"),
+    ];
+    for (arguments, part) in rows {
+        let outcome = world.wirebench(&[&["load"], arguments].concat());
+        assert_refused(&outcome, 2, &[part]);
+    }
+}
+
+#[test]
+fn a_port_on_which_nothing_listens_is_said_at_once() {
+    // The kernel chose the port, and nobody holds it any more.
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    for scheme in ["http", "tcp"] {
+        let url = format!("{scheme}://127.0.0.1:{port}");
+        let outcome = World::new().wirebench(&["load", "-d", "30s", &url]);
+        assert_refused(&outcome, 1, &["nothing listens", &port.to_string()]);
+    }
+}
+
+/// A server that says `greeting` to everyone and closes.
+fn greeter(greeting: &'static [u8]) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let _ = stream.unwrap().write_all(greeting);
+        }
+    });
+    address
+}
+
+#[test]
+fn a_port_that_answers_no_http_is_said_with_what_it_answered() {
+    let url = format!("http://{}/", greeter(b"SSH-2.0-OpenSSH_9.2\r\n"));
+    let outcome = World::new().wirebench(&["load", "-d", "30s", &url]);
+    assert_refused(&outcome, 1, &["SSH-2.0", "HTTP"]);
+}
+
+#[test]
+fn runs_that_cannot_be_meant_are_refused_with_the_next_step() {
+    let world = World::new();
+    let rows: [(&[&str], &str); 7] = [
+        (&["--server", "./my-server"], "write {port} in its place"),
+        (&["--server", "./my-server {prot}"], "did you mean `port`?"),
+        (&["--blocks", "0"], "--blocks"),
+        (&["-c", "0"], "0 connections"),
+        (&["-d", "10x"], "unknown unit `x`"),
+        (&["--server-cpus", "9999"], "CPU 9999 may not be used"),
+        (&["--no-pin", "--server-cpus", "0"], "--no-pin binds nothing"),
+    ];
+    for (arguments, part) in rows {
+        assert_refused(&world.wirebench(&[&["run"], arguments].concat()), 2, &[part]);
+    }
+}
+
+#[test]
+fn a_folder_without_results_is_no_report() {
+    assert_refused(&World::new().wirebench(&["report", "."]), 2, &["runs.jsonl", "wirebench run"]);
+}

@@ -1,0 +1,127 @@
+use crate::world::{ENTRY, World, program};
+use wirebench_schema::journal::{EndReason, Outcome};
+
+const SHORT: [&str; 7] = ["-d", "100ms", "--warmup", "20ms", "--blocks", "1", "-c8"];
+
+fn run<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    [&["run"], arguments, &SHORT].concat()
+}
+
+/// The command line of a built-in server as if it were a user's own.
+fn own(engine: &str, scenario: &str) -> String {
+    format!("{} null-server {engine} {scenario} {{host}} {{port}} {{workers}}", program().display())
+}
+
+#[test]
+fn a_run_prints_its_table_and_keeps_everything_in_its_folder() {
+    let world = World::new();
+    let outcome = world.wirebench(&run(&["builtin/epoll", "--seed", "7"]));
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    for part in ["hello: hello, closed loop, 8 connections", "echo: echo", "builtin/epoll *", "raw"]
+    {
+        assert!(outcome.stdout.contains(part), "{part:?} is missing in {outcome:#?}");
+    }
+    let folder = world.results();
+    assert!(outcome.stdout.ends_with(&format!("results: {}\n", folder.display())));
+    for file in ["runs.jsonl", "environment.json", "commands.txt", "report.md", "report.txt"] {
+        assert!(folder.join(file).is_file(), "{file}");
+    }
+    let journal = world.journal();
+    assert_eq!((journal.start.seed, journal.verified.len(), journal.runs.len()), (7, 2, 2));
+    assert_eq!(journal.end.unwrap().reason, EndReason::Complete);
+    for run in &journal.runs {
+        let Outcome::Measured(measured) = &run.outcome else { panic!("{run:#?}") };
+        assert!(measured.load.requests > 0 && measured.cost.cpu_ns > 0, "{measured:#?}");
+        assert!(measured.cost.memory_peak_bytes > 0 && measured.load.errors.total() == 0);
+        assert!(run.server_command.iter().any(|word| word == "null-server"));
+        assert!(run.generator_command.iter().any(|word| word == "--events"));
+    }
+    let again = world.wirebench(&["report", folder.to_str().unwrap()]);
+    assert!(outcome.stdout.starts_with(&again.stdout), "{again:#?}");
+    world.wait_for_silence();
+}
+
+#[test]
+fn a_command_line_is_measured_beside_the_baseline() {
+    let world = World::new();
+    let outcome = world.wirebench(&run(&["--server", &own("io_uring", "{scenario}")]));
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    let journal = world.journal();
+    let mut names: Vec<String> = journal.runs.iter().map(|run| run.variant.to_string()).collect();
+    names.sort();
+    assert_eq!(names, ["builtin/epoll", "own/wirebench"]);
+    assert_eq!(journal.start.baseline.unwrap().to_string(), "builtin/epoll");
+}
+
+#[test]
+fn a_server_that_fails_its_checks_is_refused_and_the_row_says_why() {
+    let world = World::new();
+    // An echo server is no HTTP server.
+    let outcome = world.wirebench(&run(&["--server", &own("epoll", "echo")]));
+    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    assert!(outcome.stdout.contains("not measured, fails `reply-exact`"), "{outcome:#?}");
+    let journal = world.journal();
+    assert!(journal.runs.iter().all(|run| run.variant.to_string() == "builtin/epoll"));
+    assert!(!journal.runs.is_empty());
+}
+
+#[test]
+fn a_failed_run_is_a_record_and_the_others_go_on() {
+    let world = World::new();
+    let command = own("epoll", "echo");
+    let outcome = world.wirebench(&run(&["--server", &command, "--no-verify"]));
+    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    let journal = world.journal();
+    let failed = |name: &str| {
+        let run = journal.runs.iter().find(|run| run.variant.to_string() == name).unwrap();
+        matches!(run.outcome, Outcome::Failed { .. })
+    };
+    assert!(failed("own/wirebench") && !failed("builtin/epoll"));
+    assert!(outcome.stdout.contains("not verified"), "{outcome:#?}");
+}
+
+#[test]
+fn a_server_that_cannot_be_started_is_a_finding_and_not_a_hang() {
+    let world = World::new();
+    let outcome = world.wirebench(&run(&["--server", "./no-such-server {port}"]));
+    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    assert!(outcome.stdout.contains("there is no program `./no-such-server`"), "{outcome:#?}");
+}
+
+#[test]
+fn an_entry_for_which_something_is_missing_is_listed_with_its_reason() {
+    let needs = "[[requires]]\ncommand = \"no-such-compiler\"\n";
+    let world = World::new().with_entry("c/x", &format!("{ENTRY}{needs}"));
+    let outcome = world.wirebench(&run(&["--scenario", "hello"]));
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    assert!(outcome.stdout.contains("c/x: missing: the program `no-such-compiler`"));
+    assert_eq!(world.journal().unavailable.len(), 1);
+}
+
+#[test]
+fn a_build_that_fails_shows_its_last_lines_and_fails_the_run() {
+    let step = "[[build]]\ncommand = [\"ls\", \"no-such-source.c\"]\n";
+    let world = World::new().with_entry("c/x", &format!("{ENTRY}{step}"));
+    let outcome = world.wirebench(&run(&["--scenario", "hello"]));
+    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    assert!(outcome.stdout.contains("no-such-source.c"), "{outcome:#?}");
+    assert!(!world.journal().runs.is_empty());
+}
+
+#[test]
+fn without_pinning_every_run_is_flagged() {
+    let world = World::new();
+    let outcome = world.wirebench(&run(&["builtin/epoll", "--scenario", "hello", "--no-pin"]));
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    assert!(outcome.stdout.contains("not pinned"), "{outcome:#?}");
+    assert!(!world.journal().start.placement.pinned);
+}
+
+#[test]
+fn a_dry_run_prints_the_plan_and_makes_nothing() {
+    let world = World::new();
+    let outcome = world.wirebench(&["run", "builtin/epoll", "--dry-run"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    assert!(outcome.stdout.contains("block 3") && outcome.stdout.contains("6 runs"));
+    assert!(!world.folder.path().join("target").exists());
+}

@@ -1,0 +1,64 @@
+use crate::world::World;
+use rustix::process::Signal;
+use std::{io::Read, net::TcpStream};
+use wirebench_schema::journal::EndReason;
+
+/// A run that would take minutes.
+const LONG: [&str; 6] = ["run", "builtin/epoll", "--no-verify", "-d", "60s", "--quiet"];
+
+#[test]
+fn ctrl_c_ends_a_run_in_order_with_a_partial_report() {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let world = World::new();
+        let running = world.start(&LONG);
+        world.wait_for_process("load --events");
+        running.signal(signal);
+        let outcome = running.end();
+        assert_eq!(outcome.code, Some(code), "{outcome:#?}");
+        assert!(outcome.stdout.contains("interrupted"), "{outcome:#?}");
+        assert_eq!(world.journal().end.unwrap().reason, EndReason::Interrupted);
+        world.wait_for_silence();
+    }
+}
+
+#[test]
+fn kill_9_of_a_run_leaves_no_server_and_no_generator() {
+    let world = World::new();
+    let running = world.start(&LONG);
+    world.wait_for_process("load --events");
+    world.wait_for_process("null-server");
+    running.signal(Signal::KILL);
+    world.wait_for_silence();
+    // What was journalled before can still be read.
+    assert_eq!(world.journal().end, None);
+    let folder = world.results();
+    let outcome = world.wirebench(&["report", folder.to_str().unwrap()]);
+    assert!(outcome.stdout.contains("cut off"), "{outcome:#?}");
+}
+
+#[test]
+fn a_load_ends_with_a_partial_report_on_ctrl_c() {
+    let world = World::new();
+    let mut server = world.start(&["serve", "builtin/epoll"]);
+    let url = format!("http://{}/", server.first_line().trim_start_matches("listening "));
+    let mut load = world.start(&["load", "-c2", "--events", "-d60s", &url]);
+    assert!(load.first_line().contains("connected"));
+    load.signal(Signal::INT);
+    let outcome = load.end();
+    assert_eq!(outcome.code, Some(130), "{outcome:#?}");
+    assert!(outcome.stdout.contains("\"interrupted\":true"), "{outcome:#?}");
+}
+
+#[test]
+fn serve_stays_until_ctrl_c_and_takes_its_server_along() {
+    let world = World::new();
+    let mut running = world.start(&["serve", "builtin/epoll", "--scenario", "echo"]);
+    let line = running.first_line();
+    let address = line.strip_prefix("listening ").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    running.signal(Signal::INT);
+    assert_eq!(running.end().code, Some(130));
+    // The server is gone, so the connection ends, one way or the other.
+    assert!(matches!(stream.read(&mut [0; 1]), Ok(0) | Err(_)));
+    world.wait_for_silence();
+}

@@ -1,0 +1,186 @@
+//! A small world for one test: a checkout of its own, and a mark by which every process that it starts can be found.
+
+use assert_cmd::Command;
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Stdio},
+    sync::atomic::{AtomicU32, Ordering},
+    time::{Duration, Instant},
+};
+
+/// The variable that carries the mark; servers, guards and generators inherit it.
+const MARK: &str = "WIREBENCH_TEST_MARK";
+/// How long anything in these tests may take before it counts as hung.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// An `entry.toml` that is valid and needs nothing.
+pub(crate) const ENTRY: &str = r#"
+title = "A"
+description = "An example."
+class = "raw"
+model = "event-loop"
+mechanism = "epoll"
+sharing = "prefork"
+scenarios = ["hello"]
+skips = []
+[[version]]
+name = "cat"
+command = ["cat", "--version"]
+pattern = '(\d+\.\d+)'
+[run]
+command = ["no-such-server", "{port}"]
+ready = "line"
+"#;
+
+/// A checkout in a temporary folder.
+pub(crate) struct World {
+    pub(crate) folder: tempfile::TempDir,
+    mark: String,
+}
+
+/// What a program printed and how it ended.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl World {
+    /// An empty checkout: no entries but the built-in ones.
+    pub(crate) fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("entries")).unwrap();
+        fs::create_dir(folder.path().join("suites")).unwrap();
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        Self { folder, mark: format!("{}-{count}", std::process::id()) }
+    }
+
+    pub(crate) fn with_entry(self, id: &str, text: &str) -> Self {
+        let folder = self.folder.path().join("entries").join(id);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("entry.toml"), text).unwrap();
+        self
+    }
+
+    pub(crate) fn with_suite(self, name: &str, text: &str) -> Self {
+        fs::write(self.folder.path().join("suites").join(name), text).unwrap();
+        self
+    }
+
+    /// Runs wirebench to its end.
+    pub(crate) fn wirebench(&self, arguments: &[&str]) -> Outcome {
+        let mut command = Command::cargo_bin("wirebench").unwrap();
+        command.args(arguments).current_dir(self.folder.path()).env(MARK, &self.mark);
+        let output = command.timeout(PATIENCE).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Outcome {
+            code: output.status.code(),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+
+    /// Starts wirebench and leaves it running.
+    pub(crate) fn start(&self, arguments: &[&str]) -> Running {
+        let mut command = std::process::Command::new(program());
+        command.args(arguments).current_dir(self.folder.path()).env(MARK, &self.mark);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Running { child }
+    }
+
+    /// Numbers and command lines of all living processes of this world.
+    pub(crate) fn processes(&self) -> Vec<String> {
+        let mark = format!("{MARK}={}", self.mark);
+        let folders = fs::read_dir("/proc").unwrap().flatten();
+        let mine = folders.filter(|folder| {
+            let environment = fs::read(folder.path().join("environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+        });
+        mine.map(|folder| {
+            let words = fs::read(folder.path().join("cmdline")).unwrap_or_default();
+            let words = String::from_utf8_lossy(&words).replace('\0', " ");
+            format!("{} {words}", folder.file_name().to_string_lossy())
+        })
+        .collect()
+    }
+
+    /// Waits until a process whose command line contains `part` runs.
+    pub(crate) fn wait_for_process(&self, part: &str) {
+        self.wait_until(|processes| processes.iter().any(|process| process.contains(part)));
+    }
+
+    /// Waits until nothing of this world runs any more.
+    pub(crate) fn wait_for_silence(&self) {
+        self.wait_until(<[String]>::is_empty);
+    }
+
+    fn wait_until(&self, done: impl Fn(&[String]) -> bool) {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let processes = self.processes();
+            if done(&processes) {
+                return;
+            }
+            assert!(Instant::now() < until, "still: {processes:#?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The only folder of results below `target/wirebench`.
+    pub(crate) fn results(&self) -> PathBuf {
+        let folders = fs::read_dir(self.folder.path().join("target/wirebench")).unwrap().flatten();
+        let mut runs: Vec<PathBuf> =
+            folders.map(|f| f.path()).filter(|path| path.join("runs.jsonl").is_file()).collect();
+        assert_eq!(runs.len(), 1, "{runs:?}");
+        runs.remove(0)
+    }
+
+    pub(crate) fn journal(&self) -> wirebench_schema::journal::Journal {
+        wirebench_runner::journal::read(&self.results()).unwrap()
+    }
+}
+
+/// The program under test.
+pub(crate) fn program() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_wirebench"))
+}
+
+/// A wirebench that runs. It is killed when the test ends, also in a panic.
+pub(crate) struct Running {
+    pub(crate) child: Child,
+}
+
+impl Running {
+    /// The first line on standard output.
+    pub(crate) fn first_line(&mut self) -> String {
+        let mut line = String::new();
+        BufReader::new(self.child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+
+    /// Waits for its end.
+    pub(crate) fn end(mut self) -> Outcome {
+        use std::io::Read;
+        let (mut stdout, mut stderr) = (String::new(), String::new());
+        self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
+        self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        let code = self.child.wait().unwrap().code();
+        Outcome { code, stdout, stderr }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
