@@ -3,6 +3,7 @@
 //! Nothing here is part of what users run; `cargo xtask` is for those who change the project.
 #![forbid(unsafe_code)]
 
+mod splice;
 mod step;
 mod test;
 mod tidy;
@@ -21,6 +22,8 @@ struct Arguments {
 enum Chore {
     /// Install what the tests need and run all of them, as CI does
     Test(test::Arguments),
+    /// Put the tables of a run into the README
+    Splice(splice::Arguments),
     /// Check what the compiler does not: headers, lengths, arrows between crates, documents
     Tidy,
 }
@@ -28,6 +31,7 @@ enum Chore {
 fn main() -> ExitCode {
     let result = match Arguments::parse().chore {
         Chore::Test(arguments) => test::run(&arguments),
+        Chore::Splice(arguments) => splice::run(&arguments),
         Chore::Tidy => tidy::run(),
     };
     match result {
