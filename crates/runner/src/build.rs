@@ -1,0 +1,215 @@
+//! Builds subjects outside their folders, and only when something changed.
+//!
+//! A stamp beside the outputs holds a digest of the sources and the commands. It is written last, so a build that was
+//! cut off is begun again.
+
+use sha2::{Digest, Sha256};
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
+    time::Duration,
+};
+use walkdir::WalkDir;
+use wirebench_schema::placeholder;
+
+use crate::{
+    command::{CommandError, Job, display},
+    subject::Subject,
+};
+
+/// The longest that one build step may take.
+const STEP_TIMEOUT: Duration = Duration::from_secs(1200);
+/// Folders in which toolchains leave their outputs; nothing in them is a source.
+const OUTPUT_FOLDERS: [&str; 4] = ["target", "build", "node_modules", "__pycache__"];
+
+/// What a build did.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Built {
+    /// Nothing: the outputs are those of these sources and commands.
+    UpToDate,
+    /// It ran the commands.
+    Made,
+    /// There is nothing to be built.
+    Nothing,
+}
+
+/// Why there is no build.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// A command failed.
+    #[error("`{command}` failed with {status}; the log is {log}{excerpt}", log = .log.display())]
+    Step {
+        /// The command.
+        command: String,
+        /// How it ended.
+        status: String,
+        /// Everything that it printed.
+        log: PathBuf,
+        /// The end of it.
+        excerpt: String,
+    },
+    /// A command could not be run.
+    #[error(transparent)]
+    Command(#[from] CommandError),
+    /// A placeholder has no value.
+    #[error(transparent)]
+    Placeholder(#[from] placeholder::PlaceholderError),
+    /// A file or folder cannot be read or written.
+    #[error("{path}: {error}", path = .path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+}
+
+fn io_error(path: &Path) -> impl Fn(io::Error) -> BuildError + '_ {
+    |error| BuildError::Io { path: path.to_owned(), error }
+}
+
+/// Builds `subject` unless its outputs are up to date. With `force` it always does.
+pub fn build(subject: &Subject, force: bool, stop: &AtomicBool) -> Result<Built, BuildError> {
+    if subject.variant.build.is_empty() {
+        return Ok(Built::Nothing);
+    }
+    let folder = &subject.build;
+    fs::create_dir_all(folder).map_err(io_error(folder))?;
+    let lock_path = folder.join("lock");
+    let lock = File::create(&lock_path).map_err(io_error(&lock_path))?;
+    // Two wirebench at once build one after the other. The lock ends with the file handle.
+    lock.lock().map_err(io_error(&lock_path))?;
+    let commands = commands(subject)?;
+    let digest = digest(&subject.source, &commands).map_err(io_error(&subject.source))?;
+    let stamp = folder.join("stamp");
+    if !force && fs::read_to_string(&stamp).is_ok_and(|text| text == digest) {
+        return Ok(Built::UpToDate);
+    }
+    let _ = fs::remove_file(&stamp);
+    let log_path = log_path(subject);
+    let mut log = File::create(&log_path).map_err(io_error(&log_path))?;
+    for argv in &commands {
+        let command = display(argv);
+        writeln!(log, "$ {command}").map_err(io_error(&log_path))?;
+        let job = Job { argv, folder: &subject.source, timeout: STEP_TIMEOUT };
+        let status = job.log_to(&log, stop)?;
+        if !status.success() {
+            let excerpt = excerpt(&log_path);
+            return Err(BuildError::Step {
+                command,
+                status: status.to_string(),
+                log: log_path,
+                excerpt,
+            });
+        }
+    }
+    fs::write(&stamp, digest).map_err(io_error(&stamp))?;
+    Ok(Built::Made)
+}
+
+/// Where the output of the last build of `subject` is.
+#[must_use]
+pub fn log_path(subject: &Subject) -> PathBuf {
+    subject.build.join("build.log")
+}
+
+fn commands(subject: &Subject) -> Result<Vec<Vec<String>>, placeholder::PlaceholderError> {
+    let values = [
+        ("build", subject.build.display().to_string()),
+        ("source", subject.source.display().to_string()),
+        ("variant", subject.variant.id.variant().unwrap_or_default().to_owned()),
+    ];
+    let fill = |argv: &Vec<String>| {
+        argv.iter().map(|argument| placeholder::fill(argument, &values)).collect()
+    };
+    subject.variant.build.iter().map(fill).collect()
+}
+
+/// SHA-256 over the commands and over path and content of every source.
+fn digest(source: &Path, commands: &[Vec<String>]) -> io::Result<String> {
+    let mut hash = Sha256::new();
+    for argv in commands {
+        hash.update(display(argv).as_bytes());
+        hash.update([0]);
+    }
+    let is_source = |file: &walkdir::DirEntry| {
+        let name = file.file_name().to_string_lossy();
+        file.depth() == 0
+            || !(name.starts_with('.')
+                || (file.file_type().is_dir() && OUTPUT_FOLDERS.contains(&name.as_ref())))
+    };
+    for file in WalkDir::new(source).sort_by_file_name().into_iter().filter_entry(is_source) {
+        let file = file.map_err(io::Error::from)?;
+        if file.file_type().is_file() {
+            let path = file.path().strip_prefix(source).unwrap_or(file.path());
+            let content = fs::read(file.path())?;
+            hash.update(path.to_string_lossy().as_bytes());
+            hash.update([0]);
+            hash.update((content.len() as u64).to_le_bytes());
+            hash.update(&content);
+        }
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The last lines of a log, indented, for the error.
+fn excerpt(log: &Path) -> String {
+    const LINES: usize = 12;
+    let bytes = fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().collect();
+    let last = &lines[lines.len().saturating_sub(LINES)..];
+    last.iter().map(|line| format!("\n    {line}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_schema::scenario::Scenario;
+
+    struct Fixture {
+        folder: tempfile::TempDir,
+        subject: Subject,
+        stop: AtomicBool,
+    }
+
+    fn fixture(command: &[&str]) -> Fixture {
+        let folder = tempfile::tempdir().unwrap();
+        let project = crate::project::Project::without_entries(&folder.path().join("state"));
+        let mut subject = Subject::own("x {port}", &[Scenario::Hello], &[], &project).unwrap();
+        subject.source = folder.path().join("source");
+        fs::create_dir(&subject.source).unwrap();
+        fs::write(subject.source.join("main"), "1").unwrap();
+        subject.variant.build = vec![command.iter().map(|&word| word.to_owned()).collect()];
+        Fixture { folder, subject, stop: AtomicBool::new(false) }
+    }
+
+    #[test]
+    fn only_a_change_of_sources_or_commands_builds_again() {
+        let mut fixture = fixture(&["cp", "main", "{build}/out"]);
+        let once = |fixture: &Fixture| build(&fixture.subject, false, &fixture.stop).unwrap();
+        assert_eq!(once(&fixture), Built::Made);
+        assert_eq!(once(&fixture), Built::UpToDate);
+        fs::write(fixture.folder.path().join("source/main"), "2").unwrap();
+        assert_eq!(once(&fixture), Built::Made);
+        assert_eq!(fs::read_to_string(fixture.subject.build.join("out")).unwrap(), "2");
+        fixture.subject.variant.build[0].insert(1, "-v".into());
+        assert_eq!(once(&fixture), Built::Made);
+        fs::create_dir(fixture.subject.source.join("target")).unwrap();
+        fs::write(fixture.subject.source.join("target/x"), "").unwrap();
+        assert_eq!(once(&fixture), Built::UpToDate);
+        assert_eq!(build(&fixture.subject, true, &fixture.stop).unwrap(), Built::Made);
+    }
+
+    #[test]
+    fn a_failed_step_shows_its_last_lines_and_is_tried_again() {
+        let fixture = fixture(&["ls", "no-such-file"]);
+        for _ in 0..2 {
+            let message = build(&fixture.subject, false, &fixture.stop).unwrap_err().to_string();
+            assert!(message.contains("no-such-file") && message.contains("build.log"), "{message}");
+            assert!(message.lines().count() > 1, "{message}");
+        }
+    }
+}

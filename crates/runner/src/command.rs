@@ -1,0 +1,230 @@
+//! Runs programs to their end: argument lists, never a shell; bounded output, bounded time, ended whole.
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::{
+    fs::File,
+    io::{self, Read, Seek, SeekFrom, Write},
+    os::unix::process::CommandExt,
+    path::Path,
+    process::{Command, ExitStatus, Stdio},
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// The most output of a program that is kept.
+const OUTPUT_BYTES: u64 = 256 * 1024;
+/// How often a wait looks at the clock and the stop flag.
+const STEP: Duration = Duration::from_millis(10);
+
+/// What a program printed, and how it ended.
+#[derive(Debug)]
+pub struct Output {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// Standard output, then standard error.
+    pub text: String,
+}
+
+/// Why a program has no end of its own.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// There is no such program.
+    #[error("there is no program `{0}`")]
+    NotFound(String),
+    /// It could not be started or waited for.
+    #[error("`{program}` could not be run: {error}")]
+    Io {
+        /// The program.
+        program: String,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// It took too long and was killed.
+    #[error("`{program}` did not end within {} s and was killed", .after.as_secs())]
+    Timeout {
+        /// The program.
+        program: String,
+        /// Its time.
+        after: Duration,
+    },
+    /// A signal asked to end.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// A program to be run.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// Program and arguments.
+    pub argv: &'a [String],
+    /// Its working folder.
+    pub folder: &'a Path,
+    /// How long it may take.
+    pub timeout: Duration,
+}
+
+impl Job<'_> {
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.argv[0]);
+        command
+            .args(&self.argv[1..])
+            .current_dir(self.folder)
+            .stdin(Stdio::null())
+            .process_group(0);
+        command
+    }
+
+    fn error(&self, error: io::Error) -> CommandError {
+        let program = self.argv[0].clone();
+        match error.kind() {
+            io::ErrorKind::NotFound => CommandError::NotFound(program),
+            _ => CommandError::Io { program, error },
+        }
+    }
+
+    /// Runs it and returns what it printed.
+    pub fn output(&self, stop: &AtomicBool) -> Result<Output, CommandError> {
+        let mut out = temporary_file().map_err(|error| self.error(error))?;
+        let mut errors = temporary_file().map_err(|error| self.error(error))?;
+        let status = self.run_into(&out, &errors, stop)?;
+        let mut text = String::new();
+        for file in [&mut out, &mut errors] {
+            text += &read_from_start(file).map_err(|error| self.error(error))?;
+        }
+        Ok(Output { status, text })
+    }
+
+    /// Runs it with both of its outputs going to `log`.
+    pub fn log_to(&self, log: &File, stop: &AtomicBool) -> Result<ExitStatus, CommandError> {
+        self.run_into(log, log, stop)
+    }
+
+    /// Runs it with `input` on standard input and throws its output away.
+    pub fn feed(&self, input: &str, stop: &AtomicBool) -> Result<ExitStatus, CommandError> {
+        let mut file = temporary_file().map_err(|error| self.error(error))?;
+        file.write_all(input.as_bytes())
+            .and_then(|()| file.seek(SeekFrom::Start(0)))
+            .map_err(|error| self.error(error))?;
+        let mut command = self.command();
+        command.stdin(file).stdout(Stdio::null()).stderr(Stdio::null());
+        self.wait(command, stop)
+    }
+
+    fn run_into(
+        &self,
+        out: &File,
+        errors: &File,
+        stop: &AtomicBool,
+    ) -> Result<ExitStatus, CommandError> {
+        let mut command = self.command();
+        let out = out.try_clone().map_err(|error| self.error(error))?;
+        let errors = errors.try_clone().map_err(|error| self.error(error))?;
+        command.stdout(out).stderr(errors);
+        self.wait(command, stop)
+    }
+
+    fn wait(&self, mut command: Command, stop: &AtomicBool) -> Result<ExitStatus, CommandError> {
+        wirebench_sys::child::die_with_parent(&mut command);
+        let mut child = command.spawn().map_err(|error| self.error(error))?;
+        let group = Pid::from_child(&child);
+        let until = Instant::now() + self.timeout;
+        loop {
+            if let Some(status) = child.try_wait().map_err(|error| self.error(error))? {
+                return Ok(status);
+            }
+            let interrupted = stop.load(Ordering::Relaxed);
+            if interrupted || Instant::now() >= until {
+                let _ = kill_process_group(group, Signal::KILL);
+                let _ = child.wait();
+                return Err(if interrupted {
+                    CommandError::Interrupted
+                } else {
+                    CommandError::Timeout { program: self.argv[0].clone(), after: self.timeout }
+                });
+            }
+            thread::sleep(STEP);
+        }
+    }
+}
+
+/// A file without a name, so that output of any size neither blocks the program nor fills memory.
+fn temporary_file() -> io::Result<File> {
+    let memory = rustix::fs::memfd_create("wirebench-output", rustix::fs::MemfdFlags::CLOEXEC)?;
+    Ok(File::from(memory))
+}
+
+fn read_from_start(file: &mut File) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.take(OUTPUT_BYTES).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Whether `program` is on the search path, or exists when it has a slash.
+#[must_use]
+pub fn exists(program: &str) -> bool {
+    let executable = |path: &Path| {
+        path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+    };
+    if program.contains('/') {
+        return executable(Path::new(program));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| executable(&folder.join(program)))
+}
+
+/// An argument list as one could type it: arguments with unusual characters are quoted.
+#[must_use]
+pub fn display(argv: &[String]) -> String {
+    let ordinary = |c: char| c.is_ascii_alphanumeric() || "/._-=:,+@%".contains(c);
+    let quote = |argument: &String| {
+        if !argument.is_empty() && argument.chars().all(ordinary) {
+            argument.clone()
+        } else {
+            format!("'{}'", argument.replace('\'', r"'\''"))
+        }
+    };
+    argv.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job<T>(argv: &[&str], run: impl FnOnce(Job<'_>) -> T) -> T {
+        let argv: Vec<String> = argv.iter().map(|&word| word.to_owned()).collect();
+        run(Job { argv: &argv, folder: Path::new("/"), timeout: Duration::from_secs(30) })
+    }
+
+    #[test]
+    fn output_of_any_size_is_bounded() {
+        let stop = AtomicBool::new(false);
+        let output = job(&["head", "-c", "1000000", "/dev/zero"], |job| job.output(&stop)).unwrap();
+        assert_eq!(output.text.len() as u64, OUTPUT_BYTES);
+        assert!(output.status.success());
+    }
+
+    #[test]
+    fn a_program_that_does_not_exist_is_named() {
+        let stop = AtomicBool::new(false);
+        let error = job(&["no-such-program"], |job| job.output(&stop)).unwrap_err();
+        assert_eq!(error.to_string(), "there is no program `no-such-program`");
+    }
+
+    #[test]
+    fn a_program_that_takes_too_long_is_killed() {
+        let stop = AtomicBool::new(false);
+        let argv = ["sleep".to_owned(), "60".to_owned()];
+        let job = Job { argv: &argv, folder: Path::new("/"), timeout: Duration::from_millis(50) };
+        assert!(matches!(job.output(&stop), Err(CommandError::Timeout { .. })));
+        stop.store(true, Ordering::Relaxed);
+        assert!(matches!(job.output(&stop), Err(CommandError::Interrupted)));
+    }
+
+    #[test]
+    fn shown_commands_can_be_typed_again() {
+        let argv = ["a", "b c", "", "it's", "--x=1"].map(str::to_owned);
+        assert_eq!(display(&argv), r"a 'b c' '' 'it'\''s' --x=1");
+    }
+}

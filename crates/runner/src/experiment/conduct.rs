@@ -1,0 +1,232 @@
+//! Makes the runs of a prepared experiment and writes the journal.
+
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::PathBuf,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+use wirebench_schema::{
+    id::VariantId,
+    journal::{End, EndReason, JOURNAL_FORMAT, Journal, Outcome, Record, Start, Verified},
+    scenario::Scenario,
+};
+
+use super::{Experiment, Observer, Prepared, Progress, Verification};
+use crate::{
+    environment, journal,
+    journal::Writer,
+    measure::Cell,
+    plan::{self, Step},
+    subject::Subject,
+    verify,
+};
+
+/// The variant that stands in for a baseline that cannot be measured: it needs no toolchain.
+const FALLBACK_BASELINE: &str = "builtin/epoll";
+
+/// Why an experiment cannot go on. What was journalled before stays.
+#[derive(Debug, thiserror::Error)]
+pub enum ExperimentError {
+    /// A file cannot be written.
+    #[error("the results cannot be written: {0}")]
+    Io(#[from] io::Error),
+    /// Nothing is left to be measured.
+    #[error("{0}")]
+    Nothing(String),
+}
+
+/// An experiment that has come to an end.
+#[derive(Debug)]
+pub struct Finished {
+    /// The folder of the results.
+    pub folder: PathBuf,
+    /// Everything that the journal says.
+    pub journal: Journal,
+}
+
+impl Finished {
+    /// Whether every subject conformed and every run has figures.
+    #[must_use]
+    pub fn all_well(&self) -> bool {
+        self.journal.verified.iter().all(|verified| verified.failed.is_empty())
+            && self.journal.runs.iter().all(|run| matches!(run.outcome, Outcome::Measured(_)))
+    }
+}
+
+/// The journal on disk and in memory, kept alike.
+struct Book {
+    writer: Writer,
+    journal: Journal,
+}
+
+impl Book {
+    fn write(&mut self, record: Record) -> io::Result<()> {
+        self.writer.write(&record)?;
+        self.journal.add(record);
+        Ok(())
+    }
+}
+
+/// Verifies and measures what is ready. The journal ends in order also when `stop` is set meanwhile.
+pub fn conduct(
+    experiment: &Experiment,
+    prepared: &Prepared,
+    stop: &AtomicBool,
+    observer: &mut dyn Observer,
+) -> Result<Finished, ExperimentError> {
+    let subjects: Vec<Subject> =
+        prepared.ready.iter().map(|(subject, _)| subject.clone()).collect();
+    if plan::steps(&subjects, &experiment.suite.workloads, 1, 1).is_empty() {
+        return Err(ExperimentError::Nothing(nothing_to_measure(experiment, prepared)));
+    }
+    let folder = journal::new_run_folder(&experiment.project.results, &experiment.suite.name)?;
+    let start = start(experiment, prepared);
+    let environment = environment::gather(experiment.project.root.as_deref());
+    fs::write(
+        folder.join("environment.json"),
+        serde_json::to_vec_pretty(&environment).map_err(io::Error::from)?,
+    )?;
+    let mut writer = Writer::create(&folder)?;
+    writer.write(&Record::Start(start.clone()))?;
+    let mut book = Book { writer, journal: Journal::new(start) };
+    observer.on(&Progress::Started { folder: &folder });
+    for unavailable in &prepared.unavailable {
+        book.write(Record::Unavailable(unavailable.clone()))?;
+    }
+    let refused = verify_all(experiment, &subjects, &mut book, stop, observer)?;
+    measure_all(experiment, &subjects, &refused, &mut book, stop, observer)?;
+    let interrupted = stop.load(Ordering::Relaxed);
+    let reason = if interrupted { EndReason::Interrupted } else { EndReason::Complete };
+    book.write(Record::End(End { ended: journal::now(), reason }))?;
+    Ok(Finished { folder, journal: book.journal })
+}
+
+fn nothing_to_measure(experiment: &Experiment, prepared: &Prepared) -> String {
+    let mut text = if prepared.ready.is_empty() {
+        "nothing can be measured here:".to_owned()
+    } else {
+        let suite = &experiment.suite;
+        let needs: BTreeSet<&str> = suite.workloads.iter().map(|w| w.scenario.name()).collect();
+        let needs: Vec<&str> = needs.into_iter().collect();
+        format!("no chosen entry has a scenario of `{}` ({})", suite.name, needs.join(", "))
+    };
+    for unavailable in &prepared.unavailable {
+        text += &format!("\n  {}: {}", unavailable.variant, unavailable.reason);
+    }
+    text
+}
+
+fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
+    let describe = |(subject, versions): &(Subject, _)| {
+        let versions: &std::collections::BTreeMap<String, String> = versions;
+        subject.describe(versions.clone())
+    };
+    Start {
+        format: JOURNAL_FORMAT,
+        started: journal::now(),
+        command: experiment.command.clone(),
+        suite: experiment.suite.name.clone(),
+        baseline: prepared.first_ready(&[&experiment.suite.baseline, FALLBACK_BASELINE]),
+        seed: experiment.bench.seed,
+        blocks: experiment.suite.blocks,
+        variants: prepared.ready.iter().map(describe).collect(),
+        workloads: experiment.suite.workloads.clone(),
+        placement: experiment.bench.placement.clone(),
+    }
+}
+
+type Refused = BTreeSet<(VariantId, Scenario)>;
+
+/// Checks every scenario that will be measured. The answer holds those that must not be.
+fn verify_all(
+    experiment: &Experiment,
+    subjects: &[Subject],
+    book: &mut Book,
+    stop: &AtomicBool,
+    observer: &mut dyn Observer,
+) -> Result<Refused, ExperimentError> {
+    let mut refused = Refused::new();
+    if experiment.verification == Verification::LeftOut {
+        return Ok(refused);
+    }
+    for subject in subjects {
+        let variant = &subject.variant.id;
+        for scenario in plan::scenarios(subject, &experiment.suite.workloads) {
+            observer.on(&Progress::Verifying { variant, scenario });
+            let checks = verify::verify_subject(
+                &experiment.bench.launcher,
+                subject,
+                scenario,
+                stop,
+                &mut |_| {},
+            );
+            if stop.load(Ordering::Relaxed) {
+                return Ok(refused);
+            }
+            let verified = summarise(variant, scenario, &checks);
+            if !verified.failed.is_empty() {
+                refused.insert((variant.clone(), scenario));
+            }
+            observer.on(&Progress::Verified(&verified));
+            book.write(Record::Verified(verified))?;
+        }
+    }
+    Ok(refused)
+}
+
+fn summarise(variant: &VariantId, scenario: Scenario, checks: &[verify::Checked]) -> Verified {
+    let mut verified =
+        Verified { variant: variant.clone(), scenario, passed: 0, failed: Vec::new() };
+    for check in checks {
+        match &check.verdict {
+            verify::Verdict::Pass => verified.passed += 1,
+            verify::Verdict::Fail { finding } => {
+                verified.failed.push((check.name.to_owned(), finding.clone()));
+            }
+            verify::Verdict::Skip { .. } => {}
+        }
+    }
+    verified
+}
+
+fn measure_all(
+    experiment: &Experiment,
+    subjects: &[Subject],
+    refused: &Refused,
+    book: &mut Book,
+    stop: &AtomicBool,
+    observer: &mut dyn Observer,
+) -> Result<(), ExperimentError> {
+    let suite = &experiment.suite;
+    let allowed = |step: &Step| {
+        let scenario = suite.workloads[step.workload].scenario;
+        !refused.contains(&(subjects[step.subject].variant.id.clone(), scenario))
+    };
+    let mut steps = plan::steps(subjects, &suite.workloads, suite.blocks, experiment.bench.seed);
+    steps.retain(allowed);
+    let time = |step: &Step| plan::estimate(&suite.workloads[step.workload]);
+    let mut left: Duration = steps.iter().map(time).sum();
+    observer.on(&Progress::Planned { runs: steps.len(), estimate: left });
+    for step in &steps {
+        let (subject, workload) = (&subjects[step.subject], &suite.workloads[step.workload]);
+        observer.on(&Progress::Running {
+            variant: &subject.variant.id,
+            workload: &workload.name,
+            left,
+        });
+        let cell = Cell {
+            subject,
+            workload,
+            block: step.block,
+            position: step.position,
+            verified: experiment.verification == Verification::Full,
+        };
+        let Some(run) = experiment.bench.run(&cell, stop) else { return Ok(()) };
+        left = left.saturating_sub(time(step));
+        observer.on(&Progress::Ran(&run));
+        book.write(Record::Run(Box::new(run)))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,257 @@
+//! The guard's own process: starts one server, watches it, and ends its whole tree. See the module above for the order.
+
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreaper, wait};
+use std::{
+    io::{self, BufRead, BufReader, Read, Write},
+    os::unix::process::CommandExt,
+    process::{ChildStdout, Command, ExitCode, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::{Exit, GuardEvent, LINGER};
+use crate::tree;
+
+/// Lines of the server's standard output that are passed on; the contract allows one.
+const STDOUT_LINES_PASSED: u64 = 8;
+/// Bytes of such a line that are passed on.
+const STDOUT_LINE_BYTES: u64 = 1024;
+/// How long killing the tree may take before the guard gives up on processes that the kernel cannot end.
+const KILL_PATIENCE: Duration = Duration::from_secs(5);
+
+/// What wakes the guard.
+enum Wake {
+    /// A child, or an adopted descendant, has ended.
+    Reaped(Pid, Exit),
+    /// No process of the tree is left.
+    NoneLeft,
+    /// wirebench asks for a graceful end.
+    Stop(Duration),
+    /// wirebench is gone.
+    Orphaned,
+}
+
+/// Splits the guard's arguments `[--cpus 0,1] -- PROGRAM [ARGUMENT...]`.
+pub fn parse_arguments(arguments: &[String]) -> Result<(Option<Vec<u32>>, Vec<String>), String> {
+    let usage = || "the guard takes `[--cpus LIST] -- PROGRAM [ARGUMENT...]`".to_owned();
+    let (options, command) = match arguments.iter().position(|argument| argument == "--") {
+        Some(at) => (&arguments[..at], arguments[at + 1..].to_vec()),
+        None => return Err(usage()),
+    };
+    let cpus = match options {
+        [] => None,
+        [name, list] if name == "--cpus" => {
+            let cpus: Result<Vec<u32>, _> = list.split(',').map(str::parse).collect();
+            Some(cpus.map_err(|_| usage())?)
+        }
+        _ => return Err(usage()),
+    };
+    if command.is_empty() { Err(usage()) } else { Ok((cpus, command)) }
+}
+
+/// Runs the guard in this process until nothing of the server is left.
+#[must_use]
+pub fn main(arguments: &[String]) -> ExitCode {
+    let (cpus, command) = match parse_arguments(arguments) {
+        Ok(parsed) => parsed,
+        Err(reason) => {
+            emit(&GuardEvent::SpawnFailed { reason });
+            return ExitCode::from(2);
+        }
+    };
+    match start(cpus.as_deref(), &command) {
+        Ok((pid, stdout)) => {
+            emit(&GuardEvent::Started { pid: pid.as_raw_nonzero().get() });
+            watch(pid, stdout);
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            emit(&GuardEvent::SpawnFailed { reason: spawn_error(&command[0], &error) });
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn spawn_error(program: &str, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => format!("there is no program `{program}`"),
+        io::ErrorKind::PermissionDenied => format!("`{program}` may not be executed"),
+        _ => format!("`{program}` could not be started: {error}"),
+    }
+}
+
+/// Writes one event. Nobody reads any more once wirebench has gone; that is noticed on standard input.
+fn emit(event: &GuardEvent) {
+    if let Ok(mut line) = serde_json::to_vec(event) {
+        line.push(b'\n');
+        let mut stdout = io::stdout().lock();
+        let _ = stdout.write_all(&line).and_then(|()| stdout.flush());
+    }
+}
+
+fn start(cpus: Option<&[u32]>, argv: &[String]) -> io::Result<(Pid, ChildStdout)> {
+    set_child_subreaper(Some(rustix::process::getpid()))?;
+    let mut command = Command::new(&argv[0]);
+    command.args(&argv[1..]).process_group(0).stdin(Stdio::null()).stdout(Stdio::piped());
+    wirebench_sys::child::die_with_parent(&mut command);
+    if let Some(cpus) = cpus {
+        wirebench_sys::child::on_cpus(&mut command, cpus)?;
+    }
+    let mut child = command.spawn()?;
+    let stdout = child.stdout.take().ok_or_else(|| io::Error::other("no standard output"))?;
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    Ok((pid.ok_or_else(|| io::Error::other("no process number"))?, stdout))
+}
+
+fn watch(server: Pid, stdout: ChildStdout) {
+    let (sender, wakes) = mpsc::channel();
+    let lines = Arc::new(AtomicU64::new(0));
+    let counter = Arc::clone(&lines);
+    thread::spawn(move || forward_stdout(stdout, &counter));
+    let commands = sender.clone();
+    thread::spawn(move || read_commands(&commands));
+    thread::spawn(move || reap(&sender));
+    let tree_is_gone = live(server, &wakes);
+    if !tree_is_gone {
+        end_tree(&wakes);
+    }
+    emit(&GuardEvent::Done { stdout_lines: lines.load(Ordering::Relaxed) });
+}
+
+/// Passes the first lines on and swallows the rest, so that a server that prints without end never blocks.
+fn forward_stdout(stdout: ChildStdout, lines: &AtomicU64) {
+    let mut reader = BufReader::new(stdout);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match reader.by_ref().take(STDOUT_LINE_BYTES).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        if lines.fetch_add(1, Ordering::Relaxed) < STDOUT_LINES_PASSED {
+            let line = String::from_utf8_lossy(&line).trim_end_matches(['\r', '\n']).to_owned();
+            emit(&GuardEvent::Stdout { line });
+        }
+    }
+}
+
+fn read_commands(sender: &Sender<Wake>) {
+    for line in io::stdin().lock().lines() {
+        let Ok(line) = line else { break };
+        let grace_ms = line.strip_prefix("stop ").and_then(|text| text.parse().ok());
+        if let Some(grace_ms) = grace_ms {
+            let _ = sender.send(Wake::Stop(Duration::from_millis(grace_ms)));
+        }
+    }
+    let _ = sender.send(Wake::Orphaned);
+}
+
+fn reap(sender: &Sender<Wake>) {
+    loop {
+        match wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) => {
+                let exit = match status.terminating_signal() {
+                    Some(signal) => Exit::Signal(signal),
+                    None => Exit::Code(status.exit_status().unwrap_or(-1)),
+                };
+                let _ = sender.send(Wake::Reaped(pid, exit));
+            }
+            Ok(None) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => {
+                let _ = sender.send(Wake::NoneLeft);
+                return;
+            }
+        }
+    }
+}
+
+/// Waits until the server has ended, by itself, on request or by force. Returns whether its whole tree is gone too.
+fn live(server: Pid, wakes: &Receiver<Wake>) -> bool {
+    let mut force_at: Option<Instant> = None;
+    loop {
+        let wake = match force_at {
+            None => wakes.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(at) => wakes.recv_timeout(at.saturating_duration_since(Instant::now())),
+        };
+        match wake {
+            Ok(Wake::Reaped(pid, exit)) if pid == server => {
+                emit(&GuardEvent::Exited { exit });
+                return linger(wakes);
+            }
+            Ok(Wake::Reaped(..)) => {}
+            Ok(Wake::NoneLeft) => return true,
+            Ok(Wake::Stop(grace)) => {
+                let _ = kill_process(server, Signal::TERM);
+                force_at = Some(Instant::now() + grace);
+            }
+            Ok(Wake::Orphaned) | Err(RecvTimeoutError::Disconnected) => return false,
+            Err(RecvTimeoutError::Timeout) => {
+                emit(&GuardEvent::Forced);
+                return false;
+            }
+        }
+    }
+}
+
+/// Gives descendants their time to follow the server. Returns whether they did.
+fn linger(wakes: &Receiver<Wake>) -> bool {
+    let until = Instant::now() + LINGER;
+    loop {
+        match wakes.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(Wake::NoneLeft) => return true,
+            Ok(Wake::Orphaned) | Err(RecvTimeoutError::Disconnected) => return false,
+            Ok(Wake::Reaped(..) | Wake::Stop(_)) => {}
+            Err(RecvTimeoutError::Timeout) => {
+                let processes = tree::descendants(rustix::process::getpid())
+                    .into_iter()
+                    .map(|pid| format!("{} ({})", pid.as_raw_nonzero(), tree::name(pid)))
+                    .collect();
+                emit(&GuardEvent::LeftBehind { processes });
+                return false;
+            }
+        }
+    }
+}
+
+/// Kills until nothing is left. A process that forks while it is being killed is found in the next round.
+fn end_tree(wakes: &Receiver<Wake>) {
+    let until = Instant::now() + KILL_PATIENCE;
+    while Instant::now() < until {
+        for pid in tree::descendants(rustix::process::getpid()) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        loop {
+            match wakes.recv_timeout(Duration::from_millis(5)) {
+                Ok(Wake::NoneLeft) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(_) => {}
+                Err(RecvTimeoutError::Timeout) => break,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn arguments_split_into_cpus_and_command() {
+        assert_eq!(parse_arguments(&words("-- a b")), Ok((None, words("a b"))));
+        assert_eq!(
+            parse_arguments(&words("--cpus 0,3 -- a -- b")),
+            Ok((Some(vec![0, 3]), words("a -- b")))
+        );
+        for wrong in ["", "a b", "--", "--cpus -- a", "--cpus x -- a", "--cups 1 -- a"] {
+            assert!(parse_arguments(&words(wrong)).is_err(), "{wrong}");
+        }
+    }
+}

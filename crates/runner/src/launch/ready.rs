@@ -1,0 +1,94 @@
+//! The two ways to learn that a server accepts connections.
+
+use std::{
+    net::{SocketAddr, TcpListener, TcpStream},
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+use super::{LaunchError, Launcher, Request, Server};
+use crate::guard::GuardEvent;
+
+/// How often a wait looks whether a signal asked to end, and tries to connect again.
+const STEP: Duration = Duration::from_millis(20);
+/// How long one attempt to connect may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The server prints `listening HOST:PORT`.
+pub(super) fn by_line(
+    launcher: &Launcher,
+    request: &Request<'_>,
+    stop: &AtomicBool,
+) -> Result<Server, LaunchError> {
+    let mut server = Server::spawn(launcher, request, 0)?;
+    let missing = "it printed no line `listening HOST:PORT`";
+    let line = wait(&mut server, launcher.ready_timeout, stop, missing, |_, event| match event {
+        Some(GuardEvent::Stdout { line }) => Ok(Some(line)),
+        _ => Ok(None),
+    })?;
+    let address = line.strip_prefix("listening ").and_then(|text| text.trim().parse().ok());
+    let Some(address) = address else { return Err(LaunchError::ReadyLine { line }) };
+    server.is_ready(address);
+    Ok(server)
+}
+
+/// The server says nothing: a connection succeeds, and the socket that accepts it belongs to the server.
+pub(super) fn by_connect(
+    launcher: &Launcher,
+    request: &Request<'_>,
+    stop: &AtomicBool,
+) -> Result<Server, LaunchError> {
+    let address = free_address(launcher)?;
+    let mut server = Server::spawn(launcher, request, address.port())?;
+    let missing = "nothing accepts connections on the port that it was given";
+    wait(&mut server, launcher.ready_timeout, stop, missing, |server, _| {
+        if TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).is_err() {
+            return Ok(None);
+        }
+        if crate::tree::listens(&server.tree(), address.port()) {
+            Ok(Some(()))
+        } else {
+            Err(LaunchError::Foreign { address })
+        }
+    })?;
+    server.is_ready(address);
+    Ok(server)
+}
+
+/// A port that the kernel chose and that nobody holds any more. Another program may take it before the server does;
+/// that is noticed, because the accepting socket must be the server's.
+fn free_address(launcher: &Launcher) -> Result<SocketAddr, LaunchError> {
+    Ok(TcpListener::bind((launcher.host, 0))?.local_addr()?)
+}
+
+/// Waits until `found` has an answer. It sees each event of the guard, and `None` at least every [`STEP`].
+fn wait<T>(
+    server: &mut Server,
+    timeout: Duration,
+    stop: &AtomicBool,
+    missing: &'static str,
+    mut found: impl FnMut(&Server, Option<GuardEvent>) -> Result<Option<T>, LaunchError>,
+) -> Result<T, LaunchError> {
+    let until = Instant::now() + timeout;
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return Err(LaunchError::Interrupted);
+        }
+        let event = server.next_event(STEP)?;
+        match event {
+            Some(GuardEvent::SpawnFailed { reason }) => return Err(LaunchError::Spawn(reason)),
+            Some(GuardEvent::Exited { exit }) => {
+                return Err(LaunchError::Exited { exit, stderr: server.final_stderr() });
+            }
+            event => {
+                if let Some(answer) = found(server, event)? {
+                    return Ok(answer);
+                }
+            }
+        }
+        if Instant::now() >= until {
+            let stderr = server.stderr().text();
+            return Err(LaunchError::NotReady { after: timeout, missing, stderr });
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! A running server: its address, its process tree, its end.
+
+use rustix::process::Pid;
+use std::{
+    io::{BufRead, BufReader, Write},
+    net::SocketAddr,
+    process::{Child, ChildStdin, Command, Stdio},
+    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::{LaunchError, Launcher, Request, StderrTail};
+use crate::{
+    guard::{Exit, GuardEvent, LINGER},
+    tree,
+};
+
+/// How long the guard may take for its own work beyond grace and linger.
+const GUARD_PATIENCE: Duration = Duration::from_secs(7);
+/// How long reading the rest of standard error may take once the server has ended.
+const STDERR_PATIENCE: Duration = Duration::from_secs(1);
+
+/// A server that runs behind its guard. Dropping it ends the server's whole tree.
+#[derive(Debug)]
+pub struct Server {
+    guard: Child,
+    /// Closing it tells the guard to kill the tree.
+    commands: Option<ChildStdin>,
+    events: Receiver<GuardEvent>,
+    stderr: StderrTail,
+    command: Vec<String>,
+    address: SocketAddr,
+    exit: Option<Exit>,
+    further_lines: Vec<String>,
+}
+
+/// How a server ended.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Stopped {
+    /// How its first process ended, if it did by itself or on SIGTERM.
+    pub exit: Option<Exit>,
+    /// Whether it had to be killed because it did not end on SIGTERM within the grace.
+    pub forced: bool,
+    /// Processes of it that were still there after it had ended.
+    pub left_behind: Vec<String>,
+    /// What it printed on standard output beyond its ready line; the first lines of it.
+    pub further_lines: Vec<String>,
+    /// Bytes that it wrote to standard error.
+    pub stderr_bytes: u64,
+    /// The end of what it wrote to standard error.
+    pub stderr: String,
+}
+
+impl Server {
+    /// Starts the guard, and the server behind it, without waiting for anything.
+    pub(super) fn spawn(
+        launcher: &Launcher,
+        request: &Request<'_>,
+        port: u16,
+    ) -> Result<Self, LaunchError> {
+        let command = request.command(launcher.host, port)?;
+        let mut guard = Command::new(&launcher.guard_command[0]);
+        guard.args(&launcher.guard_command[1..]);
+        if let Some(cpus) = &launcher.cpus {
+            let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
+            guard.args(["--cpus", &list.join(",")]);
+        }
+        guard.arg("--").args(&command).envs(request.env()).current_dir(&request.source);
+        guard.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // A Ctrl-C at the terminal is for wirebench alone, which then ends its servers in order.
+        std::os::unix::process::CommandExt::process_group(&mut guard, 0);
+        let mut guard = guard.spawn()?;
+        let pipes = (guard.stdin.take(), guard.stdout.take(), guard.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            return Err(LaunchError::Guard(std::io::Error::other("a pipe is missing")));
+        };
+        let (sender, events) = mpsc::channel();
+        thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if let Ok(event) = serde_json::from_str(&line)
+                    && sender.send(event).is_err()
+                {
+                    return;
+                }
+            }
+        });
+        Ok(Self {
+            guard,
+            commands: Some(stdin),
+            events,
+            stderr: StderrTail::follow(stderr),
+            command,
+            address: SocketAddr::new(launcher.host, port),
+            exit: None,
+            further_lines: Vec::new(),
+        })
+    }
+
+    /// Where it accepts connections.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Its argument list.
+    #[must_use]
+    pub fn command(&self) -> &[String] {
+        &self.command
+    }
+
+    /// What it has written to standard error.
+    #[must_use]
+    pub const fn stderr(&self) -> &StderrTail {
+        &self.stderr
+    }
+
+    /// Its guard, which adopts what its processes leave behind.
+    #[must_use]
+    pub fn guard(&self) -> Pid {
+        Pid::from_child(&self.guard)
+    }
+
+    /// All of its living processes.
+    #[must_use]
+    pub fn tree(&self) -> Vec<Pid> {
+        tree::descendants(Pid::from_child(&self.guard))
+    }
+
+    /// How its first process ended, if it has.
+    pub fn ended(&mut self) -> Option<Exit> {
+        self.wait(Duration::ZERO)
+    }
+
+    /// How its first process ended, if it has or does so within `timeout`.
+    pub fn wait(&mut self, timeout: Duration) -> Option<Exit> {
+        let until = Instant::now() + timeout;
+        while self.exit.is_none() {
+            match self.next_event(until.saturating_duration_since(Instant::now())) {
+                Ok(Some(_)) => {}
+                Ok(None) | Err(_) => break,
+            }
+        }
+        self.exit
+    }
+
+    /// Asks the server to end with SIGTERM, kills what does not end within `grace`, and waits until nothing is left.
+    #[must_use]
+    pub fn stop(mut self, grace: Duration) -> Stopped {
+        let mut stopped = Stopped::default();
+        if let Some(commands) = &mut self.commands {
+            // The guard may have gone already, because the server ended by itself.
+            let _ = writeln!(commands, "stop {}", grace.as_millis());
+        }
+        let until = Instant::now() + grace + LINGER + GUARD_PATIENCE;
+        while Instant::now() < until {
+            match self.next_event(until.saturating_duration_since(Instant::now())) {
+                Ok(Some(GuardEvent::Forced)) => stopped.forced = true,
+                Ok(Some(GuardEvent::LeftBehind { processes })) => stopped.left_behind = processes,
+                Ok(Some(GuardEvent::Done { .. })) | Err(_) => break,
+                Ok(_) => {}
+            }
+        }
+        self.stderr.wait_for_end(STDERR_PATIENCE);
+        stopped.exit = self.exit;
+        stopped.further_lines = std::mem::take(&mut self.further_lines);
+        stopped.stderr_bytes = self.stderr.bytes();
+        stopped.stderr = self.stderr.text();
+        stopped
+    }
+
+    /// The server accepts connections at `address`; what it prints from now on is beyond the contract.
+    pub(super) fn is_ready(&mut self, address: SocketAddr) {
+        self.address = address;
+        self.further_lines.clear();
+    }
+
+    /// The next event of the guard, or none within `timeout`. An error means that the guard has gone.
+    pub(super) fn next_event(&mut self, timeout: Duration) -> std::io::Result<Option<GuardEvent>> {
+        match self.events.recv_timeout(timeout) {
+            Ok(event) => {
+                match &event {
+                    GuardEvent::Exited { exit } => self.exit = Some(*exit),
+                    GuardEvent::Stdout { line } => self.further_lines.push(line.clone()),
+                    _ => {}
+                }
+                Ok(Some(event))
+            }
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(std::io::Error::other("it has ended")),
+        }
+    }
+
+    /// Standard error of a server that has ended: waits until the guard, and with it the pipe, is done.
+    pub(super) fn final_stderr(&mut self) -> String {
+        self.commands = None;
+        let _ = self.guard.wait();
+        self.stderr.wait_for_end(STDERR_PATIENCE);
+        self.stderr.text()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.commands = None;
+        // The guard bounds its own work, so this ends; afterwards nothing of the server is left.
+        let _ = self.guard.wait();
+    }
+}

@@ -1,0 +1,27 @@
+//! Discovers, builds, places, starts, verifies and measures servers, and writes down what came of it.
+//!
+//! It prints nothing and asks nobody: progress goes to an [`experiment::Observer`], results go to the journal.
+#![forbid(unsafe_code)]
+
+pub mod build;
+pub mod command;
+pub mod cost;
+pub mod discover;
+pub mod doctor;
+pub mod environment;
+pub mod experiment;
+pub mod generate;
+pub mod guard;
+pub mod journal;
+pub mod launch;
+pub mod measure;
+pub mod place;
+pub mod plan;
+pub mod project;
+pub mod requirement;
+pub mod setup;
+pub mod subject;
+pub mod topology;
+pub mod tree;
+pub mod verify;
+pub mod version;

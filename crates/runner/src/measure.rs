@@ -1,0 +1,283 @@
+//! One run: a fresh server, the load on it, and what both of them used.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+use wirebench_schema::{
+    journal::{Bound, Cost, Measurement, Outcome, Placement, Run},
+    load::{LoadConfig, LoadEvent, LoadReport, Stop},
+    scenario::{DEFAULT_TIMEOUT_MS, Protocol},
+    suite::Workload,
+    target::Target,
+};
+
+use crate::{
+    cost::{self, Sample, Window},
+    generate::{Generator, load_arguments},
+    launch::{LaunchError, Launcher, Request, Server, Stopped},
+    subject::Subject,
+};
+
+/// How long a server may take to end on SIGTERM.
+pub const STOP_GRACE: Duration = Duration::from_secs(2);
+/// A side that was busy for this share of the window was at its limit.
+const BUSY: f64 = 0.95;
+/// Bytes on standard error above which a server was busy with writing them.
+const STDERR_BYTES: u64 = 64 * 1024;
+/// Jain's index below which some connections were starved.
+const FAIR: f64 = 0.8;
+/// How often a wait looks whether a signal asked to end.
+const STEP: Duration = Duration::from_millis(50);
+/// How much longer than planned a generator may take before it counts as hung.
+const GENERATOR_PATIENCE: Duration = Duration::from_secs(15);
+
+/// What all runs of a suite have in common.
+#[derive(Clone, Debug)]
+pub struct Bench {
+    /// How servers are started.
+    pub launcher: Launcher,
+    /// The argument list that makes this program a load generator with events; the load's arguments follow.
+    pub load_command: Vec<String>,
+    /// Where both sides run.
+    pub placement: Placement,
+    /// Workers asked for.
+    pub workers: u32,
+    /// Seed of the payloads.
+    pub seed: u64,
+}
+
+/// One cell's place in the plan.
+#[derive(Clone, Copy, Debug)]
+pub struct Cell<'a> {
+    /// The server.
+    pub subject: &'a Subject,
+    /// The load.
+    pub workload: &'a Workload,
+    /// The block, from 0.
+    pub block: u32,
+    /// The position in it, from 0.
+    pub position: u32,
+    /// Whether the conformance checks passed; without them the body of a reply is not known beforehand.
+    pub verified: bool,
+}
+
+/// A run that could not be made; the reason becomes part of the record.
+struct Failure {
+    reason: String,
+    stderr: String,
+}
+
+impl Bench {
+    /// Makes one run. Whatever happens, the answer is a record; `None` only when a signal asked to end.
+    #[must_use]
+    pub fn run(&self, cell: &Cell<'_>, stop: &AtomicBool) -> Option<Run> {
+        let workers = cell.subject.workers(self.workers);
+        let mut run = Run {
+            block: cell.block,
+            position: cell.position,
+            variant: cell.subject.variant.id.clone(),
+            workload: cell.workload.name.clone(),
+            started: crate::journal::now(),
+            workers,
+            server_command: Vec::new(),
+            generator_command: Vec::new(),
+            outcome: Outcome::Failed { reason: String::new(), server_stderr: String::new() },
+        };
+        let outcome = self.measure(cell, workers, &mut run, stop);
+        if stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        run.outcome = match outcome {
+            Ok(measurement) => Outcome::Measured(Box::new(measurement)),
+            Err(Failure { reason, stderr }) => Outcome::Failed { reason, server_stderr: stderr },
+        };
+        Some(run)
+    }
+
+    fn measure(
+        &self,
+        cell: &Cell<'_>,
+        workers: u32,
+        run: &mut Run,
+        stop: &AtomicBool,
+    ) -> Result<Measurement, Failure> {
+        let subject = cell.subject;
+        let request = Request {
+            variant: &subject.variant,
+            scenario: cell.workload.scenario,
+            workers,
+            timeout_ms: DEFAULT_TIMEOUT_MS,
+            build: subject.build.clone(),
+            source: subject.source.clone(),
+        };
+        let mut server = self.launcher.start(&request, stop).map_err(|error: LaunchError| {
+            Failure { reason: error.to_string(), stderr: String::new() }
+        })?;
+        server.command().clone_into(&mut run.server_command);
+        let config = self.load_config(cell, &server);
+        run.generator_command = self.load_command.clone();
+        run.generator_command.extend(load_arguments(&config));
+        let seen = self.observe(&run.generator_command, &config, &server, stop);
+        let ended = server.ended();
+        let stopped = server.stop(STOP_GRACE);
+        let failure = |reason| Failure { reason, stderr: stopped.stderr.clone() };
+        let (load, before, after) = seen.map_err(|reason| match ended {
+            Some(exit) => failure(format!("the server ended with {exit} during the run; {reason}")),
+            None => failure(reason),
+        })?;
+        if let Some(exit) = ended {
+            return Err(failure(format!("the server ended with {exit} during the run")));
+        }
+        let window = Window {
+            window_ns: load.window_ns,
+            requests: load.requests,
+            thread_cpu_ns_most: load.thread_cpu_ns.iter().copied().max().unwrap_or(0),
+        };
+        let busy_cpus = cost::busy_cpus(subject.variant.sharing, workers, &self.placement);
+        let cost = cost::between(&before, &after, window, busy_cpus);
+        let mut flags = flags(&load, &self.placement, &stopped);
+        if !cell.verified {
+            flags.push("not verified: the conformance checks were left out".to_owned());
+        }
+        if !before.same_processes(&after) {
+            flags.push("processes of the server began or ended in the window".to_owned());
+        }
+        Ok(Measurement { bound: bound(&cost), load, cost, flags })
+    }
+
+    fn load_config(&self, cell: &Cell<'_>, server: &Server) -> LoadConfig {
+        let address = server.address();
+        let protocol = cell.workload.scenario.protocol();
+        let target = Target::new(protocol, &address.ip().to_string(), address.port(), "/");
+        let threads = self.placement.generator_cpus.len();
+        let mut config = cell.workload.load_config(target, threads, self.seed);
+        if !cell.verified && protocol == Protocol::Http1 {
+            config.expect_body = None;
+        }
+        config
+    }
+
+    /// Runs the generator and samples the server as the window's edges pass.
+    fn observe(
+        &self,
+        argv: &[String],
+        config: &LoadConfig,
+        server: &Server,
+        stop: &AtomicBool,
+    ) -> Result<(LoadReport, Sample, Sample), String> {
+        let cpus = self.placement.pinned.then_some(self.placement.generator_cpus.as_slice());
+        let mut generator = Generator::start(argv, cpus)
+            .map_err(|error| format!("the generator could not be started: {error}"))?;
+        let patience = GENERATOR_PATIENCE + config.warmup + config.timeout * 3;
+        let mut until = match config.stop {
+            Stop::After(duration) => Some(Instant::now() + patience + duration),
+            // A count takes as long as it takes; the generator's own timeouts bound it.
+            Stop::Requests(_) => None,
+        };
+        let mut edges: (Option<Sample>, Option<Sample>) = (None, None);
+        loop {
+            if stop.load(Ordering::Relaxed) {
+                return Err("interrupted".to_owned());
+            }
+            if until.is_some_and(|until| Instant::now() >= until) {
+                return Err("the generator did not end in time and was killed".to_owned());
+            }
+            match generator.next_event(STEP)? {
+                None | Some(LoadEvent::Connected { .. }) => {}
+                Some(LoadEvent::WindowStart) => {
+                    edges.0 = Some(Sample::take(&server.tree(), server.guard()));
+                }
+                Some(LoadEvent::WindowEnd) => {
+                    edges.1 = Some(Sample::take(&server.tree(), server.guard()));
+                    until = Some(Instant::now() + patience);
+                }
+                Some(LoadEvent::Failed { reason }) => return Err(reason),
+                Some(LoadEvent::Report(report)) => {
+                    return match edges {
+                        (Some(before), Some(after)) => Ok((*report, before, after)),
+                        _ => {
+                            Err("the generator reported without the edges of its window".to_owned())
+                        }
+                    };
+                }
+            }
+        }
+    }
+}
+
+/// Which side was at its limit. When both were, the generator counts: the server might have done more.
+fn bound(cost: &Cost) -> Bound {
+    if cost.generator_cpu_share >= BUSY {
+        Bound::Generator
+    } else if cost.cpu_share >= BUSY {
+        Bound::Server
+    } else {
+        Bound::Neither
+    }
+}
+
+/// What a reader must know before trusting the figures.
+fn flags(load: &LoadReport, placement: &Placement, stopped: &Stopped) -> Vec<String> {
+    let mut flags = Vec::new();
+    let mut flag = |condition: bool, text: String| {
+        if condition {
+            flags.push(text);
+        }
+    };
+    let asked = load.config.connections;
+    flag(load.requests == 0, "no request was answered correctly".to_owned());
+    let examples = load.error_examples.join("; ");
+    flag(load.errors.total() > 0, format!("{} errors: {examples}", load.errors.total()));
+    let made = load.connections_made;
+    flag(made < asked, format!("{made} of {asked} connections could be made"));
+    let fairness = load.fairness;
+    flag(
+        load.requests > 0 && fairness.jain_index < FAIR,
+        format!(
+            "unevenly served: {} to {} replies a connection, Jain's index {:.2}",
+            fairness.replies_least, fairness.replies_most, fairness.jain_index
+        ),
+    );
+    flag(!placement.pinned, "not pinned: server and generator may share CPUs".to_owned());
+    flag(
+        placement.pinned && !placement.disjoint,
+        "server and generator share a CPU: their figures contain each other's waiting".to_owned(),
+    );
+    flag(stopped.forced, "the server ignored SIGTERM and was killed".to_owned());
+    let left = &stopped.left_behind;
+    flag(!left.is_empty(), format!("the server left processes behind: {}", left.join(", ")));
+    flag(
+        stopped.stderr_bytes > STDERR_BYTES,
+        format!("the server wrote {} bytes to standard error", stopped.stderr_bytes),
+    );
+    flags
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost(server: f64, generator: f64) -> Cost {
+        Cost {
+            cpu_ns: 0,
+            sampled_ns: 1,
+            cpu_ns_per_request: None,
+            cpu_share: server,
+            generator_cpu_share: generator,
+            memory_peak_bytes: 0,
+            processes: 1,
+            threads: 1,
+            context_switches_voluntary: 0,
+            context_switches_involuntary: 0,
+        }
+    }
+
+    #[test]
+    fn the_busy_side_bounds_the_run_and_the_generator_comes_first() {
+        assert_eq!(bound(&cost(0.99, 0.6)), Bound::Server);
+        assert_eq!(bound(&cost(0.6, 0.99)), Bound::Generator);
+        assert_eq!(bound(&cost(0.99, 0.99)), Bound::Generator);
+        assert_eq!(bound(&cost(0.5, 0.5)), Bound::Neither);
+    }
+}

@@ -1,0 +1,124 @@
+//! Decides which CPUs serve and which make the load. It reads nothing: topology and wishes go in, a placement comes out.
+
+use std::collections::BTreeMap;
+use wirebench_schema::{environment::Cpu, journal::Placement};
+
+/// What the user wants of the placement.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Wish {
+    /// Bind nothing.
+    pub no_pin: bool,
+    /// The CPUs of the server.
+    pub server_cpus: Option<Vec<u32>>,
+    /// The CPUs of the generator.
+    pub generator_cpus: Option<Vec<u32>>,
+}
+
+/// Splits `usable` between server and generator.
+///
+/// Whole cores go to one side, so that siblings never work against each other. The server gets the first half of the
+/// cores; of an odd number the generator gets one more, because a generator that is short of CPUs spoils every figure.
+pub fn place(usable: &[Cpu], wish: &Wish) -> Result<Placement, String> {
+    let all: Vec<u32> = usable.iter().map(|cpu| cpu.cpu).collect();
+    if wish.no_pin {
+        if wish.server_cpus.is_some() || wish.generator_cpus.is_some() {
+            return Err(
+                "--no-pin binds nothing: leave out --server-cpus and --generator-cpus".into()
+            );
+        }
+        return Ok(Placement {
+            server_cpus: all.clone(),
+            generator_cpus: all,
+            pinned: false,
+            disjoint: false,
+        });
+    }
+    for (option, cpus) in
+        [("--server-cpus", &wish.server_cpus), ("--generator-cpus", &wish.generator_cpus)]
+    {
+        if let Some(cpu) = cpus.iter().flatten().find(|cpu| !all.contains(cpu)) {
+            return Err(format!("{option}: CPU {cpu} may not be used here; usable are {all:?}"));
+        }
+    }
+    let rest = |taken: &[u32]| -> Vec<u32> {
+        let free: Vec<u32> = all.iter().copied().filter(|cpu| !taken.contains(cpu)).collect();
+        if free.is_empty() { all.clone() } else { free }
+    };
+    let (server_cpus, generator_cpus) = match (&wish.server_cpus, &wish.generator_cpus) {
+        (Some(server), Some(generator)) => (server.clone(), generator.clone()),
+        (Some(server), None) => (server.clone(), rest(server)),
+        (None, Some(generator)) => (rest(generator), generator.clone()),
+        (None, None) => halves(usable),
+    };
+    let disjoint = !server_cpus.iter().any(|cpu| generator_cpus.contains(cpu));
+    Ok(Placement { server_cpus, generator_cpus, pinned: true, disjoint })
+}
+
+fn halves(usable: &[Cpu]) -> (Vec<u32>, Vec<u32>) {
+    let mut cores: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
+    for cpu in usable {
+        cores.entry((cpu.package, cpu.core)).or_default().push(cpu.cpu);
+    }
+    let mut units: Vec<Vec<u32>> = cores.into_values().collect();
+    if units.len() == 1 {
+        // One core: its siblings are all there is to split.
+        units = usable.iter().map(|cpu| vec![cpu.cpu]).collect();
+    }
+    if units.len() == 1 {
+        return (units[0].clone(), units[0].clone());
+    }
+    let generator = units.split_off(units.len() / 2);
+    let flatten = |units: Vec<Vec<u32>>| {
+        let mut cpus: Vec<u32> = units.into_iter().flatten().collect();
+        cpus.sort_unstable();
+        cpus
+    };
+    (flatten(units), flatten(generator))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `count` CPUs, of which each two that are `count / 2` apart share a core when `siblings` is set.
+    fn cpus(count: u32, siblings: bool) -> Vec<Cpu> {
+        let core = |cpu| if siblings { cpu % (count / 2) } else { cpu };
+        (0..count).map(|cpu| Cpu { cpu, core: core(cpu), package: 0 }).collect()
+    }
+
+    fn sides(usable: &[Cpu]) -> (Vec<u32>, Vec<u32>, bool) {
+        let placement = place(usable, &Wish::default()).unwrap();
+        (placement.server_cpus, placement.generator_cpus, placement.disjoint)
+    }
+
+    #[test]
+    fn each_side_gets_half_of_the_cores_and_siblings_stay_together() {
+        assert_eq!(sides(&cpus(2, false)), (vec![0], vec![1], true));
+        assert_eq!(sides(&cpus(4, false)), (vec![0, 1], vec![2, 3], true));
+        assert_eq!(sides(&cpus(3, false)), (vec![0], vec![1, 2], true));
+        assert_eq!(sides(&cpus(8, true)), (vec![0, 1, 4, 5], vec![2, 3, 6, 7], true));
+    }
+
+    #[test]
+    fn a_single_core_is_split_between_its_siblings_and_a_single_cpu_is_shared() {
+        assert_eq!(sides(&cpus(2, true)), (vec![0], vec![1], true));
+        assert_eq!(sides(&cpus(1, false)), (vec![0], vec![0], false));
+    }
+
+    #[test]
+    fn a_wish_for_one_side_gives_the_other_the_rest() {
+        let wish = Wish { server_cpus: Some(vec![3]), ..Wish::default() };
+        let placement = place(&cpus(4, false), &wish).unwrap();
+        assert_eq!((placement.generator_cpus, placement.disjoint), (vec![0, 1, 2], true));
+    }
+
+    #[test]
+    fn wishes_that_cannot_be_met_are_refused() {
+        let wish = Wish { generator_cpus: Some(vec![9]), ..Wish::default() };
+        assert!(place(&cpus(2, false), &wish).unwrap_err().contains("CPU 9"));
+        let wish = Wish { no_pin: true, server_cpus: Some(vec![0]), ..Wish::default() };
+        assert!(place(&cpus(2, false), &wish).is_err());
+        let wish = Wish { no_pin: true, ..Wish::default() };
+        assert!(!place(&cpus(2, false), &wish).unwrap().pinned);
+    }
+}

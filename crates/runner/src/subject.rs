@@ -1,0 +1,225 @@
+//! What can be measured: a variant of an entry, a built-in null server, or a command line of the user's.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+use wirebench_schema::{
+    entry::{Class, Mechanism, Model, Ready, RunCommand, Sharing, Variant, VersionProbe},
+    id::VariantId,
+    journal::Described,
+    placeholder,
+    scenario::Scenario,
+};
+
+use crate::project::Project;
+
+/// Where a subject comes from.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Origin {
+    /// A folder below `entries/`.
+    Entry {
+        /// The versions to read.
+        versions: Vec<VersionProbe>,
+    },
+    /// This program itself.
+    Builtin,
+    /// A command line; nothing is declared about it.
+    Own,
+}
+
+/// One thing that can be measured.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Subject {
+    /// What it is.
+    pub variant: Variant,
+    /// One line on the entry.
+    pub title: String,
+    /// Its working folder.
+    pub source: PathBuf,
+    /// What its build makes goes here.
+    pub build: PathBuf,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+impl Subject {
+    /// The event mechanism that it declares.
+    #[must_use]
+    pub fn declared_mechanism(&self) -> Option<Mechanism> {
+        (self.origin != Origin::Own).then_some(self.variant.mechanism)
+    }
+
+    /// The workers to ask it for, when `asked` are wanted.
+    #[must_use]
+    pub fn workers(&self, asked: u32) -> u32 {
+        asked.min(self.variant.max_workers.unwrap_or(u32::MAX))
+    }
+
+    /// What the journal says of it.
+    #[must_use]
+    pub fn describe(&self, versions: BTreeMap<String, String>) -> Described {
+        let declared = self.origin != Origin::Own;
+        Described {
+            variant: self.variant.id.clone(),
+            title: self.title.clone(),
+            class: declared.then_some(self.variant.class),
+            model: declared.then_some(self.variant.model),
+            mechanism: declared.then_some(self.variant.mechanism),
+            sharing: declared.then_some(self.variant.sharing),
+            skips: self.variant.skips.clone(),
+            versions,
+        }
+    }
+
+    /// The built-in null servers, started from this very program by its hidden verb.
+    pub fn builtins(program: &Path, project: &Project) -> Result<Vec<Self>, String> {
+        [("epoll", Mechanism::Epoll), ("io_uring", Mechanism::IoUring)]
+            .into_iter()
+            .map(|(name, mechanism)| {
+                let id = VariantId::new(&format!("builtin/{name}"), None)
+                    .map_err(|error| error.to_string())?;
+                let words = ["null-server", name, "{scenario}", "{host}", "{port}", "{workers}"];
+                let mut command = vec![program.display().to_string()];
+                command.extend(words.map(str::to_owned));
+                let mut variant = plain_variant(id, command, Ready::Line);
+                variant.class = Class::Raw;
+                variant.mechanism = mechanism;
+                variant.sharing = Sharing::Prefork;
+                variant.scenarios = vec![Scenario::Hello, Scenario::Echo];
+                variant.skips = vec!["does not parse the request".to_owned()];
+                Ok(Self {
+                    title: format!("Null server over {name}, part of wirebench"),
+                    source: current_folder()?,
+                    build: project.build_folder(&variant.id),
+                    origin: Origin::Builtin,
+                    variant,
+                })
+            })
+            .collect()
+    }
+
+    /// A command line such as `./my-server {port}`, split into words as a shell would, but never given to one.
+    pub fn own(
+        line: &str,
+        scenarios: &[Scenario],
+        taken: &[VariantId],
+        project: &Project,
+    ) -> Result<Self, String> {
+        let command = split(line)?;
+        let mut names = Vec::new();
+        for argument in &command {
+            names.extend(placeholder::names(argument).map_err(|error| error.to_string())?);
+        }
+        if !names.contains(&"port") {
+            return Err(format!(
+                "the server command `{line}` does not say where its port goes: write {{port}} in its place, \
+                 for example './my-server {{port}}'"
+            ));
+        }
+        let mut variant = plain_variant(own_id(&command[0], taken)?, command, Ready::Connect);
+        variant.scenarios = scenarios.to_vec();
+        Ok(Self {
+            title: format!("`{line}`"),
+            source: current_folder()?,
+            build: project.build_folder(&variant.id),
+            origin: Origin::Own,
+            variant,
+        })
+    }
+}
+
+fn current_folder() -> Result<PathBuf, String> {
+    std::env::current_dir().map_err(|error| format!("the current folder cannot be read: {error}"))
+}
+
+/// Splits a command line into words. The program may be relative to the current folder.
+fn split(line: &str) -> Result<Vec<String>, String> {
+    let command = shlex::split(line).ok_or_else(|| {
+        format!("the server command `{line}` has a quote or a backslash without its end")
+    })?;
+    if command.first().is_none_or(String::is_empty) {
+        return Err("the server command is empty: write for example './my-server {port}'".into());
+    }
+    Ok(command)
+}
+
+/// `own/PROGRAM`, with a number behind when that is taken.
+fn own_id(program: &str, taken: &[VariantId]) -> Result<VariantId, String> {
+    let stem = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
+    let safe = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
+    let stem: String = stem.chars().map(safe).collect();
+    let stem = stem.trim_start_matches('.');
+    for number in 1..=taken.len() + 1 {
+        let suffix = if number == 1 { String::new() } else { format!("-{number}") };
+        let id = VariantId::new(&format!("own/{stem}{suffix}"), None).map_err(|e| e.to_string())?;
+        if !taken.contains(&id) {
+            return Ok(id);
+        }
+    }
+    Err(format!("no free name is left for `{program}`"))
+}
+
+/// A variant of which nothing is known but its command.
+fn plain_variant(id: VariantId, command: Vec<String>, ready: Ready) -> Variant {
+    Variant {
+        id,
+        note: None,
+        class: Class::Framework,
+        model: Model::EventLoop,
+        mechanism: Mechanism::Epoll,
+        sharing: Sharing::Shared,
+        scenarios: Vec::new(),
+        skips: Vec::new(),
+        known_issues: Vec::new(),
+        max_workers: None,
+        requires: Vec::new(),
+        build: Vec::new(),
+        run: RunCommand { command, ready, env: BTreeMap::new() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn project() -> Project {
+        Project::without_entries(Path::new("/nowhere"))
+    }
+
+    fn own(line: &str, taken: &[VariantId]) -> Result<Subject, String> {
+        Subject::own(line, &[Scenario::Hello], taken, &project())
+    }
+
+    #[test]
+    fn a_command_line_is_split_into_words_and_named_after_its_program() {
+        let first = own("./my-server --listen '127.0.0.1:{port}'", &[]).unwrap();
+        assert_eq!(first.variant.id.to_string(), "own/my-server");
+        assert_eq!(first.variant.run.command[2], "127.0.0.1:{port}");
+        assert_eq!(first.describe(BTreeMap::new()).class, None);
+        let second = own("./my-server {port}", &[first.variant.id]).unwrap();
+        assert_eq!(second.variant.id.to_string(), "own/my-server-2");
+    }
+
+    #[test]
+    fn each_mistake_in_a_command_line_is_answered_with_what_to_write() {
+        let rows = [
+            ("./my-server", "write {port} in its place"),
+            ("./my-server {prot}", "did you mean `port`?"),
+            ("./my-server '{port}", "without its end"),
+            ("", "is empty"),
+        ];
+        for (line, part) in rows {
+            let message = own(line, &[]).unwrap_err();
+            assert!(message.contains(part), "{line}: {message}");
+        }
+    }
+
+    #[test]
+    fn the_builtin_servers_are_subjects_of_this_program() {
+        let builtins = Subject::builtins(Path::new("/bin/wirebench"), &project()).unwrap();
+        let names: Vec<String> = builtins.iter().map(|s| s.variant.id.to_string()).collect();
+        assert_eq!(names, ["builtin/epoll", "builtin/io_uring"]);
+        assert_eq!(builtins[1].declared_mechanism(), Some(Mechanism::IoUring));
+    }
+}

@@ -1,0 +1,309 @@
+//! The conformance checks of `wirebench verify`: a server must do what its scenario says before a number of it counts.
+//!
+//! Every check has a stable name, is bounded in time and says what is wrong in one sentence. It judges behaviour only,
+//! never speed: each time limit is far beyond what a working server needs.
+//!
+//! The checks come in groups, each on a server process of its own:
+//! 1. the conversation, with the workers that were asked for (`hello` or `echo`),
+//! 2. for `hello-timeout`, the timeouts, with a short one,
+//! 3. the processes (`process`, `mechanism`, `traffic`, `ends`), with two workers where the server can have them.
+//!
+//! How all of these processes ended is judged last.
+
+mod client;
+mod echo;
+mod ends;
+mod hello;
+mod http;
+mod mechanism;
+mod process;
+mod reply;
+mod session;
+mod show;
+mod timeout;
+mod traffic;
+
+use std::{net::SocketAddr, sync::atomic::AtomicBool};
+use wirebench_schema::{
+    entry::{Mechanism, Sharing},
+    scenario::{DEFAULT_TIMEOUT_MS, Protocol, Scenario},
+};
+
+use crate::{
+    launch::{Launcher, Request},
+    subject::Subject,
+};
+use session::Session;
+
+/// One check and what came of it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Checked {
+    /// Its name.
+    pub name: &'static str,
+    /// The scenario in which the server was asked to run.
+    pub scenario: Scenario,
+    /// What came of it.
+    pub verdict: Verdict,
+}
+
+/// What came of a check.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Verdict {
+    /// The server does as it should.
+    Pass,
+    /// It does not.
+    Fail {
+        /// One sentence: what was expected and what was seen.
+        finding: String,
+    },
+    /// The check says nothing about this server.
+    Skip {
+        /// One sentence: why.
+        reason: String,
+    },
+}
+
+/// A check's name and what it proves.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Described {
+    /// Stable, in kebab-case.
+    pub name: &'static str,
+    /// One sentence.
+    pub about: &'static str,
+}
+
+/// A check that needs nothing but the server's address.
+struct Check {
+    name: &'static str,
+    about: &'static str,
+    run: fn(SocketAddr) -> Result<(), String>,
+}
+
+const READY: Described = Described {
+    name: "ready",
+    about: "The server starts, says that it accepts connections, and does.",
+};
+
+/// The checks of the third group, in their order.
+const PROCESS: [Described; 4] = [
+    Described {
+        name: "workers",
+        about: "Started with two workers, at least two threads or processes do the work.",
+    },
+    Described {
+        name: "mechanism",
+        about: "The server learns of events by epoll, io_uring or blocking calls, as declared.",
+    },
+    Described {
+        name: "affinity",
+        about: "No thread of the server may run on other CPUs than those that it was given.",
+    },
+    Described {
+        name: "survives",
+        about: "The server goes on when clients reset their connections in the middle of a request.",
+    },
+];
+
+/// Workers with which the third group starts a server that can have them.
+const WORKERS_CHECKED: u32 = 2;
+
+/// All checks of a scenario, in the order in which they run.
+#[must_use]
+pub fn catalogue(scenario: Scenario) -> Vec<Described> {
+    let describe = |check: &Check| Described { name: check.name, about: check.about };
+    let mut all = vec![READY];
+    all.extend(conversation(scenario).iter().map(describe));
+    all.extend(timeouts(scenario).iter().map(describe));
+    all.extend(PROCESS);
+    all.extend(ends::CHECKS);
+    all
+}
+
+const fn conversation(scenario: Scenario) -> &'static [Check] {
+    match scenario.protocol() {
+        Protocol::Http1 => &hello::CHECKS,
+        Protocol::Echo => &echo::CHECKS,
+    }
+}
+
+const fn timeouts(scenario: Scenario) -> &'static [Check] {
+    match scenario {
+        Scenario::HelloTimeout => &timeout::CHECKS,
+        Scenario::Hello | Scenario::Echo => &[],
+    }
+}
+
+/// Runs all checks of one scenario of a subject, as [`verify`] does.
+pub fn verify_subject(
+    launcher: &Launcher,
+    subject: &Subject,
+    scenario: Scenario,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(&Checked),
+) -> Vec<Checked> {
+    let request = Request {
+        variant: &subject.variant,
+        scenario,
+        workers: subject.workers(1),
+        timeout_ms: DEFAULT_TIMEOUT_MS,
+        build: subject.build.clone(),
+        source: subject.source.clone(),
+    };
+    verify(launcher, &request, subject.declared_mechanism(), stop, observe)
+}
+
+/// Runs all checks of the scenario of `request`, and calls `observe` after each.
+///
+/// `request` says how many workers the conversation is checked with; its timeout is replaced by those of the checks.
+/// `declared` is absent for a command of which nothing is declared. Once `stop` is set, the check that runs comes to its
+/// end and no other begins; what has been checked so far is returned.
+pub fn verify(
+    launcher: &Launcher,
+    request: &Request<'_>,
+    declared: Option<Mechanism>,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(&Checked),
+) -> Vec<Checked> {
+    let request = Request { timeout_ms: DEFAULT_TIMEOUT_MS, ..request.clone() };
+    let mut session = Session::new(launcher, request, stop, observe);
+    if session.first_start(READY.name) {
+        check_conversation(&mut session);
+        check_timeouts(&mut session);
+        check_processes(&mut session, declared);
+        session.judge_ends();
+    }
+    session.finish()
+}
+
+fn check_conversation(session: &mut Session<'_, '_>) {
+    let [basics, others @ ..] = conversation(session.request.scenario) else { return };
+    session.check_basics(basics.name, &mut |server| (basics.run)(server.address()).into());
+    for check in others {
+        session.converse(check.name, &mut |server| (check.run)(server.address()).into());
+    }
+    session.stop_server();
+}
+
+fn check_timeouts(session: &mut Session<'_, '_>) {
+    let checks = timeouts(session.request.scenario);
+    if checks.is_empty() {
+        return;
+    }
+    if !takes(&session.request, "timeout_ms") {
+        for check in checks {
+            let reason = "its command takes no {timeout_ms}, so its timeout is not known";
+            session.report(check.name, Verdict::Skip { reason: reason.into() });
+        }
+        return;
+    }
+    session.request.timeout_ms = timeout::TIMEOUT_MS;
+    let mut outcomes = None;
+    for (index, check) in checks.iter().enumerate() {
+        session.converse(check.name, &mut |server| {
+            let outcomes = outcomes.get_or_insert_with(|| timeout::run_all(server.address()));
+            outcomes[index].clone().into()
+        });
+    }
+    session.stop_server();
+    session.request.timeout_ms = DEFAULT_TIMEOUT_MS;
+}
+
+/// Whether a placeholder stands in the command, so that the server can know its value.
+fn takes(request: &Request<'_>, placeholder: &str) -> bool {
+    let placeholder = format!("{{{placeholder}}}");
+    request.variant.run.command.iter().any(|argument| argument.contains(&placeholder))
+}
+
+/// Why the number of workers of this server cannot be checked, if it cannot.
+fn workers_not_checkable(request: &Request<'_>) -> Option<&'static str> {
+    match request.variant.sharing {
+        Sharing::Single => Some("it declares that it has one worker"),
+        _ if request.variant.max_workers == Some(1) => Some("it declares that it has one worker"),
+        Sharing::PerConnection => Some(
+            "each connection has a thread or process of its own, whatever the number of workers",
+        ),
+        _ if !takes(request, "workers") => Some("its command takes no {workers}"),
+        Sharing::Prefork | Sharing::Shared => None,
+    }
+}
+
+fn check_workers(session: &mut Session<'_, '_>, name: &'static str) {
+    if let Some(reason) = workers_not_checkable(&session.request) {
+        session.report(name, Verdict::Skip { reason: reason.into() });
+        return;
+    }
+    let protocol = session.request.scenario.protocol();
+    let asked = std::mem::replace(&mut session.request.workers, WORKERS_CHECKED);
+    if session.can_start()
+        && let Err(error) = session.start()
+    {
+        let finding = format!("with {WORKERS_CHECKED} workers it does not start: {error}");
+        session.report(name, Verdict::Fail { finding });
+        // The other checks of the group are made with as many as it can have.
+        session.request.workers = asked;
+        return;
+    }
+    session.converse(name, &mut |server| {
+        let tree = || server.tree();
+        traffic::workers(&tree, server.address(), protocol, WORKERS_CHECKED as usize)
+            .unwrap_or_else(|finding| Verdict::Fail { finding })
+    });
+}
+
+fn check_processes(session: &mut Session<'_, '_>, declared: Option<Mechanism>) {
+    let protocol = session.request.scenario.protocol();
+    let [workers, mechanism, affinity, survives] = PROCESS.map(|check| check.name);
+    check_workers(session, workers);
+    match declared {
+        None => session.report(
+            mechanism,
+            Verdict::Skip { reason: "no mechanism is declared for a plain command".into() },
+        ),
+        Some(declared) => session.converse(mechanism, &mut |server| {
+            let tree = || server.tree();
+            mechanism::check(&tree, server.address(), protocol, declared).into()
+        }),
+    }
+    let cpus = session.launcher.cpus.clone();
+    session.check(affinity, &mut |server| {
+        let allowed = match &cpus {
+            Some(cpus) => Ok(cpus.clone()),
+            // Servers inherit the CPUs of this thread.
+            None => wirebench_sys::affinity::current().map_err(|error| error.to_string()),
+        };
+        allowed.and_then(|allowed| process::affinity(&server.tree(), &allowed)).into()
+    });
+    let sharing = session.request.variant.sharing;
+    session.converse(survives, &mut |server| ends::survives(server, protocol, sharing).into());
+    session.stop_server();
+}
+
+impl From<Result<(), String>> for Verdict {
+    fn from(outcome: Result<(), String>) -> Self {
+        match outcome {
+            Ok(()) => Self::Pass,
+            Err(finding) => Self::Fail { finding },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_check_has_a_name_of_its_own_in_kebab_case_and_a_sentence() {
+        for scenario in Scenario::ALL {
+            let all = catalogue(scenario);
+            let mut names: Vec<_> = all.iter().map(|check| check.name).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), all.len(), "{scenario}");
+            for check in all {
+                let is_kebab = |c: char| c.is_ascii_lowercase() || c == '-';
+                assert!(check.name.chars().all(is_kebab), "{}", check.name);
+                assert!(check.about.ends_with('.'), "{}", check.about);
+            }
+        }
+    }
+}

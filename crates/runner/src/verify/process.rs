@@ -1,0 +1,193 @@
+//! What `/proc` tells of a server's processes: their CPUs, their threads, what of them ran, and its connections.
+
+use procfs::net::{TcpNetEntry, TcpState};
+use rustix::process::Pid;
+use std::{
+    collections::BTreeMap,
+    fs,
+    time::{Duration, Instant},
+};
+
+/// One thread of a tree: the numbers of its process and its own.
+type ThreadId = (i32, i32);
+
+/// CPU time that each thread of a tree has used so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RunTimes(BTreeMap<ThreadId, u64>);
+
+/// Threads of the kernel that work for `io_uring` are listed among the process's own.
+const KERNEL_THREAD_PREFIX: &str = "iou-";
+
+impl RunTimes {
+    /// Reads them. Threads that cannot be read any more have ended. `None` when the kernel does not count.
+    pub(super) fn read(pids: &[Pid]) -> Option<Self> {
+        fs::metadata("/proc/self/schedstat").ok()?;
+        let mut times = BTreeMap::new();
+        for (id, folder) in threads(pids) {
+            let name = fs::read_to_string(format!("{folder}/comm")).unwrap_or_default();
+            if name.starts_with(KERNEL_THREAD_PREFIX) {
+                continue;
+            }
+            let text = fs::read_to_string(format!("{folder}/schedstat")).unwrap_or_default();
+            if let Some(time) = text.split_whitespace().next().and_then(|word| word.parse().ok()) {
+                times.insert(id, time);
+            }
+        }
+        Some(Self(times))
+    }
+
+    /// How long each thread ran since `earlier`, longest first.
+    pub(super) fn since(&self, earlier: &Self) -> Vec<(ThreadId, u64)> {
+        let mut ran: Vec<_> = self
+            .0
+            .iter()
+            .map(|(id, now)| (*id, now - earlier.0.get(id).copied().unwrap_or(0).min(*now)))
+            .collect();
+        ran.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+        ran
+    }
+}
+
+fn threads(pids: &[Pid]) -> Vec<(ThreadId, String)> {
+    let mut found = Vec::new();
+    for pid in pids {
+        let pid = pid.as_raw_nonzero().get();
+        let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+        for task in tasks {
+            if let Some(tid) = task.file_name().to_str().and_then(|name| name.parse().ok()) {
+                found.push(((pid, tid), format!("/proc/{pid}/task/{tid}")));
+            }
+        }
+    }
+    found
+}
+
+/// Each thread of the tree may run only on `allowed`.
+pub(super) fn affinity(pids: &[Pid], allowed: &[u32]) -> Result<(), String> {
+    let mut seen = 0;
+    for ((pid, tid), folder) in threads(pids) {
+        let Ok(status) = fs::read_to_string(format!("{folder}/status")) else { continue };
+        let Some(list) = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))
+        else {
+            continue;
+        };
+        seen += 1;
+        let list = list.trim();
+        if parse_cpus(list).iter().any(|cpu| !allowed.contains(cpu)) {
+            let name = fs::read_to_string(format!("{folder}/comm")).unwrap_or_default();
+            return Err(format!(
+                "thread {tid} ({}) of process {pid} may run on the CPUs {list}, the server was given {}",
+                name.trim(),
+                allowed.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+            ));
+        }
+    }
+    if seen == 0 { Err("the server has no thread whose CPUs can be read".into()) } else { Ok(()) }
+}
+
+/// `0-2,5` as numbers. What is no list is no CPU.
+fn parse_cpus(list: &str) -> Vec<u32> {
+    let mut cpus = Vec::new();
+    for part in list.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        if let (Ok(first), Ok(last)) = (first.parse::<u32>(), last.parse::<u32>()) {
+            cpus.extend(first..=last);
+        }
+    }
+    cpus
+}
+
+fn connections(port: u16) -> Result<Vec<TcpNetEntry>, String> {
+    let tables = [procfs::net::tcp(), procfs::net::tcp6()];
+    // A kernel without IPv6 has no second table; without the first nothing can be said.
+    let [Ok(first), second] = tables else {
+        return Err("the kernel's table of connections cannot be read".into());
+    };
+    let all = first.into_iter().chain(second.into_iter().flatten());
+    Ok(all.filter(|entry| entry.local_address.port() == port).collect())
+}
+
+/// Whether the server's side of the connection from `client_port` is still open in both directions.
+pub(super) fn is_established(server_port: u16, client_port: u16) -> Result<bool, String> {
+    Ok(connections(server_port)?.iter().any(|entry| {
+        entry.remote_address.port() == client_port
+            && matches!(entry.state, TcpState::Established | TcpState::CloseWait)
+    }))
+}
+
+/// Waits until the server has sent all that the kernel takes from it on the connection from `client_port`: bytes wait
+/// in the kernel, and for a while no more come. For at most `most`.
+pub(super) fn wait_until_blocked(
+    server_port: u16,
+    client_port: u16,
+    most: Duration,
+) -> Result<(), String> {
+    const SETTLED: Duration = Duration::from_millis(200);
+    let until = Instant::now() + most;
+    let mut last = (0, Instant::now());
+    while Instant::now() < until {
+        let waiting = connections(server_port)?
+            .iter()
+            .find(|entry| entry.remote_address.port() == client_port)
+            .map_or(0, |entry| entry.tx_queue);
+        if waiting != last.0 {
+            last = (waiting, Instant::now());
+        } else if waiting > 0 && last.1.elapsed() > SETTLED {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(())
+}
+
+/// The inode numbers of the server's side of its open connections.
+pub(super) fn connection_inodes(server_port: u16) -> Result<Vec<u64>, String> {
+    let open = connections(server_port)?.into_iter();
+    Ok(open.filter(|e| e.state == TcpState::Established).map(|e| e.inode).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn cpu_lists_with_ranges_are_read() {
+        assert_eq!(parse_cpus("0-2,5"), [0, 1, 2, 5]);
+        assert_eq!(parse_cpus("7"), [7]);
+        assert!(parse_cpus("").is_empty());
+    }
+
+    #[test]
+    fn a_process_on_other_cpus_than_asked_is_found() {
+        let own = [rustix::process::getpid()];
+        let all: Vec<u32> = (0..1024).collect();
+        assert_eq!(affinity(&own, &all), Ok(()));
+        let finding = affinity(&own, &[]).unwrap_err();
+        assert!(finding.contains("may run on the CPUs"), "{finding}");
+        assert!(affinity(&[], &all).is_err());
+    }
+
+    #[test]
+    fn a_connection_is_established_until_the_server_closes_it() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let client = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let client_port = client.local_addr().unwrap().port();
+        let (server, _) = listener.accept().unwrap();
+        assert_eq!(is_established(port, client_port), Ok(true));
+        assert_eq!(connection_inodes(port).unwrap().len(), 1);
+        drop(server);
+        assert_eq!(is_established(port, client_port), Ok(false));
+    }
+
+    #[test]
+    fn a_thread_that_works_is_told_from_one_that_waits() {
+        let own = [rustix::process::getpid()];
+        let Some(before) = RunTimes::read(&own) else { return };
+        let sum = (0..20_000_000_u64).fold(0, |sum, n| std::hint::black_box(sum ^ n));
+        std::hint::black_box(sum);
+        let ran = RunTimes::read(&own).unwrap().since(&before);
+        assert!(ran[0].1 > 0, "{ran:?}");
+    }
+}

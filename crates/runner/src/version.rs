@@ -1,0 +1,87 @@
+//! Reads the versions of languages, frameworks and compilers, as each entry says where they stand.
+
+use regex_lite::Regex;
+use std::{collections::BTreeMap, sync::atomic::AtomicBool, time::Duration};
+use wirebench_schema::{
+    entry::{VersionProbe, VersionSource},
+    placeholder,
+};
+
+use crate::{
+    command::Job,
+    subject::{Origin, Subject},
+};
+
+/// How long a program may take to say its version.
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// All versions of `subject` by name. An error is a sentence; a number without a version is not measured.
+pub fn versions(subject: &Subject, stop: &AtomicBool) -> Result<BTreeMap<String, String>, String> {
+    match &subject.origin {
+        Origin::Own => Ok(BTreeMap::new()),
+        Origin::Builtin => {
+            let version = env!("CARGO_PKG_VERSION").to_owned();
+            Ok(BTreeMap::from([("wirebench".to_owned(), version)]))
+        }
+        Origin::Entry { versions } => {
+            versions.iter().map(|probe| read(probe, subject, stop)).collect()
+        }
+    }
+}
+
+fn read(
+    probe: &VersionProbe,
+    subject: &Subject,
+    stop: &AtomicBool,
+) -> Result<(String, String), String> {
+    let name = &probe.name;
+    let error = |reason: String| format!("the version of {name} cannot be read: {reason}");
+    let pattern = Regex::new(&probe.pattern).map_err(|e| error(e.to_string()))?;
+    let text = match &probe.source {
+        VersionSource::File(file) => std::fs::read_to_string(subject.source.join(file))
+            .map_err(|e| error(format!("{file}: {e}")))?,
+        VersionSource::Command(command) => {
+            let values = [
+                ("build", subject.build.display().to_string()),
+                ("source", subject.source.display().to_string()),
+                ("variant", subject.variant.id.variant().unwrap_or_default().to_owned()),
+            ];
+            let argv: Result<Vec<String>, _> =
+                command.iter().map(|argument| placeholder::fill(argument, &values)).collect();
+            let argv = argv.map_err(|e| error(e.to_string()))?;
+            let job = Job { argv: &argv, folder: &subject.source, timeout: TIMEOUT };
+            job.output(stop).map_err(|e| error(e.to_string()))?.text
+        }
+    };
+    let found = pattern.captures(&text).and_then(|groups| groups.get(1));
+    let found = found.ok_or_else(|| error(format!("nothing matches `{}`", probe.pattern)))?;
+    Ok((name.clone(), found.as_str().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_schema::scenario::Scenario;
+
+    fn read_with(source: VersionSource, pattern: &str) -> Result<(String, String), String> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("lock"), "name = \"tokio\"\nversion = \"1.2.3\"\n")
+            .unwrap();
+        let project = crate::project::Project::without_entries(folder.path());
+        let mut subject = Subject::own("x {port}", &[Scenario::Hello], &[], &project).unwrap();
+        subject.source = folder.path().to_owned();
+        let probe = VersionProbe { name: "tokio".into(), source, pattern: pattern.into() };
+        read(&probe, &subject, &AtomicBool::new(false))
+    }
+
+    #[test]
+    fn versions_come_from_files_and_from_programs() {
+        let file = VersionSource::File("lock".into());
+        let answer = read_with(file.clone(), "name = \"tokio\"\nversion = \"([^\"]+)\"");
+        assert_eq!(answer.unwrap().1, "1.2.3");
+        let program = VersionSource::Command(vec!["cat".into(), "lock".into()]);
+        assert_eq!(read_with(program, r"(\d+)\.").unwrap().1, "1");
+        let message = read_with(file, "nothing").unwrap_err();
+        assert!(message.contains("version of tokio cannot be read"), "{message}");
+    }
+}

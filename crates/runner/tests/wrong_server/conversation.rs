@@ -1,0 +1,137 @@
+//! What a server answers to the bytes of one connection: pure, with the faults that lie in the bytes.
+
+use crate::fault::Fault;
+use std::{
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
+use wirebench_schema::scenario::Scenario;
+
+const REPLY: &str =
+    "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!";
+const HEAD_BYTES_MOST: usize = 2048;
+/// The buffer that `echo-fixed-buffer` sends back.
+const FIXED_BYTES: usize = 4096;
+/// The byte of a connection that `echo-flips-a-bit` changes.
+const FLIPPED_BYTE: usize = 700;
+
+/// What becomes of the connection.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum After {
+    GoOn,
+    Close,
+    /// Send what there is only after this time.
+    Delay(Duration),
+}
+
+/// The state of one connection.
+#[derive(Debug)]
+pub(crate) struct Conversation {
+    fault: Fault,
+    scenario: Scenario,
+    /// How many bytes of the terminator have just been seen.
+    matched: usize,
+    head_bytes: usize,
+    replies: usize,
+    echoed: usize,
+}
+
+impl Conversation {
+    pub(crate) const fn new(fault: Fault, scenario: Scenario) -> Self {
+        Self { fault, scenario, matched: 0, head_bytes: 0, replies: 0, echoed: 0 }
+    }
+
+    /// Puts into `out` what is to be sent for `input`.
+    pub(crate) fn feed(&mut self, input: &[u8], out: &mut Vec<u8>) -> After {
+        match self.scenario {
+            Scenario::Hello | Scenario::HelloTimeout => self.feed_http(input, out),
+            Scenario::Echo => {
+                self.feed_echo(input, out);
+                After::GoOn
+            }
+        }
+    }
+
+    fn feed_http(&mut self, input: &[u8], out: &mut Vec<u8>) -> After {
+        let mut ended = 0;
+        let mut answered = 0;
+        for &byte in input {
+            if self.head_bytes == 0 && self.fault == Fault::AnswersEarly {
+                answered += 1;
+            }
+            self.head_bytes += 1;
+            self.matched = match (self.matched, byte) {
+                (2, b'\r') => 3,
+                (_, b'\r') => 1,
+                (1, b'\n') => 2,
+                (3, b'\n') => 4,
+                _ => 0,
+            };
+            if self.fault == Fault::ShortHeads && self.head_bytes > HEAD_BYTES_MOST {
+                return After::Close;
+            }
+            if self.matched == 4 {
+                (self.matched, self.head_bytes) = (0, 0);
+                ended += 1;
+            }
+        }
+        let count = match self.fault {
+            Fault::AnswersEarly => answered,
+            Fault::MergesPipelined => ended.min(1),
+            Fault::RepliesTwice => 2 * ended,
+            _ => ended,
+        };
+        let mut after = After::GoOn;
+        for _ in 0..count {
+            self.replies += 1;
+            out.extend_from_slice(self.reply().as_bytes());
+            match self.fault {
+                Fault::DropsConnection => return After::Close,
+                Fault::LateReply if self.replies == 10 => {
+                    after = After::Delay(Duration::from_millis(1400));
+                }
+                Fault::Crashes if crash_is_due() => std::process::abort(),
+                _ => {}
+            }
+        }
+        after
+    }
+
+    fn reply(&self) -> String {
+        match self.fault {
+            Fault::HalfReply => REPLY[..REPLY.len() / 2].to_owned(),
+            Fault::WrongLength => REPLY.replace("Length: 12", "Length: 13"),
+            Fault::BareLf => REPLY.replace("\r\n", "\n"),
+            Fault::WrongBody => REPLY.replace("world", "World"),
+            _ => REPLY.to_owned(),
+        }
+    }
+
+    fn feed_echo(&mut self, input: &[u8], out: &mut Vec<u8>) {
+        let from = out.len();
+        match self.fault {
+            Fault::EchoReorders if input.len() > 1000 => {
+                let (first, second) = input.split_at(input.len() / 2);
+                out.extend_from_slice(second);
+                out.extend_from_slice(first);
+            }
+            _ => out.extend_from_slice(input),
+        }
+        match self.fault {
+            Fault::EchoFixedBuffer => out.resize(from + FIXED_BYTES.max(input.len()), 0),
+            Fault::EchoFlipsBit => {
+                let at = FLIPPED_BYTE.wrapping_sub(self.echoed);
+                if let Some(byte) = out.get_mut(from.saturating_add(at)) {
+                    *byte ^= 0x10;
+                }
+            }
+            _ => {}
+        }
+        self.echoed += input.len();
+    }
+}
+
+fn crash_is_due() -> bool {
+    static SERVED: AtomicU32 = AtomicU32::new(0);
+    SERVED.fetch_add(1, Ordering::Relaxed) == 30
+}
