@@ -1,4 +1,5 @@
-//! `cargo xtask splice FOLDER`: puts the tables of a run into the README, so that nobody types them.
+//! `cargo xtask splice FOLDER`: puts the tables of a run into the README, so that nobody types
+//! them.
 
 use anyhow::{Context, bail};
 use std::{fs, path::PathBuf};

@@ -19,7 +19,8 @@ pub(crate) struct Arguments {
     no_install: bool,
 }
 
-/// Installs, checks the sources, runs the tests, builds and verifies every entry, and runs the smoke suite.
+/// Installs, checks the sources, runs the tests, builds and verifies every entry, and runs the
+/// smoke suite.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let began = Instant::now();
     toolchain()?;

@@ -1,4 +1,5 @@
-//! `cargo xtask tidy`: the rules that no compiler checks. Each has a name, and each complaint says what to do.
+//! `cargo xtask tidy`: the rules that no compiler checks. Each has a name, and each complaint says
+//! what to do.
 
 use anyhow::{Context, ensure};
 use std::{
@@ -23,7 +24,8 @@ const DOCUMENTS: [&str; 7] = [
     "LICENSE-APACHE",
     "entries/README.md",
 ];
-/// Which crates of the workspace each crate may depend on. An arrow that is not here is not allowed.
+/// Which crates of the workspace each crate may depend on. An arrow that is not here is not
+/// allowed.
 const ARROWS: [(&str, &[&str]); 8] = [
     ("schema", &[]),
     ("stats", &[]),

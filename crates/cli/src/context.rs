@@ -1,4 +1,5 @@
-//! What most verbs begin with: where the project is, what can be measured, and how servers are started.
+//! What most verbs begin with: where the project is, what can be measured, and how servers are
+//! started.
 
 use anyhow::Context as _;
 use std::{
@@ -33,7 +34,8 @@ pub(crate) struct Context {
 
 impl Context {
     pub(crate) fn new() -> anyhow::Result<Self> {
-        // More open files never hurt, and servers inherit the limit; that it cannot be raised shows in `doctor`.
+        // More open files never hurt, and servers inherit the limit; that it cannot be raised shows
+        // in `doctor`.
         let _ = wirebench_sys::limits::raise_open_files();
         let program = std::env::current_exe().context("this program's own file cannot be found")?;
         let project = Project::find(Path::new(".")).context("the current folder cannot be read")?;

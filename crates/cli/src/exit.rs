@@ -1,4 +1,5 @@
-//! How a verb ends: an exit code, or an error that becomes one line on standard error and an exit code.
+//! How a verb ends: an exit code, or an error that becomes one line on standard error and an exit
+//! code.
 
 use std::{fmt, process::ExitCode};
 

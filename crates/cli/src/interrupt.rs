@@ -1,4 +1,5 @@
-//! Ctrl-C and SIGTERM: a flag that every loop looks at, so that all servers are ended and the partial report is written.
+//! Ctrl-C and SIGTERM: a flag that every loop looks at, so that all servers are ended and the
+//! partial report is written.
 //!
 //! A second signal ends the program at once; the guards then end the servers.
 
@@ -23,7 +24,8 @@ impl Interrupt {
         let asked = Arc::new(AtomicBool::new(false));
         let signal = Arc::new(AtomicUsize::new(0));
         for number in [SIGINT, SIGTERM] {
-            // The order matters: the second signal finds the flag set by the first and ends the program.
+            // The order matters: the second signal finds the flag set by the first and ends the
+            // program.
             signal_hook::flag::register_conditional_shutdown(
                 number,
                 128 + number,

@@ -1,7 +1,7 @@
 //! Writing to the terminal, or to the pipe that stands in for one.
 //!
-//! Results go to standard output, everything else to standard error. A reader that has gone away, such as `head`, is no
-//! error.
+//! Results go to standard output, everything else to standard error. A reader that has gone away,
+//! such as `head`, is no error.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -27,7 +27,8 @@ fn write(to: &mut dyn Write, text: &str) {
     let _ = to.flush();
 }
 
-/// Whether standard error takes colours: it is a terminal, and nobody asked to leave them out (no-color.org).
+/// Whether standard error takes colours: it is a terminal, and nobody asked to leave them out
+/// (no-color.org).
 pub(crate) fn colours() -> bool {
     let asked = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     asked && io::stderr().is_terminal()

@@ -1,4 +1,5 @@
-//! Shows how an experiment goes on: a bar with the time left on a terminal, plain lines elsewhere, nothing when asked.
+//! Shows how an experiment goes on: a bar with the time left on a terminal, plain lines elsewhere,
+//! nothing when asked.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::{

@@ -1,4 +1,5 @@
-//! Values on the command line: durations, counts, sizes, lists of CPUs, headers. Errors say how to write one.
+//! Values on the command line: durations, counts, sizes, lists of CPUs, headers. Errors say how to
+//! write one.
 
 use std::time::Duration;
 use wirebench_schema::units;
@@ -24,7 +25,8 @@ pub(crate) fn size(text: &str) -> Result<usize, String> {
     usize::try_from(size).map_err(|_| format!("`{text}` is too large"))
 }
 
-/// A list in the kernel's form. It is a type of its own, because clap takes a `Vec` for a repeated option.
+/// A list in the kernel's form. It is a type of its own, because clap takes a `Vec` for a repeated
+/// option.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct CpuList(pub(crate) Vec<u32>);
 

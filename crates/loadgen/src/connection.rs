@@ -95,7 +95,8 @@ impl Connection {
         self.origin
     }
 
-    /// The connection is over, and with it what was in flight; another one is made for this reason, if at all.
+    /// The connection is over, and with it what was in flight; another one is made for this reason,
+    /// if at all.
     pub(crate) fn close(&mut self, origin: Origin) {
         *self = Self { origin, ..Self::new() };
     }

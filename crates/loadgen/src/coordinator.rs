@@ -1,5 +1,5 @@
-//! The thread that does not load: it waits for the others to connect, sets the common start, tells when the window's edges
-//! pass, and passes on a request to stop.
+//! The thread that does not load: it waits for the others to connect, sets the common start, tells
+//! when the window's edges pass, and passes on a request to stop.
 
 use std::{
     sync::{
@@ -68,7 +68,8 @@ impl Coordinator<'_> {
                     waiting -= 1;
                 }
                 Some(Note::Gone) => {
-                    // A thread that ends before the start has failed: without a start the others end too.
+                    // A thread that ends before the start has failed: without a start the others
+                    // end too.
                     self.end_ns.store(0, Ordering::Relaxed);
                     return course;
                 }
@@ -111,7 +112,8 @@ impl Coordinator<'_> {
                 Some(Note::Ready { .. }) | None => {}
             }
         }
-        // When a count ends the window, or a time that this thread slept through, the threads know it first.
+        // When a count ends the window, or a time that this thread slept through, the threads know
+        // it first.
         if ahead == Ahead::WindowStart
             && edges.window_start_ns < self.end_ns.load(Ordering::Relaxed)
         {
@@ -149,8 +151,8 @@ impl Coordinator<'_> {
         if self.stop.load(Ordering::Relaxed) && !course.interrupted {
             course.interrupted = true;
             let end_ns = self.clock.now_ns() + STOP_DELAY_NS;
-            // Only this thread sets an end that is not 0, so nothing lower is overwritten but by chance of a failure,
-            // and a failed thread is found when it is joined.
+            // Only this thread sets an end that is not 0, so nothing lower is overwritten but by
+            // chance of a failure, and a failed thread is found when it is joined.
             self.end_ns.store(end_ns, Ordering::Relaxed);
         }
     }

@@ -1,11 +1,14 @@
-//! The load generator: offers requests to a server, checks every reply and measures how long it took.
+//! The load generator: offers requests to a server, checks every reply and measures how long it
+//! took.
 //!
-//! [`run`] carries out one load from start to end on threads of its own. It never knows what an entry is, starts no server,
-//! prints nothing and installs no signal handler; the caller does all that.
+//! [`run`] carries out one load from start to end on threads of its own. It never knows what an
+//! entry is, starts no server, prints nothing and installs no signal handler; the caller does all
+//! that.
 //!
-//! From the inside out: a *codec* knows the bytes of requests and replies, a *connection* what it owes, a *pacer* when to
-//! send, a *session* all of one thread, an *engine* moves the bytes, a *worker* is the thread, the *coordinator* keeps the
-//! time for all of them. Everything up to the session is pure.
+//! From the inside out: a *codec* knows the bytes of requests and replies, a *connection* what it
+//! owes, a *pacer* when to send, a *session* all of one thread, an *engine* moves the bytes, a
+//! *worker* is the thread, the *coordinator* keeps the time for all of them. Everything up to the
+//! session is pure.
 #![forbid(unsafe_code)]
 
 mod clock;
@@ -52,11 +55,13 @@ use crate::{
 
 /// Carries out one load and reports.
 ///
-/// `observe` is called on the calling thread with [`LoadEvent::Connected`], [`LoadEvent::WindowStart`] and
-/// [`LoadEvent::WindowEnd`] as they happen; the report is what this function returns. A window that never begins, because
-/// the load is stopped before, has no edges to tell of.
+/// `observe` is called on the calling thread with [`LoadEvent::Connected`],
+/// [`LoadEvent::WindowStart`] and [`LoadEvent::WindowEnd`] as they happen; the report is what this
+/// function returns. A window that never begins, because the load is stopped before, has no edges
+/// to tell of.
 ///
-/// Setting `stop` ends the load early; the report then covers the window up to that moment and says so.
+/// Setting `stop` ends the load early; the report then covers the window up to that moment and says
+/// so.
 pub fn run(
     config: &LoadConfig,
     stop: &AtomicBool,
@@ -80,7 +85,8 @@ pub fn run(
     Ok(summary::summarize(config, &plan, course, &outcomes))
 }
 
-/// Runs all threads to their end. The codec, and so the whole loop of a thread, is chosen once, here.
+/// Runs all threads to their end. The codec, and so the whole loop of a thread, is chosen once,
+/// here.
 fn run_threads<C: Codec + Sync>(
     plan: &Plan,
     codec: &C,

@@ -4,7 +4,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::error::LoadError;
 
-/// File descriptors for everything that is not a connection: standard streams, what the program has open, the engines.
+/// File descriptors for everything that is not a connection: standard streams, what the program has
+/// open, the engines.
 const RESERVED: u64 = 64;
 
 /// Raises the soft limit if the connections need it.

@@ -1,4 +1,5 @@
-//! When a request may be sent. Pure: time is a parameter, and all connections of a thread ask one pacer.
+//! When a request may be sent. Pure: time is a parameter, and all connections of a thread ask one
+//! pacer.
 //!
 //! In a closed loop a connection asks as soon as its last request is answered.
 
@@ -35,7 +36,8 @@ pub(crate) struct Pacer {
 }
 
 impl Pacer {
-    /// Sends nothing until [`Self::start`]; with a quota no more than that many requests belong to the window.
+    /// Sends nothing until [`Self::start`]; with a quota no more than that many requests belong to
+    /// the window.
     pub(crate) const fn new(quota: Option<u64>) -> Self {
         let supply = match quota {
             None => Supply::Unlimited,

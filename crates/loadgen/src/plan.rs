@@ -1,4 +1,5 @@
-//! A checked plan made of a configuration: once it exists, nothing about the configuration can be wrong any more.
+//! A checked plan made of a configuration: once it exists, nothing about the configuration can be
+//! wrong any more.
 
 use std::sync::Arc;
 use wirebench_schema::{
@@ -95,7 +96,8 @@ impl Plan {
     }
 }
 
-/// Deals out connections and requests as evenly as they go; the first threads get what is left over.
+/// Deals out connections and requests as evenly as they go; the first threads get what is left
+/// over.
 fn shares(threads: usize, connections: usize, quota: Option<u64>) -> Vec<Share> {
     let mut first_connection = 0;
     (0..threads)

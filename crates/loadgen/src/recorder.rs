@@ -1,4 +1,5 @@
-//! What one thread counts and measures. Single writer, fixed memory, nothing shared, nothing merged while it runs.
+//! What one thread counts and measures. Single writer, fixed memory, nothing shared, nothing merged
+//! while it runs.
 //!
 //! The recorder is told when the window begins and ends; it reads no clock.
 
@@ -130,12 +131,14 @@ impl Recorder {
             return;
         }
         self.record.status_classes[0] += u64::from(interim_replies);
-        // The parser lets three digits pass; a class that does not exist is counted as the nearest one.
+        // The parser lets three digits pass; a class that does not exist is counted as the nearest
+        // one.
         let class = usize::from(status / 100).clamp(1, 5);
         self.record.status_classes[class - 1] += 1;
     }
 
-    /// A request has been in flight for the whole timeout; how much longer it would have taken is unknown.
+    /// A request has been in flight for the whole timeout; how much longer it would have taken is
+    /// unknown.
     pub(crate) fn censored(&mut self, timeout_ns: u64) {
         if self.scope == Scope::Everything {
             self.record.censored += 1;

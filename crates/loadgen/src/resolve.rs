@@ -10,7 +10,8 @@ use wirebench_schema::target::Target;
 
 use crate::error::LoadError;
 
-/// How long the resolver may take; it has timeouts of its own, which are longer than anybody wants to wait.
+/// How long the resolver may take; it has timeouts of its own, which are longer than anybody wants
+/// to wait.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// All addresses of the target, in the order in which they should be tried; at least one.
@@ -20,7 +21,8 @@ pub(crate) fn resolve(target: &Target) -> Result<Vec<SocketAddr>, LoadError> {
     }
     let (sender, receiver) = mpsc::channel();
     let name = (target.host().to_owned(), target.port());
-    // The resolver cannot be interrupted, so it runs in a thread that is left behind when it takes too long.
+    // The resolver cannot be interrupted, so it runs in a thread that is left behind when it takes
+    // too long.
     thread::spawn(move || {
         let found = name.to_socket_addrs().map(Iterator::collect::<Vec<_>>);
         let _ = sender.send(found);

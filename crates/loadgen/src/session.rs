@@ -1,10 +1,12 @@
 //! All that one thread of a load owns, except the movement of the bytes.
 //!
-//! An engine tells the session what happened ([`Session::connected`], [`Session::received`], ...) and does what it answers
-//! ([`Action`]); what the session wants without being told anything comes out of [`Session::next_command`]. The session
-//! reads no clock and touches no socket, so that it can be tested with virtual time.
+//! An engine tells the session what happened ([`Session::connected`], [`Session::received`], ...)
+//! and does what it answers ([`Action`]); what the session wants without being told anything comes
+//! out of [`Session::next_command`]. The session reads no clock and touches no socket, so that it
+//! can be tested with virtual time.
 //!
-//! Here is what it owns and how it begins and ends; `events` holds what happens to connections, `time` what passes with time.
+//! Here is what it owns and how it begins and ends; `events` holds what happens to connections,
+//! `time` what passes with time.
 
 mod events;
 mod time;
@@ -90,7 +92,8 @@ pub(crate) struct Session<C: Codec> {
     commands: VecDeque<Command>,
     /// Places whose connection is to be made as soon as fewer are pending.
     to_connect: VecDeque<usize>,
-    /// Places that wait after a failure, and until when; the wait is always the same, so the first is the next.
+    /// Places that wait after a failure, and until when; the wait is always the same, so the first
+    /// is the next.
     backoff: VecDeque<(u64, usize)>,
     /// Connections that the pacer made wait, and the earliest moment to ask it again.
     parked: Vec<usize>,

@@ -128,7 +128,8 @@ fn within(values: impl Iterator<Item = (u64, u64)>, mean: f64, stdev: f64) -> f6
     if all == 0 { 0.0 } else { inside as f64 / all as f64 }
 }
 
-/// Rates over the intervals of all threads; over the whole window where it is shorter than one interval.
+/// Rates over the intervals of all threads; over the whole window where it is shorter than one
+/// interval.
 #[allow(clippy::cast_precision_loss, reason = "counts of a load are far below 2^53")]
 fn thread_rate(outcomes: &[Outcome], window_ns: u64) -> ThreadRate {
     let mut counts: Vec<u64> = Vec::new();
@@ -191,7 +192,8 @@ mod tests {
 
     const TIMEOUT_NS: u64 = 2_000_000_000;
 
-    /// An outcome of a window of 0.4 s from 1 s on, with these replies per connection, one after the other.
+    /// An outcome of a window of 0.4 s from 1 s on, with these replies per connection, one after
+    /// the other.
     fn outcome(replies: &[u64], latency_ns: u64) -> Outcome {
         let mut recorder = Recorder::new(replies.len(), TIMEOUT_NS);
         recorder.open_window(1_000_000_000);

@@ -1,5 +1,5 @@
-//! A null server for runs by hand: `null_server ENGINE SCENARIO HOST PORT WORKERS`. Not what users start: they go
-//! through the program `wirebench`.
+//! A null server for runs by hand: `null_server ENGINE SCENARIO HOST PORT WORKERS`. Not what users
+//! start: they go through the program `wirebench`.
 
 use std::process::ExitCode;
 

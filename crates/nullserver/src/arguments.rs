@@ -1,11 +1,13 @@
-//! The contract's argument list, turned into options. Not a command line parser: there are no flags and no help.
+//! The contract's argument list, turned into options. Not a command line parser: there are no flags
+//! and no help.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 
 use crate::{Options, UnknownName};
 
-/// Why an argument list is refused. A program that sees one prints it on standard error and exits with code 2.
+/// Why an argument list is refused. A program that sees one prints it on standard error and exits
+/// with code 2.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArgumentError {
@@ -32,8 +34,8 @@ pub enum ArgumentError {
 
 /// Parses `ENGINE SCENARIO HOST PORT WORKERS [TIMEOUT_MS]`.
 ///
-/// `TIMEOUT_MS` is checked and then ignored, because neither scenario has a timeout; it is accepted so that one command
-/// template fits every entry.
+/// `TIMEOUT_MS` is checked and then ignored, because neither scenario has a timeout; it is accepted
+/// so that one command template fits every entry.
 ///
 /// # Errors
 ///

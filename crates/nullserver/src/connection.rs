@@ -1,7 +1,8 @@
-//! What one connection owes its peer. Pure: it owns no socket, reads nothing and sends nothing; an engine does that.
+//! What one connection owes its peer. Pure: it owns no socket, reads nothing and sends nothing; an
+//! engine does that.
 //!
-//! For `hello` the debt is a number, because the bytes are static. For `echo` it is the bytes that could not be sent at
-//! once. Limits are the engine's: it stops receiving while too much is owed.
+//! For `hello` the debt is a number, because the bytes are static. For `echo` it is the bytes that
+//! could not be sent at once. Limits are the engine's: it stops receiving while too much is owed.
 
 use crate::Scenario;
 use crate::head::HeadCounter;
@@ -48,7 +49,8 @@ impl Connection {
         }
     }
 
-    /// Whether the next input is itself the next output, so that it can be sent without being taken in first.
+    /// Whether the next input is itself the next output, so that it can be sent without being taken
+    /// in first.
     pub(crate) fn input_is_output(&self) -> bool {
         matches!(self, Self::Echo(_)) && self.owed() == 0
     }
@@ -66,7 +68,8 @@ impl Connection {
         }
     }
 
-    /// The next bytes to send: empty only when nothing is owed, and not necessarily everything that is owed.
+    /// The next bytes to send: empty only when nothing is owed, and not necessarily everything that
+    /// is owed.
     ///
     /// They stay valid and in place until `sent` is called, whatever is received in between.
     pub(crate) fn next_output(&mut self) -> &[u8] {
@@ -100,7 +103,8 @@ impl Connection {
         }
     }
 
-    /// Takes back the last bytes that were noted as sent, because they were not. Only replies can be taken back.
+    /// Takes back the last bytes that were noted as sent, because they were not. Only replies can
+    /// be taken back.
     pub(crate) fn unsent(&mut self, count: usize) {
         match self {
             Self::Hello { owed, .. } => *owed += count,

@@ -1,8 +1,9 @@
 //! The engine for readiness: level-triggered epoll, one read and one write for each request.
 //!
-//! A connection is watched for input, or for output, never for both: while something is owed nothing more is read, which
-//! is all the backpressure that there is. Not here: edge triggering, which would need a second read to see the end of
-//! the input, and any fairness beyond one read per connection and round.
+//! A connection is watched for input, or for output, never for both: while something is owed
+//! nothing more is read, which is all the backpressure that there is. Not here: edge triggering,
+//! which would need a second read to see the end of the input, and any fairness beyond one read per
+//! connection and round.
 
 use std::convert::Infallible;
 use std::io;
@@ -61,10 +62,12 @@ impl Interest {
     }
 }
 
-/// The connection is over: its peer closed it, or it broke. There is nothing to be done about either but to close.
+/// The connection is over: its peer closed it, or it broke. There is nothing to be done about
+/// either but to close.
 struct Over;
 
-/// Serves the connections of one listening socket in this thread; calls `ready` once it would accept.
+/// Serves the connections of one listening socket in this thread; calls `ready` once it would
+/// accept.
 pub(crate) fn serve_worker(
     listener: TcpListener,
     scenario: Scenario,

@@ -1,4 +1,5 @@
-//! Counts the ends of request heads in a stream that arrives in pieces. Pure. Not a parser: it looks at nothing else.
+//! Counts the ends of request heads in a stream that arrives in pieces. Pure. Not a parser: it
+//! looks at nothing else.
 
 use std::sync::LazyLock;
 
@@ -21,7 +22,8 @@ impl HeadCounter {
     pub(crate) fn count(&mut self, input: &[u8]) -> usize {
         let mut ends = 0;
         let mut rest = input;
-        // Byte by byte only until an unfinished terminator is decided, which takes three bytes at most per attempt.
+        // Byte by byte only until an unfinished terminator is decided, which takes three bytes at
+        // most per attempt.
         while self.matched > 0 {
             let Some((&byte, after)) = rest.split_first() else { return ends };
             ends += usize::from(self.step(byte));
@@ -42,13 +44,15 @@ impl HeadCounter {
             self.matched = (self.matched + 1) % TERMINATOR.len();
             return self.matched == 0;
         }
-        // After a mismatch only a carriage return can begin anew: no longer prefix of the terminator ends with it.
+        // After a mismatch only a carriage return can begin anew: no longer prefix of the
+        // terminator ends with it.
         self.matched = usize::from(byte == b'\r');
         false
     }
 }
 
-/// The length of the longest beginning of a terminator that `tail` ends with. `tail` contains no whole one.
+/// The length of the longest beginning of a terminator that `tail` ends with. `tail` contains no
+/// whole one.
 fn unfinished_terminator(tail: &[u8]) -> usize {
     (1..TERMINATOR.len()).rev().find(|&length| tail.ends_with(&TERMINATOR[..length])).unwrap_or(0)
 }
@@ -58,7 +62,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The definition, without any regard to speed: scan from the left, and let no byte belong to two terminators.
+    /// The definition, without any regard to speed: scan from the left, and let no byte belong to
+    /// two terminators.
     fn count_slowly(input: &[u8]) -> usize {
         let (mut ends, mut position) = (0, 0);
         while position + TERMINATOR.len() <= input.len() {

@@ -1,9 +1,11 @@
-//! The engine for completion: one ring for each worker, multishot accepts and receives, sends submitted in batches.
+//! The engine for completion: one ring for each worker, multishot accepts and receives, sends
+//! submitted in batches.
 //!
-//! A round of the loop is one system call: it submits what the last round prepared, waits, and brings what has happened.
-//! This file routes completions to connections; `peer` decides what a connection does next, `ring` and `buffer_ring`
-//! wrap the shared memory, `probe` says whether the kernel takes part. Not here: registered files and zero-copy sends,
-//! which do not pay for replies of this size.
+//! A round of the loop is one system call: it submits what the last round prepared, waits, and
+//! brings what has happened. This file routes completions to connections; `peer` decides what a
+//! connection does next, `ring` and `buffer_ring` wrap the shared memory, `probe` says whether the
+//! kernel takes part. Not here: registered files and zero-copy sends, which do not pay for replies
+//! of this size.
 
 mod buffer_ring;
 mod peer;
@@ -27,7 +29,8 @@ use crate::Scenario;
 use crate::listen::{ACCEPT_REST, AcceptFailure};
 use crate::table::{Key, Table};
 
-/// The rest of accepting, in the kernel's form. Static, because the kernel reads it when the request is submitted.
+/// The rest of accepting, in the kernel's form. Static, because the kernel reads it when the
+/// request is submitted.
 static ACCEPT_REST_TIMESPEC: types::Timespec =
     types::Timespec::new().nsec(ACCEPT_REST.subsec_nanos());
 
@@ -40,7 +43,8 @@ struct Worker<'ring> {
     to_settle: Vec<Key>,
 }
 
-/// Serves the connections of one listening socket in this thread; calls `ready` once it would accept.
+/// Serves the connections of one listening socket in this thread; calls `ready` once it would
+/// accept.
 pub(crate) fn serve_worker(
     listener: TcpListener,
     scenario: Scenario,
@@ -54,15 +58,18 @@ pub(crate) fn serve_worker(
     worker.arm_accept()?;
     ready();
     let result = worker.run();
-    // The kernel may still read from the connections' memory, and only the end of the process puts an end to that.
+    // The kernel may still read from the connections' memory, and only the end of the process puts
+    // an end to that.
     std::mem::forget(worker);
     result
 }
 
-/// How many buffers of which size. A head of `hello` fits into a small one; a buffer of `echo` is also what is sent.
+/// How many buffers of which size. A head of `hello` fits into a small one; a buffer of `echo` is
+/// also what is sent.
 ///
-/// Every buffer is one cache line longer than a power of two: buffers are used in turn, and at a distance of whole pages
-/// their beginnings would all compete for the same few places of the first-level cache.
+/// Every buffer is one cache line longer than a power of two: buffers are used in turn, and at a
+/// distance of whole pages their beginnings would all compete for the same few places of the
+/// first-level cache.
 fn buffer_shape(scenario: Scenario) -> buffer_ring::Shape {
     match scenario {
         Scenario::Hello => buffer_ring::Shape { buffers: 512, buffer_bytes: 2048 + 64 },
@@ -78,7 +85,8 @@ impl Worker<'_> {
             self.io.buffers.publish();
             self.io.ring.enter()?;
             self.io.ring.take_completions(&mut completions, &mut unsent);
-            // First what became of the sends that were to say nothing, because it is older than all new input.
+            // First what became of the sends that were to say nothing, because it is older than all
+            // new input.
             for completion in unsent.drain(..) {
                 self.silent_send_fell_short(&completion);
             }
@@ -109,7 +117,8 @@ impl Worker<'_> {
                 }
                 Ok(())
             }
-            // A cancellation that comes too late is no failure: what it was for has completed by itself.
+            // A cancellation that comes too late is no failure: what it was for has completed by
+            // itself.
             Operation::Cancel => Ok(()),
             Operation::SilentSend => unreachable!("they are taken out before"),
         }
@@ -153,7 +162,8 @@ impl Worker<'_> {
     }
 
     fn received(&mut self, key: Key, completion: &cqueue::Entry) {
-        // SAFETY: The completion is new, and it is of a receive from this ring's one group of buffers.
+        // SAFETY: The completion is new, and it is of a receive from this ring's one group of
+        // buffers.
         let lent = unsafe { self.io.buffers.take(completion) };
         match (self.peers.get_mut(key), lent) {
             (Some(peer), lent) => {
@@ -182,7 +192,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Decides once for each connection with news, so that the requests of a round are answered with one send.
+    /// Decides once for each connection with news, so that the requests of a round are answered
+    /// with one send.
     fn settle_all(&mut self) -> io::Result<()> {
         for key in self.to_settle.drain(..) {
             let Some(peer) = self.peers.get_mut(key) else { continue };

@@ -1,10 +1,13 @@
-//! The built-in null servers: what the load generator can reach when the server does next to nothing.
+//! The built-in null servers: what the load generator can reach when the server does next to
+//! nothing.
 //!
-//! They obey the server contract for the scenarios `hello` and `echo` in full, with either of two event mechanisms, and do
-//! no more than it asks for, as cheaply as Linux allows. With nothing but Rust installed they are entries of their own.
+//! They obey the server contract for the scenarios `hello` and `echo` in full, with either of two
+//! event mechanisms, and do no more than it asks for, as cheaply as Linux allows. With nothing but
+//! Rust installed they are entries of their own.
 //!
-//! Deliberately not here: parsing of requests, timeouts, TLS, logging, statistics, graceful shutdown. The crate depends
-//! on no other crate of the workspace, and it never touches the CPU affinity that it is given.
+//! Deliberately not here: parsing of requests, timeouts, TLS, logging, statistics, graceful
+//! shutdown. The crate depends on no other crate of the workspace, and it never touches the CPU
+//! affinity that it is given.
 #![deny(unsafe_code)]
 
 mod arguments;

@@ -12,8 +12,9 @@ use crate::Options;
 /// How many connections may wait to be accepted; the kernel lowers it to `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
 
-/// How long accepting rests after the kernel refused a connection for want of something, such as descriptors. The
-/// listening socket stays readable meanwhile, so trying on without a rest would burn a whole CPU.
+/// How long accepting rests after the kernel refused a connection for want of something, such as
+/// descriptors. The listening socket stays readable meanwhile, so trying on without a rest would
+/// burn a whole CPU.
 pub(crate) const ACCEPT_REST: Duration = Duration::from_millis(100);
 
 /// What a failed accept means for the next one.
@@ -28,7 +29,8 @@ pub(crate) enum AcceptFailure {
 impl AcceptFailure {
     pub(crate) fn of(error: Errno) -> Self {
         match error {
-            // accept(2) reports errors that are already pending on the new socket; they concern nobody else.
+            // accept(2) reports errors that are already pending on the new socket; they concern
+            // nobody else.
             Errno::CONNABORTED
             | Errno::INTR
             | Errno::PROTO
@@ -44,7 +46,8 @@ impl AcceptFailure {
     }
 }
 
-/// Opens one listening socket for each worker, all at one address, which is returned with the real port.
+/// Opens one listening socket for each worker, all at one address, which is returned with the real
+/// port.
 pub(crate) fn open_listeners(options: &Options) -> io::Result<(Vec<TcpListener>, SocketAddr)> {
     let workers = options.workers.get();
     let sharing = if workers == 1 { PortSharing::Refused } else { PortSharing::AmongWorkers };
@@ -61,7 +64,8 @@ pub(crate) fn open_listeners(options: &Options) -> io::Result<(Vec<TcpListener>,
 /// Whether several sockets may listen at one address.
 #[derive(Clone, Copy, Debug)]
 enum PortSharing {
-    /// A port that is taken is an error. A second server would otherwise silently get half of the connections.
+    /// A port that is taken is an error. A second server would otherwise silently get half of the
+    /// connections.
     Refused,
     /// The kernel spreads the connections over the workers' sockets.
     AmongWorkers,
@@ -74,7 +78,8 @@ fn open_listener(address: SocketAddr, sharing: PortSharing) -> io::Result<TcpLis
     if matches!(sharing, PortSharing::AmongWorkers) {
         socket.set_reuse_port(true)?;
     }
-    // On Linux an accepted socket inherits the option, which saves a system call for each connection.
+    // On Linux an accepted socket inherits the option, which saves a system call for each
+    // connection.
     socket.set_tcp_nodelay(true)?;
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;

@@ -1,5 +1,6 @@
-//! The constant reply of `hello`, and many of it in a row so that one write answers a whole pipeline. Not built at run
-//! time: it is static memory, which also outlives every operation of the kernel that reads from it.
+//! The constant reply of `hello`, and many of it in a row so that one write answers a whole
+//! pipeline. Not built at run time: it is static memory, which also outlives every operation of the
+//! kernel that reads from it.
 
 /// What one request head is answered with.
 pub(crate) const REPLY: &[u8; 77] =
@@ -22,7 +23,8 @@ const fn batch() -> [u8; REPLY.len() * BATCH_REPLIES] {
 
 /// The next bytes to send when `owed` bytes are still owed; as many of them as one batch holds.
 ///
-/// What is owed always ends at the end of a reply, so the number alone says where within a reply the last write stopped.
+/// What is owed always ends at the end of a reply, so the number alone says where within a reply
+/// the last write stopped.
 pub(crate) fn next_replies(owed: usize) -> &'static [u8] {
     let already_sent = (REPLY.len() - owed % REPLY.len()) % REPLY.len();
     let end = (already_sent + owed).min(BATCH.len());

@@ -1,5 +1,6 @@
-//! Starts the workers, prints the ready line and waits for what should not happen. It serves no connection itself, and
-//! installs no signal handler: the default action of SIGTERM ends the one process that there is.
+//! Starts the workers, prints the ready line and waits for what should not happen. It serves no
+//! connection itself, and installs no signal handler: the default action of SIGTERM ends the one
+//! process that there is.
 
 use std::convert::Infallible;
 use std::io::{self, Write};
@@ -43,11 +44,13 @@ enum Report {
     Failed(io::Error),
 }
 
-/// Serves until the process is ended. Prints the ready line on standard output once every worker accepts.
+/// Serves until the process is ended. Prints the ready line on standard output once every worker
+/// accepts.
 ///
 /// # Errors
 ///
-/// Returns an error when the server cannot start, or when one of its workers fails later, which no client can cause.
+/// Returns an error when the server cannot start, or when one of its workers fails later, which no
+/// client can cause.
 pub fn serve(options: &Options) -> Result<Infallible, ServeError> {
     let Options { engine, scenario, .. } = *options;
     if engine == Engine::IoUring {
@@ -85,7 +88,8 @@ fn announce(address: SocketAddr) -> io::Result<()> {
 
 /// The whole life of a worker's thread.
 fn work(engine: Engine, listener: TcpListener, scenario: Scenario, reports: Sender<Report>) {
-    /// Reports the end of the thread also when it panics. One worker less would go unnoticed and spoil a measurement.
+    /// Reports the end of the thread also when it panics. One worker less would go unnoticed and
+    /// spoil a measurement.
     struct LastWords {
         reports: Sender<Report>,
         error: Option<io::Error>,

@@ -1,9 +1,12 @@
-//! Connections by number, with keys that go stale. Not a general slab: it only does what the two engines need.
+//! Connections by number, with keys that go stale. Not a general slab: it only does what the two
+//! engines need.
 //!
-//! The kernel hands a key back with each event. A slot is used again as soon as it is free, so a key also carries the
-//! slot's generation, and an event for a connection that is gone finds nothing instead of its successor.
+//! The kernel hands a key back with each event. A slot is used again as soon as it is free, so a
+//! key also carries the slot's generation, and an event for a connection that is gone finds nothing
+//! instead of its successor.
 
-/// How many bits of a generation a key keeps, so that 8 bits of a 64-bit number are left for the engine's own use.
+/// How many bits of a generation a key keeps, so that 8 bits of a 64-bit number are left for the
+/// engine's own use.
 const GENERATION_BITS: u32 = 24;
 const GENERATION_MASK: u32 = (1 << GENERATION_BITS) - 1;
 

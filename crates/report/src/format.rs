@@ -1,4 +1,5 @@
-//! Numbers as people read them, in wrk's units: two decimals, and the unit that keeps the number short.
+//! Numbers as people read them, in wrk's units: two decimals, and the unit that keeps the number
+//! short.
 //!
 //! A number moves on to the next unit at 85 % of it, as in wrk: 850 requests are written `0.85k`.
 

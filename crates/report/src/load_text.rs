@@ -1,6 +1,7 @@
 //! The report of a load in wrk's text layout, which countless scripts read.
 //!
-//! Two lines are not wrk's: failures are told by our kinds, which are more than four, and a load that was stopped says so.
+//! Two lines are not wrk's: failures are told by our kinds, which are more than four, and a load
+//! that was stopped says so.
 
 use std::fmt::Write;
 use wirebench_schema::{
@@ -10,7 +11,8 @@ use wirebench_schema::{
 
 use crate::format;
 
-/// Everything: what is said when the load begins, and what came of it. `distribution` adds the latency distribution (`-L`).
+/// Everything: what is said when the load begins, and what came of it. `distribution` adds the
+/// latency distribution (`-L`).
 #[must_use]
 pub fn load_text(report: &LoadReport, distribution: bool) -> String {
     heading(&report.config) + &results(report, distribution)
@@ -112,7 +114,8 @@ fn latency_distribution(text: &mut String, latency: &LatencySummary) {
     }
 }
 
-/// A number with its unit in a column of this width: units of two, one and no letters end so that the numbers line up.
+/// A number with its unit in a column of this width: units of two, one and no letters end so that
+/// the numbers line up.
 fn column(value: &str, width: usize) -> String {
     let letters = value.chars().rev().take(2).filter(char::is_ascii_alphabetic).count();
     let behind = 2 - letters;

@@ -37,7 +37,8 @@ const HEAD: [&str; 10] = [
     "bound by",
 ];
 
-/// Everything that `journal` says, as text: a table for each workload, its notes, and what could not be measured.
+/// Everything that `journal` says, as text: a table for each workload, its notes, and what could
+/// not be measured.
 #[must_use]
 pub fn report(journal: &Journal, style: Style) -> String {
     let mut text = String::new();

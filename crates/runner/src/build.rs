@@ -1,7 +1,7 @@
 //! Builds subjects outside their folders, and only when something changed.
 //!
-//! A stamp beside the outputs holds a digest of the sources and the commands. It is written last, so a build that was
-//! cut off is begun again.
+//! A stamp beside the outputs holds a digest of the sources and the commands. It is written last,
+//! so a build that was cut off is begun again.
 
 use sha2::{Digest, Sha256};
 use std::{

@@ -1,4 +1,5 @@
-//! Runs programs to their end: argument lists, never a shell; bounded output, bounded time, ended whole.
+//! Runs programs to their end: argument lists, never a shell; bounded output, bounded time, ended
+//! whole.
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::{

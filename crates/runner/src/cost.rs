@@ -13,8 +13,9 @@ pub struct Sample {
     at: Instant,
     /// CPU time of each process in nanoseconds, with its threads, also those that have ended.
     cpu_ns: BTreeMap<i32, u64>,
-    /// CPU time of children that have ended and were waited for by a process of the tree or by its guard; the kernel keeps
-    /// it in ticks. What a child had used moves here from `cpu_ns` when it ends, so only the sum of both grows steadily.
+    /// CPU time of children that have ended and were waited for by a process of the tree or by its
+    /// guard; the kernel keeps it in ticks. What a child had used moves here from `cpu_ns`
+    /// when it ends, so only the sum of both grows steadily.
     reaped_ns: u64,
     switches_voluntary: u64,
     switches_involuntary: u64,
@@ -23,8 +24,9 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Reads everything of `pids` now; the CPU clocks first and close together, because they decide the figure. `guard` is
-    /// not part of the tree, but orphans of the tree end as its children.
+    /// Reads everything of `pids` now; the CPU clocks first and close together, because they decide
+    /// the figure. `guard` is not part of the tree, but orphans of the tree end as its
+    /// children.
     #[must_use]
     pub fn take(pids: &[Pid], guard: Pid) -> Self {
         let at = Instant::now();
@@ -117,7 +119,8 @@ pub fn between(before: &Sample, after: &Sample, window: Window, busy_cpus: usize
     }
 }
 
-/// How many CPUs a server can keep busy: one for each worker, all of them when each connection has its own.
+/// How many CPUs a server can keep busy: one for each worker, all of them when each connection has
+/// its own.
 #[must_use]
 pub fn busy_cpus(
     sharing: wirebench_schema::entry::Sharing,

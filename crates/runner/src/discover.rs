@@ -65,8 +65,8 @@ fn read_entry(
 
 /// The subjects that `names` mean, in the order of `subjects`; all of them when there are no names.
 ///
-/// A name is an entry's, such as `cpp/boost-asio`, a variant's, such as `cpp/boost-asio:prefork`, or a language's with
-/// a slash, such as `go/`.
+/// A name is an entry's, such as `cpp/boost-asio`, a variant's, such as `cpp/boost-asio:prefork`,
+/// or a language's with a slash, such as `go/`.
 pub fn select(subjects: &[Subject], names: &[String]) -> Result<Vec<Subject>, DiscoverError> {
     let means = |name: &str, subject: &Subject| {
         let id = &subject.variant.id;

@@ -1,4 +1,5 @@
-//! Writes the journal of a run: each record is one line and is in the file before the next thing happens.
+//! Writes the journal of a run: each record is one line and is in the file before the next thing
+//! happens.
 
 use jiff::Timestamp;
 use std::{

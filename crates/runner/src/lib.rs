@@ -1,6 +1,8 @@
-//! Discovers, builds, places, starts, verifies and measures servers, and writes down what came of it.
+//! Discovers, builds, places, starts, verifies and measures servers, and writes down what came of
+//! it.
 //!
-//! It prints nothing and asks nobody: progress goes to an [`experiment::Observer`], results go to the journal.
+//! It prints nothing and asks nobody: progress goes to an [`experiment::Observer`], results go to
+//! the journal.
 #![forbid(unsafe_code)]
 
 pub mod build;

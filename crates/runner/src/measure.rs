@@ -37,7 +37,8 @@ const GENERATOR_PATIENCE: Duration = Duration::from_secs(15);
 pub struct Bench {
     /// How servers are started.
     pub launcher: Launcher,
-    /// The argument list that makes this program a load generator with events; the load's arguments follow.
+    /// The argument list that makes this program a load generator with events; the load's
+    /// arguments follow.
     pub load_command: Vec<String>,
     /// Where both sides run.
     pub placement: Placement,
@@ -58,7 +59,8 @@ pub struct Cell<'a> {
     pub block: u32,
     /// The position in it, from 0.
     pub position: u32,
-    /// Whether the conformance checks passed; without them the body of a reply is not known beforehand.
+    /// Whether the conformance checks passed; without them the body of a reply is not known
+    /// beforehand.
     pub verified: bool,
 }
 
@@ -69,7 +71,8 @@ struct Failure {
 }
 
 impl Bench {
-    /// Makes one run. Whatever happens, the answer is a record; `None` only when a signal asked to end.
+    /// Makes one run. Whatever happens, the answer is a record; `None` only when a signal asked to
+    /// end.
     #[must_use]
     pub fn run(&self, cell: &Cell<'_>, stop: &AtomicBool) -> Option<Run> {
         let workers = cell.subject.workers(self.workers);
@@ -206,7 +209,8 @@ impl Bench {
     }
 }
 
-/// Which side was at its limit. When both were, the generator counts: the server might have done more.
+/// Which side was at its limit. When both were, the generator counts: the server might have done
+/// more.
 fn bound(cost: &Cost) -> Bound {
     if cost.generator_cpu_share >= BUSY {
         Bound::Generator

@@ -1,4 +1,5 @@
-//! Decides which CPUs serve and which make the load. It reads nothing: topology and wishes go in, a placement comes out.
+//! Decides which CPUs serve and which make the load. It reads nothing: topology and wishes go in, a
+//! placement comes out.
 
 use std::collections::BTreeMap;
 use wirebench_schema::{environment::Cpu, journal::Placement};
@@ -16,8 +17,9 @@ pub struct Wish {
 
 /// Splits `usable` between server and generator.
 ///
-/// Whole cores go to one side, so that siblings never work against each other. The server gets the first half of the
-/// cores; of an odd number the generator gets one more, because a generator that is short of CPUs spoils every figure.
+/// Whole cores go to one side, so that siblings never work against each other. The server gets the
+/// first half of the cores; of an odd number the generator gets one more, because a generator that
+/// is short of CPUs spoils every figure.
 pub fn place(usable: &[Cpu], wish: &Wish) -> Result<Placement, String> {
     let all: Vec<u32> = usable.iter().map(|cpu| cpu.cpu).collect();
     if wish.no_pin {
@@ -80,7 +82,8 @@ fn halves(usable: &[Cpu]) -> (Vec<u32>, Vec<u32>) {
 mod tests {
     use super::*;
 
-    /// `count` CPUs, of which each two that are `count / 2` apart share a core when `siblings` is set.
+    /// `count` CPUs, of which each two that are `count / 2` apart share a core when `siblings` is
+    /// set.
     fn cpus(count: u32, siblings: bool) -> Vec<Cpu> {
         let core = |cpu| if siblings { cpu % (count / 2) } else { cpu };
         (0..count).map(|cpu| Cpu { cpu, core: core(cpu), package: 0 }).collect()

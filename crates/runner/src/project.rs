@@ -8,11 +8,14 @@ use std::{
 /// The folders that wirebench works with.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Project {
-    /// The folder with `entries/` and `suites/`; absent outside a checkout, where only the built-in entries exist.
+    /// The folder with `entries/` and `suites/`; absent outside a checkout, where only the
+    /// built-in entries exist.
     pub root: Option<PathBuf>,
-    /// Builds and their logs: `target/wirebench` below the root, or below the current folder without one.
+    /// Builds and their logs: `target/wirebench` below the root, or below the current folder
+    /// without one.
     pub state: PathBuf,
-    /// Where each run makes the folder of its results; the same as `state` unless a user says otherwise.
+    /// Where each run makes the folder of its results; the same as `state` unless a user says
+    /// otherwise.
     pub results: PathBuf,
 }
 
@@ -23,7 +26,8 @@ impl Project {
         Self { root: None, state: state.to_owned(), results: state.to_owned() }
     }
 
-    /// Finds the project that `start` lies in: the nearest folder above with both `entries/` and `suites/`.
+    /// Finds the project that `start` lies in: the nearest folder above with both `entries/` and
+    /// `suites/`.
     pub fn find(start: &Path) -> io::Result<Self> {
         let start = std::path::absolute(start)?;
         let root = start

@@ -33,7 +33,8 @@ impl Setup {
         setup
     }
 
-    /// The argument lists that install the packages, for root or with sudo; none when nothing is missing.
+    /// The argument lists that install the packages, for root or with sudo; none when nothing is
+    /// missing.
     #[must_use]
     pub fn commands(&self, root: bool) -> Vec<Vec<String>> {
         if self.packages.is_empty() {

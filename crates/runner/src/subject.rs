@@ -1,4 +1,5 @@
-//! What can be measured: a variant of an entry, a built-in null server, or a command line of the user's.
+//! What can be measured: a variant of an entry, a built-in null server, or a command line of the
+//! user's.
 
 use std::{
     collections::BTreeMap,
@@ -99,7 +100,8 @@ impl Subject {
             .collect()
     }
 
-    /// A command line such as `./my-server {port}`, split into words as a shell would, but never given to one.
+    /// A command line such as `./my-server {port}`, split into words as a shell would, but never
+    /// given to one.
     pub fn own(
         line: &str,
         scenarios: &[Scenario],

@@ -4,11 +4,13 @@ use procfs::process::{FDTarget, Process, all_processes};
 use rustix::process::Pid;
 use std::collections::BTreeMap;
 
-/// All living descendants of `root`, without itself. Processes that have ended and wait to be reaped are left out.
+/// All living descendants of `root`, without itself. Processes that have ended and wait to be
+/// reaped are left out.
 #[must_use]
 pub fn descendants(root: Pid) -> Vec<Pid> {
     let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
-    // A process that vanishes between the listing and the reading has no place in the tree any more.
+    // A process that vanishes between the listing and the reading has no place in the tree any
+    // more.
     let stats = all_processes().into_iter().flatten().flatten().filter_map(|p| p.stat().ok());
     for stat in stats.filter(|stat| stat.state != 'Z') {
         children.entry(stat.ppid).or_default().push(stat.pid);

@@ -15,7 +15,8 @@ use crate::{
 /// How long a program may take to say its version.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// All versions of `subject` by name. An error is a sentence; a number without a version is not measured.
+/// All versions of `subject` by name. An error is a sentence; a number without a version is not
+/// measured.
 pub fn versions(subject: &Subject, stop: &AtomicBool) -> Result<BTreeMap<String, String>, String> {
     match &subject.origin {
         Origin::Own => Ok(BTreeMap::new()),

@@ -1,4 +1,5 @@
-//! The journal of a run, `runs.jsonl`: one JSON object a line, flushed as it comes, never changed afterwards.
+//! The journal of a run, `runs.jsonl`: one JSON object a line, flushed as it comes, never changed
+//! afterwards.
 //!
 //! Everything that is shown can be computed from it. A measurement that failed is a [`Run`] with
 //! [`Outcome::Failed`]; an entry that could not be built is an [`Unavailable`] record.
@@ -164,20 +165,24 @@ pub struct Measurement {
     pub flags: Vec<String>,
 }
 
-/// What the server's process tree used between two samples, taken at the edges of the measured window.
+/// What the server's process tree used between two samples, taken at the edges of the measured
+/// window.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Cost {
     /// CPU time of all processes of the tree.
     pub cpu_ns: u64,
-    /// Time between the samples; a little off the window by the time that it takes to wake up and read.
+    /// Time between the samples; a little off the window by the time that it takes to wake up and
+    /// read.
     pub sampled_ns: u64,
-    /// CPU time per request: `cpu_ns / sampled_ns * window_ns / requests`. Absent without requests.
+    /// CPU time per request: `cpu_ns / sampled_ns * window_ns / requests`. Absent without
+    /// requests.
     pub cpu_ns_per_request: Option<f64>,
     /// Share of the CPU time that the server's CPUs could give it, 0 to 1.
     pub cpu_share: f64,
     /// Share of the CPU time that the generator's threads could have, 0 to 1.
     pub generator_cpu_share: f64,
-    /// Sum over the processes of the tree of the most memory that each has held (`VmHWM`), shared pages counted in each.
+    /// Sum over the processes of the tree of the most memory that each has held (`VmHWM`), shared
+    /// pages counted in each.
     pub memory_peak_bytes: u64,
     /// Processes at the end of the window.
     pub processes: u32,
@@ -276,8 +281,8 @@ impl Journal {
         Self { start, unavailable: Vec::new(), verified: Vec::new(), runs: Vec::new(), end: None }
     }
 
-    /// Reads the text of a `runs.jsonl`. A last line without its line end was cut off while it was written and does not
-    /// count; any other damaged line is an error.
+    /// Reads the text of a `runs.jsonl`. A last line without its line end was cut off while it was
+    /// written and does not count; any other damaged line is an error.
     pub fn parse(text: &str) -> Result<Self, JournalError> {
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         let mut journal: Option<Self> = None;

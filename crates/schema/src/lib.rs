@@ -1,7 +1,8 @@
 //! Every type of wirebench that crosses a file or a process, with the checks that make it valid.
 //!
-//! Text goes in, typed values or an error with the next step come out. What is read from people (`entry.toml`, suites,
-//! the command line) rejects unknown keys; what is written for machines (the journal, the load report) carries a version.
+//! Text goes in, typed values or an error with the next step come out. What is read from people
+//! (`entry.toml`, suites, the command line) rejects unknown keys; what is written for machines (the
+//! journal, the load report) carries a version.
 //!
 //! This crate reads no file, no clock and no socket.
 #![forbid(unsafe_code)]

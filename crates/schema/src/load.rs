@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use crate::target::Target;
 
-/// The version of [`LoadReport`] and [`LoadEvent`]. It grows whenever a field changes its meaning or goes away.
+/// The version of [`LoadReport`] and [`LoadEvent`]. It grows whenever a field changes its meaning
+/// or goes away.
 pub const LOAD_FORMAT: u32 = 1;
 
 /// When the measured window ends.
@@ -38,7 +39,8 @@ pub enum LoadModel {
     Closed,
 }
 
-/// The whole configuration of one load, as it takes effect. [`LoadConfig::check`] says whether it can be carried out.
+/// The whole configuration of one load, as it takes effect. [`LoadConfig::check`] says whether it
+/// can be carried out.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoadConfig {
@@ -66,7 +68,8 @@ pub struct LoadConfig {
     pub method: String,
     /// For HTTP: further header lines, name and value.
     pub headers: Vec<(String, String)>,
-    /// For HTTP: the body that every reply must have; without it the body of the first reply sets the expectation.
+    /// For HTTP: the body that every reply must have; without it the body of the first reply sets
+    /// the expectation.
     pub expect_body: Option<String>,
     /// The seed of the random echo payload.
     pub seed: u64,
@@ -195,10 +198,12 @@ impl ErrorCounts {
     }
 }
 
-/// Latency of the requests of the window, from the first byte handed to the kernel to the last byte of the reply.
+/// Latency of the requests of the window, from the first byte handed to the kernel to the last byte
+/// of the reply.
 ///
-/// All times are nanoseconds out of one high dynamic range histogram with three significant digits. A request that timed
-/// out is in it with the timeout as its latency: a lower bound, also called a censored sample.
+/// All times are nanoseconds out of one high dynamic range histogram with three significant digits.
+/// A request that timed out is in it with the timeout as its latency: a lower bound, also called a
+/// censored sample.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct LatencySummary {
     /// How many samples there are.
@@ -251,7 +256,8 @@ pub struct Fairness {
     pub replies_median: u64,
     /// Most replies on one connection.
     pub replies_most: u64,
-    /// Jain's index: 1 when all have the same share, 1/n when one has all. Jain, Chiu, Hawe 1984, DEC-TR-301.
+    /// Jain's index: 1 when all have the same share, 1/n when one has all. Jain, Chiu, Hawe 1984,
+    /// DEC-TR-301.
     pub jain_index: f64,
 }
 
@@ -278,7 +284,8 @@ pub struct LoadReport {
     pub bytes_received: u64,
     /// Bytes sent in the window.
     pub bytes_sent: u64,
-    /// Latency of the requests of the window; absent when nothing was answered and nothing timed out.
+    /// Latency of the requests of the window; absent when nothing was answered and nothing timed
+    /// out.
     pub latency: Option<LatencySummary>,
     /// Rates of single threads.
     pub thread_rate: ThreadRate,
@@ -302,8 +309,8 @@ pub struct LoadReport {
 
 /// What a load says while it works, one JSON object a line, with `--events`.
 ///
-/// `window-start` and `window-end` are written as the window's edges pass, so that an observer can read the server's
-/// clocks there. The last line is always `report` or `failed`.
+/// `window-start` and `window-end` are written as the window's edges pass, so that an observer can
+/// read the server's clocks there. The last line is always `report` or `failed`.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum LoadEvent {

@@ -1,7 +1,7 @@
 //! Placeholders such as `{port}` in the commands of entries.
 //!
-//! A word in braces that is no placeholder is an error, so that a typing mistake never reaches a server. Braces around
-//! anything else are left alone.
+//! A word in braces that is no placeholder is an error, so that a typing mistake never reaches a
+//! server. Braces around anything else are left alone.
 
 /// The placeholders and what each becomes.
 pub const PLACEHOLDERS: [(&str, &str); 8] = [

@@ -6,7 +6,8 @@ use std::{fmt, str::FromStr};
 /// The body of every `hello` response.
 pub const HELLO_BODY: &str = "Hello world!";
 
-/// The time without progress after which `hello-timeout` closes a connection, unless a check asks for another.
+/// The time without progress after which `hello-timeout` closes a connection, unless a check asks
+/// for another.
 pub const DEFAULT_TIMEOUT_MS: u64 = 5000;
 
 /// What a server must do. `entries/README.md` states each in full.

@@ -1,4 +1,5 @@
-//! The sentence for a name that does not exist: what it was, the nearest one that does, or all of them.
+//! The sentence for a name that does not exist: what it was, the nearest one that does, or all of
+//! them.
 
 /// `unknown KIND `NAME`` with the nearest of `known`, or with all of them when none is near.
 pub fn unknown<'a>(kind: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
@@ -13,8 +14,8 @@ pub fn unknown<'a>(kind: &str, name: &str, known: impl IntoIterator<Item = &'a s
 
 /// The known name that a mistyped one most likely meant.
 ///
-/// Nearness is the Jaro-Winkler similarity of the whole name or of the part behind its last slash, so that `epol` finds
-/// `c/epoll`.
+/// Nearness is the Jaro-Winkler similarity of the whole name or of the part behind its last slash,
+/// so that `epol` finds `c/epoll`.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     const ENOUGH: f64 = 0.8;

@@ -36,8 +36,8 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// The load of this workload on `target` with `threads` threads, of which no more are used than there are
-    /// connections.
+    /// The load of this workload on `target` with `threads` threads, of which no more are used than
+    /// there are connections.
     #[must_use]
     pub fn load_config(&self, target: Target, threads: usize, seed: u64) -> LoadConfig {
         let body = (target.protocol() == crate::scenario::Protocol::Http1)

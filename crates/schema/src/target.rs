@@ -65,7 +65,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// A target from its parts. An IPv6 address stands without brackets; `path` matters to HTTP only.
+    /// A target from its parts. An IPv6 address stands without brackets; `path` matters to HTTP
+    /// only.
     #[must_use]
     pub fn new(protocol: Protocol, host: &str, port: u16, path: &str) -> Self {
         Self { protocol, host: host.to_owned(), port, path: path.to_owned() }

@@ -134,7 +134,8 @@ fn parse(text: &str, quantity: &Quantity) -> Result<u64, UnitError> {
     Ok(scaled.round() as u64)
 }
 
-/// Writes a duration so that [`parse_duration`] reads it back: the largest unit that leaves no remainder.
+/// Writes a duration so that [`parse_duration`] reads it back: the largest unit that leaves no
+/// remainder.
 #[must_use]
 pub fn write_duration(duration: Duration) -> String {
     let nanoseconds = duration.as_nanos();

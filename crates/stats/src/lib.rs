@@ -1,13 +1,13 @@
 //! The statistics of wirebench: numbers in, numbers out.
 //!
-//! The unit is the run. A request is never a sample here, because requests of one run depend on each other.
-//! This crate reads no clock, no file and no socket.
+//! The unit is the run. A request is never a sample here, because requests of one run depend on
+//! each other. This crate reads no clock, no file and no socket.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
 
-/// The median: the middle value, or the mean of the two middle ones. None without values; values that are not numbers do
-/// not count.
+/// The median: the middle value, or the mean of the two middle ones. None without values; values
+/// that are not numbers do not count.
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
@@ -30,7 +30,8 @@ pub fn range(values: &[f64]) -> Option<(f64, f64)> {
 
 /// The ratio of `values` to `baseline` within each block that has both, in the order of the blocks.
 ///
-/// Pairing within a block takes out what changes slowly on the machine, because both runs of a block saw the same of it.
+/// Pairing within a block takes out what changes slowly on the machine, because both runs of a
+/// block saw the same of it.
 #[must_use]
 pub fn ratios_by_block(values: &BTreeMap<u32, f64>, baseline: &BTreeMap<u32, f64>) -> Vec<f64> {
     values

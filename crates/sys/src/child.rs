@@ -1,4 +1,5 @@
-//! What a child process is given between `fork` and `exec`: its CPUs, and its end when its parent ends.
+//! What a child process is given between `fork` and `exec`: its CPUs, and its end when its parent
+//! ends.
 
 use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 use std::{io, os::unix::process::CommandExt, process::Command};
@@ -16,8 +17,8 @@ pub fn die_with_parent(command: &mut Command) {
         }
         Ok(())
     };
-    // SAFETY: between fork and exec only async-signal-safe work is allowed; `arm` makes two system calls and neither
-    // allocates nor locks.
+    // SAFETY: between fork and exec only async-signal-safe work is allowed; `arm` makes two system
+    // calls and neither allocates nor locks.
     unsafe { command.pre_exec(arm) };
 }
 

@@ -1,12 +1,14 @@
-//! CPU time of another process, in nanoseconds, with all of its threads, also those that have ended.
+//! CPU time of another process, in nanoseconds, with all of its threads, also those that have
+//! ended.
 
 use rustix::process::Pid;
 use std::io;
 
 /// CPU time that the process has used since it began.
 ///
-/// Threads of the kernel that work for it, such as those of `io_uring`, belong to it and count. Its children do not.
-/// The clock is that of clock_getcpuclockid(3). `ESRCH` when there is no such process.
+/// Threads of the kernel that work for it, such as those of `io_uring`, belong to it and count. Its
+/// children do not. The clock is that of clock_getcpuclockid(3). `ESRCH` when there is no such
+/// process.
 pub fn process_cpu_ns(pid: Pid) -> io::Result<u64> {
     let mut clock: libc::clockid_t = 0;
     // SAFETY: `clock` is a valid place for the result.

@@ -4,7 +4,8 @@ use std::{collections::BTreeSet, fmt::Write};
 use wirebench_runner::command::display;
 use wirebench_schema::journal::Journal;
 
-/// The commands of every cell of `journal`, from its first run. The port is another one in each run.
+/// The commands of every cell of `journal`, from its first run. The port is another one in each
+/// run.
 pub(crate) fn text(journal: &Journal) -> String {
     let mut text = format!("$ {}\n", display(&journal.start.command));
     let mut seen = BTreeSet::new();

@@ -1,4 +1,5 @@
-//! `wirebench doctor`: what is missing or unwise on this machine, with what mends it. It changes nothing.
+//! `wirebench doctor`: what is missing or unwise on this machine, with what mends it. It changes
+//! nothing.
 
 use wirebench_report::table::{Style, new_table};
 use wirebench_runner::{

@@ -1,8 +1,10 @@
-//! The two verbs with which wirebench starts itself again: the guard of a server, and a built-in null server.
+//! The two verbs with which wirebench starts itself again: the guard of a server, and a built-in
+//! null server.
 
 use std::process::ExitCode;
 
-/// Anything; the words are taken from the command line itself, because clap would swallow the guard's `--`.
+/// Anything; the words are taken from the command line itself, because clap would swallow the
+/// guard's `--`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Words {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]

@@ -8,7 +8,8 @@ use crate::{context::Context, context::PROBE_IO_URING, exit::Exit, out};
 /// Arguments of `wirebench list`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Entries such as `c/epoll`, variants such as `cpp/boost-asio:prefork`, or languages such as `go/`; all without
+    /// Entries such as `c/epoll`, variants such as `cpp/boost-asio:prefork`, or languages such as
+    /// `go/`; all without
     names: Vec<String>,
     /// Write a Markdown table
     #[arg(long)]

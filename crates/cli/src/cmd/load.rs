@@ -20,7 +20,8 @@ use crate::{
     after_help = "Counts take k and M, sizes KiB and MiB, durations us, ms, s, m and h; a bare duration is seconds."
 )]
 pub(crate) struct Arguments {
-    /// Threads, each with its share of the connections [default: 2, or fewer with fewer connections]
+    /// Threads, each with its share of the connections [default: 2, or fewer with fewer
+    /// connections]
     #[arg(short, long, value_name = "N", value_parser = value::connections)]
     threads: Option<usize>,
     /// Connections in total

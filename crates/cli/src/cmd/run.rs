@@ -1,4 +1,5 @@
-//! `wirebench run`: builds, verifies and measures, prints the table and names the folder with all of it.
+//! `wirebench run`: builds, verifies and measures, prints the table and names the folder with all
+//! of it.
 
 use anyhow::Context as _;
 use std::{fs, path::PathBuf, time::Duration};
@@ -33,10 +34,12 @@ pub(crate) struct Arguments {
     /// A suite, or entries, variants or languages to measure with the workloads of `quick`
     #[arg(value_name = "SUITE | ENTRY")]
     names: Vec<String>,
-    /// Measure a command line of your own, such as './my-server {port}', beside the baseline; may be given more than once
+    /// Measure a command line of your own, such as './my-server {port}', beside the baseline; may
+    /// be given more than once
     #[arg(long = "server", value_name = "COMMAND")]
     servers: Vec<String>,
-    /// Only this scenario; may be given more than once [default: all of the suite, hello for --server]
+    /// Only this scenario; may be given more than once [default: all of the suite, hello for
+    /// --server]
     #[arg(long = "scenario", value_name = "NAME")]
     scenarios: Vec<Scenario>,
     /// How often each cell is run
@@ -118,8 +121,8 @@ fn carry_out(
 ) -> anyhow::Result<Exit> {
     let verbosity = if quiet { Verbosity::Quiet } else { Verbosity::Normal };
     let mut reporter = Reporter::new(verbosity);
-    // Waiting and sampling happen on the generator's CPUs, so that the server's are the server's alone. Builds come first
-    // and may use all of them.
+    // Waiting and sampling happen on the generator's CPUs, so that the server's are the server's
+    // alone. Builds come first and may use all of them.
     let stop = context.interrupt.flag();
     let prepared = prepare(subjects, PROBE_IO_URING, stop, &mut reporter);
     if let Some(exit) = context.interrupt.exit() {
@@ -220,7 +223,8 @@ fn subjects(
     let mut names: Vec<String> = if nothing_named { suite.entries.clone() } else { names.to_vec() };
     for name in &names {
         for subject in context.select(std::slice::from_ref(name))? {
-            // Who asks for a scenario of an entry that lacks it should hear so; a suite asks everyone.
+            // Who asks for a scenario of an entry that lacks it should hear so; a suite asks
+            // everyone.
             if !arguments.scenarios.is_empty() && !nothing_named {
                 for &scenario in &arguments.scenarios {
                     subject.variant.check_scenario(scenario).map_err(usage)?;

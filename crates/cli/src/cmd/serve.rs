@@ -1,4 +1,5 @@
-//! `wirebench serve`: starts one entry, says where it listens, and leaves it up until Ctrl-C or its own end.
+//! `wirebench serve`: starts one entry, says where it listens, and leaves it up until Ctrl-C or its
+//! own end.
 
 use anyhow::Context as _;
 use std::time::Duration;

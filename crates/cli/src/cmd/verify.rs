@@ -1,4 +1,5 @@
-//! `wirebench verify`: every conformance check of every scenario, with PASS or FAIL and what was expected and seen.
+//! `wirebench verify`: every conformance check of every scenario, with PASS or FAIL and what was
+//! expected and seen.
 
 use wirebench_report::table::{Style, new_table};
 use wirebench_runner::{
@@ -23,7 +24,8 @@ pub(crate) struct Arguments {
     /// Check a command line of your own, such as './my-server {port}', instead of entries
     #[arg(long = "server", value_name = "COMMAND", conflicts_with = "names")]
     servers: Vec<String>,
-    /// Only this scenario; may be given more than once [default: all that an entry has, hello for --server]
+    /// Only this scenario; may be given more than once [default: all that an entry has, hello for
+    /// --server]
     #[arg(long = "scenario", value_name = "NAME")]
     scenarios: Vec<Scenario>,
     /// Show only checks that fail

@@ -1,3 +1,5 @@
+//! What people get wrong, and the sentence that they get for it.
+
 use crate::world::{ENTRY, Outcome, World};
 use std::{
     io::Write,

@@ -1,3 +1,5 @@
+//! `wirebench load` against real servers.
+
 use crate::world::{Running, World};
 use wirebench_schema::load::LoadReport;
 

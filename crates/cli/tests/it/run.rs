@@ -1,3 +1,5 @@
+//! `wirebench run`: tables, journals, refusals.
+
 use crate::world::{ENTRY, World, program};
 use wirebench_schema::journal::{EndReason, Outcome};
 

@@ -1,3 +1,5 @@
+//! Signals and sudden deaths: nothing may survive, nothing may be lost.
+
 use crate::world::World;
 use rustix::process::Signal;
 use std::{io::Read, net::TcpStream};

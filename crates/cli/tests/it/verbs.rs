@@ -1,3 +1,5 @@
+//! The small verbs.
+
 use crate::world::{ENTRY, World};
 
 const NEEDY: &str = "[[requires]]\ncommand = \"no-such-program\"\ndebian = [\"some-package\"]\n";
@@ -20,7 +22,8 @@ fn list_shows_every_entry_and_what_is_missing() {
 #[test]
 fn setup_prints_what_it_would_install() {
     if !wirebench_runner::command::exists("apt-get") {
-        // Without Debian's package manager there is nothing that setup could do, and `list` says so.
+        // Without Debian's package manager there is nothing that setup could do, and `list` says
+        // so.
         return;
     }
     let world = World::new().with_entry("c/x", &format!("{ENTRY}{NEEDY}"));

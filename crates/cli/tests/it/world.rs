@@ -1,4 +1,5 @@
-//! A small world for one test: a checkout of its own, and a mark by which every process that it starts can be found.
+//! A small world for one test: a checkout of its own, and a mark by which every process that it
+//! starts can be found.
 
 use assert_cmd::Command;
 use std::{

@@ -1,7 +1,8 @@
-//! Echo over TCP: each connection sends random bytes of its own, numbered per message, and compares every byte.
+//! Echo over TCP: each connection sends random bytes of its own, numbered per message, and compares
+//! every byte.
 //!
-//! The number stands in the first bytes of the message, as many as fit, so that a reply that belongs to an earlier message
-//! or to another connection does not pass.
+//! The number stands in the first bytes of the message, as many as fit, so that a reply that
+//! belongs to an earlier message or to another connection does not pass.
 
 use crate::codec::{Codec, ConnectionCodec, Fed, Persistence, Reply, ReplyError};
 

@@ -1,7 +1,8 @@
 //! HTTP/1.1, strictly: the request, and the check of its reply however the bytes are split.
 //!
-//! It is no client library: a line that ends with a bare LF, a length that is said twice or a body that is not the expected
-//! one is a wrong reply, never something to get along with. It keeps no more than one head in memory.
+//! It is no client library: a line that ends with a bare LF, a length that is said twice or a body
+//! that is not the expected one is a wrong reply, never something to get along with. It keeps no
+//! more than one head in memory.
 
 mod head;
 
@@ -17,7 +18,8 @@ use crate::codec::{
 /// The longest head, interim replies included, and the longest trailer.
 pub(crate) const HEAD_LIMIT_BYTES: usize = 64 * 1024;
 
-/// How much of an expected body is kept for the comparison; of what lies behind it only the length counts.
+/// How much of an expected body is kept for the comparison; of what lies behind it only the length
+/// counts.
 const EXPECTED_BODY_LIMIT_BYTES: usize = 16 * 1024 * 1024;
 
 /// Whether the method of the request lets replies have a body.

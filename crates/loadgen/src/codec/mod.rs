@@ -1,7 +1,8 @@
-//! What a load speaks, without any input or output: the bytes of a request, and the check of its reply.
+//! What a load speaks, without any input or output: the bytes of a request, and the check of its
+//! reply.
 //!
-//! A codec knows nothing of sockets, time or counters. Bytes go in as they happen to arrive; what comes out depends on the
-//! bytes alone, never on how they were split.
+//! A codec knows nothing of sockets, time or counters. Bytes go in as they happen to arrive; what
+//! comes out depends on the bytes alone, never on how they were split.
 
 mod chunked;
 pub(crate) mod echo;
@@ -21,7 +22,8 @@ pub(crate) trait Codec {
 
 /// The requests and replies of one connection.
 ///
-/// Replies are checked in the order of their requests, so that several requests may one day be in flight.
+/// Replies are checked in the order of their requests, so that several requests may one day be in
+/// flight.
 pub(crate) trait ConnectionCodec: fmt::Debug {
     /// Forgets what was half received: the connection is made anew.
     fn restart(&mut self);
@@ -32,7 +34,8 @@ pub(crate) trait ConnectionCodec: fmt::Debug {
     /// The bytes of the request to send.
     fn request(&self) -> &[u8];
 
-    /// Checks bytes of a reply. It stops at the end of a reply, so that the caller sees what lies behind it.
+    /// Checks bytes of a reply. It stops at the end of a reply, so that the caller sees what lies
+    /// behind it.
     ///
     /// After an error only [`Self::restart`] makes sense.
     fn feed(&mut self, bytes: &[u8]) -> Result<Fed, ReplyError>;

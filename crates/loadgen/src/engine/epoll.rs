@@ -1,8 +1,10 @@
-//! Readiness notification. In the steady state a request costs one `write` and its reply one `read`.
+//! Readiness notification. In the steady state a request costs one `write` and its reply one
+//! `read`.
 //!
-//! Sockets are watched edge-triggered for input alone: after a read that did not fill the buffer nothing is left, and
-//! whatever comes later is a new edge. The end of the stream is the exception; it has a flag of its own (`RDHUP`). Interest
-//! in output is registered only while a write could not be finished.
+//! Sockets are watched edge-triggered for input alone: after a read that did not fill the buffer
+//! nothing is left, and whatever comes later is a new edge. The end of the stream is the exception;
+//! it has a flag of its own (`RDHUP`). Interest in output is registered only while a write could
+//! not be finished.
 
 use rustix::{
     event::{
@@ -46,7 +48,8 @@ enum Watch {
     Both,
 }
 
-/// One place for a socket. The generation tells events of an earlier socket in the same place apart.
+/// One place for a socket. The generation tells events of an earlier socket in the same place
+/// apart.
 #[derive(Debug)]
 struct Place {
     socket: Option<OwnedFd>,

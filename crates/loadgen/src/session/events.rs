@@ -29,7 +29,8 @@ impl<C: Codec> Session<C> {
         self.proceed(slot, now_ns)
     }
 
-    /// A connection that the pacer made wait may ask again. The time is that of the request, so it is read for each one.
+    /// A connection that the pacer made wait may ask again. The time is that of the request, so it
+    /// is read for each one.
     pub(crate) fn resume(&mut self, slot: usize, now_ns: u64) -> Action {
         self.cross_edges(now_ns);
         let connection = &self.slots[slot].connection;

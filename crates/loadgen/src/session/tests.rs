@@ -325,7 +325,8 @@ fn simulate(mut session: Session<Http1>, delay_ns: u64, edges: Edges) -> Outcome
 #[test]
 fn a_closed_loop_over_a_server_of_known_delay_gives_the_rate_that_arithmetic_gives() {
     let outcome = simulate(session(3, None), 2 * MS, EDGES);
-    // Replies come every 2 ms from 12 ms on; those from 20 to 118 ms lie in the window: 50 for each connection.
+    // Replies come every 2 ms from 12 ms on; those from 20 to 118 ms lie in the window: 50 for each
+    // connection.
     assert_eq!(outcome.record.requests, 150);
     assert_eq!(outcome.record.replies_per_connection, [50, 50, 50]);
     assert_eq!(outcome.record.requests_per_interval, [150]);

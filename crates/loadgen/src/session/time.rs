@@ -63,8 +63,8 @@ impl<C: Codec> Session<C> {
         }
     }
 
-    /// Where nothing has been connected for a whole timeout, what has not been tried yet would only take as long, batch by
-    /// batch. It is tried again when the load runs.
+    /// Where nothing has been connected for a whole timeout, what has not been tried yet would only
+    /// take as long, batch by batch. It is tried again when the load runs.
     fn give_up_connecting(&mut self, now_ns: u64) {
         if now_ns.saturating_sub(self.last_made_ns) >= self.timing.timeout_ns {
             self.unsettled -= self.to_connect.len();
@@ -83,7 +83,8 @@ impl<C: Codec> Session<C> {
         }
     }
 
-    /// Changes the phase when its end has passed. Called with every event, so that each one meets its own phase.
+    /// Changes the phase when its end has passed. Called with every event, so that each one meets
+    /// its own phase.
     #[inline]
     pub(super) fn cross_edges(&mut self, now_ns: u64) {
         if now_ns >= self.phase_end_ns {

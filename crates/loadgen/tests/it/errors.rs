@@ -13,8 +13,8 @@ use crate::{
     try_load,
 };
 
-/// Loads ten requests, all of which fail, in this way and no other. Each engine gets a server of its own, since the first
-/// connection to it is the preflight.
+/// Loads ten requests, all of which fail, in this way and no other. Each engine gets a server of
+/// its own, since the first connection to it is the preflight.
 fn only(serve: impl Fn() -> Server, kind: fn(&mut ErrorCounts) -> &mut u64, example: &str) {
     each_engine(|engine| {
         let server = serve();

@@ -1,4 +1,5 @@
-//! One behaviour suite over the public face, for every engine: whatever the server does, the report says what it was.
+//! One behaviour suite over the public face, for every engine: whatever the server does, the report
+//! says what it was.
 //!
 //! No test depends on speed; the bounds of time only keep a mistake from hanging.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]

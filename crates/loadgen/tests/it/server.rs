@@ -24,12 +24,14 @@ pub(crate) struct Server {
 #[derive(Debug, Default)]
 struct Shared {
     dead: AtomicBool,
-    /// Those that are being served. They are not held open from here: closing is the servers' affair.
+    /// Those that are being served. They are not held open from here: closing is the servers'
+    /// affair.
     streams: Mutex<Vec<Weak<TcpStream>>>,
 }
 
 impl Server {
-    /// Serves every connection by the function, which is told the number of the connection, and the server itself.
+    /// Serves every connection by the function, which is told the number of the connection, and the
+    /// server itself.
     ///
     /// Number 0 is the preflight, which most servers here treat well.
     pub(crate) fn start(serve: impl Fn(usize, &TcpStream, &Self) + Send + Sync + 'static) -> Self {

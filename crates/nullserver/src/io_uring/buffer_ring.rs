@@ -1,7 +1,9 @@
-//! Buffers that the kernel chooses from when something arrives, instead of one buffer for each waiting connection.
+//! Buffers that the kernel chooses from when something arrives, instead of one buffer for each
+//! waiting connection.
 //!
-//! A buffer is either the kernel's or lent to us, and the token `Lent` is the proof of the second. The memory is never
-//! freed: a worker serves until the process ends, and the kernel writes whenever it likes.
+//! A buffer is either the kernel's or lent to us, and the token `Lent` is the proof of the second.
+//! The memory is never freed: a worker serves until the process ends, and the kernel writes
+//! whenever it likes.
 
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::io;
@@ -91,8 +93,8 @@ impl BufferRing {
     /// What the kernel has put into the buffer.
     pub(super) fn contents(&self, lent: &Lent) -> &[u8] {
         let start = usize::from(lent.buffer) * self.shape.buffer_bytes as usize;
-        // SAFETY: `take` checked that the bytes lie within the memory, which is initialised, and while the token exists the
-        // buffer is not the kernel's to write.
+        // SAFETY: `take` checked that the bytes lie within the memory, which is initialised, and
+        // while the token exists the buffer is not the kernel's to write.
         unsafe { std::slice::from_raw_parts(self.memory.add(start).as_ptr(), lent.length()) }
     }
 
@@ -101,9 +103,9 @@ impl BufferRing {
     pub(super) fn give_back(&mut self, lent: Lent) {
         let place = usize::from(self.tail & (self.shape.buffers - 1));
         let start = usize::from(lent.buffer) * self.shape.buffer_bytes as usize;
-        // SAFETY: The place lies within the entries. There are as many places as buffers and this one was lent, so the
-        // kernel has read what stood in the place before. The reserved field, which is the tail in the first entry, is
-        // not written by these setters.
+        // SAFETY: The place lies within the entries. There are as many places as buffers and this
+        // one was lent, so the kernel has read what stood in the place before. The reserved
+        // field, which is the tail in the first entry, is not written by these setters.
         unsafe {
             let entry = &mut *self.entries.add(place).as_ptr();
             entry.set_addr(self.memory.add(start).as_ptr() as u64);
@@ -115,8 +117,8 @@ impl BufferRing {
 
     /// Shows the kernel all buffers that were given back.
     pub(super) fn publish(&mut self) {
-        // SAFETY: The pointer is to the first entry of a registered ring, in which the kernel reads the tail, aligned
-        // like any u16, while only this thread writes it.
+        // SAFETY: The pointer is to the first entry of a registered ring, in which the kernel reads
+        // the tail, aligned like any u16, while only this thread writes it.
         unsafe {
             let tail = BufRingEntry::tail(self.entries.as_ptr()).cast_mut();
             AtomicU16::from_ptr(tail).store(self.tail, Ordering::Release);

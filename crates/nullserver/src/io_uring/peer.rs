@@ -1,9 +1,10 @@
 //! One connection of the io_uring engine: what of it is in flight, and what to submit next.
 //!
-//! The usual answer is a *silent* send: it does not wait for room in the socket, so it is over when the system call that
-//! submits it returns, and it posts a completion only if it could not send everything. That saves a completion for each
-//! request, and a buffer can be sent from and given back within one round. Only what a silent send leaves over, or what is
-//! more than one of them can carry, goes the long way: it is kept, sent with a completion, at most one at a time, and when
+//! The usual answer is a *silent* send: it does not wait for room in the socket, so it is over when
+//! the system call that submits it returns, and it posts a completion only if it could not send
+//! everything. That saves a completion for each request, and a buffer can be sent from and given
+//! back within one round. Only what a silent send leaves over, or what is more than one of them can
+//! carry, goes the long way: it is kept, sent with a completion, at most one at a time, and when
 //! too much is kept the receiving stops.
 
 use std::io;
@@ -21,18 +22,21 @@ use crate::table::Key;
 /// Above this many bytes that a connection is owed, nothing more is received from it.
 const OWED_BYTES_LIMIT: usize = 128 * 1024;
 
-/// Receiving goes on when no more than this is owed; well below the limit, because stopping has its cost.
+/// Receiving goes on when no more than this is owed; well below the limit, because stopping has its
+/// cost.
 const OWED_BYTES_TO_RESUME: usize = OWED_BYTES_LIMIT / 2;
 
-/// A send that waits neither for room nor in the background: with `MSG_DONTWAIT` the kernel never puts it aside, and
-/// with `MSG_WAITALL` it counts a part as a failure and says how long the part was.
+/// A send that waits neither for room nor in the background: with `MSG_DONTWAIT` the kernel never
+/// puts it aside, and with `MSG_WAITALL` it counts a part as a failure and says how long the part
+/// was.
 const SILENT_FLAGS: i32 = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT | libc::MSG_WAITALL;
 
 /// What connections submit to and take from.
 pub(super) struct Io<'ring> {
     pub(super) ring: Ring<'ring>,
     pub(super) buffers: BufferRing,
-    /// Buffers that silent sends of this round send from; given back when the round's system call has returned.
+    /// Buffers that silent sends of this round send from; given back when the round's system call
+    /// has returned.
     pub(super) lent: Vec<Lent>,
 }
 
@@ -87,7 +91,8 @@ enum Settling {
 #[derive(Clone, Copy, Debug)]
 enum SilentSend {
     None,
-    /// It fell short, so that the next send has to wait for room. Another silent one would only fall short at once.
+    /// It fell short, so that the next send has to wait for room. Another silent one would only
+    /// fall short at once.
     FellShort,
     Replies {
         bytes: usize,
@@ -123,7 +128,8 @@ impl Peer {
         std::mem::replace(&mut self.settling, Settling::Marked) == Settling::No
     }
 
-    /// A receive brought bytes, the end of the input, or an error; without `more` it is no longer in flight.
+    /// A receive brought bytes, the end of the input, or an error; without `more` it is no longer
+    /// in flight.
     pub(super) fn received(
         &mut self,
         result: i32,
@@ -143,7 +149,8 @@ impl Peer {
             self.input = Input::Ended;
         } else if result < 0 {
             match Errno::from_raw_os_error(-result) {
-                // No buffer was left, or we stopped it, or something passing: settling decides whether to go on.
+                // No buffer was left, or we stopped it, or something passing: settling decides
+                // whether to go on.
                 Errno::NOBUFS | Errno::CANCELED | Errno::INTR | Errno::AGAIN => {}
                 _ => self.health = Health::Broken,
             }
@@ -200,7 +207,8 @@ impl Peer {
         }
     }
 
-    /// Submits whatever the connection's state asks for, once for each round in which something happened.
+    /// Submits whatever the connection's state asks for, once for each round in which something
+    /// happened.
     pub(super) fn settle(&mut self, key: Key, io: &mut Io<'_>) -> io::Result<Fate> {
         self.settling = Settling::No;
         if self.health == Health::Broken {
@@ -234,7 +242,8 @@ impl Peer {
     }
 
     fn settle_output(&mut self, key: Key, io: &mut Io<'_>) -> io::Result<()> {
-        // Whoever sends silently gets no later occasion to act, unless a receive is there to bring one.
+        // Whoever sends silently gets no later occasion to act, unless a receive is there to bring
+        // one.
         if self.input != Input::Armed {
             self.keep_held(&mut io.buffers);
         }
@@ -243,7 +252,8 @@ impl Peer {
             let entry = self.silent_send(key, contents.as_ptr(), contents.len());
             self.last_silent_send = SilentSend::Buffer { index_in_lent: io.lent.len() };
             io.lent.push(held);
-            // SAFETY: The buffer is on the list of those that are given back only after the next `enter`.
+            // SAFETY: The buffer is on the list of those that are given back only after the next
+            // `enter`.
             return unsafe { io.ring.push(&entry) };
         }
         let owed = self.connection.owed();
@@ -267,8 +277,9 @@ impl Peer {
             .flags(libc::MSG_NOSIGNAL)
             .build()
             .user_data(Operation::Send.tagged(key));
-        // SAFETY: A connection keeps its next output in place until it is told that it was sent, which happens when this
-        // request has completed; and it is dropped only when nothing is in flight.
+        // SAFETY: A connection keeps its next output in place until it is told that it was sent,
+        // which happens when this request has completed; and it is dropped only when
+        // nothing is in flight.
         unsafe { io.ring.push(&entry) }
     }
 
@@ -300,7 +311,8 @@ impl Peer {
     }
 }
 
-/// Asks for the end of an earlier request, which then completes as cancelled unless it is already over.
+/// Asks for the end of an earlier request, which then completes as cancelled unless it is already
+/// over.
 fn cancel(number: u64, io: &mut Io<'_>) -> io::Result<()> {
     let entry = opcode::AsyncCancel::new(number)
         .build()

@@ -35,7 +35,8 @@ fn read_trimmed(path: &str) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim().to_owned())
 }
 
-/// The cause behind an error of setting up, given the value of `kernel.io_uring_disabled` and the kernel's release.
+/// The cause behind an error of setting up, given the value of `kernel.io_uring_disabled` and the
+/// kernel's release.
 fn explain(error: &io::Error, disabled: Option<&str>, release: &str) -> String {
     match (Errno::from_io_error(error), disabled) {
         (Some(Errno::PERM | Errno::ACCESS), Some("2")) => {

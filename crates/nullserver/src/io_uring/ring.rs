@@ -1,5 +1,5 @@
-//! The ring itself: how it is set up, what its requests are tagged with, and the one system call of a round. It knows
-//! nothing of connections.
+//! The ring itself: how it is set up, what its requests are tagged with, and the one system call of
+//! a round. It knows nothing of connections.
 
 use std::io;
 
@@ -8,13 +8,15 @@ use rustix::io::Errno;
 
 use crate::table::Key;
 
-/// How many requests fit before they have to be submitted. Small, so that the queue stays in the cache.
+/// How many requests fit before they have to be submitted. Small, so that the queue stays in the
+/// cache.
 const SUBMISSION_ENTRIES: u32 = 256;
 
 /// How many completions fit. More than that are kept by the kernel, at a price, and are not lost.
 const COMPLETION_ENTRIES: u32 = 4096;
 
-/// What a request is for; stands above the connection's key in the number that comes back with its completion.
+/// What a request is for; stands above the connection's key in the number that comes back with its
+/// completion.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Operation {
     /// Accept connections until told otherwise.
@@ -53,9 +55,10 @@ impl Operation {
 
 /// Sets up a ring that only the calling thread will use.
 ///
-/// `SINGLE_ISSUER` and `DEFER_TASKRUN` (Linux 6.1) let the kernel finish work in our own waits and nowhere else, which
-/// saves locks and interruptions, and makes `COOP_TASKRUN` superfluous. Leaving out the index array (Linux 6.6) saves one
-/// indirection for each request, so an older kernel simply keeps it.
+/// `SINGLE_ISSUER` and `DEFER_TASKRUN` (Linux 6.1) let the kernel finish work in our own waits and
+/// nowhere else, which saves locks and interruptions, and makes `COOP_TASKRUN` superfluous. Leaving
+/// out the index array (Linux 6.6) saves one indirection for each request, so an older kernel
+/// simply keeps it.
 pub(super) fn build_ring() -> io::Result<IoUring> {
     let mut builder = IoUring::builder();
     builder
@@ -101,8 +104,8 @@ impl<'ring> Ring<'ring> {
     ///
     /// # Safety
     ///
-    /// Memory that the entry points to stays valid and unchanged until the request has completed; for a request that
-    /// says nothing on success, until the next `enter` has returned.
+    /// Memory that the entry points to stays valid and unchanged until the request has completed;
+    /// for a request that says nothing on success, until the next `enter` has returned.
     pub(super) unsafe fn push(&mut self, entry: &squeue::Entry) -> io::Result<()> {
         loop {
             // SAFETY: The caller vouches for the memory.
@@ -113,7 +116,8 @@ impl<'ring> Ring<'ring> {
         }
     }
 
-    /// Submits everything that is queued, and returns once there is at least one completion to take.
+    /// Submits everything that is queued, and returns once there is at least one completion to
+    /// take.
     pub(super) fn enter(&mut self) -> io::Result<()> {
         loop {
             let has_news = !(self.completions.is_empty() && self.unsent.is_empty());
@@ -150,7 +154,8 @@ impl<'ring> Ring<'ring> {
         self.completion.sync();
         match result {
             Ok(_) => Ok(()),
-            // A signal, or a shortage that taking completions relieves. What was not submitted is still in the queue.
+            // A signal, or a shortage that taking completions relieves. What was not submitted is
+            // still in the queue.
             Err(error) => match Errno::from_io_error(&error) {
                 Some(Errno::INTR | Errno::AGAIN | Errno::BUSY) => Ok(()),
                 _ => Err(error),

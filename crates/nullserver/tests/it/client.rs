@@ -78,8 +78,8 @@ impl Client {
         }
     }
 
-    /// Sends pieces of the endless repetition of `pattern` without reading, until no room has come up for a while or
-    /// `limit` is reached. Returns how many bytes went out.
+    /// Sends pieces of the endless repetition of `pattern` without reading, until no room has come
+    /// up for a while or `limit` is reached. Returns how many bytes went out.
     pub(crate) fn send_until_stuck(&mut self, pattern: &[u8], limit: usize) -> usize {
         self.stream.set_nonblocking(true).unwrap();
         let mut sent = 0;
@@ -100,8 +100,9 @@ impl Client {
         sent
     }
 
-    /// A receive buffer that does not grow makes the server's writes fall short early. It holds several segments of the
-    /// loopback interface, because with less than that the two kernels get into waiting for each other's timers.
+    /// A receive buffer that does not grow makes the server's writes fall short early. It holds
+    /// several segments of the loopback interface, because with less than that the two kernels
+    /// get into waiting for each other's timers.
     pub(crate) fn fix_receive_buffer(&mut self) {
         SockRef::from(&self.stream).set_recv_buffer_size(256 * 1024).unwrap();
     }

@@ -58,7 +58,8 @@ fn thousands_of_pipelined_requests_are_answered_although_nobody_reads_for_a_whil
     for_each_server("hello", |server| {
         let mut client = server.connect();
         client.fix_receive_buffer();
-        // The shortest possible heads, so that the replies are twenty times as long as the requests.
+        // The shortest possible heads, so that the replies are twenty times as long as the
+        // requests.
         client.send(&b"\r\n\r\n".repeat(50_000));
         std::thread::sleep(std::time::Duration::from_millis(200));
         server.assert_serves();
@@ -174,7 +175,8 @@ fn replies_for_which_there_is_no_room_any_more_are_finished_later() {
     for_each_server("hello", |server| {
         let mut client = server.connect();
         client.fix_receive_buffer();
-        // Few enough to be answered with one send each, many enough to fill whatever buffers there are.
+        // Few enough to be answered with one send each, many enough to fill whatever buffers there
+        // are.
         let piece = b"\r\n\r\n".repeat(250);
         client.send_separately(std::iter::repeat_n(piece.as_slice(), 600));
         client.expect(&REPLY.repeat(250 * 600));

@@ -1,4 +1,5 @@
-//! The server as a process: how it starts, ends, and copes with clients and limits that are out to break it.
+//! The server as a process: how it starts, ends, and copes with clients and limits that are out to
+//! break it.
 
 use std::fs;
 use std::num::NonZeroU32;

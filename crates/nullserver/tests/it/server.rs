@@ -1,5 +1,5 @@
-//! A null server as a child process that cannot outlive its test. Not a fake: it is the example program that cargo built
-//! next to this test.
+//! A null server as a child process that cannot outlive its test. Not a fake: it is the example
+//! program that cargo built next to this test.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
@@ -89,7 +89,8 @@ impl Drop for Server {
     }
 }
 
-/// The server's program with these arguments, set up so that it is killed when this process ends in whatever way.
+/// The server's program with these arguments, set up so that it is killed when this process ends in
+/// whatever way.
 pub(crate) fn command(arguments: &[&str], descriptors: Descriptors) -> Command {
     let mut command = Command::new(program());
     command.args(arguments).stdin(Stdio::null());
@@ -107,8 +108,9 @@ pub(crate) fn command(arguments: &[&str], descriptors: Descriptors) -> Command {
     command
 }
 
-/// Cargo puts tests into `deps` and examples into `examples` of the same folder. A plain `cargo test` brings both up to
-/// date; `cargo test --test it` leaves the example as it is, so build that first with `cargo build --examples`.
+/// Cargo puts tests into `deps` and examples into `examples` of the same folder. A plain `cargo
+/// test` brings both up to date; `cargo test --test it` leaves the example as it is, so build that
+/// first with `cargo build --examples`.
 fn program() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let profile = test.ancestors().nth(2).expect("tests lie in PROFILE/deps");

@@ -69,7 +69,8 @@ impl Book {
     }
 }
 
-/// Verifies and measures what is ready. The journal ends in order also when `stop` is set meanwhile.
+/// Verifies and measures what is ready. The journal ends in order also when `stop` is set
+/// meanwhile.
 pub fn conduct(
     experiment: &Experiment,
     prepared: &Prepared,

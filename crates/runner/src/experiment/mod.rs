@@ -1,7 +1,8 @@
-//! Carries out a suite: prepares every subject, writes the plan down, makes the runs, and writes each one down.
+//! Carries out a suite: prepares every subject, writes the plan down, makes the runs, and writes
+//! each one down.
 //!
 //! The order, which the journal keeps:
-//! 1. [`prepare`]: what is missing is found out, the rest is built, versions are read.
+//! 1. [`prepare()`]: what is missing is found out, the rest is built, versions are read.
 //! 2. The journal begins. What could not be prepared is its first news.
 //! 3. Conformance: a subject that fails a scenario is not measured in it.
 //! 4. The blocks of runs.

@@ -21,7 +21,8 @@ pub struct Prepared {
     pub ready: Vec<(Subject, BTreeMap<String, String>)>,
     /// Not ready, with reasons.
     pub unavailable: Vec<Unavailable>,
-    /// Whether something that should have worked did not: a build failed although all that it needs is there.
+    /// Whether something that should have worked did not: a build failed although all that it
+    /// needs is there.
     pub something_broke: bool,
 }
 

@@ -1,16 +1,19 @@
 //! The guard: a small process between wirebench and one server, so that no server survives.
 //!
-//! It is this same program behind a hidden verb. It adopts every descendant of the server (`PR_SET_CHILD_SUBREAPER`),
-//! so that none escapes by forking twice, and reads its own standard input: when wirebench ends in whatever way,
-//! `kill -9` included, the kernel closes that pipe and the guard kills the whole tree. When the guard itself is killed,
-//! the kernel kills the server.
+//! It is this same program behind a hidden verb. It adopts every descendant of the server
+//! (`PR_SET_CHILD_SUBREAPER`), so that none escapes by forking twice, and reads its own standard
+//! input: when wirebench ends in whatever way, `kill -9` included, the kernel closes that pipe and
+//! the guard kills the whole tree. When the guard itself is killed, the kernel kills the server.
 //!
 //! The order of a normal life:
-//! 1. wirebench starts the guard; the guard starts the server in a process group of its own: [`GuardEvent::Started`].
+//! 1. wirebench starts the guard; the guard starts the server in a process group of its own:
+//!    [`GuardEvent::Started`].
 //! 2. Lines that the server prints are passed on: [`GuardEvent::Stdout`].
 //! 3. wirebench writes `stop GRACE_MS`; the guard sends SIGTERM to the server.
-//! 4. The server ends: [`GuardEvent::Exited`]. If it does not within the grace: [`GuardEvent::Forced`] and SIGKILL.
-//! 5. Descendants get [`LINGER`] to follow. Those that do not are [`GuardEvent::LeftBehind`], and killed.
+//! 4. The server ends: [`GuardEvent::Exited`]. If it does not within the grace:
+//!    [`GuardEvent::Forced`] and SIGKILL.
+//! 5. Descendants get [`LINGER`] to follow. Those that do not are [`GuardEvent::LeftBehind`], and
+//!    killed.
 //! 6. [`GuardEvent::Done`], and the guard ends.
 
 mod process;

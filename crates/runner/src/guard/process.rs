@@ -1,4 +1,5 @@
-//! The guard's own process: starts one server, watches it, and ends its whole tree. See the module above for the order.
+//! The guard's own process: starts one server, watches it, and ends its whole tree. See the module
+//! above for the order.
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreaper, wait};
 use std::{
@@ -21,7 +22,8 @@ use crate::tree;
 const STDOUT_LINES_PASSED: u64 = 8;
 /// Bytes of such a line that are passed on.
 const STDOUT_LINE_BYTES: u64 = 1024;
-/// How long killing the tree may take before the guard gives up on processes that the kernel cannot end.
+/// How long killing the tree may take before the guard gives up on processes that the kernel cannot
+/// end.
 const KILL_PATIENCE: Duration = Duration::from_secs(5);
 
 /// What wakes the guard.
@@ -85,7 +87,8 @@ fn spawn_error(program: &str, error: &io::Error) -> String {
     }
 }
 
-/// Writes one event. Nobody reads any more once wirebench has gone; that is noticed on standard input.
+/// Writes one event. Nobody reads any more once wirebench has gone; that is noticed on standard
+/// input.
 fn emit(event: &GuardEvent) {
     if let Ok(mut line) = serde_json::to_vec(event) {
         line.push(b'\n');
@@ -123,7 +126,8 @@ fn watch(server: Pid, stdout: ChildStdout) {
     emit(&GuardEvent::Done { stdout_lines: lines.load(Ordering::Relaxed) });
 }
 
-/// Passes the first lines on and swallows the rest, so that a server that prints without end never blocks.
+/// Passes the first lines on and swallows the rest, so that a server that prints without end never
+/// blocks.
 fn forward_stdout(stdout: ChildStdout, lines: &AtomicU64) {
     let mut reader = BufReader::new(stdout);
     let mut line = Vec::new();
@@ -170,7 +174,8 @@ fn reap(sender: &Sender<Wake>) {
     }
 }
 
-/// Waits until the server has ended, by itself, on request or by force. Returns whether its whole tree is gone too.
+/// Waits until the server has ended, by itself, on request or by force. Returns whether its whole
+/// tree is gone too.
 fn live(server: Pid, wakes: &Receiver<Wake>) -> bool {
     let mut force_at: Option<Instant> = None;
     loop {
@@ -218,7 +223,8 @@ fn linger(wakes: &Receiver<Wake>) -> bool {
     }
 }
 
-/// Kills until nothing is left. A process that forks while it is being killed is found in the next round.
+/// Kills until nothing is left. A process that forks while it is being killed is found in the next
+/// round.
 fn end_tree(wakes: &Receiver<Wake>) {
     let until = Instant::now() + KILL_PATIENCE;
     while Instant::now() < until {

@@ -1,7 +1,7 @@
 //! Starts a server behind its guard, waits until it is ready, and ends it.
 //!
-//! There is no sleep here: readiness is a line that the server prints, or a connection that succeeds to a socket that
-//! is known to be the server's.
+//! There is no sleep here: readiness is a line that the server prints, or a connection that
+//! succeeds to a socket that is known to be the server's.
 
 mod ready;
 mod server;
@@ -99,7 +99,8 @@ pub enum LaunchError {
     },
     /// It printed something else first.
     #[error(
-        "the server's first line must be `listening HOST:PORT`, it was `{line}`; everything else belongs on standard error"
+        "the server's first line must be `listening HOST:PORT`, it was `{line}`; everything else \
+         belongs on standard error"
     )]
     ReadyLine {
         /// What it printed.

@@ -32,7 +32,8 @@ pub(super) fn by_line(
     Ok(server)
 }
 
-/// The server says nothing: a connection succeeds, and the socket that accepts it belongs to the server.
+/// The server says nothing: a connection succeeds, and the socket that accepts it belongs to the
+/// server.
 pub(super) fn by_connect(
     launcher: &Launcher,
     request: &Request<'_>,
@@ -55,13 +56,14 @@ pub(super) fn by_connect(
     Ok(server)
 }
 
-/// A port that the kernel chose and that nobody holds any more. Another program may take it before the server does;
-/// that is noticed, because the accepting socket must be the server's.
+/// A port that the kernel chose and that nobody holds any more. Another program may take it before
+/// the server does; that is noticed, because the accepting socket must be the server's.
 fn free_address(launcher: &Launcher) -> Result<SocketAddr, LaunchError> {
     Ok(TcpListener::bind((launcher.host, 0))?.local_addr()?)
 }
 
-/// Waits until `found` has an answer. It sees each event of the guard, and `None` at least every [`STEP`].
+/// Waits until `found` has an answer. It sees each event of the guard, and `None` at least every
+/// [`STEP`].
 fn wait<T>(
     server: &mut Server,
     timeout: Duration,

@@ -144,7 +144,8 @@ impl Server {
         self.exit
     }
 
-    /// Asks the server to end with SIGTERM, kills what does not end within `grace`, and waits until nothing is left.
+    /// Asks the server to end with SIGTERM, kills what does not end within `grace`, and waits until
+    /// nothing is left.
     #[must_use]
     pub fn stop(mut self, grace: Duration) -> Stopped {
         let mut stopped = Stopped::default();
@@ -169,13 +170,15 @@ impl Server {
         stopped
     }
 
-    /// The server accepts connections at `address`; what it prints from now on is beyond the contract.
+    /// The server accepts connections at `address`; what it prints from now on is beyond the
+    /// contract.
     pub(super) fn is_ready(&mut self, address: SocketAddr) {
         self.address = address;
         self.further_lines.clear();
     }
 
-    /// The next event of the guard, or none within `timeout`. An error means that the guard has gone.
+    /// The next event of the guard, or none within `timeout`. An error means that the guard has
+    /// gone.
     pub(super) fn next_event(&mut self, timeout: Duration) -> std::io::Result<Option<GuardEvent>> {
         match self.events.recv_timeout(timeout) {
             Ok(event) => {
@@ -191,7 +194,8 @@ impl Server {
         }
     }
 
-    /// Standard error of a server that has ended: waits until the guard, and with it the pipe, is done.
+    /// Standard error of a server that has ended: waits until the guard, and with it the pipe, is
+    /// done.
     pub(super) fn final_stderr(&mut self) -> String {
         self.commands = None;
         let _ = self.guard.wait();

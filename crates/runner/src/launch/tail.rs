@@ -1,4 +1,5 @@
-//! Reads all that a server writes to standard error and keeps the end of it, so that a flood fills no memory.
+//! Reads all that a server writes to standard error and keeps the end of it, so that a flood fills
+//! no memory.
 
 use std::{
     collections::VecDeque,
@@ -56,8 +57,8 @@ impl StderrTail {
         state.last.drain(..surplus);
     }
 
-    /// Waits until all that was written has been read. Only for a server that has ended; `most` bounds the wait, because
-    /// a process that nobody could kill may still hold the pipe.
+    /// Waits until all that was written has been read. Only for a server that has ended; `most`
+    /// bounds the wait, because a process that nobody could kill may still hold the pipe.
     pub(super) fn wait_for_end(&self, most: Duration) {
         let goes_on = |state: &mut State| !state.has_ended;
         let _ = self.0.ended.wait_timeout_while(self.state(), most, goes_on);

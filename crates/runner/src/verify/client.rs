@@ -65,7 +65,8 @@ impl Trouble {
         }
     }
 
-    /// The finding, with how far the conversation had come unless the bytes themselves are at fault.
+    /// The finding, with how far the conversation had come unless the bytes themselves are at
+    /// fault.
     pub(super) fn after(&self, progress: &str) -> String {
         match self {
             Self::Wrong(_) | Self::Connect(_) => self.to_string(),
@@ -178,7 +179,8 @@ impl Client {
         }
     }
 
-    /// Sends without reading until all is sent or the socket stays full. Returns how much was taken.
+    /// Sends without reading until all is sent or the socket stays full. Returns how much was
+    /// taken.
     pub(super) fn send_until_full(&mut self, bytes: &[u8]) -> Result<usize, Trouble> {
         let mut sent = 0;
         while sent < bytes.len() {
@@ -190,7 +192,8 @@ impl Client {
         Ok(sent)
     }
 
-    /// Sends `bytes` and, meanwhile and afterwards, gives all that comes to `take` until that has seen all it needs.
+    /// Sends `bytes` and, meanwhile and afterwards, gives all that comes to `take` until that has
+    /// seen all it needs.
     pub(super) fn transfer(
         &mut self,
         mut bytes: &[u8],

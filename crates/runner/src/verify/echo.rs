@@ -1,4 +1,5 @@
-//! Checks of `echo`: every byte back, in order, nothing else, however it is cut and whenever it is read.
+//! Checks of `echo`: every byte back, in order, nothing else, however it is cut and whenever it is
+//! read.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -152,7 +153,8 @@ fn echo_split(address: SocketAddr) -> Result<(), String> {
     let mut conversation = Conversation::open(address, Buffers::Usual, random_bytes(4, length))?;
     while conversation.sent < length {
         let end = (conversation.sent + random.usize(1..3000)).min(length);
-        // Some pieces are waited for, some follow at once, so that the server sees cuts of both kinds.
+        // Some pieces are waited for, some follow at once, so that the server sees cuts of both
+        // kinds.
         if random.bool() {
             conversation.send(end)?;
         } else {
@@ -170,7 +172,8 @@ fn echo_half_close(address: SocketAddr) -> Result<(), String> {
         };
         let stream = random_bytes(size as u64, size);
         let mut conversation = Conversation::open(address, Buffers::Usual, stream)?;
-        // The kernel takes this much from a client that does not read yet, unless it is short of memory.
+        // The kernel takes this much from a client that does not read yet, unless it is short of
+        // memory.
         conversation.send(size).map_err(|trouble| context(trouble.to_string()))?;
         conversation.client.half_close()?;
         // Lets the end of the stream reach a server that still has bytes to send back.
@@ -223,7 +226,8 @@ fn many_connections(address: SocketAddr) -> Result<(), String> {
     Ok(())
 }
 
-/// A few bytes on a fresh connection, for checks that only need to know that the server still works.
+/// A few bytes on a fresh connection, for checks that only need to know that the server still
+/// works.
 pub(super) fn works(address: SocketAddr) -> Result<(), String> {
     Conversation::open(address, Buffers::Usual, random_bytes(6, 100))?.exchange_all()
 }

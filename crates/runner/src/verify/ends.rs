@@ -1,4 +1,5 @@
-//! Checks of how server processes end: not when clients misbehave, at once when asked, completely, and quietly.
+//! Checks of how server processes end: not when clients misbehave, at once when asked, completely,
+//! and quietly.
 
 use std::time::Duration;
 use wirebench_schema::{
@@ -95,7 +96,8 @@ fn judge_quiet(stopped: &[Stopped], ready: Ready) -> Result<(), String> {
     for stopped in stopped {
         if stopped.stderr_bytes > STDERR_BYTES_MOST {
             return Err(format!(
-                "the server wrote {} bytes to standard error, at most {STDERR_BYTES_MOST} are allowed; the last line: {}",
+                "the server wrote {} bytes to standard error, at most {STDERR_BYTES_MOST} are \
+                 allowed; the last line: {}",
                 stopped.stderr_bytes,
                 show::bytes(stopped.stderr.lines().last().unwrap_or_default().as_bytes())
             ));

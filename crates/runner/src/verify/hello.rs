@@ -1,5 +1,5 @@
-//! The checks of the conversation that `hello` and `hello-timeout` have in common: one reply per head, however it
-//! arrives and whenever it is read.
+//! The checks of the conversation that `hello` and `hello-timeout` have in common: one reply per
+//! head, however it arrives and whenever it is read.
 //!
 //! What a reply must look like stands in `reply`. Each check opens connections of its own.
 

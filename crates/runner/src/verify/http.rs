@@ -1,4 +1,5 @@
-//! Requests, and a connection on which they get replies. The checks that use them are in `hello` and `timeout`.
+//! Requests, and a connection on which they get replies. The checks that use them are in `hello`
+//! and `timeout`.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -23,7 +24,8 @@ fn head_with(address: SocketAddr, fields: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// A head of exactly `length` bytes with fields of moderate length: servers bound the single field too.
+/// A head of exactly `length` bytes with fields of moderate length: servers bound the single field
+/// too.
 pub(super) fn padded_head(address: SocketAddr, length: usize) -> Vec<u8> {
     const NAME: &str = "X-Padding: ";
     const VALUE_BYTES: usize = 900;
@@ -55,7 +57,8 @@ impl Conversation {
         Ok(Self { client, replies: Replies::default(), address })
     }
 
-    /// Sends `bytes` and waits until `expected` replies have come on this connection in all, and nothing else.
+    /// Sends `bytes` and waits until `expected` replies have come on this connection in all, and
+    /// nothing else.
     pub(super) fn exchange(&mut self, bytes: &[u8], expected: usize) -> Result<(), String> {
         let replies = &mut self.replies;
         let before = replies.count();
@@ -138,12 +141,14 @@ pub(super) fn first_reply(
     }
 }
 
-/// A few requests on a fresh connection, for checks that only need to know that the server still works.
+/// A few requests on a fresh connection, for checks that only need to know that the server still
+/// works.
 pub(super) fn works(address: SocketAddr) -> Result<(), String> {
     Conversation::open(address, Buffers::Usual)?.ask(3)
 }
 
-/// What a client can do to a server when it goes away: in mid head, before the reply, with replies unread.
+/// What a client can do to a server when it goes away: in mid head, before the reply, with replies
+/// unread.
 pub(super) fn reset_clients(address: SocketAddr) -> Result<(), Trouble> {
     let head = head(address);
     for _ in 0..5 {

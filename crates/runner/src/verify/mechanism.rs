@@ -1,7 +1,8 @@
-//! Whether a server learns of events the way that its entry declares, as the kernel shows it in `/proc/PID/fdinfo`.
+//! Whether a server learns of events the way that its entry declares, as the kernel shows it in
+//! `/proc/PID/fdinfo`.
 //!
-//! What counts is what serves the connections: an epoll instance that watches none, or a ring that completes nothing,
-//! is no mechanism. Many runtimes open such for other purposes.
+//! What counts is what serves the connections: an epoll instance that watches none, or a ring that
+//! completes nothing, is no mechanism. Many runtimes open such for other purposes.
 
 use rustix::process::Pid;
 use std::{
@@ -17,8 +18,8 @@ use crate::tree;
 
 /// Requests that are served while the rings are watched.
 const REQUESTS: u32 = 20;
-/// Completions for so many requests show that a ring serves them. A server that first tries without the ring, or takes
-/// several events at once, has fewer than one for each.
+/// Completions for so many requests show that a ring serves them. A server that first tries without
+/// the ring, or takes several events at once, has fewer than one for each.
 const COMPLETIONS_LEAST: u32 = REQUESTS / 4;
 /// Between requests, so that the server has to wait for each.
 const PAUSE: Duration = Duration::from_millis(1);

@@ -1,12 +1,14 @@
-//! The conformance checks of `wirebench verify`: a server must do what its scenario says before a number of it counts.
+//! The conformance checks of `wirebench verify`: a server must do what its scenario says before a
+//! number of it counts.
 //!
-//! Every check has a stable name, is bounded in time and says what is wrong in one sentence. It judges behaviour only,
-//! never speed: each time limit is far beyond what a working server needs.
+//! Every check has a stable name, is bounded in time and says what is wrong in one sentence. It
+//! judges behaviour only, never speed: each time limit is far beyond what a working server needs.
 //!
 //! The checks come in groups, each on a server process of its own:
 //! 1. the conversation, with the workers that were asked for (`hello` or `echo`),
 //! 2. for `hello-timeout`, the timeouts, with a short one,
-//! 3. the processes (`process`, `mechanism`, `traffic`, `ends`), with two workers where the server can have them.
+//! 3. the processes (`process`, `mechanism`, `traffic`, `ends`), with two workers where the server
+//!    can have them.
 //!
 //! How all of these processes ended is judged last.
 
@@ -154,9 +156,10 @@ pub fn verify_subject(
 
 /// Runs all checks of the scenario of `request`, and calls `observe` after each.
 ///
-/// `request` says how many workers the conversation is checked with; its timeout is replaced by those of the checks.
-/// `declared` is absent for a command of which nothing is declared. Once `stop` is set, the check that runs comes to its
-/// end and no other begins; what has been checked so far is returned.
+/// `request` says how many workers the conversation is checked with; its timeout is replaced by
+/// those of the checks. `declared` is absent for a command of which nothing is declared. Once
+/// `stop` is set, the check that runs comes to its end and no other begins; what has been checked
+/// so far is returned.
 pub fn verify(
     launcher: &Launcher,
     request: &Request<'_>,

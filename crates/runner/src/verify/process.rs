@@ -1,4 +1,5 @@
-//! What `/proc` tells of a server's processes: their CPUs, their threads, what of them ran, and its connections.
+//! What `/proc` tells of a server's processes: their CPUs, their threads, what of them ran, and its
+//! connections.
 
 use procfs::net::{TcpNetEntry, TcpState};
 use rustix::process::Pid;
@@ -19,7 +20,8 @@ pub(super) struct RunTimes(BTreeMap<ThreadId, u64>);
 const KERNEL_THREAD_PREFIX: &str = "iou-";
 
 impl RunTimes {
-    /// Reads them. Threads that cannot be read any more have ended. `None` when the kernel does not count.
+    /// Reads them. Threads that cannot be read any more have ended. `None` when the kernel does not
+    /// count.
     pub(super) fn read(pids: &[Pid]) -> Option<Self> {
         fs::metadata("/proc/self/schedstat").ok()?;
         let mut times = BTreeMap::new();
@@ -115,8 +117,8 @@ pub(super) fn is_established(server_port: u16, client_port: u16) -> Result<bool,
     }))
 }
 
-/// Waits until the server has sent all that the kernel takes from it on the connection from `client_port`: bytes wait
-/// in the kernel, and for a while no more come. For at most `most`.
+/// Waits until the server has sent all that the kernel takes from it on the connection from
+/// `client_port`: bytes wait in the kernel, and for a while no more come. For at most `most`.
 pub(super) fn wait_until_blocked(
     server_port: u16,
     client_port: u16,

@@ -1,7 +1,8 @@
 //! A strict reader of the reply that `hello` fixes, which says in words what is wrong.
 //!
-//! Strict in what the contract fixes, open in what it leaves to frameworks: further header fields such as `Date` and
-//! `Server`, the reason phrase, parameters of the content type. Pure, and no general HTTP parser.
+//! Strict in what the contract fixes, open in what it leaves to frameworks: further header fields
+//! such as `Date` and `Server`, the reason phrase, parameters of the content type. Pure, and no
+//! general HTTP parser.
 
 use wirebench_schema::scenario::HELLO_BODY;
 

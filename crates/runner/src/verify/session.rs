@@ -1,8 +1,9 @@
 //! One scenario's course of checks: which server process runs, what has been found, what has ended.
 //!
-//! A server that ends in the middle is named in the check that it ended in, and the next check gets a fresh one. A
-//! server that does not start again, or does not speak the protocol at all, makes further checks pointless: they are
-//! skipped, so that nothing waits for it again and the one finding is not buried.
+//! A server that ends in the middle is named in the check that it ended in, and the next check gets
+//! a fresh one. A server that does not start again, or does not speak the protocol at all, makes
+//! further checks pointless: they are skipped, so that nothing waits for it again and the one
+//! finding is not buried.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},

@@ -35,7 +35,8 @@ pub(super) fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// Where `came` parts from what it should be: the bytes of `sent` that begin at `offset`. `None` when it does not.
+/// Where `came` parts from what it should be: the bytes of `sent` that begin at `offset`. `None`
+/// when it does not.
 pub(super) fn difference(sent: &[u8], offset: usize, came: &[u8]) -> Option<String> {
     let expected = &sent[offset.min(sent.len())..];
     if came.len() > expected.len() && came.starts_with(expected) {

@@ -50,8 +50,8 @@ pub(super) const CHECKS: [Check; 4] = [
     },
 ];
 
-/// Runs all checks at once and returns their outcomes in their order. What fails is tried a second time, because the
-/// machine, too, may be late once.
+/// Runs all checks at once and returns their outcomes in their order. What fails is tried a second
+/// time, because the machine, too, may be late once.
 pub(super) fn run_all(address: SocketAddr) -> Vec<Result<(), String>> {
     thread::scope(|scope| {
         let running: Vec<_> = CHECKS
@@ -65,7 +65,8 @@ pub(super) fn run_all(address: SocketAddr) -> Vec<Result<(), String>> {
     })
 }
 
-/// Waits for the end of a connection that has been silent since a moment between `earliest` and `latest`.
+/// Waits for the end of a connection that has been silent since a moment between `earliest` and
+/// `latest`.
 fn expect_closed(
     client: &mut Client,
     earliest: Instant,
@@ -157,7 +158,8 @@ fn active(address: SocketAddr) -> Result<(), String> {
     outcome
 }
 
-/// One connection with a request each [`PULSE`] for three timeouts, and whether this process was punctual.
+/// One connection with a request each [`PULSE`] for three timeouts, and whether this process was
+/// punctual.
 fn pulse(address: SocketAddr) -> Result<(Result<(), String>, bool), String> {
     let mut conversation = Conversation::open(address, Buffers::Usual)?;
     let began = Instant::now();

@@ -1,4 +1,5 @@
-//! Requests in either protocol, for checks that only need a server that is busy or a client that behaves badly.
+//! Requests in either protocol, for checks that only need a server that is busy or a client that
+//! behaves badly.
 
 use rustix::process::Pid;
 use std::{
@@ -89,7 +90,8 @@ pub(super) fn reset_clients(protocol: Protocol, address: SocketAddr) -> Result<(
     }
 }
 
-/// Keeps many connections busy and looks whether `workers` threads or processes of the tree really run.
+/// Keeps many connections busy and looks whether `workers` threads or processes of the tree really
+/// run.
 pub(super) fn workers(
     tree: &dyn Fn() -> Vec<Pid>,
     address: SocketAddr,

@@ -7,7 +7,8 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-/// A process that has started a server with a guard, as wirebench does, and the numbers of the server's processes.
+/// A process that has started a server with a guard, as wirebench does, and the numbers of the
+/// server's processes.
 fn start_launcher(mode: &str, mark: &str) -> (Child, Vec<i32>) {
     let (name, value) = marked(mark);
     let mut launcher = Command::new(WRONG_SERVER)

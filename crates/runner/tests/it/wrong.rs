@@ -1,4 +1,5 @@
-//! Each wrong server is found out by the check that is meant for its fault, and the finding says what is wrong.
+//! Each wrong server is found out by the check that is meant for its fault, and the finding says
+//! what is wrong.
 
 use crate::bench::{Setup, failures, for_each};
 use std::time::Duration;

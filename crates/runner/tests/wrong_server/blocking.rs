@@ -1,4 +1,5 @@
-//! A thread per connection with calls that block, and the faults that lie in reading, writing and waiting.
+//! A thread per connection with calls that block, and the faults that lie in reading, writing and
+//! waiting.
 
 use crate::{Options, announce, conversation::After, fault::Fault};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -100,7 +101,8 @@ const fn loses_at_end(options: &Options) -> bool {
     }
 }
 
-/// Whether nothing but the end of the stream comes next. More bytes, or nothing for a while, is a no.
+/// Whether nothing but the end of the stream comes next. More bytes, or nothing for a while, is a
+/// no.
 fn end_follows(stream: &TcpStream) -> io::Result<bool> {
     let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(HELD_BACK_MS) * 1_000_000 };
     let mut fds = [PollFd::new(stream, PollFlags::IN)];

@@ -1,4 +1,5 @@
-//! What a server answers to the bytes of one connection: pure, with the faults that lie in the bytes.
+//! What a server answers to the bytes of one connection: pure, with the faults that lie in the
+//! bytes.
 
 use crate::fault::Fault;
 use std::{

@@ -1,4 +1,5 @@
-//! An epoll loop per worker, each with a listening socket of its own, and the faults that lie in that.
+//! An epoll loop per worker, each with a listening socket of its own, and the faults that lie in
+//! that.
 
 use crate::{
     Options, announce,

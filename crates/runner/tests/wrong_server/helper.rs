@@ -1,4 +1,5 @@
-//! Processes around the server: children that stay, a launcher that is killed, signals that are ignored.
+//! Processes around the server: children that stay, a launcher that is killed, signals that are
+//! ignored.
 
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::{
@@ -73,7 +74,8 @@ pub(crate) fn escape_affinity() {
     }
 }
 
-/// `launcher MODE`: starts a server as wirebench does, prints the numbers of its processes, and waits to be killed.
+/// `launcher MODE`: starts a server as wirebench does, prints the numbers of its processes, and
+/// waits to be killed.
 pub(crate) fn launcher(words: &[String]) -> ExitCode {
     let program = std::env::current_exe().expect("a running program has a path");
     let program = program.display().to_string();

@@ -1,8 +1,8 @@
 //! Servers that are wrong on purpose, each in one way, to prove that `verify` finds it and says so.
 //!
-//! `wrong-server MODE SCENARIO HOST PORT WORKERS [TIMEOUT_MS]` follows the contract of `entries/README.md` except for
-//! what MODE names. The same program is the guard of the tests (`guard`) and what they kill (`launcher`). It is no
-//! example of how to write a server.
+//! `wrong-server MODE SCENARIO HOST PORT WORKERS [TIMEOUT_MS]` follows the contract of
+//! `entries/README.md` except for what MODE names. The same program is the guard of the tests
+//! (`guard`) and what they kill (`launcher`). It is no example of how to write a server.
 
 mod blocking;
 mod conversation;

@@ -1,7 +1,8 @@
 //! Entries: what `entry.toml` says of a server program, after its checks.
 //!
-//! [`Entry::parse`] reads the private wire form, which mirrors the file and rejects unknown keys, and gives each variant
-//! all that it inherits. `entries/README.md` explains the file to those who write one.
+//! [`Entry::parse`] reads the private wire form, which mirrors the file and rejects unknown keys,
+//! and gives each variant all that it inherits. `entries/README.md` explains the file to those who
+//! write one.
 
 mod wire;
 

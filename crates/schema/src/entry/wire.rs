@@ -1,4 +1,5 @@
-//! `entry.toml` as it stands in the file, and its way to an [`Entry`]. Nothing outside this module sees these types.
+//! `entry.toml` as it stands in the file, and its way to an [`Entry`]. Nothing outside this module
+//! sees these types.
 
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};

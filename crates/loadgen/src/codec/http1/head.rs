@@ -1,4 +1,5 @@
-//! The head of an HTTP/1.1 reply: what it says about the reply and the connection. Everything else in it is read over.
+//! The head of an HTTP/1.1 reply: what it says about the reply and the connection. Everything else
+//! in it is read over.
 
 use crate::codec::{Persistence, ReplyError, excerpt};
 
@@ -24,7 +25,8 @@ pub(super) enum Framing {
 /// How each reply begins.
 pub(super) const MAGIC: &[u8] = b"HTTP/1.";
 
-/// Says at once when the first bytes are those of another protocol, which may never send the end of a head.
+/// Says at once when the first bytes are those of another protocol, which may never send the end of
+/// a head.
 pub(super) fn check_start(kept: &[u8], bytes: &[u8]) -> Result<(), ReplyError> {
     let rest = &MAGIC[kept.len()..];
     let compared = rest.len().min(bytes.len());
