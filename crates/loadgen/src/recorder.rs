@@ -59,6 +59,10 @@ pub(crate) struct Record {
     pub(crate) requests_per_interval: Vec<u64>,
     /// Connections made again after a failure, over the whole load.
     pub(crate) reconnects: u64,
+    /// Sum over all waits that found something of how many connections were ready.
+    pub(crate) ready_found: u64,
+    /// The same sum, had every wait found as many as it could.
+    pub(crate) ready_possible: u64,
 }
 
 /// A histogram in which every latency up to the timeout has its place.
@@ -88,6 +92,8 @@ impl Recorder {
                 // Room for a minute, so that a usual load allocates nothing here.
                 requests_per_interval: Vec::with_capacity(600),
                 reconnects: 0,
+                ready_found: 0,
+                ready_possible: 0,
             },
         }
     }
@@ -109,6 +115,14 @@ impl Recorder {
             self.roll(now_ns);
         }
         self.scope = Scope::Nothing;
+    }
+
+    /// A wait has found `ready` connections of `possible` with something to do.
+    pub(crate) const fn found(&mut self, ready: usize, possible: usize) {
+        if matches!(self.scope, Scope::Everything) && ready > 0 {
+            self.record.ready_found += ready as u64;
+            self.record.ready_possible += possible as u64;
+        }
     }
 
     /// A correct reply has arrived.

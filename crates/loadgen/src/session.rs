@@ -208,6 +208,11 @@ impl<C: Codec> Session<C> {
         self.attention_ns
     }
 
+    /// The engine's wait has found so many connections ready, of so many that it could have found.
+    pub(crate) const fn found(&mut self, ready: usize, possible: usize) {
+        self.recorder.found(ready, possible);
+    }
+
     /// What the session wants to be done now, one thing at a time, until there is nothing left.
     pub(crate) fn next_command(&mut self, now_ns: u64) -> Option<Command> {
         if let Some(command) = self.commands.pop_front() {

@@ -48,10 +48,12 @@ pub(crate) fn summarize(
         reconnects: 0,
         fairness: fairness(outcomes),
         in_flight_at_end: 0,
+        ready_share: 0.0,
         thread_cpu_ns: outcomes.iter().map(|outcome| outcome.cpu_ns).collect(),
     };
     let mut latency = latency_histogram(plan.timing.timeout_ns);
     let mut censored = 0;
+    let (mut ready_found, mut ready_possible) = (0, 0);
     for Outcome { record, in_flight, .. } in outcomes {
         // All histograms have the same bounds, so none of them is too wide for the sum.
         let _ = latency.add(&record.latency);
@@ -62,12 +64,17 @@ pub(crate) fn summarize(
         report.errors.add(&record.errors);
         report.reconnects += record.reconnects;
         report.in_flight_at_end += in_flight;
+        ready_found += record.ready_found;
+        ready_possible += record.ready_possible;
         for (sum, count) in report.status_classes.iter_mut().zip(record.status_classes) {
             *sum += count;
         }
     }
     if window_ns > 0 {
         report.requests_per_second = report.requests as f64 * 1e9 / window_ns as f64;
+    }
+    if ready_possible > 0 {
+        report.ready_share = ready_found as f64 / ready_possible as f64;
     }
     report.latency = (!latency.is_empty()).then(|| latency_summary(&latency, censored));
     report

@@ -188,6 +188,7 @@ mod tests {
             reconnects: 0,
             fairness: Fairness::default(),
             in_flight_at_end: 10,
+            ready_share: 0.5,
             thread_cpu_ns: vec![1, 1],
         }
     }

@@ -26,13 +26,22 @@ pub struct Step {
 }
 
 /// All runs in their order: each block holds every cell once, in an order of its own.
+///
+/// The runs of one workload stay together within a block, because they are put in relation to each
+/// other: the less time between them, the less of the machine's drift is between them.
 #[must_use]
 pub fn steps(subjects: &[Subject], workloads: &[Workload], blocks: u32, seed: u64) -> Vec<Step> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut steps = Vec::new();
     for block in 0..blocks {
-        let mut cells = cells(subjects, workloads);
-        random.shuffle(&mut cells);
+        let mut order: Vec<usize> = (0..workloads.len()).collect();
+        random.shuffle(&mut order);
+        let mut cells = Vec::new();
+        for workload in order {
+            let mut able = able(subjects, &workloads[workload]);
+            random.shuffle(&mut able);
+            cells.extend(able.into_iter().map(|subject| (subject, workload)));
+        }
         for (position, (subject, workload)) in (0..).zip(cells) {
             steps.push(Step { block, position, subject, workload });
         }
@@ -40,18 +49,10 @@ pub fn steps(subjects: &[Subject], workloads: &[Workload], blocks: u32, seed: u6
     steps
 }
 
-/// Every pair of a subject and a workload whose scenario it has.
-fn cells(subjects: &[Subject], workloads: &[Workload]) -> Vec<(usize, usize)> {
-    let able = |subject: &Subject, scenario| subject.variant.scenarios.contains(&scenario);
-    let mut cells = Vec::new();
-    for (workload_index, workload) in workloads.iter().enumerate() {
-        for (subject_index, subject) in subjects.iter().enumerate() {
-            if able(subject, workload.scenario) {
-                cells.push((subject_index, workload_index));
-            }
-        }
-    }
-    cells
+/// The subjects that have the scenario of `workload`.
+fn able(subjects: &[Subject], workload: &Workload) -> Vec<usize> {
+    let able = |index: &usize| subjects[*index].variant.scenarios.contains(&workload.scenario);
+    (0..subjects.len()).filter(able).collect()
 }
 
 /// The scenarios of `subject` that the workloads need.
@@ -163,6 +164,9 @@ requests = 1000
             let mut cells: Vec<_> = steps.map(|step| (step.workload, step.subject)).collect();
             cells.sort_unstable();
             assert_eq!(cells, [(0, 0), (0, 1), (0, 2), (1, 2)]);
+            let order: Vec<_> =
+                plan.iter().filter(|s| s.block == block).map(|s| s.workload).collect();
+            assert!(order.is_sorted() || order.iter().rev().is_sorted(), "{order:?}");
         }
         assert_eq!(plan, steps(&subjects, &suite.workloads, suite.blocks, 7));
         assert_ne!(plan, steps(&subjects, &suite.workloads, suite.blocks, 8));

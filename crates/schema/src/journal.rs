@@ -200,7 +200,7 @@ pub struct Cost {
 pub enum Bound {
     /// The server's CPUs were busy: the rate is the server's.
     Server,
-    /// The generator's CPUs were busy: the server may be able to do more.
+    /// The generator's CPUs were busy and replies waited for it: the server may be able to do more.
     Generator,
     /// Neither was busy all the time: waiting, on each other or on a timer, sets the rate.
     Neither,

@@ -257,6 +257,7 @@ impl Engine for EpollEngine {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(failure("wait for events", error)),
         }
+        session.found(self.events.len(), self.places.len().min(EVENTS));
         for index in 0..self.events.len() {
             self.on_event(session, self.events[index]);
         }

@@ -95,6 +95,7 @@ fn load(rate: f64, errors: u64) -> LoadReport {
         reconnects: 0,
         fairness: Fairness::default(),
         in_flight_at_end: 0,
+        ready_share: 0.5,
         thread_cpu_ns: vec![1],
     }
 }
