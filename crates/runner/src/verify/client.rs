@@ -16,7 +16,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 const LIFETIME: Duration = Duration::from_secs(10);
 /// How long a socket must refuse bytes to count as full.
 const FULL_AFTER: Duration = Duration::from_millis(250);
-/// With these the kernel keeps some 150 KiB in each direction, instead of several MiB.
+/// With these the kernel keeps little in each direction, at least for the first connections.
 const SMALL_SEGMENT_BYTES: u32 = 1400;
 const SMALL_RECEIVE_BYTES: usize = 16 * 1024;
 /// Bytes read at once.
@@ -27,7 +27,7 @@ const READ_BYTES: usize = 64 * 1024;
 pub(super) enum Buffers {
     /// As much as it likes.
     Usual,
-    /// So little that the server soon meets a full socket.
+    /// As little as a client can ask for, so that the server soon meets a full socket.
     Small,
 }
 

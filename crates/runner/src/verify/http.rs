@@ -9,8 +9,11 @@ use super::{
     show,
 };
 
-/// So many requests make more reply bytes than the kernel keeps for a client with small buffers.
-pub(super) const REQUESTS_TO_FILL: usize = 4000;
+/// So many requests make more reply bytes than the kernel keeps for a client that does not read.
+///
+/// The server's send buffer may grow to the last number of `net.ipv4.tcp_wmem`, usually 4 MiB. What
+/// it really grows to depends on what the kernel has learned of earlier connections to the address.
+pub(super) const REQUESTS_TO_FILL: usize = 64_000;
 
 /// A request as browsers and load generators send it.
 pub(super) fn head(address: SocketAddr) -> Vec<u8> {

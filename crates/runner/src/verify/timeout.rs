@@ -129,7 +129,7 @@ fn write(address: SocketAddr) -> Result<(), String> {
     if !matches!(client.look(super::client::PATIENCE)?, Seen::Bytes(_)) {
         return Err("the first request was not answered".into());
     }
-    let stream = head(address).repeat(2 * REQUESTS_TO_FILL);
+    let stream = head(address).repeat(REQUESTS_TO_FILL);
     let sent = client.send_until_full(&stream)?;
     let since = Instant::now();
     while process::is_established(address.port(), client.port())? {
