@@ -50,7 +50,7 @@ pub fn report(journal: &Journal, style: Style) -> String {
         add_workload(&mut text, summary, style);
     }
     add_unavailable(&mut text, journal, style);
-    text.push_str(&reading_aid(journal));
+    text.push_str(&reading_aid(journal, style));
     text
 }
 
@@ -71,8 +71,8 @@ fn headline(journal: &Journal) -> String {
         Some(EndReason::Interrupted) => "; interrupted, these are the runs until then",
         None => "; cut off, these are the runs until then",
     };
-    let blocks = start.blocks;
-    format!("suite {}, {blocks} blocks, seed {}, {sides}{ended}", start.suite, start.seed)
+    let blocks = count(start.blocks, "block");
+    format!("suite {}, {blocks}, seed {}, {sides}{ended}", start.suite, start.seed)
 }
 
 fn list(cpus: &[u32]) -> String {
@@ -186,25 +186,34 @@ fn add_unavailable(text: &mut String, journal: &Journal, style: Style) {
     text.push('\n');
 }
 
-/// What the columns mean, and what they cannot show.
-fn reading_aid(journal: &Journal) -> String {
-    let blocks = journal.start.blocks;
-    let baseline = journal.start.baseline.as_ref();
-    let base = baseline.map_or(String::new(), |id| {
-        format!(
-            "* is the baseline, {id}; ratio is the median over the blocks of requests/s in relation to it. "
-        )
-    });
-    // The sign test and Wilcoxon's need six pairs before 5 % can be reached: 2 / 2^6.
-    let few = if blocks < 6 {
-        format!("{blocks} blocks cannot show that a small difference is real. ")
-    } else {
-        String::new()
-    };
-    format!(
-        "{base}Figures are medians of the runs; memory is the peak, errors are the sum. {few}\
-         `generator` under `bound by` means that the load generator was at its limit and the server may do more.\n"
-    )
+/// What the columns mean, and what they cannot show: one sentence a line.
+fn reading_aid(journal: &Journal, style: Style) -> String {
+    let start = &journal.start;
+    let mut lines = Vec::new();
+    if let Some(id) = &start.baseline {
+        lines.push(format!(
+            "* is the baseline, {id}; a ratio is made within each block, and the median is shown"
+        ));
+    }
+    lines
+        .push("figures are medians of the runs; memory is the peak, errors are the sum".to_owned());
+    // Wilcoxon's signed-rank test needs six pairs before 5 % can be reached: 2 / 2^6.
+    if start.blocks < 6 {
+        let blocks = count(start.blocks, "block");
+        lines
+            .push(format!("{blocks} cannot show that a small difference is real: try --blocks 10"));
+    }
+    lines.push(
+        "bound by generator: the load generator was at its limit, the server may do more".into(),
+    );
+    let bullet = if style == Style::Markdown { "- " } else { "" };
+    lines.iter().map(|line| format!("{bullet}{line}\n")).collect()
+}
+
+/// A number with its noun.
+fn count(number: u32, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
 }
 
 #[cfg(test)]

@@ -88,7 +88,8 @@ pub struct Changes {
     pub duration: Option<Duration>,
     /// Another warm-up, in every workload.
     pub warmup: Option<Duration>,
-    /// Only the workloads of these scenarios; empty means all.
+    /// Only the workloads of these scenarios; empty means all. For a scenario without one, the first
+    /// workload of the suite serves as the model.
     pub scenarios: Vec<Scenario>,
 }
 
@@ -103,13 +104,15 @@ pub fn change(suite: &mut Suite, changes: &Changes) -> Result<(), String> {
         return Err("0 workers serve nothing: give --workers at least 1".to_owned());
     }
     if !changes.scenarios.is_empty() {
-        let asked = &changes.scenarios;
-        suite.workloads.retain(|workload| asked.contains(&workload.scenario));
-    }
-    if suite.workloads.is_empty() {
-        let names: Vec<&str> = changes.scenarios.iter().map(|scenario| scenario.name()).collect();
-        let (suite, names) = (&suite.name, names.join(", "));
-        return Err(format!("the suite `{suite}` has no workload of the scenario {names}"));
+        let first = suite.workloads.first().cloned();
+        suite.workloads.retain(|workload| changes.scenarios.contains(&workload.scenario));
+        for &scenario in &changes.scenarios {
+            let has = |workload: &Workload| workload.scenario == scenario;
+            if !suite.workloads.iter().any(has) {
+                let name = scenario.name().to_owned();
+                suite.workloads.extend(first.clone().map(|w| Workload { name, scenario, ..w }));
+            }
+        }
     }
     for workload in &mut suite.workloads {
         workload.connections = changes.connections.unwrap_or(workload.connections);
@@ -180,7 +183,15 @@ requests = 1000
         assert!(spoilt(Changes { blocks: Some(0), ..Changes::default() }).contains("--blocks"));
         assert!(spoilt(Changes { workers: Some(0), ..Changes::default() }).contains("--workers"));
         assert!(spoilt(Changes { connections: Some(0), ..Changes::default() }).contains("-c"));
-        let echo = Changes { scenarios: vec![Scenario::Echo], ..Changes::default() };
-        assert!(spoilt(echo).contains("no workload of the scenario echo"));
+    }
+
+    #[test]
+    fn a_scenario_that_the_suite_lacks_is_modelled_on_its_first_workload() {
+        let mut suite = Suite::parse("example", SUITE).unwrap();
+        let scenarios = vec![Scenario::Echo];
+        change(&mut suite, &Changes { scenarios, ..Changes::default() }).unwrap();
+        let workload = &suite.workloads[0];
+        assert_eq!((workload.name.as_str(), workload.scenario), ("echo", Scenario::Echo));
+        assert_eq!((suite.workloads.len(), workload.connections), (1, 64));
     }
 }

@@ -5,10 +5,13 @@ use anyhow::Context as _;
 use std::{fs, path::PathBuf, time::Duration};
 use wirebench_report::table::{Style, report};
 use wirebench_runner::{
-    experiment::{Experiment, Finished, Prepared, Verification, conduct, prepare},
+    experiment::{
+        Experiment, FALLBACK_BASELINE, Finished, Prepared, Verification, conduct, prepare,
+    },
     measure::Bench,
     place::{Wish, place},
     plan::{self, Changes},
+    requirement::{Availability, availability},
     subject::Subject,
     topology,
 };
@@ -25,8 +28,6 @@ use crate::{
 
 /// The suite without which nothing is asked.
 const DEFAULT_SUITE: &str = "quick";
-/// The entry that stands in for a baseline that cannot be built.
-const FALLBACK_BASELINE: &str = "builtin/epoll";
 
 /// Arguments of `wirebench run`.
 #[derive(Debug, clap::Args)]
@@ -235,12 +236,12 @@ fn subjects(
     if !names.is_empty() || !own.is_empty() {
         // The baseline comes along, or what stands in for it when it cannot be built.
         let known = context.subjects()?;
-        for name in [suite.baseline.as_str(), FALLBACK_BASELINE] {
-            if known.iter().any(|subject| subject.variant.id.matches(name)) {
-                names.push(name.to_owned());
-                break;
-            }
-        }
+        let usable = |name: &&str| {
+            let mut named = known.iter().filter(|subject| subject.variant.id.matches(name));
+            named.any(|it| availability(it, PROBE_IO_URING) == Availability::Ready)
+        };
+        let baseline = [suite.baseline.as_str(), FALLBACK_BASELINE].into_iter().find(usable);
+        names.extend(baseline.map(str::to_owned));
     }
     let mut subjects = own;
     subjects.extend(context.select(&names)?);

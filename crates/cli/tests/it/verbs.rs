@@ -72,6 +72,17 @@ fn verify_names_each_check_and_counts_them() {
 }
 
 #[test]
+fn a_ring_is_found_where_it_is_declared() {
+    let world = World::new();
+    if !stdout(&world, &["list", "builtin/io_uring"]).contains("ready") {
+        // This kernel lets nobody set up rings; `list` has said so with the reason.
+        return;
+    }
+    let text = stdout(&world, &["verify", "builtin/io_uring", "--scenario", "echo"]);
+    assert!(text.contains("PASS  builtin/io_uring echo mechanism"), "{text}");
+}
+
+#[test]
 fn help_names_every_verb() {
     let text = stdout(&World::new(), &["--help"]);
     for verb in

@@ -13,7 +13,7 @@ use wirebench_schema::{
     scenario::Scenario,
 };
 
-use super::{Experiment, Observer, Prepared, Progress, Verification};
+use super::{Experiment, FALLBACK_BASELINE, Observer, Prepared, Progress, Verification};
 use crate::{
     environment, journal,
     journal::Writer,
@@ -22,9 +22,6 @@ use crate::{
     subject::Subject,
     verify,
 };
-
-/// The variant that stands in for a baseline that cannot be measured: it needs no toolchain.
-const FALLBACK_BASELINE: &str = "builtin/epoll";
 
 /// Why an experiment cannot go on. What was journalled before stays.
 #[derive(Debug, thiserror::Error)]
@@ -120,10 +117,8 @@ fn nothing_to_measure(experiment: &Experiment, prepared: &Prepared) -> String {
 }
 
 fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
-    let describe = |(subject, versions): &(Subject, _)| {
-        let versions: &std::collections::BTreeMap<String, String> = versions;
-        subject.describe(versions.clone())
-    };
+    let variants = prepared.ready.iter();
+    let variants = variants.map(|(subject, versions)| subject.describe(versions.clone()));
     Start {
         format: JOURNAL_FORMAT,
         started: journal::now(),
@@ -132,7 +127,7 @@ fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
         baseline: prepared.first_ready(&[&experiment.suite.baseline, FALLBACK_BASELINE]),
         seed: experiment.bench.seed,
         blocks: experiment.suite.blocks,
-        variants: prepared.ready.iter().map(describe).collect(),
+        variants: variants.collect(),
         workloads: experiment.suite.workloads.clone(),
         placement: experiment.bench.placement.clone(),
     }

@@ -24,6 +24,9 @@ use wirebench_schema::{
 
 use crate::{build::Built, measure::Bench, project::Project};
 
+/// The variant that stands in for a baseline that cannot be measured: it needs no toolchain.
+pub const FALLBACK_BASELINE: &str = "builtin/epoll";
+
 /// What is to be carried out.
 #[derive(Debug)]
 pub struct Experiment {
