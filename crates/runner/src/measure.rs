@@ -211,8 +211,9 @@ impl Bench {
 
 /// Which side was at its limit.
 ///
-/// Two busy sides say little, because a side with time to spare spends it on looking more often for less. Then the place
-/// tells where the requests of the closed loop waited: more than half of them at one side make it the limit.
+/// Two busy sides say little, because a side with time to spare spends it on looking more often for
+/// less. Then the place tells where the requests of the closed loop waited: more than half of them
+/// at one side make it the limit.
 fn bound(cost: &Cost, ready_share: f64) -> Bound {
     let server = cost.cpu_share >= BUSY;
     let generator = cost.generator_cpu_share >= BUSY;

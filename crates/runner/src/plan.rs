@@ -88,8 +88,8 @@ pub struct Changes {
     pub duration: Option<Duration>,
     /// Another warm-up, in every workload.
     pub warmup: Option<Duration>,
-    /// Only the workloads of these scenarios; empty means all. For a scenario without one, the first
-    /// workload of the suite serves as the model.
+    /// Only the workloads of these scenarios; empty means all. For a scenario without one, the
+    /// first workload of the suite serves as the model.
     pub scenarios: Vec<Scenario>,
 }
 
