@@ -184,7 +184,7 @@ fn packages(setup: &Setup) -> Vec<Finding> {
         findings.push(Finding {
             name: "entry",
             state: State::Missing,
-            text: format!("{variant} cannot be built here: missing {reason}"),
+            text: format!("{variant} cannot be measured here: {reason}"),
             remedy: None,
         });
     }

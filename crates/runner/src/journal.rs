@@ -18,10 +18,11 @@ pub fn now() -> String {
     Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// Makes a new folder below `parent` that is named after the time and the suite.
+/// Makes a new folder below `parent` that is named after the time and the suite. An error names the
+/// folder.
 pub fn new_run_folder(parent: &Path, suite: &str) -> io::Result<PathBuf> {
-    fs::create_dir_all(parent)?;
     let name = format!("{}-{suite}", Timestamp::now().strftime("%Y-%m-%d-%H%M%S"));
+    fs::create_dir_all(parent).map_err(|error| at(parent, &error))?;
     let mut number = 1;
     loop {
         let suffix = if number == 1 { String::new() } else { format!("-{number}") };
@@ -29,9 +30,14 @@ pub fn new_run_folder(parent: &Path, suite: &str) -> io::Result<PathBuf> {
         match fs::create_dir(&folder) {
             Ok(()) => return Ok(folder),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-            Err(error) => return Err(error),
+            Err(error) => return Err(at(&folder, &error)),
         }
     }
+}
+
+/// An error with the file that it is about.
+pub(crate) fn at(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 /// An open journal.
@@ -54,10 +60,10 @@ impl Writer {
         let mut line = serde_json::to_vec(record)?;
         line.push(b'\n');
         self.file.write_all(&line).and_then(|()| self.file.sync_data()).map_err(|error| {
-            let path = self.path.display();
+            let error = at(&self.path, &error);
             io::Error::new(
                 error.kind(),
-                format!("{path}: {error}; all runs before this one are kept there"),
+                format!("{error}; all runs before this one are kept there"),
             )
         })
     }

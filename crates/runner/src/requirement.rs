@@ -15,14 +15,14 @@ pub enum Availability {
     Ready,
     /// `wirebench setup` can bring what is missing.
     NeedsSetup {
-        /// What is missing, in words.
+        /// What is missing, each as a clause.
         missing: Vec<String>,
         /// The Debian packages that bring it.
         packages: BTreeSet<String>,
     },
     /// Something is missing that no package brings.
     NotAvailable {
-        /// What is missing, in words.
+        /// What is missing, each as a clause.
         missing: Vec<String>,
     },
 }
@@ -36,9 +36,9 @@ impl Availability {
             Self::NeedsSetup { missing, packages } => {
                 let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
                 let (missing, packages) = (missing.join(", "), packages.join(" "));
-                Some(format!("missing: {missing}; `wirebench setup` installs {packages}"))
+                Some(format!("{missing}; `wirebench setup` installs {packages}"))
             }
-            Self::NotAvailable { missing } => Some(format!("missing: {}", missing.join(", "))),
+            Self::NotAvailable { missing } => Some(missing.join(", ")),
         }
     }
 }
@@ -69,18 +69,19 @@ pub fn availability(subject: &Subject, probe_io_uring: ProbeIoUring) -> Availabi
     }
 }
 
-/// What is missing for `need`, or nothing.
+/// What is missing for `need`, as a clause, or nothing.
 fn lacks(need: &Need, probe_io_uring: ProbeIoUring) -> Option<String> {
     match need {
-        Need::Command(name) => (!exists(name)).then(|| format!("the program `{name}`")),
-        Need::Header(name) => (!has_header(name)).then(|| format!("the header <{name}>")),
-        Need::PkgConfig(package) => {
-            (!has_package(package)).then(|| format!("the pkg-config package `{package}`"))
+        Need::Command(name) => (!exists(name)).then(|| format!("the program `{name}` is missing")),
+        Need::Header(name) => {
+            (!has_header(name)).then(|| format!("the header <{name}> is missing"))
         }
+        Need::PkgConfig(package) => (!has_package(package))
+            .then(|| format!("the pkg-config package `{package}` is missing")),
         Need::Kernel { major, minor } => {
             let release = kernel_release();
             (parse_release(&release) < Some((*major, *minor)))
-                .then(|| format!("Linux {major}.{minor} or later (this is {release})"))
+                .then(|| format!("Linux {major}.{minor} or later is needed, this is {release}"))
         }
         Need::IoUring => probe_io_uring().err(),
     }
@@ -138,9 +139,9 @@ mod tests {
         let look = |requires| availability(&subject(requires), || Err("no ring".to_owned()));
         assert_eq!(look(vec![there.clone()]), Availability::Ready);
         let answer = look(vec![there, none]);
-        assert_eq!(answer.reason().unwrap(), "missing: the program `no-such-program`");
+        assert_eq!(answer.reason().unwrap(), "the program `no-such-program` is missing");
         let answer = look(vec![requirement(Need::IoUring, &[])]);
-        assert_eq!(answer.reason().unwrap(), "missing: no ring");
+        assert_eq!(answer.reason().unwrap(), "no ring");
         if exists("apt-get") {
             let some = requirement(Need::Command("no-such-program".into()), &["some-package"]);
             let reason = look(vec![some]).reason().unwrap();

@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let subjects = context.select(&arguments.names)?;
     let setup = Setup::find(&subjects, PROBE_IO_URING);
     for (variant, missing) in &setup.out_of_reach {
-        out::note(&format!("{variant}: no package brings {missing}"));
+        out::note(&format!("{variant}: {missing}; no package that is known here brings it"));
     }
     let commands = setup.commands(rustix::process::geteuid().is_root());
     if commands.is_empty() {

@@ -96,7 +96,7 @@ fn an_entry_for_which_something_is_missing_is_listed_with_its_reason() {
     let world = World::new().with_entry("c/x", &format!("{ENTRY}{needs}"));
     let outcome = world.wirebench(&run(&["--scenario", "hello"]));
     assert_eq!(outcome.code, Some(0), "{outcome:#?}");
-    assert!(outcome.stdout.contains("c/x: missing: the program `no-such-compiler`"));
+    assert!(outcome.stdout.contains("c/x: the program `no-such-compiler` is missing"));
     assert_eq!(world.journal().unavailable.len(), 1);
 }
 

@@ -15,7 +15,12 @@ fn list_shows_every_entry_and_what_is_missing() {
     let world = World::new().with_entry("c/x", &format!("{ENTRY}{NEEDY}"));
     let text = stdout(&world, &["list"]);
     assert!(text.contains("builtin/epoll") && text.contains("builtin/io_uring"), "{text}");
-    assert!(text.contains("missing: the program `no-such-program`"), "{text}");
+    assert!(
+        text.contains(
+            "the program `no-such-program` is missing; `wirebench setup` installs some-package"
+        ),
+        "{text}"
+    );
     assert!(stdout(&world, &["list", "builtin/", "--markdown"]).starts_with("| entry"));
 }
 

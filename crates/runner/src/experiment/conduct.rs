@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeSet,
     fs, io,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
@@ -26,8 +26,8 @@ use crate::{
 /// Why an experiment cannot go on. What was journalled before stays.
 #[derive(Debug, thiserror::Error)]
 pub enum ExperimentError {
-    /// A file cannot be written.
-    #[error("the results cannot be written: {0}")]
+    /// A file cannot be written. The source names it.
+    #[error("the results cannot be written")]
     Io(#[from] io::Error),
     /// Nothing is left to be measured.
     #[error("{0}")]
@@ -81,11 +81,7 @@ pub fn conduct(
     }
     let folder = journal::new_run_folder(&experiment.project.results, &experiment.suite.name)?;
     let start = start(experiment, prepared);
-    let environment = environment::gather(experiment.project.root.as_deref());
-    fs::write(
-        folder.join("environment.json"),
-        serde_json::to_vec_pretty(&environment).map_err(io::Error::from)?,
-    )?;
+    write_environment(experiment, &folder)?;
     let mut writer = Writer::create(&folder)?;
     writer.write(&Record::Start(start.clone()))?;
     let mut book = Book { writer, journal: Journal::new(start) };
@@ -99,6 +95,13 @@ pub fn conduct(
     let reason = if interrupted { EndReason::Interrupted } else { EndReason::Complete };
     book.write(Record::End(End { ended: journal::now(), reason }))?;
     Ok(Finished { folder, journal: book.journal })
+}
+
+fn write_environment(experiment: &Experiment, folder: &Path) -> io::Result<()> {
+    let environment = environment::gather(experiment.project.root.as_deref());
+    let path = folder.join("environment.json");
+    let text = serde_json::to_vec_pretty(&environment)?;
+    fs::write(&path, text).map_err(|error| journal::at(&path, &error))
 }
 
 fn nothing_to_measure(experiment: &Experiment, prepared: &Prepared) -> String {
