@@ -5,9 +5,7 @@ use hdrhistogram::{
     Histogram,
     serialization::{Serializer, V2DeflateSerializer},
 };
-use wirebench_schema::load::{
-    Fairness, LOAD_FORMAT, LatencySummary, LoadConfig, LoadReport, ThreadRate,
-};
+use wirebench_schema::load::{Fairness, LatencySummary, LoadConfig, LoadReport, ThreadRate};
 
 use crate::{
     coordinator::Course,
@@ -28,28 +26,16 @@ pub(crate) fn summarize(
     let window_start_ns = course.window_start_ns.unwrap_or(u64::MAX);
     let last_end_ns = outcomes.iter().filter_map(|outcome| outcome.window_end_ns).max();
     let window_ns = last_end_ns.map_or(0, |end_ns| end_ns.saturating_sub(window_start_ns));
+    let wirebench = env!("CARGO_PKG_VERSION").to_owned();
     let mut report = LoadReport {
-        format: LOAD_FORMAT,
-        wirebench: env!("CARGO_PKG_VERSION").to_owned(),
-        config: config.clone(),
-        engine: plan.engine,
         interrupted: course.interrupted,
         window_ns,
-        requests: 0,
-        requests_per_second: 0.0,
-        bytes_received: 0,
-        bytes_sent: 0,
-        latency: None,
         thread_rate: thread_rate(outcomes, window_ns),
-        errors: wirebench_schema::load::ErrorCounts::default(),
         error_examples: examples(outcomes),
-        status_classes: [0; 5],
         connections_made: course.connections_made,
-        reconnects: 0,
         fairness: fairness(outcomes),
-        in_flight_at_end: 0,
-        ready_share: 0.0,
         thread_cpu_ns: outcomes.iter().map(|outcome| outcome.cpu_ns).collect(),
+        ..LoadReport::new(wirebench, config.clone(), plan.engine)
     };
     let mut latency = latency_histogram(plan.timing.timeout_ns);
     let mut censored = 0;

@@ -25,5 +25,6 @@ pub mod setup;
 pub mod subject;
 pub mod topology;
 pub mod tree;
+mod verdict;
 pub mod verify;
 pub mod version;

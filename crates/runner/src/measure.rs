@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_schema::{
-    journal::{Bound, Cost, Measurement, Outcome, Placement, Run},
+    journal::{Measurement, Outcome, Placement, Run},
     load::{LoadConfig, LoadEvent, LoadReport, Stop},
     scenario::{DEFAULT_TIMEOUT_MS, Protocol},
     suite::Workload,
@@ -15,18 +15,13 @@ use wirebench_schema::{
 use crate::{
     cost::{self, Sample, Window},
     generate::{Generator, load_arguments},
-    launch::{LaunchError, Launcher, Request, Server, Stopped},
+    launch::{LaunchError, Launcher, Request, Server},
     subject::Subject,
+    verdict::{bound, flags},
 };
 
 /// How long a server may take to end on SIGTERM.
 pub const STOP_GRACE: Duration = Duration::from_secs(2);
-/// A side that was busy for this share of the window was at its limit.
-const BUSY: f64 = 0.95;
-/// Bytes on standard error above which a server was busy with writing them.
-const STDERR_BYTES: u64 = 64 * 1024;
-/// Jain's index below which some connections were starved.
-const FAIR: f64 = 0.8;
 /// How often a wait looks whether a signal asked to end.
 const STEP: Duration = Duration::from_millis(50);
 /// How much longer than planned a generator may take before it counts as hung.
@@ -206,91 +201,5 @@ impl Bench {
                 }
             }
         }
-    }
-}
-
-/// Which side was at its limit.
-///
-/// Two busy sides say little, because a side with time to spare spends it on looking more often for
-/// less. Then the place tells where the requests of the closed loop waited: more than half of them
-/// at one side make it the limit.
-fn bound(cost: &Cost, ready_share: f64) -> Bound {
-    let server = cost.cpu_share >= BUSY;
-    let generator = cost.generator_cpu_share >= BUSY;
-    match (server, generator) {
-        (true, true) if ready_share > 0.5 => Bound::Generator,
-        (true, _) => Bound::Server,
-        (false, true) => Bound::Generator,
-        (false, false) => Bound::Neither,
-    }
-}
-
-/// What a reader must know before trusting the figures.
-fn flags(load: &LoadReport, placement: &Placement, stopped: &Stopped) -> Vec<String> {
-    let mut flags = Vec::new();
-    let mut flag = |condition: bool, text: String| {
-        if condition {
-            flags.push(text);
-        }
-    };
-    let asked = load.config.connections;
-    flag(load.requests == 0, "no request was answered correctly".to_owned());
-    let examples = load.error_examples.join("; ");
-    flag(load.errors.total() > 0, format!("{} errors: {examples}", load.errors.total()));
-    let made = load.connections_made;
-    flag(made < asked, format!("{made} of {asked} connections could be made"));
-    let fairness = load.fairness;
-    flag(
-        load.requests > 0 && fairness.jain_index < FAIR,
-        format!(
-            "unevenly served: {} to {} replies a connection, Jain's index {:.2}",
-            fairness.replies_least, fairness.replies_most, fairness.jain_index
-        ),
-    );
-    flag(!placement.pinned, "not pinned: server and generator may share CPUs".to_owned());
-    flag(
-        placement.pinned && !placement.disjoint,
-        "server and generator share a CPU: their figures contain each other's waiting".to_owned(),
-    );
-    flag(stopped.forced, "the server ignored SIGTERM and was killed".to_owned());
-    let left = &stopped.left_behind;
-    flag(!left.is_empty(), format!("the server left processes behind: {}", left.join(", ")));
-    flag(
-        stopped.stderr_bytes > STDERR_BYTES,
-        format!("the server wrote {} bytes to standard error", stopped.stderr_bytes),
-    );
-    flags
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn cost(server: f64, generator: f64) -> Cost {
-        Cost {
-            cpu_ns: 0,
-            sampled_ns: 1,
-            cpu_ns_per_request: None,
-            cpu_share: server,
-            generator_cpu_share: generator,
-            memory_peak_bytes: 0,
-            processes: 1,
-            threads: 1,
-            context_switches_voluntary: 0,
-            context_switches_involuntary: 0,
-        }
-    }
-
-    #[test]
-    fn the_busy_side_bounds_the_run() {
-        assert_eq!(bound(&cost(0.99, 0.6), 0.9), Bound::Server);
-        assert_eq!(bound(&cost(0.6, 0.99), 0.1), Bound::Generator);
-        assert_eq!(bound(&cost(0.5, 0.5), 0.5), Bound::Neither);
-    }
-
-    #[test]
-    fn of_two_busy_sides_the_one_at_which_requests_wait_bounds_the_run() {
-        assert_eq!(bound(&cost(0.99, 0.99), 0.8), Bound::Generator);
-        assert_eq!(bound(&cost(0.99, 0.99), 0.2), Bound::Server);
     }
 }

@@ -8,9 +8,7 @@ use wirebench_schema::{
         Bound, Cost, Described, JOURNAL_FORMAT, Journal, Measurement, Outcome, Placement, Run,
         Start, Unavailable, Verified,
     },
-    load::{
-        ErrorCounts, Fairness, LOAD_FORMAT, LatencySummary, LoadConfig, LoadReport, ThreadRate,
-    },
+    load::{EngineChoice, ErrorCounts, LatencySummary, LoadConfig, LoadReport},
     scenario::Scenario,
     suite::Suite,
 };
@@ -61,17 +59,11 @@ fn journal() -> Journal {
 }
 
 fn load(rate: f64, errors: u64) -> LoadReport {
+    let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
     LoadReport {
-        format: LOAD_FORMAT,
-        wirebench: "0".into(),
-        config: LoadConfig::new("http://127.0.0.1:80/".parse().unwrap()),
-        engine: wirebench_schema::load::EngineChoice::Epoll,
-        interrupted: false,
         window_ns: 1_000_000_000,
         requests: rate as u64,
         requests_per_second: rate,
-        bytes_received: 0,
-        bytes_sent: 0,
         latency: Some(LatencySummary {
             count: 1,
             censored: 0,
@@ -87,16 +79,8 @@ fn load(rate: f64, errors: u64) -> LoadReport {
             latency_ns_max: 3_000_000,
             histogram: String::new(),
         }),
-        thread_rate: ThreadRate::default(),
         errors: ErrorCounts { timeout: errors, ..ErrorCounts::default() },
-        error_examples: Vec::new(),
-        status_classes: [0; 5],
-        connections_made: 10,
-        reconnects: 0,
-        fairness: Fairness::default(),
-        in_flight_at_end: 0,
-        ready_share: 0.5,
-        thread_cpu_ns: vec![1],
+        ..LoadReport::new("0".into(), config, EngineChoice::Epoll)
     }
 }
 

@@ -72,6 +72,8 @@ pub enum Exit {
     Code(i32),
     /// By this signal.
     Signal(i32),
+    /// Nobody saw it: the guard was killed, and the kernel killed the server.
+    Unseen,
 }
 
 impl std::fmt::Display for Exit {
@@ -79,6 +81,7 @@ impl std::fmt::Display for Exit {
         match self {
             Self::Code(code) => write!(formatter, "exit code {code}"),
             Self::Signal(signal) => write!(formatter, "signal {signal}"),
+            Self::Unseen => write!(formatter, "its guard, which was killed"),
         }
     }
 }

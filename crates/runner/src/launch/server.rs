@@ -1,6 +1,6 @@
 //! A running server: its address, its process tree, its end.
 
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal, kill_process};
 use std::{
     io::{BufRead, BufReader, Write},
     net::SocketAddr,
@@ -138,7 +138,9 @@ impl Server {
         while self.exit.is_none() {
             match self.next_event(until.saturating_duration_since(Instant::now())) {
                 Ok(Some(_)) => {}
-                Ok(None) | Err(_) => break,
+                Ok(None) => break,
+                // Without its guard the server lives no longer.
+                Err(_) => self.exit = Some(Exit::Unseen),
             }
         }
         self.exit
@@ -197,17 +199,37 @@ impl Server {
     /// Standard error of a server that has ended: waits until the guard, and with it the pipe, is
     /// done.
     pub(super) fn final_stderr(&mut self) -> String {
-        self.commands = None;
-        let _ = self.guard.wait();
+        self.end_guard();
         self.stderr.wait_for_end(STDERR_PATIENCE);
         self.stderr.text()
+    }
+
+    /// Closes the guard's pipe and waits until it has ended the tree and itself.
+    ///
+    /// The guard bounds its own work. If it does not end all the same, because somebody has stopped
+    /// it, its work is done here.
+    fn end_guard(&mut self) {
+        self.commands = None;
+        let until = Instant::now() + GUARD_PATIENCE;
+        loop {
+            match self.events.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(_) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    for pid in self.tree() {
+                        let _ = kill_process(pid, Signal::KILL);
+                    }
+                    let _ = self.guard.kill();
+                    break;
+                }
+            }
+        }
+        let _ = self.guard.wait();
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.commands = None;
-        // The guard bounds its own work, so this ends; afterwards nothing of the server is left.
-        let _ = self.guard.wait();
+        self.end_guard();
     }
 }

@@ -1,0 +1,107 @@
+//! Each verdict, provoked.
+
+use super::*;
+use wirebench_schema::load::{
+    EngineChoice, ErrorCounts, Fairness, LatencySummary, LoadConfig, LoadReport,
+};
+
+fn cost(server: f64, generator: f64) -> Cost {
+    Cost {
+        cpu_ns: 0,
+        sampled_ns: 1,
+        cpu_ns_per_request: None,
+        cpu_share: server,
+        generator_cpu_share: generator,
+        memory_peak_bytes: 0,
+        processes: 1,
+        threads: 1,
+        context_switches_voluntary: 0,
+        context_switches_involuntary: 0,
+    }
+}
+
+/// A load without anything to complain of: 10 connections, each busy all the time.
+fn good_load() -> LoadReport {
+    let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
+    LoadReport {
+        requests: 100_000,
+        requests_per_second: 100_000.0,
+        connections_made: 10,
+        fairness: Fairness {
+            replies_least: 10_000,
+            replies_median: 10_000,
+            replies_most: 10_000,
+            jain_index: 1.0,
+        },
+        latency: Some(LatencySummary {
+            count: 100_000,
+            censored: 0,
+            latency_ns_mean: 100_000.0,
+            latency_ns_stdev: 0.0,
+            within_stdev: 1.0,
+            latency_ns_min: 100_000,
+            latency_ns_p50: 100_000,
+            latency_ns_p75: 100_000,
+            latency_ns_p90: 100_000,
+            latency_ns_p99: 100_000,
+            latency_ns_p999: 100_000,
+            latency_ns_max: 100_000,
+            histogram: String::new(),
+        }),
+        ..LoadReport::new("0".into(), config, EngineChoice::Epoll)
+    }
+}
+
+fn good_placement() -> Placement {
+    Placement { server_cpus: vec![0], generator_cpus: vec![1], pinned: true, disjoint: true }
+}
+
+fn flags_of(spoil: impl FnOnce(&mut LoadReport, &mut Placement, &mut Stopped)) -> Vec<String> {
+    let (mut load, mut placement, mut stopped) =
+        (good_load(), good_placement(), Stopped::default());
+    spoil(&mut load, &mut placement, &mut stopped);
+    flags(&load, &placement, &stopped)
+}
+
+#[test]
+fn the_busy_side_bounds_the_run() {
+    assert_eq!(bound(&cost(0.99, 0.6), 0.9), Bound::Server);
+    assert_eq!(bound(&cost(0.6, 0.99), 0.1), Bound::Generator);
+    assert_eq!(bound(&cost(0.5, 0.5), 0.5), Bound::Neither);
+}
+
+#[test]
+fn of_two_busy_sides_the_one_at_which_requests_wait_bounds_the_run() {
+    assert_eq!(bound(&cost(0.99, 0.99), 0.8), Bound::Generator);
+    assert_eq!(bound(&cost(0.99, 0.99), 0.2), Bound::Server);
+}
+
+#[test]
+fn a_good_run_has_no_flags() {
+    assert!(flags_of(|_, _, _| {}).is_empty());
+}
+
+#[test]
+fn each_fault_of_a_run_has_its_flag() {
+    type Spoil = fn(&mut LoadReport, &mut Placement, &mut Stopped);
+    let rows: [(Spoil, &str); 10] = [
+        (|load, _, _| load.requests = 0, "no request was answered"),
+        (|load, _, _| load.errors = ErrorCounts { reset: 3, ..load.errors }, "3 errors"),
+        (|load, _, _| load.connections_made = 9, "9 of 10 connections"),
+        (|load, _, _| load.fairness.jain_index = 0.5, "unevenly served"),
+        (|load, _, _| load.requests_per_second = 60_000.0, "only 6.0 of 10 connections"),
+        (|_, placement, _| placement.pinned = false, "not pinned"),
+        (|_, placement, _| placement.disjoint = false, "share a CPU"),
+        (|_, _, stopped| stopped.forced = true, "ignored SIGTERM"),
+        (
+            |_, _, stopped| stopped.left_behind = vec!["7 (x)".into()],
+            "left processes behind: 7 (x)",
+        ),
+        (|_, _, stopped| stopped.stderr_bytes = 1 << 20, "1048576 bytes to standard error"),
+    ];
+    for (spoil, part) in rows {
+        let flags = flags_of(spoil);
+        assert_eq!(flags.len(), 1, "{flags:?}");
+        assert!(flags[0].contains(part), "{part}: {flags:?}");
+    }
+}

@@ -1,0 +1,257 @@
+//! What a load reports: counts, latencies, and how evenly the connections were served.
+
+use serde::{Deserialize, Serialize};
+
+use super::{EngineChoice, LOAD_FORMAT, LoadConfig};
+
+/// What failed, by kind. Each failed request or connection is counted in exactly one field.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct ErrorCounts {
+    /// The server refused the connection.
+    pub refused: u64,
+    /// The connection could not be made for another reason, such as no free port.
+    pub connect: u64,
+    /// No reply, or no connection, within the timeout.
+    pub timeout: u64,
+    /// The server reset the connection.
+    pub reset: u64,
+    /// The server closed the connection while a reply was due.
+    pub closed_early: u64,
+    /// A reply that is not what the protocol or the expectation demands.
+    pub wrong_reply: u64,
+    /// Bytes that nobody asked for.
+    pub surplus: u64,
+    /// A complete HTTP reply with a status of 400 or above.
+    pub status: u64,
+    /// Any other failure of the socket.
+    pub socket: u64,
+}
+
+impl ErrorCounts {
+    /// Name and count of each kind, in the order of the fields.
+    #[must_use]
+    pub const fn kinds(&self) -> [(&'static str, u64); 9] {
+        [
+            ("refused", self.refused),
+            ("connect", self.connect),
+            ("timeout", self.timeout),
+            ("reset", self.reset),
+            ("closed early", self.closed_early),
+            ("wrong reply", self.wrong_reply),
+            ("surplus", self.surplus),
+            ("status", self.status),
+            ("socket", self.socket),
+        ]
+    }
+
+    /// All kinds together.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.kinds().iter().map(|(_, count)| count).sum()
+    }
+
+    /// Adds the counts of another thread.
+    pub const fn add(&mut self, other: &Self) {
+        self.refused += other.refused;
+        self.connect += other.connect;
+        self.timeout += other.timeout;
+        self.reset += other.reset;
+        self.closed_early += other.closed_early;
+        self.wrong_reply += other.wrong_reply;
+        self.surplus += other.surplus;
+        self.status += other.status;
+        self.socket += other.socket;
+    }
+}
+
+/// Latency of the requests of the window, from the first byte handed to the kernel to the last byte
+/// of the reply.
+///
+/// All times are nanoseconds out of one high dynamic range histogram with three significant digits.
+/// A request that timed out is in it with the timeout as its latency: a lower bound, also called a
+/// censored sample.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct LatencySummary {
+    /// How many samples there are.
+    pub count: u64,
+    /// How many of them are timeouts.
+    pub censored: u64,
+    /// Arithmetic mean.
+    pub latency_ns_mean: f64,
+    /// Standard deviation.
+    pub latency_ns_stdev: f64,
+    /// Share of the samples within one standard deviation of the mean, 0 to 1.
+    pub within_stdev: f64,
+    /// Smallest sample.
+    pub latency_ns_min: u64,
+    /// Median.
+    pub latency_ns_p50: u64,
+    /// 75th percentile.
+    pub latency_ns_p75: u64,
+    /// 90th percentile.
+    pub latency_ns_p90: u64,
+    /// 99th percentile.
+    pub latency_ns_p99: u64,
+    /// 99.9th percentile.
+    pub latency_ns_p999: u64,
+    /// Largest sample.
+    pub latency_ns_max: u64,
+    /// The whole histogram: `HdrHistogram` V2 with deflate, base64.
+    pub histogram: String,
+}
+
+/// Requests per second of single threads over intervals of 100 ms, for wrk's `Req/Sec` line.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct ThreadRate {
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub stdev: f64,
+    /// Largest interval.
+    pub max: f64,
+    /// Share of the intervals within one standard deviation of the mean, 0 to 1.
+    pub within_stdev: f64,
+}
+
+/// How evenly the connections were served.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Fairness {
+    /// Fewest replies on one connection.
+    pub replies_least: u64,
+    /// Median of the replies per connection.
+    pub replies_median: u64,
+    /// Most replies on one connection.
+    pub replies_most: u64,
+    /// Jain's index: 1 when all have the same share, 1/n when one has all. Jain, Chiu, Hawe 1984,
+    /// DEC-TR-301.
+    pub jain_index: f64,
+}
+
+/// The result of one load.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct LoadReport {
+    /// [`LOAD_FORMAT`] of the writer.
+    pub format: u32,
+    /// The version of wirebench that made the load.
+    pub wirebench: String,
+    /// The configuration in force.
+    pub config: LoadConfig,
+    /// The engine that was used.
+    pub engine: EngineChoice,
+    /// Whether the load ended before its stop condition, by a signal.
+    pub interrupted: bool,
+    /// Length of the measured window. With [`Stop::Requests`]: until the last reply.
+    pub window_ns: u64,
+    /// Correct replies that arrived in the window.
+    pub requests: u64,
+    /// `requests` over `window_ns`.
+    pub requests_per_second: f64,
+    /// Bytes received in the window.
+    pub bytes_received: u64,
+    /// Bytes sent in the window.
+    pub bytes_sent: u64,
+    /// Latency of the requests of the window; absent when nothing was answered and nothing timed
+    /// out.
+    pub latency: Option<LatencySummary>,
+    /// Rates of single threads.
+    pub thread_rate: ThreadRate,
+    /// Failures in the window and while connecting.
+    pub errors: ErrorCounts,
+    /// One failure of each kind that happened, in words.
+    pub error_examples: Vec<String>,
+    /// HTTP replies by class of status: 1xx, 2xx, 3xx, 4xx, 5xx.
+    pub status_classes: [u64; 5],
+    /// Connections that could be made at the start.
+    pub connections_made: usize,
+    /// Connections made again after a failure, over the whole load.
+    pub reconnects: u64,
+    /// How evenly the connections were served.
+    pub fairness: Fairness,
+    /// Requests without an answer when the window ended.
+    pub in_flight_at_end: u64,
+    /// Mean share of a thread's connections that were ready when it looked, 0 to 1: where the
+    /// requests of a closed loop wait. Near 1 the replies wait for the generator, near 0 the
+    /// requests wait for the server.
+    pub ready_share: f64,
+    /// CPU time of each thread of the generator in the window.
+    pub thread_cpu_ns: Vec<u64>,
+}
+
+impl LoadReport {
+    /// The report of a load in which nothing has happened yet.
+    #[must_use]
+    pub fn new(wirebench: String, config: LoadConfig, engine: EngineChoice) -> Self {
+        Self {
+            format: LOAD_FORMAT,
+            wirebench,
+            config,
+            engine,
+            interrupted: false,
+            window_ns: 0,
+            requests: 0,
+            requests_per_second: 0.0,
+            bytes_received: 0,
+            bytes_sent: 0,
+            latency: None,
+            thread_rate: ThreadRate::default(),
+            errors: ErrorCounts::default(),
+            error_examples: Vec::new(),
+            status_classes: [0; 5],
+            connections_made: 0,
+            reconnects: 0,
+            fairness: Fairness::default(),
+            in_flight_at_end: 0,
+            ready_share: 0.0,
+            thread_cpu_ns: Vec::new(),
+        }
+    }
+}
+
+/// What a load says while it works, one JSON object a line, with `--events`.
+///
+/// `window-start` and `window-end` are written as the window's edges pass, so that an observer can
+/// read the server's clocks there. The last line is always `report` or `failed`.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum LoadEvent {
+    /// All connections that can be made are made; the warm-up begins.
+    Connected {
+        /// How many.
+        connections: usize,
+    },
+    /// The measured window begins.
+    WindowStart,
+    /// The measured window has ended.
+    WindowEnd,
+    /// The load is over.
+    Report(Box<LoadReport>),
+    /// The load could not be carried out.
+    Failed {
+        /// A sentence with the next step.
+        reason: String,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_error_counts_in_the_total() {
+        let counts = ErrorCounts {
+            refused: 1,
+            connect: 2,
+            timeout: 4,
+            reset: 8,
+            closed_early: 16,
+            wrong_reply: 32,
+            surplus: 64,
+            status: 128,
+            socket: 256,
+        };
+        assert_eq!(counts.total(), 511);
+        let mut sum = counts;
+        sum.add(&counts);
+        assert_eq!(sum.total(), 1022);
+    }
+}
