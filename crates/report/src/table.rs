@@ -141,9 +141,9 @@ fn cells<'a>(row: &'a Row, notes: &mut Vec<&'a str>) -> Vec<String> {
         }));
     }
     let marks: String = marks.iter().map(|mark| format!(" [{}]", mark + 1)).collect();
-    let star = if row.is_baseline { " *" } else { "" };
+    let role = if row.is_baseline { " (baseline)" } else { "" };
     let mut cells = vec![
-        format!("{}{star}{marks}", row.variant),
+        format!("{}{role}{marks}", row.variant),
         row.class.map_or("own".to_owned(), |class| class.to_string()),
     ];
     match &row.figures {
@@ -192,7 +192,7 @@ fn reading_aid(journal: &Journal, style: Style) -> String {
     let mut lines = Vec::new();
     if let Some(id) = &start.baseline {
         lines.push(format!(
-            "* is the baseline, {id}; a ratio is made within each block, and the median is shown"
+            "a ratio to the baseline, {id}, is made within each block; the median is shown"
         ));
     }
     lines
