@@ -1,7 +1,10 @@
 //! Runs programs to their end: argument lists, never a shell; bounded output, bounded time, ended
 //! whole.
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open},
+};
 use std::{
     fs::File,
     io::{self, Read, Seek, SeekFrom, Write},
@@ -9,14 +12,13 @@ use std::{
     path::Path,
     process::{Command, ExitStatus, Stdio},
     sync::atomic::{AtomicBool, Ordering},
-    thread,
     time::{Duration, Instant},
 };
 
 /// The most output of a program that is kept.
 const OUTPUT_BYTES: u64 = 256 * 1024;
-/// How often a wait looks at the clock and the stop flag.
-const STEP: Duration = Duration::from_millis(10);
+/// How often a wait looks at the stop flag. The end of the program itself is noticed at once.
+const STEP: Duration = Duration::from_millis(50);
 
 /// What a program printed, and how it ended.
 #[derive(Debug)]
@@ -129,6 +131,7 @@ impl Job<'_> {
         wirebench_sys::child::die_with_parent(&mut command);
         let mut child = command.spawn().map_err(|error| self.error(error))?;
         let group = Pid::from_child(&child);
+        let ended = pidfd_open(group, PidfdFlags::empty()).map_err(|e| self.error(e.into()))?;
         let until = Instant::now() + self.timeout;
         loop {
             if let Some(status) = child.try_wait().map_err(|error| self.error(error))? {
@@ -144,7 +147,8 @@ impl Job<'_> {
                     CommandError::Timeout { program: self.argv[0].clone(), after: self.timeout }
                 });
             }
-            thread::sleep(STEP);
+            let step = Timespec { tv_sec: 0, tv_nsec: i64::from(STEP.subsec_nanos()) };
+            let _ = poll(&mut [PollFd::new(&ended, PollFlags::IN)], Some(&step));
         }
     }
 }

@@ -1,0 +1,147 @@
+//! Reading a journal back, also one that was cut off.
+
+use super::{End, JOURNAL_FORMAT, Record, Run, Start, Unavailable, Verified};
+
+/// Why a journal cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// A line is no record.
+    #[error("line {line} of the journal is damaged: {reason}")]
+    Line {
+        /// From 1.
+        line: usize,
+        /// What the parser said.
+        reason: String,
+    },
+    /// The first line is no `start` record.
+    #[error("the journal does not begin with a `start` record")]
+    NoStart,
+    /// Another version wrote it.
+    #[error(
+        "the journal has format {found}, this wirebench reads format {JOURNAL_FORMAT}: use the version that wrote it"
+    )]
+    Format {
+        /// The writer's format.
+        found: u32,
+    },
+}
+
+/// A journal that was read back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Journal {
+    /// Its head.
+    pub start: Start,
+    /// What could not be measured.
+    pub unavailable: Vec<Unavailable>,
+    /// Conformance.
+    pub verified: Vec<Verified>,
+    /// All runs, in the order in which they were made.
+    pub runs: Vec<Run>,
+    /// Its tail, if it has one.
+    pub end: Option<End>,
+}
+
+impl Journal {
+    /// A journal that has only its head yet.
+    #[must_use]
+    pub const fn new(start: Start) -> Self {
+        Self { start, unavailable: Vec::new(), verified: Vec::new(), runs: Vec::new(), end: None }
+    }
+
+    /// Reads the text of a `runs.jsonl`. A last line without its line end was cut off while it was
+    /// written and does not count; any other damaged line is an error.
+    pub fn parse(text: &str) -> Result<Self, JournalError> {
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let mut journal: Option<Self> = None;
+        for (index, line) in whole.lines().enumerate().filter(|(_, line)| !line.is_empty()) {
+            let record: Record = serde_json::from_str(line).map_err(|error| {
+                JournalError::Line { line: index + 1, reason: error.to_string() }
+            })?;
+            match (&mut journal, record) {
+                (None, Record::Start(start)) if start.format != JOURNAL_FORMAT => {
+                    return Err(JournalError::Format { found: start.format });
+                }
+                (None, Record::Start(start)) => journal = Some(Self::new(start)),
+                (None, _) => return Err(JournalError::NoStart),
+                (Some(journal), record) => journal.add(record),
+            }
+        }
+        journal.ok_or(JournalError::NoStart)
+    }
+
+    /// Takes in one further record. A second head changes nothing.
+    pub fn add(&mut self, record: Record) {
+        match record {
+            Record::Start(_) => {}
+            Record::Unavailable(record) => self.unavailable.push(record),
+            Record::Verified(record) => self.verified.push(record),
+            Record::Run(record) => self.runs.push(*record),
+            Record::End(record) => self.end = Some(record),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::Placement;
+
+    fn start() -> Start {
+        Start {
+            format: JOURNAL_FORMAT,
+            started: "2026-01-02T03:04:05Z".into(),
+            command: vec!["wirebench".into(), "run".into()],
+            suite: "quick".into(),
+            baseline: Some("c/epoll".parse().unwrap()),
+            seed: 7,
+            blocks: 3,
+            variants: Vec::new(),
+            workloads: Vec::new(),
+            placement: Placement {
+                server_cpus: vec![0],
+                generator_cpus: vec![1],
+                pinned: true,
+                disjoint: true,
+            },
+        }
+    }
+
+    fn line(record: &Record) -> String {
+        format!("{}\n", serde_json::to_string(record).unwrap())
+    }
+
+    fn unavailable() -> Record {
+        Record::Unavailable(Unavailable {
+            variant: "go/net".parse().unwrap(),
+            reason: "no go".into(),
+        })
+    }
+
+    #[test]
+    fn a_journal_reads_back_as_it_was_written() {
+        let text = line(&Record::Start(start())) + &line(&unavailable());
+        let journal = Journal::parse(&text).unwrap();
+        assert_eq!((journal.start, journal.unavailable.len(), journal.end), (start(), 1, None));
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_at_the_end_loses_only_itself() {
+        let text = line(&Record::Start(start())) + line(&unavailable()).trim_end();
+        assert_eq!(Journal::parse(&text).unwrap().unavailable.len(), 0);
+    }
+
+    #[test]
+    fn a_damaged_line_in_the_middle_is_named() {
+        let text = line(&Record::Start(start())) + "{\"record\":\"ru\n" + &line(&unavailable());
+        let message = Journal::parse(&text).unwrap_err().to_string();
+        assert!(message.starts_with("line 2 of the journal is damaged"), "{message}");
+    }
+
+    #[test]
+    fn another_format_is_refused() {
+        let text = line(&Record::Start(Start { format: 99, ..start() }));
+        assert!(matches!(Journal::parse(&text), Err(JournalError::Format { found: 99 })));
+        assert!(matches!(Journal::parse(""), Err(JournalError::NoStart)));
+        assert!(matches!(Journal::parse(&line(&unavailable())), Err(JournalError::NoStart)));
+    }
+}
