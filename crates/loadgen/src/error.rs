@@ -20,7 +20,7 @@ pub enum LoadError {
     /// More connections than the process may have files.
     #[error(
         "{connections} connections need {needed} file descriptors and this process may have {limit}: \
-         give -c at most {possible}, or raise the hard limit of open files (ulimit -Hn)"
+         {next_step}"
     )]
     FileDescriptors {
         /// Connections asked for.
@@ -29,8 +29,8 @@ pub enum LoadError {
         needed: u64,
         /// The hard limit.
         limit: u64,
-        /// The most connections that fit.
-        possible: u64,
+        /// What to do.
+        next_step: String,
     },
     /// Every attempt to connect was refused.
     #[error("nothing listens on {addresses}: start the server first, or check the port")]
@@ -66,6 +66,19 @@ pub enum LoadError {
         engine: &'static str,
         /// What it tried to do.
         action: &'static str,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The kernel refused another thread.
+    #[error(
+        "only {started} of {threads} threads could be started ({source}): \
+         give a smaller -t, or raise the limit of processes (ulimit -u)"
+    )]
+    ThreadStart {
+        /// How many could be started. They have ended.
+        started: usize,
+        /// How many were asked for.
+        threads: usize,
         /// What the kernel said.
         source: io::Error,
     },

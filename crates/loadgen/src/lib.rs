@@ -8,7 +8,9 @@
 //! From the inside out: a *codec* knows the bytes of requests and replies, a *connection* what it
 //! owes, a *pacer* when to send, a *session* all of one thread, an *engine* moves the bytes, a
 //! *worker* is the thread, the *coordinator* keeps the time for all of them. Everything up to the
-//! session is pure.
+//! session is pure: time is a parameter, bytes are slices. The one thing that a session reads by
+//! itself is the CPU time of its thread, at the edges of the window, through a function that it is
+//! given.
 #![forbid(unsafe_code)]
 
 mod clock;
@@ -27,30 +29,20 @@ mod recorder;
 mod resolve;
 mod session;
 mod summary;
+mod threads;
 mod worker;
 
 pub use error::LoadError;
 
-use std::{
-    net::SocketAddr,
-    sync::{
-        atomic::{AtomicBool, AtomicU64},
-        mpsc,
-    },
-    thread,
-};
+use std::{sync::atomic::AtomicBool, thread::Builder};
 use wirebench_schema::load::{LoadConfig, LoadEvent, LoadReport};
 
 use crate::{
-    clock::Clock,
-    codec::Codec,
-    coordinator::{Coordinator, Course},
-    engine::epoll::EpollEngine,
+    coordinator::Course,
     outcome::Outcome,
     plan::{Plan, Speech},
     preflight::Preflight,
-    session::Session,
-    worker::Wires,
+    threads::run_threads,
 };
 
 /// Carries out one load and reports.
@@ -67,8 +59,10 @@ pub fn run(
     stop: &AtomicBool,
     observe: &mut dyn FnMut(LoadEvent),
 ) -> Result<LoadReport, LoadError> {
-    let mut plan = Plan::new(config)?;
+    config.check().map_err(LoadError::Configuration)?;
+    // Nothing is allocated for a thread or a connection before it is known that there can be one.
     limits::provide_descriptors(config.connections, config.threads)?;
+    let mut plan = Plan::new(config)?;
     let addresses = resolve::resolve(&config.target)?;
     let found = preflight::preflight(config, &addresses, &mut plan.speech, stop)?;
     let Preflight::Answered(address) = found else {
@@ -76,47 +70,17 @@ pub fn run(
         return Ok(summary::summarize(config, &plan, course, &[]));
     };
     let (course, outcomes) = match &plan.speech {
-        Speech::Http1(codec) => run_threads(&plan, codec, address, stop, observe)?,
-        Speech::Echo(codec) => run_threads(&plan, codec, address, stop, observe)?,
+        Speech::Http1(codec) => {
+            run_threads(&plan, codec, address, stop, observe, |_| Builder::new())?
+        }
+        Speech::Echo(codec) => {
+            run_threads(&plan, codec, address, stop, observe, |_| Builder::new())?
+        }
     };
     if course.connections_made == 0 && !course.interrupted {
         return Err(no_connection(config.connections, &outcomes));
     }
     Ok(summary::summarize(config, &plan, course, &outcomes))
-}
-
-/// Runs all threads to their end. The codec, and so the whole loop of a thread, is chosen once,
-/// here.
-fn run_threads<C: Codec + Sync>(
-    plan: &Plan,
-    codec: &C,
-    address: SocketAddr,
-    stop: &AtomicBool,
-    observe: &mut dyn FnMut(LoadEvent),
-) -> Result<(Course, Vec<Outcome>), LoadError> {
-    let clock = Clock::start();
-    let end_ns = &AtomicU64::new(u64::MAX);
-    let (notes_in, notes) = mpsc::channel();
-    thread::scope(|scope| {
-        let mut starts = Vec::new();
-        let mut threads = Vec::new();
-        for share in &plan.shares {
-            let (start_in, start) = mpsc::channel();
-            starts.push(start_in);
-            let wires = Wires { end_ns, notes: notes_in.clone(), start };
-            threads.push(scope.spawn(move || {
-                let session = Session::new(share, plan.timing, codec, clock::thread_cpu_ns);
-                worker::work(|| EpollEngine::new(address, share.connections, clock), session, wires)
-            }));
-        }
-        drop(notes_in);
-        let course = Coordinator { clock, end_ns, stop, notes, starts, observe }.run(plan);
-        let mut outcomes = Vec::new();
-        for thread in threads {
-            outcomes.push(thread.join().map_err(|_| LoadError::Thread("panicked"))??);
-        }
-        Ok((course, outcomes))
-    })
 }
 
 fn no_connection(connections: usize, outcomes: &[Outcome]) -> LoadError {

@@ -73,10 +73,16 @@ impl Pacer {
         }
     }
 
-    /// A request could not even be sent, for want of a connection. It counts as sent.
-    pub(crate) const fn forgo(&mut self) {
-        if let Supply::Limited { left } = &mut self.supply {
-            *left = left.saturating_sub(1);
+    /// A request cannot even be sent, for want of a connection. It counts as sent. Says whether
+    /// there was one left to be forgone.
+    pub(crate) const fn forgo(&mut self) -> bool {
+        match &mut self.supply {
+            Supply::Unlimited | Supply::UnlimitedUntilWindow { .. } => true,
+            Supply::Limited { left: 0 } => false,
+            Supply::Limited { left } => {
+                *left -= 1;
+                true
+            }
         }
     }
 
@@ -109,10 +115,10 @@ mod tests {
         pacer.enter_window(2);
         assert_eq!([pacer.next(2), pacer.next(2)], [Pace::Send; 2]);
         assert!(!pacer.is_done());
-        pacer.forgo();
+        assert!(pacer.forgo());
         assert!(pacer.is_done());
         assert_eq!(pacer.next(2), Pace::Done);
-        pacer.forgo();
+        assert!(!pacer.forgo());
     }
 
     #[test]
@@ -120,7 +126,7 @@ mod tests {
         let mut pacer = Pacer::new(None);
         pacer.start(0);
         pacer.enter_window(3);
-        pacer.forgo();
+        assert!(pacer.forgo());
         assert_eq!(pacer.next(u64::MAX - 1), Pace::Send);
         assert!(!pacer.is_done());
     }

@@ -19,6 +19,10 @@ use crate::{
 /// The largest message of an echo. Every connection keeps one.
 const PAYLOAD_LIMIT_BYTES: usize = 64 * 1024 * 1024;
 
+/// The most connections, however many files the process may have. All go to one address and port,
+/// and what tells them apart is their own port, a number of 16 bits that is not 0.
+const CONNECTIONS_LIMIT: usize = 65_535;
+
 /// The times that every thread keeps.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Timing {
@@ -67,6 +71,13 @@ impl Plan {
     /// Checks the configuration and works out what each thread does.
     pub(crate) fn new(config: &LoadConfig) -> Result<Self, LoadError> {
         config.check().map_err(LoadError::Configuration)?;
+        if config.connections > CONNECTIONS_LIMIT {
+            return Err(LoadError::Configuration(format!(
+                "{} connections to one address are more than there are ports: \
+                 give -c at most {CONNECTIONS_LIMIT}",
+                config.connections
+            )));
+        }
         let speech = match config.target.protocol() {
             Protocol::Http1 => Speech::Http1(http1(config)),
             Protocol::Echo if config.payload_bytes > PAYLOAD_LIMIT_BYTES => {
@@ -185,6 +196,10 @@ mod tests {
         config.payload_bytes = usize::MAX;
         assert!(Plan::new(&config).unwrap_err().to_string().contains("--payload"));
         config.payload_bytes = 1;
+        config.connections = CONNECTIONS_LIMIT;
+        assert!(Plan::new(&config).is_ok());
+        config.connections = CONNECTIONS_LIMIT + 1;
+        assert!(Plan::new(&config).unwrap_err().to_string().contains("-c at most 65535"));
         config.connections = 0;
         assert!(Plan::new(&config).unwrap_err().to_string().contains("-c"));
     }

@@ -23,11 +23,14 @@ pub(crate) fn resolve(target: &Target) -> Result<Vec<SocketAddr>, LoadError> {
     let name = (target.host().to_owned(), target.port());
     // The resolver cannot be interrupted, so it runs in a thread that is left behind when it takes
     // too long.
-    thread::spawn(move || {
+    let failed = |reason: String| LoadError::Resolve { host: target.host().to_owned(), reason };
+    let ask = move || {
         let found = name.to_socket_addrs().map(Iterator::collect::<Vec<_>>);
         let _ = sender.send(found);
-    });
-    let failed = |reason: String| LoadError::Resolve { host: target.host().to_owned(), reason };
+    };
+    thread::Builder::new()
+        .spawn(ask)
+        .map_err(|error| failed(format!("no thread could be started to look it up: {error}")))?;
     match receiver.recv_timeout(RESOLVE_TIMEOUT) {
         Ok(Ok(addresses)) if addresses.is_empty() => Err(failed("the resolver found none".into())),
         Ok(Ok(addresses)) => Ok(addresses),

@@ -4,8 +4,9 @@
 //! again.
 #![forbid(unsafe_code)]
 
-pub mod format;
+pub mod commands;
 pub mod load_text;
-pub mod number;
 pub mod summary;
 pub mod table;
+pub mod table_units;
+pub mod wrk_units;

@@ -9,7 +9,7 @@ use wirebench_schema::{
     units::write_duration,
 };
 
-use crate::format;
+use crate::wrk_units;
 
 /// Everything: what is said when the load begins, and what came of it. `distribution` adds the
 /// latency distribution (`-L`).
@@ -44,8 +44,8 @@ pub fn results(report: &LoadReport, distribution: bool) -> String {
         format_args!(
             "  {} requests in {}, {} read",
             report.requests,
-            format::time(report.window_ns as f64),
-            format::bytes(received)
+            wrk_units::time(report.window_ns as f64),
+            wrk_units::bytes(received)
         ),
     );
     if report.interrupted {
@@ -55,7 +55,7 @@ pub fn results(report: &LoadReport, distribution: bool) -> String {
     errors(&mut text, report);
     let transfer = if seconds > 0.0 { received / seconds } else { 0.0 };
     line(&mut text, format_args!("Requests/sec: {:9.2}", report.requests_per_second));
-    line(&mut text, format_args!("Transfer/sec: {:>11}", format::bytes(transfer)));
+    line(&mut text, format_args!("Transfer/sec: {:>11}", wrk_units::bytes(transfer)));
     text
 }
 
@@ -80,9 +80,9 @@ fn thread_stats(text: &mut String, report: &LoadReport) {
     let (mean, stdev, max, within) = report.latency.as_ref().map_or((0.0, 0.0, 0.0, 0.0), |l| {
         (l.latency_ns_mean, l.latency_ns_stdev, l.latency_ns_max as f64, l.within_stdev)
     });
-    stats_line(text, "Latency", [mean, stdev, max].map(format::time), within);
+    stats_line(text, "Latency", [mean, stdev, max].map(wrk_units::time), within);
     let rate = &report.thread_rate;
-    let rates = [rate.mean, rate.stdev, rate.max].map(format::rate);
+    let rates = [rate.mean, rate.stdev, rate.max].map(wrk_units::rate);
     stats_line(text, "Req/Sec", rates, rate.within_stdev);
 }
 
@@ -109,7 +109,7 @@ fn latency_distribution(text: &mut String, latency: &LatencySummary) {
     ];
     for (percent, nanoseconds) in rows {
         #[allow(clippy::cast_precision_loss, reason = "what is printed has two decimals")]
-        let value = format::time(nanoseconds as f64);
+        let value = wrk_units::time(nanoseconds as f64);
         line(text, format_args!("{percent:7}%{}", column(&value, 10)));
     }
 }

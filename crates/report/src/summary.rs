@@ -39,8 +39,8 @@ pub struct Row {
 pub struct Figures {
     /// Correct replies per second.
     pub requests_per_second: f64,
-    /// Ratio of that to the baseline's in the same block: median, least and most over the blocks.
-    pub ratio: Option<(f64, f64, f64)>,
+    /// That in relation to the baseline's.
+    pub ratio: Option<Ratio>,
     /// Median latency.
     pub latency_ns_p50: Option<f64>,
     /// 99th percentile of latency.
@@ -53,6 +53,50 @@ pub struct Figures {
     pub errors: u64,
     /// Each side that bounded a run.
     pub bound: BTreeSet<Bound>,
+}
+
+/// The ratio of requests/s to the baseline's in the same block, over the blocks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratio {
+    /// The middle one.
+    pub median: f64,
+    /// The smallest.
+    pub least: f64,
+    /// The largest.
+    pub most: f64,
+    /// How it is to be read.
+    pub reads: Reads,
+}
+
+/// How a ratio is to be read when the generator was at its limit: that side may do more.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Reads {
+    /// As it stands.
+    Exactly,
+    /// The row may do more.
+    AtLeast,
+    /// The baseline may do more.
+    AtMost,
+    /// Both may do more.
+    Either,
+}
+
+impl Reads {
+    const fn of(row_is_limited: bool, baseline_is_limited: bool) -> Self {
+        match (row_is_limited, baseline_is_limited) {
+            (false, false) => Self::Exactly,
+            (true, false) => Self::AtLeast,
+            (false, true) => Self::AtMost,
+            (true, true) => Self::Either,
+        }
+    }
+}
+
+/// What the rows of one workload are put in relation to.
+struct Baseline<'a> {
+    variant: &'a VariantId,
+    requests_per_second: BTreeMap<u32, f64>,
+    is_limited: bool,
 }
 
 /// Summarises every workload of `journal`.
@@ -70,13 +114,17 @@ pub fn summarise(journal: &Journal) -> Vec<WorkloadSummary> {
 }
 
 fn rows(journal: &Journal, workload: &Workload) -> Vec<Row> {
-    let baseline = journal.start.baseline.as_ref();
     let of_variant = |variant: &VariantId| -> Vec<&Run> {
         let mine = |run: &&Run| run.workload == workload.name && run.variant == *variant;
         journal.runs.iter().filter(mine).collect()
     };
-    let base = baseline.map(of_variant).unwrap_or_default();
-    let base = by_block(&base, |m| Some(m.load.requests_per_second));
+    let baseline = journal.start.baselines.iter().find_map(|variant| {
+        let runs = of_variant(variant);
+        let requests_per_second = by_block(&runs, |m| Some(m.load.requests_per_second));
+        let is_limited = runs.iter().filter_map(|run| measurement(run)).any(limited);
+        let figures = Baseline { variant, requests_per_second, is_limited };
+        (!figures.requests_per_second.is_empty()).then_some(figures)
+    });
     let mut rows = Vec::new();
     for described in &journal.start.variants {
         let runs = of_variant(&described.variant);
@@ -89,13 +137,18 @@ fn rows(journal: &Journal, workload: &Workload) -> Vec<Row> {
         rows.push(Row {
             variant: described.variant.clone(),
             class: described.class,
-            is_baseline: baseline == Some(&described.variant),
+            is_baseline: baseline.as_ref().is_some_and(|b| *b.variant == described.variant),
             measured: measured.len(),
-            figures: figures(&runs, &measured, &base),
+            figures: figures(&runs, &measured, baseline.as_ref()),
             notes,
         });
     }
     rows
+}
+
+/// Whether the generator was at its limit.
+fn limited(measurement: &Measurement) -> bool {
+    measurement.bound == Bound::Generator
 }
 
 fn measurement(run: &Run) -> Option<&Measurement> {
@@ -138,7 +191,11 @@ fn run_notes(runs: &[&Run]) -> Vec<String> {
     notes
 }
 
-fn figures(runs: &[&Run], measured: &[&Measurement], base: &BTreeMap<u32, f64>) -> Option<Figures> {
+fn figures(
+    runs: &[&Run],
+    measured: &[&Measurement],
+    baseline: Option<&Baseline<'_>>,
+) -> Option<Figures> {
     let median = |value: &dyn Fn(&Measurement) -> Option<f64>| {
         let values: Vec<f64> = measured.iter().filter_map(|m| value(m)).collect();
         wirebench_stats::median(&values)
@@ -147,10 +204,13 @@ fn figures(runs: &[&Run], measured: &[&Measurement], base: &BTreeMap<u32, f64>) 
         median(&|m| m.load.latency.as_ref().map(|latency| pick(latency) as f64))
     };
     let rates = by_block(runs, |m| Some(m.load.requests_per_second));
-    let ratios = wirebench_stats::ratios_by_block(&rates, base);
-    let ratio = wirebench_stats::median(&ratios)
-        .zip(wirebench_stats::range(&ratios))
-        .map(|(median, (least, most))| (median, least, most));
+    let ratio = baseline.and_then(|baseline| {
+        let ratios = wirebench_stats::ratios_by_block(&rates, &baseline.requests_per_second);
+        let (least, most) = wirebench_stats::range(&ratios)?;
+        let is_limited = measured.iter().any(|m| limited(m));
+        let reads = Reads::of(is_limited, baseline.is_limited);
+        Some(Ratio { median: wirebench_stats::median(&ratios)?, least, most, reads })
+    });
     Some(Figures {
         requests_per_second: median(&|m| Some(m.load.requests_per_second))?,
         ratio,

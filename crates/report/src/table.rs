@@ -11,8 +11,8 @@ use wirebench_schema::{
 };
 
 use crate::{
-    number::{bytes, latency, thousands},
-    summary::{Figures, Row, WorkloadSummary, summarise},
+    summary::{Figures, Ratio, Reads, Row, WorkloadSummary, summarise},
+    table_units::{bytes, latency, thousands},
 };
 
 /// The look of a table.
@@ -49,8 +49,9 @@ pub fn report(journal: &Journal, style: Style) -> String {
     for summary in &summarise(journal) {
         add_workload(&mut text, summary, style);
     }
-    add_unavailable(&mut text, journal, style);
-    text.push_str(&reading_aid(journal, style));
+    add_list(&mut text, style, "not measured", &unavailable(journal));
+    add_list(&mut text, style, "what they leave out", &skips(journal));
+    add_list(&mut text, style, "how to read this", &reading_aid(journal));
     text
 }
 
@@ -153,11 +154,19 @@ fn cells<'a>(row: &'a Row, notes: &mut Vec<&'a str>) -> Vec<String> {
     cells
 }
 
+fn ratio(ratio: Ratio) -> String {
+    let reads = match ratio.reads {
+        Reads::Exactly => "",
+        Reads::AtLeast => ">=",
+        Reads::AtMost => "<=",
+        Reads::Either => "~",
+    };
+    format!("{reads}{:.2} ({:.2}..{:.2})", ratio.median, ratio.least, ratio.most)
+}
+
 fn figure_cells(figures: &Figures) -> [String; 8] {
     let dash = || "-".to_owned();
     let time = |value: Option<f64>| value.map_or_else(dash, latency);
-    let ratio =
-        |(median, least, most): (f64, f64, f64)| format!("{median:.2} ({least:.2}..{most:.2})");
     let bound: Vec<String> = figures.bound.iter().map(ToString::to_string).collect();
     [
         thousands(figures.requests_per_second),
@@ -171,43 +180,49 @@ fn figure_cells(figures: &Figures) -> [String; 8] {
     ]
 }
 
-fn add_unavailable(text: &mut String, journal: &Journal, style: Style) {
-    if journal.unavailable.is_empty() {
+/// A titled list, unless there is nothing in it.
+fn add_list(text: &mut String, style: Style, title: &str, items: &[String]) {
+    if items.is_empty() {
         return;
     }
     let _ = match style {
-        Style::Text => writeln!(text, "not measured"),
-        Style::Markdown => writeln!(text, "## not measured\n"),
+        Style::Text => writeln!(text, "{title}"),
+        Style::Markdown => writeln!(text, "## {title}\n"),
     };
-    for unavailable in &journal.unavailable {
-        let bullet = if style == Style::Markdown { "- " } else { "  " };
-        let _ = writeln!(text, "{bullet}{}: {}", unavailable.variant, unavailable.reason);
+    let bullet = if style == Style::Markdown { "- " } else { "  " };
+    for item in items {
+        let _ = writeln!(text, "{bullet}{item}");
     }
     text.push('\n');
 }
 
-/// What the columns mean, and what they cannot show: one sentence a line.
-fn reading_aid(journal: &Journal, style: Style) -> String {
-    let start = &journal.start;
-    let mut lines = Vec::new();
-    if let Some(id) = &start.baseline {
-        lines.push(format!(
-            "a ratio to the baseline, {id}, is made within each block; the median is shown"
-        ));
-    }
-    lines
-        .push("figures are medians of the runs; memory is the peak, errors are the sum".to_owned());
+fn unavailable(journal: &Journal) -> Vec<String> {
+    journal.unavailable.iter().map(|it| format!("{}: {}", it.variant, it.reason)).collect()
+}
+
+/// What each entry that was measured leaves out, as it declares itself.
+fn skips(journal: &Journal) -> Vec<String> {
+    let declared = journal.start.variants.iter().filter(|described| !described.skips.is_empty());
+    declared.map(|it| format!("{}: {}", it.variant, it.skips.join("; "))).collect()
+}
+
+/// What the columns mean, and what they cannot show.
+fn reading_aid(journal: &Journal) -> Vec<String> {
+    let mut lines = [
+        "a ratio to the baseline is made within each block; the median is shown",
+        "<= (>=): the load generator was at its limit in the baseline's (the row's) runs; ~: in both",
+        "bound by generator: the load generator was at its limit, the server may do more",
+        "figures are medians of the runs; memory is the peak, errors are the sum",
+    ]
+    .map(str::to_owned)
+    .to_vec();
     // Wilcoxon's signed-rank test needs six pairs before 5 % can be reached: 2 / 2^6.
-    if start.blocks < 6 {
-        let blocks = count(start.blocks, "block");
+    if journal.start.blocks < 6 {
+        let blocks = count(journal.start.blocks, "block");
         lines
             .push(format!("{blocks} cannot show that a small difference is real: try --blocks 10"));
     }
-    lines.push(
-        "bound by generator: the load generator was at its limit, the server may do more".into(),
-    );
-    let bullet = if style == Style::Markdown { "- " } else { "" };
-    lines.iter().map(|line| format!("{bullet}{line}\n")).collect()
+    lines
 }
 
 /// A number with its noun.

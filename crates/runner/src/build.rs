@@ -5,22 +5,26 @@
 
 use sha2::{Digest, Sha256};
 use std::{
-    fs::{self, File},
+    fs::{self, File, TryLockError},
     io::{self, Write},
     path::{Path, PathBuf},
-    sync::atomic::AtomicBool,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
     time::Duration,
 };
 use walkdir::WalkDir;
-use wirebench_schema::placeholder;
+use wirebench_schema::{argv::display, placeholder};
 
 use crate::{
-    command::{CommandError, Job, display},
+    command::{CommandError, Job},
     subject::Subject,
+    version,
 };
 
 /// The longest that one build step may take.
 const STEP_TIMEOUT: Duration = Duration::from_secs(1200);
+/// How often a wait for another wirebench's build looks again.
+const LOCK_STEP: Duration = Duration::from_millis(100);
 /// Folders in which toolchains leave their outputs; nothing in them is a source.
 const OUTPUT_FOLDERS: [&str; 4] = ["target", "build", "node_modules", "__pycache__"];
 
@@ -49,6 +53,15 @@ pub enum BuildError {
         log: PathBuf,
         /// The end of it.
         excerpt: String,
+    },
+    /// The commands went well and made nothing that can be started.
+    #[error(
+        "the build made no program where `run` looks for it; the log is {log}",
+        log = .log.display()
+    )]
+    NoProgram {
+        /// Everything that the build printed.
+        log: PathBuf,
     },
     /// A command could not be run.
     #[error(transparent)]
@@ -79,12 +92,13 @@ pub fn build(subject: &Subject, force: bool, stop: &AtomicBool) -> Result<Built,
     fs::create_dir_all(folder).map_err(io_error(folder))?;
     let lock_path = folder.join("lock");
     let lock = File::create(&lock_path).map_err(io_error(&lock_path))?;
-    // Two wirebench at once build one after the other. The lock ends with the file handle.
-    lock.lock().map_err(io_error(&lock_path))?;
+    wait_for_lock(&lock, &lock_path, stop)?;
     let commands = commands(subject)?;
-    let digest = digest(&subject.source, &commands).map_err(io_error(&subject.source))?;
+    let tools = version::of_tools(subject, stop);
+    let digest = digest(&subject.source, &commands, &tools).map_err(io_error(&subject.source))?;
     let stamp = folder.join("stamp");
-    if !force && fs::read_to_string(&stamp).is_ok_and(|text| text == digest) {
+    let unchanged = fs::read_to_string(&stamp).is_ok_and(|text| text == digest);
+    if unchanged && !force && program_exists(subject)? {
         return Ok(Built::UpToDate);
     }
     let _ = fs::remove_file(&stamp);
@@ -105,8 +119,36 @@ pub fn build(subject: &Subject, force: bool, stop: &AtomicBool) -> Result<Built,
             });
         }
     }
+    if !program_exists(subject)? {
+        return Err(BuildError::NoProgram { log: log_path });
+    }
     fs::write(&stamp, digest).map_err(io_error(&stamp))?;
     Ok(Built::Made)
+}
+
+/// Two wirebench at once build one after the other. The lock ends with the file handle.
+fn wait_for_lock(lock: &File, path: &Path, stop: &AtomicBool) -> Result<(), BuildError> {
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if stop.load(Ordering::Relaxed) => {
+                return Err(CommandError::Interrupted.into());
+            }
+            // The kernel tells nobody when a lock becomes free without a wait that nothing ends.
+            Err(TryLockError::WouldBlock) => thread::sleep(LOCK_STEP),
+            Err(TryLockError::Error(error)) => return Err(io_error(path)(error)),
+        }
+    }
+}
+
+/// Whether the program that the build should have made is there. One from elsewhere, such as an
+/// interpreter, is none of the build's business.
+fn program_exists(subject: &Subject) -> Result<bool, placeholder::PlaceholderError> {
+    let program = &subject.variant.run.command[0];
+    if !program.contains("{build}") {
+        return Ok(true);
+    }
+    Ok(Path::new(&placeholder::fill(program, &subject.build_values())?).is_file())
 }
 
 /// Where the output of the last build of `subject` is.
@@ -116,20 +158,19 @@ pub fn log_path(subject: &Subject) -> PathBuf {
 }
 
 fn commands(subject: &Subject) -> Result<Vec<Vec<String>>, placeholder::PlaceholderError> {
-    let values = [
-        ("build", subject.build.display().to_string()),
-        ("source", subject.source.display().to_string()),
-        ("variant", subject.variant.id.variant().unwrap_or_default().to_owned()),
-    ];
+    let values = subject.build_values();
     let fill = |argv: &Vec<String>| {
         argv.iter().map(|argument| placeholder::fill(argument, &values)).collect()
     };
     subject.variant.build.iter().map(fill).collect()
 }
 
-/// SHA-256 over the commands and over path and content of every source.
-fn digest(source: &Path, commands: &[Vec<String>]) -> io::Result<String> {
+/// SHA-256 over the commands, over what the tools say of their versions, and over path and content
+/// of every source. A link to a file is a source like any other.
+fn digest(source: &Path, commands: &[Vec<String>], tools: &str) -> io::Result<String> {
     let mut hash = Sha256::new();
+    hash.update(tools.as_bytes());
+    hash.update([0]);
     for argv in commands {
         hash.update(display(argv).as_bytes());
         hash.update([0]);
@@ -142,7 +183,7 @@ fn digest(source: &Path, commands: &[Vec<String>]) -> io::Result<String> {
     };
     for file in WalkDir::new(source).sort_by_file_name().into_iter().filter_entry(is_source) {
         let file = file.map_err(io::Error::from)?;
-        if file.file_type().is_file() {
+        if file.path().is_file() {
             let path = file.path().strip_prefix(source).unwrap_or(file.path());
             let content = fs::read(file.path())?;
             hash.update(path.to_string_lossy().as_bytes());
@@ -201,6 +242,29 @@ mod tests {
         fs::write(fixture.subject.source.join("target/x"), "").unwrap();
         assert_eq!(once(&fixture), Built::UpToDate);
         assert_eq!(build(&fixture.subject, true, &fixture.stop).unwrap(), Built::Made);
+    }
+
+    #[test]
+    fn a_build_without_a_program_is_an_error_and_a_lost_program_is_built_again() {
+        let mut fixture = fixture(&["cp", "main", "{build}/out"]);
+        fixture.subject.variant.run.command[0] = "{build}/server".into();
+        let message = build(&fixture.subject, false, &fixture.stop).unwrap_err().to_string();
+        assert!(message.contains("made no program"), "{message}");
+        fixture.subject.variant.run.command[0] = "{build}/out".into();
+        assert_eq!(build(&fixture.subject, false, &fixture.stop).unwrap(), Built::Made);
+        fs::remove_file(fixture.subject.build.join("out")).unwrap();
+        assert_eq!(build(&fixture.subject, false, &fixture.stop).unwrap(), Built::Made);
+    }
+
+    #[test]
+    fn a_wait_for_another_build_ends_with_a_signal() {
+        let fixture = fixture(&["cp", "main", "{build}/out"]);
+        fs::create_dir_all(&fixture.subject.build).unwrap();
+        let lock = File::create(fixture.subject.build.join("lock")).unwrap();
+        lock.lock().unwrap();
+        fixture.stop.store(true, Ordering::Relaxed);
+        let error = build(&fixture.subject, false, &fixture.stop).unwrap_err();
+        assert_eq!(error.to_string(), "interrupted");
     }
 
     #[test]

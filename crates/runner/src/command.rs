@@ -17,6 +17,8 @@ use std::{
 
 /// The most output of a program that is kept.
 const OUTPUT_BYTES: u64 = 256 * 1024;
+/// Output above which a program is killed: it lies in memory until the program ends.
+const OUTPUT_LIMIT_BYTES: u64 = 64 << 20;
 /// How often a wait looks at the stop flag. The end of the program itself is noticed at once.
 const STEP: Duration = Duration::from_millis(50);
 
@@ -51,6 +53,9 @@ pub enum CommandError {
         /// Its time.
         after: Duration,
     },
+    /// It printed more than fits in memory sensibly and was killed.
+    #[error("`{0}` printed more than {limit} MiB and was killed", limit = OUTPUT_LIMIT_BYTES >> 20)]
+    Flood(String),
     /// A signal asked to end.
     #[error("interrupted")]
     Interrupted,
@@ -90,7 +95,14 @@ impl Job<'_> {
     pub fn output(&self, stop: &AtomicBool) -> Result<Output, CommandError> {
         let mut out = temporary_file().map_err(|error| self.error(error))?;
         let mut errors = temporary_file().map_err(|error| self.error(error))?;
-        let status = self.run_into(&out, &errors, stop)?;
+        let flooded = || {
+            let bytes = |file: &File| file.metadata().map_or(0, |metadata| metadata.len());
+            bytes(&out) + bytes(&errors) > OUTPUT_LIMIT_BYTES
+        };
+        let mut command = self.command();
+        command.stdout(out.try_clone().map_err(|error| self.error(error))?);
+        command.stderr(errors.try_clone().map_err(|error| self.error(error))?);
+        let status = self.wait(command, stop, &flooded)?;
         let mut text = String::new();
         for file in [&mut out, &mut errors] {
             text += &read_from_start(file).map_err(|error| self.error(error))?;
@@ -100,7 +112,18 @@ impl Job<'_> {
 
     /// Runs it with both of its outputs going to `log`.
     pub fn log_to(&self, log: &File, stop: &AtomicBool) -> Result<ExitStatus, CommandError> {
-        self.run_into(log, log, stop)
+        let mut command = self.command();
+        command.stdout(log.try_clone().map_err(|error| self.error(error))?);
+        command.stderr(log.try_clone().map_err(|error| self.error(error))?);
+        self.wait(command, stop, &|| false)
+    }
+
+    /// Runs it in the foreground with this program's own input and outputs, so that it can ask for
+    /// a password. It has no time limit, and a Ctrl-C at the terminal reaches it directly.
+    pub fn foreground(&self) -> Result<ExitStatus, CommandError> {
+        let mut command = Command::new(&self.argv[0]);
+        command.args(&self.argv[1..]).current_dir(self.folder);
+        command.status().map_err(|error| self.error(error))
     }
 
     /// Runs it with `input` on standard input and throws its output away.
@@ -111,23 +134,16 @@ impl Job<'_> {
             .map_err(|error| self.error(error))?;
         let mut command = self.command();
         command.stdin(file).stdout(Stdio::null()).stderr(Stdio::null());
-        self.wait(command, stop)
+        self.wait(command, stop, &|| false)
     }
 
-    fn run_into(
+    /// Waits for the end. `flooded` is asked now and then whether the program has printed too much.
+    fn wait(
         &self,
-        out: &File,
-        errors: &File,
+        mut command: Command,
         stop: &AtomicBool,
+        flooded: &dyn Fn() -> bool,
     ) -> Result<ExitStatus, CommandError> {
-        let mut command = self.command();
-        let out = out.try_clone().map_err(|error| self.error(error))?;
-        let errors = errors.try_clone().map_err(|error| self.error(error))?;
-        command.stdout(out).stderr(errors);
-        self.wait(command, stop)
-    }
-
-    fn wait(&self, mut command: Command, stop: &AtomicBool) -> Result<ExitStatus, CommandError> {
         wirebench_sys::child::die_with_parent(&mut command);
         let mut child = command.spawn().map_err(|error| self.error(error))?;
         let group = Pid::from_child(&child);
@@ -137,15 +153,19 @@ impl Job<'_> {
             if let Some(status) = child.try_wait().map_err(|error| self.error(error))? {
                 return Ok(status);
             }
-            let interrupted = stop.load(Ordering::Relaxed);
-            if interrupted || Instant::now() >= until {
+            let failure = if stop.load(Ordering::Relaxed) {
+                Some(CommandError::Interrupted)
+            } else if flooded() {
+                Some(CommandError::Flood(self.argv[0].clone()))
+            } else if Instant::now() >= until {
+                Some(CommandError::Timeout { program: self.argv[0].clone(), after: self.timeout })
+            } else {
+                None
+            };
+            if let Some(failure) = failure {
                 let _ = kill_process_group(group, Signal::KILL);
                 let _ = child.wait();
-                return Err(if interrupted {
-                    CommandError::Interrupted
-                } else {
-                    CommandError::Timeout { program: self.argv[0].clone(), after: self.timeout }
-                });
+                return Err(failure);
             }
             let step = Timespec { tv_sec: 0, tv_nsec: i64::from(STEP.subsec_nanos()) };
             let _ = poll(&mut [PollFd::new(&ended, PollFlags::IN)], Some(&step));
@@ -153,7 +173,7 @@ impl Job<'_> {
     }
 }
 
-/// A file without a name, so that output of any size neither blocks the program nor fills memory.
+/// A file without a name, so that output never blocks the program.
 fn temporary_file() -> io::Result<File> {
     let memory = rustix::fs::memfd_create("wirebench-output", rustix::fs::MemfdFlags::CLOEXEC)?;
     Ok(File::from(memory))
@@ -179,20 +199,6 @@ pub fn exists(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| executable(&folder.join(program)))
 }
 
-/// An argument list as one could type it: arguments with unusual characters are quoted.
-#[must_use]
-pub fn display(argv: &[String]) -> String {
-    let ordinary = |c: char| c.is_ascii_alphanumeric() || "/._-=:,+@%".contains(c);
-    let quote = |argument: &String| {
-        if !argument.is_empty() && argument.chars().all(ordinary) {
-            argument.clone()
-        } else {
-            format!("'{}'", argument.replace('\'', r"'\''"))
-        }
-    };
-    argv.iter().map(quote).collect::<Vec<_>>().join(" ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,6 +217,13 @@ mod tests {
     }
 
     #[test]
+    fn a_program_that_prints_without_end_is_killed() {
+        let stop = AtomicBool::new(false);
+        let error = job(&["cat", "/dev/zero"], |job| job.output(&stop)).unwrap_err();
+        assert!(matches!(error, CommandError::Flood(_)), "{error}");
+    }
+
+    #[test]
     fn a_program_that_does_not_exist_is_named() {
         let stop = AtomicBool::new(false);
         let error = job(&["no-such-program"], |job| job.output(&stop)).unwrap_err();
@@ -225,11 +238,5 @@ mod tests {
         assert!(matches!(job.output(&stop), Err(CommandError::Timeout { .. })));
         stop.store(true, Ordering::Relaxed);
         assert!(matches!(job.output(&stop), Err(CommandError::Interrupted)));
-    }
-
-    #[test]
-    fn shown_commands_can_be_typed_again() {
-        let argv = ["a", "b c", "", "it's", "--x=1"].map(str::to_owned);
-        assert_eq!(display(&argv), r"a 'b c' '' 'it'\''s' --x=1");
     }
 }

@@ -17,32 +17,33 @@ pub struct Sample {
     /// guard; the kernel keeps it in ticks. What a child had used moves here from `cpu_ns`
     /// when it ends, so only the sum of both grows steadily.
     reaped_ns: u64,
+    /// When the details below were read, which takes longer than the clocks.
+    details_at: Instant,
+    /// CPU time of each thread in nanoseconds.
+    thread_ns: BTreeMap<i32, u64>,
     switches_voluntary: u64,
     switches_involuntary: u64,
-    threads: u32,
     memory_peak_bytes: u64,
 }
 
 impl Sample {
-    /// Reads everything of `pids` now; the CPU clocks first and close together, because they decide
-    /// the figure. `guard` is not part of the tree, but orphans of the tree end as its
-    /// children.
+    /// Reads the clocks of `known` at once, because their moment decides the figure. Then `list`
+    /// looks at the tree again, for processes that have begun since, and the details follow.
+    ///
+    /// `guard` is not part of the tree, but orphans of the tree end as its children.
     #[must_use]
-    pub fn take(pids: &[Pid], guard: Pid) -> Self {
+    pub fn take(known: &[Pid], list: impl FnOnce() -> Vec<Pid>, guard: Pid) -> Self {
         let at = Instant::now();
-        let clock = |pid: &Pid| {
-            Some((pid.as_raw_nonzero().get(), wirebench_sys::cpu_clock::process_cpu_ns(*pid).ok()?))
-        };
-        let mut sample = Self {
-            at,
-            cpu_ns: pids.iter().filter_map(clock).collect(),
-            reaped_ns: 0,
-            switches_voluntary: 0,
-            switches_involuntary: 0,
-            threads: 0,
-            memory_peak_bytes: 0,
-        };
-        for process in pids.iter().filter_map(|pid| tree::process(*pid)) {
+        let mut sample = Self { cpu_ns: known.iter().filter_map(clock).collect(), ..Self::new(at) };
+        let all = list();
+        sample.details_at = Instant::now();
+        for pid in &all {
+            let number = pid.as_raw_nonzero().get();
+            if let (false, Some((_, ns))) = (sample.cpu_ns.contains_key(&number), clock(pid)) {
+                sample.cpu_ns.insert(number, ns);
+            }
+        }
+        for process in all.iter().filter_map(|pid| tree::process(*pid)) {
             sample.reaped_ns += reaped_ns(&process);
             sample.add_details(&process);
         }
@@ -50,22 +51,43 @@ impl Sample {
         sample
     }
 
+    const fn new(at: Instant) -> Self {
+        Self {
+            at,
+            details_at: at,
+            cpu_ns: BTreeMap::new(),
+            reaped_ns: 0,
+            thread_ns: BTreeMap::new(),
+            switches_voluntary: 0,
+            switches_involuntary: 0,
+            memory_peak_bytes: 0,
+        }
+    }
+
+    /// The processes that were seen.
+    #[must_use]
+    pub fn pids(&self) -> Vec<Pid> {
+        self.cpu_ns.keys().filter_map(|pid| Pid::from_raw(*pid)).collect()
+    }
+
     fn total_ns(&self) -> u64 {
         self.cpu_ns.values().sum::<u64>() + self.reaped_ns
     }
 
     fn add_details(&mut self, process: &Process) {
-        if let Ok(status) = process.status() {
-            // `VmHWM` is in KiB.
-            self.memory_peak_bytes += status.vmhwm.unwrap_or(0) * 1024;
-        }
+        let mut memory_peak_kib = 0;
         for task in process.tasks().into_iter().flatten().flatten() {
-            self.threads += 1;
+            if let Ok(times) = task.schedstat() {
+                self.thread_ns.insert(task.tid, times.sum_exec_runtime);
+            }
             if let Ok(status) = task.status() {
                 self.switches_voluntary += status.voluntary_ctxt_switches.unwrap_or(0);
                 self.switches_involuntary += status.nonvoluntary_ctxt_switches.unwrap_or(0);
+                // All threads tell the same of their common memory, but for one that has ended.
+                memory_peak_kib = memory_peak_kib.max(status.vmhwm.unwrap_or(0));
             }
         }
+        self.memory_peak_bytes += memory_peak_kib * 1024;
     }
 
     /// Whether the two samples saw the same processes.
@@ -73,6 +95,10 @@ impl Sample {
     pub fn same_processes(&self, other: &Self) -> bool {
         self.cpu_ns.keys().eq(other.cpu_ns.keys())
     }
+}
+
+fn clock(pid: &Pid) -> Option<(i32, u64)> {
+    Some((pid.as_raw_nonzero().get(), wirebench_sys::cpu_clock::process_cpu_ns(*pid).ok()?))
 }
 
 fn reaped_ns(process: &Process) -> u64 {
@@ -93,30 +119,40 @@ pub struct Window {
     pub thread_cpu_ns_most: u64,
 }
 
+/// How far the time between the samples may be off the window before no cost per request can be
+/// told, as a share of the window. Short windows end before a sample can be taken.
+const OFF_WINDOW: f64 = 0.05;
+
 /// The cost between two samples. `busy_cpus` is how many CPUs the server could keep busy.
 #[must_use]
 pub fn between(before: &Sample, after: &Sample, window: Window, busy_cpus: usize) -> Cost {
     let cpu_ns = after.total_ns().saturating_sub(before.total_ns());
-    let sampled_ns =
-        u64::try_from(after.at.duration_since(before.at).as_nanos()).unwrap_or(u64::MAX).max(1);
-    let busy = cpu_ns as f64 / sampled_ns as f64;
-    let per_request = busy * window.window_ns as f64 / window.requests as f64;
+    let sampled_ns = nanoseconds(before.at, after.at);
+    let (sampled, length) = (sampled_ns as f64, window.window_ns as f64);
+    let busy = cpu_ns as f64 / sampled;
+    let tells = window.requests > 0 && (sampled - length).abs() <= OFF_WINDOW * length;
+    let details_ns = nanoseconds(before.details_at, after.details_at);
+    let thread_ns = after.thread_ns.iter().map(|(tid, now)| {
+        now.saturating_sub(before.thread_ns.get(tid).copied().unwrap_or_default())
+    });
+    let switches = |pick: fn(&Sample) -> u64| pick(after).saturating_sub(pick(before));
     Cost {
         cpu_ns,
         sampled_ns,
-        cpu_ns_per_request: (window.requests > 0).then_some(per_request),
+        cpu_ns_per_request: tells.then_some(busy * length / window.requests as f64),
         cpu_share: busy / busy_cpus.max(1) as f64,
-        generator_cpu_share: window.thread_cpu_ns_most as f64 / window.window_ns.max(1) as f64,
+        busiest_thread_share: thread_ns.max().unwrap_or(0) as f64 / details_ns as f64,
+        generator_cpu_share: window.thread_cpu_ns_most as f64 / length.max(1.0),
         memory_peak_bytes: after.memory_peak_bytes,
         processes: u32::try_from(after.cpu_ns.len()).unwrap_or(u32::MAX),
-        threads: after.threads,
-        context_switches_voluntary: after
-            .switches_voluntary
-            .saturating_sub(before.switches_voluntary),
-        context_switches_involuntary: after
-            .switches_involuntary
-            .saturating_sub(before.switches_involuntary),
+        threads: u32::try_from(after.thread_ns.len()).unwrap_or(u32::MAX),
+        context_switches_voluntary: switches(|sample| sample.switches_voluntary),
+        context_switches_involuntary: switches(|sample| sample.switches_involuntary),
     }
+}
+
+fn nanoseconds(from: Instant, to: Instant) -> u64 {
+    u64::try_from(to.duration_since(from).as_nanos()).unwrap_or(u64::MAX).max(1)
 }
 
 /// How many CPUs a server can keep busy: one for each worker, all of them when each connection has
@@ -140,15 +176,8 @@ mod tests {
     use std::time::Duration;
 
     fn sample(at: Instant, cpu_ns: &[(i32, u64)], reaped_ns: u64) -> Sample {
-        Sample {
-            at,
-            cpu_ns: cpu_ns.iter().copied().collect(),
-            reaped_ns,
-            switches_voluntary: 0,
-            switches_involuntary: 0,
-            threads: 1,
-            memory_peak_bytes: 0,
-        }
+        let cpu_ns: BTreeMap<i32, u64> = cpu_ns.iter().copied().collect();
+        Sample { thread_ns: cpu_ns.clone(), cpu_ns, reaped_ns, ..Sample::new(at) }
     }
 
     const WINDOW: Window =
@@ -158,14 +187,24 @@ mod tests {
     fn the_cost_is_that_of_the_window_and_not_of_the_life() {
         let start = Instant::now();
         let before = sample(start, &[(1, 5_000_000)], 7);
-        // Sampled over twice the window: half of what was seen belongs to the window.
-        let after = sample(start + Duration::from_millis(2), &[(1, 6_000_000), (2, 200_000)], 7);
+        // The samples are 4 % farther apart than the window is long.
+        let end = start + Duration::from_nanos(1_040_000);
+        let after = sample(end, &[(1, 5_520_000), (2, 104_000)], 7);
         let cost = between(&before, &after, WINDOW, 1);
-        assert_eq!(cost.cpu_ns, 1_200_000);
+        assert_eq!(cost.cpu_ns, 624_000);
         assert!((cost.cpu_ns_per_request.unwrap() - 60_000.0).abs() < 1e-6);
         assert!((cost.cpu_share - 0.6).abs() < 1e-9);
+        assert!((cost.busiest_thread_share - 0.5).abs() < 1e-9);
         assert!((cost.generator_cpu_share - 0.5).abs() < 1e-9);
         assert!(!before.same_processes(&after));
+    }
+
+    #[test]
+    fn samples_that_are_off_the_window_tell_no_cost_per_request() {
+        let start = Instant::now();
+        let before = sample(start, &[(1, 0)], 0);
+        let after = sample(start + Duration::from_millis(2), &[(1, 500_000)], 0);
+        assert_eq!(between(&before, &after, WINDOW, 1).cpu_ns_per_request, None);
     }
 
     #[test]
@@ -189,8 +228,11 @@ mod tests {
     #[test]
     fn a_sample_of_this_process_sees_its_cpu_memory_and_threads() {
         let own = rustix::process::getpid();
-        let sample = Sample::take(&[own], own);
-        assert!(sample.cpu_ns.values().all(|&ns| ns > 0) && sample.cpu_ns.len() == 1);
-        assert!(sample.memory_peak_bytes > 0 && sample.threads > 0);
+        for known in [&[own][..], &[]] {
+            let sample = Sample::take(known, || vec![own], own);
+            assert_eq!(sample.pids(), [own]);
+            assert!(sample.cpu_ns.values().all(|&ns| ns > 0));
+            assert!(sample.memory_peak_bytes > 0 && !sample.thread_ns.is_empty());
+        }
     }
 }

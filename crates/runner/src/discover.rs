@@ -37,8 +37,14 @@ pub fn subjects(project: &Project, program: &Path) -> Result<Vec<Subject>, Disco
     let Some(root) = &project.root else { return Ok(subjects) };
     let entries = root.join("entries");
     let files = WalkDir::new(&entries).min_depth(3).max_depth(3).sort_by_file_name();
-    for file in files.into_iter().flatten().filter(|file| file.file_name() == ENTRY_FILE) {
-        subjects.extend(read_entry(project, &entries, file.path())?);
+    for file in files {
+        let file = file.map_err(|error| DiscoverError::Entry {
+            file: error.path().unwrap_or(&entries).display().to_string(),
+            reason: error.to_string(),
+        })?;
+        if file.file_name() == ENTRY_FILE {
+            subjects.extend(read_entry(project, &entries, file.path())?);
+        }
     }
     Ok(subjects)
 }
@@ -55,6 +61,8 @@ fn read_entry(
     let entry = Entry::parse(&id.to_string_lossy(), &text).map_err(|e| error(e.to_string()))?;
     let subjects = entry.variants.into_iter().map(|variant| Subject {
         title: entry.title.clone(),
+        description: entry.description.clone(),
+        url: entry.url.clone(),
         source: folder.to_owned(),
         build: project.build_folder(&variant.id),
         origin: Origin::Entry { versions: entry.versions.clone() },

@@ -25,6 +25,6 @@ pub mod setup;
 pub mod subject;
 pub mod topology;
 pub mod tree;
-mod verdict;
+mod validity;
 pub mod verify;
 pub mod version;

@@ -17,7 +17,7 @@ use crate::{
     generate::{Generator, load_arguments},
     launch::{LaunchError, Launcher, Request, Server},
     subject::Subject,
-    verdict::{bound, flags},
+    validity::{bound, flags},
 };
 
 /// How long a server may take to end on SIGTERM.
@@ -127,6 +127,12 @@ impl Bench {
         if let Some(exit) = ended {
             return Err(failure(format!("the server ended with {exit} during the run")));
         }
+        if load.requests == 0 {
+            let examples = load.error_examples.join("; ");
+            return Err(failure(format!(
+                "no request was answered correctly in the window {examples}"
+            )));
+        }
         let window = Window {
             window_ns: load.window_ns,
             requests: load.requests,
@@ -137,6 +143,13 @@ impl Bench {
         let mut flags = flags(&load, &self.placement, &stopped);
         if !cell.verified {
             flags.push("not verified: the conformance checks were left out".to_owned());
+        }
+        if cost.cpu_ns_per_request.is_none() {
+            flags.push(format!(
+                "no cost: the samples were {} us apart and the window had {} us",
+                cost.sampled_ns / 1000,
+                load.window_ns / 1000
+            ));
         }
         if !before.same_processes(&after) {
             flags.push("processes of the server began or ended in the window".to_owned());
@@ -174,6 +187,7 @@ impl Bench {
             Stop::Requests(_) => None,
         };
         let mut edges: (Option<Sample>, Option<Sample>) = (None, None);
+        let mut known = Vec::new();
         loop {
             if stop.load(Ordering::Relaxed) {
                 return Err("interrupted".to_owned());
@@ -182,12 +196,16 @@ impl Bench {
                 return Err("the generator did not end in time and was killed".to_owned());
             }
             match generator.next_event(STEP)? {
-                None | Some(LoadEvent::Connected { .. }) => {}
+                None => {}
+                // Looking for processes takes time, which there is before the window.
+                Some(LoadEvent::Connected { .. }) => known = server.tree(),
                 Some(LoadEvent::WindowStart) => {
-                    edges.0 = Some(Sample::take(&server.tree(), server.guard()));
+                    let sample = Sample::take(&known, || server.tree(), server.guard());
+                    known = sample.pids();
+                    edges.0 = Some(sample);
                 }
                 Some(LoadEvent::WindowEnd) => {
-                    edges.1 = Some(Sample::take(&server.tree(), server.guard()));
+                    edges.1 = Some(Sample::take(&known, || server.tree(), server.guard()));
                     until = Some(Instant::now() + patience);
                 }
                 Some(LoadEvent::Failed { reason }) => return Err(reason),

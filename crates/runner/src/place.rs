@@ -17,7 +17,8 @@ pub struct Wish {
 
 /// Splits `usable` between server and generator.
 ///
-/// Whole cores go to one side, so that siblings never work against each other. The server gets the
+/// Whole cores go to one side, so that siblings do not work against each other; wishes are taken as
+/// they are, and a single core is split. The server gets the
 /// first half of the cores; of an odd number the generator gets one more, because a generator that
 /// is short of CPUs spoils every figure.
 pub fn place(usable: &[Cpu], wish: &Wish) -> Result<Placement, String> {

@@ -12,6 +12,9 @@ use crate::subject::Subject;
 /// Start, connect and stop of a server, beyond warm-up and window; only for the estimate of time.
 const OVERHEAD: Duration = Duration::from_millis(250);
 
+/// The most blocks of a run; more would take days.
+const MOST_BLOCKS: u32 = 10_000;
+
 /// One run to be made: indices into the subjects and the workloads of the plan.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Step {
@@ -100,6 +103,9 @@ pub fn change(suite: &mut Suite, changes: &Changes) -> Result<(), String> {
     if suite.blocks == 0 {
         return Err("0 blocks measure nothing: give --blocks at least 1".to_owned());
     }
+    if suite.blocks > MOST_BLOCKS {
+        return Err(format!("--blocks {} is too many: give at most {MOST_BLOCKS}", suite.blocks));
+    }
     if suite.workers == Some(0) {
         return Err("0 workers serve nothing: give --workers at least 1".to_owned());
     }
@@ -181,6 +187,7 @@ requests = 1000
             change(&mut Suite::parse("example", SUITE).unwrap(), &changes).unwrap_err()
         };
         assert!(spoilt(Changes { blocks: Some(0), ..Changes::default() }).contains("--blocks"));
+        assert!(spoilt(Changes { blocks: Some(1 << 30), ..Changes::default() }).contains("10000"));
         assert!(spoilt(Changes { workers: Some(0), ..Changes::default() }).contains("--workers"));
         assert!(spoilt(Changes { connections: Some(0), ..Changes::default() }).contains("-c"));
     }

@@ -41,7 +41,9 @@ impl Project {
     /// The folder for what the build of one variant makes.
     #[must_use]
     pub fn build_folder(&self, variant: &wirebench_schema::id::VariantId) -> PathBuf {
-        self.state.join("build").join(variant.file_name())
+        // Each part is a folder of its own, so that no two names meet: `c/x-y` and `c-x/y` do not.
+        let variant_folder = variant.variant().unwrap_or("default");
+        self.state.join("build").join(variant.entry()).join(variant_folder)
     }
 }
 

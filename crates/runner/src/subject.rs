@@ -36,6 +36,10 @@ pub struct Subject {
     pub variant: Variant,
     /// One line on the entry.
     pub title: String,
+    /// One or two sentences on it; empty for a command line.
+    pub description: String,
+    /// Where the framework is at home.
+    pub url: Option<String>,
     /// Its working folder.
     pub source: PathBuf,
     /// What its build makes goes here.
@@ -55,6 +59,16 @@ impl Subject {
     #[must_use]
     pub fn workers(&self, asked: u32) -> u32 {
         asked.min(self.variant.max_workers.unwrap_or(u32::MAX))
+    }
+
+    /// The values of the placeholders that a build or a version command may name.
+    #[must_use]
+    pub fn build_values(&self) -> [(&'static str, String); 3] {
+        [
+            ("build", self.build.display().to_string()),
+            ("source", self.source.display().to_string()),
+            ("variant", self.variant.id.variant().unwrap_or_default().to_owned()),
+        ]
     }
 
     /// What the journal says of it.
@@ -90,7 +104,11 @@ impl Subject {
                 variant.scenarios = vec![Scenario::Hello, Scenario::Echo];
                 variant.skips = vec!["does not parse the request".to_owned()];
                 Ok(Self {
-                    title: format!("Null server over {name}, part of wirebench"),
+                    title: format!("Null server over {name}"),
+                    description: "Part of wirebench: next to no work, which shows what the load \
+                                  generator can reach."
+                        .to_owned(),
+                    url: None,
                     source: current_folder()?,
                     build: project.build_folder(&variant.id),
                     origin: Origin::Builtin,
@@ -123,6 +141,8 @@ impl Subject {
         variant.scenarios = scenarios.to_vec();
         Ok(Self {
             title: format!("`{line}`"),
+            description: String::new(),
+            url: None,
             source: current_folder()?,
             build: project.build_folder(&variant.id),
             origin: Origin::Own,

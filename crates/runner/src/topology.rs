@@ -43,6 +43,8 @@ pub fn parse_list(text: &str) -> Option<Vec<u32>> {
         }
         cpus.extend(first..=last);
     }
+    cpus.sort_unstable();
+    cpus.dedup();
     (!cpus.is_empty()).then_some(cpus)
 }
 
@@ -52,7 +54,7 @@ mod tests {
 
     #[test]
     fn lists_of_cpus_are_read() {
-        assert_eq!(parse_list("0-2,5"), Some(vec![0, 1, 2, 5]));
+        assert_eq!(parse_list("5,0-2,1"), Some(vec![0, 1, 2, 5]));
         for wrong in ["", "a", "3-1", "1-", "0-99999999"] {
             assert_eq!(parse_list(wrong), None, "{wrong}");
         }

@@ -4,15 +4,17 @@ use procfs::process::{FDTarget, Process, all_processes};
 use rustix::process::Pid;
 use std::collections::BTreeMap;
 
-/// All living descendants of `root`, without itself. Processes that have ended and wait to be
-/// reaped are left out.
+/// All living descendants of `root`, without itself.
+///
+/// Processes that have ended and wait to be reaped are left out. One whose first thread has ended
+/// while others go on is alive.
 #[must_use]
 pub fn descendants(root: Pid) -> Vec<Pid> {
     let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
     // A process that vanishes between the listing and the reading has no place in the tree any
     // more.
     let stats = all_processes().into_iter().flatten().flatten().filter_map(|p| p.stat().ok());
-    for stat in stats.filter(|stat| stat.state != 'Z') {
+    for stat in stats.filter(|stat| stat.state != 'Z' || stat.num_threads > 1) {
         children.entry(stat.ppid).or_default().push(stat.pid);
     }
     let mut found = Vec::new();
@@ -41,10 +43,32 @@ pub fn process(pid: Pid) -> Option<Process> {
 /// What the open descriptors of a process point to.
 #[must_use]
 pub fn descriptors(pid: Pid) -> Vec<(i32, FDTarget)> {
-    let Some(table) = process(pid).and_then(|process| process.fd().ok()) else {
-        return Vec::new();
+    let Some(process) = process(pid) else { return Vec::new() };
+    let mut found: Vec<(i32, FDTarget)> =
+        process.fd().into_iter().flatten().flatten().map(|fd| (fd.fd, fd.target)).collect();
+    if found.is_empty() {
+        // The first thread may have ended and taken its view of the table along; the folder of
+        // another thread has the same files as a process's.
+        let tasks = process.tasks().into_iter().flatten().flatten();
+        let handles = tasks.filter_map(|task| {
+            let folder = format!("/proc/{}/task/{}", task.pid, task.tid);
+            Process::new_with_root(folder.into()).ok()?.fd().ok()
+        });
+        found.extend(handles.flat_map(Iterator::flatten).map(|fd| (fd.fd, fd.target)));
+    }
+    found
+}
+
+/// All processes that carry the variable `name` with `value` in the environment that they began
+/// with, wherever they stand in the tree.
+#[must_use]
+pub fn marked(name: &str, value: &str) -> Vec<Pid> {
+    let (name, value) = (std::ffi::OsStr::new(name), std::ffi::OsStr::new(value));
+    let carries = |process: &Process| {
+        process.environ().is_ok_and(|variables| variables.get(name).is_some_and(|v| v == value))
     };
-    table.flatten().map(|fd| (fd.fd, fd.target)).collect()
+    let all = all_processes().into_iter().flatten().flatten();
+    all.filter(carries).filter_map(|process| Pid::from_raw(process.pid)).collect()
 }
 
 /// Whether one of `pids` holds the listening TCP socket of `port`.

@@ -30,6 +30,19 @@ pub fn versions(subject: &Subject, stop: &AtomicBool) -> Result<BTreeMap<String,
     }
 }
 
+/// What the tools of a build say of their versions, as far as they can be asked before it: a new
+/// compiler makes a new program.
+pub(crate) fn of_tools(subject: &Subject, stop: &AtomicBool) -> String {
+    let Origin::Entry { versions } = &subject.origin else { return String::new() };
+    let asks_a_tool = |probe: &&VersionProbe| match &probe.source {
+        VersionSource::Command(command) => !command.iter().any(|word| word.contains("{build}")),
+        VersionSource::File(_) => false,
+    };
+    let answers = versions.iter().filter(asks_a_tool).map(|probe| read(probe, subject, stop));
+    // A tool that does not answer is a problem of whoever reads the versions.
+    answers.flatten().map(|(name, version)| format!("{name} {version}\n")).collect()
+}
+
 fn read(
     probe: &VersionProbe,
     subject: &Subject,
@@ -42,11 +55,7 @@ fn read(
         VersionSource::File(file) => std::fs::read_to_string(subject.source.join(file))
             .map_err(|e| error(format!("{file}: {e}")))?,
         VersionSource::Command(command) => {
-            let values = [
-                ("build", subject.build.display().to_string()),
-                ("source", subject.source.display().to_string()),
-                ("variant", subject.variant.id.variant().unwrap_or_default().to_owned()),
-            ];
+            let values = subject.build_values();
             let argv: Result<Vec<String>, _> =
                 command.iter().map(|argument| placeholder::fill(argument, &values)).collect();
             let argv = argv.map_err(|e| error(e.to_string()))?;

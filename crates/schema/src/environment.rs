@@ -47,6 +47,6 @@ pub struct Environment {
     pub sysctls: BTreeMap<String, String>,
     /// The most open files that a process may ask for: soft and hard limit.
     pub open_files: (u64, u64),
-    /// Runnable tasks per CPU over the last minute, before the start.
+    /// Runnable tasks of the whole machine over the last minute, before the start.
     pub load_average_1m: f64,
 }

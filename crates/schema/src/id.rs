@@ -46,12 +46,6 @@ impl VariantId {
         self.variant.as_deref()
     }
 
-    /// A name for files and folders: no slash, no colon.
-    #[must_use]
-    pub fn file_name(&self) -> String {
-        self.to_string().replace('/', "-").replace(':', "+")
-    }
-
     /// Whether a name that a person gave means this variant: its entry or itself.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {

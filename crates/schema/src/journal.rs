@@ -48,8 +48,9 @@ pub struct Start {
     pub command: Vec<String>,
     /// The suite's name.
     pub suite: String,
-    /// The variant that ratios refer to; absent when none could be measured.
-    pub baseline: Option<VariantId>,
+    /// The variants that ratios may refer to, the preferred one first: in each workload the first
+    /// of them that has figures.
+    pub baselines: Vec<VariantId>,
     /// Seed of the order of runs and of payloads.
     pub seed: u64,
     /// How often each cell is run.
@@ -116,6 +117,8 @@ pub struct Verified {
     pub passed: u32,
     /// Name and finding of each check that failed.
     pub failed: Vec<(String, String)>,
+    /// Name and reason of each check that says nothing about this server.
+    pub skipped: Vec<(String, String)>,
 }
 
 /// One measurement of one cell with a fresh server process.
@@ -178,12 +181,15 @@ pub struct Cost {
     /// Time between the samples; a little off the window by the time that it takes to wake up and
     /// read.
     pub sampled_ns: u64,
-    /// CPU time per request: `cpu_ns / sampled_ns * window_ns / requests`. Absent without
-    /// requests.
+    /// CPU time per request: `cpu_ns / sampled_ns * window_ns / requests`. Absent without requests,
+    /// and when the samples are more than 5 % off the window.
     pub cpu_ns_per_request: Option<f64>,
-    /// Share of the CPU time that the server's CPUs could give it, 0 to 1.
+    /// Share of the CPU time that the server's CPUs could give to its workers, usually 0 to 1. More
+    /// when it keeps more CPUs busy than it has workers.
     pub cpu_share: f64,
-    /// Share of the CPU time that the generator's threads could have, 0 to 1.
+    /// Share of the time in which the server's busiest thread ran, 0 to 1.
+    pub busiest_thread_share: f64,
+    /// Share of the window in which the generator's busiest thread ran, 0 to 1.
     pub generator_cpu_share: f64,
     /// Sum over the processes of the tree of the most memory that each has held (`VmHWM`), shared
     /// pages counted in each.

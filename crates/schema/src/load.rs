@@ -13,6 +13,9 @@ pub use report::{ErrorCounts, Fairness, LatencySummary, LoadEvent, LoadReport, T
 /// or goes away.
 pub const LOAD_FORMAT: u32 = 1;
 
+/// The most threads of one load: more than any machine has CPUs for, and few enough to be made.
+pub const THREADS_LIMIT: usize = 1024;
+
 /// When the measured window ends.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -108,6 +111,12 @@ impl LoadConfig {
         if self.threads == 0 {
             return Err("0 threads send nothing: give -t at least 1".to_owned());
         }
+        if self.threads > THREADS_LIMIT {
+            return Err(format!(
+                "{} threads are more than one load can have: give -t at most {THREADS_LIMIT}",
+                self.threads
+            ));
+        }
         if self.threads > self.connections {
             return Err(format!(
                 "{} threads cannot share {} connections: give -c at least as many as -t",
@@ -173,6 +182,16 @@ mod tests {
             spoil(&mut config);
             let message = config.check().unwrap_err();
             assert!(message.contains(option), "{message}");
+        }
+    }
+
+    #[test]
+    fn more_threads_than_a_load_can_have_are_refused_with_the_bound() {
+        let load = |threads| LoadConfig { threads, connections: 1_000_000_000, ..config() };
+        assert_eq!(load(THREADS_LIMIT).check(), Ok(()));
+        for threads in [THREADS_LIMIT + 1, 1_000_000_000] {
+            let message = load(threads).check().unwrap_err();
+            assert!(message.ends_with("give -t at most 1024"), "{message}");
         }
     }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, time::Duration};
 
 use crate::{
-    load::{LoadConfig, Stop},
+    load::{LoadConfig, Stop, THREADS_LIMIT},
     scenario::Scenario,
     target::Target,
 };
@@ -43,7 +43,7 @@ impl Workload {
         let body = (target.protocol() == crate::scenario::Protocol::Http1)
             .then(|| crate::scenario::HELLO_BODY.to_owned());
         LoadConfig {
-            threads: threads.min(self.connections),
+            threads: threads.min(self.connections).min(THREADS_LIMIT),
             connections: self.connections,
             warmup: self.warmup,
             stop: self.stop,

@@ -29,6 +29,16 @@ pub enum UnitError {
         /// A few good examples.
         example: &'static str,
     },
+    /// The value has a fraction, and there is no part of what it counts.
+    #[error("`{text}` is not a {whole}: write {example}")]
+    Fraction {
+        /// What was given.
+        text: String,
+        /// What was wanted: a whole number, of what.
+        whole: &'static str,
+        /// A few good examples.
+        example: &'static str,
+    },
     /// The value does not fit.
     #[error("`{text}` is too large for a {kind}")]
     TooLarge {
@@ -39,99 +49,128 @@ pub enum UnitError {
     },
 }
 
+/// What becomes of the fraction that is left after the unit has been multiplied in.
+enum Fraction {
+    /// The nearest whole value is meant.
+    Rounded,
+    /// It is a mistake. What is wanted instead.
+    Refused { whole: &'static str },
+}
+
 /// One kind of quantity: its name, its units with their factors, and examples for the error.
 struct Quantity {
     kind: &'static str,
     example: &'static str,
-    units: &'static [(&'static str, f64)],
-    max: f64,
+    units: &'static [(&'static str, u64)],
+    fraction: Fraction,
+    max: u64,
 }
 
 const DURATION: Quantity = Quantity {
     kind: "duration",
     example: "500us, 250ms, 10s, 2m or 1h",
     units: &[
-        ("", 1e9),
-        ("ns", 1.0),
-        ("us", 1e3),
-        ("µs", 1e3),
-        ("ms", 1e6),
-        ("s", 1e9),
-        ("m", 60e9),
-        ("h", 3600e9),
+        ("", 1_000_000_000),
+        ("ns", 1),
+        ("us", 1000),
+        ("µs", 1000),
+        ("ms", 1_000_000),
+        ("s", 1_000_000_000),
+        ("m", 60_000_000_000),
+        ("h", 3_600_000_000_000),
     ],
+    fraction: Fraction::Rounded,
     // A century of nanoseconds: far inside u64 and outside any use.
-    max: 3.2e18,
+    max: 3_200_000_000_000_000_000,
 };
 
 const COUNT: Quantity = Quantity {
     kind: "count",
     example: "200, 10k or 1.5M",
-    units: &[("", 1.0), ("k", 1e3), ("K", 1e3), ("M", 1e6), ("G", 1e9)],
-    max: 9e15,
+    units: &[("", 1), ("k", 1000), ("K", 1000), ("M", 1_000_000), ("G", 1_000_000_000)],
+    fraction: Fraction::Refused { whole: "whole number" },
+    max: 9_000_000_000_000_000,
 };
 
 const SIZE: Quantity = Quantity {
     kind: "size",
     example: "512, 4KiB, 10MiB or 1GiB",
     units: &[
-        ("", 1.0),
-        ("B", 1.0),
-        ("kB", 1e3),
-        ("MB", 1e6),
-        ("GB", 1e9),
-        ("KiB", 1024.0),
-        ("MiB", 1_048_576.0),
-        ("GiB", 1_073_741_824.0),
+        ("", 1),
+        ("B", 1),
+        ("kB", 1000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
     ],
-    max: 9e15,
+    fraction: Fraction::Refused { whole: "whole number of bytes" },
+    max: 9_000_000_000_000_000,
 };
 
-/// Reads a duration such as `250ms`; a bare number is seconds.
+/// Reads a duration such as `250ms`; a bare number is seconds. What is finer than a nanosecond is
+/// rounded.
 pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
     parse(text, &DURATION).map(Duration::from_nanos)
 }
 
-/// Reads a count such as `10k`; factors are powers of 1000.
+/// Reads a count such as `10k`; factors are powers of 1000. `1.5k` is 1500, and `1.5` is refused.
 pub fn parse_count(text: &str) -> Result<u64, UnitError> {
     parse(text, &COUNT)
 }
 
-/// Reads a size in bytes such as `64KiB`; `kB` is 1000 and `KiB` is 1024 bytes.
+/// Reads a size in bytes such as `64KiB`; `kB` is 1000 and `KiB` is 1024 bytes. A part of a byte is
+/// refused.
 pub fn parse_size(text: &str) -> Result<u64, UnitError> {
     parse(text, &SIZE)
 }
 
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the value was compared with the bound of its quantity, which fits"
-)]
+/// Most digits before the point, without leading zeros: all that the largest value needs.
+const WHOLE_DIGITS: usize = 19;
+
+/// Most digits behind the point, without trailing zeros: far more than anybody means.
+const FRACTION_DIGITS: usize = 20;
+
 fn parse(text: &str, quantity: &Quantity) -> Result<u64, UnitError> {
     let trimmed = text.trim();
     let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
     let (number, unit) = trimmed.split_at(split);
     let unit = unit.trim_start();
-    let Ok(value) = number.parse::<f64>() else {
-        return Err(UnitError::Number {
-            text: text.to_owned(),
-            kind: quantity.kind,
-            example: quantity.example,
-        });
-    };
-    let Some((_, factor)) = quantity.units.iter().find(|(name, _)| *name == unit) else {
-        return Err(UnitError::Unit {
-            text: text.to_owned(),
-            unit: unit.to_owned(),
-            kind: quantity.kind,
-            example: quantity.example,
-        });
-    };
-    let scaled = value * factor;
-    if scaled > quantity.max {
-        return Err(UnitError::TooLarge { text: text.to_owned(), kind: quantity.kind });
+    let (text, kind, example) = (text.to_owned(), quantity.kind, quantity.example);
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let is_number = number.contains(|c: char| c.is_ascii_digit()) && !fraction.contains('.');
+    let (whole, fraction) = (whole.trim_start_matches('0'), fraction.trim_end_matches('0'));
+    if !is_number || fraction.len() > FRACTION_DIGITS {
+        return Err(UnitError::Number { text, kind, example });
     }
-    Ok(scaled.round() as u64)
+    let Some((_, factor)) = quantity.units.iter().find(|(name, _)| *name == unit) else {
+        return Err(UnitError::Unit { text, unit: unit.to_owned(), kind, example });
+    };
+    if whole.len() > WHOLE_DIGITS {
+        return Err(UnitError::TooLarge { text, kind });
+    }
+    // In whole numbers, because in binary floating point 1.001k has a fraction. The digits are
+    // bounded so that no product overflows.
+    let factor = u128::from(*factor);
+    let unit_of_fraction = 10_u128.pow(fraction.len().try_into().unwrap_or(u32::MAX));
+    let fraction = digits(fraction) * factor;
+    let rest = match quantity.fraction {
+        Fraction::Rounded => (fraction + unit_of_fraction / 2) / unit_of_fraction,
+        Fraction::Refused { whole } if !fraction.is_multiple_of(unit_of_fraction) => {
+            return Err(UnitError::Fraction { text, whole, example });
+        }
+        Fraction::Refused { .. } => fraction / unit_of_fraction,
+    };
+    u64::try_from(digits(whole) * factor + rest)
+        .ok()
+        .filter(|value| *value <= quantity.max)
+        .ok_or(UnitError::TooLarge { text, kind })
+}
+
+/// The value of decimal digits, of which there may be none.
+fn digits(text: &str) -> u128 {
+    text.bytes().fold(0, |value, digit| value * 10 + u128::from(digit - b'0'))
 }
 
 /// Writes a duration so that [`parse_duration`] reads it back: the largest unit that leaves no
@@ -200,11 +239,55 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_refused() {
-        for text in ["", "s", "-1s", "1.2.3s", "ten"] {
+        for text in ["", ".", ".s", "s", "-1s", "1.2.3s", "1..s", "ten"] {
             assert!(parse_duration(text).is_err(), "{text}");
         }
         assert!(parse_count("1e30").is_err());
         assert!(matches!(parse_count("999999999999G"), Err(UnitError::TooLarge { .. })));
+    }
+
+    #[test]
+    fn no_number_of_digits_overflows() {
+        let nines = "9".repeat(400);
+        for text in [&nines, &format!("{nines}h"), "9999999999999999999h", "9999999999999999999"] {
+            assert!(matches!(parse_duration(text), Err(UnitError::TooLarge { .. })), "{text}");
+            assert!(parse_count(text).is_err() && parse_size(text).is_err(), "{text}");
+        }
+        assert!(parse_duration(&format!("0.{nines}h")).is_err());
+        let padded = format!("{}1.{}", "0".repeat(400), "0".repeat(400));
+        assert_eq!(parse_count(&padded), Ok(1));
+        assert_eq!(parse_duration("0.99999999999999999999h"), Ok(Duration::from_secs(3600)));
+    }
+
+    #[test]
+    fn a_count_and_a_size_are_whole_once_the_unit_is_multiplied_in() {
+        for (text, count) in [("1.5k", 1500), ("1.001k", 1001), ("8.2k", 8200), (".5M", 500_000)] {
+            assert_eq!(parse_count(text), Ok(count), "{text}");
+        }
+        assert_eq!(parse_count("3."), Ok(3));
+        assert_eq!(parse_size("1.5KiB"), Ok(1536));
+        for text in ["1.5", "0.1", "1.0005k", "9000000000000.5", "0.0000000001G"] {
+            assert!(matches!(parse_count(text), Err(UnitError::Fraction { .. })), "{text}");
+        }
+        for text in ["1.5", "0.5B", "1.3KiB"] {
+            assert!(matches!(parse_size(text), Err(UnitError::Fraction { .. })), "{text}");
+        }
+        let message = parse_count("1.5").unwrap_err().to_string();
+        assert_eq!(message, "`1.5` is not a whole number: write 200, 10k or 1.5M");
+        let message = parse_size("1.5").unwrap_err().to_string();
+        assert!(
+            message.starts_with("`1.5` is not a whole number of bytes: write 512"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn a_duration_may_have_a_fraction_and_is_rounded_to_the_nanosecond() {
+        for (text, nanoseconds) in
+            [("1.5", 1_500_000_000), ("1.4ns", 1), ("1.5ns", 2), ("0.1us", 100)]
+        {
+            assert_eq!(parse_duration(text), Ok(Duration::from_nanos(nanoseconds)), "{text}");
+        }
     }
 
     #[test]

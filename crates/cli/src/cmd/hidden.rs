@@ -13,7 +13,7 @@ pub(crate) struct Words {
 
 /// What stands behind the verb, as it stands there.
 fn words() -> Vec<String> {
-    std::env::args().skip(2).collect()
+    std::env::args_os().skip(2).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 pub(crate) fn guard() -> ExitCode {

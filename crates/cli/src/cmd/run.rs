@@ -3,7 +3,10 @@
 
 use anyhow::Context as _;
 use std::{fs, path::PathBuf, time::Duration};
-use wirebench_report::table::{Style, report};
+use wirebench_report::{
+    commands,
+    table::{Style, report},
+};
 use wirebench_runner::{
     experiment::{
         Experiment, FALLBACK_BASELINE, Finished, Prepared, Verification, conduct, prepare,
@@ -18,7 +21,6 @@ use wirebench_runner::{
 use wirebench_schema::{journal::Placement, scenario::Scenario, suite::Suite};
 
 use crate::{
-    cmd::commands,
     context::{Context, PROBE_IO_URING},
     exit::{Exit, usage},
     out,
@@ -108,7 +110,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return Ok(Exit::Fine);
     }
     let verification = if arguments.no_verify { Verification::LeftOut } else { Verification::Full };
-    let command = std::env::args().collect();
+    let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let project = context.project.clone();
     let experiment = Experiment { suite, bench, project, command, verification };
     carry_out(&context, &experiment, subjects, arguments.quiet)

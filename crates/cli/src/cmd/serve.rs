@@ -74,7 +74,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     ));
     loop {
         if let Some(exit) = server.wait(STEP) {
-            anyhow::bail!("the server ended with {exit}; {}", server.stderr().text());
+            let said = server.stderr().text();
+            let said = if said.is_empty() { said } else { format!("; it wrote: {said}") };
+            anyhow::bail!("the server ended with {exit}{said}");
         }
         if let Some(exit) = context.interrupt.exit() {
             let stopped = server.stop(STOP_GRACE);

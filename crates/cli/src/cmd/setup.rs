@@ -2,19 +2,14 @@
 
 use anyhow::Context as _;
 use std::{path::Path, time::Duration};
-use wirebench_runner::{
-    command::{Job, display},
-    setup::Setup,
-};
+use wirebench_runner::{command::Job, setup::Setup};
+use wirebench_schema::argv::display;
 
 use crate::{
     context::{Context, PROBE_IO_URING},
     exit::Exit,
     out,
 };
-
-/// The longest that an installation may take.
-const TIMEOUT: Duration = Duration::from_secs(1800);
 
 /// Arguments of `wirebench setup`.
 #[derive(Debug, clap::Args)]
@@ -43,13 +38,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         if arguments.dry_run {
             continue;
         }
-        let job = Job { argv: command, folder: Path::new("/"), timeout: TIMEOUT };
-        let output = job.output(context.interrupt.flag())?;
-        if !output.status.success() {
-            out::error(&format!("`{}` failed with {}", display(command), output.status));
-            out::note(&last_lines(&output.text));
-            return Ok(context.interrupt.exit().unwrap_or(Exit::Failed));
+        // The installer speaks for itself, and sudo may ask for a password.
+        let job = Job { argv: command, folder: Path::new("/"), timeout: Duration::MAX };
+        let status = job.foreground()?;
+        if let Some(exit) = context.interrupt.exit() {
+            return Ok(exit);
         }
+        anyhow::ensure!(status.success(), "`{}` failed with {status}", display(command));
     }
     if !arguments.dry_run {
         let left = Setup::find(&context.select(&arguments.names)?, PROBE_IO_URING);
@@ -61,10 +56,4 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         out::result("installed");
     }
     Ok(Exit::Fine)
-}
-
-fn last_lines(text: &str) -> String {
-    const LINES: usize = 15;
-    let lines: Vec<&str> = text.lines().collect();
-    lines[lines.len().saturating_sub(LINES)..].join("\n")
 }

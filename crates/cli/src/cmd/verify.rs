@@ -122,7 +122,8 @@ fn check(context: &Context, subject: &Subject, scenario: Scenario, quiet: bool, 
             }
         }
     };
-    verify_subject(&launcher, subject, scenario, context.interrupt.flag(), &mut observe);
+    let stop = context.interrupt.flag();
+    verify_subject(&launcher, subject, scenario, subject.workers(1), stop, &mut observe);
 }
 
 fn list_checks() {

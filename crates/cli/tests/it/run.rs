@@ -56,7 +56,7 @@ fn a_command_line_is_measured_beside_the_baseline() {
     let mut names: Vec<String> = journal.runs.iter().map(|run| run.variant.to_string()).collect();
     names.sort();
     assert_eq!(names, ["builtin/epoll", "own/wirebench"]);
-    assert_eq!(journal.start.baseline.unwrap().to_string(), "builtin/epoll");
+    assert_eq!(journal.start.baselines[0].to_string(), "builtin/epoll");
 }
 
 #[test]

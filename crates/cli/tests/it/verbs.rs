@@ -22,6 +22,10 @@ fn list_shows_every_entry_and_what_is_missing() {
         "{text}"
     );
     assert!(stdout(&world, &["list", "builtin/", "--markdown"]).starts_with("| entry"));
+    let text = stdout(&world, &["list", "c/x", "--details"]);
+    for part in ["c/x: A", "An example.", "raw, event-loop, epoll, prefork", "no-such-program"] {
+        assert!(text.contains(part), "{part} is missing in {text}");
+    }
 }
 
 #[test]

@@ -193,9 +193,11 @@ impl<C: Codec> Session<C> {
             (Phase::Connecting, true) => self.unsettled -= 1,
             (Phase::Connecting, false) => {}
             (_, true) => {
-                // The request that this connection would have carried fails with it.
-                self.pacer.forgo();
-                self.end_requests(1, now_ns);
+                // The request that this connection would have carried fails with it, if there was
+                // one: the last ones may be in flight on other connections.
+                if self.pacer.forgo() {
+                    self.end_requests(1, now_ns);
+                }
                 let until_ns = now_ns + BACKOFF_NS;
                 self.backoff.push_back((until_ns, slot));
                 self.attention_ns = self.attention_ns.min(until_ns);

@@ -214,6 +214,26 @@ fn failures_count_against_the_quota() {
 }
 
 #[test]
+fn a_connection_that_fails_with_nothing_left_to_send_does_not_end_a_count_early() {
+    let edges = Edges { window_start_ns: COUNT_EDGES.start_ns, ..COUNT_EDGES };
+    let mut session = started(2, Some(3), edges);
+    // Two requests are in flight. One fails; while its connection is made again, the other one is
+    // answered and the last request is sent.
+    assert_eq!(session.failed(0, Errno::CONNRESET, 30 * MS), Action::Close);
+    assert_eq!(commands(&mut session, 30 * MS), [Command::Connect(0)]);
+    assert_eq!(exchange(&mut session, 1, 31 * MS), Action::Send);
+    assert_eq!(session.failed(0, Errno::CONNREFUSED, 32 * MS), Action::Close);
+    assert!(!session.is_over(), "the last request is still in flight");
+    assert_eq!(exchange(&mut session, 1, 33 * MS), Action::Wait);
+    assert!(session.is_over());
+    let outcome = session.into_outcome();
+    assert_eq!((outcome.record.requests, outcome.window_end_ns), (2, Some(33 * MS)));
+    assert_eq!((outcome.in_flight, outcome.gave_up_requests), (0, 0));
+    let errors = outcome.record.errors;
+    assert_eq!((errors.reset, errors.refused, errors.total()), (1, 1, 2));
+}
+
+#[test]
 fn a_count_is_given_up_when_no_reply_has_come_for_three_timeouts() {
     let mut session = started(1, Some(1000), COUNT_EDGES);
     exchange(&mut session, 0, 100 * MS);

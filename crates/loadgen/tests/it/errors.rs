@@ -63,6 +63,24 @@ fn a_connection_that_is_closed_within_the_reply_is_closed_early() {
 }
 
 #[test]
+fn what_no_machine_has_is_refused_before_anything_is_allocated() {
+    each_engine(|engine| {
+        for (threads, connections, option) in [
+            (1_000_000_000, 1_000_000_000, "give -t at most"),
+            (usize::MAX, usize::MAX, "give -t at most"),
+            (1, 1_000_000_000, "give -c at most"),
+            (1, usize::MAX, "give -c at most"),
+        ] {
+            // Nothing listens there, and nobody asks.
+            let mut config = counted("tcp://127.0.0.1:1", engine, 1);
+            (config.threads, config.connections) = (threads, connections);
+            let message = try_load(&config).unwrap_err().to_string();
+            assert!(message.contains(option), "{message}");
+        }
+    });
+}
+
+#[test]
 fn a_reset_is_a_reset() {
     let server = || {
         Server::start(|number, stream, _| {

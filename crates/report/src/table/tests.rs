@@ -40,7 +40,7 @@ fn journal() -> Journal {
         started: "2026-01-02T03:04:05Z".into(),
         command: vec!["wirebench".into()],
         suite: "example".into(),
-        baseline: Some("c/epoll".parse().unwrap()),
+        baselines: vec!["c/epoll".parse().unwrap(), "go/net".parse().unwrap()],
         seed: 7,
         blocks: 3,
         variants: vec![
@@ -92,6 +92,7 @@ fn measured(rate: f64, errors: u64, flags: &[&str]) -> Outcome {
             sampled_ns: 1,
             cpu_ns_per_request: Some(4250.0),
             cpu_share: 0.99,
+            busiest_thread_share: 0.5,
             generator_cpu_share: 0.5,
             memory_peak_bytes: 3 << 20,
             processes: 1,
@@ -142,6 +143,43 @@ fn ratios_are_medians_over_the_blocks_and_the_fastest_row_comes_first() {
 }
 
 #[test]
+fn a_ratio_says_when_the_generator_was_at_its_limit() {
+    let limited = |outcome: Outcome| match outcome {
+        Outcome::Measured(m) => {
+            Outcome::Measured(Box::new(Measurement { bound: Bound::Generator, ..*m }))
+        }
+        failed => failed,
+    };
+    let ratio_of = |base: Outcome, other: Outcome| {
+        let mut journal = journal();
+        journal.runs.push(run(0, "c/epoll", base));
+        journal.runs.push(run(0, "go/net", other));
+        row(&report(&journal, Style::Text), "go/net").to_owned()
+    };
+    let server = || measured(1000.0, 0, &[]);
+    assert!(ratio_of(server(), server()).contains(" 1.00 (1.00..1.00)"));
+    assert!(ratio_of(limited(server()), server()).contains(" <=1.00"));
+    assert!(ratio_of(server(), limited(server())).contains(" >=1.00"));
+    assert!(ratio_of(limited(server()), limited(server())).contains(" ~1.00"));
+}
+
+#[test]
+fn a_baseline_without_figures_gives_its_place_to_the_next() {
+    let mut journal = journal();
+    journal.runs.push(run(0, "go/net", measured(1000.0, 0, &[])));
+    let text = report(&journal, Style::Text);
+    assert!(row(&text, "go/net (baseline)").contains("1.00 (1.00..1.00)"), "{text}");
+}
+
+#[test]
+fn what_an_entry_leaves_out_is_said() {
+    let mut journal = journal();
+    journal.start.variants[0].skips = vec!["does not parse".into(), "has no timeouts".into()];
+    let text = report(&journal, Style::Text);
+    assert!(text.contains("  c/epoll: does not parse; has no timeouts"), "{text}");
+}
+
+#[test]
 fn failures_flags_and_refusals_are_notes_of_their_rows() {
     let mut journal = journal();
     journal.runs.push(run(0, "c/epoll", measured(1000.0, 2, &["2 errors: late"])));
@@ -153,6 +191,7 @@ fn failures_flags_and_refusals_are_notes_of_their_rows() {
         scenario: Scenario::Hello,
         passed: 3,
         failed: vec![("reply-once".into(), "it sent more".into())],
+        skipped: Vec::new(),
     });
     let go = "go/net".parse().unwrap();
     journal.unavailable.push(Unavailable { variant: go, reason: "no compiler".into() });

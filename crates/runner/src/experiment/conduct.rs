@@ -127,7 +127,7 @@ fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
         started: journal::now(),
         command: experiment.command.clone(),
         suite: experiment.suite.name.clone(),
-        baseline: prepared.first_ready(&[&experiment.suite.baseline, FALLBACK_BASELINE]),
+        baselines: prepared.ready_among(&[&experiment.suite.baseline, FALLBACK_BASELINE]),
         seed: experiment.bench.seed,
         blocks: experiment.suite.blocks,
         variants: variants.collect(),
@@ -158,6 +158,7 @@ fn verify_all(
                 &experiment.bench.launcher,
                 subject,
                 scenario,
+                subject.workers(experiment.bench.workers),
                 stop,
                 &mut |_| {},
             );
@@ -176,15 +177,22 @@ fn verify_all(
 }
 
 fn summarise(variant: &VariantId, scenario: Scenario, checks: &[verify::Checked]) -> Verified {
-    let mut verified =
-        Verified { variant: variant.clone(), scenario, passed: 0, failed: Vec::new() };
+    let mut verified = Verified {
+        variant: variant.clone(),
+        scenario,
+        passed: 0,
+        failed: Vec::new(),
+        skipped: Vec::new(),
+    };
     for check in checks {
         match &check.verdict {
             verify::Verdict::Pass => verified.passed += 1,
             verify::Verdict::Fail { finding } => {
                 verified.failed.push((check.name.to_owned(), finding.clone()));
             }
-            verify::Verdict::Skip { .. } => {}
+            verify::Verdict::Skip { reason } => {
+                verified.skipped.push((check.name.to_owned(), reason.clone()));
+            }
         }
     }
     verified
@@ -224,8 +232,8 @@ fn measure_all(
         };
         let Some(run) = experiment.bench.run(&cell, stop) else { return Ok(()) };
         left = left.saturating_sub(time(step));
+        book.write(Record::Run(Box::new(run.clone())))?;
         observer.on(&Progress::Ran(&run));
-        book.write(Record::Run(Box::new(run)))?;
     }
     Ok(())
 }

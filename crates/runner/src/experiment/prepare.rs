@@ -27,13 +27,11 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// The first of `names` that is ready.
+    /// The variants that `names` mean and that are ready, in the order of the names.
     #[must_use]
-    pub fn first_ready(&self, names: &[&str]) -> Option<VariantId> {
-        let id = |name: &&str| {
-            self.ready.iter().map(|(subject, _)| &subject.variant.id).find(|id| id.matches(name))
-        };
-        names.iter().find_map(id).cloned()
+    pub fn ready_among(&self, names: &[&str]) -> Vec<VariantId> {
+        let ids = || self.ready.iter().map(|(subject, _)| &subject.variant.id);
+        names.iter().filter_map(|name| ids().find(|id| id.matches(name)).cloned()).collect()
     }
 }
 

@@ -58,10 +58,7 @@ pub enum GuardEvent {
         processes: Vec<String>,
     },
     /// Nothing of it is left.
-    Done {
-        /// Lines that it printed on standard output.
-        stdout_lines: u64,
-    },
+    Done,
 }
 
 /// How a process ended.

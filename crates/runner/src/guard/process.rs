@@ -6,11 +6,7 @@ use std::{
     io::{self, BufRead, BufReader, Read, Write},
     os::unix::process::CommandExt,
     process::{ChildStdout, Command, ExitCode, Stdio},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-        mpsc::{self, Receiver, RecvTimeoutError, Sender},
-    },
+    sync::mpsc::{self, Receiver, RecvTimeoutError, Sender},
     thread,
     time::{Duration, Instant},
 };
@@ -113,9 +109,7 @@ fn start(cpus: Option<&[u32]>, argv: &[String]) -> io::Result<(Pid, ChildStdout)
 
 fn watch(server: Pid, stdout: ChildStdout) {
     let (sender, wakes) = mpsc::channel();
-    let lines = Arc::new(AtomicU64::new(0));
-    let counter = Arc::clone(&lines);
-    thread::spawn(move || forward_stdout(stdout, &counter));
+    thread::spawn(move || forward_stdout(stdout));
     let commands = sender.clone();
     thread::spawn(move || read_commands(&commands));
     thread::spawn(move || reap(&sender));
@@ -123,12 +117,13 @@ fn watch(server: Pid, stdout: ChildStdout) {
     if !tree_is_gone {
         end_tree(&wakes);
     }
-    emit(&GuardEvent::Done { stdout_lines: lines.load(Ordering::Relaxed) });
+    emit(&GuardEvent::Done);
 }
 
 /// Passes the first lines on and swallows the rest, so that a server that prints without end never
 /// blocks.
-fn forward_stdout(stdout: ChildStdout, lines: &AtomicU64) {
+fn forward_stdout(stdout: ChildStdout) {
+    let mut passed = 0;
     let mut reader = BufReader::new(stdout);
     let mut line = Vec::new();
     loop {
@@ -137,7 +132,8 @@ fn forward_stdout(stdout: ChildStdout, lines: &AtomicU64) {
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
-        if lines.fetch_add(1, Ordering::Relaxed) < STDOUT_LINES_PASSED {
+        if passed < STDOUT_LINES_PASSED {
+            passed += 1;
             let line = String::from_utf8_lossy(&line).trim_end_matches(['\r', '\n']).to_owned();
             emit(&GuardEvent::Stdout { line });
         }

@@ -5,7 +5,10 @@ use std::{
     io::{BufRead, BufReader, Write},
     net::SocketAddr,
     process::{Child, ChildStdin, Command, Stdio},
-    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    sync::{
+        atomic::{AtomicU64, Ordering},
+        mpsc::{self, Receiver, RecvTimeoutError},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -16,6 +19,8 @@ use crate::{
     tree,
 };
 
+/// The variable by which the processes of one server are found when its guard was killed.
+const MARK: &str = "WIREBENCH_SERVER";
 /// How long the guard may take for its own work beyond grace and linger.
 const GUARD_PATIENCE: Duration = Duration::from_secs(7);
 /// How long reading the rest of standard error may take once the server has ended.
@@ -30,6 +35,9 @@ pub struct Server {
     events: Receiver<GuardEvent>,
     stderr: StderrTail,
     command: Vec<String>,
+    mark: String,
+    /// Whether the guard has said that nothing is left.
+    done: bool,
     address: SocketAddr,
     exit: Option<Exit>,
     further_lines: Vec<String>,
@@ -66,7 +74,9 @@ impl Server {
             let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
             guard.args(["--cpus", &list.join(",")]);
         }
-        guard.arg("--").args(&command).envs(request.env()).current_dir(&request.source);
+        let mark = new_mark();
+        guard.arg("--").args(&command).current_dir(&request.source);
+        guard.envs(request.env()).env(MARK, &mark);
         guard.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A Ctrl-C at the terminal is for wirebench alone, which then ends its servers in order.
         std::os::unix::process::CommandExt::process_group(&mut guard, 0);
@@ -91,6 +101,8 @@ impl Server {
             events,
             stderr: StderrTail::follow(stderr),
             command,
+            mark,
+            done: false,
             address: SocketAddr::new(launcher.host, port),
             exit: None,
             further_lines: Vec::new(),
@@ -160,7 +172,7 @@ impl Server {
             match self.next_event(until.saturating_duration_since(Instant::now())) {
                 Ok(Some(GuardEvent::Forced)) => stopped.forced = true,
                 Ok(Some(GuardEvent::LeftBehind { processes })) => stopped.left_behind = processes,
-                Ok(Some(GuardEvent::Done { .. })) | Err(_) => break,
+                Ok(Some(GuardEvent::Done)) | Err(_) => break,
                 Ok(_) => {}
             }
         }
@@ -186,6 +198,7 @@ impl Server {
             Ok(event) => {
                 match &event {
                     GuardEvent::Exited { exit } => self.exit = Some(*exit),
+                    GuardEvent::Done => self.done = true,
                     GuardEvent::Stdout { line } => self.further_lines.push(line.clone()),
                     _ => {}
                 }
@@ -213,18 +226,35 @@ impl Server {
         let until = Instant::now() + GUARD_PATIENCE;
         loop {
             match self.events.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(GuardEvent::Done) => self.done = true,
                 Ok(_) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
-                    for pid in self.tree() {
-                        let _ = kill_process(pid, Signal::KILL);
-                    }
                     let _ = self.guard.kill();
                     break;
                 }
             }
         }
         let _ = self.guard.wait();
+        if !self.done {
+            self.kill_marked();
+        }
+    }
+
+    /// Kills what a guard left that was itself killed. The kernel has ended the server's first
+    /// process with it, but not what that one had started. Rounds go on until nothing is found.
+    fn kill_marked(&self) {
+        let until = Instant::now() + GUARD_PATIENCE;
+        loop {
+            let left = tree::marked(MARK, &self.mark);
+            if left.is_empty() || Instant::now() >= until {
+                return;
+            }
+            for pid in left {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 
@@ -232,4 +262,10 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.end_guard();
     }
+}
+
+/// A value that no other server of this machine has.
+fn new_mark() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }

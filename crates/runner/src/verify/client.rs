@@ -12,13 +12,17 @@ use std::{
 
 /// How long a server may make no progress. Every wait for bytes that must come ends after it.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
-/// How long one connection may be used in all, however much progress it makes.
-const LIFETIME: Duration = Duration::from_secs(10);
+/// How long one connection may be used in all, however much progress it makes. It only bounds the
+/// whole: slow servers are right too, and one that makes no progress is given up after [`PATIENCE`].
+const LIFETIME: Duration = Duration::from_secs(60);
+/// How long bytes are sent to a server that takes them all, but slowly.
+const SENDING_MOST: Duration = Duration::from_secs(5);
 /// How long a socket must refuse bytes to count as full.
 const FULL_AFTER: Duration = Duration::from_millis(250);
 /// With these the kernel keeps little in each direction, at least for the first connections.
 const SMALL_SEGMENT_BYTES: u32 = 1400;
 const SMALL_RECEIVE_BYTES: usize = 16 * 1024;
+const SMALL_SEND_BYTES: usize = 64 * 1024;
 /// Bytes read at once.
 const READ_BYTES: usize = 64 * 1024;
 
@@ -118,6 +122,7 @@ impl Client {
                 Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
             if matches!(buffers, Buffers::Small) {
                 socket.set_recv_buffer_size(SMALL_RECEIVE_BYTES)?;
+                socket.set_send_buffer_size(SMALL_SEND_BYTES)?;
                 socket.set_tcp_mss(SMALL_SEGMENT_BYTES)?;
             }
             socket.connect_timeout(&SockAddr::from(address), PATIENCE)?;
@@ -179,11 +184,12 @@ impl Client {
         }
     }
 
-    /// Sends without reading until all is sent or the socket stays full. Returns how much was
-    /// taken.
+    /// Sends without reading until all is sent, the socket stays full, or the server has had
+    /// [`SENDING_MOST`] to take what it could. Returns how much was taken.
     pub(super) fn send_until_full(&mut self, bytes: &[u8]) -> Result<usize, Trouble> {
+        let until = Instant::now() + SENDING_MOST;
         let mut sent = 0;
-        while sent < bytes.len() {
+        while sent < bytes.len() && Instant::now() < until {
             sent += self.write_some(&bytes[sent..])?;
             if sent < bytes.len() && self.wait(PollFlags::OUT, FULL_AFTER)?.is_empty() {
                 break;

@@ -105,6 +105,11 @@ impl Conversation {
         Ok(())
     }
 
+    /// The port on this side.
+    pub(super) fn port(&self) -> u16 {
+        self.client.port()
+    }
+
     fn exchange_all(&mut self) -> Result<(), String> {
         self.exchange(self.stream.len())
     }

@@ -7,8 +7,8 @@
 //! The checks come in groups, each on a server process of its own:
 //! 1. the conversation, with the workers that were asked for (`hello` or `echo`),
 //! 2. for `hello-timeout`, the timeouts, with a short one,
-//! 3. the processes (`process`, `mechanism`, `traffic`, `ends`), with two workers where the server
-//!    can have them.
+//! 3. the processes (`process`, `mechanism`, `no_delay`, `traffic`, `ends`), with two workers at
+//!    least where the server can have them.
 //!
 //! How all of these processes ended is judged last.
 
@@ -18,6 +18,7 @@ mod ends;
 mod hello;
 mod http;
 mod mechanism;
+mod no_delay;
 mod process;
 mod reply;
 mod session;
@@ -87,14 +88,18 @@ const READY: Described = Described {
 };
 
 /// The checks of the third group, in their order.
-const PROCESS: [Described; 4] = [
+const PROCESS: [Described; 5] = [
     Described {
         name: "workers",
-        about: "Started with two workers, at least two threads or processes do the work.",
+        about: "Started with two workers or more, at least two threads or processes do the work.",
     },
     Described {
         name: "mechanism",
         about: "The server learns of events by epoll, io_uring or blocking calls, as declared.",
+    },
+    Described {
+        name: "no-delay",
+        about: "TCP_NODELAY is on at the server's side of a connection.",
     },
     Described {
         name: "affinity",
@@ -106,8 +111,8 @@ const PROCESS: [Described; 4] = [
     },
 ];
 
-/// Workers with which the third group starts a server that can have them.
-const WORKERS_CHECKED: u32 = 2;
+/// Workers with which the third group at least starts a server that can have them.
+const WORKERS_LEAST: u32 = 2;
 
 /// All checks of a scenario, in the order in which they run.
 #[must_use]
@@ -135,18 +140,20 @@ const fn timeouts(scenario: Scenario) -> &'static [Check] {
     }
 }
 
-/// Runs all checks of one scenario of a subject, as [`verify`] does.
+/// Runs all checks of one scenario of a subject, as [`verify`] does; the conversation with as many
+/// `workers` as will be measured.
 pub fn verify_subject(
     launcher: &Launcher,
     subject: &Subject,
     scenario: Scenario,
+    workers: u32,
     stop: &AtomicBool,
     observe: &mut dyn FnMut(&Checked),
 ) -> Vec<Checked> {
     let request = Request {
         variant: &subject.variant,
         scenario,
-        workers: subject.workers(1),
+        workers,
         timeout_ms: DEFAULT_TIMEOUT_MS,
         build: subject.build.clone(),
         source: subject.source.clone(),
@@ -236,11 +243,13 @@ fn check_workers(session: &mut Session<'_, '_>, name: &'static str) {
         return;
     }
     let protocol = session.request.scenario.protocol();
-    let asked = std::mem::replace(&mut session.request.workers, WORKERS_CHECKED);
+    let asked = session.request.workers;
+    let started = asked.max(WORKERS_LEAST);
+    session.request.workers = started;
     if session.can_start()
         && let Err(error) = session.start()
     {
-        let finding = format!("with {WORKERS_CHECKED} workers it does not start: {error}");
+        let finding = format!("with {started} workers it does not start: {error}");
         session.report(name, Verdict::Fail { finding });
         // The other checks of the group are made with as many as it can have.
         session.request.workers = asked;
@@ -248,14 +257,13 @@ fn check_workers(session: &mut Session<'_, '_>, name: &'static str) {
     }
     session.converse(name, &mut |server| {
         let tree = || server.tree();
-        traffic::workers(&tree, server.address(), protocol, WORKERS_CHECKED as usize)
-            .unwrap_or_else(|finding| Verdict::Fail { finding })
+        traffic::workers(&tree, server.address(), protocol, started).into()
     });
 }
 
 fn check_processes(session: &mut Session<'_, '_>, declared: Option<Mechanism>) {
     let protocol = session.request.scenario.protocol();
-    let [workers, mechanism, affinity, survives] = PROCESS.map(|check| check.name);
+    let [workers, mechanism, no_delay, affinity, survives] = PROCESS.map(|check| check.name);
     check_workers(session, workers);
     match declared {
         None => session.report(
@@ -267,6 +275,10 @@ fn check_processes(session: &mut Session<'_, '_>, declared: Option<Mechanism>) {
             mechanism::check(&tree, server.address(), protocol, declared).into()
         }),
     }
+    session.converse(no_delay, &mut |server| {
+        let tree = || server.tree();
+        no_delay::check(&tree, server.address(), protocol).into()
+    });
     let cpus = session.launcher.cpus.clone();
     session.check(affinity, &mut |server| {
         let allowed = match &cpus {
@@ -277,7 +289,7 @@ fn check_processes(session: &mut Session<'_, '_>, declared: Option<Mechanism>) {
         allowed.and_then(|allowed| process::affinity(&server.tree(), &allowed)).into()
     });
     let sharing = session.request.variant.sharing;
-    session.converse(survives, &mut |server| ends::survives(server, protocol, sharing).into());
+    session.converse(survives, &mut |server| ends::survives(server, protocol, sharing));
     session.stop_server();
 }
 
@@ -287,6 +299,12 @@ impl From<Result<(), String>> for Verdict {
             Ok(()) => Self::Pass,
             Err(finding) => Self::Fail { finding },
         }
+    }
+}
+
+impl From<Result<Self, String>> for Verdict {
+    fn from(outcome: Result<Self, String>) -> Self {
+        outcome.unwrap_or_else(|finding| Self::Fail { finding })
     }
 }
 

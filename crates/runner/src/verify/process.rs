@@ -9,6 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crate::topology::parse_list;
+
 /// One thread of a tree: the numbers of its process and its own.
 type ThreadId = (i32, i32);
 
@@ -73,9 +75,10 @@ pub(super) fn affinity(pids: &[Pid], allowed: &[u32]) -> Result<(), String> {
         else {
             continue;
         };
-        seen += 1;
         let list = list.trim();
-        if parse_cpus(list).iter().any(|cpu| !allowed.contains(cpu)) {
+        let Some(cpus) = parse_list(list) else { continue };
+        seen += 1;
+        if cpus.iter().any(|cpu| !allowed.contains(cpu)) {
             let name = fs::read_to_string(format!("{folder}/comm")).unwrap_or_default();
             return Err(format!(
                 "thread {tid} ({}) of process {pid} may run on the CPUs {list}, the server was given {}",
@@ -85,18 +88,6 @@ pub(super) fn affinity(pids: &[Pid], allowed: &[u32]) -> Result<(), String> {
         }
     }
     if seen == 0 { Err("the server has no thread whose CPUs can be read".into()) } else { Ok(()) }
-}
-
-/// `0-2,5` as numbers. What is no list is no CPU.
-fn parse_cpus(list: &str) -> Vec<u32> {
-    let mut cpus = Vec::new();
-    for part in list.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        if let (Ok(first), Ok(last)) = (first.parse::<u32>(), last.parse::<u32>()) {
-            cpus.extend(first..=last);
-        }
-    }
-    cpus
 }
 
 fn connections(port: u16) -> Result<Vec<TcpNetEntry>, String> {
@@ -148,17 +139,19 @@ pub(super) fn connection_inodes(server_port: u16) -> Result<Vec<u64>, String> {
     Ok(open.filter(|e| e.state == TcpState::Established).map(|e| e.inode).collect())
 }
 
+/// The inode number of the server's side of the open connection from `client_port`.
+pub(super) fn connection_inode(server_port: u16, client_port: u16) -> Result<Option<u64>, String> {
+    let mut open = connections(server_port)?.into_iter();
+    let found = open.find(|entry| {
+        entry.remote_address.port() == client_port && entry.state == TcpState::Established
+    });
+    Ok(found.map(|entry| entry.inode))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::net::{TcpListener, TcpStream};
-
-    #[test]
-    fn cpu_lists_with_ranges_are_read() {
-        assert_eq!(parse_cpus("0-2,5"), [0, 1, 2, 5]);
-        assert_eq!(parse_cpus("7"), [7]);
-        assert!(parse_cpus("").is_empty());
-    }
 
     #[test]
     fn a_process_on_other_cpus_than_asked_is_found() {
@@ -178,7 +171,10 @@ mod tests {
         let client_port = client.local_addr().unwrap().port();
         let (server, _) = listener.accept().unwrap();
         assert_eq!(is_established(port, client_port), Ok(true));
-        assert_eq!(connection_inodes(port).unwrap().len(), 1);
+        let inodes = connection_inodes(port).unwrap();
+        assert_eq!(inodes.len(), 1);
+        assert_eq!(connection_inode(port, client_port), Ok(Some(inodes[0])));
+        assert_eq!(connection_inode(port, 0), Ok(None));
         drop(server);
         assert_eq!(is_established(port, client_port), Ok(false));
     }

@@ -10,13 +10,31 @@ use std::{
     time::Duration,
 };
 
-use super::{Checked, Verdict, ends};
+use super::{
+    Checked, Verdict,
+    ends::{self, Cause},
+};
 use crate::launch::{LaunchError, Launcher, Request, Server, Stopped};
 
 /// How long a server may take to end after SIGTERM.
 pub(super) const GRACE: Duration = Duration::from_secs(2);
 /// How long the end of a process may take to be known after a check has failed.
 const NEWS: Duration = Duration::from_millis(150);
+
+/// What a check hands to the session.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// Its verdict.
+    Verdict(Verdict),
+    /// It fails because the server ended, which `finding` says already.
+    ServerEnded { finding: String },
+}
+
+impl<T: Into<Verdict>> From<T> for Outcome {
+    fn from(verdict: T) -> Self {
+        Self::Verdict(verdict.into())
+    }
+}
 
 /// The course of one scenario.
 pub(super) struct Session<'run, 'observe> {
@@ -26,7 +44,7 @@ pub(super) struct Session<'run, 'observe> {
     observe: &'observe mut dyn FnMut(&Checked),
     server: Option<Server>,
     checked: Vec<Checked>,
-    stopped: Vec<Stopped>,
+    ends: Vec<(Cause, Stopped)>,
     /// Why no server can be started any more.
     broken: Option<String>,
     /// The check that showed that the server does not speak the protocol at all.
@@ -47,7 +65,7 @@ impl<'run, 'observe> Session<'run, 'observe> {
             observe,
             server: None,
             checked: Vec::new(),
-            stopped: Vec::new(),
+            ends: Vec::new(),
             broken: None,
             speechless: None,
         }
@@ -102,7 +120,7 @@ impl<'run, 'observe> Session<'run, 'observe> {
     pub(super) fn check(
         &mut self,
         name: &'static str,
-        run: &mut dyn FnMut(&mut Server) -> Verdict,
+        run: &mut dyn FnMut(&mut Server) -> Outcome,
     ) {
         if self.is_interrupted() {
             return;
@@ -125,7 +143,7 @@ impl<'run, 'observe> Session<'run, 'observe> {
     pub(super) fn check_basics(
         &mut self,
         name: &'static str,
-        run: &mut dyn FnMut(&mut Server) -> Verdict,
+        run: &mut dyn FnMut(&mut Server) -> Outcome,
     ) {
         self.check(name, run);
         if self.checked.last().is_some_and(|checked| checked.verdict != Verdict::Pass) {
@@ -137,7 +155,7 @@ impl<'run, 'observe> Session<'run, 'observe> {
     pub(super) fn converse(
         &mut self,
         name: &'static str,
-        run: &mut dyn FnMut(&mut Server) -> Verdict,
+        run: &mut dyn FnMut(&mut Server) -> Outcome,
     ) {
         match self.speechless {
             None => self.check(name, run),
@@ -148,18 +166,21 @@ impl<'run, 'observe> Session<'run, 'observe> {
         }
     }
 
-    fn run(&mut self, run: &mut dyn FnMut(&mut Server) -> Verdict) -> Verdict {
+    fn run(&mut self, run: &mut dyn FnMut(&mut Server) -> Outcome) -> Verdict {
         let Some(server) = &mut self.server else {
             return Verdict::Fail { finding: "no server runs".into() };
         };
-        let verdict = run(server);
+        let verdict = match run(server) {
+            Outcome::Verdict(verdict) => verdict,
+            Outcome::ServerEnded { finding } => {
+                self.end_server(Cause::Itself);
+                return Verdict::Fail { finding };
+            }
+        };
         let news = if verdict == Verdict::Pass { Duration::ZERO } else { NEWS };
         let Some(exit) = server.wait(news) else { return verdict };
-        self.stop_server();
+        self.end_server(Cause::Itself);
         match verdict {
-            Verdict::Fail { finding } if finding.contains("the server ended") => {
-                Verdict::Fail { finding }
-            }
             Verdict::Fail { finding } => {
                 Verdict::Fail { finding: format!("{finding}; the server ended with {exit}") }
             }
@@ -171,15 +192,19 @@ impl<'run, 'observe> Session<'run, 'observe> {
 
     /// Ends the server that runs, if one does, and keeps how it ended.
     pub(super) fn stop_server(&mut self) {
+        self.end_server(Cause::Asked);
+    }
+
+    fn end_server(&mut self, cause: Cause) {
         if let Some(server) = self.server.take() {
-            self.stopped.push(server.stop(GRACE));
+            self.ends.push((cause, server.stop(GRACE)));
         }
     }
 
     /// The checks of how all server processes ended.
     pub(super) fn judge_ends(&mut self) {
         let ready = self.request.variant.run.ready;
-        for (name, verdict) in ends::judge(&self.stopped, ready) {
+        for (name, verdict) in ends::judge(&self.ends, ready) {
             self.report(name, verdict);
         }
     }

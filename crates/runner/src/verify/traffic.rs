@@ -23,8 +23,11 @@ const BUSY_BATCH: usize = 16;
 const BUSY_ROUND: Duration = Duration::from_millis(100);
 /// Rounds in which the second worker may show itself.
 const BUSY_ROUNDS: usize = 4;
-/// A thread has really worked when it has this share of the time of all.
-const WORKED_SHARE: u64 = 20;
+/// A thread has really worked when it has this part of its fair share of the time of all.
+const WORKED_PART: u64 = 10;
+/// So many must have worked, however many there are: with few CPUs a shared queue leaves little to
+/// the others.
+const WORKED_LEAST: usize = 2;
 /// Bytes of one echo, and of all on one connection.
 const ECHO_BYTES: usize = 64;
 const ECHO_STREAM_BYTES: usize = 512 * 1024;
@@ -45,6 +48,14 @@ impl Talk {
                 Self::Echo { conversation, at: 0 }
             }
         })
+    }
+
+    /// The port on this side.
+    pub(super) fn port(&self) -> u16 {
+        match self {
+            Self::Http(conversation) => conversation.client.port(),
+            Self::Echo { conversation, .. } => conversation.port(),
+        }
     }
 
     /// One request and its answer.
@@ -90,13 +101,13 @@ pub(super) fn reset_clients(protocol: Protocol, address: SocketAddr) -> Result<(
     }
 }
 
-/// Keeps many connections busy and looks whether `workers` threads or processes of the tree really
-/// run.
+/// Keeps many connections busy and looks whether at least two threads or processes of the tree, which was
+/// started with `workers`, really run.
 pub(super) fn workers(
     tree: &dyn Fn() -> Vec<Pid>,
     address: SocketAddr,
     protocol: Protocol,
-    workers: usize,
+    workers: u32,
 ) -> Result<Verdict, String> {
     let mut finding = String::new();
     for _ in 0..BUSY_ROUNDS {
@@ -114,8 +125,9 @@ pub(super) fn workers(
         if total == 0 {
             return Err("no thread of the server used CPU time while requests were served".into());
         }
-        let worked = ran.iter().filter(|(_, time)| time * WORKED_SHARE >= total).count();
-        if worked >= workers {
+        let parts = WORKED_PART * u64::from(workers);
+        let worked = ran.iter().filter(|(_, time)| time * parts >= total).count();
+        if worked >= WORKED_LEAST {
             return Ok(Verdict::Pass);
         }
         finding = format!(

@@ -3,6 +3,7 @@
 
 use crate::bench::{Setup, failures, for_each};
 use std::time::Duration;
+use wirebench_runner::verify::{Checked, Verdict};
 use wirebench_schema::{
     entry::{Mechanism, Sharing},
     scenario::Scenario::{self, Echo, Hello, HelloTimeout},
@@ -67,7 +68,11 @@ fn wrong_replies_are_found_out() {
 fn servers_that_cannot_cope_with_load_are_found_out() {
     let lossy = Setup::epoll("loses-partial-writes", Hello);
     let cases = [
-        Case { setup: lossy, check: "slow-reader", words: &["4000 pipelined requests"] },
+        Case {
+            setup: lossy,
+            check: "slow-reader",
+            words: &[" pipelined requests, replies read late: "],
+        },
         case(
             "few-connections",
             Hello,
@@ -86,7 +91,19 @@ fn wrong_timeouts_are_found_out() {
     let cases = [
         case("never-times-out", HelloTimeout, "timeout-idle", &["still open after 2000 ms"]),
         case("times-out-early", HelloTimeout, "timeout-idle", &["was closed after", "already"]),
-        case("times-out-idle-only", HelloTimeout, "timeout-idle", &["that had had a request"]),
+        case("times-out-idle-only", HelloTimeout, "timeout-idle", &["that had had a request was"]),
+        case(
+            "times-out-keep-alive-early",
+            HelloTimeout,
+            "timeout-idle",
+            &["a connection that had had a request was closed after", "already"],
+        ),
+        case(
+            "never-times-out-in-head",
+            HelloTimeout,
+            "timeout-partial",
+            &["a connection with half a request head was still open after 2000 ms"],
+        ),
         case("never-times-out-writes", HelloTimeout, "timeout-write", &["read no reply"]),
         case("times-out-active", HelloTimeout, "timeout-active", &["lived only"]),
     ];
@@ -98,6 +115,8 @@ fn wrong_echoes_are_found_out() {
     let hoarder = Setup::epoll("echo-hoards", Echo);
     let cases = [
         case("echo-flips-a-bit", Echo, "echo-sizes", &["byte 700 came back", "one bit differs"]),
+        case("echo-ends-early", Echo, "echo-large", &["16 MiB: the server", "16777216 bytes"]),
+        case("echo-loses-fourth-piece", Echo, "echo-split", &["bytes had come back"]),
         case("echo-reorders", Echo, "echo-sizes", &["the order is wrong"]),
         case(
             "echo-drops-tail",
@@ -143,6 +162,12 @@ fn wrong_processes_are_found_out() {
             words: &["declares io_uring, but no process of it has a ring open; it has an epoll"],
         },
         case("ignores-sigterm", Hello, "stops-on-sigterm", &["ignored SIGTERM", "be killed"]),
+        case(
+            "crashes-on-sigterm",
+            Hello,
+            "stops-on-sigterm",
+            &["on SIGTERM the server crashed with signal 11"],
+        ),
         case("leaves-child", Echo, "leaves-nothing-behind", &["1 process", "(wrong-server)"]),
         case("floods-stderr", Echo, "quiet", &["bytes to standard error"]),
         case("prints-on-stdout", Hello, "quiet", &["\"a connection has come\""]),
@@ -175,5 +200,20 @@ fn the_opposite_declarations_are_found_out() {
             words: &["declares blocking", "epoll instance"],
         },
     ];
+    for_each(&cases, expect);
+}
+
+#[test]
+fn a_server_that_delays_small_writes_is_found_out() {
+    let probe = Setup::new("correct", Hello).verify();
+    let can_see =
+        |checked: &Checked| checked.name == "no-delay" && checked.verdict == Verdict::Pass;
+    if !probe.iter().any(can_see) {
+        eprintln!("this kernel does not let sockets of other processes be examined");
+        return;
+    }
+    let words = &["TCP_NODELAY is off on an accepted connection"];
+    let cases =
+        Scenario::ALL.map(|scenario| case("delays-small-writes", scenario, "no-delay", words));
     for_each(&cases, expect);
 }

@@ -53,7 +53,7 @@ fn is_reset(error: &io::Error) -> bool {
 }
 
 fn talk(options: &Options, mut stream: TcpStream) -> io::Result<()> {
-    stream.set_nodelay(true)?;
+    stream.set_nodelay(options.fault != Fault::DelaysSmallWrites)?;
     let accepted = Instant::now();
     let timeout = match options.fault {
         Fault::NeverTimesOut => None,
@@ -76,11 +76,18 @@ fn talk(options: &Options, mut stream: TcpStream) -> io::Result<()> {
         if length == 0 {
             return Ok(());
         }
-        if options.fault == Fault::TimesOutIdleOnly {
-            stream.set_read_timeout(None)?;
-        }
         out.clear();
         let after = conversation.feed(&buffer[..length], &mut out);
+        match options.fault {
+            Fault::TimesOutIdleOnly => stream.set_read_timeout(None)?,
+            Fault::TimesOutKeepAliveEarly => {
+                stream.set_read_timeout(timeout.map(|timeout| timeout * 3 / 10))?;
+            }
+            Fault::NeverTimesOutInHead => {
+                stream.set_read_timeout(timeout.filter(|_| !conversation.is_in_head()))?;
+            }
+            _ => {}
+        }
         if loses_at_end(options) && end_follows(&stream)? {
             return Ok(());
         }

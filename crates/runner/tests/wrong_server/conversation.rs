@@ -15,6 +15,12 @@ const HEAD_BYTES_MOST: usize = 2048;
 const FIXED_BYTES: usize = 4096;
 /// The byte of a connection that `echo-flips-a-bit` changes.
 const FLIPPED_BYTE: usize = 700;
+/// What `echo-ends-early` sends back on one connection.
+const ECHOED_BYTES_MOST: usize = 4 * 1024 * 1024;
+/// What `echo-loses-fourth-piece` takes for a short piece.
+const SHORT_BYTES: usize = 3000;
+/// What a request takes in `correct-slow`.
+const SLOW: Duration = Duration::from_micros(200);
 
 /// What becomes of the connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -35,21 +41,25 @@ pub(crate) struct Conversation {
     head_bytes: usize,
     replies: usize,
     echoed: usize,
+    /// Short pieces that have come in a row.
+    short_pieces: usize,
 }
 
 impl Conversation {
     pub(crate) const fn new(fault: Fault, scenario: Scenario) -> Self {
-        Self { fault, scenario, matched: 0, head_bytes: 0, replies: 0, echoed: 0 }
+        Self { fault, scenario, matched: 0, head_bytes: 0, replies: 0, echoed: 0, short_pieces: 0 }
+    }
+
+    /// Whether a head has begun and not ended.
+    pub(crate) const fn is_in_head(&self) -> bool {
+        self.head_bytes > 0
     }
 
     /// Puts into `out` what is to be sent for `input`.
     pub(crate) fn feed(&mut self, input: &[u8], out: &mut Vec<u8>) -> After {
         match self.scenario {
             Scenario::Hello | Scenario::HelloTimeout => self.feed_http(input, out),
-            Scenario::Echo => {
-                self.feed_echo(input, out);
-                After::GoOn
-            }
+            Scenario::Echo => self.feed_echo(input, out),
         }
     }
 
@@ -82,7 +92,10 @@ impl Conversation {
             Fault::RepliesTwice => 2 * ended,
             _ => ended,
         };
-        let mut after = After::GoOn;
+        let mut after = match (self.fault, u32::try_from(count)) {
+            (Fault::NoneSlowly, Ok(count)) if count > 0 => After::Delay(SLOW * count),
+            _ => After::GoOn,
+        };
         for _ in 0..count {
             self.replies += 1;
             out.extend_from_slice(self.reply().as_bytes());
@@ -103,12 +116,17 @@ impl Conversation {
             Fault::HalfReply => REPLY[..REPLY.len() / 2].to_owned(),
             Fault::WrongLength => REPLY.replace("Length: 12", "Length: 13"),
             Fault::BareLf => REPLY.replace("\r\n", "\n"),
+            Fault::NoneCounting => {
+                let left = 100_000_usize.saturating_sub(self.replies);
+                let field = format!("\r\nKeep-Alive: timeout=5, max={left}\r\n\r\n");
+                REPLY.replace("\r\n\r\n", &field)
+            }
             Fault::WrongBody => REPLY.replace("world", "World"),
             _ => REPLY.to_owned(),
         }
     }
 
-    fn feed_echo(&mut self, input: &[u8], out: &mut Vec<u8>) {
+    fn feed_echo(&mut self, input: &[u8], out: &mut Vec<u8>) -> After {
         let from = out.len();
         match self.fault {
             Fault::EchoReorders if input.len() > 1000 => {
@@ -129,6 +147,15 @@ impl Conversation {
             _ => {}
         }
         self.echoed += input.len();
+        self.short_pieces = if input.len() < SHORT_BYTES { self.short_pieces + 1 } else { 0 };
+        match self.fault {
+            Fault::EchoLosesFourthPiece if self.short_pieces == 4 => {
+                out.pop();
+                After::GoOn
+            }
+            Fault::EchoEndsEarly if self.echoed > ECHOED_BYTES_MOST => After::Close,
+            _ => After::GoOn,
+        }
     }
 }
 

@@ -19,6 +19,10 @@ faults! {
     None = "correct",
     /// Nothing; an epoll loop per worker.
     NoneByEpoll = "correct-epoll",
+    /// Nothing; each request takes some time.
+    NoneSlowly = "correct-slow",
+    /// Nothing; a header field counts down.
+    NoneCounting = "correct-counting",
     RepliesTwice = "replies-twice",
     HalfReply = "half-reply",
     /// The tenth reply of a connection comes too late.
@@ -32,6 +36,7 @@ faults! {
     ExitsAtStart = "exits-at-start",
     RefusesTwoWorkers = "refuses-two-workers",
     IgnoresSigterm = "ignores-sigterm",
+    CrashesOnSigterm = "crashes-on-sigterm",
     LeavesChild = "leaves-child",
     FloodsStderr = "floods-stderr",
     PrintsOnStdout = "prints-on-stdout",
@@ -60,7 +65,17 @@ faults! {
     TimesOutActive = "times-out-active",
     /// The connection ends after half of the timeout.
     TimesOutEarly = "times-out-early",
+    /// A connection that has had a request ends after a part of the timeout.
+    TimesOutKeepAliveEarly = "times-out-keep-alive-early",
+    /// A head that has begun may take as long as it likes.
+    NeverTimesOutInHead = "never-times-out-in-head",
+    /// TCP_NODELAY is not set.
+    DelaysSmallWrites = "delays-small-writes",
     EchoFlipsBit = "echo-flips-a-bit",
+    /// A connection ends after 4 MiB.
+    EchoEndsEarly = "echo-ends-early",
+    /// The fourth of short pieces in a row loses its last byte.
+    EchoLosesFourthPiece = "echo-loses-fourth-piece",
     EchoReorders = "echo-reorders",
     /// What has not been sent back when the client ends its side is lost.
     EchoDropsTail = "echo-drops-tail",

@@ -53,9 +53,24 @@ pub(crate) fn orphan() -> ExitCode {
 
 /// A signal that is ignored stays ignored in the program that a shell becomes.
 pub(crate) fn restart_without_sigterm(words: &[String]) {
+    restart_by_shell("trap '' TERM; exec \"$0\" \"$@\"", words);
+}
+
+/// A shell takes the place of this process and ends with SIGSEGV once it gets SIGTERM; the server
+/// is its child, and ends in order.
+pub(crate) fn restart_below_a_crashing_shell(words: &[String]) {
+    restart_by_shell(
+        "ulimit -c 0; \"$0\" \"$@\" & child=$!; \
+         trap 'kill $child; wait $child; kill -SEGV $$' TERM; wait $child",
+        words,
+    );
+}
+
+/// Becomes a shell that runs `script`, whose arguments are those of a correct server.
+fn restart_by_shell(script: &str, words: &[String]) {
     let program = std::env::current_exe().expect("a running program has a path");
     let error = Command::new("/bin/sh")
-        .args(["-c", "trap '' TERM; exec \"$0\" \"$@\""])
+        .args(["-c", script])
         .arg(program)
         .arg("correct")
         .args(&words[1..])

@@ -86,6 +86,7 @@ fn before_listening(options: &Options, words: &[String]) {
             std::process::exit(2);
         }
         Fault::IgnoresSigterm => helper::restart_without_sigterm(words),
+        Fault::CrashesOnSigterm => helper::restart_below_a_crashing_shell(words),
         Fault::LeavesChild => helper::leave_child(),
         Fault::FloodsStderr => {
             for line in 0..3000 {

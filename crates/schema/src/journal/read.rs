@@ -92,7 +92,7 @@ mod tests {
             started: "2026-01-02T03:04:05Z".into(),
             command: vec!["wirebench".into(), "run".into()],
             suite: "quick".into(),
-            baseline: Some("c/epoll".parse().unwrap()),
+            baselines: vec!["c/epoll".parse().unwrap()],
             seed: 7,
             blocks: 3,
             variants: Vec::new(),

@@ -64,8 +64,12 @@ impl ErrorCounts {
     }
 }
 
-/// Latency of the requests of the window, from the first byte handed to the kernel to the last byte
-/// of the reply.
+/// Latency of the requests of the window, up to the arrival of the last byte of the reply.
+///
+/// The clock is read once for each arrival. That is the end of one latency and the beginning of the
+/// next: a request begins when the previous reply on its connection has arrived, so that what the
+/// generator does until the request is handed to the kernel is in its latency. The first request on
+/// a connection begins at the moment before it is sent.
 ///
 /// All times are nanoseconds out of one high dynamic range histogram with three significant digits.
 /// A request that timed out is in it with the timeout as its latency: a lower bound, also called a

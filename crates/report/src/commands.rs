@@ -1,12 +1,12 @@
 //! `commands.txt`: the exact commands of a run, each cell once, to be read and typed again.
 
 use std::{collections::BTreeSet, fmt::Write};
-use wirebench_runner::command::display;
-use wirebench_schema::journal::Journal;
+use wirebench_schema::{argv::display, journal::Journal};
 
 /// The commands of every cell of `journal`, from its first run. The port is another one in each
 /// run.
-pub(crate) fn text(journal: &Journal) -> String {
+#[must_use]
+pub fn text(journal: &Journal) -> String {
     let mut text = format!("$ {}\n", display(&journal.start.command));
     let mut seen = BTreeSet::new();
     for run in &journal.runs {
