@@ -2,9 +2,9 @@
 //!
 //! An engine tells the session what happened ([`Session::connected`], [`Session::received`], ...)
 //! and does what it answers ([`Action`]); what the session wants without being told anything comes
-//! out of [`Session::next_command`]. The session touches no socket, and time is a parameter, so that
-//! it can be tested with virtual time. The CPU clock of the thread is the one it reads, at the edges
-//! of the window; it comes in as a function.
+//! out of [`Session::next_command`]. The session touches no socket, and time is a parameter, so
+//! that it can be tested with virtual time. The CPU clock of the thread is the one it reads, at the
+//! edges of the window; it comes in as a function.
 //!
 //! Here is what it owns and how it begins and ends; `events` holds what happens to connections,
 //! `time` what passes with time.

@@ -1,5 +1,5 @@
-//! What a run says of itself: which side was at its limit, and what a reader must know before trusting
-//! the figures. Pure.
+//! What a run says of itself: which side was at its limit, and what a reader must know before
+//! trusting the figures. Pure.
 
 use wirebench_schema::{
     journal::{Bound, Cost, Placement},
@@ -81,8 +81,8 @@ pub(crate) fn flags(load: &LoadReport, placement: &Placement, stopped: &Stopped)
 }
 
 /// How many connections had a request under way on average: the rate times the mean latency, by
-/// Little's law (Little 1961). In a closed loop over a time that is all of them, unless some requests
-/// were never answered; a load of a count runs dry towards its end.
+/// Little's law (Little 1961). In a closed loop over a time that is all of them, unless some
+/// requests were never answered; a load of a count runs dry towards its end.
 fn busy_connections(load: &LoadReport) -> Option<f64> {
     if matches!(load.config.stop, Stop::Requests(_)) {
         return None;

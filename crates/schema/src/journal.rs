@@ -181,11 +181,11 @@ pub struct Cost {
     /// Time between the samples; a little off the window by the time that it takes to wake up and
     /// read.
     pub sampled_ns: u64,
-    /// CPU time per request: `cpu_ns / sampled_ns * window_ns / requests`. Absent without requests,
-    /// and when the samples are more than 5 % off the window.
+    /// CPU time per request: `cpu_ns / sampled_ns * window_ns / requests`. Absent without
+    /// requests, and when the samples are more than 5 % off the window.
     pub cpu_ns_per_request: Option<f64>,
-    /// Share of the CPU time that the server's CPUs could give to its workers, usually 0 to 1. More
-    /// when it keeps more CPUs busy than it has workers.
+    /// Share of the CPU time that the server's CPUs could give to its workers, usually 0 to 1.
+    /// More when it keeps more CPUs busy than it has workers.
     pub cpu_share: f64,
     /// Share of the time in which the server's busiest thread ran, 0 to 1.
     pub busiest_thread_share: f64,

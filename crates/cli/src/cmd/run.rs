@@ -224,14 +224,11 @@ fn subjects(
     let own = context.own(&arguments.servers, &scenarios)?;
     let nothing_named = names.is_empty() && own.is_empty();
     let mut names: Vec<String> = if nothing_named { suite.entries.clone() } else { names.to_vec() };
-    for name in &names {
-        for subject in context.select(std::slice::from_ref(name))? {
-            // Who asks for a scenario of an entry that lacks it should hear so; a suite asks
-            // everyone.
-            if !arguments.scenarios.is_empty() && !nothing_named {
-                for &scenario in &arguments.scenarios {
-                    subject.variant.check_scenario(scenario).map_err(usage)?;
-                }
+    // Who asks for a scenario of an entry that lacks it should hear so; a suite asks everyone.
+    if !nothing_named && !names.is_empty() {
+        for subject in context.select(&names)? {
+            for &scenario in &arguments.scenarios {
+                subject.variant.check_scenario(scenario).map_err(usage)?;
             }
         }
     }

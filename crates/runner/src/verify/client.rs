@@ -13,7 +13,7 @@ use std::{
 /// How long a server may make no progress. Every wait for bytes that must come ends after it.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 /// How long one connection may be used in all, however much progress it makes. It only bounds the
-/// whole: slow servers are right too, and one that makes no progress is given up after [`PATIENCE`].
+/// whole: slow servers are right too, and one without progress is given up after [`PATIENCE`].
 const LIFETIME: Duration = Duration::from_secs(60);
 /// How long bytes are sent to a server that takes them all, but slowly.
 const SENDING_MOST: Duration = Duration::from_secs(5);

@@ -13,6 +13,7 @@
 //! How all of these processes ended is judged last.
 
 mod client;
+mod course;
 mod echo;
 mod ends;
 mod hello;
@@ -28,7 +29,7 @@ mod traffic;
 
 use std::{net::SocketAddr, sync::atomic::AtomicBool};
 use wirebench_schema::{
-    entry::{Mechanism, Sharing},
+    entry::Mechanism,
     scenario::{DEFAULT_TIMEOUT_MS, Protocol, Scenario},
 };
 
@@ -111,9 +112,6 @@ const PROCESS: [Described; 5] = [
     },
 ];
 
-/// Workers with which the third group at least starts a server that can have them.
-const WORKERS_LEAST: u32 = 2;
-
 /// All checks of a scenario, in the order in which they run.
 #[must_use]
 pub fn catalogue(scenario: Scenario) -> Vec<Described> {
@@ -177,120 +175,12 @@ pub fn verify(
     let request = Request { timeout_ms: DEFAULT_TIMEOUT_MS, ..request.clone() };
     let mut session = Session::new(launcher, request, stop, observe);
     if session.first_start(READY.name) {
-        check_conversation(&mut session);
-        check_timeouts(&mut session);
-        check_processes(&mut session, declared);
+        course::check_conversation(&mut session);
+        course::check_timeouts(&mut session);
+        course::check_processes(&mut session, declared);
         session.judge_ends();
     }
     session.finish()
-}
-
-fn check_conversation(session: &mut Session<'_, '_>) {
-    let [basics, others @ ..] = conversation(session.request.scenario) else { return };
-    session.check_basics(basics.name, &mut |server| (basics.run)(server.address()).into());
-    for check in others {
-        session.converse(check.name, &mut |server| (check.run)(server.address()).into());
-    }
-    session.stop_server();
-}
-
-fn check_timeouts(session: &mut Session<'_, '_>) {
-    let checks = timeouts(session.request.scenario);
-    if checks.is_empty() {
-        return;
-    }
-    if !takes(&session.request, "timeout_ms") {
-        for check in checks {
-            let reason = "its command takes no {timeout_ms}, so its timeout is not known";
-            session.report(check.name, Verdict::Skip { reason: reason.into() });
-        }
-        return;
-    }
-    session.request.timeout_ms = timeout::TIMEOUT_MS;
-    let mut outcomes = None;
-    for (index, check) in checks.iter().enumerate() {
-        session.converse(check.name, &mut |server| {
-            let outcomes = outcomes.get_or_insert_with(|| timeout::run_all(server.address()));
-            outcomes[index].clone().into()
-        });
-    }
-    session.stop_server();
-    session.request.timeout_ms = DEFAULT_TIMEOUT_MS;
-}
-
-/// Whether a placeholder stands in the command, so that the server can know its value.
-fn takes(request: &Request<'_>, placeholder: &str) -> bool {
-    let placeholder = format!("{{{placeholder}}}");
-    request.variant.run.command.iter().any(|argument| argument.contains(&placeholder))
-}
-
-/// Why the number of workers of this server cannot be checked, if it cannot.
-fn workers_not_checkable(request: &Request<'_>) -> Option<&'static str> {
-    match request.variant.sharing {
-        Sharing::Single => Some("it declares that it has one worker"),
-        _ if request.variant.max_workers == Some(1) => Some("it declares that it has one worker"),
-        Sharing::PerConnection => Some(
-            "each connection has a thread or process of its own, whatever the number of workers",
-        ),
-        _ if !takes(request, "workers") => Some("its command takes no {workers}"),
-        Sharing::Prefork | Sharing::Shared => None,
-    }
-}
-
-fn check_workers(session: &mut Session<'_, '_>, name: &'static str) {
-    if let Some(reason) = workers_not_checkable(&session.request) {
-        session.report(name, Verdict::Skip { reason: reason.into() });
-        return;
-    }
-    let protocol = session.request.scenario.protocol();
-    let asked = session.request.workers;
-    let started = asked.max(WORKERS_LEAST);
-    session.request.workers = started;
-    if session.can_start()
-        && let Err(error) = session.start()
-    {
-        let finding = format!("with {started} workers it does not start: {error}");
-        session.report(name, Verdict::Fail { finding });
-        // The other checks of the group are made with as many as it can have.
-        session.request.workers = asked;
-        return;
-    }
-    session.converse(name, &mut |server| {
-        let tree = || server.tree();
-        traffic::workers(&tree, server.address(), protocol, started).into()
-    });
-}
-
-fn check_processes(session: &mut Session<'_, '_>, declared: Option<Mechanism>) {
-    let protocol = session.request.scenario.protocol();
-    let [workers, mechanism, no_delay, affinity, survives] = PROCESS.map(|check| check.name);
-    check_workers(session, workers);
-    match declared {
-        None => session.report(
-            mechanism,
-            Verdict::Skip { reason: "no mechanism is declared for a plain command".into() },
-        ),
-        Some(declared) => session.converse(mechanism, &mut |server| {
-            let tree = || server.tree();
-            mechanism::check(&tree, server.address(), protocol, declared).into()
-        }),
-    }
-    session.converse(no_delay, &mut |server| {
-        let tree = || server.tree();
-        no_delay::check(&tree, server.address(), protocol).into()
-    });
-    let cpus = session.launcher.cpus.clone();
-    session.check(affinity, &mut |server| {
-        let allowed = match &cpus {
-            Some(cpus) => Ok(cpus.clone()),
-            // Servers inherit the CPUs of this thread.
-            None => wirebench_sys::affinity::current().map_err(|error| error.to_string()),
-        };
-        allowed.and_then(|allowed| process::affinity(&server.tree(), &allowed)).into()
-    });
-    let sharing = session.request.variant.sharing;
-    session.converse(survives, &mut |server| ends::survives(server, protocol, sharing));
-    session.stop_server();
 }
 
 impl From<Result<(), String>> for Verdict {

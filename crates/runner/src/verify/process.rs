@@ -100,12 +100,25 @@ fn connections(port: u16) -> Result<Vec<TcpNetEntry>, String> {
     Ok(all.filter(|entry| entry.local_address.port() == port).collect())
 }
 
-/// Whether the server's side of the connection from `client_port` is still open in both directions.
-pub(super) fn is_established(server_port: u16, client_port: u16) -> Result<bool, String> {
-    Ok(connections(server_port)?.iter().any(|entry| {
+/// Bytes that wait in the kernel at the server's side of a connection. While they change, the
+/// server makes progress.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Waiting {
+    to_be_sent: u32,
+    to_be_read: u32,
+}
+
+/// What waits at the server's side of the connection from `client_port`; nothing once that is no
+/// longer open in both directions.
+pub(super) fn waiting(server_port: u16, client_port: u16) -> Result<Option<Waiting>, String> {
+    let mut all = connections(server_port)?.into_iter();
+    let found = all.find(|entry| {
         entry.remote_address.port() == client_port
             && matches!(entry.state, TcpState::Established | TcpState::CloseWait)
-    }))
+    });
+    let waiting =
+        |entry: TcpNetEntry| Waiting { to_be_sent: entry.tx_queue, to_be_read: entry.rx_queue };
+    Ok(found.map(waiting))
 }
 
 /// Waits until the server has sent all that the kernel takes from it on the connection from
@@ -151,7 +164,10 @@ pub(super) fn connection_inode(server_port: u16, client_port: u16) -> Result<Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::{TcpListener, TcpStream};
+    use std::{
+        io::Write,
+        net::{TcpListener, TcpStream},
+    };
 
     #[test]
     fn a_process_on_other_cpus_than_asked_is_found() {
@@ -164,19 +180,22 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_is_established_until_the_server_closes_it() {
+    fn a_connection_is_open_until_the_server_closes_it_and_what_waits_in_it_is_known() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let client = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
         let client_port = client.local_addr().unwrap().port();
         let (server, _) = listener.accept().unwrap();
-        assert_eq!(is_established(port, client_port), Ok(true));
+        assert_eq!(waiting(port, client_port), Ok(Some(Waiting::default())));
+        client.write_all(b"abc").unwrap();
+        let unread = Waiting { to_be_sent: 0, to_be_read: 3 };
+        assert_eq!(waiting(port, client_port), Ok(Some(unread)));
         let inodes = connection_inodes(port).unwrap();
         assert_eq!(inodes.len(), 1);
         assert_eq!(connection_inode(port, client_port), Ok(Some(inodes[0])));
         assert_eq!(connection_inode(port, 0), Ok(None));
         drop(server);
-        assert_eq!(is_established(port, client_port), Ok(false));
+        assert_eq!(waiting(port, client_port), Ok(None));
     }
 
     #[test]

@@ -22,6 +22,8 @@ const TIMEOUT: Duration = Duration::from_millis(TIMEOUT_MS);
 const EARLIEST: Duration = Duration::from_millis(TIMEOUT_MS * 8 / 10);
 /// And must be closed by then: many timers are coarse.
 const LATEST: Duration = Duration::from_millis(TIMEOUT_MS * 4);
+/// How long a slow server may go on with what it was sent before it is stuck.
+const AT_WORK_MOST: Duration = Duration::from_secs(20);
 /// How often an active connection sends a request.
 const PULSE: Duration = Duration::from_millis(TIMEOUT_MS / 5);
 /// Attempts of a check that depends on this process being punctual.
@@ -138,13 +140,18 @@ fn write(address: SocketAddr) -> Result<(), String> {
     }
     let stream = head(address).repeat(REQUESTS_TO_FILL);
     let sent = client.send_until_full(&stream)?;
-    let since = Instant::now();
-    while process::is_established(address.port(), client.port())? {
-        if since.elapsed() > LATEST {
+    let began = Instant::now();
+    let (mut last, mut since) = (None, began);
+    while let Some(waiting) = process::waiting(address.port(), client.port())? {
+        if last.replace(waiting) != Some(waiting) {
+            // A slow server is still at the requests that the kernel kept for it.
+            since = Instant::now();
+        }
+        if since.elapsed() > LATEST || began.elapsed() > AT_WORK_MOST {
             return Err(format!(
                 "with a timeout of {TIMEOUT_MS} ms a connection was still open {} ms after its client \
                  had sent {} of requests and read no reply",
-                LATEST.as_millis(),
+                began.elapsed().as_millis(),
                 show::count(sent, "byte", "bytes")
             ));
         }

@@ -101,8 +101,8 @@ pub(super) fn reset_clients(protocol: Protocol, address: SocketAddr) -> Result<(
     }
 }
 
-/// Keeps many connections busy and looks whether at least two threads or processes of the tree, which was
-/// started with `workers`, really run.
+/// Keeps many connections busy and looks whether at least two threads or processes of the tree,
+/// which was started with `workers`, really run.
 pub(super) fn workers(
     tree: &dyn Fn() -> Vec<Pid>,
     address: SocketAddr,

@@ -132,6 +132,15 @@ pub(crate) fn failures(checked: &[Checked]) -> Vec<(&'static str, String)> {
     failed.collect()
 }
 
+/// Whether a check was skipped because the kernel does not let one process examine the sockets of
+/// another.
+pub(crate) fn is_hidden(checked: &Checked) -> bool {
+    match &checked.verdict {
+        Verdict::Skip { reason } => reason.starts_with("the kernel does not let"),
+        Verdict::Pass | Verdict::Fail { .. } => false,
+    }
+}
+
 /// Runs `case` for each of `cases`, several at a time, and panics with all that they panicked with.
 pub(crate) fn for_each<T: Sync>(cases: &[T], case: impl Fn(&T) -> Result<(), String> + Sync) {
     let next = AtomicUsize::new(0);

@@ -17,7 +17,7 @@ const FIXED_BYTES: usize = 4096;
 const FLIPPED_BYTE: usize = 700;
 /// What `echo-ends-early` sends back on one connection.
 const ECHOED_BYTES_MOST: usize = 4 * 1024 * 1024;
-/// What `echo-loses-fourth-piece` takes for a short piece.
+/// What `echo-garbles-fourth-piece` takes for a short piece.
 const SHORT_BYTES: usize = 3000;
 /// What a request takes in `correct-slow`.
 const SLOW: Duration = Duration::from_micros(200);
@@ -117,7 +117,7 @@ impl Conversation {
             Fault::WrongLength => REPLY.replace("Length: 12", "Length: 13"),
             Fault::BareLf => REPLY.replace("\r\n", "\n"),
             Fault::NoneCounting => {
-                let left = 100_000_usize.saturating_sub(self.replies);
+                let left = 101_usize.saturating_sub(self.replies);
                 let field = format!("\r\nKeep-Alive: timeout=5, max={left}\r\n\r\n");
                 REPLY.replace("\r\n\r\n", &field)
             }
@@ -149,13 +149,15 @@ impl Conversation {
         self.echoed += input.len();
         self.short_pieces = if input.len() < SHORT_BYTES { self.short_pieces + 1 } else { 0 };
         match self.fault {
-            Fault::EchoLosesFourthPiece if self.short_pieces == 4 => {
-                out.pop();
-                After::GoOn
+            Fault::EchoGarblesFourthPiece if self.short_pieces == 4 => {
+                if let Some(byte) = out.last_mut() {
+                    *byte ^= 1;
+                }
             }
-            Fault::EchoEndsEarly if self.echoed > ECHOED_BYTES_MOST => After::Close,
-            _ => After::GoOn,
+            Fault::EchoEndsEarly if self.echoed > ECHOED_BYTES_MOST => return After::Close,
+            _ => {}
         }
+        After::GoOn
     }
 }
 

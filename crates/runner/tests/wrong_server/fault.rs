@@ -74,8 +74,8 @@ faults! {
     EchoFlipsBit = "echo-flips-a-bit",
     /// A connection ends after 4 MiB.
     EchoEndsEarly = "echo-ends-early",
-    /// The fourth of short pieces in a row loses its last byte.
-    EchoLosesFourthPiece = "echo-loses-fourth-piece",
+    /// The fourth of short pieces in a row has a wrong last byte.
+    EchoGarblesFourthPiece = "echo-garbles-fourth-piece",
     EchoReorders = "echo-reorders",
     /// What has not been sent back when the client ends its side is lost.
     EchoDropsTail = "echo-drops-tail",
