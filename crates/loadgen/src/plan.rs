@@ -19,6 +19,9 @@ use crate::{
 /// The largest message of an echo. Every connection keeps one.
 const PAYLOAD_LIMIT_BYTES: usize = 64 * 1024 * 1024;
 
+/// The most bytes that the messages of all connections may have together, because each keeps its own.
+const PAYLOADS_LIMIT_BYTES: usize = 4 * 1024 * 1024 * 1024;
+
 /// The most connections, however many files the process may have. All go to one address and port,
 /// and what tells them apart is their own port, a number of 16 bits that is not 0.
 const CONNECTIONS_LIMIT: usize = 65_535;
@@ -84,6 +87,16 @@ impl Plan {
                 return Err(LoadError::Configuration(format!(
                     "a message of {} bytes is too large: give --payload at most {PAYLOAD_LIMIT_BYTES}",
                     config.payload_bytes
+                )));
+            }
+            Protocol::Echo
+                if config.payload_bytes.saturating_mul(config.connections)
+                    > PAYLOADS_LIMIT_BYTES =>
+            {
+                return Err(LoadError::Configuration(format!(
+                    "{} messages of {} bytes do not fit in memory: give a smaller -c or --payload, \
+                     together at most {PAYLOADS_LIMIT_BYTES} bytes",
+                    config.connections, config.payload_bytes
                 )));
             }
             Protocol::Echo => {
@@ -200,6 +213,10 @@ mod tests {
         assert!(Plan::new(&config).is_ok());
         config.connections = CONNECTIONS_LIMIT + 1;
         assert!(Plan::new(&config).unwrap_err().to_string().contains("-c at most 65535"));
+        config.target = "tcp://127.0.0.1:80".parse().unwrap();
+        config.connections = 1000;
+        config.payload_bytes = PAYLOAD_LIMIT_BYTES;
+        assert!(Plan::new(&config).unwrap_err().to_string().contains("do not fit in memory"));
         config.connections = 0;
         assert!(Plan::new(&config).unwrap_err().to_string().contains("-c"));
     }
