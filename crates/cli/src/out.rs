@@ -5,14 +5,21 @@
 
 use std::io::{self, IsTerminal, Write};
 
-/// Writes a result. Its last line gets an end if it has none.
+/// Writes a result. Its last line gets an end if it has none. A result that is lost, as on a full
+/// disk, ends the program with an error.
 pub(crate) fn result(text: &str) {
-    write(&mut io::stdout().lock(), text);
+    match write(&mut io::stdout().lock(), text) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            self::error(&format!("the result could not be written: {error}"));
+            std::process::exit(1);
+        }
+        Ok(()) | Err(_) => {}
+    }
 }
 
-/// Writes a line that is no result.
+/// Writes a line that is no result, and that nobody needs to see.
 pub(crate) fn note(text: &str) {
-    write(&mut io::stderr().lock(), text);
+    let _ = write(&mut io::stderr().lock(), text);
 }
 
 /// Writes an error.
@@ -21,10 +28,11 @@ pub(crate) fn error(text: &str) {
     note(&format!("{label}: {text}"));
 }
 
-fn write(to: &mut dyn Write, text: &str) {
+fn write(to: &mut dyn Write, text: &str) -> io::Result<()> {
     let end = if text.ends_with('\n') { "" } else { "\n" };
-    let _ = to.write_all(text.as_bytes()).and_then(|()| to.write_all(end.as_bytes()));
-    let _ = to.flush();
+    to.write_all(text.as_bytes())?;
+    to.write_all(end.as_bytes())?;
+    to.flush()
 }
 
 /// Whether standard error takes colours: it is a terminal, and nobody asked to leave them out

@@ -52,6 +52,16 @@ pub fn results(report: &LoadReport, distribution: bool) -> String {
         let asked = asked(&report.config);
         line(&mut text, format_args!("  Interrupted: the {asked} was stopped early"));
     }
+    if let Some(busy) = report.unanswered() {
+        let (made, left) = (report.connections_made, report.in_flight_at_end);
+        line(
+            &mut text,
+            format_args!(
+                "  Only {busy:.1} of {made} connections were answered on average, {left} requests were \
+                 without an answer at the end"
+            ),
+        );
+    }
     errors(&mut text, report);
     let transfer = if seconds > 0.0 { received / seconds } else { 0.0 };
     line(&mut text, format_args!("Requests/sec: {:9.2}", report.requests_per_second));

@@ -162,13 +162,20 @@ fn by_block(runs: &[&Run], value: impl Fn(&Measurement) -> Option<f64>) -> BTree
     runs.iter().filter_map(|run| Some((run.block, value(measurement(run)?)?))).collect()
 }
 
-/// Why the variant was not measured in this workload's scenario, if it was not.
+/// Why the variant was not measured in this workload's scenario, or not checked in full.
 fn refusals(journal: &Journal, variant: &VariantId, workload: &Workload) -> Vec<String> {
     let mine = |verified: &&wirebench_schema::journal::Verified| {
         verified.variant == *variant && verified.scenario == workload.scenario
     };
-    let failed = journal.verified.iter().filter(mine).flat_map(|verified| &verified.failed);
-    failed.map(|(check, finding)| format!("not measured, fails `{check}`: {finding}")).collect()
+    let mut notes = Vec::new();
+    for verified in journal.verified.iter().filter(mine) {
+        let failed = verified.failed.iter();
+        notes.extend(failed.map(|(check, why)| format!("not measured, fails `{check}`: {why}")));
+        // A scenario whose point was not checked is worth a word; `workers` skipped is not.
+        let timeouts = verified.skipped.iter().find(|(check, _)| check.starts_with("timeout-"));
+        notes.extend(timeouts.map(|(_, why)| format!("its timeouts were not checked: {why}")));
+    }
+    notes
 }
 
 fn run_notes(runs: &[&Run]) -> Vec<String> {

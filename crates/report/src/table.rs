@@ -87,7 +87,7 @@ fn add_workload(text: &mut String, summary: &WorkloadSummary, style: Style) {
         Style::Markdown => writeln!(text, "## {heading}\n"),
     };
     if summary.rows.is_empty() {
-        let _ = writeln!(text, "no variant has this scenario\n");
+        let _ = writeln!(text, "nothing was measured\n");
         return;
     }
     let mut table = new_table(style, &HEAD);

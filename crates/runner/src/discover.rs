@@ -11,6 +11,8 @@ use crate::{
 
 /// The name of an entry's description in its folder.
 const ENTRY_FILE: &str = "entry.toml";
+/// No description and no lock file is larger.
+const FILE_LIMIT_BYTES: u64 = 16 << 20;
 
 /// Why the entries cannot be used. Each message names the file or the name at fault.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +26,7 @@ pub enum DiscoverError {
         reason: String,
     },
     /// A name that no entry has.
-    #[error("{0}; `wirebench list` shows all")]
+    #[error("{0} (`wirebench list` shows all)")]
     Unknown(String),
     /// A built-in entry or a command line cannot be used.
     #[error("{0}")]
@@ -57,7 +59,7 @@ fn read_entry(
     let error = |reason: String| DiscoverError::Entry { file: file.display().to_string(), reason };
     let folder = file.parent().ok_or_else(|| error("it has no folder".to_owned()))?;
     let id = folder.strip_prefix(entries).map_err(|e| error(e.to_string()))?;
-    let text = std::fs::read_to_string(file).map_err(|e| error(e.to_string()))?;
+    let text = read_small(file).map_err(error)?;
     let entry = Entry::parse(&id.to_string_lossy(), &text).map_err(|e| error(e.to_string()))?;
     let subjects = entry.variants.into_iter().map(|variant| Subject {
         title: entry.title.clone(),
@@ -69,6 +71,15 @@ fn read_entry(
         variant,
     });
     Ok(subjects.collect())
+}
+
+/// The text of a regular file of moderate size; a pipe or an endless device would never be read.
+pub(crate) fn read_small(file: &Path) -> Result<String, String> {
+    let metadata = std::fs::metadata(file).map_err(|error| error.to_string())?;
+    if !metadata.is_file() || metadata.len() > FILE_LIMIT_BYTES {
+        return Err(format!("it is no regular file of at most {FILE_LIMIT_BYTES} bytes"));
+    }
+    std::fs::read_to_string(file).map_err(|error| error.to_string())
 }
 
 /// The subjects that `names` mean, in the order of `subjects`; all of them when there are no names.
@@ -89,6 +100,7 @@ pub fn select(subjects: &[Subject], names: &[String]) -> Result<Vec<Subject>, Di
                     subject.variant.id.to_string(),
                 ]);
             }
+            known.sort();
             known.dedup();
             let known = known.iter().map(String::as_str);
             return Err(DiscoverError::Unknown(suggest::unknown("entry", name, known)));

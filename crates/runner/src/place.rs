@@ -43,14 +43,17 @@ pub fn place(usable: &[Cpu], wish: &Wish) -> Result<Placement, String> {
             return Err(format!("{option}: CPU {cpu} may not be used here; usable are {all:?}"));
         }
     }
-    let rest = |taken: &[u32]| -> Vec<u32> {
+    let rest = |taken: &[u32], other: &str| -> Result<Vec<u32>, String> {
         let free: Vec<u32> = all.iter().copied().filter(|cpu| !taken.contains(cpu)).collect();
-        if free.is_empty() { all.clone() } else { free }
+        if free.is_empty() {
+            return Err(format!("no CPU is left for the other side: give {other} too"));
+        }
+        Ok(free)
     };
     let (server_cpus, generator_cpus) = match (&wish.server_cpus, &wish.generator_cpus) {
         (Some(server), Some(generator)) => (server.clone(), generator.clone()),
-        (Some(server), None) => (server.clone(), rest(server)),
-        (None, Some(generator)) => (rest(generator), generator.clone()),
+        (Some(server), None) => (server.clone(), rest(server, "--generator-cpus")?),
+        (None, Some(generator)) => (rest(generator, "--server-cpus")?, generator.clone()),
         (None, None) => halves(usable),
     };
     let disjoint = !server_cpus.iter().any(|cpu| generator_cpus.contains(cpu));
@@ -120,6 +123,8 @@ mod tests {
     fn wishes_that_cannot_be_met_are_refused() {
         let wish = Wish { generator_cpus: Some(vec![9]), ..Wish::default() };
         assert!(place(&cpus(2, false), &wish).unwrap_err().contains("CPU 9"));
+        let wish = Wish { server_cpus: Some(vec![0, 1]), ..Wish::default() };
+        assert!(place(&cpus(2, false), &wish).unwrap_err().contains("--generator-cpus"));
         let wish = Wish { no_pin: true, server_cpus: Some(vec![0]), ..Wish::default() };
         assert!(place(&cpus(2, false), &wish).is_err());
         let wish = Wish { no_pin: true, ..Wish::default() };

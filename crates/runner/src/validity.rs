@@ -3,7 +3,7 @@
 
 use wirebench_schema::{
     journal::{Bound, Cost, Placement},
-    load::{LoadReport, Stop},
+    load::LoadReport,
 };
 
 use crate::launch::Stopped;
@@ -14,8 +14,8 @@ const BUSY: f64 = 0.95;
 const STDERR_BYTES: u64 = 64 * 1024;
 /// Jain's index below which some connections were starved.
 const FAIR: f64 = 0.8;
-/// Share of the connections that must have had a request under way on average.
-const BUSY_CONNECTIONS: f64 = 0.9;
+/// Samples of which ten lie beyond the 99th percentile.
+const ENOUGH_SAMPLES: u64 = 1000;
 
 /// Which side was at its limit.
 ///
@@ -47,15 +47,20 @@ pub(crate) fn flags(load: &LoadReport, placement: &Placement, stopped: &Stopped)
     flag(load.errors.total() > 0, format!("{} errors: {examples}", load.errors.total()));
     let made = load.connections_made;
     flag(made < asked, format!("{made} of {asked} connections could be made"));
-    let busy = busy_connections(load);
+    let busy = load.unanswered();
     flag(
-        busy.is_some_and(|busy| busy < BUSY_CONNECTIONS * made as f64),
+        busy.is_some(),
         format!(
             "only {:.1} of {made} connections had a request that was answered, on average (Little's \
              law); {} requests had no answer when the window ended",
             busy.unwrap_or(0.0),
             load.in_flight_at_end
         ),
+    );
+    let samples = load.latency.as_ref().map_or(0, |latency| latency.count);
+    flag(
+        samples < ENOUGH_SAMPLES,
+        format!("{samples} samples are too few for a 99th percentile: ten must lie beyond it"),
     );
     let fairness = load.fairness;
     flag(
@@ -78,17 +83,6 @@ pub(crate) fn flags(load: &LoadReport, placement: &Placement, stopped: &Stopped)
         format!("the server wrote {} bytes to standard error", stopped.stderr_bytes),
     );
     flags
-}
-
-/// How many connections had a request under way on average: the rate times the mean latency, by
-/// Little's law (Little 1961). In a closed loop over a time that is all of them, unless some
-/// requests were never answered; a load of a count runs dry towards its end.
-fn busy_connections(load: &LoadReport) -> Option<f64> {
-    if matches!(load.config.stop, Stop::Requests(_)) {
-        return None;
-    }
-    let latency = load.latency.as_ref()?;
-    Some(load.requests_per_second * latency.latency_ns_mean / 1e9)
 }
 
 #[cfg(test)]

@@ -52,8 +52,8 @@ fn read(
     let error = |reason: String| format!("the version of {name} cannot be read: {reason}");
     let pattern = Regex::new(&probe.pattern).map_err(|e| error(e.to_string()))?;
     let text = match &probe.source {
-        VersionSource::File(file) => std::fs::read_to_string(subject.source.join(file))
-            .map_err(|e| error(format!("{file}: {e}")))?,
+        VersionSource::File(file) => crate::discover::read_small(&subject.source.join(file))
+            .map_err(|reason| error(format!("{file}: {reason}")))?,
         VersionSource::Command(command) => {
             let values = subject.build_values();
             let argv: Result<Vec<String>, _> =

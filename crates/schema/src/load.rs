@@ -16,6 +16,9 @@ pub const LOAD_FORMAT: u32 = 1;
 /// The most threads of one load: more than any machine has CPUs for, and few enough to be made.
 pub const THREADS_LIMIT: usize = 1024;
 
+/// The shortest window of which anything can be told.
+pub const SHORTEST_WINDOW: Duration = Duration::from_millis(10);
+
 /// When the measured window ends.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -124,8 +127,12 @@ impl LoadConfig {
             ));
         }
         match self.stop {
-            Stop::After(Duration::ZERO) => {
-                return Err("a load of 0 s measures nothing: give -d a duration such as 10s".into());
+            Stop::After(window) if window < SHORTEST_WINDOW => {
+                return Err(format!(
+                    "a window of {} measures nothing: give -d at least {}, better 10s",
+                    crate::units::write_duration(window),
+                    crate::units::write_duration(SHORTEST_WINDOW)
+                ));
             }
             Stop::Requests(0) => {
                 return Err("0 requests measure nothing: give -n at least 1".to_owned());

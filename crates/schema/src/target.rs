@@ -129,10 +129,13 @@ impl FromStr for Target {
 
     fn from_str(text: &str) -> Result<Self, TargetError> {
         let owned = || text.to_owned();
+        if text.starts_with("unix:") {
+            return Err(TargetError::Scheme { text: owned(), scheme: "unix".to_owned() });
+        }
         let Some((scheme, _)) = text.split_once("://") else {
             return Err(TargetError::NoScheme { text: owned() });
         };
-        let (protocol, scheme) = match scheme {
+        let (protocol, scheme) = match scheme.to_ascii_lowercase().as_str() {
             "http" => (Protocol::Http1, "http"),
             "tcp" => (Protocol::Echo, "tcp"),
             other => return Err(TargetError::Scheme { text: owned(), scheme: other.to_owned() }),
@@ -206,6 +209,7 @@ mod tests {
             ("localhost:8080", "write http://localhost:8080"),
             ("https://localhost:8080/", "does not speak `https`"),
             ("ftp://localhost:21/", "does not speak `ftp`"),
+            ("unix:/tmp/socket", "does not speak `unix`"),
             ("http://localhost/", "write http://localhost:PORT"),
             ("http://localhost:/", "has no port"),
             ("http://[::1]/", "write http://[::1]:PORT"),

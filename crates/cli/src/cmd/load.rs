@@ -119,9 +119,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     match loadgen::run(&config, interrupt.flag(), &mut observe) {
         Ok(report) => {
             print(arguments, &report)?;
-            let failed = report.requests == 0;
+            let failed = report.requests == 0 && !report.interrupted;
             if failed {
                 let reasons = report.error_examples.join("; ");
+                let reasons = if reasons.is_empty() {
+                    "no reply came within the window, give a longer -d".to_owned()
+                } else {
+                    reasons
+                };
                 out::error(&format!("no request was answered correctly: {reasons}"));
             }
             let exit = if failed { Exit::Failed } else { Exit::Fine };

@@ -2,7 +2,7 @@
 
 use super::*;
 use wirebench_schema::load::{
-    EngineChoice, ErrorCounts, Fairness, LatencySummary, LoadConfig, LoadReport,
+    EngineChoice, ErrorCounts, Fairness, LatencySummary, LoadConfig, LoadReport, Stop,
 };
 
 fn cost(server: f64, generator: f64) -> Cost {
@@ -27,6 +27,7 @@ fn good_load() -> LoadReport {
     LoadReport {
         requests: 100_000,
         requests_per_second: 100_000.0,
+        window_ns: 1_000_000_000,
         connections_made: 10,
         fairness: Fairness {
             replies_least: 10_000,
@@ -100,11 +101,12 @@ fn a_count_may_run_dry_without_a_flag() {
 #[test]
 fn each_fault_of_a_run_has_its_flag() {
     type Spoil = fn(&mut LoadReport, &mut Placement, &mut Stopped);
-    let rows: [(Spoil, &str); 9] = [
+    let rows: [(Spoil, &str); 10] = [
         (|load, _, _| load.errors = ErrorCounts { reset: 3, ..load.errors }, "3 errors"),
         (|load, _, _| load.connections_made = 9, "9 of 10 connections"),
         (|load, _, _| load.fairness.jain_index = 0.5, "unevenly served"),
         (|load, _, _| load.requests_per_second = 60_000.0, "only 6.0 of 10 connections"),
+        (|load, _, _| load.latency.as_mut().unwrap().count = 999, "999 samples are too few"),
         (|_, placement, _| placement.pinned = false, "not pinned"),
         (|_, placement, _| placement.disjoint = false, "share a CPU"),
         (|_, _, stopped| stopped.forced = true, "ignored SIGTERM"),

@@ -63,6 +63,8 @@ fn each_mistake_is_answered_with_what_to_write() {
         (MINIMAL.replace("\"library\"", "\"fast\""), "unknown variant `fast`"),
         (MINIMAL.replace("[\"hello\", \"echo\"]", "[]"), "has no scenario"),
         (MINIMAL.replace("{port}", "{prot}"), "did you mean `port`?"),
+        (MINIMAL.replace("\"echo\"", "\"hello\""), "names a scenario twice"),
+        (MINIMAL.replace("\"line\"", "\"connect\"").replace("{port}", "80"), "where {port} goes"),
         (MINIMAL.replace("[\"{build}/server\", \"{port}\"]", "[]"), "write the program first"),
         (format!("{MINIMAL}[[requires]]\ndebian = [\"gcc\"]\n"), "exactly one of"),
         (format!("{MINIMAL}[[requires]]\nkernel = \"new\"\n"), "such as 5.19"),
@@ -78,6 +80,12 @@ fn each_mistake_is_answered_with_what_to_write() {
         let message = error_of(&text);
         assert!(message.contains(part), "{message}");
     }
+}
+
+#[test]
+fn the_names_of_wirebenchs_own_servers_are_reserved() {
+    let message = Entry::parse("builtin/epoll", MINIMAL).unwrap_err().to_string();
+    assert!(message.contains("`builtin/` is wirebench's own"), "{message}");
 }
 
 #[test]

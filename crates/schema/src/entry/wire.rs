@@ -91,12 +91,18 @@ struct WireVariant {
     run: Option<WireRun>,
 }
 
+/// First parts of names that no folder may have: the built-in servers, and command lines.
+const RESERVED: [&str; 2] = ["builtin", "own"];
+
 fn error(message: impl Into<String>) -> EntryError {
     EntryError(message.into())
 }
 
 impl WireEntry {
     pub(super) fn resolve(self, id: &str) -> Result<Entry, EntryError> {
+        if let Some(language) = RESERVED.iter().find(|name| id.starts_with(&format!("{name}/"))) {
+            return Err(error(format!("`{language}/` is wirebench's own: choose another folder")));
+        }
         if self.title.trim().is_empty() || self.description.trim().is_empty() {
             return Err(error("`title` and `description` must say something"));
         }
@@ -138,6 +144,9 @@ impl WireEntry {
         if scenarios.is_empty() {
             return Err(error(format!("{id} has no scenario: write at least one of them")));
         }
+        if scenarios.iter().collect::<BTreeSet<_>>().len() < scenarios.len() {
+            return Err(error(format!("{id} names a scenario twice")));
+        }
         let sharing = variant.sharing.unwrap_or(self.sharing);
         let asked = variant.max_workers.or(self.max_workers);
         let max_workers = if sharing == Sharing::Single { Some(1) } else { asked };
@@ -150,6 +159,12 @@ impl WireEntry {
         let build: Result<Vec<_>, _> =
             build.iter().map(|step| checked_command("build", &step.command)).collect();
         let run = variant.run.as_ref().unwrap_or(&self.run);
+        let takes_port = |word: &String| word.contains("{port}");
+        if run.ready == Ready::Connect && !run.command.iter().any(takes_port) {
+            return Err(error(format!(
+                "{id}: with `ready = \"connect\"` the run command must say where {{port}} goes"
+            )));
+        }
         Ok(Variant {
             note: variant.note.clone(),
             class: variant.class.unwrap_or(self.class),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{EngineChoice, LOAD_FORMAT, LoadConfig};
+use super::{EngineChoice, LOAD_FORMAT, LoadConfig, Stop};
 
 /// What failed, by kind. Each failed request or connection is counted in exactly one field.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -144,7 +144,7 @@ pub struct LoadReport {
     pub engine: EngineChoice,
     /// Whether the load ended before its stop condition, by a signal.
     pub interrupted: bool,
-    /// Length of the measured window. With [`super::Stop::Requests`]: until the last reply.
+    /// Length of the measured window. With [`Stop::Requests`]: until the last reply.
     pub window_ns: u64,
     /// Correct replies that arrived in the window.
     pub requests: u64,
@@ -182,6 +182,22 @@ pub struct LoadReport {
 }
 
 impl LoadReport {
+    /// How many connections had a request that was answered, on average, if that is far fewer than
+    /// there were: the rate times the mean latency, by Little's law (Little 1961).
+    ///
+    /// In a closed loop over a time that is all of them, unless some requests were never answered.
+    /// A load of a count runs dry towards its end, and a window must be far longer than a latency.
+    #[must_use]
+    pub fn unanswered(&self) -> Option<f64> {
+        const FEW: f64 = 0.9;
+        const LATENCIES: f64 = 20.0;
+        let latency = self.latency.as_ref()?;
+        let busy = self.requests_per_second * latency.latency_ns_mean / 1e9;
+        let short = (self.window_ns as f64) < LATENCIES * latency.latency_ns_mean;
+        let timed = matches!(self.config.stop, Stop::After(_));
+        (timed && !short && busy < FEW * self.connections_made as f64).then_some(busy)
+    }
+
     /// The report of a load in which nothing has happened yet.
     #[must_use]
     pub fn new(wirebench: String, config: LoadConfig, engine: EngineChoice) -> Self {
