@@ -42,6 +42,19 @@ impl Context {
         Ok(Self { project, interrupt: Interrupt::listen()?, program })
     }
 
+    /// The checks open some hundred connections; without the files for them the server would be
+    /// blamed for a limit of wirebench's own.
+    pub(crate) fn require_files(&self) -> anyhow::Result<()> {
+        const NEEDED: u64 = 512;
+        let (_, hard) = wirebench_sys::limits::open_files();
+        anyhow::ensure!(
+            hard >= NEEDED,
+            "this process may open {hard} files and the checks need {NEEDED}: raise the limit with \
+             `ulimit -Hn {NEEDED}`"
+        );
+        Ok(())
+    }
+
     /// Everything that can be measured without a command line of the user's.
     pub(crate) fn subjects(&self) -> anyhow::Result<Vec<Subject>> {
         discover::subjects(&self.project, &self.program).map_err(usage)

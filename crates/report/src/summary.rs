@@ -215,7 +215,11 @@ fn figures(
         let ratios = wirebench_stats::ratios_by_block(&rates, &baseline.requests_per_second);
         let (least, most) = wirebench_stats::range(&ratios)?;
         let is_limited = measured.iter().any(|m| limited(m));
-        let reads = Reads::of(is_limited, baseline.is_limited);
+        let is_itself = runs.iter().all(|run| run.variant == *baseline.variant);
+        let reads = match is_itself {
+            true => Reads::Exactly,
+            false => Reads::of(is_limited, baseline.is_limited),
+        };
         Some(Ratio { median: wirebench_stats::median(&ratios)?, least, most, reads })
     });
     Some(Figures {

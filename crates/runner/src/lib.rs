@@ -17,6 +17,7 @@ pub mod guard;
 pub mod journal;
 pub mod launch;
 pub mod measure;
+mod neighbours;
 pub mod place;
 pub mod plan;
 pub mod project;

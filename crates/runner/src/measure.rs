@@ -1,5 +1,6 @@
 //! One run: a fresh server, the load on it, and what both of them used.
 
+use rustix::process::Pid;
 use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
@@ -16,6 +17,7 @@ use crate::{
     cost::{self, Sample, Window},
     generate::{Generator, load_arguments},
     launch::{LaunchError, Launcher, Request, Server},
+    neighbours::CpuTimes,
     subject::Subject,
     validity::{bound, flags},
 };
@@ -57,6 +59,16 @@ pub struct Cell<'a> {
     /// Whether the conformance checks passed; without them the body of a reply is not known
     /// beforehand.
     pub verified: bool,
+}
+
+/// The clocks at one edge of the window: the server's, and those of all CPUs.
+type Edge = (Sample, CpuTimes);
+
+/// What was seen of a run: the generator's report, and both sides' clocks at the window's edges.
+struct Seen {
+    load: LoadReport,
+    edges: (Sample, Sample),
+    cpus: (CpuTimes, CpuTimes),
 }
 
 /// A run that could not be made; the reason becomes part of the record.
@@ -120,7 +132,7 @@ impl Bench {
         let ended = server.ended();
         let stopped = server.stop(STOP_GRACE);
         let failure = |reason| Failure { reason, stderr: stopped.stderr.clone() };
-        let (load, before, after) = seen.map_err(|reason| match ended {
+        let Seen { load, edges: (before, after), cpus } = seen.map_err(|reason| match ended {
             Some(exit) => failure(format!("the server ended with {exit} during the run; {reason}")),
             None => failure(reason),
         })?;
@@ -141,6 +153,12 @@ impl Bench {
         let busy_cpus = cost::busy_cpus(subject.variant.sharing, workers, &self.placement);
         let cost = cost::between(&before, &after, window, busy_cpus);
         let mut flags = flags(&load, &self.placement, &stopped);
+        if self.placement.pinned && self.placement.disjoint {
+            let Placement { server_cpus, generator_cpus, .. } = &self.placement;
+            let generator_ns = load.thread_cpu_ns.iter().sum();
+            flags.extend(cpus.1.complaint(&cpus.0, server_cpus, cost.cpu_ns, "server"));
+            flags.extend(cpus.1.complaint(&cpus.0, generator_cpus, generator_ns, "generator"));
+        }
         if !cell.verified {
             flags.push("not verified: the conformance checks were left out".to_owned());
         }
@@ -176,7 +194,7 @@ impl Bench {
         config: &LoadConfig,
         server: &Server,
         stop: &AtomicBool,
-    ) -> Result<(LoadReport, Sample, Sample), String> {
+    ) -> Result<Seen, String> {
         let cpus = self.placement.pinned.then_some(self.placement.generator_cpus.as_slice());
         let mut generator = Generator::start(argv, cpus)
             .map_err(|error| format!("the generator could not be started: {error}"))?;
@@ -186,8 +204,12 @@ impl Bench {
             // A count takes as long as it takes; the generator's own timeouts bound it.
             Stop::Requests(_) => None,
         };
-        let mut edges: (Option<Sample>, Option<Sample>) = (None, None);
+        let mut edges: (Option<Edge>, Option<Edge>) = (None, None);
         let mut known = Vec::new();
+        let take = |known: &[Pid]| {
+            let sample = Sample::take(known, || server.tree(), server.guard());
+            (sample, CpuTimes::read())
+        };
         loop {
             if stop.load(Ordering::Relaxed) {
                 return Err("interrupted".to_owned());
@@ -200,18 +222,22 @@ impl Bench {
                 // Looking for processes takes time, which there is before the window.
                 Some(LoadEvent::Connected { .. }) => known = server.tree(),
                 Some(LoadEvent::WindowStart) => {
-                    let sample = Sample::take(&known, || server.tree(), server.guard());
-                    known = sample.pids();
-                    edges.0 = Some(sample);
+                    let samples = take(&known);
+                    known = samples.0.pids();
+                    edges.0 = Some(samples);
                 }
                 Some(LoadEvent::WindowEnd) => {
-                    edges.1 = Some(Sample::take(&known, || server.tree(), server.guard()));
+                    edges.1 = Some(take(&known));
                     until = Some(Instant::now() + patience);
                 }
                 Some(LoadEvent::Failed { reason }) => return Err(reason),
                 Some(LoadEvent::Report(report)) => {
                     return match edges {
-                        (Some(before), Some(after)) => Ok((*report, before, after)),
+                        (Some(before), Some(after)) => Ok(Seen {
+                            load: *report,
+                            edges: (before.0, after.0),
+                            cpus: (before.1, after.1),
+                        }),
                         _ => {
                             Err("the generator reported without the edges of its window".to_owned())
                         }

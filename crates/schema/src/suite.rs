@@ -104,8 +104,11 @@ struct WireWorkload {
     timeout: Duration,
 }
 
+/// The entry that ratios refer to when a suite names none.
+pub const DEFAULT_BASELINE: &str = "c/epoll";
+
 fn default_baseline() -> String {
-    "c/epoll".to_owned()
+    DEFAULT_BASELINE.to_owned()
 }
 
 fn default_payload() -> String {

@@ -92,6 +92,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         context.project.results = std::path::absolute(output)?;
     }
     let (mut suite, names) = suite_and_names(&context, arguments)?;
+    if context.project.root.is_none() {
+        out::note(
+            "no folder here or above has entries/ and suites/: only built-in servers are known",
+        );
+    }
+    context.require_files()?;
+    check_baseline(&context, &suite)?;
     plan::change(&mut suite, &arguments.changes()).map_err(usage)?;
     let placement = arguments.placement()?;
     let subjects = subjects(&context, arguments, &suite, &names)?;
@@ -113,13 +120,26 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let project = context.project.clone();
     let experiment = Experiment { suite, bench, project, command, verification };
-    carry_out(&context, &experiment, subjects, arguments.quiet)
+    let named = Named(names);
+    carry_out(&context, &experiment, subjects, &named, arguments.quiet)
+}
+
+/// The names that the user gave. What was asked for by name must be measured; what merely happens
+/// to be there need not.
+struct Named(Vec<String>);
+
+impl Named {
+    fn is_missing(&self, prepared: &Prepared) -> bool {
+        let names = &self.0;
+        prepared.unavailable.iter().any(|it| names.iter().any(|name| it.variant.matches(name)))
+    }
 }
 
 fn carry_out(
     context: &Context,
     experiment: &Experiment,
     subjects: Vec<Subject>,
+    named: &Named,
     quiet: bool,
 ) -> anyhow::Result<Exit> {
     let verbosity = if quiet { Verbosity::Quiet } else { Verbosity::Normal };
@@ -143,7 +163,8 @@ fn carry_out(
     out::result(&text);
     write_reports(&finished)?;
     out::result(&format!("results: {}", finished.folder.display()));
-    let exit = if all_well(&finished, &prepared) { Exit::Fine } else { Exit::Failed };
+    let well = all_well(&finished, &prepared) && !named.is_missing(&prepared);
+    let exit = if well { Exit::Fine } else { Exit::Failed };
     Ok(context.interrupt.exit().unwrap_or(exit))
 }
 
@@ -211,6 +232,16 @@ fn suite_and_names(
             Err(usage(format!("one suite at a time: {} are {}", more.join(" and "), more.len())))
         }
     }
+}
+
+/// A suite's baseline must exist. The usual one need not: without it the built-in server stands in.
+fn check_baseline(context: &Context, suite: &Suite) -> anyhow::Result<()> {
+    if suite.baseline != wirebench_schema::suite::DEFAULT_BASELINE {
+        context
+            .select(std::slice::from_ref(&suite.baseline))
+            .with_context(|| format!("the baseline of the suite `{}`", suite.name))?;
+    }
+    Ok(())
 }
 
 /// What is to be measured: what was named, or what the suite names, and the baseline.

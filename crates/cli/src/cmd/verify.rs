@@ -53,6 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return Ok(Exit::Fine);
     }
     let context = Context::new()?;
+    context.require_files()?;
     let subjects = if arguments.servers.is_empty() {
         context.select(&arguments.names)?
     } else {

@@ -105,6 +105,27 @@ fn an_entry_for_which_something_is_missing_is_listed_with_its_reason() {
 }
 
 #[test]
+fn an_entry_that_was_asked_for_by_name_must_be_measured() {
+    let needs = "[[requires]]\ncommand = \"no-such-compiler\"\n";
+    let world = World::new().with_entry("c/x", &format!("{ENTRY}{needs}"));
+    let outcome = world.wirebench(&run(&["c/x", "--scenario", "hello"]));
+    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    assert!(outcome.stdout.contains("c/x: the program `no-such-compiler` is missing"));
+}
+
+#[test]
+fn a_baseline_that_does_not_exist_is_refused() {
+    let suite = "description = \"An example.\"\nblocks = 1\nbaseline = \"builtin/epol\"\n\
+                 [[workload]]\nname = \"a\"\nscenario = \"hello\"\nconnections = 1\n\
+                 duration = \"50ms\"\n";
+    let world = World::new().with_suite("mine.toml", suite);
+    let outcome = world.wirebench(&["run", "mine"]);
+    assert_eq!(outcome.code, Some(2), "{outcome:#?}");
+    assert!(outcome.stderr.contains("the baseline of the suite `mine`"), "{outcome:#?}");
+    assert!(outcome.stderr.contains("did you mean `builtin/epoll`?"), "{outcome:#?}");
+}
+
+#[test]
 fn a_build_that_fails_shows_its_last_lines_and_fails_the_run() {
     let step = "[[build]]\ncommand = [\"ls\", \"no-such-source.c\"]\n";
     let world = World::new().with_entry("c/x", &format!("{ENTRY}{step}"));

@@ -60,6 +60,15 @@ fn doctor_looks_at_everything_and_changes_nothing() {
 }
 
 #[test]
+fn a_result_that_cannot_be_written_is_an_error() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = std::process::Command::new(crate::world::program());
+    let output = command.arg("list").stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("could not be written"));
+}
+
+#[test]
 fn build_builds_once() {
     let step = "[[build]]\ncommand = [\"cp\", \"entry.toml\", \"{build}/server\"]\n";
     let world = World::new().with_entry("c/x", &format!("{ENTRY}{step}"));

@@ -161,6 +161,9 @@ fn a_ratio_says_when_the_generator_was_at_its_limit() {
     assert!(ratio_of(limited(server()), server()).contains(" <=1.00"));
     assert!(ratio_of(server(), limited(server())).contains(" >=1.00"));
     assert!(ratio_of(limited(server()), limited(server())).contains(" ~1.00"));
+    let mut journal = journal();
+    journal.runs.push(run(0, "c/epoll", limited(server())));
+    assert!(row(&report(&journal, Style::Text), "c/epoll").contains(" 1.00 (1.00..1.00)"));
 }
 
 #[test]

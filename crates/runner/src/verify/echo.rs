@@ -14,7 +14,7 @@ const MIB: usize = 1024 * KIB;
 /// How long nothing may come where nothing must come.
 const QUIET: Duration = Duration::from_millis(50);
 /// More than this cannot wait in the kernel's buffers for a client with small ones.
-const HOARD_BYTES: usize = 8 * MIB;
+const HOARD_BYTES: usize = 64 * MIB;
 const CONNECTIONS: usize = 200;
 
 pub(super) const CHECKS: [Check; 7] = [

@@ -74,8 +74,11 @@ impl Conversation {
         if self.replies.count() > expected || !self.replies.rest().is_empty() {
             let replies = show::count(self.replies.count() - before, "reply", "replies");
             let requests = show::count(expected - before, "request", "requests");
-            let rest = show::bytes(self.replies.rest());
-            return Err(format!("{requests} got {replies}, and behind them came {rest}"));
+            let rest = match self.replies.rest() {
+                [] => String::new(),
+                rest => format!(", and behind them came {}", show::bytes(rest)),
+            };
+            return Err(format!("{requests} got {replies}{rest}"));
         }
         Ok(())
     }
