@@ -75,6 +75,13 @@ impl Context {
         for line in lines {
             let taken: Vec<_> = subjects.iter().map(|subject| subject.variant.id.clone()).collect();
             let own = Subject::own(line, scenarios, &taken, &self.project).map_err(Usage)?;
+            let program = &own.variant.run.command[0];
+            if !wirebench_runner::command::exists(program) {
+                return Err(usage(format!(
+                    "there is no program `{program}`: write its path; no shell is involved, so `~`, \
+                     variables and redirections mean nothing here"
+                )));
+            }
             subjects.push(own);
         }
         Ok(subjects)

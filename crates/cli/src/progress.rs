@@ -95,6 +95,7 @@ impl Reporter {
                 bar.set_length(runs as u64);
                 bar.set_style(style("{bar:30} {pos}/{len} {prefix} left  {msg}"));
             }
+            None if runs == 1 => self.line(&format!("1 run, about {}", show(estimate))),
             None => self.line(&format!("{runs} runs, about {}", show(estimate))),
         }
     }

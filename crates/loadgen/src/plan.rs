@@ -20,7 +20,7 @@ use crate::{
 const PAYLOAD_LIMIT_BYTES: usize = 64 * 1024 * 1024;
 
 /// The most bytes that the messages of all connections may have together, because each keeps its own.
-const PAYLOADS_LIMIT_BYTES: usize = 4 * 1024 * 1024 * 1024;
+const PAYLOADS_LIMIT_BYTES: usize = 1024 * 1024 * 1024;
 
 /// The most connections, however many files the process may have. All go to one address and port,
 /// and what tells them apart is their own port, a number of 16 bits that is not 0.

@@ -15,6 +15,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crate::tree;
+
 /// The most output of a program that is kept.
 const OUTPUT_BYTES: u64 = 256 * 1024;
 /// Output above which a program is killed: it lies in memory until the program ends.
@@ -60,6 +62,9 @@ pub enum CommandError {
     #[error("interrupted")]
     Interrupted,
 }
+
+/// The variable by which everything that a job started is found when the job must end early.
+const MARK: &str = "WIREBENCH_JOB";
 
 /// A program to be run.
 #[derive(Clone, Copy, Debug)]
@@ -145,6 +150,8 @@ impl Job<'_> {
         flooded: &dyn Fn() -> bool,
     ) -> Result<ExitStatus, CommandError> {
         wirebench_sys::child::die_with_parent(&mut command);
+        let mark = tree::new_mark();
+        command.env(MARK, &mark);
         let mut child = command.spawn().map_err(|error| self.error(error))?;
         let group = Pid::from_child(&child);
         let ended = pidfd_open(group, PidfdFlags::empty()).map_err(|e| self.error(e.into()))?;
@@ -165,6 +172,7 @@ impl Job<'_> {
             if let Some(failure) = failure {
                 let _ = kill_process_group(group, Signal::KILL);
                 let _ = child.wait();
+                tree::kill_marked(MARK, &mark);
                 return Err(failure);
             }
             let step = Timespec { tv_sec: 0, tv_nsec: i64::from(STEP.subsec_nanos()) };
@@ -238,5 +246,17 @@ mod tests {
         assert!(matches!(job.output(&stop), Err(CommandError::Timeout { .. })));
         stop.store(true, Ordering::Relaxed);
         assert!(matches!(job.output(&stop), Err(CommandError::Interrupted)));
+    }
+
+    #[test]
+    fn what_a_killed_program_has_started_in_a_session_of_its_own_ends_too() {
+        let sleeper = ["sleep", "7391"];
+        let wait = ["sh", "-c", "setsid --fork sleep 7391; sleep 60"].map(str::to_owned);
+        let timeout = Duration::from_millis(300);
+        let job = Job { argv: &wait, folder: Path::new("/"), timeout };
+        assert!(matches!(job.output(&AtomicBool::new(false)), Err(CommandError::Timeout { .. })));
+        let all = procfs::process::all_processes().unwrap().flatten();
+        let left = all.filter(|p| p.cmdline().is_ok_and(|words| words == sleeper)).count();
+        assert_eq!(left, 0);
     }
 }

@@ -1,8 +1,13 @@
 //! The process tree below one process, as `/proc` shows it.
 
 use procfs::process::{FDTarget, Process, all_processes};
-use rustix::process::Pid;
-use std::collections::BTreeMap;
+use rustix::process::{Pid, Signal, kill_process};
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicU64, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
 
 /// All living descendants of `root`, without itself.
 ///
@@ -69,6 +74,30 @@ pub fn marked(name: &str, value: &str) -> Vec<Pid> {
     };
     let all = all_processes().into_iter().flatten().flatten();
     all.filter(carries).filter_map(|process| Pid::from_raw(process.pid)).collect()
+}
+
+/// A value for a variable of the environment that no other tree of this machine carries.
+#[must_use]
+pub fn new_mark() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Kills all processes that [`marked`] finds, in rounds until nothing is found any more.
+pub fn kill_marked(name: &str, value: &str) {
+    /// Longer than the kernel needs to end anything that it can end.
+    const PATIENCE: Duration = Duration::from_secs(5);
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let left = marked(name, value);
+        if left.is_empty() || Instant::now() >= until {
+            return;
+        }
+        for pid in left {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// Whether one of `pids` holds the listening TCP socket of `port`.

@@ -109,7 +109,8 @@ fn a_port_that_answers_no_http_is_said_with_what_it_answered() {
 #[test]
 fn runs_that_cannot_be_meant_are_refused_with_the_next_step() {
     let world = World::new();
-    let rows: [(&[&str], &str); 7] = [
+    let rows: [(&[&str], &str); 8] = [
+        (&["--server", "./no-such-server {port}"], "there is no program `./no-such-server`"),
         (&["--server", "./my-server"], "write {port} in its place"),
         (&["--server", "./my-server {prot}"], "did you mean `port`?"),
         (&["--blocks", "0"], "--blocks"),

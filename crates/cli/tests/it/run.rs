@@ -87,11 +87,11 @@ fn a_failed_run_is_a_record_and_the_others_go_on() {
 }
 
 #[test]
-fn a_server_that_cannot_be_started_is_a_finding_and_not_a_hang() {
+fn a_server_that_ends_at_once_is_a_finding_and_not_a_hang() {
     let world = World::new();
-    let outcome = world.wirebench(&run(&["--server", "./no-such-server {port}"]));
+    let outcome = world.wirebench(&run(&["--server", "ls {port}"]));
     assert_eq!(outcome.code, Some(1), "{outcome:#?}");
-    assert!(outcome.stdout.contains("there is no program `./no-such-server`"), "{outcome:#?}");
+    assert!(outcome.stdout.contains("the server ended with exit code 2"), "{outcome:#?}");
 }
 
 #[test]

@@ -1,14 +1,11 @@
 //! A running server: its address, its process tree, its end.
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Pid;
 use std::{
     io::{BufRead, BufReader, Write},
     net::SocketAddr,
     process::{Child, ChildStdin, Command, Stdio},
-    sync::{
-        atomic::{AtomicU64, Ordering},
-        mpsc::{self, Receiver, RecvTimeoutError},
-    },
+    sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
     time::{Duration, Instant},
 };
@@ -74,7 +71,7 @@ impl Server {
             let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
             guard.args(["--cpus", &list.join(",")]);
         }
-        let mark = new_mark();
+        let mark = tree::new_mark();
         guard.arg("--").args(&command).current_dir(&request.source);
         guard.envs(request.env()).env(MARK, &mark);
         guard.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -237,23 +234,9 @@ impl Server {
         }
         let _ = self.guard.wait();
         if !self.done {
-            self.kill_marked();
-        }
-    }
-
-    /// Kills what a guard left that was itself killed. The kernel has ended the server's first
-    /// process with it, but not what that one had started. Rounds go on until nothing is found.
-    fn kill_marked(&self) {
-        let until = Instant::now() + GUARD_PATIENCE;
-        loop {
-            let left = tree::marked(MARK, &self.mark);
-            if left.is_empty() || Instant::now() >= until {
-                return;
-            }
-            for pid in left {
-                let _ = kill_process(pid, Signal::KILL);
-            }
-            thread::sleep(Duration::from_millis(5));
+            // The kernel has ended the server's first process with its guard, but not what that one
+            // had started.
+            tree::kill_marked(MARK, &self.mark);
         }
     }
 }
@@ -262,10 +245,4 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.end_guard();
     }
-}
-
-/// A value that no other server of this machine has.
-fn new_mark() -> String {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
