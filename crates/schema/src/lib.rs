@@ -18,4 +18,5 @@ pub mod scenario;
 pub mod suggest;
 pub mod suite;
 pub mod target;
+mod toml_error;
 pub mod units;

@@ -122,8 +122,8 @@ const fn default_timeout() -> Duration {
 impl Suite {
     /// Reads the text of a suite's file.
     pub fn parse(name: &str, text: &str) -> Result<Self, SuiteError> {
-        let wire: WireSuite =
-            toml::from_str(text).map_err(|e| SuiteError(e.to_string().trim_end().to_owned()))?;
+        let wire: WireSuite = toml::from_str(text)
+            .map_err(|error| SuiteError(crate::toml_error::sentence(text, &error)))?;
         if wire.blocks == 0 {
             return Err(SuiteError("`blocks = 0` measures nothing: write at least 1".to_owned()));
         }
@@ -208,8 +208,8 @@ duration = "1s"
     fn each_mistake_is_answered_with_what_to_write() {
         let rows = [
             (SUITE.replace("blocks = 3", "blocks = 0"), "at least 1"),
-            (SUITE.replace("blocks", "bloks"), "unknown field `bloks`"),
-            (SUITE.replace("warmup", "warm_up"), "unknown field `warm_up`"),
+            (SUITE.replace("blocks", "bloks"), "unknown key `bloks`: did you mean `blocks`?"),
+            (SUITE.replace("warmup", "warm_up"), "did you mean `warmup`?"),
             (SUITE.replace("\"1s\"", "\"10x\""), "unknown unit `x`"),
             (SUITE.replace("duration = \"1s\"", ""), "exactly one of duration and requests"),
             (SUITE.replace("connections = 64", "connections = 0"), "0 connections"),

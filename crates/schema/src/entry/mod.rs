@@ -218,7 +218,7 @@ impl Entry {
     /// Reads the text of an `entry.toml`. `id` is the folder's path below `entries/`.
     pub fn parse(id: &str, text: &str) -> Result<Self, EntryError> {
         toml::from_str::<wire::WireEntry>(text)
-            .map_err(|error| EntryError(error.to_string().trim_end().to_owned()))?
+            .map_err(|error| EntryError(crate::toml_error::sentence(text, &error)))?
             .resolve(id)
     }
 }
