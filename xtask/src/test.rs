@@ -8,9 +8,6 @@ use crate::{
     tidy,
 };
 
-/// What the project's own build needs beyond Rust.
-const BASE_PACKAGES: [&str; 2] = ["git", "curl"];
-
 /// Arguments of `cargo xtask test`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -38,7 +35,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.no_install {
         println!("\n== install: left out (--no-install)");
     } else {
-        install(program)?;
+        step("packages of the entries", &[program, "setup"], &[])?;
     }
     step("tests", &[cargo, "test", "--workspace", "--locked"], &[])?;
     step("list", &[program, "list"], &[])?;
@@ -66,23 +63,4 @@ fn program() -> anyhow::Result<PathBuf> {
     let program = std::path::absolute(root().join(target).join("release").join("wirebench"))?;
     anyhow::ensure!(program.is_file(), "{} was not built", program.display());
     Ok(program)
-}
-
-fn install(program: &str) -> anyhow::Result<()> {
-    let missing: Vec<&str> = BASE_PACKAGES
-        .into_iter()
-        .filter(|package| {
-            !Command::new(package).arg("--version").output().is_ok_and(|o| o.status.success())
-        })
-        .collect();
-    if !missing.is_empty() {
-        let root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n");
-        let sudo: &[&str] = if root { &[] } else { &["sudo"] };
-        let update = [sudo, &["apt-get", "update"]].concat();
-        step("package list", &update, &[("DEBIAN_FRONTEND", "noninteractive")])?;
-        let install =
-            [sudo, &["apt-get", "install", "-y", "--no-install-recommends"], &missing[..]];
-        step("packages of the tests", &install.concat(), &[("DEBIAN_FRONTEND", "noninteractive")])?;
-    }
-    step("packages of the entries", &[program, "setup"], &[])
 }
