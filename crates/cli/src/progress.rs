@@ -17,6 +17,10 @@ use wirebench_schema::{
 
 use crate::out;
 
+/// The bar while the number of runs is not known yet, and while it is.
+const PREPARING: &str = "{spinner} {msg}";
+const MEASURING: &str = "{bar:30} {pos}/{len} {prefix} left  {msg}";
+
 /// How much is shown.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Verbosity {
@@ -43,7 +47,7 @@ impl Reporter {
         let terminal = std::io::stderr().is_terminal() && verbosity == Verbosity::Normal;
         let bar = terminal.then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
-            bar.set_style(style("{spinner} {msg}"));
+            bar.set_style(style(PREPARING));
             bar
         });
         let (estimate, runs, done) = (Duration::ZERO, 0, 0);
@@ -93,7 +97,7 @@ impl Reporter {
         match &self.bar {
             Some(bar) => {
                 bar.set_length(runs as u64);
-                bar.set_style(style("{bar:30} {pos}/{len} {prefix} left  {msg}"));
+                bar.set_style(style(MEASURING));
             }
             None if runs == 1 => self.line(&format!("1 run, about {}", show(estimate))),
             None => self.line(&format!("{runs} runs, about {}", show(estimate))),
@@ -164,7 +168,7 @@ impl Observer for Reporter {
     }
 }
 
-/// A style of the bar. The templates are constants of this file, and a test reads them all.
+/// A style of the bar. The templates are constants of this file, and a test reads both.
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
@@ -178,6 +182,13 @@ fn show(duration: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn both_templates_of_the_bar_can_be_read() {
+        for template in [PREPARING, MEASURING] {
+            assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
+        }
+    }
 
     #[test]
     fn the_time_left_follows_how_the_plan_has_held() {
