@@ -16,7 +16,7 @@ use wirebench_schema::{
 use crate::{
     cost::{self, Sample, Window},
     generate::{Generator, load_arguments},
-    launch::{LaunchError, Launcher, Request, Server},
+    launch::{LaunchError, Launcher, Request, Server, Stopped},
     neighbours::CpuTimes,
     subject::Subject,
     validity::{bound, flags},
@@ -132,27 +132,34 @@ impl Bench {
         let ended = server.ended();
         let stopped = server.stop(STOP_GRACE);
         let failure = |reason| Failure { reason, stderr: stopped.stderr.clone() };
-        let Seen { load, edges: (before, after), cpus } = seen.map_err(|reason| match ended {
+        let seen = seen.map_err(|reason| match ended {
             Some(exit) => failure(format!("the server ended with {exit} during the run; {reason}")),
             None => failure(reason),
         })?;
         if let Some(exit) = ended {
             return Err(failure(format!("the server ended with {exit} during the run")));
         }
-        if load.requests == 0 {
-            let examples = load.error_examples.join("; ");
-            return Err(failure(format!(
-                "no request was answered correctly in the window {examples}"
-            )));
+        if seen.load.requests == 0 {
+            let examples = seen.load.error_examples.iter().map(|example| format!(": {example}"));
+            let examples: String = examples.collect();
+            let reason = format!("no request was answered correctly in the window{examples}");
+            return Err(failure(reason));
         }
+        Ok(self.judge(cell, workers, seen, &stopped))
+    }
+
+    /// From what was seen to figures, and to what must be said of them.
+    fn judge(&self, cell: &Cell<'_>, workers: u32, seen: Seen, stopped: &Stopped) -> Measurement {
+        let Seen { load, edges: (before, after), cpus } = seen;
         let window = Window {
             window_ns: load.window_ns,
             requests: load.requests,
             thread_cpu_ns_most: load.thread_cpu_ns.iter().copied().max().unwrap_or(0),
         };
-        let busy_cpus = cost::busy_cpus(subject.variant.sharing, workers, &self.placement);
+        let sharing = cell.subject.variant.sharing;
+        let busy_cpus = cost::busy_cpus(sharing, workers, &self.placement);
         let cost = cost::between(&before, &after, window, busy_cpus);
-        let mut flags = flags(&load, &self.placement, &stopped);
+        let mut flags = flags(&load, &self.placement, stopped);
         if self.placement.pinned && self.placement.disjoint {
             let Placement { server_cpus, generator_cpus, .. } = &self.placement;
             let generator_ns = load.thread_cpu_ns.iter().sum();
@@ -172,7 +179,7 @@ impl Bench {
         if !before.same_processes(&after) {
             flags.push("processes of the server began or ended in the window".to_owned());
         }
-        Ok(Measurement { bound: bound(&cost, load.ready_share), load, cost, flags })
+        Measurement { bound: bound(&cost, load.ready_share), load, cost, flags }
     }
 
     fn load_config(&self, cell: &Cell<'_>, server: &Server) -> LoadConfig {

@@ -3,7 +3,8 @@
 //! It is this same program behind a hidden verb. It adopts every descendant of the server
 //! (`PR_SET_CHILD_SUBREAPER`), so that none escapes by forking twice, and reads its own standard
 //! input: when wirebench ends in whatever way, `kill -9` included, the kernel closes that pipe and
-//! the guard kills the whole tree. When the guard itself is killed, the kernel kills the server.
+//! the guard kills the whole tree. When the guard itself is killed, the kernel kills the server's
+//! first process, and wirebench finds the others by a mark in their environment.
 //!
 //! The order of a normal life:
 //! 1. wirebench starts the guard; the guard starts the server in a process group of its own:
