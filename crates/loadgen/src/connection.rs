@@ -1,38 +1,42 @@
-//! One connection as a pure state machine: what has been sent, what is due, and since when.
+//! One connection as a pure state machine: what has been begun, sent and answered, and since when.
 //!
 //! It knows nothing of sockets, of what the bytes mean, or of when a request should be sent.
 
-/// How many requests may be in flight on one connection.
-pub(crate) const DEPTH: usize = 1;
+use std::collections::VecDeque;
 
-/// The times at which the requests in flight were sent, oldest first.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Stamps<const N: usize> {
-    times_ns: [u64; N],
-    oldest: usize,
-    length: usize,
+/// The times of a request in flight.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Stamp {
+    /// When it was due; in a closed loop that is when it was begun.
+    pub(crate) due_ns: u64,
+    /// When it was begun, which is just before it is sent.
+    pub(crate) begun_ns: u64,
 }
 
-impl<const N: usize> Stamps<N> {
-    const fn new() -> Self {
-        Self { times_ns: [0; N], oldest: 0, length: 0 }
+/// The requests in flight, oldest first. The oldest stands apart, so that nothing is allocated where
+/// there is never more than one.
+#[derive(Debug, Default)]
+struct InFlight {
+    oldest: Option<Stamp>,
+    others: VecDeque<Stamp>,
+}
+
+impl InFlight {
+    fn push(&mut self, stamp: Stamp) {
+        match self.oldest {
+            None => self.oldest = Some(stamp),
+            Some(_) => self.others.push_back(stamp),
+        }
     }
 
-    fn push(&mut self, now_ns: u64) {
-        assert!(self.length < N, "a request was begun although as many as allowed are in flight");
-        self.times_ns[(self.oldest + self.length) % N] = now_ns;
-        self.length += 1;
+    fn pop(&mut self) -> Option<Stamp> {
+        let oldest = self.oldest.take();
+        self.oldest = self.others.pop_front();
+        oldest
     }
 
-    fn pop(&mut self) -> Option<u64> {
-        let oldest = self.oldest()?;
-        self.oldest = (self.oldest + 1) % N;
-        self.length -= 1;
-        Some(oldest)
-    }
-
-    fn oldest(&self) -> Option<u64> {
-        (self.length > 0).then(|| self.times_ns[self.oldest])
+    fn len(&self) -> usize {
+        usize::from(self.oldest.is_some()) + self.others.len()
     }
 }
 
@@ -41,7 +45,7 @@ impl<const N: usize> Stamps<N> {
 pub(crate) enum Origin {
     /// It is the first one in its place.
     Start,
-    /// The server ended the one before in an orderly way.
+    /// The one before was ended in an orderly way, by either side.
     Renewal,
     /// The one before failed.
     Failure,
@@ -58,29 +62,28 @@ enum Stage {
     Open,
 }
 
-/// What a connection has to do next.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Next {
-    /// Bytes of the request are left to send.
-    Send,
-    /// All has been sent; a reply is due.
-    Await,
-}
-
 /// One connection.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Connection {
     stage: Stage,
     origin: Origin,
-    /// How much of the newest request has been sent; nothing once it was sent whole.
-    sent: Option<usize>,
-    stamps: Stamps<DEPTH>,
+    in_flight: InFlight,
+    /// Requests begun on it.
+    begun: u64,
+    /// Bytes of them that have been sent.
+    sent_bytes: u64,
 }
 
 impl Connection {
     /// A place for a connection that is yet to be made.
-    pub(crate) const fn new() -> Self {
-        Self { stage: Stage::Closed, origin: Origin::Start, sent: None, stamps: Stamps::new() }
+    pub(crate) fn new() -> Self {
+        Self {
+            stage: Stage::Closed,
+            origin: Origin::Start,
+            in_flight: InFlight::default(),
+            begun: 0,
+            sent_bytes: 0,
+        }
     }
 
     /// The connection is being made.
@@ -98,40 +101,55 @@ impl Connection {
     /// The connection is over, and with it what was in flight; another one is made for this reason,
     /// if at all.
     pub(crate) fn close(&mut self, origin: Origin) {
-        *self = Self { origin, ..Self::new() };
+        self.stage = Stage::Closed;
+        self.origin = origin;
+        self.in_flight.oldest = None;
+        self.in_flight.others.clear();
+        self.begun = 0;
+        self.sent_bytes = 0;
     }
 
-    /// A request is to be sent from its first byte on.
-    pub(crate) fn begin(&mut self, now_ns: u64) {
+    /// Another request is to be sent, behind those that are.
+    pub(crate) fn begin(&mut self, stamp: Stamp) {
         debug_assert_eq!(self.stage, Stage::Open, "only an open connection sends");
-        self.stamps.push(now_ns);
-        self.sent = Some(0);
+        self.in_flight.push(stamp);
+        self.begun += 1;
     }
 
-    /// How much of the request has been sent; nothing when none is being sent.
-    pub(crate) const fn sending_from(&self) -> Option<usize> {
-        self.sent
+    /// Requests begun on it.
+    pub(crate) const fn begun(&self) -> u64 {
+        self.begun
     }
 
-    /// So many more bytes of a request of this length have been sent.
-    pub(crate) fn sent(&mut self, bytes: usize, request_bytes: usize) -> Next {
-        let total = self.sent.unwrap_or(request_bytes) + bytes;
-        if total < request_bytes {
-            self.sent = Some(total);
-            return Next::Send;
-        }
-        self.sent = None;
-        Next::Await
+    /// How much of the stream of requests has been sent, and how much of it is left to send.
+    pub(crate) const fn outgoing(&self, request_bytes: u64) -> (u64, u64) {
+        (self.sent_bytes, self.begun * request_bytes - self.sent_bytes)
     }
 
-    /// The oldest request in flight has been answered. Says when it was begun.
-    pub(crate) fn answered(&mut self) -> Option<u64> {
-        self.stamps.pop()
+    /// So many more bytes have been sent.
+    pub(crate) const fn sent(&mut self, bytes: usize) {
+        self.sent_bytes += bytes as u64;
+    }
+
+    /// Whether the oldest request in flight has been sent whole.
+    pub(crate) fn is_oldest_sent(&self, request_bytes: u64) -> bool {
+        let answered = self.begun - self.in_flight.len() as u64;
+        self.sent_bytes >= (answered + 1) * request_bytes
+    }
+
+    /// The oldest request in flight has been answered. Says when it was due and begun.
+    pub(crate) fn answered(&mut self) -> Option<Stamp> {
+        self.in_flight.pop()
     }
 
     /// Requests without an answer.
-    pub(crate) const fn in_flight(&self) -> usize {
-        self.stamps.length
+    pub(crate) fn in_flight(&self) -> usize {
+        self.in_flight.len()
+    }
+
+    /// The times of the requests without an answer, oldest first.
+    pub(crate) fn stamps(&self) -> impl Iterator<Item = Stamp> + '_ {
+        self.in_flight.oldest.into_iter().chain(self.in_flight.others.iter().copied())
     }
 
     /// Whether there is a connection.
@@ -144,9 +162,12 @@ impl Connection {
         self.stage == Stage::Closed
     }
 
-    /// Whether the connection is being made.
-    pub(crate) const fn is_connecting(&self) -> bool {
-        matches!(self.stage, Stage::Connecting { .. })
+    /// Since when the connection is being made, if it is.
+    pub(crate) const fn connecting_since(&self) -> Option<u64> {
+        match self.stage {
+            Stage::Connecting { since_ns } => Some(since_ns),
+            Stage::Closed | Stage::Open => None,
+        }
     }
 
     /// Since when the server owes something: a connection or a reply.
@@ -154,7 +175,7 @@ impl Connection {
         match self.stage {
             Stage::Closed => None,
             Stage::Connecting { since_ns } => Some(since_ns),
-            Stage::Open => self.stamps.oldest(),
+            Stage::Open => self.in_flight.oldest.map(|stamp| stamp.begun_ns),
         }
     }
 }
@@ -162,6 +183,12 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const REQUEST_BYTES: u64 = 10;
+
+    fn stamp(begun_ns: u64) -> Stamp {
+        Stamp { due_ns: begun_ns, begun_ns }
+    }
 
     fn open() -> Connection {
         let mut connection = Connection::new();
@@ -172,41 +199,57 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_is_sent_in_parts_is_awaited_only_when_it_is_sent_whole() {
+    fn a_request_that_is_sent_in_parts_is_sent_only_when_its_last_byte_is() {
         let mut connection = open();
         assert_eq!(connection.waiting_since(), None);
-        connection.begin(10);
-        assert_eq!(connection.sent(3, 10), Next::Send);
-        assert_eq!(connection.sending_from(), Some(3));
-        assert_eq!(connection.sent(7, 10), Next::Await);
-        assert_eq!(connection.sending_from(), None);
+        connection.begin(stamp(10));
+        connection.sent(3);
+        assert_eq!(connection.outgoing(REQUEST_BYTES), (3, 7));
+        assert!(!connection.is_oldest_sent(REQUEST_BYTES));
+        connection.sent(7);
+        assert_eq!(connection.outgoing(REQUEST_BYTES), (10, 0));
+        assert!(connection.is_oldest_sent(REQUEST_BYTES));
         assert_eq!((connection.in_flight(), connection.waiting_since()), (1, Some(10)));
-        assert_eq!(connection.answered(), Some(10));
+        assert_eq!(connection.answered(), Some(stamp(10)));
         assert_eq!((connection.in_flight(), connection.answered()), (0, None));
+    }
+
+    #[test]
+    fn the_second_of_two_requests_is_not_sent_with_the_first() {
+        let mut connection = open();
+        connection.begin(stamp(10));
+        connection.begin(stamp(11));
+        connection.sent(15);
+        assert!(connection.is_oldest_sent(REQUEST_BYTES));
+        connection.answered();
+        assert!(!connection.is_oldest_sent(REQUEST_BYTES));
+        assert_eq!(connection.outgoing(REQUEST_BYTES), (15, 5));
     }
 
     #[test]
     fn closing_forgets_what_was_in_flight_and_remembers_why() {
         let mut connection = open();
-        connection.begin(10);
+        connection.begin(stamp(10));
+        connection.begin(stamp(11));
         connection.close(Origin::Failure);
         assert!(connection.is_closed());
-        assert_eq!((connection.in_flight(), connection.sending_from()), (0, None));
+        assert_eq!((connection.in_flight(), connection.outgoing(REQUEST_BYTES)), (0, (0, 0)));
         connection.connect(20);
         assert_eq!(connection.connected(), Origin::Failure);
     }
 
     #[test]
     fn stamps_come_back_in_the_order_in_which_they_were_set() {
-        let mut stamps = Stamps::<3>::new();
+        let mut connection = open();
         for round in 0..4 {
             for offset in 0..3 {
-                stamps.push(round * 10 + offset);
+                connection.begin(stamp(round * 10 + offset));
             }
+            assert_eq!(connection.stamps().count(), 3);
             for offset in 0..3 {
-                assert_eq!(stamps.pop(), Some(round * 10 + offset));
+                assert_eq!(connection.answered(), Some(stamp(round * 10 + offset)));
             }
-            assert_eq!(stamps.pop(), None);
+            assert_eq!(connection.answered(), None);
         }
     }
 }

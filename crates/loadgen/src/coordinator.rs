@@ -1,5 +1,6 @@
 //! The thread that does not load: it waits for the others to connect, sets the common start, tells
-//! when the window's edges pass, and passes on a request to stop.
+//! when the window's edges pass, collects what the others have recorded, and passes on a request to
+//! stop.
 
 use std::{
     sync::{
@@ -10,7 +11,9 @@ use std::{
 };
 use wirebench_schema::load::LoadEvent;
 
-use crate::{clock::Clock, plan::Plan, session::Edges, worker::Note};
+use crate::{
+    clock::Clock, collector::Collector, plan::Plan, session::Edges, slice::Slice, worker::Note,
+};
 
 /// How often it looks whether it should stop. Between edges it sleeps.
 const LOOK_NS: u64 = 50_000_000;
@@ -44,6 +47,10 @@ pub(crate) struct Coordinator<'a> {
     pub(crate) notes: Receiver<Note>,
     /// Where they listen.
     pub(crate) starts: Vec<Sender<Edges>>,
+    /// Where their empty slices go back to.
+    pub(crate) spares: Vec<Sender<Slice>>,
+    /// Adds up what they have recorded.
+    pub(crate) collector: &'a mut Collector,
     /// Who is told of the edges.
     pub(crate) observe: &'a mut dyn FnMut(LoadEvent),
 }
@@ -73,6 +80,7 @@ impl Coordinator<'_> {
                     self.end_ns.store(0, Ordering::Relaxed);
                     return course;
                 }
+                Some(Note::Slice { thread, slice }) => self.collect(thread, slice),
                 None => self.heed_stop(&mut course),
             }
         }
@@ -82,6 +90,7 @@ impl Coordinator<'_> {
         (self.observe)(LoadEvent::Connected { connections: course.connections_made });
         let edges = edges(plan, self.clock.now_ns());
         course.window_start_ns = Some(edges.window_start_ns);
+        self.collector.start(edges.start_ns, edges.window_start_ns);
         for start in &self.starts {
             // A thread that is gone has noted so.
             let _ = start.send(edges);
@@ -108,6 +117,7 @@ impl Coordinator<'_> {
             }
             match self.next_note((edge_ns - now_ns).min(LOOK_NS)) {
                 Some(Note::Gone) => working -= 1,
+                Some(Note::Slice { thread, slice }) => self.collect(thread, slice),
                 None if self.clock.now_ns() < end_ns => self.heed_stop(course),
                 Some(Note::Ready { .. }) | None => {}
             }
@@ -136,6 +146,17 @@ impl Coordinator<'_> {
                 Ahead::Nothing
             }
             Ahead::WindowStart | Ahead::Nothing => Ahead::Nothing,
+        }
+    }
+
+    /// Adds a slice up, gives it back, and tells of the intervals that are complete with it.
+    fn collect(&mut self, thread: usize, mut slice: Slice) {
+        self.collector.add(thread, &slice);
+        slice.clear();
+        // A thread that is gone needs no more slices.
+        let _ = self.spares[thread].send(slice);
+        while let Some(interval) = self.collector.next_interval() {
+            (self.observe)(LoadEvent::Interval(interval));
         }
     }
 

@@ -15,8 +15,11 @@
 
 mod clock;
 mod codec;
+mod collector;
 mod connection;
 mod coordinator;
+mod dial;
+mod director;
 mod engine;
 mod error;
 mod failure;
@@ -28,6 +31,7 @@ mod preflight;
 mod recorder;
 mod resolve;
 mod session;
+mod slice;
 mod summary;
 mod threads;
 mod worker;
@@ -38,11 +42,13 @@ use std::{sync::atomic::AtomicBool, thread::Builder};
 use wirebench_schema::load::{LoadConfig, LoadEvent, LoadReport};
 
 use crate::{
+    codec::Codec,
     coordinator::Course,
-    outcome::Outcome,
+    dial::Dialer,
+    engine::epoll::EpollEngine,
     plan::{Plan, Speech},
     preflight::Preflight,
-    threads::run_threads,
+    threads::{Harvest, run_threads},
 };
 
 /// Carries out one load and reports.
@@ -67,24 +73,32 @@ pub fn run(
     let found = preflight::preflight(config, &addresses, &mut plan.speech, stop)?;
     let Preflight::Answered(address) = found else {
         let course = Course { interrupted: true, ..Course::default() };
-        return Ok(summary::summarize(config, &plan, course, &[]));
+        return Ok(summary::summarize(config, &plan, &Harvest::nothing(&plan, course)));
     };
-    let (course, outcomes) = match &plan.speech {
-        Speech::Http1(codec) => {
-            run_threads(&plan, codec, address, stop, observe, |_| Builder::new())?
-        }
-        Speech::Echo(codec) => {
-            run_threads(&plan, codec, address, stop, observe, |_| Builder::new())?
-        }
+    let dialer = Dialer::new(address);
+    let harvest = match &plan.speech {
+        Speech::Http1(codec) => by_engine(&plan, codec, &dialer, stop, observe)?,
+        Speech::Echo(codec) => by_engine(&plan, codec, &dialer, stop, observe)?,
     };
-    if course.connections_made == 0 && !course.interrupted {
-        return Err(no_connection(config.connections, &outcomes));
+    if harvest.course.connections_made == 0 && !harvest.course.interrupted {
+        return Err(no_connection(config.connections, &harvest));
     }
-    Ok(summary::summarize(config, &plan, course, &outcomes))
+    Ok(summary::summarize(config, &plan, &harvest))
 }
 
-fn no_connection(connections: usize, outcomes: &[Outcome]) -> LoadError {
-    let mut failures = outcomes.iter().flat_map(|outcome| outcome.record.examples.iter().flatten());
+fn by_engine<C: Codec + Sync>(
+    plan: &Plan,
+    codec: &C,
+    dialer: &Dialer,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(LoadEvent),
+) -> Result<Harvest, LoadError> {
+    let (wrap, builder) = (|session| session, |_| Builder::new());
+    run_threads::<EpollEngine, _, _>(plan, codec, dialer, stop, observe, wrap, builder)
+}
+
+fn no_connection(connections: usize, harvest: &Harvest) -> LoadError {
+    let mut failures = harvest.collected.total.counts.examples.iter().flatten();
     LoadError::NoConnection {
         connections,
         reason: failures.next().map_or("unknown".to_owned(), ToString::to_string),

@@ -1,12 +1,19 @@
-//! What one thread hands back when its part of the load is over.
+//! What one thread hands back when its part of the load is over, apart from what was collected
+//! meanwhile.
 
-use crate::recorder::Record;
+use crate::slice::Slice;
 
 /// The result of one thread.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// What was counted and measured.
-    pub(crate) record: Record,
+    /// The slices that nobody has collected.
+    pub(crate) rest: Vec<Slice>,
+    /// Correct replies of each connection in the window.
+    pub(crate) replies_per_connection: Vec<u64>,
+    /// Silent connections that could be made.
+    pub(crate) idle_made: u64,
+    /// Silent connections that were lost.
+    pub(crate) idle_lost: u64,
     /// When the window ended for this thread; nothing if it never began.
     pub(crate) window_end_ns: Option<u64>,
     /// Requests without an answer at that moment.

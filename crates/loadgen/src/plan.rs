@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use wirebench_schema::{
-    load::{EngineChoice, LoadConfig, Stop},
+    load::{Body, EngineChoice, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop, Waiting},
     scenario::Protocol,
 };
 
@@ -11,35 +11,144 @@ use crate::{
     clock::nanoseconds,
     codec::{
         echo::Echo,
-        http1::{ExpectedBody, Http1, ReplyBody},
+        http1::{ExpectedBody, Http1, ReplyBody, Requests, Rules},
     },
     error::LoadError,
+    pace::{Missed, Part, Rule, Schedule},
+    slice::Histograms,
 };
 
-/// The largest message of an echo. Every connection keeps one.
-const PAYLOAD_LIMIT_BYTES: usize = 64 * 1024 * 1024;
+/// The longest that a load with a count is expected to last; what takes longer is recorded as this.
+const LONGEST_NS: u64 = 3_600_000_000_000;
 
-/// The most bytes that the messages of all connections may have together, because each keeps its own.
-const PAYLOADS_LIMIT_BYTES: usize = 1024 * 1024 * 1024;
+/// A request that is due sooner than this is waited for without sleeping: a thread that sleeps is
+/// woken later than it wanted.
+const SPIN_NS: u64 = 60_000;
 
 /// The most connections, however many files the process may have. All go to one address and port,
 /// and what tells them apart is their own port, a number of 16 bits that is not 0.
 const CONNECTIONS_LIMIT: usize = 65_535;
 
-/// The times that every thread keeps.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Timing {
+/// How every thread goes about its part.
+#[derive(Clone, Debug)]
+pub(crate) struct Conduct {
     /// How long a reply, or a connection being made, may take.
     pub(crate) timeout_ns: u64,
+    /// Requests that may be in flight on one connection.
+    pub(crate) depth: usize,
+    /// How many requests a connection carries before the client closes it.
+    pub(crate) requests_per_connection: u64,
+    /// How many requests each connection has in the window, if that ends it.
+    pub(crate) count_per_connection: Option<u64>,
+    /// What is measured.
+    pub(crate) histograms: Histograms,
+    /// Whether latencies count from the sending where requests are due at a moment of their own.
+    pub(crate) latency_from_begin: bool,
+    /// How close a moment must be for a thread not to sleep until then.
+    pub(crate) spin_ns: u64,
+    model: LoadModel,
+    parts: Vec<Part>,
+    threads: usize,
+    seed: u64,
+}
+
+impl Conduct {
+    fn new(config: &LoadConfig) -> Self {
+        let timeout_ns = nanoseconds(config.timeout);
+        let load_ns = match config.stop {
+            Stop::After(window) => nanoseconds(window.saturating_add(config.warmup)),
+            Stop::Requests(_) | Stop::RequestsPerConnection(_) => LONGEST_NS,
+        };
+        let highest_ns = match config.model {
+            LoadModel::Closed => timeout_ns,
+            LoadModel::Think { .. } | LoadModel::Rate { .. } => timeout_ns.saturating_add(load_ns),
+        };
+        let latency_from_begin = match config.model {
+            LoadModel::Rate { latency_from, .. } => latency_from == LatencyOrigin::Sent,
+            LoadModel::Closed | LoadModel::Think { .. } => false,
+        };
+        Self {
+            timeout_ns,
+            depth: config.pipeline,
+            requests_per_connection: config.requests_per_connection.unwrap_or(u64::MAX),
+            count_per_connection: match config.stop {
+                Stop::RequestsPerConnection(count) => Some(count),
+                Stop::After(_) | Stop::Requests(_) => None,
+            },
+            histograms: Histograms::new(&config.model, highest_ns),
+            latency_from_begin,
+            spin_ns: match (config.waiting, &config.model) {
+                (Waiting::Spin, _) => u64::MAX,
+                (Waiting::Sleep, LoadModel::Closed) => 0,
+                (Waiting::Sleep, LoadModel::Think { .. } | LoadModel::Rate { .. }) => SPIN_NS,
+            },
+            model: config.model.clone(),
+            parts: parts(config),
+            threads: config.threads,
+            seed: config.seed,
+        }
+    }
+
+    /// By which rule the requests of this thread become due.
+    pub(crate) fn rule(&self, thread: usize) -> Rule {
+        match &self.model {
+            LoadModel::Closed => Rule::Closed,
+            LoadModel::Think { delay } => Rule::Think { delay_ns: nanoseconds(*delay) },
+            LoadModel::Rate { arrivals, latency_from, .. } => {
+                let missed = match latency_from {
+                    LatencyOrigin::Due => Missed::Owed,
+                    LatencyOrigin::Sent => Missed::Skipped,
+                };
+                let threads = (thread, self.threads);
+                Rule::Schedule(Schedule::new(
+                    self.parts.clone(),
+                    *arrivals,
+                    missed,
+                    threads,
+                    self.seed,
+                ))
+            }
+        }
+    }
+}
+
+/// The rate over the warm-up and the window.
+#[allow(clippy::cast_precision_loss, reason = "rates are checked and far below 2^53")]
+fn parts(config: &LoadConfig) -> Vec<Part> {
+    let LoadModel::Rate { curve, .. } = &config.model else { return Vec::new() };
+    let window = match config.stop {
+        Stop::After(window) => window.as_secs_f64(),
+        Stop::Requests(_) | Stop::RequestsPerConnection(_) => 0.0,
+    };
+    let first = curve.first() as f64;
+    let mut parts = vec![Part { seconds: config.warmup.as_secs_f64(), from: first, to: first }];
+    match curve {
+        RateCurve::Constant(_) => {}
+        RateCurve::Ramp(_, to) => {
+            parts.push(Part { seconds: window, from: first, to: *to as f64 });
+        }
+        RateCurve::Steps(rates) => {
+            let seconds = window / rates.len().max(1) as f64;
+            let step = |rate: &u64| Part { seconds, from: *rate as f64, to: *rate as f64 };
+            parts.extend(rates.iter().map(step));
+        }
+    }
+    parts
 }
 
 /// One thread's part of the load.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Share {
+    /// The number of the thread.
+    pub(crate) thread: usize,
     /// The number of its first connection.
     pub(crate) first_connection: usize,
-    /// How many connections it has.
+    /// How many connections it has that carry requests.
     pub(crate) connections: usize,
+    /// The number of its first silent connection.
+    pub(crate) first_idle: usize,
+    /// How many silent connections it has.
+    pub(crate) idle: usize,
     /// How many requests it sends in the window, when a count ends it.
     pub(crate) quota: Option<u64>,
 }
@@ -62,8 +171,12 @@ pub(crate) struct Plan {
     pub(crate) speech: Speech,
     /// One part for each thread.
     pub(crate) shares: Vec<Share>,
-    /// Times that every thread keeps.
-    pub(crate) timing: Timing,
+    /// How every thread goes about it.
+    pub(crate) conduct: Conduct,
+    /// Length of the intervals that are told of.
+    pub(crate) interval_ns: u64,
+    /// Why the engine is not the preferred one, if it is not.
+    pub(crate) engine_fallback: Option<String>,
     /// Length of the warm-up.
     pub(crate) warmup_ns: u64,
     /// Length of the window, when it is a time that ends it.
@@ -82,38 +195,24 @@ impl Plan {
             )));
         }
         let speech = match config.target.protocol() {
-            Protocol::Http1 => Speech::Http1(http1(config)),
-            Protocol::Echo if config.payload_bytes > PAYLOAD_LIMIT_BYTES => {
-                return Err(LoadError::Configuration(format!(
-                    "a message of {} bytes is too large: give --payload at most {PAYLOAD_LIMIT_BYTES}",
-                    config.payload_bytes
-                )));
-            }
-            Protocol::Echo
-                if config.payload_bytes.saturating_mul(config.connections)
-                    > PAYLOADS_LIMIT_BYTES =>
-            {
-                return Err(LoadError::Configuration(format!(
-                    "{} messages of {} bytes do not fit in memory: give a smaller -c or --payload, \
-                     together at most {PAYLOADS_LIMIT_BYTES} bytes",
-                    config.connections, config.payload_bytes
-                )));
-            }
-            Protocol::Echo => {
-                Speech::Echo(Echo { payload_bytes: config.payload_bytes, seed: config.seed })
-            }
+            Protocol::Http1 => Speech::Http1(http1(config)?),
+            Protocol::Echo => Speech::Echo(Echo::new(config.payload_bytes, config.seed)),
         };
-        let (window_ns, quota) = match config.stop {
-            Stop::After(duration) => (Some(nanoseconds(duration)), None),
-            Stop::Requests(count) => (None, Some(count)),
+        let window_ns = match config.stop {
+            Stop::After(duration) => Some(nanoseconds(duration)),
+            Stop::Requests(_) | Stop::RequestsPerConnection(_) => None,
         };
         Ok(Self {
             engine: match config.engine {
-                EngineChoice::Auto | EngineChoice::Epoll => EngineChoice::Epoll,
+                EngineChoice::Auto | EngineChoice::IoUring | EngineChoice::Epoll => {
+                    EngineChoice::Epoll
+                }
             },
             speech,
-            shares: shares(config.threads, config.connections, quota),
-            timing: Timing { timeout_ns: nanoseconds(config.timeout) },
+            shares: shares(config),
+            conduct: Conduct::new(config),
+            interval_ns: nanoseconds(config.interval),
+            engine_fallback: None,
             warmup_ns: nanoseconds(config.warmup),
             window_ns,
         })
@@ -122,49 +221,76 @@ impl Plan {
 
 /// Deals out connections and requests as evenly as they go; the first threads get what is left
 /// over.
-fn shares(threads: usize, connections: usize, quota: Option<u64>) -> Vec<Share> {
-    let mut first_connection = 0;
+fn shares(config: &LoadConfig) -> Vec<Share> {
+    let threads = config.threads;
+    let part = |all: usize, thread: usize| all / threads + usize::from(thread < all % threads);
+    let (mut first_connection, mut first_idle) = (0, config.connections);
     (0..threads)
         .map(|thread| {
-            let part = connections / threads + usize::from(thread < connections % threads);
-            let (thread, threads) = (thread as u64, threads as u64);
-            let share = Share {
-                first_connection,
-                connections: part,
-                quota: quota.map(|all| all / threads + u64::from(thread < all % threads)),
+            let connections = part(config.connections, thread);
+            let idle = part(config.idle_connections, thread);
+            let quota = match config.stop {
+                Stop::After(_) => None,
+                Stop::Requests(all) => {
+                    let (thread, threads) = (thread as u64, threads as u64);
+                    Some(all / threads + u64::from(thread < all % threads))
+                }
+                Stop::RequestsPerConnection(count) => {
+                    Some(count.saturating_mul(connections as u64))
+                }
             };
-            first_connection += part;
+            let share = Share { thread, first_connection, connections, first_idle, idle, quota };
+            first_connection += connections;
+            first_idle += idle;
             share
         })
         .collect()
 }
 
-fn http1(config: &LoadConfig) -> Http1 {
+fn http1(config: &LoadConfig) -> Result<Http1, LoadError> {
+    let expected = config.expect_body.as_ref();
+    Ok(Http1 {
+        requests: Requests::new(&request(config)?, config.pipeline),
+        rules: Rules {
+            reply_body: match config.method.as_str() {
+                "HEAD" => ReplyBody::Never,
+                _ => ReplyBody::AsFramed,
+            },
+            expected: expected.map(|body| Arc::new(ExpectedBody::new(body.as_bytes()))),
+        },
+        reply_bytes: 0,
+    })
+}
+
+/// The bytes of one request, head and body.
+fn request(config: &LoadConfig) -> Result<Vec<u8>, LoadError> {
     let target = &config.target;
-    let mut request = format!("{} {} HTTP/1.1\r\n", config.method, target.path());
+    let body = match &config.body {
+        None => None,
+        Some(Body::Text(text)) => Some(text.clone().into_bytes()),
+        Some(Body::File(path)) => Some(std::fs::read(path).map_err(|source| {
+            LoadError::Configuration(format!(
+                "the body cannot be read from `{path}` ({source}): check --body-file"
+            ))
+        })?),
+    };
+    let mut head = format!("{} {} HTTP/1.1\r\n", config.method, target.path());
     let has =
         |wanted: &str| config.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
     if !has("host") {
-        request.push_str(&format!("Host: {}\r\n", target.authority()));
+        head.push_str(&format!("Host: {}\r\n", target.authority()));
     }
-    if matches!(config.method.as_str(), "POST" | "PUT" | "PATCH") && !has("content-length") {
-        request.push_str("Content-Length: 0\r\n");
+    let length = body.as_ref().map(Vec::len);
+    if length.is_some() || matches!(config.method.as_str(), "POST" | "PUT" | "PATCH") {
+        head.push_str(&format!("Content-Length: {}\r\n", length.unwrap_or(0)));
     }
     for (name, value) in &config.headers {
-        request.push_str(&format!("{name}: {value}\r\n"));
+        head.push_str(&format!("{name}: {value}\r\n"));
     }
-    request.push_str("\r\n");
-    Http1 {
-        request: Arc::from(request.into_bytes()),
-        reply_body: match config.method.as_str() {
-            "HEAD" => ReplyBody::Never,
-            _ => ReplyBody::AsFramed,
-        },
-        expected: config
-            .expect_body
-            .as_ref()
-            .map(|body| Arc::new(ExpectedBody::new(body.as_bytes()))),
-    }
+    head.push_str("\r\n");
+    let mut request = head.into_bytes();
+    request.extend(body.unwrap_or_default());
+    Ok(request)
 }
 
 #[cfg(test)]
@@ -177,14 +303,19 @@ mod tests {
 
     fn request(config: &LoadConfig) -> String {
         match Plan::new(config).unwrap().speech {
-            Speech::Http1(http) => String::from_utf8(http.request.to_vec()).unwrap(),
+            Speech::Http1(http) => String::from_utf8(http.requests.one().to_vec()).unwrap(),
             Speech::Echo(_) => panic!("an http target speaks HTTP"),
         }
     }
 
     #[test]
     fn connections_and_requests_are_dealt_out_without_a_rest() {
-        let shares = shares(3, 10, Some(5));
+        let mut config = config("tcp://127.0.0.1:7");
+        (config.threads, config.connections, config.idle_connections) = (3, 10, 4);
+        config.stop = Stop::Requests(5);
+        let shares = shares(&config);
+        let idle: Vec<_> = shares.iter().map(|share| (share.first_idle, share.idle)).collect();
+        assert_eq!(idle, [(10, 2), (12, 1), (13, 1)]);
         let connections: Vec<usize> = shares.iter().map(|share| share.connections).collect();
         let firsts: Vec<usize> = shares.iter().map(|share| share.first_connection).collect();
         let quotas: Vec<u64> = shares.iter().filter_map(|share| share.quota).collect();
@@ -213,10 +344,6 @@ mod tests {
         assert!(Plan::new(&config).is_ok());
         config.connections = CONNECTIONS_LIMIT + 1;
         assert!(Plan::new(&config).unwrap_err().to_string().contains("-c at most 65535"));
-        config.target = "tcp://127.0.0.1:80".parse().unwrap();
-        config.connections = 1000;
-        config.payload_bytes = PAYLOAD_LIMIT_BYTES;
-        assert!(Plan::new(&config).unwrap_err().to_string().contains("do not fit in memory"));
         config.connections = 0;
         assert!(Plan::new(&config).unwrap_err().to_string().contains("-c"));
     }

@@ -18,10 +18,14 @@ use std::{
     },
     time::Instant,
 };
-use wirebench_schema::{load::LoadConfig, target::Target, units::write_duration};
+use wirebench_schema::{
+    load::{BodyCheck, LoadConfig},
+    target::Target,
+    units::write_duration,
+};
 
 use crate::{
-    codec::{Codec, ConnectionCodec, Reply, ReplyError, excerpt},
+    codec::{Codec, Reply, ReplyError, excerpt},
     error::LoadError,
     plan::Speech,
 };
@@ -51,13 +55,16 @@ pub(crate) fn preflight(
         .map_err(|error| LoadError::Connect { address: addresses[0], reason: error.to_string() })?;
     let exchange = Exchange { config, address, stream, stop };
     let reply = match speech {
-        Speech::Echo(echo) => exchange.run(&mut echo.connection(usize::MAX))?,
+        Speech::Echo(echo) => {
+            let mut connection = echo.connection(usize::MAX);
+            exchange.run(echo, &mut connection)?
+        }
         Speech::Http1(http) => {
             let mut connection = http.connection(0);
             connection.learn();
-            let reply = exchange.run(&mut connection)?;
-            if http.expected.is_none() {
-                http.expected = connection.learned().map(Arc::new);
+            let reply = exchange.run(http, &mut connection)?;
+            if http.rules.expected.is_none() && config.body_check == BodyCheck::Same {
+                http.rules.expected = connection.learned().map(Arc::new);
             }
             reply
         }
@@ -107,9 +114,13 @@ enum Ending {
 
 impl Exchange<'_> {
     /// The reply; nothing when a signal came first.
-    fn run(self, codec: &mut impl ConnectionCodec) -> Result<Option<Reply>, LoadError> {
+    fn run<C: Codec>(
+        self,
+        codec: &mut C,
+        connection: &mut C::Connection,
+    ) -> Result<Option<Reply>, LoadError> {
         let mut received = Vec::new();
-        let sentence = match self.exchange(codec, &mut received) {
+        let sentence = match self.exchange(codec, connection, &mut received) {
             Ending::Complete(reply) => return Ok(Some(reply)),
             Ending::Interrupted => return Ok(None),
             Ending::Wrong(error) => self.wrong(&error, &received),
@@ -183,7 +194,12 @@ impl Exchange<'_> {
     }
 
     /// Sends and receives at the same time, as an echo of many bytes needs.
-    fn exchange(&self, codec: &mut impl ConnectionCodec, received: &mut Vec<u8>) -> Ending {
+    fn exchange<C: Codec>(
+        &self,
+        codec: &mut C,
+        connection: &mut C::Connection,
+        received: &mut Vec<u8>,
+    ) -> Ending {
         /// How much of the reply is kept for a sentence about it.
         const KEPT_BYTES: usize = 256;
         if let Err(error) = rustix::io::ioctl_fionbio(&self.stream, true) {
@@ -193,7 +209,7 @@ impl Exchange<'_> {
         let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let mut buffer = vec![0; 64 * 1024];
         let mut sent = 0;
-        codec.begin();
+        let all = codec.request_bytes();
         loop {
             if self.stop.load(Ordering::Relaxed) {
                 return Ending::Interrupted;
@@ -201,21 +217,23 @@ impl Exchange<'_> {
             if is_late() {
                 return Ending::Late;
             }
-            let unsent = &codec.request()[sent..];
-            let progress = match unsent {
-                [] => Ok(0),
-                _ => rustix::net::send(&self.stream, unsent, SendFlags::NOSIGNAL),
+            let progress = match all - sent {
+                0 => Ok(0),
+                left => {
+                    let unsent = codec.outgoing(connection, sent, left);
+                    rustix::net::send(&self.stream, unsent, SendFlags::NOSIGNAL)
+                }
             };
             match progress {
-                Ok(bytes) => sent += bytes,
+                Ok(bytes) => sent += bytes as u64,
                 // What the server said before it closed is more telling than that it closed.
                 Err(Errno::AGAIN | Errno::INTR | Errno::PIPE | Errno::CONNRESET) => {}
                 Err(error) => return Ending::Socket(error),
             }
-            self.wait(sent < codec.request().len());
+            self.wait(sent < all);
             match rustix::io::read(&self.stream, &mut *buffer) {
                 Ok(0) => {
-                    return match codec.finish() {
+                    return match codec.finish(connection) {
                         Ok(Some(reply)) => Ending::Complete(reply),
                         Ok(None) => Ending::Closed,
                         Err(error) => Ending::Wrong(error),
@@ -224,7 +242,7 @@ impl Exchange<'_> {
                 Ok(bytes) => {
                     let room = KEPT_BYTES.saturating_sub(received.len());
                     received.extend_from_slice(&buffer[..bytes.min(room)]);
-                    match codec.feed(&buffer[..bytes]) {
+                    match codec.feed(connection, &buffer[..bytes]) {
                         Ok(fed) => {
                             if let Some(reply) = fed.reply {
                                 return Ending::Complete(reply);

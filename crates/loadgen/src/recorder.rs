@@ -1,267 +1,383 @@
 //! What one thread counts and measures. Single writer, fixed memory, nothing shared, nothing merged
 //! while it runs.
 //!
-//! The recorder is told when the window begins and ends; it reads no clock.
+//! The load is cut into slices. A slice that is over is handed to whoever collects them, on another
+//! thread, and comes back empty to be used again. Where none has come back, the slice goes on: then
+//! it is longer than the others, and nothing is allocated or lost.
+//!
+//! The recorder reads no clock.
 
-use hdrhistogram::Histogram;
-use wirebench_schema::load::ErrorCounts;
+use crate::{
+    codec::{Check, Reply},
+    connection::Stamp,
+    failure::Failure,
+    slice::{Histograms, Slice},
+};
+use wirebench_schema::load::Phase;
 
-use crate::failure::{Failure, KINDS};
+/// Length of a slice.
+pub(crate) const SLICE_NS: u64 = 100_000_000;
 
-/// Significant decimal digits of a latency.
-const DIGITS: u8 = 3;
-
-/// Length of the intervals whose requests are counted one by one.
-pub(crate) const INTERVAL_NS: u64 = 100_000_000;
+/// Slices of each thread: one that is written, one that is collected, one between the two.
+const SLICES: usize = 3;
 
 /// What is counted at the moment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Scope {
-    /// Failures to connect; the load has not begun.
-    Failures,
-    /// Nothing: warm-up, or over.
-    Nothing,
+    /// Failures to connect and times of connecting; the load has not begun.
+    Connecting,
     /// Everything.
     Everything,
+    /// Nothing any more.
+    Nothing,
 }
 
 /// The counts and measurements of one thread.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     scope: Scope,
-    interval_end_ns: u64,
-    interval_requests: u64,
-    record: Record,
-}
-
-/// What is left when the load is over.
-#[derive(Debug)]
-pub(crate) struct Record {
-    /// Latencies in nanoseconds.
-    pub(crate) latency: Histogram<u64>,
-    /// Correct replies.
-    pub(crate) requests: u64,
-    /// Samples of `latency` that stand for a request without a reply.
-    pub(crate) censored: u64,
-    /// Bytes received.
-    pub(crate) bytes_received: u64,
-    /// Bytes sent.
-    pub(crate) bytes_sent: u64,
-    /// Failures by kind.
-    pub(crate) errors: ErrorCounts,
-    /// The first failure of each kind.
-    pub(crate) examples: [Option<Failure>; KINDS],
-    /// HTTP replies by class of status.
-    pub(crate) status_classes: [u64; 5],
-    /// Correct replies of each connection.
-    pub(crate) replies_per_connection: Vec<u64>,
-    /// Correct replies in each whole interval of the window.
-    pub(crate) requests_per_interval: Vec<u64>,
-    /// Connections made again after a failure, over the whole load.
-    pub(crate) reconnects: u64,
-    /// Sum over all waits that found something of how many connections were ready.
-    pub(crate) ready_found: u64,
-    /// The same sum, had every wait found as many as it could.
-    pub(crate) ready_possible: u64,
-}
-
-/// A histogram in which every latency up to the timeout has its place.
-pub(crate) fn latency_histogram(timeout_ns: u64) -> Histogram<u64> {
-    // Three digits and a highest value of at least twice the lowest are always accepted.
-    #[allow(clippy::expect_used, reason = "the bounds are right by construction")]
-    Histogram::new_with_bounds(1, timeout_ns.max(2), DIGITS).expect("bounds of a histogram")
+    current: Slice,
+    slice_end_ns: u64,
+    full: Vec<Slice>,
+    spare: Vec<Slice>,
+    timeout_ns: u64,
+    latency_from_begin: bool,
 }
 
 impl Recorder {
-    /// Counts for so many connections.
-    pub(crate) fn new(connections: usize, timeout_ns: u64) -> Self {
+    /// Counts into histograms of this kind.
+    pub(crate) fn new(histograms: Histograms, timeout_ns: u64, latency_from_begin: bool) -> Self {
+        let spare = (1..SLICES).map(|_| Slice::new(histograms)).collect();
         Self {
-            scope: Scope::Failures,
-            interval_end_ns: u64::MAX,
-            interval_requests: 0,
-            record: Record {
-                latency: latency_histogram(timeout_ns),
-                requests: 0,
-                censored: 0,
-                bytes_received: 0,
-                bytes_sent: 0,
-                errors: ErrorCounts::default(),
-                examples: [const { None }; KINDS],
-                status_classes: [0; 5],
-                replies_per_connection: vec![0; connections],
-                // Room for a minute, so that a usual load allocates nothing here.
-                requests_per_interval: Vec::with_capacity(600),
-                reconnects: 0,
-                ready_found: 0,
-                ready_possible: 0,
-            },
+            scope: Scope::Connecting,
+            current: Slice::new(histograms),
+            slice_end_ns: u64::MAX,
+            full: Vec::with_capacity(SLICES + 2),
+            spare,
+            timeout_ns,
+            latency_from_begin,
         }
     }
 
     /// All connections are made; the warm-up begins.
-    pub(crate) const fn begin_warmup(&mut self) {
-        self.scope = Scope::Nothing;
+    pub(crate) fn begin_warmup(&mut self, now_ns: u64) {
+        self.cut(now_ns, Phase::Warmup);
+        self.scope = Scope::Everything;
     }
 
     /// The window begins.
-    pub(crate) const fn open_window(&mut self, now_ns: u64) {
-        self.scope = Scope::Everything;
-        self.interval_end_ns = now_ns.saturating_add(INTERVAL_NS);
+    pub(crate) fn open_window(&mut self, now_ns: u64) {
+        self.cut(now_ns, Phase::Window);
     }
 
     /// The window has ended.
     pub(crate) fn close_window(&mut self, now_ns: u64) {
-        if self.scope == Scope::Everything {
-            self.roll(now_ns);
-        }
+        self.cut(now_ns, Phase::Window);
         self.scope = Scope::Nothing;
+        self.slice_end_ns = u64::MAX;
+    }
+
+    /// The load is over, or will never begin: the present slice ends here whatever it is.
+    pub(crate) fn finish(&mut self) {
+        if self.scope != Scope::Nothing {
+            self.cut(self.current.start_ns, Phase::Window);
+            self.scope = Scope::Nothing;
+        }
+    }
+
+    /// Slices that are over, oldest first.
+    pub(crate) fn take_full(&mut self) -> std::vec::Drain<'_, Slice> {
+        self.full.drain(..)
+    }
+
+    /// Whether there are slices to take.
+    pub(crate) const fn has_full(&self) -> bool {
+        !self.full.is_empty()
+    }
+
+    /// An empty slice to use again.
+    pub(crate) fn give_spare(&mut self, slice: Slice) {
+        self.spare.push(slice);
+    }
+
+    /// When the present slice is over.
+    pub(crate) const fn slice_ends_at(&self) -> u64 {
+        self.slice_end_ns
     }
 
     /// A wait has found `ready` connections of `possible` with something to do.
-    pub(crate) const fn found(&mut self, ready: usize, possible: usize) {
-        if matches!(self.scope, Scope::Everything) && ready > 0 {
-            self.record.ready_found += ready as u64;
-            self.record.ready_possible += possible as u64;
+    pub(crate) fn found(&mut self, ready: usize, possible: usize) {
+        if ready > 0 {
+            self.current.counts.ready_found += ready as u64;
+            self.current.counts.ready_possible += possible as u64;
+        }
+    }
+
+    /// A thread came so much later than it should have.
+    pub(crate) fn stalled(&mut self, late_ns: u64) {
+        self.current.counts.stall_ns_max = self.current.counts.stall_ns_max.max(late_ns);
+    }
+
+    /// Time has passed.
+    #[inline]
+    pub(crate) fn pass(&mut self, now_ns: u64) {
+        if now_ns >= self.slice_end_ns {
+            self.roll(now_ns);
         }
     }
 
     /// A correct reply has arrived.
-    pub(crate) fn reply(&mut self, connection: usize, now_ns: u64, latency_ns: u64) {
+    pub(crate) fn reply(&mut self, reply: Reply, stamp: Stamp, now_ns: u64) {
         if self.scope != Scope::Everything {
             return;
         }
-        if now_ns >= self.interval_end_ns {
-            self.roll(now_ns);
+        self.pass(now_ns);
+        let slice = &mut self.current;
+        slice.counts.requests += 1;
+        slice.counts.checks_slow += u64::from(reply.check == Check::Slow);
+        let service_ns = now_ns.saturating_sub(stamp.begun_ns);
+        match &mut slice.schedule {
+            None => slice.latency.saturating_record(service_ns),
+            Some(schedule) => {
+                let from_ns = if self.latency_from_begin { stamp.begun_ns } else { stamp.due_ns };
+                slice.latency.saturating_record(now_ns.saturating_sub(from_ns));
+                schedule.service.saturating_record(service_ns);
+                schedule.lag.saturating_record(stamp.begun_ns.saturating_sub(stamp.due_ns));
+            }
         }
-        self.interval_requests += 1;
-        self.record.requests += 1;
-        self.record.replies_per_connection[connection] += 1;
-        self.record.latency.saturating_record(latency_ns);
     }
 
     /// An HTTP reply had this status, after so many interim ones.
     pub(crate) fn status(&mut self, status: u16, interim_replies: u32) {
-        if self.scope != Scope::Everything {
-            return;
+        if self.scope == Scope::Everything {
+            self.current.counts.status_classes[0] += u64::from(interim_replies);
+            // The parser lets three digits pass; a class that does not exist is counted as the
+            // nearest one.
+            let class = usize::from(status / 100).clamp(1, 5);
+            self.current.counts.status_classes[class - 1] += 1;
         }
-        self.record.status_classes[0] += u64::from(interim_replies);
-        // The parser lets three digits pass; a class that does not exist is counted as the nearest
-        // one.
-        let class = usize::from(status / 100).clamp(1, 5);
-        self.record.status_classes[class - 1] += 1;
     }
 
     /// A request has been in flight for the whole timeout; how much longer it would have taken is
     /// unknown.
-    pub(crate) fn censored(&mut self, timeout_ns: u64) {
+    pub(crate) fn timed_out(&mut self, stamp: Stamp) {
         if self.scope == Scope::Everything {
-            self.record.censored += 1;
-            self.record.latency.saturating_record(timeout_ns);
+            let lag_ns = stamp.begun_ns.saturating_sub(stamp.due_ns);
+            let lag_ns = if self.latency_from_begin { 0 } else { lag_ns };
+            self.current.counts.censored += 1;
+            self.current.latency.saturating_record(self.timeout_ns.saturating_add(lag_ns));
+            if let Some(schedule) = &mut self.current.schedule {
+                schedule.service.saturating_record(self.timeout_ns);
+            }
         }
+    }
+
+    /// A request of the schedule was not answered before the window ended, this long after it was
+    /// due.
+    pub(crate) fn unfinished(&mut self, age_ns: u64) {
+        if self.scope == Scope::Everything {
+            self.current.counts.censored += 1;
+            self.current.latency.saturating_record(age_ns);
+        }
+    }
+
+    /// So many requests were due in the window, and so many of them could not be sent.
+    pub(crate) fn offered(&mut self, due: u64, owed: u64) {
+        self.current.counts.due += due;
+        self.current.counts.owed += owed;
     }
 
     /// Bytes have arrived.
     pub(crate) fn received(&mut self, bytes: usize) {
-        if self.scope == Scope::Everything {
-            self.record.bytes_received += bytes as u64;
-        }
+        self.current.counts.bytes_received += bytes as u64;
     }
 
     /// Bytes have been handed to the kernel.
     pub(crate) fn sent(&mut self, bytes: usize) {
-        if self.scope == Scope::Everything {
-            self.record.bytes_sent += bytes as u64;
-        }
+        self.current.counts.bytes_sent += bytes as u64;
     }
 
-    /// Something has failed.
-    pub(crate) fn failed(&mut self, failure: Failure) {
+    /// Something has failed, and with it so many requests more than the one that the failure stands
+    /// for.
+    pub(crate) fn failed(&mut self, failure: Failure, lost: u64) {
         if self.scope == Scope::Nothing {
             return;
         }
-        let (kind, count) = failure.count(&mut self.record.errors);
+        let (kind, count) = failure.count(&mut self.current.counts.errors);
         *count += 1;
-        self.record.examples[kind].get_or_insert(failure);
+        self.current.counts.errors.lost += lost;
+        self.current.counts.examples[kind].get_or_insert(failure);
+    }
+
+    /// A connection stands, after so long.
+    pub(crate) fn connected(&mut self, took_ns: u64) {
+        self.current.connect.saturating_record(took_ns);
     }
 
     /// A connection was made again after a failure.
-    pub(crate) const fn reconnected(&mut self) {
-        self.record.reconnects += 1;
+    pub(crate) fn reconnected(&mut self) {
+        self.current.counts.reconnects += 1;
     }
 
-    /// Everything that was recorded.
-    pub(crate) fn into_record(self) -> Record {
-        self.record
+    /// The client has closed a connection because it had carried all that it should.
+    pub(crate) fn client_closed(&mut self) {
+        self.current.counts.client_closes += 1;
     }
 
-    /// Ends the intervals that lie before this moment.
+    /// The server has closed a connection between two requests.
+    pub(crate) fn server_closed(&mut self) {
+        self.current.counts.server_closes += 1;
+    }
+
+    /// Ends the slice if there is another one to go on with, and the next one where the clock is.
     #[cold]
     fn roll(&mut self, now_ns: u64) {
-        while now_ns >= self.interval_end_ns {
-            self.record.requests_per_interval.push(self.interval_requests);
-            self.interval_requests = 0;
-            self.interval_end_ns = self.interval_end_ns.saturating_add(INTERVAL_NS);
+        let over_ns = now_ns - self.slice_end_ns;
+        let end_ns = self.slice_end_ns + over_ns / SLICE_NS * SLICE_NS;
+        match self.spare.pop() {
+            Some(spare) => self.hand_over(end_ns, self.current.phase, spare),
+            None => self.slice_end_ns = end_ns + SLICE_NS,
         }
+    }
+
+    /// Ends the slice here, and begins one of this phase. The edge of a phase does not wait for a
+    /// spare slice.
+    fn cut(&mut self, now_ns: u64, phase: Phase) {
+        if self.scope == Scope::Nothing {
+            return;
+        }
+        let histograms = self.current.histograms();
+        let spare = self.spare.pop().unwrap_or_else(|| Slice::new(histograms));
+        self.hand_over(now_ns, Some(phase), spare);
+    }
+
+    fn hand_over(&mut self, now_ns: u64, phase: Option<Phase>, spare: Slice) {
+        let mut full = std::mem::replace(&mut self.current, spare);
+        full.end_ns = now_ns;
+        self.full.push(full);
+        self.current.phase = phase;
+        self.current.start_ns = now_ns;
+        self.slice_end_ns = now_ns.saturating_add(SLICE_NS);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::Persistence;
+    use wirebench_schema::load::LoadModel;
 
     const TIMEOUT_NS: u64 = 2_000_000_000;
 
+    const REPLY: Reply = Reply {
+        status: Some(200),
+        interim_replies: 0,
+        persistence: Persistence::Keep,
+        check: Check::Slow,
+    };
+
+    fn recorder() -> Recorder {
+        Recorder::new(Histograms::new(&LoadModel::Closed, TIMEOUT_NS), TIMEOUT_NS, false)
+    }
+
+    fn stamp(begun_ns: u64) -> Stamp {
+        Stamp { due_ns: begun_ns, begun_ns }
+    }
+
+    fn of_window(recorder: &mut Recorder) -> Vec<Slice> {
+        recorder.take_full().filter(|slice| slice.phase == Some(Phase::Window)).collect()
+    }
+
     #[test]
-    fn only_the_window_counts_but_failures_to_connect_count_too() {
-        let mut recorder = Recorder::new(1, TIMEOUT_NS);
-        recorder.failed(Failure::Refused);
-        recorder.begin_warmup();
-        recorder.reply(0, 5, 5);
-        recorder.failed(Failure::Reset);
-        recorder.received(7);
+    fn every_event_belongs_to_the_phase_in_which_it_happens() {
+        let mut recorder = recorder();
+        recorder.failed(Failure::Refused, 0);
+        recorder.begin_warmup(1);
+        recorder.reply(REPLY, stamp(0), 5);
         recorder.open_window(10);
-        recorder.reply(0, 15, 5);
+        recorder.reply(REPLY, stamp(10), 15);
         recorder.received(9);
         recorder.sent(3);
         recorder.status(200, 1);
         recorder.close_window(20);
-        recorder.reply(0, 25, 5);
-        recorder.status(200, 0);
-        let record = recorder.into_record();
-        assert_eq!((record.requests, record.latency.len()), (1, 1));
-        assert_eq!((record.bytes_received, record.bytes_sent), (9, 3));
-        assert_eq!((record.errors.refused, record.errors.reset), (1, 0));
-        assert_eq!(record.status_classes, [1, 1, 0, 0, 0]);
-        assert_eq!(record.replies_per_connection, [1]);
+        recorder.reply(REPLY, stamp(20), 25);
+        recorder.failed(Failure::Reset, 0);
+        let slices: Vec<_> = recorder.take_full().collect();
+        let phases: Vec<_> = slices.iter().map(|slice| slice.phase).collect();
+        assert_eq!(phases, [None, Some(Phase::Warmup), Some(Phase::Window)]);
+        assert_eq!((slices[0].counts.errors.refused, slices[1].counts.requests), (1, 1));
+        let window = &slices[2];
+        assert_eq!(
+            (window.counts.requests, window.latency.len(), window.counts.errors.reset),
+            (1, 1, 0)
+        );
+        assert_eq!((window.counts.bytes_received, window.counts.bytes_sent), (9, 3));
+        assert_eq!(window.counts.status_classes, [1, 1, 0, 0, 0]);
+        assert_eq!((window.start_ns, window.end_ns), (10, 20));
     }
 
     #[test]
-    fn intervals_without_a_reply_are_counted_as_empty() {
-        let mut recorder = Recorder::new(1, TIMEOUT_NS);
+    fn a_slice_ends_on_its_grid_and_goes_on_when_none_is_spare() {
+        let mut recorder = recorder();
+        recorder.begin_warmup(0);
         recorder.open_window(0);
-        recorder.reply(0, 1, 1);
-        recorder.reply(0, 3 * INTERVAL_NS, 1);
-        recorder.close_window(5 * INTERVAL_NS + 1);
-        assert_eq!(recorder.into_record().requests_per_interval, [1, 0, 0, 1, 0]);
+        recorder.reply(REPLY, stamp(0), 1);
+        recorder.reply(REPLY, stamp(0), 3 * SLICE_NS + 5);
+        recorder.reply(REPLY, stamp(0), 4 * SLICE_NS + 5);
+        recorder.close_window(5 * SLICE_NS + 1);
+        let slices = of_window(&mut recorder);
+        let parts: Vec<_> = slices
+            .iter()
+            .map(|slice| (slice.start_ns, slice.end_ns, slice.counts.requests))
+            .collect();
+        // Two slices were spare and the edges took both, so the window is one slice.
+        assert_eq!(parts, [(0, 5 * SLICE_NS + 1, 3)]);
+    }
+
+    #[test]
+    fn a_slice_that_comes_back_is_used_for_the_next() {
+        let mut recorder = recorder();
+        recorder.begin_warmup(0);
+        recorder.open_window(0);
+        for mut slice in recorder.take_full().collect::<Vec<_>>() {
+            slice.clear();
+            recorder.give_spare(slice);
+        }
+        recorder.reply(REPLY, stamp(0), 1);
+        recorder.reply(REPLY, stamp(0), 3 * SLICE_NS + 5);
+        recorder.close_window(4 * SLICE_NS);
+        let slices = of_window(&mut recorder);
+        let parts: Vec<_> = slices
+            .iter()
+            .map(|slice| (slice.start_ns, slice.end_ns, slice.counts.requests))
+            .collect();
+        assert_eq!(parts, [(0, 3 * SLICE_NS, 1), (3 * SLICE_NS, 4 * SLICE_NS, 1)]);
     }
 
     #[test]
     fn a_timeout_is_a_sample_at_the_timeout() {
-        let mut recorder = Recorder::new(1, TIMEOUT_NS);
+        let mut recorder = recorder();
+        recorder.begin_warmup(0);
         recorder.open_window(0);
-        recorder.censored(TIMEOUT_NS);
-        let record = recorder.into_record();
-        assert_eq!((record.censored, record.latency.len(), record.requests), (1, 1, 0));
-        assert!(record.latency.equivalent(record.latency.max(), TIMEOUT_NS));
+        recorder.timed_out(stamp(3));
+        recorder.close_window(9);
+        let slices = of_window(&mut recorder);
+        let slice = &slices[0];
+        assert_eq!((slice.counts.censored, slice.latency.len(), slice.counts.requests), (1, 1, 0));
+        assert!(slice.latency.equivalent(slice.latency.max(), TIMEOUT_NS));
     }
 
     #[test]
     fn the_first_failure_of_a_kind_is_its_example() {
-        let mut recorder = Recorder::new(1, TIMEOUT_NS);
-        recorder.failed(Failure::Surplus(1));
-        recorder.failed(Failure::Surplus(2));
-        let record = recorder.into_record();
-        assert_eq!(record.errors.surplus, 2);
-        assert_eq!(record.examples.iter().flatten().collect::<Vec<_>>(), [&Failure::Surplus(1)]);
+        let mut recorder = recorder();
+        recorder.failed(Failure::Surplus(1), 2);
+        recorder.failed(Failure::Surplus(2), 0);
+        recorder.begin_warmup(0);
+        let slice = recorder.take_full().next().unwrap();
+        assert_eq!((slice.counts.errors.surplus, slice.counts.errors.lost), (2, 2));
+        assert_eq!(
+            slice.counts.examples.iter().flatten().collect::<Vec<_>>(),
+            [&Failure::Surplus(1)]
+        );
     }
 }

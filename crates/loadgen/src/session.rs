@@ -1,10 +1,9 @@
 //! All that one thread of a load owns, except the movement of the bytes.
 //!
-//! An engine tells the session what happened ([`Session::connected`], [`Session::received`], ...)
-//! and does what it answers ([`Action`]); what the session wants without being told anything comes
-//! out of [`Session::next_command`]. The session touches no socket, and time is a parameter, so
-//! that it can be tested with virtual time. The CPU clock of the thread is the one it reads, at the
-//! edges of the window; it comes in as a function.
+//! It directs an engine ([`Director`]): it knows what each connection owes and is owed, when the
+//! next request is due, what counts, and when the load is over. It touches no socket, and time is a
+//! parameter, so that it can be tested with virtual time. The CPU clock of the thread is the one it
+//! reads, at the edges of the window; it comes in as a function.
 //!
 //! Here is what it owns and how it begins and ends; `events` holds what happens to connections,
 //! `time` what passes with time.
@@ -12,15 +11,18 @@
 mod events;
 mod time;
 
+use rustix::io::Errno;
 use std::collections::VecDeque;
 
 use crate::{
-    codec::{Codec, ConnectionCodec},
-    connection::Connection,
+    codec::Codec,
+    connection::{Connection, Stamp},
+    director::{Action, Command, Director},
     outcome::Outcome,
-    pace::Pacer,
-    plan::{Share, Timing},
+    pace::{Pacer, Supply},
+    plan::{Conduct, Share},
     recorder::Recorder,
+    slice::Slice,
 };
 
 /// How many connections a thread makes at a time, so that the backlog of a listener is not flooded.
@@ -37,28 +39,6 @@ pub(crate) struct Edges {
     pub(crate) window_end_ns: u64,
 }
 
-/// What the engine must do with a connection right now.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Action {
-    /// Wait for bytes.
-    Wait,
-    /// Send [`Session::outgoing`], as much as goes.
-    Send,
-    /// Close it.
-    Close,
-}
-
-/// What the session wants by itself.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Command {
-    /// Make this connection.
-    Connect(usize),
-    /// Call [`Session::resume`] for it, and do what that answers.
-    Resume(usize),
-    /// Close it.
-    Close(usize),
-}
-
 /// Where the load stands.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Phase {
@@ -72,20 +52,37 @@ enum Phase {
     Over,
 }
 
+/// Whether the pacer knows that a connection is free.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Parking {
+    Known,
+    Unknown,
+}
+
 /// One connection and what it speaks.
 #[derive(Debug)]
 struct Slot<K> {
     connection: Connection,
     codec: K,
+    parking: Parking,
+    /// Requests that it may still begin.
+    left: u64,
+    /// Correct replies in the window.
+    replies: u64,
 }
 
 /// One thread's part of the load.
 #[derive(Debug)]
 pub(crate) struct Session<C: Codec> {
+    codec: C,
     slots: Vec<Slot<C::Connection>>,
+    /// The places from here on stay silent.
+    first_idle: usize,
+    idle_made: u64,
+    idle_lost: u64,
     pacer: Pacer,
     recorder: Recorder,
-    timing: Timing,
+    conduct: Conduct,
     phase: Phase,
     edges: Edges,
     /// When the phase changes.
@@ -96,9 +93,6 @@ pub(crate) struct Session<C: Codec> {
     /// Places that wait after a failure, and until when; the wait is always the same, so the first
     /// is the next.
     backoff: VecDeque<(u64, usize)>,
-    /// Connections that the pacer made wait, and the earliest moment to ask it again.
-    parked: Vec<usize>,
-    parked_until_ns: u64,
     /// Connections being made.
     pending: usize,
     /// Places whose first attempt to connect has not ended yet.
@@ -112,7 +106,7 @@ pub(crate) struct Session<C: Codec> {
     /// When the last reply of any status came.
     last_reply_ns: u64,
     next_scan_ns: u64,
-    /// The next moment at which something is due.
+    /// The next moment at which something is due, apart from requests.
     attention_ns: u64,
     /// The CPU clock of the thread, read at the edges of the window.
     cpu_clock: fn() -> u64,
@@ -131,24 +125,38 @@ struct Ended {
 
 impl<C: Codec> Session<C> {
     /// A session that begins by making its connections.
-    pub(crate) fn new(share: &Share, timing: Timing, codec: &C, cpu_clock: fn() -> u64) -> Self {
-        let count = share.connections;
-        let slots = (share.first_connection..share.first_connection + count)
-            .map(|number| Slot { connection: Connection::new(), codec: codec.connection(number) })
+    pub(crate) fn new(share: &Share, conduct: Conduct, codec: &C, cpu_clock: fn() -> u64) -> Self {
+        let codec = codec.clone();
+        let active = share.first_connection..share.first_connection + share.connections;
+        let idle = share.first_idle..share.first_idle + share.idle;
+        let slots: Vec<_> = active
+            .chain(idle)
+            .map(|number| Slot {
+                connection: Connection::new(),
+                codec: codec.connection(number),
+                parking: Parking::Unknown,
+                left: u64::MAX,
+                replies: 0,
+            })
             .collect();
+        let count = slots.len();
+        let supply = Supply::new(share.quota);
+        let Conduct { histograms, timeout_ns, latency_from_begin, .. } = conduct;
         Self {
+            codec,
             slots,
-            pacer: Pacer::new(share.quota),
-            recorder: Recorder::new(count, timing.timeout_ns),
-            timing,
+            first_idle: share.connections,
+            idle_made: 0,
+            idle_lost: 0,
+            pacer: Pacer::new(conduct.rule(share.thread), supply),
+            recorder: Recorder::new(histograms, timeout_ns, latency_from_begin),
+            conduct,
             phase: Phase::Connecting,
             edges: Edges { start_ns: u64::MAX, window_start_ns: u64::MAX, window_end_ns: u64::MAX },
             phase_end_ns: u64::MAX,
             commands: VecDeque::with_capacity(PENDING_LIMIT),
             to_connect: (0..count).collect(),
             backoff: VecDeque::new(),
-            parked: Vec::with_capacity(count),
-            parked_until_ns: u64::MAX,
             pending: 0,
             unsettled: count,
             made: 0,
@@ -169,14 +177,9 @@ impl<C: Codec> Session<C> {
         self.unsettled == 0
     }
 
-    /// How many connections could be made at the start.
+    /// How many connections that carry requests could be made at the start.
     pub(crate) const fn made(&self) -> usize {
         self.made
-    }
-
-    /// Whether the load is over.
-    pub(crate) fn is_over(&self) -> bool {
-        self.phase == Phase::Over
     }
 
     /// The load begins. Connections that could not be made at first are tried again from now on.
@@ -185,13 +188,18 @@ impl<C: Codec> Session<C> {
             Edges { window_end_ns: edges.window_end_ns.min(self.edges.window_end_ns), ..edges };
         self.phase = Phase::Warmup;
         self.phase_end_ns = self.edges.window_start_ns.min(self.edges.window_end_ns);
-        self.recorder.begin_warmup();
-        self.pacer.start(edges.start_ns);
-        self.parked_until_ns = edges.start_ns;
+        self.recorder.begin_warmup(edges.start_ns);
+        let is_open = |slot: &u32| self.slots[*slot as usize].connection.is_open();
+        let places = u32::try_from(self.first_idle).unwrap_or(u32::MAX);
+        let open: Vec<u32> = (0..places).filter(is_open).collect();
+        self.pacer.start(edges.start_ns, open.iter().copied());
+        for slot in open {
+            self.slots[slot as usize].parking = Parking::Known;
+        }
         self.unsettled = 0;
         self.to_connect.clear();
         let closed = |slot: &usize| self.slots[*slot].connection.is_closed();
-        self.to_connect.extend((0..self.slots.len()).filter(closed));
+        self.to_connect.extend((0..self.first_idle).filter(closed));
         self.attention_ns = 0;
     }
 
@@ -204,47 +212,118 @@ impl<C: Codec> Session<C> {
         }
     }
 
-    /// The next moment at which [`Self::tick`] has something to do.
-    pub(crate) const fn wakes_at(&self) -> u64 {
-        self.attention_ns
-    }
-
-    /// The engine's wait has found so many connections ready, of so many that it could have found.
-    pub(crate) const fn found(&mut self, ready: usize, possible: usize) {
-        self.recorder.found(ready, possible);
-    }
-
-    /// What the session wants to be done now, one thing at a time, until there is nothing left.
-    pub(crate) fn next_command(&mut self, now_ns: u64) -> Option<Command> {
-        if let Some(command) = self.commands.pop_front() {
-            return Some(command);
-        }
-        if self.pending >= PENDING_LIMIT || self.phase == Phase::Over || self.pacer.is_done() {
-            return None;
-        }
-        let slot = self.to_connect.pop_front()?;
-        self.slots[slot].connection.connect(now_ns);
-        self.slots[slot].codec.restart();
-        self.pending += 1;
-        Some(Command::Connect(slot))
-    }
-
-    /// What is left to send on a connection. Empty when nothing is.
-    pub(crate) fn outgoing(&self, slot: usize) -> &[u8] {
-        let slot = &self.slots[slot];
-        slot.connection.sending_from().map_or(&[], |from| &slot.codec.request()[from..])
+    /// The recorder, whose slices are collected elsewhere.
+    pub(crate) const fn recorder(&mut self) -> &mut Recorder {
+        &mut self.recorder
     }
 
     /// What is left when the load is over.
-    pub(crate) fn into_outcome(self) -> Outcome {
+    pub(crate) fn into_outcome(mut self) -> Outcome {
         let ended = self.outcome.unwrap_or_default();
+        self.recorder.finish();
+        let rest: Vec<Slice> = self.recorder.take_full().collect();
+        let active = &self.slots[..self.first_idle];
         Outcome {
-            record: self.recorder.into_record(),
+            rest,
+            replies_per_connection: active.iter().map(|slot| slot.replies).collect(),
+            idle_made: self.idle_made,
+            idle_lost: self.idle_lost,
             window_end_ns: ended.window_end_ns,
             in_flight: ended.in_flight,
             cpu_ns: ended.cpu_ns,
             gave_up_requests: ended.gave_up_requests,
         }
+    }
+
+    /// Whether a connection may begin another request.
+    fn has_room(&self, slot: usize) -> bool {
+        let Slot { connection, left, .. } = &self.slots[slot];
+        connection.is_open()
+            && *left > 0
+            && connection.in_flight() < self.conduct.depth
+            && connection.begun() < self.conduct.requests_per_connection
+    }
+
+    fn begin(&mut self, slot: usize, due_ns: u64, now_ns: u64) {
+        let slot = &mut self.slots[slot];
+        slot.left -= 1;
+        slot.connection.begin(Stamp { due_ns, begun_ns: now_ns });
+    }
+}
+
+impl<C: Codec> Director for Session<C> {
+    fn tick(&mut self, now_ns: u64) {
+        if now_ns >= self.attention_ns {
+            self.attend(now_ns);
+        }
+    }
+
+    fn wakes_at(&self) -> u64 {
+        match self.phase {
+            Phase::Connecting | Phase::Over => self.attention_ns,
+            Phase::Warmup | Phase::Window => self.attention_ns.min(self.pacer.wakes_at()),
+        }
+    }
+
+    fn next_command(&mut self, now_ns: u64) -> Option<Command> {
+        if let Some(command) = self.commands.pop_front() {
+            return Some(command);
+        }
+        if self.phase == Phase::Over {
+            return None;
+        }
+        if self.pending < PENDING_LIMIT
+            && !self.pacer.is_done()
+            && let Some(slot) = self.to_connect.pop_front()
+        {
+            self.slots[slot].connection.connect(now_ns);
+            self.codec.restart(&mut self.slots[slot].codec);
+            self.pending += 1;
+            return Some(Command::Connect(slot));
+        }
+        self.next_request(now_ns).map(Command::Send)
+    }
+
+    fn is_over(&self) -> bool {
+        self.phase == Phase::Over
+    }
+
+    fn found(&mut self, ready: usize, possible: usize) {
+        self.recorder.found(ready, possible);
+    }
+
+    fn connected(&mut self, slot: usize, now_ns: u64) -> Action {
+        self.on_connected(slot, now_ns)
+    }
+
+    fn outgoing(&self, slot: usize) -> &[u8] {
+        let slot = &self.slots[slot];
+        match slot.connection.outgoing(self.codec.request_bytes()) {
+            (_, 0) => &[],
+            (position, left) => self.codec.outgoing(&slot.codec, position, left),
+        }
+    }
+
+    fn sent(&mut self, slot: usize, bytes: usize) -> Action {
+        self.recorder.sent(bytes);
+        let connection = &mut self.slots[slot].connection;
+        connection.sent(bytes);
+        match connection.outgoing(self.codec.request_bytes()) {
+            (_, 0) => Action::Wait,
+            _ => Action::Send,
+        }
+    }
+
+    fn received(&mut self, slot: usize, bytes: &[u8], now_ns: u64) -> Action {
+        self.on_received(slot, bytes, now_ns)
+    }
+
+    fn finished(&mut self, slot: usize, now_ns: u64) -> Action {
+        self.on_finished(slot, now_ns)
+    }
+
+    fn failed(&mut self, slot: usize, error: Errno, now_ns: u64) -> Action {
+        self.on_failed(slot, error, now_ns)
     }
 }
 

@@ -5,73 +5,96 @@ use hdrhistogram::{
     Histogram,
     serialization::{Serializer, V2DeflateSerializer},
 };
-use wirebench_schema::load::{Fairness, LatencySummary, LoadConfig, LoadReport, ThreadRate};
+use wirebench_schema::load::{
+    Fairness, IdleCounts, LatencySummary, LoadConfig, LoadModel, LoadReport, Offered, ReplyChecks,
+    ThreadRate,
+};
 
 use crate::{
-    coordinator::Course,
+    collector::ThreadSlice,
     failure::Failure,
     outcome::Outcome,
     plan::Plan,
-    recorder::{INTERVAL_NS, latency_histogram},
+    slice::{Counts, Slice},
+    threads::Harvest,
 };
 
 /// Makes the report of a load.
-#[allow(clippy::cast_precision_loss, reason = "counts of a load are far below 2^53")]
-pub(crate) fn summarize(
-    config: &LoadConfig,
-    plan: &Plan,
-    course: Course,
-    outcomes: &[Outcome],
-) -> LoadReport {
+pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, harvest: &Harvest) -> LoadReport {
+    let Harvest { course, outcomes, collected } = harvest;
     let window_start_ns = course.window_start_ns.unwrap_or(u64::MAX);
     let last_end_ns = outcomes.iter().filter_map(|outcome| outcome.window_end_ns).max();
     let window_ns = last_end_ns.map_or(0, |end_ns| end_ns.saturating_sub(window_start_ns));
+    let Slice { latency, schedule, connect, counts, .. } = &collected.total;
     let wirebench = env!("CARGO_PKG_VERSION").to_owned();
-    let mut report = LoadReport {
-        interrupted: course.interrupted,
-        window_ns,
-        thread_rate: thread_rate(outcomes, window_ns),
-        error_examples: examples(outcomes),
-        connections_made: course.connections_made,
-        fairness: fairness(outcomes),
-        thread_cpu_ns: outcomes.iter().map(|outcome| outcome.cpu_ns).collect(),
-        ..LoadReport::new(wirebench, config.clone(), plan.engine)
+    let distribution = |histogram: &Histogram<u64>, censored| {
+        (!histogram.is_empty()).then(|| latency_summary(histogram, censored))
     };
-    let mut latency = latency_histogram(plan.timing.timeout_ns);
-    let mut censored = 0;
-    let (mut ready_found, mut ready_possible) = (0, 0);
-    for Outcome { record, in_flight, .. } in outcomes {
-        // All histograms have the same bounds, so none of them is too wide for the sum.
-        let _ = latency.add(&record.latency);
-        censored += record.censored;
-        report.requests += record.requests;
-        report.bytes_received += record.bytes_received;
-        report.bytes_sent += record.bytes_sent;
-        report.errors.add(&record.errors);
-        report.reconnects += record.reconnects;
-        report.in_flight_at_end += in_flight;
-        ready_found += record.ready_found;
-        ready_possible += record.ready_possible;
-        for (sum, count) in report.status_classes.iter_mut().zip(record.status_classes) {
-            *sum += count;
-        }
+    let times = schedule.as_deref();
+    LoadReport {
+        interrupted: course.interrupted,
+        engine_fallback: plan.engine_fallback.clone(),
+        window_ns,
+        requests: counts.requests,
+        requests_per_second: per_second(counts.requests, window_ns),
+        bytes_received: counts.bytes_received,
+        bytes_sent: counts.bytes_sent,
+        latency: distribution(latency, counts.censored),
+        service: times.and_then(|times| distribution(&times.service, counts.errors.timeout)),
+        lag: times.and_then(|times| distribution(&times.lag, 0)),
+        connect: distribution(connect, 0),
+        offered: offered(config, counts, window_ns),
+        thread_rate: thread_rate(&collected.per_thread, outcomes, window_ns),
+        errors: counts.errors,
+        error_examples: examples(counts, outcomes),
+        checks: ReplyChecks {
+            fast: counts.requests.saturating_sub(counts.checks_slow),
+            slow: counts.checks_slow,
+        },
+        status_classes: counts.status_classes,
+        connections_made: course.connections_made,
+        reconnects: counts.reconnects,
+        client_closes: counts.client_closes,
+        server_closes: counts.server_closes,
+        idle: IdleCounts {
+            made: outcomes.iter().map(|outcome| outcome.idle_made).sum(),
+            lost: outcomes.iter().map(|outcome| outcome.idle_lost).sum(),
+        },
+        fairness: fairness(outcomes),
+        in_flight_at_end: outcomes.iter().map(|outcome| outcome.in_flight).sum(),
+        ready_share: ready_share(counts),
+        thread_cpu_ns: outcomes.iter().map(|outcome| outcome.cpu_ns).collect(),
+        stall_ns_max: counts.stall_ns_max,
+        requests_per_100ms: collected.requests_per_100ms.clone(),
+        ..LoadReport::new(wirebench, config.clone(), plan.engine)
     }
-    if window_ns > 0 {
-        report.requests_per_second = report.requests as f64 * 1e9 / window_ns as f64;
+}
+
+#[allow(clippy::cast_precision_loss, reason = "counts of a load are far below 2^53")]
+fn per_second(count: u64, window_ns: u64) -> f64 {
+    if window_ns == 0 { 0.0 } else { count as f64 * 1e9 / window_ns as f64 }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
+fn ready_share(counts: &Counts) -> f64 {
+    match counts.ready_possible {
+        0 => 0.0,
+        possible => counts.ready_found as f64 / possible as f64,
     }
-    if ready_possible > 0 {
-        report.ready_share = ready_found as f64 / ready_possible as f64;
-    }
-    report.latency = (!latency.is_empty()).then(|| latency_summary(&latency, censored));
-    report
+}
+
+fn offered(config: &LoadConfig, counts: &Counts, window_ns: u64) -> Option<Offered> {
+    matches!(config.model, LoadModel::Rate { .. }).then(|| Offered {
+        due: counts.due,
+        owed_at_end: counts.owed,
+        requests_per_second: per_second(counts.due, window_ns),
+    })
 }
 
 /// One sentence for each kind of failure that happened.
-fn examples(outcomes: &[Outcome]) -> Vec<String> {
-    let kinds = 0..crate::failure::KINDS;
-    let first = |kind: usize| outcomes.iter().find_map(|o| o.record.examples[kind].as_ref());
+fn examples(counts: &Counts, outcomes: &[Outcome]) -> Vec<String> {
     let mut sentences: Vec<String> =
-        kinds.filter_map(first).map(|failure: &Failure| failure.to_string()).collect();
+        counts.examples.iter().flatten().map(Failure::to_string).collect();
     let gave_up_requests: u64 = outcomes.iter().map(|outcome| outcome.gave_up_requests).sum();
     if gave_up_requests > 0 {
         sentences.push(format!(
@@ -101,6 +124,7 @@ fn latency_summary(latency: &Histogram<u64>, censored: u64) -> LatencySummary {
         latency_ns_p50: latency.value_at_quantile(0.5),
         latency_ns_p75: latency.value_at_quantile(0.75),
         latency_ns_p90: latency.value_at_quantile(0.9),
+        latency_ns_p95: latency.value_at_quantile(0.95),
         latency_ns_p99: latency.value_at_quantile(0.99),
         latency_ns_p999: latency.value_at_quantile(0.999),
         latency_ns_max: latency.max(),
@@ -121,43 +145,37 @@ fn within(values: impl Iterator<Item = (u64, u64)>, mean: f64, stdev: f64) -> f6
     if all == 0 { 0.0 } else { inside as f64 / all as f64 }
 }
 
-/// Rates over the intervals of all threads; over the whole window where it is shorter than one
-/// interval.
+/// Rates of single threads over the slices of the window; over the whole window where it is shorter
+/// than one of them.
 #[allow(clippy::cast_precision_loss, reason = "counts of a load are far below 2^53")]
-fn thread_rate(outcomes: &[Outcome], window_ns: u64) -> ThreadRate {
-    let mut counts: Vec<u64> = Vec::new();
-    let mut length_ns = INTERVAL_NS;
-    for outcome in outcomes {
-        counts.extend(&outcome.record.requests_per_interval);
+fn thread_rate(slices: &[ThreadSlice], outcomes: &[Outcome], window_ns: u64) -> ThreadRate {
+    let mut rates: Vec<f64> =
+        slices.iter().map(|slice| per_second(slice.requests, slice.length_ns)).collect();
+    if rates.is_empty() && window_ns > 0 {
+        let replies = |outcome: &Outcome| outcome.replies_per_connection.iter().sum();
+        rates.extend(outcomes.iter().map(|outcome| per_second(replies(outcome), window_ns)));
     }
-    if counts.is_empty() {
-        counts.extend(outcomes.iter().map(|outcome| outcome.record.requests));
-        length_ns = window_ns;
-    }
-    if counts.is_empty() || length_ns == 0 {
+    if rates.is_empty() {
         return ThreadRate::default();
     }
-    let per_second = 1e9 / length_ns as f64;
-    let number = counts.len() as f64;
-    let mean = counts.iter().sum::<u64>() as f64 / number;
-    let squares: f64 = counts.iter().map(|count| (*count as f64 - mean).powi(2)).sum();
-    // One interval has no spread; n - 1 is for those that have.
-    let stdev = if counts.len() > 1 { (squares / (number - 1.0)).sqrt() } else { 0.0 };
+    let number = rates.len() as f64;
+    let mean = rates.iter().sum::<f64>() / number;
+    let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
+    // One slice has no spread; n - 1 is for those that have.
+    let stdev = if rates.len() > 1 { (squares / (number - 1.0)).sqrt() } else { 0.0 };
+    let inside = rates.iter().filter(|rate| (*rate - mean).abs() <= stdev).count();
     ThreadRate {
-        mean: mean * per_second,
-        stdev: stdev * per_second,
-        max: counts.iter().max().map_or(0.0, |max| *max as f64 * per_second),
-        within_stdev: within(counts.iter().map(|count| (*count, 1)), mean, stdev),
+        mean,
+        stdev,
+        max: rates.iter().copied().fold(0.0, f64::max),
+        within_stdev: inside as f64 / number,
     }
 }
 
 #[allow(clippy::cast_precision_loss, reason = "counts of a load are far below 2^53")]
 fn fairness(outcomes: &[Outcome]) -> Fairness {
-    let mut replies: Vec<u64> = outcomes
-        .iter()
-        .flat_map(|outcome| &outcome.record.replies_per_connection)
-        .copied()
-        .collect();
+    let mut replies: Vec<u64> =
+        outcomes.iter().flat_map(|outcome| &outcome.replies_per_connection).copied().collect();
     replies.sort_unstable();
     let (Some(least), Some(most)) = (replies.first(), replies.last()) else {
         return Fairness::default();
@@ -180,42 +198,62 @@ fn fairness(outcomes: &[Outcome]) -> Fairness {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recorder::Recorder;
+    use crate::{collector::Collector, coordinator::Course, recorder::SLICE_NS};
     use hdrhistogram::serialization::Deserializer;
+    use wirebench_schema::load::Phase;
 
-    const TIMEOUT_NS: u64 = 2_000_000_000;
+    const START_NS: u64 = 10 * SLICE_NS;
+    const END_NS: u64 = 14 * SLICE_NS;
 
-    /// An outcome of a window of 0.4 s from 1 s on, with these replies per connection, one after
-    /// the other.
-    fn outcome(replies: &[u64], latency_ns: u64) -> Outcome {
-        let mut recorder = Recorder::new(replies.len(), TIMEOUT_NS);
-        recorder.open_window(1_000_000_000);
-        for (connection, count) in replies.iter().enumerate() {
-            for _ in 0..*count {
-                recorder.reply(connection, 1_000_000_001, latency_ns);
-            }
-        }
-        recorder.close_window(1_400_000_000);
+    /// An outcome of a window of 0.4 s from 1 s on, with these replies per connection in its first
+    /// 100 ms, and with what was recorded.
+    fn outcome(plan: &Plan, replies: &[u64], latency_ns: u64) -> Outcome {
+        let rest = (START_NS..END_NS)
+            .step_by(usize::try_from(SLICE_NS).unwrap())
+            .map(|start_ns| {
+                let mut slice = Slice::new(plan.conduct.histograms);
+                (slice.start_ns, slice.end_ns) = (start_ns, start_ns + SLICE_NS);
+                slice.phase = Some(Phase::Window);
+                if start_ns == START_NS {
+                    slice.counts.requests = replies.iter().sum();
+                    slice.latency.saturating_record_n(latency_ns, slice.counts.requests);
+                }
+                slice
+            })
+            .collect();
         Outcome {
-            record: recorder.into_record(),
-            window_end_ns: Some(1_400_000_000),
+            rest,
+            replies_per_connection: replies.to_vec(),
+            idle_made: 0,
+            idle_lost: 0,
+            window_end_ns: Some(END_NS),
             in_flight: 1,
             cpu_ns: 7,
             gave_up_requests: 0,
         }
     }
 
-    fn report(outcomes: &[Outcome]) -> LoadReport {
+    fn report(threads: &[(&[u64], u64)]) -> LoadReport {
         let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
         let plan = Plan::new(&config).unwrap();
-        let window_start_ns = Some(1_000_000_000);
+        let outcomes: Vec<_> = threads
+            .iter()
+            .map(|(replies, latency_ns)| outcome(&plan, replies, *latency_ns))
+            .collect();
+        let mut collector = Collector::new(plan.conduct.histograms, SLICE_NS, threads.len());
+        collector.start(START_NS, START_NS);
+        for (thread, outcome) in outcomes.iter().enumerate() {
+            outcome.rest.iter().for_each(|slice| collector.add(thread, slice));
+        }
+        let window_start_ns = (!threads.is_empty()).then_some(START_NS);
         let course = Course { connections_made: 4, window_start_ns, interrupted: false };
-        summarize(&config, &plan, course, outcomes)
+        let collected = collector.finish().1;
+        summarize(&config, &plan, &Harvest { course, outcomes, collected })
     }
 
     #[test]
     fn threads_are_added_up_and_their_histograms_merged() {
-        let report = report(&[outcome(&[10, 10], 1_000), outcome(&[20, 0], 3_000)]);
+        let report = report(&[(&[10, 10], 1_000), (&[20, 0], 3_000)]);
         assert_eq!((report.requests, report.window_ns), (40, 400_000_000));
         assert!((report.requests_per_second - 100.0).abs() < 1e-9);
         assert_eq!((report.in_flight_at_end, report.thread_cpu_ns), (2, vec![7, 7]));
@@ -229,16 +267,16 @@ mod tests {
 
     #[test]
     fn fairness_is_one_for_equal_shares_and_one_over_n_for_a_single_winner() {
-        let equal = fairness(&[outcome(&[5, 5], 1), outcome(&[5, 5], 1)]);
+        let equal = report(&[(&[5, 5], 1), (&[5, 5], 1)]).fairness;
         assert!((equal.jain_index - 1.0).abs() < 1e-12);
-        let single = fairness(&[outcome(&[8, 0], 1), outcome(&[0, 0], 1)]);
+        let single = report(&[(&[8, 0], 1), (&[0, 0], 1)]).fairness;
         assert!((single.jain_index - 0.25).abs() < 1e-12);
         assert_eq!((single.replies_least, single.replies_median, single.replies_most), (0, 0, 8));
     }
 
     #[test]
     fn rates_are_those_of_single_threads_per_second() {
-        let rate = thread_rate(&[outcome(&[10], 1)], 400_000_000);
+        let rate = report(&[(&[10], 1)]).thread_rate;
         assert!((rate.max - 100.0).abs() < 1e-9);
         assert!((rate.mean - 25.0).abs() < 1e-9);
         assert!((rate.within_stdev - 0.75).abs() < 1e-12);

@@ -3,7 +3,6 @@
 //! What a thread does is in `worker`, and when it does it is up to the `coordinator`.
 
 use std::{
-    net::SocketAddr,
     sync::{
         atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc,
@@ -15,37 +14,66 @@ use wirebench_schema::load::LoadEvent;
 use crate::{
     clock::{self, Clock},
     codec::Codec,
+    collector::{Collected, Collector},
     coordinator::{Coordinator, Course},
-    engine::epoll::EpollEngine,
+    dial::Dialer,
+    engine::{Engine, Equipment, Numbers},
     error::LoadError,
     outcome::Outcome,
-    plan::Plan,
+    plan::{Conduct, Plan, Share},
     session::Session,
-    worker::{self, Wires},
+    worker::{self, Party, Wires},
 };
 
-/// Runs all threads to their end. The codec, and so the whole loop of a thread, is chosen once, by
-/// the caller. `builder` makes ready to start the thread of this number.
-pub(crate) fn run_threads<C: Codec + Sync>(
+/// What all threads together have done.
+#[derive(Debug)]
+pub(crate) struct Harvest {
+    /// How the load went.
+    pub(crate) course: Course,
+    /// What each thread handed back in the end.
+    pub(crate) outcomes: Vec<Outcome>,
+    /// What was recorded.
+    pub(crate) collected: Collected,
+}
+
+impl Harvest {
+    /// Of a load that was over before it began.
+    pub(crate) fn nothing(plan: &Plan, course: Course) -> Self {
+        let collector = Collector::new(plan.conduct.histograms, plan.interval_ns, 0);
+        Self { course, outcomes: Vec::new(), collected: collector.finish().1 }
+    }
+}
+
+/// Runs all threads to their end. Engine, codec and what lies between them, and so the whole loop
+/// of a thread, are chosen once, by the caller. `wrap` makes a session what the engine is directed
+/// by; `builder` makes ready to start the thread of this number.
+pub(crate) fn run_threads<E: Engine, C: Codec + Sync, P: Party<Codec = C>>(
     plan: &Plan,
     codec: &C,
-    address: SocketAddr,
+    dialer: &Dialer,
     stop: &AtomicBool,
     observe: &mut dyn FnMut(LoadEvent),
+    wrap: impl Fn(Session<C>) -> P + Sync,
     builder: impl Fn(usize) -> Builder,
-) -> Result<(Course, Vec<Outcome>), LoadError> {
+) -> Result<Harvest, LoadError> {
     let clock = Clock::start();
     let end_ns = &AtomicU64::new(u64::MAX);
     let (notes_in, notes) = mpsc::channel();
-    thread::scope(|scope| {
-        let mut starts = Vec::new();
+    let Conduct { histograms, .. } = plan.conduct;
+    let mut collector = Collector::new(histograms, plan.interval_ns, plan.shares.len());
+    let (course, mut outcomes) = thread::scope(|scope| {
+        let (mut starts, mut spares) = (Vec::new(), Vec::new());
         let mut threads = Vec::new();
         for (number, share) in plan.shares.iter().enumerate() {
             let (start_in, start) = mpsc::channel();
-            let wires = Wires { end_ns, notes: notes_in.clone(), start };
+            let (spare_in, spare) = mpsc::channel();
+            let wires = Wires { thread: number, end_ns, notes: notes_in.clone(), start, spare };
+            let wrap = &wrap;
             let work = move || {
-                let session = Session::new(share, plan.timing, codec, clock::thread_cpu_ns);
-                worker::work(|| EpollEngine::new(address, share.connections, clock), session, wires)
+                let equipment = equipment(plan, share, dialer, clock, codec.reply_bytes_hint());
+                let conduct = plan.conduct.clone();
+                let session = Session::new(share, conduct, codec, clock::thread_cpu_ns);
+                worker::work::<E, P>(equipment, wrap(session), wires)
             };
             match builder(number).spawn_scoped(scope, work) {
                 Ok(thread) => threads.push(thread),
@@ -59,11 +87,41 @@ pub(crate) fn run_threads<C: Codec + Sync>(
                 }
             }
             starts.push(start_in);
+            spares.push(spare_in);
         }
         drop(notes_in);
-        let course = Coordinator { clock, end_ns, stop, notes, starts, observe }.run(plan);
+        let collector = &mut collector;
+        let coordinator =
+            Coordinator { clock, end_ns, stop, notes, starts, spares, collector, observe };
+        let course = coordinator.run(plan);
         Ok((course, join(threads)?))
-    })
+    })?;
+    for (thread, outcome) in outcomes.iter_mut().enumerate() {
+        for slice in outcome.rest.drain(..) {
+            collector.add(thread, &slice);
+        }
+    }
+    let (last, collected) = collector.finish();
+    last.into_iter().for_each(|interval| observe(LoadEvent::Interval(interval)));
+    Ok(Harvest { course, outcomes, collected })
+}
+
+fn equipment(
+    plan: &Plan,
+    share: &Share,
+    dialer: &Dialer,
+    clock: Clock,
+    reply_bytes_hint: usize,
+) -> Equipment {
+    let Share { first_connection, connections, first_idle, idle, .. } = *share;
+    Equipment {
+        dialer: *dialer,
+        clock,
+        places: connections + idle,
+        numbers: Numbers { first: first_connection, active: connections, first_idle },
+        reply_bytes_hint,
+        spin_ns: plan.conduct.spin_ns,
+    }
 }
 
 /// Waits for all threads, also when one of them has failed.
@@ -80,7 +138,7 @@ fn join(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Speech;
+    use crate::{engine::epoll::EpollEngine, plan::Speech};
     use std::net::TcpListener;
     use wirebench_schema::load::LoadConfig;
 
@@ -104,7 +162,16 @@ mod tests {
             let mut events = Vec::new();
             let never = AtomicBool::new(false);
             let mut observe = |event| events.push(event);
-            let result = run_threads(&plan, codec, address, &never, &mut observe, builder);
+            let dialer = Dialer::new(address);
+            let result = run_threads::<EpollEngine, _, _>(
+                &plan,
+                codec,
+                &dialer,
+                &never,
+                &mut observe,
+                |session| session,
+                builder,
+            );
             let message = result.unwrap_err().to_string();
             let begin = format!("only {failing} of 3 threads could be started (");
             assert!(message.starts_with(&begin), "{message}");

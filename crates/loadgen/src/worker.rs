@@ -1,4 +1,5 @@
-//! One thread of a load: connects, waits for the common start, works until the end.
+//! One thread of a load: connects, waits for the common start, works until the end, and hands over
+//! what it has recorded as it goes.
 
 use std::sync::{
     atomic::{AtomicU64, Ordering},
@@ -7,19 +8,28 @@ use std::sync::{
 
 use crate::{
     codec::Codec,
-    engine::Engine,
+    director::Director,
+    engine::{Engine, Equipment},
     error::LoadError,
     outcome::Outcome,
     session::{Edges, Session},
+    slice::Slice,
 };
 
 /// What a thread tells the coordinating one.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Debug)]
 pub(crate) enum Note {
     /// It has tried to make each of its connections and has made so many.
     Ready {
         /// How many.
         made: usize,
+    },
+    /// A slice of its load is over.
+    Slice {
+        /// The number of the thread.
+        thread: usize,
+        /// The slice. It comes back empty.
+        slice: Slice,
     },
     /// It does nothing more.
     Gone,
@@ -28,12 +38,40 @@ pub(crate) enum Note {
 /// What a thread has from the coordinating one.
 #[derive(Debug)]
 pub(crate) struct Wires<'a> {
+    /// The number of the thread.
+    pub(crate) thread: usize,
     /// When the load ends at the latest. It is only ever lowered.
     pub(crate) end_ns: &'a AtomicU64,
     /// Where to tell.
     pub(crate) notes: Sender<Note>,
     /// Where the common start comes from.
     pub(crate) start: Receiver<Edges>,
+    /// Where empty slices come from.
+    pub(crate) spare: Receiver<Slice>,
+}
+
+/// A director whose load is one thread's session, whatever lies between it and the engine.
+pub(crate) trait Party: Director {
+    /// What is spoken.
+    type Codec: Codec;
+
+    /// The session.
+    fn session(&mut self) -> &mut Session<Self::Codec>;
+
+    /// The session, when the load is over.
+    fn into_session(self) -> Session<Self::Codec>;
+}
+
+impl<C: Codec> Party for Session<C> {
+    type Codec = C;
+
+    fn session(&mut self) -> &mut Self {
+        self
+    }
+
+    fn into_session(self) -> Self {
+        self
+    }
 }
 
 /// Tells that the thread is gone, also when it panics; and then has the others end too.
@@ -50,36 +88,52 @@ impl Drop for Farewell<'_> {
 
 /// Carries out one thread's part of the load.
 #[allow(clippy::needless_pass_by_value, reason = "the wires are cut when the thread ends")]
-pub(crate) fn work<C: Codec, E: Engine>(
-    make_engine: impl FnOnce() -> Result<E, LoadError>,
-    mut session: Session<C>,
+pub(crate) fn work<E: Engine, P: Party>(
+    equipment: Equipment,
+    mut party: P,
     wires: Wires<'_>,
 ) -> Result<Outcome, LoadError> {
     let _farewell = Farewell(&wires);
     let result =
-        make_engine().and_then(|mut engine| turn_until_over(&mut engine, &mut session, &wires));
+        E::new(equipment).and_then(|mut engine| turn_until_over(&mut engine, &mut party, &wires));
     if result.is_err() {
         wires.end_ns.store(0, Ordering::Relaxed);
     }
-    result.map(|()| session.into_outcome())
+    result.map(|()| party.into_session().into_outcome())
 }
 
-fn turn_until_over<C: Codec>(
+fn turn_until_over<P: Party>(
     engine: &mut impl Engine,
-    session: &mut Session<C>,
+    party: &mut P,
     wires: &Wires<'_>,
 ) -> Result<(), LoadError> {
-    while !session.is_settled() && !session.is_over() {
-        session.limit_end(wires.end_ns.load(Ordering::Relaxed));
-        engine.turn(session)?;
+    while !party.session().is_settled() && !party.is_over() {
+        party.session().limit_end(wires.end_ns.load(Ordering::Relaxed));
+        engine.turn(party)?;
     }
     // Who does not listen any more has ended the load, and sends no start either.
-    let _ = wires.notes.send(Note::Ready { made: session.made() });
+    let _ = wires.notes.send(Note::Ready { made: party.session().made() });
     let Ok(edges) = wires.start.recv() else { return Ok(()) };
-    session.start(edges);
-    while !session.is_over() {
-        session.limit_end(wires.end_ns.load(Ordering::Relaxed));
-        engine.turn(session)?;
+    party.session().start(edges);
+    while !party.is_over() {
+        party.session().limit_end(wires.end_ns.load(Ordering::Relaxed));
+        engine.turn(party)?;
+        hand_over(party.session(), wires);
     }
     Ok(())
+}
+
+/// Hands over the slices that are over, and takes back those that were emptied.
+fn hand_over<C: Codec>(session: &mut Session<C>, wires: &Wires<'_>) {
+    let recorder = session.recorder();
+    if !recorder.has_full() {
+        return;
+    }
+    for slice in recorder.take_full() {
+        // Who does not listen any more has ended the load.
+        let _ = wires.notes.send(Note::Slice { thread: wires.thread, slice });
+    }
+    while let Ok(spare) = wires.spare.try_recv() {
+        recorder.give_spare(spare);
+    }
 }

@@ -73,6 +73,7 @@ fn asked(config: &LoadConfig) -> String {
     match config.stop {
         Stop::After(duration) => format!("{} test", write_duration(duration)),
         Stop::Requests(count) => format!("test of {count} requests"),
+        Stop::RequestsPerConnection(count) => format!("test of {count} requests a connection"),
     }
 }
 
@@ -176,6 +177,7 @@ mod tests {
                 latency_ns_p50: 250_000,
                 latency_ns_p75: 491_000,
                 latency_ns_p90: 700_000,
+                latency_ns_p95: 700_000,
                 latency_ns_p99: 5_800_000,
                 latency_ns_p999: 9_000_000,
                 latency_ns_max: 12_920_000,

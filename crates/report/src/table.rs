@@ -126,6 +126,7 @@ fn describe(workload: &Workload) -> String {
     let stop = match workload.stop {
         Stop::After(duration) => format!("{} a run", write_duration(duration)),
         Stop::Requests(requests) => format!("{requests} requests a run"),
+        Stop::RequestsPerConnection(requests) => format!("{requests} requests a connection a run"),
     };
     let Workload { name, scenario, connections, .. } = workload;
     format!("{name}: {scenario}, closed loop, {connections} connections{payload}, {stop}")

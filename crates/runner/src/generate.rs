@@ -25,13 +25,16 @@ pub fn load_arguments(config: &LoadConfig) -> Vec<String> {
     match config.stop {
         Stop::After(duration) => option("-d", write_duration(duration)),
         Stop::Requests(requests) => option("-n", requests.to_string()),
+        Stop::RequestsPerConnection(requests) => {
+            option("--count-per-connection", requests.to_string());
+        }
     }
     option("--warmup", write_duration(config.warmup));
     option("--timeout", write_duration(config.timeout));
     option("--seed", config.seed.to_string());
     match config.engine {
         EngineChoice::Auto => {}
-        EngineChoice::Epoll => option("--engine", "epoll".to_owned()),
+        engine => option("--engine", engine.name().to_owned()),
     }
     if config.target.protocol() == Protocol::Echo {
         option("--payload", config.payload_bytes.to_string());

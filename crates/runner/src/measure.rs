@@ -209,7 +209,7 @@ impl Bench {
         let mut until = match config.stop {
             Stop::After(duration) => Some(Instant::now() + patience + duration),
             // A count takes as long as it takes; the generator's own timeouts bound it.
-            Stop::Requests(_) => None,
+            Stop::Requests(_) | Stop::RequestsPerConnection(_) => None,
         };
         let mut edges: (Option<Edge>, Option<Edge>) = (None, None);
         let mut known = Vec::new();
@@ -225,7 +225,7 @@ impl Bench {
                 return Err("the generator did not end in time and was killed".to_owned());
             }
             match generator.next_event(STEP)? {
-                None => {}
+                None | Some(LoadEvent::Interval(_)) => {}
                 // Looking for processes takes time, which there is before the window.
                 Some(LoadEvent::Connected { .. }) => known = server.tree(),
                 Some(LoadEvent::WindowStart) => {

@@ -73,7 +73,7 @@ pub fn scenarios(subject: &Subject, workloads: &[Workload]) -> Vec<Scenario> {
 pub fn estimate(workload: &Workload) -> Duration {
     let window = match workload.stop {
         Stop::After(duration) => duration,
-        Stop::Requests(_) => Duration::from_secs(1),
+        Stop::Requests(_) | Stop::RequestsPerConnection(_) => Duration::from_secs(1),
     };
     OVERHEAD + workload.warmup + window
 }

@@ -1,4 +1,5 @@
-//! Where load goes: `http://host:port/path` or `tcp://host:port`.
+//! Where load goes: `http://host:port/path`, `https://host:port/path`, `tcp://host:port` or
+//! `unix:PATH`.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
@@ -8,7 +9,7 @@ use crate::scenario::Protocol;
 /// Why a text is not a target. Each message says what to write instead.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum TargetError {
-    /// There is no `http://` or `tcp://` in front.
+    /// There is no `http://`, `https://`, `tcp://` or `unix:` in front.
     #[error("`{text}` has no scheme: write http://{text} for HTTP/1.1 or tcp://{text} for echo")]
     NoScheme {
         /// What was given.
@@ -16,7 +17,8 @@ pub enum TargetError {
     },
     /// The scheme is one that wirebench does not speak.
     #[error(
-        "`{text}`: wirebench does not speak `{scheme}`; write http://HOST:PORT/PATH for HTTP/1.1 or tcp://HOST:PORT for echo"
+        "`{text}`: wirebench does not speak `{scheme}`; write http://HOST:PORT/PATH or https://HOST:PORT/PATH for \
+         HTTP/1.1, tcp://HOST:PORT or unix:PATH for echo"
     )]
     Scheme {
         /// What was given.
@@ -44,6 +46,14 @@ pub enum TargetError {
         /// The part that counts.
         authority: String,
     },
+    /// A `unix:` target without a path, or with one that no socket can have.
+    #[error("`{text}` names no Unix socket ({reason}): write unix:/run/server.socket")]
+    UnixPath {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
     /// Not a URL at all.
     #[error("`{text}` is not a URL ({reason}): write http://HOST:PORT/PATH or tcp://HOST:PORT")]
     Malformed {
@@ -54,11 +64,42 @@ pub enum TargetError {
     },
 }
 
+/// The longest path of a Unix socket (unix(7)): 108 bytes with the one that ends it.
+const UNIX_PATH_LIMIT_BYTES: usize = 107;
+
+/// What stands in front of a target.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Scheme {
+    Http,
+    Https,
+    Tcp,
+    Unix,
+}
+
+impl Scheme {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Https => "https",
+            Self::Tcp => "tcp",
+            Self::Unix => "unix",
+        }
+    }
+
+    const fn protocol(self) -> Protocol {
+        match self {
+            Self::Http | Self::Https => Protocol::Http1,
+            Self::Tcp | Self::Unix => Protocol::Echo,
+        }
+    }
+}
+
 /// A server to load, and the protocol to speak to it.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Target {
-    protocol: Protocol,
+    scheme: Scheme,
+    /// The path of the socket when it is a Unix socket.
     host: String,
     port: u16,
     path: String,
@@ -69,22 +110,38 @@ impl Target {
     /// only.
     #[must_use]
     pub fn new(protocol: Protocol, host: &str, port: u16, path: &str) -> Self {
-        Self { protocol, host: host.to_owned(), port, path: path.to_owned() }
+        let scheme = match protocol {
+            Protocol::Http1 => Scheme::Http,
+            Protocol::Echo => Scheme::Tcp,
+        };
+        Self { scheme, host: host.to_owned(), port, path: path.to_owned() }
     }
 
     /// What to speak.
     #[must_use]
     pub const fn protocol(&self) -> Protocol {
-        self.protocol
+        self.scheme.protocol()
     }
 
-    /// A name or an address, an IPv6 address without brackets.
+    /// Whether the bytes go through TLS.
+    #[must_use]
+    pub const fn is_tls(&self) -> bool {
+        matches!(self.scheme, Scheme::Https)
+    }
+
+    /// The path of the socket, when the target is a Unix socket.
+    #[must_use]
+    pub fn unix_path(&self) -> Option<&str> {
+        (self.scheme == Scheme::Unix).then_some(self.host.as_str())
+    }
+
+    /// A name or an address, an IPv6 address without brackets; the path of a Unix socket.
     #[must_use]
     pub fn host(&self) -> &str {
         &self.host
     }
 
-    /// The port, never 0.
+    /// The port; 0 only for a Unix socket, which has none.
     #[must_use]
     pub const fn port(&self) -> u16 {
         self.port
@@ -105,22 +162,18 @@ impl Target {
             format!("{}:{}", self.host, self.port)
         }
     }
-
-    const fn scheme(&self) -> &'static str {
-        match self.protocol {
-            Protocol::Http1 => "http",
-            Protocol::Echo => "tcp",
-        }
-    }
 }
 
 impl fmt::Display for Target {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = match self.protocol {
-            Protocol::Http1 => self.path.as_str(),
-            Protocol::Echo => "",
-        };
-        write!(formatter, "{}://{}{path}", self.scheme(), self.authority())
+        let (scheme, authority) = (self.scheme.name(), self.authority());
+        match self.scheme {
+            Scheme::Http | Scheme::Https => {
+                write!(formatter, "{scheme}://{authority}{}", self.path)
+            }
+            Scheme::Tcp => write!(formatter, "{scheme}://{authority}"),
+            Scheme::Unix => write!(formatter, "{scheme}:{}", self.host),
+        }
     }
 }
 
@@ -129,15 +182,16 @@ impl FromStr for Target {
 
     fn from_str(text: &str) -> Result<Self, TargetError> {
         let owned = || text.to_owned();
-        if text.starts_with("unix:") {
-            return Err(TargetError::Scheme { text: owned(), scheme: "unix".to_owned() });
+        if let Some(path) = text.strip_prefix("unix:") {
+            return unix(path).map_err(|reason| TargetError::UnixPath { text: owned(), reason });
         }
         let Some((scheme, _)) = text.split_once("://") else {
             return Err(TargetError::NoScheme { text: owned() });
         };
-        let (protocol, scheme) = match scheme.to_ascii_lowercase().as_str() {
-            "http" => (Protocol::Http1, "http"),
-            "tcp" => (Protocol::Echo, "tcp"),
+        let scheme = match scheme.to_ascii_lowercase().as_str() {
+            "http" => Scheme::Http,
+            "https" => Scheme::Https,
+            "tcp" => Scheme::Tcp,
             other => return Err(TargetError::Scheme { text: owned(), scheme: other.to_owned() }),
         };
         let malformed =
@@ -162,17 +216,29 @@ impl FromStr for Target {
             None => {
                 return Err(TargetError::NoPort {
                     text: owned(),
-                    scheme,
+                    scheme: scheme.name(),
                     host: bracketed.to_owned(),
                 });
             }
         };
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
-        if protocol == Protocol::Echo && path != "/" && !path.is_empty() {
+        if scheme == Scheme::Tcp && path != "/" && !path.is_empty() {
             return Err(TargetError::Path { text: owned(), authority: authority.to_string() });
         }
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-        Ok(Self { protocol, host, port, path })
+        Ok(Self { scheme, host, port, path })
+    }
+}
+
+fn unix(path: &str) -> Result<Target, &'static str> {
+    let path = path.strip_prefix("//").unwrap_or(path);
+    match path {
+        "" => Err("the path is missing"),
+        path if path.len() > UNIX_PATH_LIMIT_BYTES => Err("its path is longer than 107 bytes"),
+        path if path.contains('\0') => Err("its path contains a NUL"),
+        path => {
+            Ok(Target { scheme: Scheme::Unix, host: path.to_owned(), port: 0, path: String::new() })
+        }
     }
 }
 
@@ -196,7 +262,13 @@ mod tests {
 
     #[test]
     fn http_and_echo_targets_read_back_as_they_are_shown() {
-        for text in ["http://127.0.0.1:80/", "http://localhost:8080/a?b=c", "tcp://[::1]:7000"] {
+        for text in [
+            "http://127.0.0.1:80/",
+            "http://localhost:8080/a?b=c",
+            "https://localhost:8443/",
+            "tcp://[::1]:7000",
+            "unix:/run/a b.socket",
+        ] {
             assert_eq!(text.parse::<Target>().unwrap().to_string(), text);
         }
         let target: Target = "http://h:1".parse().unwrap();
@@ -207,9 +279,9 @@ mod tests {
     fn each_mistake_names_the_next_step() {
         let rows = [
             ("localhost:8080", "write http://localhost:8080"),
-            ("https://localhost:8080/", "does not speak `https`"),
+            ("https://localhost/", "write https://localhost:PORT"),
+            ("unix:", "the path is missing"),
             ("ftp://localhost:21/", "does not speak `ftp`"),
-            ("unix:/tmp/socket", "does not speak `unix`"),
             ("http://localhost/", "write http://localhost:PORT"),
             ("http://localhost:/", "has no port"),
             ("http://[::1]/", "write http://[::1]:PORT"),

@@ -72,11 +72,9 @@ pub(crate) struct Arguments {
 }
 
 fn engine(text: &str) -> Result<EngineChoice, String> {
-    match text {
-        "auto" => Ok(EngineChoice::Auto),
-        "epoll" => Ok(EngineChoice::Epoll),
-        other => Err(wirebench_schema::suggest::unknown("engine", other, ["auto", "epoll"])),
-    }
+    let found = EngineChoice::ALL.into_iter().find(|engine| engine.name() == text);
+    let names = EngineChoice::ALL.map(EngineChoice::name);
+    found.ok_or_else(|| wirebench_schema::suggest::unknown("engine", text, names))
 }
 
 impl Arguments {

@@ -1,109 +1,117 @@
-//! Echo over TCP: each connection sends random bytes of its own, numbered per message, and compares
-//! every byte.
+//! Echo: each connection sends a stream of bytes of its own and compares every byte that comes back.
 //!
-//! The number stands in the first bytes of the message, as many as fit, so that a reply that
-//! belongs to an earlier message or to another connection does not pass.
+//! All streams run through one block of random bytes, each from a place of its own, again and again.
+//! Nothing is made, copied or kept for a message, however large it is, and what is sent is what is
+//! compared. The length of the block is a prime number, so that no two neighbouring messages are
+//! alike and a part that is missing, doubled or exchanged for another is found, unless it is as long
+//! as the block or a multiple of it.
 
-use crate::codec::{Codec, ConnectionCodec, Fed, Persistence, Reply, ReplyError};
+use std::sync::Arc;
 
-/// Bytes of the message number.
-const NUMBER_BYTES: usize = 8;
+use crate::codec::{Check, Codec, Fed, Persistence, Reply, ReplyError};
 
-const ECHOED: Reply = Reply { status: None, interim_replies: 0, persistence: Persistence::Keep };
+/// After so many bytes a stream repeats itself: the largest prime number below 2^16.
+const PERIOD_BYTES: usize = 65_521;
+
+/// The longest piece that is sent or compared at a time. The block goes on for so long behind its
+/// period, so that no piece has to be put together.
+const PIECE_BYTES: usize = 256 * 1024;
+
+const ECHOED: Reply =
+    Reply { status: None, interim_replies: 0, persistence: Persistence::Keep, check: Check::Fast };
 
 /// What the echo of a whole load has in common.
 #[derive(Clone, Debug)]
 pub(crate) struct Echo {
-    /// Bytes of a message, at least one.
-    pub(crate) payload_bytes: usize,
-    /// Where the random payload comes from.
-    pub(crate) seed: u64,
+    payload_bytes: u64,
+    seed: u64,
+    block: Arc<[u8]>,
+}
+
+impl Echo {
+    /// Messages of so many bytes, at least one, out of a random block that comes from `seed`.
+    pub(crate) fn new(payload_bytes: usize, seed: u64) -> Self {
+        let mut block = vec![0; PERIOD_BYTES + PIECE_BYTES];
+        fastrand::Rng::with_seed(seed).fill(&mut block[..PERIOD_BYTES]);
+        for index in PERIOD_BYTES..block.len() {
+            block[index] = block[index - PERIOD_BYTES];
+        }
+        Self { payload_bytes: payload_bytes as u64, seed, block: Arc::from(block) }
+    }
+
+    /// The stream of a connection from `position` on, at most `wanted` bytes.
+    fn stream(&self, connection: &EchoConnection, position: u64, wanted: u64) -> &[u8] {
+        let place = (connection.origin + position) % PERIOD_BYTES as u64;
+        // Both are smaller than the block.
+        let start = usize::try_from(place).unwrap_or(0);
+        let length = usize::try_from(wanted.min(PIECE_BYTES as u64)).unwrap_or(0);
+        &self.block[start..start + length]
+    }
 }
 
 /// The messages of one connection.
 #[derive(Debug)]
 pub(crate) struct EchoConnection {
-    /// The message as it is sent: number, then random bytes.
-    message: Box<[u8]>,
-    /// How many of the first bytes are the number.
-    number_bytes: usize,
-    /// The number of the next message to send.
-    next_number: u64,
-    /// The number of the message whose echo is due.
-    due_number: u64,
-    /// How much of that echo has come.
-    position: usize,
+    /// Where in the block the stream begins.
+    origin: u64,
+    /// How much of the stream has come back.
+    position: u64,
 }
 
 impl Codec for Echo {
     type Connection = EchoConnection;
 
     fn connection(&self, number: usize) -> EchoConnection {
-        // Two odd constants keep the seeds of neighbouring connections far apart.
+        // Two odd constants keep the places of neighbouring connections far apart.
         let mixed = self.seed ^ (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut random = fastrand::Rng::with_seed(mixed.wrapping_mul(0xd6e8_feb8_6659_fd93));
-        let mut message = vec![0; self.payload_bytes].into_boxed_slice();
-        random.fill(&mut message);
-        EchoConnection {
-            message,
-            number_bytes: NUMBER_BYTES.min(self.payload_bytes),
-            next_number: 0,
-            due_number: 0,
-            position: 0,
+        EchoConnection { origin: random.u64(..PERIOD_BYTES as u64), position: 0 }
+    }
+
+    fn restart(&self, connection: &mut EchoConnection) {
+        // What an earlier connection in this place has sent is not what this one expects.
+        connection.origin = (connection.origin + connection.position + 1) % PERIOD_BYTES as u64;
+        connection.position = 0;
+    }
+
+    fn request_bytes(&self) -> u64 {
+        self.payload_bytes
+    }
+
+    fn outgoing<'a>(
+        &'a self,
+        connection: &'a EchoConnection,
+        position: u64,
+        wanted: u64,
+    ) -> &'a [u8] {
+        self.stream(connection, position, wanted)
+    }
+
+    fn reply_bytes_hint(&self) -> usize {
+        usize::try_from(self.payload_bytes).unwrap_or(usize::MAX)
+    }
+
+    fn feed(&mut self, connection: &mut EchoConnection, bytes: &[u8]) -> Result<Fed, ReplyError> {
+        let in_message = connection.position % self.payload_bytes;
+        let left = self.payload_bytes - in_message;
+        let sent = self.stream(connection, connection.position, left.min(bytes.len() as u64));
+        let received = &bytes[..sent.len()];
+        if received != sent {
+            // The position of the difference is looked for only once there is one.
+            let at = received.iter().zip(sent).position(|(a, b)| a != b).unwrap_or(0);
+            return Err(ReplyError::EchoDiffers {
+                at: in_message + at as u64,
+                sent: sent[at],
+                received: received[at],
+            });
         }
-    }
-}
-
-impl ConnectionCodec for EchoConnection {
-    fn restart(&mut self) {
-        self.position = 0;
-        self.due_number = self.next_number;
+        connection.position += sent.len() as u64;
+        let complete = sent.len() as u64 == left;
+        Ok(Fed { consumed: sent.len(), reply: complete.then_some(ECHOED) })
     }
 
-    fn begin(&mut self) {
-        let number = self.next_number.to_le_bytes();
-        self.message[..self.number_bytes].copy_from_slice(&number[..self.number_bytes]);
-        self.next_number = self.next_number.wrapping_add(1);
-    }
-
-    fn request(&self) -> &[u8] {
-        &self.message
-    }
-
-    fn feed(&mut self, bytes: &[u8]) -> Result<Fed, ReplyError> {
-        let consumed = bytes.len().min(self.message.len() - self.position);
-        let number = self.due_number.to_le_bytes();
-        let numbered = self.number_bytes.saturating_sub(self.position).min(consumed);
-        let (head, tail) = bytes[..consumed].split_at(numbered);
-        self.compare(head, &number[self.position.min(NUMBER_BYTES)..][..numbered], 0)?;
-        let start = self.position + numbered;
-        self.compare(tail, &self.message[start..start + tail.len()], numbered)?;
-        self.position += consumed;
-        if self.position < self.message.len() {
-            return Ok(Fed { consumed, reply: None });
-        }
-        self.position = 0;
-        self.due_number = self.due_number.wrapping_add(1);
-        Ok(Fed { consumed, reply: Some(ECHOED) })
-    }
-
-    fn finish(&mut self) -> Result<Option<Reply>, ReplyError> {
+    fn finish(&mut self, _: &mut EchoConnection) -> Result<Option<Reply>, ReplyError> {
         Ok(None)
-    }
-}
-
-impl EchoConnection {
-    fn compare(&self, received: &[u8], sent: &[u8], offset: usize) -> Result<(), ReplyError> {
-        if received == sent {
-            return Ok(());
-        }
-        // The position of the difference is looked for only once there is one.
-        let at = received.iter().zip(sent).position(|(a, b)| a != b).unwrap_or(0);
-        Err(ReplyError::EchoDiffers {
-            at: self.position + offset + at,
-            sent: sent[at],
-            received: received[at],
-        })
     }
 }
 
@@ -112,54 +120,72 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn connection(payload_bytes: usize, number: usize) -> EchoConnection {
-        Echo { payload_bytes, seed: 7 }.connection(number)
+    fn message(echo: &Echo, connection: &EchoConnection, number: u64) -> Vec<u8> {
+        let length = echo.request_bytes();
+        let mut bytes = Vec::new();
+        while (bytes.len() as u64) < length {
+            let done = bytes.len() as u64;
+            let piece = echo.outgoing(connection, number * length + done, length - done).to_vec();
+            bytes.extend(piece);
+        }
+        bytes
     }
 
     #[test]
     fn two_connections_send_different_bytes_and_two_messages_differ() {
-        let (mut a, mut b) = (connection(64, 0), connection(64, 1));
-        a.begin();
-        b.begin();
-        let first = a.request().to_vec();
-        assert_ne!(first, b.request());
-        a.begin();
-        assert_ne!(first, a.request());
-        assert_eq!(first[8..], a.request()[8..]);
+        let echo = Echo::new(64, 7);
+        let (a, b) = (echo.connection(0), echo.connection(1));
+        assert_ne!(message(&echo, &a, 0), message(&echo, &b, 0));
+        assert_ne!(message(&echo, &a, 0), message(&echo, &a, 1));
     }
 
     #[test]
     fn the_echo_of_an_earlier_message_does_not_pass() {
-        let mut connection = connection(16, 0);
-        connection.begin();
-        let first = connection.request().to_vec();
-        assert_eq!(connection.feed(&first), Ok(Fed { consumed: 16, reply: Some(ECHOED) }));
-        connection.begin();
-        assert_eq!(
-            connection.feed(&first),
-            Err(ReplyError::EchoDiffers { at: 0, sent: 1, received: 0 })
-        );
+        let mut echo = Echo::new(16, 7);
+        let mut connection = echo.connection(0);
+        let first = message(&echo, &connection, 0);
+        let fed = echo.feed(&mut connection, &first).unwrap();
+        assert_eq!(fed, Fed { consumed: 16, reply: Some(ECHOED) });
+        let error = echo.feed(&mut connection, &first).unwrap_err();
+        assert!(matches!(error, ReplyError::EchoDiffers { .. }), "{error}");
     }
 
     #[test]
     fn a_message_that_was_cut_off_is_not_due_after_a_restart() {
-        let mut connection = connection(16, 0);
-        connection.begin();
-        let half = connection.request()[..8].to_vec();
-        connection.feed(&half).unwrap();
-        connection.restart();
-        connection.begin();
-        let message = connection.request().to_vec();
-        assert!(connection.feed(&message).unwrap().reply.is_some());
+        let mut echo = Echo::new(16, 7);
+        let mut connection = echo.connection(0);
+        let half = message(&echo, &connection, 0)[..8].to_vec();
+        assert!(echo.feed(&mut connection, &half).unwrap().reply.is_none());
+        echo.restart(&mut connection);
+        let whole = message(&echo, &connection, 0);
+        assert!(echo.feed(&mut connection, &whole).unwrap().reply.is_some());
     }
 
     #[test]
     fn bytes_behind_the_echo_are_left_to_the_caller() {
-        let mut connection = connection(3, 0);
-        connection.begin();
-        let mut bytes = connection.request().to_vec();
-        bytes.push(9);
-        assert_eq!(connection.feed(&bytes).unwrap().consumed, 3);
+        let mut echo = Echo::new(3, 7);
+        let mut connection = echo.connection(0);
+        let two = [message(&echo, &connection, 0), message(&echo, &connection, 1)].concat();
+        assert_eq!(echo.feed(&mut connection, &two).unwrap().consumed, 3);
+        assert_eq!(echo.feed(&mut connection, &two[3..]).unwrap().reply, Some(ECHOED));
+    }
+
+    #[test]
+    fn a_message_of_a_gibibyte_is_sent_and_compared_in_pieces() {
+        let mut echo = Echo::new(1 << 30, 7);
+        let mut connection = echo.connection(0);
+        let mut position = 0;
+        let reply = loop {
+            let piece = echo.outgoing(&connection, position, (1 << 30) - position).to_vec();
+            assert!(piece.len() <= PIECE_BYTES);
+            let fed = echo.feed(&mut connection, &piece).unwrap();
+            assert_eq!(fed.consumed, piece.len());
+            position += piece.len() as u64;
+            if fed.reply.is_some() {
+                break fed.reply;
+            }
+        };
+        assert_eq!((position, reply), (1 << 30, Some(ECHOED)));
     }
 
     proptest! {
@@ -167,18 +193,21 @@ mod tests {
         fn any_split_of_an_echo_gives_the_same_verdict(
             size in 1usize..200, cut in 0usize..200, spoiled in proptest::option::of(0usize..200)
         ) {
-            let mut whole = connection(size, 3);
-            let mut parts = connection(size, 3);
-            whole.begin();
-            parts.begin();
-            let mut bytes = whole.request().to_vec();
+            let echo = Echo::new(size, 3);
+            let mut bytes = message(&echo, &echo.connection(3), 0);
             if let Some(at) = spoiled {
                 bytes[at % size] ^= 0x40;
             }
-            let at_once = whole.feed(&bytes).map(|fed| fed.reply);
+            let verdict = |pieces: &[&[u8]]| {
+                let (mut echo, mut connection) = (echo.clone(), echo.connection(3));
+                let mut reply = None;
+                for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
+                    reply = echo.feed(&mut connection, piece)?.reply;
+                }
+                Ok::<_, ReplyError>(reply)
+            };
             let (a, b) = bytes.split_at(cut % size);
-            let in_parts = parts.feed(a).and_then(|_| parts.feed(b)).map(|fed| fed.reply);
-            prop_assert_eq!(at_once, in_parts);
+            prop_assert_eq!(verdict(&[&bytes]), verdict(&[a, b]));
         }
     }
 }

@@ -5,12 +5,15 @@
 //! more than one head in memory.
 
 mod head;
+mod requests;
 
 use std::sync::Arc;
 
+pub(crate) use self::requests::Requests;
+
 use self::head::{Framing, Head};
 use crate::codec::{
-    Codec, ConnectionCodec, Fed, Persistence, Reply, ReplyError,
+    Check, Codec, Fed, Persistence, Reply, ReplyError,
     chunked::{ChunkEvent, ChunkedScanner},
     lines::{Line, LineScanner},
 };
@@ -53,15 +56,42 @@ impl ExpectedBody {
     }
 }
 
-/// What the HTTP of a whole load has in common.
+/// What the HTTP of one thread has in common.
 #[derive(Clone, Debug)]
 pub(crate) struct Http1 {
-    /// The request, head and all.
-    pub(crate) request: Arc<[u8]>,
+    /// What is sent.
+    pub(crate) requests: Requests,
+    /// What replies must be.
+    pub(crate) rules: Rules,
+    /// How long replies are, as far as it is known.
+    pub(crate) reply_bytes: usize,
+}
+
+/// What replies must be.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules {
     /// Whether replies have bodies.
     pub(crate) reply_body: ReplyBody,
     /// The body of every reply below status 400; without it only its framing is checked.
     pub(crate) expected: Option<Arc<ExpectedBody>>,
+}
+
+impl Rules {
+    /// What the reply with this status must contain. The page of an error is its own affair.
+    fn expected(&self, status: u16) -> Option<&ExpectedBody> {
+        let expected = self.expected.as_deref()?;
+        let bodiless = self.reply_body == ReplyBody::Never;
+        (status < 400 && !bodiless).then_some(expected)
+    }
+
+    fn check_length(&self, status: u16, received: u64) -> Result<(), ReplyError> {
+        match self.expected(status) {
+            Some(expected) if expected.total_bytes != received => {
+                Err(ReplyError::BodyLength { expected: expected.total_bytes, received })
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// How far the body of the reply goes.
@@ -76,7 +106,6 @@ enum Step {
 /// The replies of one connection.
 #[derive(Debug)]
 pub(crate) struct Http1Connection {
-    shared: Http1,
     step: Step,
     /// The start of a head whose end has not come yet; empty as long as heads come whole.
     head: Vec<u8>,
@@ -95,7 +124,6 @@ impl Codec for Http1 {
 
     fn connection(&self, _number: usize) -> Http1Connection {
         Http1Connection {
-            shared: self.clone(),
             step: Step::Head(LineScanner::default()),
             head: Vec::new(),
             interim_bytes: 0,
@@ -106,38 +134,37 @@ impl Codec for Http1 {
             learned: None,
         }
     }
-}
-
-impl ConnectionCodec for Http1Connection {
-    fn restart(&mut self) {
-        self.step = Step::Head(LineScanner::default());
-        self.head.clear();
-        self.interim_bytes = 0;
-        self.interim_replies = 0;
-        self.body_bytes = 0;
+    fn restart(&self, connection: &mut Http1Connection) {
+        connection.restart();
     }
 
-    fn begin(&mut self) {}
-
-    fn request(&self) -> &[u8] {
-        &self.shared.request
+    fn request_bytes(&self) -> u64 {
+        self.requests.length() as u64
     }
 
-    fn feed(&mut self, bytes: &[u8]) -> Result<Fed, ReplyError> {
+    fn outgoing<'a>(&'a self, _: &'a Http1Connection, position: u64, wanted: u64) -> &'a [u8] {
+        self.requests.from(position, wanted)
+    }
+
+    fn reply_bytes_hint(&self) -> usize {
+        self.reply_bytes
+    }
+
+    fn feed(&mut self, connection: &mut Http1Connection, bytes: &[u8]) -> Result<Fed, ReplyError> {
         let mut consumed = 0;
         while consumed < bytes.len() {
-            let (used, end) = self.advance(&bytes[consumed..])?;
+            let (used, end) = connection.advance(&self.rules, &bytes[consumed..])?;
             consumed += used;
             if end == End::Reached {
-                return Ok(Fed { consumed, reply: Some(self.complete()?) });
+                return Ok(Fed { consumed, reply: Some(connection.complete(&self.rules)?) });
             }
         }
         Ok(Fed { consumed, reply: None })
     }
 
-    fn finish(&mut self) -> Result<Option<Reply>, ReplyError> {
-        match self.step {
-            Step::UntilClose => self.complete().map(Some),
+    fn finish(&mut self, connection: &mut Http1Connection) -> Result<Option<Reply>, ReplyError> {
+        match connection.step {
+            Step::UntilClose => connection.complete(&self.rules).map(Some),
             Step::Head(_) | Step::Sized { .. } | Step::Chunked(_) => Ok(None),
         }
     }
@@ -151,6 +178,14 @@ enum End {
 }
 
 impl Http1Connection {
+    fn restart(&mut self) {
+        self.step = Step::Head(LineScanner::default());
+        self.head.clear();
+        self.interim_bytes = 0;
+        self.interim_replies = 0;
+        self.body_bytes = 0;
+    }
+
     /// Keeps the body of the next reply, so that it can become the expectation.
     pub(crate) fn learn(&mut self) {
         self.learned = Some(ExpectedBody::default());
@@ -162,32 +197,32 @@ impl Http1Connection {
     }
 
     /// One step over bytes of which there is at least one.
-    fn advance(&mut self, bytes: &[u8]) -> Result<(usize, End), ReplyError> {
+    fn advance(&mut self, rules: &Rules, bytes: &[u8]) -> Result<(usize, End), ReplyError> {
         match &mut self.step {
-            Step::Head(_) => self.advance_head(bytes),
+            Step::Head(_) => self.advance_head(rules, bytes),
             Step::Sized { left } => {
                 let part = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
                 *left -= part as u64;
                 let end = if *left == 0 { End::Reached } else { End::Ahead };
-                self.body(&bytes[..part])?;
+                self.body(rules, &bytes[..part])?;
                 Ok((part, end))
             }
             Step::Chunked(scanner) => match scanner.advance(bytes)? {
                 ChunkEvent::Framing { used } => Ok((used, End::Ahead)),
                 ChunkEvent::Data { used } => {
-                    self.body(&bytes[..used])?;
+                    self.body(rules, &bytes[..used])?;
                     Ok((used, End::Ahead))
                 }
                 ChunkEvent::End { used } => Ok((used, End::Reached)),
             },
             Step::UntilClose => {
-                self.body(bytes)?;
+                self.body(rules, bytes)?;
                 Ok((bytes.len(), End::Ahead))
             }
         }
     }
 
-    fn advance_head(&mut self, bytes: &[u8]) -> Result<(usize, End), ReplyError> {
+    fn advance_head(&mut self, rules: &Rules, bytes: &[u8]) -> Result<(usize, End), ReplyError> {
         let Step::Head(scanner) = &mut self.step else { return Ok((0, End::Ahead)) };
         if self.head.len() < head::MAGIC.len() {
             head::check_start(&self.head, bytes)?;
@@ -220,11 +255,11 @@ impl Http1Connection {
         };
         let head_bytes = self.head.len().max(taken);
         self.head.clear();
-        self.enter(&head, head_bytes).map(|end| (taken, end))
+        self.enter(rules, &head, head_bytes).map(|end| (taken, end))
     }
 
     /// Goes on to what a complete head announces.
-    fn enter(&mut self, head: &Head, head_bytes: usize) -> Result<End, ReplyError> {
+    fn enter(&mut self, rules: &Rules, head: &Head, head_bytes: usize) -> Result<End, ReplyError> {
         if head.status == 101 {
             return Err(ReplyError::Framing(
                 "the reply is 101, but nobody asked for another protocol",
@@ -239,12 +274,11 @@ impl Http1Connection {
         self.status = head.status;
         self.persistence = head.persistence;
         self.body_bytes = 0;
-        let bodiless =
-            self.shared.reply_body == ReplyBody::Never || matches!(head.status, 204 | 304);
+        let bodiless = rules.reply_body == ReplyBody::Never || matches!(head.status, 204 | 304);
         match head.framing {
             _ if bodiless => return Ok(End::Reached),
             Framing::Length(length) => {
-                self.check_length(length)?;
+                rules.check_length(self.status, length)?;
                 if length == 0 {
                     return Ok(End::Reached);
                 }
@@ -259,26 +293,10 @@ impl Http1Connection {
         Ok(End::Ahead)
     }
 
-    /// What this reply must contain. The page of an error is its own affair.
-    fn expected(&self) -> Option<&ExpectedBody> {
-        let expected = self.shared.expected.as_deref()?;
-        let bodiless = self.shared.reply_body == ReplyBody::Never;
-        (self.status < 400 && !bodiless).then_some(expected)
-    }
-
-    fn check_length(&self, received: u64) -> Result<(), ReplyError> {
-        match self.expected() {
-            Some(expected) if expected.total_bytes != received => {
-                Err(ReplyError::BodyLength { expected: expected.total_bytes, received })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn body(&mut self, part: &[u8]) -> Result<(), ReplyError> {
+    fn body(&mut self, rules: &Rules, part: &[u8]) -> Result<(), ReplyError> {
         let start = self.body_bytes;
         let end = start + part.len() as u64;
-        if let Some(expected) = self.expected() {
+        if let Some(expected) = rules.expected(self.status) {
             if end > expected.total_bytes {
                 return Err(ReplyError::BodyLength {
                     expected: expected.total_bytes,
@@ -301,12 +319,13 @@ impl Http1Connection {
     }
 
     /// Ends the reply and makes ready for the next one.
-    fn complete(&mut self) -> Result<Reply, ReplyError> {
-        self.check_length(self.body_bytes)?;
+    fn complete(&mut self, rules: &Rules) -> Result<Reply, ReplyError> {
+        rules.check_length(self.status, self.body_bytes)?;
         let reply = Reply {
             status: Some(self.status),
             interim_replies: self.interim_replies,
             persistence: self.persistence,
+            check: Check::Slow,
         };
         self.restart();
         Ok(reply)

@@ -11,37 +11,45 @@ mod lines;
 
 use std::fmt;
 
-/// What all connections of a load have in common.
-pub(crate) trait Codec {
+/// What a load speaks, as one thread knows it: what its connections have in common, and what is
+/// learned from their replies.
+///
+/// The requests of a connection are one stream of bytes: requests of equal length, one behind the
+/// other. A position in that stream says what is to be sent next, so that no request is ever
+/// copied, and several of them go out in one piece. Replies are checked in the order of their
+/// requests.
+pub(crate) trait Codec: Clone {
     /// The state of one connection.
-    type Connection: ConnectionCodec;
+    type Connection: fmt::Debug;
 
     /// The state of the connection with this number, which is unique over all threads.
     fn connection(&self, number: usize) -> Self::Connection;
-}
 
-/// The requests and replies of one connection.
-///
-/// Replies are checked in the order of their requests, so that several requests may one day be in
-/// flight.
-pub(crate) trait ConnectionCodec: fmt::Debug {
-    /// Forgets what was half received: the connection is made anew.
-    fn restart(&mut self);
+    /// Forgets what was half received: the connection is made anew, and its stream begins again.
+    fn restart(&self, connection: &mut Self::Connection);
 
-    /// Makes the next request the one that [`Self::request`] gives.
-    fn begin(&mut self);
+    /// How long each request is, at least one byte.
+    fn request_bytes(&self) -> u64;
 
-    /// The bytes of the request to send.
-    fn request(&self) -> &[u8];
+    /// The bytes of the stream of requests from `position` on: at least one, at most `wanted`.
+    fn outgoing<'a>(
+        &'a self,
+        connection: &'a Self::Connection,
+        position: u64,
+        wanted: u64,
+    ) -> &'a [u8];
 
-    /// Checks bytes of a reply. It stops at the end of a reply, so that the caller sees what lies
-    /// behind it.
+    /// How many bytes of replies are worth receiving in one piece.
+    fn reply_bytes_hint(&self) -> usize;
+
+    /// Checks bytes of a reply, at least one. It stops at the end of a reply, so that the caller
+    /// sees what lies behind it.
     ///
     /// After an error only [`Self::restart`] makes sense.
-    fn feed(&mut self, bytes: &[u8]) -> Result<Fed, ReplyError>;
+    fn feed(&mut self, connection: &mut Self::Connection, bytes: &[u8]) -> Result<Fed, ReplyError>;
 
     /// The peer has closed its side: the reply if this was its end, nothing if more was due.
-    fn finish(&mut self) -> Result<Option<Reply>, ReplyError>;
+    fn finish(&mut self, connection: &mut Self::Connection) -> Result<Option<Reply>, ReplyError>;
 }
 
 /// What became of the bytes that were fed.
@@ -62,6 +70,17 @@ pub(crate) struct Reply {
     pub(crate) interim_replies: u32,
     /// Whether the connection may carry another request.
     pub(crate) persistence: Persistence,
+    /// How it was checked.
+    pub(crate) check: Check,
+}
+
+/// How a reply was checked.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Check {
+    /// By comparison with what was known before it came.
+    Fast,
+    /// By the parser.
+    Slow,
 }
 
 /// Whether a connection outlives a reply.
@@ -124,7 +143,7 @@ pub(crate) enum ReplyError {
     #[error("the echo differs at byte {at}: 0x{sent:02x} was sent, 0x{received:02x} came back")]
     EchoDiffers {
         /// Index of the first wrong byte in the message.
-        at: usize,
+        at: u64,
         /// What was sent there.
         sent: u8,
         /// What came back there.

@@ -13,16 +13,13 @@ use rustix::{
     },
     fd::OwnedFd,
     io::Errno,
-    net::{AddressFamily, SendFlags, SocketFlags, SocketType, ipproto, sockopt},
+    net::{SendFlags, sockopt},
 };
-use std::net::SocketAddr;
 
 use crate::{
-    clock::Clock,
-    codec::Codec,
-    engine::Engine,
+    director::{Action, Command, Director},
+    engine::{Engine, Equipment},
     error::LoadError,
-    session::{Action, Command, Session},
 };
 
 /// Bytes that one read takes at most; also the memory of the whole thread for input.
@@ -59,8 +56,7 @@ struct Place {
 
 /// The engine of one thread.
 pub(crate) struct EpollEngine {
-    address: SocketAddr,
-    clock: Clock,
+    equipment: Equipment,
     epoll: OwnedFd,
     places: Vec<Place>,
     buffer: Vec<u8>,
@@ -68,56 +64,25 @@ pub(crate) struct EpollEngine {
 }
 
 impl EpollEngine {
-    /// An engine for so many connections to one address.
-    pub(crate) fn new(
-        address: SocketAddr,
-        connections: usize,
-        clock: Clock,
-    ) -> Result<Self, LoadError> {
-        let epoll = epoll::create(CreateFlags::CLOEXEC)
-            .map_err(|error| failure("make an epoll instance", error))?;
-        let place = |_| Place { socket: None, generation: 0, watch: Watch::Connect };
-        Ok(Self {
-            address,
-            clock,
-            epoll,
-            places: (0..connections).map(place).collect(),
-            buffer: vec![0; BUFFER_BYTES],
-            events: Vec::with_capacity(EVENTS),
-        })
+    fn now_ns(&self) -> u64 {
+        self.equipment.clock.now_ns()
     }
 
-    fn carry_out<C: Codec>(&mut self, session: &mut Session<C>, command: Command) {
-        match command {
-            Command::Connect(slot) => {
-                let action = match self.connect(slot) {
-                    Ok(()) => return,
-                    Err(error) => session.failed(slot, error, self.clock.now_ns()),
-                };
-                self.act(session, slot, action);
-            }
-            Command::Resume(slot) => {
-                let action = session.resume(slot, self.clock.now_ns());
-                self.act(session, slot, action);
-            }
-            Command::Close(slot) => self.act(session, slot, Action::Close),
-        }
+    fn carry_out<D: Director>(&mut self, director: &mut D, command: Command) {
+        let (slot, action) = match command {
+            Command::Connect(slot) => match self.connect(slot) {
+                Ok(()) => return,
+                Err(error) => (slot, director.failed(slot, error, self.now_ns())),
+            },
+            Command::Send(slot) => (slot, Action::Send),
+            Command::Close(slot) => (slot, Action::Close),
+        };
+        self.act(director, slot, action);
     }
 
     /// Begins to connect. How it ends is told by an event, also when it has ended already.
     fn connect(&mut self, slot: usize) -> Result<(), Errno> {
-        let family = match self.address {
-            SocketAddr::V4(_) => AddressFamily::INET,
-            SocketAddr::V6(_) => AddressFamily::INET6,
-        };
-        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-        let socket =
-            rustix::net::socket_with(family, SocketType::STREAM, flags, Some(ipproto::TCP))?;
-        sockopt::set_tcp_nodelay(&socket, true)?;
-        match rustix::net::connect(&socket, &self.address) {
-            Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => {}
-            Err(error) => return Err(error),
-        }
+        let socket = self.equipment.dialer.dial(self.equipment.numbers.of(slot))?;
         let place = &mut self.places[slot];
         place.generation = place.generation.wrapping_add(1);
         place.watch = Watch::Connect;
@@ -126,8 +91,8 @@ impl EpollEngine {
         Ok(())
     }
 
-    /// Does what the session answered, until it answers that the next event is to be awaited.
-    fn act<C: Codec>(&mut self, session: &mut Session<C>, slot: usize, action: Action) {
+    /// Does what the director answered, until it answers that the next event is to be awaited.
+    fn act<D: Director>(&mut self, director: &mut D, slot: usize, action: Action) {
         let mut action = action;
         loop {
             let Some(socket) = &self.places[slot].socket else { return };
@@ -140,18 +105,18 @@ impl EpollEngine {
                 }
                 Action::Send => {}
             }
-            let outgoing = session.outgoing(slot);
+            let outgoing = director.outgoing(slot);
             if outgoing.is_empty() {
                 return;
             }
             match rustix::net::send(socket, outgoing, SendFlags::NOSIGNAL) {
-                Ok(bytes) => action = session.sent(slot, bytes),
+                Ok(bytes) => action = director.sent(slot, bytes),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
                     let Err(error) = self.watch(slot, Watch::Both) else { return };
-                    action = session.failed(slot, error, self.clock.now_ns());
+                    action = director.failed(slot, error, self.now_ns());
                 }
-                Err(error) => action = session.failed(slot, error, self.clock.now_ns()),
+                Err(error) => action = director.failed(slot, error, self.now_ns()),
             }
         }
     }
@@ -166,7 +131,7 @@ impl EpollEngine {
         Ok(())
     }
 
-    fn on_event<C: Codec>(&mut self, session: &mut Session<C>, event: Event) {
+    fn on_event<D: Director>(&mut self, director: &mut D, event: Event) {
         let (slot, generation) = split(event.data);
         let flags = event.flags;
         let Some(place) = self.places.get(slot) else { return };
@@ -174,55 +139,55 @@ impl EpollEngine {
             return;
         }
         if place.watch == Watch::Connect {
-            self.on_connected(session, slot);
+            self.on_connected(director, slot);
             return;
         }
         if flags.intersects(EventFlags::IN | EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR)
         {
-            self.on_input(session, slot, flags);
+            self.on_input(director, slot, flags);
         }
         let place = &self.places[slot];
         let same = place.generation == generation && place.socket.is_some();
         if same && place.watch == Watch::Both && flags.contains(EventFlags::OUT) {
             let action = match self.watch(slot, Watch::Input) {
                 Ok(()) => Action::Send,
-                Err(error) => session.failed(slot, error, self.clock.now_ns()),
+                Err(error) => director.failed(slot, error, self.now_ns()),
             };
-            self.act(session, slot, action);
+            self.act(director, slot, action);
         }
     }
 
-    fn on_connected<C: Codec>(&mut self, session: &mut Session<C>, slot: usize) {
+    fn on_connected<D: Director>(&mut self, director: &mut D, slot: usize) {
         let Some(socket) = &self.places[slot].socket else { return };
         let result = sockopt::socket_error(socket)
             .and_then(|result| result)
             .and_then(|()| self.watch(slot, Watch::Input));
-        let now_ns = self.clock.now_ns();
+        let now_ns = self.now_ns();
         let action = match result {
-            Ok(()) => session.connected(slot, now_ns),
-            Err(error) => session.failed(slot, error, now_ns),
+            Ok(()) => director.connected(slot, now_ns),
+            Err(error) => director.failed(slot, error, now_ns),
         };
-        self.act(session, slot, action);
+        self.act(director, slot, action);
     }
 
-    fn on_input<C: Codec>(&mut self, session: &mut Session<C>, slot: usize, flags: EventFlags) {
+    fn on_input<D: Director>(&mut self, director: &mut D, slot: usize, flags: EventFlags) {
         // Behind the last bytes of the stream its end is waiting, and no further edge will tell.
         let ends = flags.intersects(EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR);
         for _ in 0..READS_PER_TURN {
             let Some(socket) = &self.places[slot].socket else { return };
             let result = rustix::io::read(socket, &mut *self.buffer);
-            let now_ns = self.clock.now_ns();
+            let now_ns = self.now_ns();
             let (action, more) = match result {
-                Ok(0) => (session.finished(slot, now_ns), false),
+                Ok(0) => (director.finished(slot, now_ns), false),
                 Ok(bytes) => {
-                    let action = session.received(slot, &self.buffer[..bytes], now_ns);
+                    let action = director.received(slot, &self.buffer[..bytes], now_ns);
                     (action, ends || bytes == self.buffer.len())
                 }
                 Err(Errno::AGAIN) => return,
                 Err(Errno::INTR) => continue,
-                Err(error) => (session.failed(slot, error, now_ns), false),
+                Err(error) => (director.failed(slot, error, now_ns), false),
             };
-            self.act(session, slot, action);
+            self.act(director, slot, action);
             if !more {
                 return;
             }
@@ -230,23 +195,36 @@ impl EpollEngine {
         // More is left than this connection gets in one turn: have the edge told again.
         let watch = self.places[slot].watch;
         if let Err(error) = self.watch(slot, watch) {
-            let action = session.failed(slot, error, self.clock.now_ns());
-            self.act(session, slot, action);
+            let action = director.failed(slot, error, self.now_ns());
+            self.act(director, slot, action);
         }
     }
 }
 
 impl Engine for EpollEngine {
-    fn turn<C: Codec>(&mut self, session: &mut Session<C>) -> Result<(), LoadError> {
-        let now_ns = self.clock.now_ns();
-        session.tick(now_ns);
-        while let Some(command) = session.next_command(now_ns) {
-            self.carry_out(session, command);
+    fn new(equipment: Equipment) -> Result<Self, LoadError> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC)
+            .map_err(|error| failure("make an epoll instance", error))?;
+        let place = |_| Place { socket: None, generation: 0, watch: Watch::Connect };
+        Ok(Self {
+            equipment,
+            epoll,
+            places: (0..equipment.places).map(place).collect(),
+            buffer: vec![0; BUFFER_BYTES],
+            events: Vec::with_capacity(EVENTS),
+        })
+    }
+
+    fn turn<D: Director>(&mut self, director: &mut D) -> Result<(), LoadError> {
+        director.tick(self.now_ns());
+        while let Some(command) = director.next_command(self.now_ns()) {
+            self.carry_out(director, command);
         }
-        if session.is_over() {
+        if director.is_over() {
             return Ok(());
         }
-        let timeout = timespec(session.wakes_at().saturating_sub(now_ns));
+        let sleep_ns = self.equipment.sleep_ns(self.now_ns(), director.wakes_at());
+        let timeout = timespec(sleep_ns);
         self.events.clear();
         let waited = epoll::wait(
             &self.epoll,
@@ -257,9 +235,9 @@ impl Engine for EpollEngine {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(failure("wait for events", error)),
         }
-        session.found(self.events.len(), self.places.len().min(EVENTS));
+        director.found(self.events.len(), self.places.len().min(EVENTS));
         for index in 0..self.events.len() {
-            self.on_event(session, self.events[index]);
+            self.on_event(director, self.events[index]);
         }
         Ok(())
     }
@@ -280,7 +258,7 @@ fn split(data: EventData) -> (usize, u32) {
 }
 
 fn timespec(nanoseconds: u64) -> Timespec {
-    /// No wait is longer, whatever the session says; it is a bound against mistakes.
+    /// No wait is longer, whatever the director says; it is a bound against mistakes.
     const LONGEST_NS: u64 = 1_000_000_000;
     let bounded = nanoseconds.min(LONGEST_NS);
     Timespec {

@@ -2,10 +2,11 @@
 
 use rustix::io::Errno;
 
-use super::{Action, Phase, Session};
+use super::{Parking, Phase, Session};
 use crate::{
-    codec::{Codec, ConnectionCodec, Persistence, Reply, ReplyError},
-    connection::{Next, Origin},
+    codec::{Codec, Persistence, Reply, ReplyError},
+    connection::{Origin, Stamp},
+    director::Action,
     failure::Failure,
     pace::Pace,
 };
@@ -13,48 +14,45 @@ use crate::{
 /// How long a place waits after its connection could not be made.
 const BACKOFF_NS: u64 = 10_000_000;
 
+/// What a complete reply means for its connection.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Fate {
+    /// It goes on.
+    GoesOn,
+    /// The server ends it behind this reply.
+    Ends,
+}
+
 impl<C: Codec> Session<C> {
-    /// The connection stands.
-    pub(crate) fn connected(&mut self, slot: usize, now_ns: u64) -> Action {
+    pub(super) fn on_connected(&mut self, slot: usize, now_ns: u64) -> Action {
         self.cross_edges(now_ns);
         self.pending -= 1;
-        if self.slots[slot].connection.connected() == Origin::Failure {
+        let connection = &mut self.slots[slot].connection;
+        let since_ns = connection.connecting_since().unwrap_or(now_ns);
+        if connection.connected() == Origin::Failure {
             self.recorder.reconnected();
+        }
+        self.recorder.connected(now_ns.saturating_sub(since_ns));
+        let idle = slot >= self.first_idle;
+        if idle {
+            self.idle_made += 1;
         }
         if self.phase == Phase::Connecting {
             self.unsettled -= 1;
-            self.made += 1;
+            self.made += usize::from(!idle);
             self.last_made_ns = now_ns;
+            return Action::Wait;
         }
-        self.proceed(slot, now_ns)
+        if idle { Action::Wait } else { self.offer(slot, now_ns) }
     }
 
-    /// A connection that the pacer made wait may ask again. The time is that of the request, so it
-    /// is read for each one.
-    pub(crate) fn resume(&mut self, slot: usize, now_ns: u64) -> Action {
-        self.cross_edges(now_ns);
-        let connection = &self.slots[slot].connection;
-        if connection.is_open() && connection.in_flight() == 0 {
-            return self.proceed(slot, now_ns);
-        }
-        Action::Wait
-    }
-
-    /// Bytes were handed to the kernel.
-    pub(crate) fn sent(&mut self, slot: usize, bytes: usize) -> Action {
-        self.recorder.sent(bytes);
-        let slot = &mut self.slots[slot];
-        match slot.connection.sent(bytes, slot.codec.request().len()) {
-            Next::Send => Action::Send,
-            Next::Await => Action::Wait,
-        }
-    }
-
-    /// Bytes have arrived, at least one.
-    pub(crate) fn received(&mut self, slot: usize, bytes: &[u8], now_ns: u64) -> Action {
+    pub(super) fn on_received(&mut self, slot: usize, bytes: &[u8], now_ns: u64) -> Action {
         self.cross_edges(now_ns);
         if self.phase == Phase::Over {
             return Action::Wait;
+        }
+        if slot >= self.first_idle {
+            return self.lose_idle(slot);
         }
         self.recorder.received(bytes.len());
         let mut rest = bytes;
@@ -62,40 +60,36 @@ impl<C: Codec> Session<C> {
             if self.slots[slot].connection.in_flight() == 0 {
                 return self.fail(slot, Failure::Surplus(rest.len()), now_ns);
             }
-            let fed = match self.slots[slot].codec.feed(rest) {
+            let fed = match self.codec.feed(&mut self.slots[slot].codec, rest) {
                 Ok(fed) => fed,
                 Err(error) => return self.fail(slot, Failure::WrongReply(error), now_ns),
             };
             rest = &rest[fed.consumed..];
-            if let Some(reply) = fed.reply
-                && let Err(failure) = self.answered(slot, reply, now_ns)
-            {
-                return self.fail(slot, failure, now_ns);
-            }
-            if let Some(Reply { persistence: Persistence::Close, .. }) = fed.reply
-                && rest.is_empty()
-            {
-                return self.renew(slot);
+            let Some(reply) = fed.reply else { continue };
+            match self.answered(slot, reply, now_ns) {
+                Ok(Fate::GoesOn) => {}
+                Ok(Fate::Ends) if rest.is_empty() => return self.end_by_server(slot, now_ns),
+                Ok(Fate::Ends) => return self.fail(slot, Failure::Surplus(rest.len()), now_ns),
+                Err(failure) => return self.fail(slot, failure, now_ns),
             }
         }
-        if self.slots[slot].connection.in_flight() == 0 {
-            return self.proceed(slot, now_ns);
-        }
-        Action::Wait
+        self.go_on(slot, now_ns)
     }
 
-    /// The server has closed its side.
-    pub(crate) fn finished(&mut self, slot: usize, now_ns: u64) -> Action {
+    pub(super) fn on_finished(&mut self, slot: usize, now_ns: u64) -> Action {
         self.cross_edges(now_ns);
         if self.phase == Phase::Over {
             return Action::Close;
         }
-        if self.slots[slot].connection.in_flight() == 0 {
-            return self.renew(slot);
+        if slot >= self.first_idle {
+            return self.lose_idle(slot);
         }
-        let failure = match self.slots[slot].codec.finish() {
+        if self.slots[slot].connection.in_flight() == 0 {
+            return self.end_by_server(slot, now_ns);
+        }
+        let failure = match self.codec.finish(&mut self.slots[slot].codec) {
             Ok(Some(reply)) => match self.answered(slot, reply, now_ns) {
-                Ok(()) => return self.renew(slot),
+                Ok(_) => return self.end_by_server(slot, now_ns),
                 Err(failure) => failure,
             },
             Ok(None) => Failure::ClosedEarly,
@@ -104,69 +98,125 @@ impl<C: Codec> Session<C> {
         self.fail(slot, failure, now_ns)
     }
 
-    /// The socket has failed, or could not be made.
-    pub(crate) fn failed(&mut self, slot: usize, error: Errno, now_ns: u64) -> Action {
+    pub(super) fn on_failed(&mut self, slot: usize, error: Errno, now_ns: u64) -> Action {
         self.cross_edges(now_ns);
         if self.phase == Phase::Over {
             return Action::Close;
         }
-        let failure = if self.slots[slot].connection.is_connecting() {
-            Failure::of_connecting(error)
-        } else {
-            Failure::of_open(error)
-        };
-        self.fail(slot, failure, now_ns)
+        let connection = &self.slots[slot].connection;
+        if connection.connecting_since().is_some() {
+            return self.fail(slot, Failure::of_connecting(error), now_ns);
+        }
+        if slot >= self.first_idle {
+            return self.lose_idle(slot);
+        }
+        self.fail(slot, Failure::of_open(error), now_ns)
     }
 
     /// A reply is complete. It may still be too late, or have come too early.
-    fn answered(&mut self, slot: usize, reply: Reply, now_ns: u64) -> Result<(), Failure> {
-        let connection = &mut self.slots[slot].connection;
-        if connection.sending_from().is_some() {
+    fn answered(&mut self, slot: usize, reply: Reply, now_ns: u64) -> Result<Fate, Failure> {
+        let place = &mut self.slots[slot];
+        if !place.connection.is_oldest_sent(self.codec.request_bytes()) {
             return Err(Failure::WrongReply(ReplyError::BeforeRequest));
         }
-        let since_ns = connection.waiting_since().unwrap_or(now_ns);
-        let latency_ns = now_ns.saturating_sub(since_ns);
-        if latency_ns >= self.timing.timeout_ns {
+        let since_ns = place.connection.waiting_since().unwrap_or(now_ns);
+        if now_ns.saturating_sub(since_ns) >= self.conduct.timeout_ns {
             return Err(Failure::Timeout);
         }
-        connection.answered();
+        let now = Stamp { due_ns: now_ns, begun_ns: now_ns };
+        let stamp = place.connection.answered().unwrap_or(now);
         self.last_reply_ns = now_ns;
+        let is_refusal = reply.status.is_some_and(|status| status >= 400);
         if let Some(status) = reply.status {
             self.recorder.status(status, reply.interim_replies);
-            if status >= 400 {
-                self.recorder.failed(Failure::Status(status));
-                self.end_requests(1, now_ns);
-                return Ok(());
+            if is_refusal {
+                self.recorder.failed(Failure::Status(status), 0);
             }
         }
-        self.recorder.reply(slot, now_ns, latency_ns);
+        if !is_refusal {
+            self.recorder.reply(reply, stamp, now_ns);
+            self.slots[slot].replies += 1;
+        }
         self.end_requests(1, now_ns);
-        Ok(())
+        match reply.persistence {
+            Persistence::Keep => Ok(Fate::GoesOn),
+            Persistence::Close => Ok(Fate::Ends),
+        }
     }
 
-    /// A connection without anything in flight goes on as the pacer says.
-    fn proceed(&mut self, slot: usize, now_ns: u64) -> Action {
+    /// A connection on which everything that came has been looked at goes on, or is closed because
+    /// it has carried all that it should.
+    fn go_on(&mut self, slot: usize, now_ns: u64) -> Action {
+        let connection = &self.slots[slot].connection;
+        let carried = connection.begun() >= self.conduct.requests_per_connection;
+        if carried && connection.in_flight() == 0 && self.phase != Phase::Over {
+            self.recorder.client_closed();
+            return self.renew(slot);
+        }
+        self.offer(slot, now_ns)
+    }
+
+    /// A connection begins as many requests as it has room for and the pacer lets it.
+    fn offer(&mut self, slot: usize, now_ns: u64) -> Action {
         if self.phase == Phase::Over {
             return Action::Wait;
         }
-        match self.pacer.next(now_ns) {
-            Pace::Send => {
-                let slot = &mut self.slots[slot];
-                slot.codec.begin();
-                slot.connection.begin(now_ns);
-                Action::Send
+        let mut action = Action::Wait;
+        while self.has_room(slot) {
+            match self.pacer.next(now_ns) {
+                Pace::Send { due_ns } => {
+                    self.begin(slot, due_ns, now_ns);
+                    action = Action::Send;
+                }
+                Pace::Wait => {
+                    self.park(slot, now_ns);
+                    break;
+                }
             }
-            Pace::Wait { until_ns } => {
-                self.parked.push(slot);
-                self.parked_until_ns = self.parked_until_ns.min(until_ns);
-                self.attention_ns = self.attention_ns.min(until_ns);
-                Action::Wait
-            }
-            Pace::Done => Action::Wait,
+        }
+        action
+    }
+
+    fn park(&mut self, slot: usize, now_ns: u64) {
+        if self.slots[slot].parking == Parking::Unknown {
+            self.slots[slot].parking = Parking::Known;
+            // Places are numbered by the number of connections, which has far fewer bits.
+            self.pacer.park(u32::try_from(slot).unwrap_or(u32::MAX), now_ns);
         }
     }
 
-    /// The server has ended the connection in an orderly way; another one takes its place at once.
+    /// The connection that has begun a request because one is due.
+    pub(super) fn next_request(&mut self, now_ns: u64) -> Option<usize> {
+        self.cross_edges(now_ns);
+        if matches!(self.phase, Phase::Connecting | Phase::Over) {
+            return None;
+        }
+        loop {
+            let (slot, due_ns) = self.pacer.pop(now_ns)?;
+            let slot = slot as usize;
+            self.slots[slot].parking = Parking::Unknown;
+            if !self.has_room(slot) {
+                self.pacer.put_back(due_ns);
+                continue;
+            }
+            self.begin(slot, due_ns, now_ns);
+            self.offer(slot, now_ns);
+            return Some(slot);
+        }
+    }
+
+    /// The server has ended the connection in an orderly way, unless it owes a reply on it.
+    fn end_by_server(&mut self, slot: usize, now_ns: u64) -> Action {
+        if self.slots[slot].connection.in_flight() > 0 {
+            return self.fail(slot, Failure::ClosedEarly, now_ns);
+        }
+        if self.phase == Phase::Window {
+            self.recorder.server_closed();
+        }
+        self.renew(slot)
+    }
+
+    /// The connection has ended in an orderly way; another one takes its place at once.
     fn renew(&mut self, slot: usize) -> Action {
         self.slots[slot].connection.close(Origin::Renewal);
         if self.phase != Phase::Connecting {
@@ -175,27 +225,37 @@ impl<C: Codec> Session<C> {
         Action::Close
     }
 
+    /// A connection that was to stay silent is gone, or did not stay silent. It is not made again:
+    /// the crowd would become load.
+    fn lose_idle(&mut self, slot: usize) -> Action {
+        self.idle_lost += 1;
+        self.slots[slot].connection.close(Origin::Failure);
+        Action::Close
+    }
+
     /// Counts a failure, ends the connection and has it made again.
     #[cold]
     pub(super) fn fail(&mut self, slot: usize, failure: Failure, now_ns: u64) -> Action {
-        let connection = &mut self.slots[slot].connection;
-        let was_connecting = connection.is_connecting();
-        let in_flight = connection.in_flight() as u64;
-        connection.close(Origin::Failure);
+        let was_connecting = self.slots[slot].connection.connecting_since().is_some();
+        let in_flight = self.slots[slot].connection.in_flight() as u64;
         if failure == Failure::Timeout {
-            self.recorder.censored(self.timing.timeout_ns);
+            self.time_out(slot, now_ns);
+        } else {
+            self.recorder.failed(failure, in_flight.saturating_sub(1));
         }
-        self.recorder.failed(failure);
+        self.slots[slot].connection.close(Origin::Failure);
         if was_connecting {
             self.pending -= 1;
         }
         match (self.phase, was_connecting) {
             (Phase::Connecting, true) => self.unsettled -= 1,
             (Phase::Connecting, false) => {}
+            (_, true) if slot >= self.first_idle => {}
             (_, true) => {
                 // The request that this connection would have carried fails with it, if there was
                 // one: the last ones may be in flight on other connections.
-                if self.pacer.forgo() {
+                if self.slots[slot].left > 0 && self.pacer.forgo() {
+                    self.slots[slot].left -= 1;
                     self.end_requests(1, now_ns);
                 }
                 let until_ns = now_ns + BACKOFF_NS;
@@ -208,6 +268,24 @@ impl<C: Codec> Session<C> {
             }
         }
         Action::Close
+    }
+
+    /// Counts each request of a connection that is overdue; the others are lost with it.
+    fn time_out(&mut self, slot: usize, now_ns: u64) {
+        let connection = &self.slots[slot].connection;
+        let (mut overdue, mut lost) = (0_u64, 0);
+        for stamp in connection.stamps() {
+            if overdue == 0 || now_ns.saturating_sub(stamp.begun_ns) >= self.conduct.timeout_ns {
+                overdue += 1;
+                self.recorder.timed_out(stamp);
+            } else {
+                lost += 1;
+            }
+        }
+        for _ in 1..overdue {
+            self.recorder.failed(Failure::Timeout, 0);
+        }
+        self.recorder.failed(Failure::Timeout, lost);
     }
 
     /// So many requests were answered or failed. The last one of the quota ends the load.

@@ -1,7 +1,7 @@
 //! What passes with time: the edges of the window, overdue requests, waits that end.
 
-use super::{Command, Ended, Phase, Session};
-use crate::{codec::Codec, failure::Failure};
+use super::{Ended, Phase, Session};
+use crate::{codec::Codec, director::Command, failure::Failure};
 
 /// The longest time between two looks for requests that are overdue.
 const SCAN_NS: u64 = 100_000_000;
@@ -10,28 +10,29 @@ const SCAN_NS: u64 = 100_000_000;
 const GIVE_UP_TIMEOUTS: u64 = 3;
 
 impl<C: Codec> Session<C> {
-    /// Time has passed. Cheap as long as nothing is due.
-    pub(crate) fn tick(&mut self, now_ns: u64) {
-        if now_ns < self.attention_ns {
-            return;
+    /// Something is due.
+    pub(super) fn attend(&mut self, now_ns: u64) {
+        if self.attention_ns > 0 {
+            self.recorder.stalled(now_ns - self.attention_ns);
         }
         self.cross_edges(now_ns);
         if self.phase == Phase::Over {
             return;
         }
+        self.recorder.pass(now_ns);
         if now_ns >= self.next_scan_ns {
-            self.next_scan_ns = now_ns + (self.timing.timeout_ns / 8).clamp(1_000_000, SCAN_NS);
+            self.next_scan_ns = now_ns + (self.conduct.timeout_ns / 8).clamp(1_000_000, SCAN_NS);
             self.scan(now_ns);
         }
         while self.backoff.front().is_some_and(|(until_ns, _)| now_ns >= *until_ns) {
             self.to_connect.extend(self.backoff.pop_front().map(|(_, slot)| slot));
         }
-        if now_ns >= self.parked_until_ns {
-            self.release();
-        }
         let backoff_ns = self.backoff.front().map_or(u64::MAX, |(until_ns, _)| *until_ns);
-        self.attention_ns =
-            self.phase_end_ns.min(self.next_scan_ns).min(backoff_ns).min(self.parked_until_ns);
+        self.attention_ns = self
+            .phase_end_ns
+            .min(self.next_scan_ns)
+            .min(backoff_ns)
+            .min(self.recorder.slice_ends_at());
     }
 
     /// Looks for what is overdue.
@@ -40,7 +41,7 @@ impl<C: Codec> Session<C> {
             let connection = &self.slots[slot].connection;
             let overdue = connection
                 .waiting_since()
-                .is_some_and(|since_ns| now_ns.saturating_sub(since_ns) >= self.timing.timeout_ns);
+                .is_some_and(|since_ns| now_ns.saturating_sub(since_ns) >= self.conduct.timeout_ns);
             if !overdue {
                 continue;
             }
@@ -57,7 +58,7 @@ impl<C: Codec> Session<C> {
         }
         if self.phase == Phase::Window && self.quota.is_some() {
             let silent_ns = now_ns - self.last_reply_ns.max(self.edges.window_start_ns);
-            if silent_ns >= self.timing.timeout_ns.saturating_mul(GIVE_UP_TIMEOUTS) {
+            if silent_ns >= self.conduct.timeout_ns.saturating_mul(GIVE_UP_TIMEOUTS) {
                 self.end(Some(now_ns));
             }
         }
@@ -66,20 +67,9 @@ impl<C: Codec> Session<C> {
     /// Where nothing has been connected for a whole timeout, what has not been tried yet would only
     /// take as long, batch by batch. It is tried again when the load runs.
     fn give_up_connecting(&mut self, now_ns: u64) {
-        if now_ns.saturating_sub(self.last_made_ns) >= self.timing.timeout_ns {
+        if now_ns.saturating_sub(self.last_made_ns) >= self.conduct.timeout_ns {
             self.unsettled -= self.to_connect.len();
             self.to_connect.clear();
-        }
-    }
-
-    /// Has the pacer asked again for every connection that it made wait.
-    fn release(&mut self) {
-        self.parked_until_ns = u64::MAX;
-        for slot in std::mem::take(&mut self.parked) {
-            let connection = &self.slots[slot].connection;
-            if connection.is_open() {
-                self.commands.push_back(Command::Resume(slot));
-            }
         }
     }
 
@@ -99,12 +89,7 @@ impl<C: Codec> Session<C> {
         }
         let edges = self.edges;
         if self.phase == Phase::Warmup && edges.window_start_ns < edges.window_end_ns {
-            self.phase = Phase::Window;
-            self.phase_end_ns = edges.window_end_ns;
-            self.cpu_start_ns = (self.cpu_clock)();
-            self.recorder.open_window(edges.window_start_ns);
-            self.pacer.enter_window(self.in_flight());
-            self.end_requests(0, edges.window_start_ns);
+            self.open_window(edges.window_start_ns);
         }
         if now_ns < edges.window_end_ns || self.phase == Phase::Over {
             return;
@@ -118,12 +103,27 @@ impl<C: Codec> Session<C> {
         }
     }
 
+    fn open_window(&mut self, window_start_ns: u64) {
+        self.phase = Phase::Window;
+        self.phase_end_ns = self.edges.window_end_ns;
+        self.cpu_start_ns = (self.cpu_clock)();
+        self.recorder.open_window(window_start_ns);
+        self.pacer.enter_window(window_start_ns, self.in_flight());
+        for slot in &mut self.slots[..self.first_idle] {
+            slot.replies = 0;
+            if let Some(count) = self.conduct.count_per_connection {
+                slot.left = count.saturating_sub(slot.connection.in_flight() as u64);
+            }
+        }
+        self.end_requests(0, window_start_ns);
+    }
+
     /// What was overdue when the window ended has timed out in it, also if no scan has seen it yet.
     fn expire_at_end(&mut self, window_end_ns: u64) {
         for slot in 0..self.slots.len() {
             let since_ns = self.slots[slot].connection.waiting_since();
             let is_overdue = since_ns.is_some_and(|since_ns| {
-                window_end_ns.saturating_sub(since_ns) >= self.timing.timeout_ns
+                window_end_ns.saturating_sub(since_ns) >= self.conduct.timeout_ns
             });
             if is_overdue && self.slots[slot].connection.is_open() {
                 self.fail(slot, Failure::Timeout, window_end_ns);
@@ -135,7 +135,7 @@ impl<C: Codec> Session<C> {
         }
     }
 
-    pub(super) fn in_flight(&self) -> u64 {
+    fn in_flight(&self) -> u64 {
         self.slots.iter().map(|slot| slot.connection.in_flight() as u64).sum()
     }
 
@@ -150,8 +150,33 @@ impl<C: Codec> Session<C> {
             gave_up_requests: if window_end_ns < Some(self.edges.window_end_ns) { left } else { 0 },
         });
         if let Some(window_end_ns) = window_end_ns {
+            self.settle(window_end_ns);
             self.recorder.close_window(window_end_ns);
         }
         self.phase = Phase::Over;
+    }
+
+    /// Every request that the schedule demanded in the window is a sample of the latency. What was
+    /// not answered by its end, or could not even be sent, is so with the time that had passed since
+    /// it was due: a lower bound. Where latencies count from the sending, nothing is owed.
+    fn settle(&mut self, window_end_ns: u64) {
+        let (recorder, slots) = (&mut self.recorder, &self.slots);
+        let mut owed = 0;
+        let skips = self.conduct.latency_from_begin;
+        let sent = self.pacer.settle(window_end_ns, |due_ns| {
+            if skips {
+                return;
+            }
+            owed += 1;
+            recorder.unfinished(window_end_ns.saturating_sub(due_ns));
+        });
+        let Some(sent) = sent else { return };
+        recorder.offered(sent + owed, owed);
+        if skips {
+            return;
+        }
+        for stamp in slots.iter().flat_map(|slot| slot.connection.stamps()) {
+            recorder.unfinished(window_end_ns.saturating_sub(stamp.due_ns));
+        }
     }
 }

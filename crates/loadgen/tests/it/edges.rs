@@ -14,6 +14,7 @@ use crate::{
     timed,
 };
 
+/// The report and the events, apart from the intervals, whose number depends on the time it took.
 fn observed(config: &LoadConfig, stop_at: Option<&LoadEvent>) -> (LoadReport, Vec<LoadEvent>) {
     let stop = AtomicBool::new(false);
     let mut events = Vec::new();
@@ -21,7 +22,9 @@ fn observed(config: &LoadConfig, stop_at: Option<&LoadEvent>) -> (LoadReport, Ve
         if Some(&event) == stop_at {
             stop.store(true, Ordering::Relaxed);
         }
-        events.push(event);
+        if !matches!(event, LoadEvent::Interval(_)) {
+            events.push(event);
+        }
     });
     (report.unwrap(), events)
 }

@@ -74,6 +74,7 @@ fn load(rate: f64, errors: u64) -> LoadReport {
             latency_ns_p50: 50_000,
             latency_ns_p75: 60_000,
             latency_ns_p90: 70_000,
+            latency_ns_p95: 70_000,
             latency_ns_p99: 1_500_000,
             latency_ns_p999: 2_000_000,
             latency_ns_max: 3_000_000,

@@ -45,6 +45,7 @@ fn good_load() -> LoadReport {
             latency_ns_p50: 100_000,
             latency_ns_p75: 100_000,
             latency_ns_p90: 100_000,
+            latency_ns_p95: 100_000,
             latency_ns_p99: 100_000,
             latency_ns_p999: 100_000,
             latency_ns_max: 100_000,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{EngineChoice, LOAD_FORMAT, LoadConfig, Stop};
+use super::{EngineChoice, LOAD_FORMAT, LoadConfig, LoadModel, Stop};
 
 /// What failed, by kind. Each failed request or connection is counted in exactly one field.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -25,12 +25,14 @@ pub struct ErrorCounts {
     pub status: u64,
     /// Any other failure of the socket.
     pub socket: u64,
+    /// Further requests that were in flight on a connection that failed.
+    pub lost: u64,
 }
 
 impl ErrorCounts {
     /// Name and count of each kind, in the order of the fields.
     #[must_use]
-    pub const fn kinds(&self) -> [(&'static str, u64); 9] {
+    pub const fn kinds(&self) -> [(&'static str, u64); 10] {
         [
             ("refused", self.refused),
             ("connect", self.connect),
@@ -41,6 +43,7 @@ impl ErrorCounts {
             ("surplus", self.surplus),
             ("status", self.status),
             ("socket", self.socket),
+            ("lost", self.lost),
         ]
     }
 
@@ -61,15 +64,18 @@ impl ErrorCounts {
         self.surplus += other.surplus;
         self.status += other.status;
         self.socket += other.socket;
+        self.lost += other.lost;
     }
 }
 
-/// Latency of the requests of the window, up to the arrival of the last byte of the reply.
+/// One distribution of times.
 ///
-/// The clock is read once for each arrival. That is the end of one latency and the beginning of the
+/// A latency goes up to the arrival of the last byte of the reply. The clock is read once for each
+/// arrival. In a closed loop that is the end of one latency and the beginning of the
 /// next: a request begins when the previous reply on its connection has arrived, so that what the
 /// generator does until the request is handed to the kernel is in its latency. The first request on
-/// a connection begins at the moment before it is sent.
+/// a connection begins at the moment before it is sent. With a schedule a latency begins when the
+/// request was due.
 ///
 /// All times are nanoseconds out of one high dynamic range histogram with three significant digits.
 /// A request that timed out is in it with the timeout as its latency: a lower bound, also called a
@@ -94,6 +100,8 @@ pub struct LatencySummary {
     pub latency_ns_p75: u64,
     /// 90th percentile.
     pub latency_ns_p90: u64,
+    /// 95th percentile.
+    pub latency_ns_p95: u64,
     /// 99th percentile.
     pub latency_ns_p99: u64,
     /// 99.9th percentile.
@@ -131,6 +139,72 @@ pub struct Fairness {
     pub jain_index: f64,
 }
 
+/// How replies were checked.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct ReplyChecks {
+    /// Compared with the template that was made of an earlier reply: same length, same bytes, but
+    /// for fields whose values do not matter.
+    pub fast: u64,
+    /// Read by the parser in full.
+    pub slow: u64,
+}
+
+/// What a schedule demanded and what came of it.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Offered {
+    /// Requests that were due in the window.
+    pub due: u64,
+    /// Of those, requests that could not be sent before the window ended, because no connection was
+    /// free. They are censored samples of the latency, like timeouts.
+    pub owed_at_end: u64,
+    /// Requests that were due in the window, per second.
+    pub requests_per_second: f64,
+}
+
+/// Connections that were to stay silent.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct IdleCounts {
+    /// How many could be made.
+    pub made: u64,
+    /// How many of those the server closed, or sent bytes on, before the load was over.
+    pub lost: u64,
+}
+
+/// A part of the load.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Before the window; it does not count.
+    Warmup,
+    /// The window.
+    Window,
+}
+
+/// What happened in one interval of the load, over all threads.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Interval {
+    /// Which part of the load it belongs to.
+    pub phase: Phase,
+    /// When it began, after the beginning of the load.
+    pub start_ns: u64,
+    /// How long it was.
+    pub length_ns: u64,
+    /// Correct replies.
+    pub requests: u64,
+    /// `requests` over `length_ns`.
+    pub requests_per_second: f64,
+    /// Failures of all kinds.
+    pub errors: u64,
+    /// Bytes received.
+    pub bytes_received: u64,
+    /// Median latency; absent where nothing was answered and nothing timed out.
+    pub latency_ns_p50: Option<u64>,
+    /// 99th percentile.
+    pub latency_ns_p99: Option<u64>,
+    /// Largest latency.
+    pub latency_ns_max: Option<u64>,
+}
+
 /// The result of one load.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct LoadReport {
@@ -142,6 +216,8 @@ pub struct LoadReport {
     pub config: LoadConfig,
     /// The engine that was used.
     pub engine: EngineChoice,
+    /// Why it is not the one that [`EngineChoice::Auto`] prefers, if it is not.
+    pub engine_fallback: Option<String>,
     /// Whether the load ended before its stop condition, by a signal.
     pub interrupted: bool,
     /// Length of the measured window. With [`Stop::Requests`]: until the last reply.
@@ -157,18 +233,35 @@ pub struct LoadReport {
     /// Latency of the requests of the window; absent when nothing was answered and nothing timed
     /// out.
     pub latency: Option<LatencySummary>,
+    /// With a schedule: from the moment a request was sent.
+    pub service: Option<LatencySummary>,
+    /// With a schedule: how much later than due requests were sent.
+    pub lag: Option<LatencySummary>,
+    /// How long connections of the whole load took to be made; with TLS, to be ready for a request.
+    pub connect: Option<LatencySummary>,
+    /// With a schedule: what it demanded.
+    pub offered: Option<Offered>,
     /// Rates of single threads.
     pub thread_rate: ThreadRate,
     /// Failures in the window and while connecting.
     pub errors: ErrorCounts,
     /// One failure of each kind that happened, in words.
     pub error_examples: Vec<String>,
+    /// How replies were checked.
+    pub checks: ReplyChecks,
     /// HTTP replies by class of status: 1xx, 2xx, 3xx, 4xx, 5xx.
     pub status_classes: [u64; 5],
     /// Connections that could be made at the start.
     pub connections_made: usize,
     /// Connections made again after a failure, over the whole load.
     pub reconnects: u64,
+    /// Connections that the client closed because they had carried as many requests as they should,
+    /// in the window.
+    pub client_closes: u64,
+    /// Connections that the server closed between two requests, in the window.
+    pub server_closes: u64,
+    /// Connections that were to stay silent.
+    pub idle: IdleCounts,
     /// How evenly the connections were served.
     pub fairness: Fairness,
     /// Requests without an answer when the window ended.
@@ -179,6 +272,14 @@ pub struct LoadReport {
     pub ready_share: f64,
     /// CPU time of each thread of the generator in the window.
     pub thread_cpu_ns: Vec<u64>,
+    /// The longest time by which a thread of the generator came too late to look at its connections,
+    /// because something else had its CPU or because it was stopped.
+    pub stall_ns_max: u64,
+    /// Correct replies in each whole 100 ms of the window, over all threads.
+    pub requests_per_100ms: Vec<u64>,
+    /// Requests per second that the generator reaches with the same load on a server that does
+    /// nothing but answer, if that was measured.
+    pub ceiling_requests_per_second: Option<f64>,
 }
 
 impl LoadReport {
@@ -195,7 +296,11 @@ impl LoadReport {
         let busy = self.requests_per_second * latency.latency_ns_mean / 1e9;
         let short = (self.window_ns as f64) < LATENCIES * latency.latency_ns_mean;
         let timed = matches!(self.config.stop, Stop::After(_));
-        (timed && !short && busy < FEW * self.connections_made as f64).then_some(busy)
+        let closed = self.config.model == LoadModel::Closed;
+        let closed = closed && self.config.requests_per_connection.is_none();
+        let depth = self.config.pipeline as f64;
+        (timed && closed && !short && busy < FEW * depth * self.connections_made as f64)
+            .then_some(busy)
     }
 
     /// The report of a load in which nothing has happened yet.
@@ -206,6 +311,7 @@ impl LoadReport {
             wirebench,
             config,
             engine,
+            engine_fallback: None,
             interrupted: false,
             window_ns: 0,
             requests: 0,
@@ -213,16 +319,27 @@ impl LoadReport {
             bytes_received: 0,
             bytes_sent: 0,
             latency: None,
+            service: None,
+            lag: None,
+            connect: None,
+            offered: None,
             thread_rate: ThreadRate::default(),
             errors: ErrorCounts::default(),
             error_examples: Vec::new(),
+            checks: ReplyChecks::default(),
             status_classes: [0; 5],
             connections_made: 0,
             reconnects: 0,
+            client_closes: 0,
+            server_closes: 0,
+            idle: IdleCounts::default(),
             fairness: Fairness::default(),
             in_flight_at_end: 0,
             ready_share: 0.0,
             thread_cpu_ns: Vec::new(),
+            stall_ns_max: 0,
+            requests_per_100ms: Vec::new(),
+            ceiling_requests_per_second: None,
         }
     }
 }
@@ -239,6 +356,8 @@ pub enum LoadEvent {
         /// How many.
         connections: usize,
     },
+    /// An interval of the load has passed.
+    Interval(Interval),
     /// The measured window begins.
     WindowStart,
     /// The measured window has ended.
@@ -268,10 +387,11 @@ mod tests {
             surplus: 64,
             status: 128,
             socket: 256,
+            lost: 512,
         };
-        assert_eq!(counts.total(), 511);
+        assert_eq!(counts.total(), 1023);
         let mut sum = counts;
         sum.add(&counts);
-        assert_eq!(sum.total(), 1022);
+        assert_eq!(sum.total(), 2046);
     }
 }

@@ -4,16 +4,41 @@ use super::*;
 use proptest::prelude::*;
 
 fn http(expected: Option<&[u8]>) -> Http1 {
+    let expected = expected.map(|body| Arc::new(ExpectedBody::new(body)));
     Http1 {
-        request: Arc::from(&b"GET / HTTP/1.1\r\n\r\n"[..]),
-        reply_body: ReplyBody::AsFramed,
-        expected: expected.map(|body| Arc::new(ExpectedBody::new(body))),
+        requests: Requests::new(b"GET / HTTP/1.1\r\n\r\n", 1),
+        rules: Rules { reply_body: ReplyBody::AsFramed, expected },
+        reply_bytes: 0,
+    }
+}
+
+/// A codec with one connection.
+struct Checker {
+    http: Http1,
+    connection: Http1Connection,
+}
+
+impl Checker {
+    fn new(http: &Http1) -> Self {
+        Self { http: http.clone(), connection: http.connection(0) }
+    }
+
+    fn feed(&mut self, bytes: &[u8]) -> Result<Fed, ReplyError> {
+        self.http.feed(&mut self.connection, bytes)
+    }
+
+    fn finish(&mut self) -> Result<Option<Reply>, ReplyError> {
+        self.http.finish(&mut self.connection)
+    }
+
+    fn restart(&mut self) {
+        self.http.restart(&mut self.connection);
     }
 }
 
 /// Feeds the pieces until the first complete reply; closes behind the last piece.
 fn verdict(http: &Http1, pieces: &[&[u8]]) -> Result<Option<Reply>, ReplyError> {
-    let mut connection = http.connection(0);
+    let mut connection = Checker::new(http);
     for piece in pieces {
         let fed = connection.feed(piece)?;
         if fed.reply.is_some() {
@@ -36,7 +61,7 @@ const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello world!
 
 #[test]
 fn a_sized_reply_is_complete_with_its_last_byte_and_the_next_may_follow() {
-    let mut connection = http(Some(b"Hello world!")).connection(0);
+    let mut connection = Checker::new(&http(Some(b"Hello world!")));
     let two = [HELLO, HELLO].concat();
     let first = connection.feed(&two).unwrap();
     assert_eq!(first.consumed, HELLO.len());
@@ -105,7 +130,8 @@ fn chunks_with_extensions_and_trailers_are_read_over() {
 fn replies_without_a_body_end_with_their_head() {
     assert_eq!(status(b"HTTP/1.1 204 No Content\r\n\r\n"), Some(204));
     assert_eq!(status(b"HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n"), Some(304));
-    let head = Http1 { reply_body: ReplyBody::Never, ..http(Some(b"Hello world!")) };
+    let mut head = http(Some(b"Hello world!"));
+    head.rules.reply_body = ReplyBody::Never;
     let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n";
     assert!(verdict(&head, &[reply]).unwrap().is_some());
 }
@@ -155,13 +181,13 @@ fn the_page_of_an_error_need_not_be_the_expected_body() {
 
 #[test]
 fn an_endless_head_and_an_endless_trailer_are_refused() {
-    let mut connection = http(None).connection(0);
+    let mut connection = Checker::new(&http(None));
     connection.feed(b"HTTP/1.1 200 OK\r\n").unwrap();
     let line = [&b"X: "[..], &[b'a'; 1000], b"\r\n"].concat();
     let failed = (0..100).find_map(|_| connection.feed(&line).err());
     assert_eq!(failed, Some(ReplyError::HeadTooLong { limit: HEAD_LIMIT_BYTES }));
 
-    let mut connection = http(None).connection(0);
+    let mut connection = Checker::new(&http(None));
     connection.feed(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n").unwrap();
     let failed = (0..100).find_map(|_| connection.feed(&line).err());
     assert_eq!(failed, Some(ReplyError::Chunk("the trailer is too long")));
@@ -169,22 +195,22 @@ fn an_endless_head_and_an_endless_trailer_are_refused() {
 
 #[test]
 fn endless_interim_replies_are_refused() {
-    let mut connection = http(None).connection(0);
+    let mut connection = Checker::new(&http(None));
     let interim = b"HTTP/1.1 100 Continue\r\n\r\n";
     assert!((0..10_000).any(|_| connection.feed(interim).is_err()));
 }
 
 #[test]
 fn a_body_is_learned_from_a_good_reply_and_not_from_an_error() {
-    let mut connection = http(None).connection(0);
-    connection.learn();
+    let mut connection = Checker::new(&http(None));
+    connection.connection.learn();
     connection.feed(HELLO).unwrap();
-    assert_eq!(connection.learned(), Some(ExpectedBody::new(b"Hello world!")));
+    assert_eq!(connection.connection.learned(), Some(ExpectedBody::new(b"Hello world!")));
 
-    let mut connection = http(None).connection(0);
-    connection.learn();
+    let mut connection = Checker::new(&http(None));
+    connection.connection.learn();
     connection.feed(b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno").unwrap();
-    assert_eq!(connection.learned(), None);
+    assert_eq!(connection.connection.learned(), None);
 }
 
 /// Valid replies with the expected body, framed in every way.
@@ -263,7 +289,7 @@ proptest! {
 
     #[test]
     fn no_input_panics(pieces in proptest::collection::vec(any::<Vec<u8>>(), 0..8)) {
-        let mut connection = http(Some(b"Hello world!")).connection(0);
+        let mut connection = Checker::new(&http(Some(b"Hello world!")));
         for piece in &pieces {
             if connection.feed(piece).is_err() {
                 connection.restart();

@@ -1,0 +1,69 @@
+//! What an engine takes its orders from, and what an order is.
+//!
+//! An engine tells what happened and does what it is answered. It decides nothing: what to send, to
+//! whom and when, and what a reply means is the director's. The director touches no socket, and time
+//! is a parameter.
+
+use rustix::io::Errno;
+
+/// What the engine must do with a connection right now.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Action {
+    /// Wait for bytes.
+    Wait,
+    /// Send what [`Director::outgoing`] gives, as much as goes, and wait for bytes as well.
+    Send,
+    /// Close it.
+    Close,
+}
+
+/// What the director wants by itself.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Command {
+    /// Make this connection.
+    Connect(usize),
+    /// Send what [`Director::outgoing`] gives, as much as goes.
+    Send(usize),
+    /// Close it.
+    Close(usize),
+}
+
+/// Directs the connections of one thread. A connection is named by its place, from 0 on; another
+/// connection may be made in a place whose connection was closed.
+pub(crate) trait Director {
+    /// Time has passed. Cheap as long as nothing is due.
+    fn tick(&mut self, now_ns: u64);
+
+    /// The next moment at which [`Self::tick`] or [`Self::next_command`] has something to do.
+    fn wakes_at(&self) -> u64;
+
+    /// What is wanted now, one thing at a time, until there is nothing left. A request that is sent
+    /// begins at this moment, so the clock is read for each call.
+    fn next_command(&mut self, now_ns: u64) -> Option<Command>;
+
+    /// Whether nothing more happens.
+    fn is_over(&self) -> bool;
+
+    /// The engine's wait has found so many connections ready, of so many that it could have found.
+    fn found(&mut self, ready: usize, possible: usize);
+
+    /// The connection stands.
+    fn connected(&mut self, slot: usize, now_ns: u64) -> Action;
+
+    /// What is left to send on a connection, or the first piece of it. Empty when nothing is. The
+    /// bytes stay the same until [`Self::sent`] has told that some of them are gone; what is to be
+    /// sent behind them may grow meanwhile.
+    fn outgoing(&self, slot: usize) -> &[u8];
+
+    /// So many bytes of what is outgoing were handed to the kernel.
+    fn sent(&mut self, slot: usize, bytes: usize) -> Action;
+
+    /// Bytes have arrived, at least one.
+    fn received(&mut self, slot: usize, bytes: &[u8], now_ns: u64) -> Action;
+
+    /// The server has closed its side.
+    fn finished(&mut self, slot: usize, now_ns: u64) -> Action;
+
+    /// The socket has failed, or could not be made.
+    fn failed(&mut self, slot: usize, error: Errno, now_ns: u64) -> Action;
+}

@@ -1,0 +1,185 @@
+//! When requests may be sent, and which connection sends them. Pure: time is a parameter, and all
+//! connections of a thread ask one pacer.
+//!
+//! In a closed loop a connection may send as soon as its last request is answered; with think time,
+//! a while later. A schedule does not ask for replies: requests become due, and any connection that
+//! is free takes the next one.
+
+mod schedule;
+mod supply;
+
+pub(crate) use self::schedule::{Missed, Part, Schedule};
+pub(crate) use self::supply::Supply;
+
+use std::collections::VecDeque;
+
+/// What a connection that could send is told.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Pace {
+    /// Send a request that was due then.
+    Send {
+        /// When.
+        due_ns: u64,
+    },
+    /// Nothing now. The pacer names the connection when there is something.
+    Wait,
+}
+
+/// By which rule requests become due.
+#[derive(Debug)]
+pub(crate) enum Rule {
+    /// As soon as a connection is free.
+    Closed,
+    /// So long after a connection became free.
+    Think {
+        /// How long.
+        delay_ns: u64,
+    },
+    /// By a schedule.
+    Schedule(Schedule),
+}
+
+/// Paces the connections of one thread.
+#[derive(Debug)]
+pub(crate) struct Pacer {
+    rule: Rule,
+    start_ns: u64,
+    supply: Supply,
+    /// Connections that may send, in the order in which they became free, and from when on. With
+    /// each rule the moments never decrease from one to the next.
+    free: VecDeque<(u64, u32)>,
+}
+
+impl Pacer {
+    /// Sends nothing until [`Self::start`].
+    pub(crate) const fn new(rule: Rule, supply: Supply) -> Self {
+        Self { rule, start_ns: u64::MAX, supply, free: VecDeque::new() }
+    }
+
+    /// The load begins then, with these free connections. Where each would pause by itself, their
+    /// first requests are spread over one pause.
+    pub(crate) fn start(&mut self, start_ns: u64, slots: impl ExactSizeIterator<Item = u32>) {
+        self.start_ns = start_ns;
+        if let Rule::Schedule(schedule) = &mut self.rule {
+            schedule.start(start_ns);
+        }
+        let spread_ns = match self.rule {
+            Rule::Think { delay_ns } => delay_ns,
+            Rule::Closed | Rule::Schedule(_) => 0,
+        };
+        let count = slots.len().max(1) as u64;
+        let spread = |index: usize| {
+            let part = u128::from(spread_ns) * index as u128 / u128::from(count);
+            start_ns.saturating_add(u64::try_from(part).unwrap_or(u64::MAX))
+        };
+        self.free = slots.enumerate().map(|(index, slot)| (spread(index), slot)).collect();
+    }
+
+    /// The window begins. What is in flight will be answered in it and so belongs to its quota.
+    pub(crate) fn enter_window(&mut self, now_ns: u64, in_flight: u64) {
+        self.supply.enter_window(in_flight);
+        if let Rule::Schedule(schedule) = &mut self.rule {
+            schedule.enter_window(now_ns);
+        }
+    }
+
+    /// Whether a connection that has just become free, or still is, may send now. [`Pace::Send`]
+    /// counts as a request sent.
+    pub(crate) fn next(&mut self, now_ns: u64) -> Pace {
+        if now_ns < self.start_ns || self.supply.is_empty() {
+            return Pace::Wait;
+        }
+        let due_ns = match &mut self.rule {
+            Rule::Closed => Some(now_ns),
+            Rule::Think { .. } => None,
+            // Who waits already is first.
+            Rule::Schedule(_) if !self.free.is_empty() => None,
+            Rule::Schedule(schedule) => schedule.take_late(now_ns),
+        };
+        match due_ns {
+            Some(due_ns) => {
+                self.supply.take();
+                Pace::Send { due_ns }
+            }
+            None => Pace::Wait,
+        }
+    }
+
+    /// A connection that is free and may not send now is to be named later.
+    pub(crate) fn park(&mut self, slot: u32, now_ns: u64) {
+        match self.rule {
+            // Before the start all wait for it; after that, a closed loop waits only when nothing
+            // more is to be sent.
+            Rule::Closed => {}
+            Rule::Think { delay_ns } => {
+                self.free.push_back((now_ns.saturating_add(delay_ns), slot));
+            }
+            Rule::Schedule(_) => self.free.push_back((0, slot)),
+        }
+    }
+
+    /// A connection whose turn has come, and when its request was due. It counts as sent; a
+    /// connection that cannot send after all gives it back with [`Self::put_back`].
+    pub(crate) fn pop(&mut self, now_ns: u64) -> Option<(u32, u64)> {
+        let (free_ns, slot) = *self.free.front()?;
+        if now_ns < free_ns.max(self.start_ns) || self.supply.is_empty() {
+            return None;
+        }
+        let due_ns = match &mut self.rule {
+            Rule::Closed => now_ns,
+            Rule::Think { .. } => free_ns,
+            Rule::Schedule(schedule) => schedule.take(now_ns)?,
+        };
+        self.free.pop_front();
+        self.supply.take();
+        Some((slot, due_ns))
+    }
+
+    /// The connection that was named cannot send: somebody else takes its request.
+    pub(crate) fn put_back(&mut self, due_ns: u64) {
+        self.supply.put_back();
+        if let Rule::Schedule(schedule) = &mut self.rule {
+            schedule.put_back(due_ns);
+        }
+    }
+
+    /// When [`Self::pop`] has somebody to name.
+    pub(crate) fn wakes_at(&self) -> u64 {
+        let Some((free_ns, _)) = self.free.front() else { return u64::MAX };
+        if self.supply.is_empty() {
+            return u64::MAX;
+        }
+        match &self.rule {
+            Rule::Closed | Rule::Think { .. } => (*free_ns).max(self.start_ns),
+            Rule::Schedule(schedule) => schedule.next_ns(),
+        }
+    }
+
+    /// A request cannot even be sent, for want of a connection. It counts as sent. Says whether
+    /// there was one left to be forgone.
+    pub(crate) const fn forgo(&mut self) -> bool {
+        self.supply.forgo()
+    }
+
+    /// Whether nothing more is to be sent.
+    pub(crate) const fn is_done(&self) -> bool {
+        self.supply.is_empty()
+    }
+
+    /// With a schedule: tells when each request was due that was not sent before `end_ns`, and says
+    /// how many were sent in the window.
+    pub(crate) fn settle(&mut self, end_ns: u64, mut owed: impl FnMut(u64)) -> Option<u64> {
+        let Rule::Schedule(schedule) = &mut self.rule else { return None };
+        let sent = schedule.taken_in_window();
+        while !self.supply.is_empty()
+            && let Some(due_ns) = schedule.take_before(end_ns)
+        {
+            self.supply.take();
+            owed(due_ns);
+        }
+        Some(sent)
+    }
+}
+
+#[cfg(test)]
+mod tests;

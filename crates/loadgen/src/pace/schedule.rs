@@ -1,0 +1,202 @@
+//! A schedule of requests that does not depend on replies: absolute moments in nanoseconds, worked
+//! out from the rate and the number of the request, never from the clock, so that no error adds up.
+//!
+//! Requests are numbered over all threads: thread i of T has those whose number leaves the rest i,
+//! so that together they are as evenly spread as from one thread. The moment of number x is where
+//! the integral of the rate reaches x. At random, the numbers are replaced by the points of a
+//! Poisson process of unit rate (the time change theorem, Çinlar 1975, Introduction to Stochastic
+//! Processes, section 4.7), each thread drawing its own; the sum of independent Poisson processes
+//! is one again.
+
+use wirebench_schema::load::Arrivals;
+
+/// A part of a rate over time, in requests per second. Behind the last part its last rate goes on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Part {
+    /// How long it is.
+    pub(crate) seconds: f64,
+    /// The rate at its beginning.
+    pub(crate) from: f64,
+    /// The rate at its end.
+    pub(crate) to: f64,
+}
+
+impl Part {
+    /// How many requests are due in it.
+    fn requests(&self) -> f64 {
+        f64::midpoint(self.from, self.to) * self.seconds
+    }
+
+    /// When its request of this number is due, in seconds after its beginning.
+    fn seconds_of(&self, number: f64) -> f64 {
+        // The stable solution of from * t + slope * t^2 / 2 = number; with a slope of 0 it is
+        // number / from.
+        let slope = if self.seconds > 0.0 { (self.to - self.from) / self.seconds } else { 0.0 };
+        2.0 * number / (self.from + (self.from * self.from + 2.0 * slope * number).max(0.0).sqrt())
+    }
+}
+
+/// What becomes of requests that were due while no connection was free.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Missed {
+    /// They are sent as soon as possible.
+    Owed,
+    /// They are left out.
+    Skipped,
+}
+
+/// The schedule of one thread.
+#[derive(Debug)]
+pub(crate) struct Schedule {
+    parts: Vec<Part>,
+    /// The part in which the next request lies, how many requests lie before it, and how many
+    /// seconds.
+    part: usize,
+    requests_before: f64,
+    seconds_before: f64,
+    arrivals: Arrivals,
+    missed: Missed,
+    random: fastrand::Rng,
+    threads: f64,
+    /// The number of the next request.
+    number: f64,
+    start_ns: u64,
+    next_ns: u64,
+    /// Requests that were taken and given back.
+    returned: Vec<u64>,
+    window_start_ns: u64,
+    taken_in_window: u64,
+}
+
+impl Schedule {
+    /// The schedule of one thread of so many. There is at least one part, and no rate is 0.
+    #[allow(clippy::cast_precision_loss, reason = "threads are few")]
+    pub(crate) fn new(
+        parts: Vec<Part>,
+        arrivals: Arrivals,
+        missed: Missed,
+        (thread, threads): (usize, usize),
+        seed: u64,
+    ) -> Self {
+        let mut schedule = Self {
+            parts,
+            part: 0,
+            requests_before: 0.0,
+            seconds_before: 0.0,
+            arrivals,
+            missed,
+            random: fastrand::Rng::with_seed(seed.wrapping_add(thread as u64)),
+            threads: threads as f64,
+            number: 0.0,
+            start_ns: 0,
+            next_ns: u64::MAX,
+            returned: Vec::new(),
+            window_start_ns: u64::MAX,
+            taken_in_window: 0,
+        };
+        schedule.number = match arrivals {
+            Arrivals::Even => thread as f64,
+            Arrivals::Poisson => schedule.gap(),
+        };
+        schedule
+    }
+
+    /// The schedule begins then.
+    pub(super) fn start(&mut self, start_ns: u64) {
+        self.start_ns = start_ns;
+        self.next_ns = self.moment();
+    }
+
+    /// From now on taken requests are counted, those that were due before apart.
+    pub(super) const fn enter_window(&mut self, now_ns: u64) {
+        self.window_start_ns = now_ns;
+    }
+
+    /// Requests taken that were due in the window.
+    pub(super) const fn taken_in_window(&self) -> u64 {
+        self.taken_in_window
+    }
+
+    /// When the next request is due.
+    pub(super) fn next_ns(&self) -> u64 {
+        self.returned.last().copied().unwrap_or(self.next_ns)
+    }
+
+    /// The next request, if it is due. Says when it was.
+    pub(super) fn take(&mut self, now_ns: u64) -> Option<u64> {
+        self.take_before(now_ns.saturating_add(1))
+    }
+
+    /// The next request for a connection that has become free only now, if one was due before.
+    pub(super) fn take_late(&mut self, now_ns: u64) -> Option<u64> {
+        match self.missed {
+            Missed::Owed => self.take(now_ns),
+            Missed::Skipped => {
+                self.returned.clear();
+                while self.next_ns <= now_ns {
+                    self.advance();
+                }
+                None
+            }
+        }
+    }
+
+    /// The next request, if it is due before this moment.
+    pub(super) fn take_before(&mut self, end_ns: u64) -> Option<u64> {
+        if self.next_ns() >= end_ns {
+            return None;
+        }
+        let due_ns = self.returned.pop().unwrap_or_else(|| {
+            let due_ns = self.next_ns;
+            self.advance();
+            due_ns
+        });
+        self.taken_in_window += u64::from(due_ns >= self.window_start_ns);
+        Some(due_ns)
+    }
+
+    /// Gives the request back that was taken last.
+    pub(super) fn put_back(&mut self, due_ns: u64) {
+        self.returned.push(due_ns);
+        self.taken_in_window -= u64::from(due_ns >= self.window_start_ns);
+    }
+
+    fn advance(&mut self) {
+        self.number += match self.arrivals {
+            Arrivals::Even => self.threads,
+            Arrivals::Poisson => self.gap(),
+        };
+        self.next_ns = self.moment();
+    }
+
+    /// To the next point of this thread's process, in numbers of all threads: exponential.
+    fn gap(&mut self) -> f64 {
+        -(1.0 - self.random.f64()).ln() * self.threads
+    }
+
+    /// When the next request is due.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a moment is not negative, and a conversion saturates"
+    )]
+    fn moment(&mut self) -> u64 {
+        while self.part + 1 < self.parts.len()
+            && self.number >= self.requests_before + self.parts[self.part].requests()
+        {
+            self.requests_before += self.parts[self.part].requests();
+            self.seconds_before += self.parts[self.part].seconds;
+            self.part += 1;
+        }
+        let part = self.parts[self.part];
+        let number = self.number - self.requests_before;
+        let last = self.part + 1 == self.parts.len();
+        let seconds = if last && number >= part.requests() {
+            part.seconds + (number - part.requests()) / part.to
+        } else {
+            part.seconds_of(number)
+        };
+        let after_ns = ((self.seconds_before + seconds) * 1e9).round();
+        self.start_ns.saturating_add(after_ns as u64)
+    }
+}

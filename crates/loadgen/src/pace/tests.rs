@@ -1,0 +1,194 @@
+//! Tests of the pacer with virtual time.
+
+use super::*;
+use proptest::prelude::*;
+use wirebench_schema::load::Arrivals;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+fn constant(rate: f64) -> Vec<Part> {
+    vec![Part { seconds: 1.0, from: rate, to: rate }]
+}
+
+fn schedule(parts: Vec<Part>, arrivals: Arrivals, threads: (usize, usize)) -> Schedule {
+    Schedule::new(parts, arrivals, Missed::Owed, threads, 1)
+}
+
+/// The moments of all requests in this time, counted from the start.
+fn moments(mut schedule: Schedule, until_ns: u64) -> Vec<u64> {
+    schedule.start(0);
+    std::iter::from_fn(|| schedule.take_before(until_ns)).collect()
+}
+
+fn pacer(rule: Rule, quota: Option<u64>, connections: u32) -> Pacer {
+    let mut pacer = Pacer::new(rule, Supply::new(quota));
+    assert_eq!(pacer.next(5), Pace::Wait);
+    pacer.start(10, 0..connections);
+    pacer
+}
+
+#[test]
+fn nothing_is_sent_before_the_start() {
+    let mut pacer = pacer(Rule::Closed, None, 2);
+    assert_eq!((pacer.pop(9), pacer.wakes_at()), (None, 10));
+    assert_eq!(pacer.pop(10), Some((0, 10)));
+    assert_eq!(pacer.pop(11), Some((1, 11)));
+    assert_eq!((pacer.pop(12), pacer.wakes_at()), (None, u64::MAX));
+    assert_eq!(pacer.next(12), Pace::Send { due_ns: 12 });
+}
+
+#[test]
+fn a_quota_is_given_out_once_and_what_the_warm_up_left_in_flight_belongs_to_it() {
+    let mut pacer = pacer(Rule::Closed, Some(5), 0);
+    for _ in 0..100 {
+        assert_eq!(pacer.next(11), Pace::Send { due_ns: 11 });
+    }
+    pacer.enter_window(12, 2);
+    assert_eq!([pacer.next(12), pacer.next(12)], [Pace::Send { due_ns: 12 }; 2]);
+    assert!(!pacer.is_done());
+    assert!(pacer.forgo());
+    assert!(pacer.is_done());
+    assert_eq!(pacer.next(12), Pace::Wait);
+    assert!(!pacer.forgo());
+}
+
+#[test]
+fn without_a_quota_a_closed_loop_never_ends_by_itself() {
+    let mut pacer = pacer(Rule::Closed, None, 0);
+    pacer.enter_window(12, 3);
+    assert!(pacer.forgo());
+    assert_eq!(pacer.next(u64::MAX - 1), Pace::Send { due_ns: u64::MAX - 1 });
+    assert!(!pacer.is_done());
+}
+
+#[test]
+fn with_think_time_first_requests_are_spread_and_later_ones_follow_their_replies() {
+    let mut pacer = pacer(Rule::Think { delay_ns: 100 }, None, 4);
+    let first: Vec<_> = std::iter::from_fn(|| pacer.pop(1000)).collect();
+    assert_eq!(first, [(0, 10), (1, 35), (2, 60), (3, 85)]);
+    assert_eq!(pacer.next(1000), Pace::Wait);
+    pacer.park(2, 1000);
+    assert_eq!((pacer.pop(1099), pacer.wakes_at()), (None, 1100));
+    assert_eq!(pacer.pop(1150), Some((2, 1100)));
+}
+
+#[test]
+fn a_schedule_waits_for_no_reply_and_owes_what_nobody_could_send() {
+    let rule = Rule::Schedule(schedule(constant(1e8), Arrivals::Even, (0, 1)));
+    let mut pacer = pacer(rule, None, 1);
+    assert_eq!(pacer.pop(10), Some((0, 10)));
+    assert_eq!((pacer.pop(50), pacer.wakes_at()), (None, u64::MAX));
+    assert_eq!(pacer.next(55), Pace::Send { due_ns: 20 });
+    assert_eq!(pacer.next(60), Pace::Send { due_ns: 30 });
+    pacer.enter_window(60, 0);
+    assert_eq!(pacer.next(61), Pace::Send { due_ns: 40 });
+    assert_eq!(pacer.next(62), Pace::Send { due_ns: 50 });
+    assert_eq!(pacer.next(63), Pace::Send { due_ns: 60 });
+    pacer.park(0, 63);
+    assert_eq!(pacer.wakes_at(), 70);
+    let mut owed = Vec::new();
+    assert_eq!(pacer.settle(100, |due_ns| owed.push(due_ns)), Some(1));
+    assert_eq!(owed, [70, 80, 90]);
+}
+
+#[test]
+fn a_free_connection_that_waits_longer_is_first() {
+    let rule = Rule::Schedule(schedule(constant(1e8), Arrivals::Even, (0, 1)));
+    let mut pacer = pacer(rule, None, 2);
+    assert_eq!(pacer.next(10), Pace::Wait);
+    pacer.park(7, 10);
+    let order: Vec<_> = std::iter::from_fn(|| pacer.pop(100)).map(|(slot, _)| slot).collect();
+    assert_eq!(order, [0, 1, 7]);
+}
+
+#[test]
+fn a_request_that_is_given_back_is_the_next_one() {
+    let rule = Rule::Schedule(schedule(constant(1e8), Arrivals::Even, (0, 1)));
+    let mut pacer = pacer(rule, None, 2);
+    let (_, due_ns) = pacer.pop(10).unwrap();
+    pacer.put_back(due_ns);
+    assert_eq!(pacer.pop(10), Some((1, due_ns)));
+}
+
+#[test]
+fn skipped_requests_are_never_sent() {
+    let skipping = Schedule::new(constant(1e8), Arrivals::Even, Missed::Skipped, (0, 1), 1);
+    let mut pacer = pacer(Rule::Schedule(skipping), None, 1);
+    assert_eq!(pacer.pop(10), Some((0, 10)));
+    assert_eq!(pacer.next(55), Pace::Wait);
+    pacer.park(0, 55);
+    assert_eq!((pacer.pop(59), pacer.wakes_at()), (None, 60));
+    assert_eq!(pacer.pop(60), Some((0, 60)));
+}
+
+#[test]
+fn an_hour_at_a_constant_rate_has_exactly_its_requests() {
+    let all = moments(schedule(constant(3000.0), Arrivals::Even, (0, 1)), 3600 * SECOND_NS);
+    assert_eq!(all.len(), 3600 * 3000);
+    assert_eq!(all[3000 * 1800], 1800 * SECOND_NS);
+}
+
+#[test]
+fn threads_share_a_schedule_as_if_they_were_one() {
+    let one = moments(schedule(constant(777.0), Arrivals::Even, (0, 1)), SECOND_NS);
+    let mut three: Vec<u64> = (0..3)
+        .flat_map(|thread| {
+            moments(schedule(constant(777.0), Arrivals::Even, (thread, 3)), SECOND_NS)
+        })
+        .collect();
+    three.sort_unstable();
+    assert_eq!(one, three);
+}
+
+#[test]
+fn a_ramp_has_the_rate_of_each_moment() {
+    let ramp = vec![
+        Part { seconds: 1.0, from: 1000.0, to: 1000.0 },
+        Part { seconds: 10.0, from: 1000.0, to: 3000.0 },
+    ];
+    let all = moments(schedule(ramp, Arrivals::Even, (0, 1)), 12 * SECOND_NS);
+    let between = |from_ns: u64, to_ns: u64| {
+        all.iter().filter(|moment| (from_ns..to_ns).contains(*moment)).count()
+    };
+    assert_eq!(between(0, SECOND_NS), 1000);
+    assert_eq!(between(SECOND_NS, 11 * SECOND_NS), 20_000);
+    // The middle of the ramp: 2000 a second.
+    assert!(
+        between(5 * SECOND_NS + SECOND_NS / 2, 6 * SECOND_NS + SECOND_NS / 2).abs_diff(2000) <= 1
+    );
+    assert_eq!(between(11 * SECOND_NS, 12 * SECOND_NS), 3000);
+}
+
+#[test]
+fn random_arrivals_have_the_mean_and_the_spread_of_a_poisson_process() {
+    let all: Vec<u64> = (0..2)
+        .flat_map(|thread| {
+            moments(schedule(constant(1000.0), Arrivals::Poisson, (thread, 2)), 100 * SECOND_NS)
+        })
+        .collect();
+    // 100,000 expected, with a standard deviation of 316.
+    assert!(all.len().abs_diff(100_000) < 1600, "{}", all.len());
+    let mut per_second = [0_f64; 100];
+    for moment in &all {
+        per_second[usize::try_from(moment / SECOND_NS).unwrap()] += 1.0;
+    }
+    let mean = per_second.iter().sum::<f64>() / 100.0;
+    let variance = per_second.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / 99.0;
+    // Variance over mean is 1; its own standard deviation over 100 intervals is 0.14.
+    assert!((0.4..1.8).contains(&(variance / mean)), "{}", variance / mean);
+}
+
+proptest! {
+    #[test]
+    fn moments_never_go_back(
+        rates in proptest::collection::vec((1_u32..100_000, 1_u32..100_000), 1..5), poisson: bool
+    ) {
+        let parts = rates
+            .iter()
+            .map(|(from, to)| Part { seconds: 0.02, from: f64::from(*from), to: f64::from(*to) })
+            .collect();
+        let arrivals = if poisson { Arrivals::Poisson } else { Arrivals::Even };
+        let all = moments(schedule(parts, arrivals, (0, 1)), SECOND_NS / 10);
+        prop_assert!(all.windows(2).all(|pair| pair[0] <= pair[1]));
+    }
+}

@@ -1,0 +1,181 @@
+//! A part of one thread's load, with all that was counted and measured in it.
+
+use hdrhistogram::Histogram;
+use wirebench_schema::load::{ErrorCounts, LoadModel, Phase};
+
+use crate::failure::{Failure, KINDS};
+
+/// Significant decimal digits of a latency.
+const DIGITS: u8 = 3;
+
+/// Significant decimal digits of the time that connecting takes.
+const CONNECT_DIGITS: u8 = 2;
+
+/// Which histograms a load needs. All of one load are alike, so that they can be added up.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Histograms {
+    highest_ns: u64,
+    has_schedule: bool,
+}
+
+impl Histograms {
+    /// Those of this model, where no latency is above `highest_ns`.
+    pub(crate) const fn new(model: &LoadModel, highest_ns: u64) -> Self {
+        let has_schedule = !matches!(model, LoadModel::Closed);
+        Self { highest_ns: if highest_ns < 2 { 2 } else { highest_ns }, has_schedule }
+    }
+
+    fn make(self, digits: u8) -> Histogram<u64> {
+        // These digits and a highest value of at least twice the lowest are always accepted.
+        #[allow(clippy::expect_used, reason = "the bounds are right by construction")]
+        Histogram::new_with_bounds(1, self.highest_ns, digits).expect("bounds of a histogram")
+    }
+}
+
+/// What is measured beside the latency where requests are due at a moment of their own.
+#[derive(Clone, Debug)]
+pub(crate) struct ScheduleTimes {
+    /// From sending on, in nanoseconds.
+    pub(crate) service: Histogram<u64>,
+    /// From due to sent, in nanoseconds.
+    pub(crate) lag: Histogram<u64>,
+}
+
+/// What is counted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counts {
+    /// Correct replies.
+    pub(crate) requests: u64,
+    /// Of those, how many the parser has read.
+    pub(crate) checks_slow: u64,
+    /// Samples of `latency` that stand for a request without a reply.
+    pub(crate) censored: u64,
+    /// Requests that were due.
+    pub(crate) due: u64,
+    /// Of those, how many could not be sent.
+    pub(crate) owed: u64,
+    /// Bytes received.
+    pub(crate) bytes_received: u64,
+    /// Bytes sent.
+    pub(crate) bytes_sent: u64,
+    /// Failures by kind.
+    pub(crate) errors: ErrorCounts,
+    /// The first failure of each kind.
+    pub(crate) examples: [Option<Failure>; KINDS],
+    /// HTTP replies by class of status.
+    pub(crate) status_classes: [u64; 5],
+    /// Connections made again after a failure.
+    pub(crate) reconnects: u64,
+    /// Connections that the client closed because they had carried all that they should.
+    pub(crate) client_closes: u64,
+    /// Connections that the server closed between two requests.
+    pub(crate) server_closes: u64,
+    /// Sum over all waits that found something of how many connections were ready.
+    pub(crate) ready_found: u64,
+    /// The same sum, had every wait found as many as it could.
+    pub(crate) ready_possible: u64,
+    /// The longest time by which the thread came too late.
+    pub(crate) stall_ns_max: u64,
+}
+
+impl Counts {
+    fn add(&mut self, other: &Self) {
+        self.requests += other.requests;
+        self.checks_slow += other.checks_slow;
+        self.censored += other.censored;
+        self.due += other.due;
+        self.owed += other.owed;
+        self.bytes_received += other.bytes_received;
+        self.bytes_sent += other.bytes_sent;
+        self.errors.add(&other.errors);
+        for (sum, part) in self.examples.iter_mut().zip(&other.examples) {
+            if sum.is_none() {
+                sum.clone_from(part);
+            }
+        }
+        for (sum, part) in self.status_classes.iter_mut().zip(other.status_classes) {
+            *sum += part;
+        }
+        self.reconnects += other.reconnects;
+        self.client_closes += other.client_closes;
+        self.server_closes += other.server_closes;
+        self.ready_found += other.ready_found;
+        self.ready_possible += other.ready_possible;
+        self.stall_ns_max = self.stall_ns_max.max(other.stall_ns_max);
+    }
+}
+
+/// A part of one thread's load.
+#[derive(Clone, Debug)]
+pub(crate) struct Slice {
+    histograms: Histograms,
+    /// What it is a part of; nothing before the load begins.
+    pub(crate) phase: Option<Phase>,
+    /// When it began.
+    pub(crate) start_ns: u64,
+    /// When it ended.
+    pub(crate) end_ns: u64,
+    /// Latencies in nanoseconds.
+    pub(crate) latency: Histogram<u64>,
+    /// Beside them.
+    pub(crate) schedule: Option<Box<ScheduleTimes>>,
+    /// How long connections took to be made, in nanoseconds.
+    pub(crate) connect: Histogram<u64>,
+    /// What was counted.
+    pub(crate) counts: Counts,
+}
+
+impl Slice {
+    /// An empty one.
+    pub(crate) fn new(histograms: Histograms) -> Self {
+        let schedule = histograms.has_schedule.then(|| {
+            let make = || histograms.make(DIGITS);
+            Box::new(ScheduleTimes { service: make(), lag: make() })
+        });
+        Self {
+            histograms,
+            phase: None,
+            start_ns: 0,
+            end_ns: 0,
+            latency: histograms.make(DIGITS),
+            schedule,
+            connect: histograms.make(CONNECT_DIGITS),
+            counts: Counts::default(),
+        }
+    }
+
+    /// What its histograms are like.
+    pub(crate) const fn histograms(&self) -> Histograms {
+        self.histograms
+    }
+
+    /// Adds another one, which comes behind this one in time or from another thread.
+    pub(crate) fn add(&mut self, other: &Self) {
+        // All histograms of a load have the same bounds, so none of them is too wide for the sum.
+        let _ = self.latency.add(&other.latency);
+        let _ = self.connect.add(&other.connect);
+        if let (Some(sum), Some(part)) = (&mut self.schedule, &other.schedule) {
+            let _ = sum.service.add(&part.service);
+            let _ = sum.lag.add(&part.lag);
+        }
+        self.counts.add(&other.counts);
+    }
+
+    /// Adds only what belongs to connections being made.
+    pub(crate) fn add_connects(&mut self, other: &Self) {
+        let _ = self.connect.add(&other.connect);
+        self.counts.reconnects += other.counts.reconnects;
+    }
+
+    /// Empties it without giving its memory back.
+    pub(crate) fn clear(&mut self) {
+        self.phase = None;
+        self.latency.reset();
+        self.connect.reset();
+        if let Some(times) = &mut self.schedule {
+            times.service.reset();
+            times.lag.reset();
+        }
+        self.counts = Counts::default();
+    }
+}

@@ -1,0 +1,317 @@
+//! What cannot be carried out, and why: one sentence each, with the option that mends it.
+
+use std::time::Duration;
+
+use super::{Body, BodyCheck, LatencyOrigin, LoadConfig, LoadModel, Stop};
+use crate::{scenario::Protocol, units::write_duration};
+
+/// The most threads of one load: more than any machine has CPUs for, and few enough to be made.
+pub const THREADS_LIMIT: usize = 1024;
+
+/// The shortest window of which anything can be told.
+pub const SHORTEST_WINDOW: Duration = Duration::from_millis(10);
+
+/// Intervals are made of pieces of this length.
+const INTERVAL_PIECE: Duration = Duration::from_millis(100);
+
+/// The most requests in flight on one connection.
+const PIPELINE_LIMIT: usize = 4096;
+
+/// The highest rate: more than one in a nanosecond cannot be told apart.
+const RATE_LIMIT: u64 = 1_000_000_000;
+
+/// The most steps of a rate.
+const STEPS_LIMIT: usize = 1000;
+
+/// The largest message of an echo.
+const PAYLOAD_LIMIT_BYTES: usize = 1 << 30;
+
+impl LoadConfig {
+    /// The first reason why this cannot be carried out, as a sentence with the next step.
+    pub fn check(&self) -> Result<(), String> {
+        self.check_connections()?;
+        self.check_times()?;
+        self.check_model()?;
+        match self.target.protocol() {
+            Protocol::Http1 => self.check_http(),
+            Protocol::Echo => self.check_echo(),
+        }
+    }
+
+    fn check_connections(&self) -> Result<(), String> {
+        if self.connections == 0 {
+            return refuse("0 connections send nothing: give -c at least 1");
+        }
+        if self.threads == 0 {
+            return refuse("0 threads send nothing: give -t at least 1");
+        }
+        if self.threads > THREADS_LIMIT {
+            return Err(format!(
+                "{} threads are more than one load can have: give -t at most {THREADS_LIMIT}",
+                self.threads
+            ));
+        }
+        if self.threads > self.connections {
+            return Err(format!(
+                "{} threads cannot share {} connections: give -c at least as many as -t",
+                self.threads, self.connections
+            ));
+        }
+        if self.pipeline == 0 || self.pipeline > PIPELINE_LIMIT {
+            return Err(format!(
+                "{} requests cannot be in flight on a connection: give -p from 1 to {PIPELINE_LIMIT}",
+                self.pipeline
+            ));
+        }
+        if self.requests_per_connection == Some(0) {
+            return refuse(
+                "a connection without a request measures nothing: give --requests-per-connection \
+                 at least 1",
+            );
+        }
+        for range in &self.sources {
+            if range.first.is_ipv4() != range.last.is_ipv4() || range.first > range.last {
+                return Err(format!(
+                    "{}-{} is not a range of addresses: write --source 127.0.0.2-127.0.0.9",
+                    range.first, range.last
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_times(&self) -> Result<(), String> {
+        match self.stop {
+            Stop::After(window) if window < SHORTEST_WINDOW => {
+                return Err(format!(
+                    "a window of {} measures nothing: give -d at least {}, better 10s",
+                    write_duration(window),
+                    write_duration(SHORTEST_WINDOW)
+                ));
+            }
+            Stop::Requests(0) => {
+                return refuse("0 requests measure nothing: give -n at least 1");
+            }
+            Stop::RequestsPerConnection(0) => {
+                return refuse(
+                    "0 requests measure nothing: give --count-per-connection at least 1",
+                );
+            }
+            Stop::After(_) | Stop::Requests(_) | Stop::RequestsPerConnection(_) => {}
+        }
+        if self.timeout.is_zero() {
+            return refuse("with a timeout of 0 s every reply is late: give --timeout 2s");
+        }
+        let pieces = self.interval.as_nanos() % INTERVAL_PIECE.as_nanos();
+        if self.interval.is_zero() || pieces != 0 {
+            return Err(format!(
+                "an interval of {} is not a multiple of 100ms: give --interval 100ms or 1s",
+                write_duration(self.interval)
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_model(&self) -> Result<(), String> {
+        match &self.model {
+            LoadModel::Think { delay } if delay.is_zero() => {
+                refuse("a delay of 0 s is no delay: leave --delay away, or give 1ms")
+            }
+            LoadModel::Think { .. } if self.pipeline > 1 => refuse(
+                "a connection that pauses between requests has only one in flight: leave -p or \
+                 --delay away",
+            ),
+            LoadModel::Closed | LoadModel::Think { .. } => Ok(()),
+            LoadModel::Rate { curve, latency_from, .. } => {
+                let rates = curve.rates();
+                if rates.is_empty() || rates.len() > STEPS_LIMIT {
+                    return Err(format!("a rate has from 1 to {STEPS_LIMIT} steps: give fewer"));
+                }
+                if let Some(rate) = rates.iter().find(|rate| !(1..=RATE_LIMIT).contains(*rate)) {
+                    return Err(format!(
+                        "{rate} requests/s is not a rate: give from 1 to {RATE_LIMIT} requests/s"
+                    ));
+                }
+                if rates.len() > 1 && !matches!(self.stop, Stop::After(_)) {
+                    return refuse(
+                        "a rate that changes needs a time to change in: give -d instead of a count",
+                    );
+                }
+                if matches!(self.stop, Stop::RequestsPerConnection(_)) {
+                    return refuse(
+                        "at a rate any free connection takes the next request, so none has a count \
+                         of its own: give -n or -d",
+                    );
+                }
+                if *latency_from == LatencyOrigin::Sent && rates.len() > 1 {
+                    return refuse(
+                        "--closed lets the schedule slip, so the rate cannot change by time: give -R",
+                    );
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn check_http(&self) -> Result<(), String> {
+        for (name, value) in &self.headers {
+            let name_ok = http::HeaderName::from_bytes(name.as_bytes()).is_ok();
+            if !name_ok || http::HeaderValue::from_str(value).is_err() {
+                return Err(format!("`{name}: {value}` is not a header: write -H 'Name: value'"));
+            }
+            let frames = ["content-length", "transfer-encoding"];
+            if frames.iter().any(|frame| name.eq_ignore_ascii_case(frame)) {
+                return Err(format!(
+                    "`{name}` is written by wirebench itself: give the body with --body or --body-file"
+                ));
+            }
+        }
+        if http::Method::from_bytes(self.method.as_bytes()).is_err() {
+            return Err(format!("`{}` is not an HTTP method: write GET or POST", self.method));
+        }
+        if self.method == "CONNECT" {
+            return refuse("CONNECT opens a tunnel and has no reply to check: write GET or POST");
+        }
+        if self.expect_body.is_some() && self.body_check == BodyCheck::Any {
+            return refuse("--expect-body and --any-body contradict each other: leave one away");
+        }
+        Ok(())
+    }
+
+    fn check_echo(&self) -> Result<(), String> {
+        if self.payload_bytes == 0 {
+            return refuse("an echo of 0 bytes has no reply: give --payload at least 1");
+        }
+        if self.payload_bytes > PAYLOAD_LIMIT_BYTES {
+            return Err(format!(
+                "a message of {} bytes is too large: give --payload at most 1GiB",
+                self.payload_bytes
+            ));
+        }
+        let given = [
+            (self.unix_socket.is_some(), "--unix-socket", "write unix:PATH for an echo"),
+            (self.method != "GET", "--method", "it belongs to http://"),
+            (!self.headers.is_empty(), "-H", "it belongs to http://"),
+            (self.body.is_some(), "--body", "give --payload for an echo"),
+            (self.expect_body.is_some(), "--expect-body", "an echo expects what it sent"),
+            (self.body_check == BodyCheck::Any, "--any-body", "an echo expects what it sent"),
+        ];
+        match given.iter().find(|(given, ..)| *given) {
+            Some((_, option, reason)) => {
+                Err(format!("{option} means nothing to {}: {reason}", self.target))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The text of the request's body, when it is in the configuration itself.
+    #[must_use]
+    pub fn body_text(&self) -> Option<&str> {
+        match &self.body {
+            Some(Body::Text(text)) => Some(text),
+            Some(Body::File(_)) | None => None,
+        }
+    }
+}
+
+fn refuse(reason: &str) -> Result<(), String> {
+    Err(reason.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::{Arrivals, RateCurve};
+
+    fn config() -> LoadConfig {
+        LoadConfig::new("http://127.0.0.1:80/".parse().unwrap())
+    }
+
+    fn rate(curve: RateCurve) -> LoadModel {
+        LoadModel::Rate { curve, arrivals: Arrivals::Even, latency_from: LatencyOrigin::Due }
+    }
+
+    #[test]
+    fn the_defaults_can_be_carried_out() {
+        assert_eq!(config().check(), Ok(()));
+    }
+
+    #[test]
+    fn what_measures_nothing_is_refused_with_the_option_that_mends_it() {
+        type Spoil = fn(&mut LoadConfig);
+        let rows: [(Spoil, &str); 19] = [
+            (|c| c.connections = 0, "-c"),
+            (|c| c.threads = 0, "-t"),
+            (|c| c.threads = 11, "-c"),
+            (|c| c.stop = Stop::After(Duration::ZERO), "-d"),
+            (|c| c.stop = Stop::Requests(0), "-n"),
+            (|c| c.stop = Stop::RequestsPerConnection(0), "--count-per-connection"),
+            (|c| c.timeout = Duration::ZERO, "--timeout"),
+            (|c| c.interval = Duration::from_millis(150), "--interval"),
+            (|c| c.headers = vec![("a b".into(), "c".into())], "-H"),
+            (|c| c.headers = vec![("Content-Length".into(), "5".into())], "--body"),
+            (|c| c.method = "CONNECT".into(), "GET"),
+            (|c| c.pipeline = 0, "-p"),
+            (|c| c.requests_per_connection = Some(0), "--requests-per-connection"),
+            (|c| c.model = LoadModel::Think { delay: Duration::ZERO }, "--delay"),
+            (|c| c.model = rate(RateCurve::Constant(0)), "requests/s"),
+            (|c| c.model = rate(RateCurve::Steps(Vec::new())), "steps"),
+            (
+                |c| {
+                    c.model = rate(RateCurve::Ramp(1, 2));
+                    c.stop = Stop::Requests(5);
+                },
+                "-d",
+            ),
+            (
+                |c| {
+                    c.expect_body = Some(String::new());
+                    c.body_check = BodyCheck::Any;
+                },
+                "--any-body",
+            ),
+            (
+                |c| {
+                    let (first, last) = ([127, 0, 0, 9].into(), [127, 0, 0, 2].into());
+                    c.sources = vec![crate::load::SourceRange { first, last }];
+                },
+                "--source",
+            ),
+        ];
+        for (spoil, option) in rows {
+            let mut config = config();
+            spoil(&mut config);
+            let message = config.check().unwrap_err();
+            assert!(message.contains(option), "{message}");
+        }
+    }
+
+    #[test]
+    fn options_of_http_are_refused_for_an_echo() {
+        let echo = LoadConfig::new("tcp://127.0.0.1:80".parse().unwrap());
+        assert_eq!(echo.check(), Ok(()));
+        let message = LoadConfig { payload_bytes: 0, ..echo.clone() }.check().unwrap_err();
+        assert!(message.contains("--payload"), "{message}");
+        let message = LoadConfig { method: "POST".into(), ..echo }.check().unwrap_err();
+        assert!(message.starts_with("--method means nothing to tcp://127.0.0.1:80"), "{message}");
+    }
+
+    #[test]
+    fn more_threads_than_a_load_can_have_are_refused_with_the_bound() {
+        let load = |threads| LoadConfig { threads, connections: 1_000_000_000, ..config() };
+        assert_eq!(load(THREADS_LIMIT).check(), Ok(()));
+        for threads in [THREADS_LIMIT + 1, 1_000_000_000] {
+            let message = load(threads).check().unwrap_err();
+            assert!(message.ends_with("give -t at most 1024"), "{message}");
+        }
+    }
+
+    #[test]
+    fn the_configuration_reads_back_from_json() {
+        let text = serde_json::to_string(&config()).unwrap();
+        assert_eq!(serde_json::from_str::<LoadConfig>(&text).unwrap(), config());
+        assert!(
+            serde_json::from_str::<LoadConfig>(&text.replacen("threads", "treads", 1)).is_err()
+        );
+    }
+}

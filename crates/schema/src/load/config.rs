@@ -1,0 +1,190 @@
+//! The whole configuration of one load, as it takes effect.
+
+use serde::{Deserialize, Serialize};
+use std::{net::IpAddr, time::Duration};
+
+use super::LoadModel;
+use crate::target::Target;
+
+/// When the measured window ends.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stop {
+    /// After this time.
+    After(#[serde(with = "crate::units::duration_text")] Duration),
+    /// When this many requests, over all connections, have been answered or have failed.
+    Requests(u64),
+    /// When each connection has had this many requests answered or failed.
+    RequestsPerConnection(u64),
+}
+
+/// The mechanism that moves the bytes.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EngineChoice {
+    /// The best one that works here.
+    #[default]
+    Auto,
+    /// Completion queues.
+    IoUring,
+    /// Readiness notification.
+    Epoll,
+}
+
+impl EngineChoice {
+    /// All choices, the default first.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::IoUring, Self::Epoll];
+
+    /// The name on command lines and in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::IoUring => "io_uring",
+            Self::Epoll => "epoll",
+        }
+    }
+}
+
+/// What a thread does until the next request is due.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Waiting {
+    /// It sleeps, and looks again and again only in the last microseconds.
+    #[default]
+    Sleep,
+    /// It never sleeps: no wake-up adds to a latency, and the CPU is busy all the time.
+    Spin,
+}
+
+/// Whether the bodies of HTTP replies are compared.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BodyCheck {
+    /// Each must be the expected one, or without expectation the same as that of the first reply.
+    #[default]
+    Same,
+    /// Only its framing is checked.
+    Any,
+}
+
+/// The body of an HTTP request.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Body {
+    /// This text.
+    Text(String),
+    /// What this file contains when the load begins.
+    File(String),
+}
+
+/// Whom a TLS server's certificate must come from.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trust {
+    /// One of the authorities that this system trusts.
+    #[default]
+    System,
+    /// One of the authorities in this PEM file.
+    File(String),
+    /// Anybody: the certificate is not checked.
+    Anybody,
+}
+
+/// Addresses of this host that connections are made from, both ends included.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct SourceRange {
+    /// The first address.
+    pub first: IpAddr,
+    /// The last one, of the same family and not before the first.
+    pub last: IpAddr,
+}
+
+/// The whole configuration of one load, as it takes effect. [`LoadConfig::check`] says whether it
+/// can be carried out.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoadConfig {
+    /// Where to.
+    pub target: Target,
+    /// For HTTP: the Unix socket to connect to instead of the target's host.
+    pub unix_socket: Option<String>,
+    /// By which mechanism.
+    pub engine: EngineChoice,
+    /// By which model.
+    pub model: LoadModel,
+    /// What threads do until the next request is due.
+    pub waiting: Waiting,
+    /// Threads, each with its own share of the connections.
+    pub threads: usize,
+    /// Connections in total that carry requests.
+    pub connections: usize,
+    /// Connections beyond those, which are made and then stay silent.
+    pub idle_connections: usize,
+    /// Where connections come from, in turn; empty leaves it to the kernel.
+    pub sources: Vec<SourceRange>,
+    /// Requests that may be in flight on one connection.
+    pub pipeline: usize,
+    /// After so many requests the client closes a connection and makes another one.
+    pub requests_per_connection: Option<u64>,
+    /// Load before the measured window, which is offered and checked but not counted.
+    #[serde(with = "crate::units::duration_text")]
+    pub warmup: Duration,
+    /// When the measured window ends.
+    pub stop: Stop,
+    /// How long a reply, or a connection being made, may take.
+    #[serde(with = "crate::units::duration_text")]
+    pub timeout: Duration,
+    /// Length of the intervals that are told of while the load runs, a multiple of 100 ms.
+    #[serde(with = "crate::units::duration_text")]
+    pub interval: Duration,
+    /// For echo: bytes per message.
+    pub payload_bytes: usize,
+    /// For HTTP: the method.
+    pub method: String,
+    /// For HTTP: further header lines, name and value.
+    pub headers: Vec<(String, String)>,
+    /// For HTTP: the body of the request.
+    pub body: Option<Body>,
+    /// For HTTP: the body that every reply must have; without it the body of the first reply sets
+    /// the expectation.
+    pub expect_body: Option<String>,
+    /// For HTTP: whether bodies are compared at all.
+    pub body_check: BodyCheck,
+    /// For HTTPS: whose certificates are accepted.
+    pub trust: Trust,
+    /// The seed of the random echo payload and of random arrivals.
+    pub seed: u64,
+}
+
+impl LoadConfig {
+    /// The defaults of `wirebench load`: wrk's two threads, ten connections, ten seconds.
+    #[must_use]
+    pub fn new(target: Target) -> Self {
+        Self {
+            target,
+            unix_socket: None,
+            engine: EngineChoice::Auto,
+            model: LoadModel::Closed,
+            waiting: Waiting::Sleep,
+            threads: 2,
+            connections: 10,
+            idle_connections: 0,
+            sources: Vec::new(),
+            pipeline: 1,
+            requests_per_connection: None,
+            warmup: Duration::ZERO,
+            stop: Stop::After(Duration::from_secs(10)),
+            timeout: Duration::from_secs(2),
+            interval: Duration::from_secs(1),
+            payload_bytes: 64,
+            method: "GET".to_owned(),
+            headers: Vec::new(),
+            body: None,
+            expect_body: None,
+            body_check: BodyCheck::Same,
+            trust: Trust::System,
+            seed: 1,
+        }
+    }
+}

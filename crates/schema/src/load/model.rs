@@ -1,0 +1,86 @@
+//! Load models: how requests are offered.
+
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// How requests are offered.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadModel {
+    /// Each connection sends its next request when the last one is answered.
+    #[default]
+    Closed,
+    /// Each connection sends its next request this long after the last one was answered.
+    Think {
+        /// The pause.
+        #[serde(with = "crate::units::duration_text")]
+        delay: Duration,
+    },
+    /// Requests are due by a schedule that does not depend on the replies.
+    Rate {
+        /// How many are due in a second, over all connections.
+        curve: RateCurve,
+        /// How they follow each other.
+        arrivals: Arrivals,
+        /// From when on a latency counts.
+        latency_from: LatencyOrigin,
+    },
+}
+
+/// A rate in requests per second over the time of the window. The warm-up has the rate at which the
+/// window begins.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RateCurve {
+    /// The same all the time.
+    Constant(u64),
+    /// From the first rate at the beginning of the window evenly to the second one at its end.
+    Ramp(u64, u64),
+    /// One rate after the other, each for an equal part of the window.
+    Steps(Vec<u64>),
+}
+
+impl RateCurve {
+    /// The rate at which the window begins.
+    #[must_use]
+    pub fn first(&self) -> u64 {
+        match self {
+            Self::Constant(rate) | Self::Ramp(rate, _) => *rate,
+            Self::Steps(rates) => rates.first().copied().unwrap_or(0),
+        }
+    }
+
+    /// All rates that are named.
+    #[must_use]
+    pub fn rates(&self) -> Vec<u64> {
+        match self {
+            Self::Constant(rate) => vec![*rate],
+            Self::Ramp(from, to) => vec![*from, *to],
+            Self::Steps(rates) => rates.clone(),
+        }
+    }
+}
+
+/// How requests at a given rate follow each other.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrivals {
+    /// At equal distances.
+    #[default]
+    Even,
+    /// At random and independently, as requests of many users are: a Poisson process.
+    Poisson,
+}
+
+/// From when on a latency counts.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LatencyOrigin {
+    /// The moment at which the request was due, whether or not it could be sent then.
+    #[default]
+    Due,
+    /// The moment at which it was sent; what was due in the meantime is left out. This is how closed
+    /// loops with a pace measure, and it hides what a stall of the server does to its users:
+    /// coordinated omission.
+    Sent,
+}
