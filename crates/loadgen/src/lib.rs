@@ -34,6 +34,7 @@ mod session;
 mod slice;
 mod summary;
 mod threads;
+mod tls;
 mod worker;
 
 pub use error::LoadError;
@@ -48,7 +49,10 @@ use crate::{
     engine::epoll::EpollEngine,
     plan::{Plan, Speech},
     preflight::Preflight,
+    session::Session,
     threads::{Harvest, run_threads},
+    tls::{Connector, TlsDirector},
+    worker::Party,
 };
 
 /// Carries out one load and reports.
@@ -69,32 +73,43 @@ pub fn run(
     // Nothing is allocated for a thread or a connection before it is known that there can be one.
     limits::provide_descriptors(config.connections, config.threads)?;
     let mut plan = Plan::new(config)?;
+    let connector = Connector::new(config)?;
+    let connector = connector.as_ref();
     let addresses = resolve::resolve(&config.target)?;
-    let found = preflight::preflight(config, &addresses, &mut plan.speech, stop)?;
+    let found = preflight::preflight(config, &addresses, &mut plan.speech, connector, stop)?;
     let Preflight::Answered(address) = found else {
         let course = Course { interrupted: true, ..Course::default() };
         return Ok(summary::summarize(config, &plan, &Harvest::nothing(&plan, course)));
     };
     let dialer = Dialer::new(address);
-    let harvest = match &plan.speech {
-        Speech::Http1(codec) => by_engine(&plan, codec, &dialer, stop, observe)?,
-        Speech::Echo(codec) => by_engine(&plan, codec, &dialer, stop, observe)?,
+    let harvest = match (&plan.speech, connector) {
+        (Speech::Http1(codec), Some(connector)) => {
+            let wrap = |session| TlsDirector::new(session, connector);
+            by_engine(&plan, codec, &dialer, stop, observe, wrap)?
+        }
+        (Speech::Http1(codec), None) => {
+            by_engine(&plan, codec, &dialer, stop, observe, |session| session)?
+        }
+        (Speech::Echo(codec), _) => {
+            by_engine(&plan, codec, &dialer, stop, observe, |session| session)?
+        }
     };
     if harvest.course.connections_made == 0 && !harvest.course.interrupted {
         return Err(no_connection(config.connections, &harvest));
     }
-    Ok(summary::summarize(config, &plan, &harvest))
+    let tls = connector.and_then(Connector::summary);
+    Ok(LoadReport { tls, ..summary::summarize(config, &plan, &harvest) })
 }
 
-fn by_engine<C: Codec + Sync>(
+fn by_engine<C: Codec + Sync, P: Party<Codec = C>>(
     plan: &Plan,
     codec: &C,
     dialer: &Dialer,
     stop: &AtomicBool,
     observe: &mut dyn FnMut(LoadEvent),
+    wrap: impl Fn(Session<C>) -> P + Sync,
 ) -> Result<Harvest, LoadError> {
-    let (wrap, builder) = (|session| session, |_| Builder::new());
-    run_threads::<EpollEngine, _, _>(plan, codec, dialer, stop, observe, wrap, builder)
+    run_threads::<EpollEngine, _, _>(plan, codec, dialer, stop, observe, wrap, |_| Builder::new())
 }
 
 fn no_connection(connections: usize, harvest: &Harvest) -> LoadError {

@@ -2,7 +2,9 @@
 //! gets one clear sentence at once instead of a report full of errors.
 //!
 //! It also finds out which of several addresses answers, and learns the body that HTTP replies must
-//! have.
+//! have. `wire` is what lies between the exchange and its socket.
+
+mod wire;
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
@@ -28,7 +30,9 @@ use crate::{
     codec::{Codec, Reply, ReplyError, excerpt},
     error::LoadError,
     plan::Speech,
+    tls::Connector,
 };
+use wire::Wire;
 
 /// How often a wait looks whether it should be given up.
 const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
@@ -47,13 +51,14 @@ pub(crate) fn preflight(
     config: &LoadConfig,
     addresses: &[SocketAddr],
     speech: &mut Speech,
+    connector: Option<&Connector>,
     stop: &AtomicBool,
 ) -> Result<Preflight, LoadError> {
     let stream = connect(config, addresses)?;
     let address = stream
         .peer_addr()
         .map_err(|error| LoadError::Connect { address: addresses[0], reason: error.to_string() })?;
-    let exchange = Exchange { config, address, stream, stop };
+    let exchange = Exchange { config, address, stream, connector, stop };
     let reply = match speech {
         Speech::Echo(echo) => {
             let mut connection = echo.connection(usize::MAX);
@@ -98,6 +103,7 @@ struct Exchange<'a> {
     config: &'a LoadConfig,
     address: SocketAddr,
     stream: TcpStream,
+    connector: Option<&'a Connector>,
     stop: &'a AtomicBool,
 }
 
@@ -109,6 +115,7 @@ enum Ending {
     Reset,
     Late,
     Wrong(ReplyError),
+    Tls(rustls::Error),
     Socket(Errno),
 }
 
@@ -120,10 +127,27 @@ impl Exchange<'_> {
         connection: &mut C::Connection,
     ) -> Result<Option<Reply>, LoadError> {
         let mut received = Vec::new();
-        let sentence = match self.exchange(codec, connection, &mut received) {
+        let mut wire = Wire::new(self.connector).map_err(|error| {
+            LoadError::Configuration(format!("TLS cannot begin ({error}): check the target"))
+        })?;
+        let sentence = match self.exchange(codec, connection, &mut wire, &mut received) {
             Ending::Complete(reply) => return Ok(Some(reply)),
             Ending::Interrupted => return Ok(None),
             Ending::Wrong(error) => self.wrong(&error, &received),
+            Ending::Tls(error) => wire.sentence(&error, self.address, self.target()),
+            Ending::Closed | Ending::Reset if wire.is_handshaking() => format!(
+                "{} closes the connection in the TLS handshake: check that it speaks TLS, or write \
+                 {}",
+                self.address,
+                wire::without_tls(self.target())
+            ),
+            Ending::Late if wire.is_handshaking() => format!(
+                "{} does not finish the TLS handshake within {}: check that it speaks TLS, write \
+                 {}, or give a longer --timeout",
+                self.address,
+                write_duration(self.config.timeout),
+                wire::without_tls(self.target())
+            ),
             Ending::Closed | Ending::Reset if received.is_empty() => format!(
                 "{} closes the connection without a reply: check that it speaks {}",
                 self.address,
@@ -168,6 +192,11 @@ impl Exchange<'_> {
     fn wrong(&self, error: &ReplyError, received: &[u8]) -> String {
         let address = self.address;
         match error {
+            ReplyError::NotHttp { .. } if received.starts_with(&wire::ALERT) => format!(
+                "{address} answers with TLS: write https://{}{}",
+                self.target().authority(),
+                self.target().path()
+            ),
             ReplyError::NotHttp { start } => format!(
                 "{address} answers, but not with HTTP/1.1: the reply starts with \"{start}\"; \
                  check the port, or write tcp://{address} if it is an echo server"
@@ -198,10 +227,9 @@ impl Exchange<'_> {
         &self,
         codec: &mut C,
         connection: &mut C::Connection,
+        wire: &mut Wire,
         received: &mut Vec<u8>,
     ) -> Ending {
-        /// How much of the reply is kept for a sentence about it.
-        const KEPT_BYTES: usize = 256;
         if let Err(error) = rustix::io::ioctl_fionbio(&self.stream, true) {
             return Ending::Socket(error);
         }
@@ -217,38 +245,33 @@ impl Exchange<'_> {
             if is_late() {
                 return Ending::Late;
             }
-            let progress = match all - sent {
-                0 => Ok(0),
-                left => {
-                    let unsent = codec.outgoing(connection, sent, left);
-                    rustix::net::send(&self.stream, unsent, SendFlags::NOSIGNAL)
+            if sent < all {
+                match wire.put(codec.outgoing(connection, sent, all - sent)) {
+                    Ok(bytes) => sent += bytes as u64,
+                    Err(error) => return Ending::Tls(error),
                 }
-            };
-            match progress {
-                Ok(bytes) => sent += bytes as u64,
-                // What the server said before it closed is more telling than that it closed.
-                Err(Errno::AGAIN | Errno::INTR | Errno::PIPE | Errno::CONNRESET) => {}
-                Err(error) => return Ending::Socket(error),
             }
-            self.wait(sent < all);
+            if let Err(error) = self.send(wire) {
+                return Ending::Socket(error);
+            }
+            let has_more = sent < all && !wire.is_handshaking();
+            self.wait(has_more || !wire.outgoing().is_empty());
             match rustix::io::read(&self.stream, &mut *buffer) {
-                Ok(0) => {
-                    return match codec.finish(connection) {
-                        Ok(Some(reply)) => Ending::Complete(reply),
-                        Ok(None) => Ending::Closed,
-                        Err(error) => Ending::Wrong(error),
-                    };
-                }
+                Ok(0) => return finish(codec, connection, wire),
                 Ok(bytes) => {
-                    let room = KEPT_BYTES.saturating_sub(received.len());
-                    received.extend_from_slice(&buffer[..bytes.min(room)]);
-                    match codec.feed(connection, &buffer[..bytes]) {
-                        Ok(fed) => {
-                            if let Some(reply) = fed.reply {
-                                return Ending::Complete(reply);
-                            }
-                        }
-                        Err(error) => return Ending::Wrong(error),
+                    let result = wire.receive(&buffer[..bytes]);
+                    if let Some(ending) = feed(codec, connection, wire.said(), received) {
+                        wire.announce_end();
+                        let _ = self.send(wire);
+                        return ending;
+                    }
+                    if let Err(error) = result {
+                        // An alert tells the server why.
+                        let _ = self.send(wire);
+                        return Ending::Tls(error);
+                    }
+                    if wire.has_ended() {
+                        return finish(codec, connection, wire);
                     }
                 }
                 Err(Errno::AGAIN | Errno::INTR) => {}
@@ -258,10 +281,56 @@ impl Exchange<'_> {
         }
     }
 
+    /// Sends what goes.
+    fn send(&self, wire: &mut Wire) -> Result<(), Errno> {
+        if wire.outgoing().is_empty() {
+            return Ok(());
+        }
+        match rustix::net::send(&self.stream, wire.outgoing(), SendFlags::NOSIGNAL) {
+            Ok(bytes) => wire.sent(bytes),
+            // What the server said before it closed is more telling than that it closed.
+            Err(Errno::AGAIN | Errno::INTR | Errno::PIPE | Errno::CONNRESET) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
     fn wait(&self, sending: bool) {
         let interest = if sending { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         // A signal or a failure ends the wait early; what follows finds out.
         let _ = poll(&mut [PollFd::new(&self.stream, interest)], Some(&SLICE));
+    }
+}
+
+/// Checks what has come, and says how it ended if it did.
+fn feed<C: Codec>(
+    codec: &mut C,
+    connection: &mut C::Connection,
+    said: &[u8],
+    received: &mut Vec<u8>,
+) -> Option<Ending> {
+    /// How much of the reply is kept for a sentence about it.
+    const KEPT_BYTES: usize = 256;
+    let room = KEPT_BYTES.saturating_sub(received.len());
+    received.extend_from_slice(&said[..said.len().min(room)]);
+    if said.is_empty() {
+        return None;
+    }
+    match codec.feed(connection, said) {
+        Ok(fed) => fed.reply.map(Ending::Complete),
+        Err(error) => Some(Ending::Wrong(error)),
+    }
+}
+
+/// The server has ended the connection.
+fn finish<C: Codec>(codec: &mut C, connection: &mut C::Connection, wire: &Wire) -> Ending {
+    if !wire.may_end() {
+        return Ending::Closed;
+    }
+    match codec.finish(connection) {
+        Ok(Some(reply)) => Ending::Complete(reply),
+        Ok(None) => Ending::Closed,
+        Err(error) => Ending::Wrong(error),
     }
 }
 

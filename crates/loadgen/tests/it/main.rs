@@ -9,6 +9,7 @@ mod errors;
 mod preflight;
 mod replies;
 mod server;
+mod tls;
 
 use std::{
     sync::atomic::AtomicBool,
