@@ -160,7 +160,11 @@ impl Wire {
         match error {
             Error::InvalidCertificate(reason) => {
                 let next_step = next_step(reason, &config.trust);
-                format!("the certificate of {address} is not accepted ({error}): {next_step}")
+                let reason = match reason {
+                    CertificateError::Other(other) => other.to_string(),
+                    known => known.to_string(),
+                };
+                format!("the certificate of {address} is not accepted ({reason}): {next_step}")
             }
             Error::AlertReceived(AlertDescription::CertificateRequired) => format!(
                 "{address} asks for a certificate of the client, and wirebench has none: have the \

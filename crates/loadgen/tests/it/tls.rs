@@ -63,13 +63,16 @@ fn every_reply_counts_and_the_report_says_what_was_agreed_upon() {
     each_engine(|engine| {
         for (versions, version) in [(&TLS12, "TLS 1.2"), (&TLS13, "TLS 1.3")] {
             let server = identity.serve_versions(&[versions], |_, tls| tls.answer(HELLO));
-            let report = load(&trusting(&identity, &server, engine, 200));
+            let mut config = trusting(&identity, &server, engine, 200);
+            config.idle_connections = 3;
+            let report = load(&config);
             assert_flawless(&report, 200);
+            assert_eq!((report.idle.made, report.idle.lost), (3, 0));
             let plaintext = 200 * HELLO.len() as u64;
             assert_eq!((report.connections_made, report.bytes_received), (4, plaintext));
-            assert_eq!(report.connect.unwrap().count, 4);
+            assert_eq!(report.connect.unwrap().count, 7);
             let tls = report.tls.unwrap();
-            assert_eq!((tls.version.as_str(), tls.handshakes), (version, 4));
+            assert_eq!((tls.version.as_str(), tls.handshakes), (version, 7));
             assert!(tls.cipher_suite.starts_with("TLS_"), "{}", tls.cipher_suite);
         }
     });
@@ -270,7 +273,7 @@ fn a_certificate_for_another_name_is_refused_with_the_names() {
 #[test]
 fn the_certificate_itself_may_be_named_also_when_it_claims_to_be_an_authority() {
     let is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let identity = Identity::new(&["localhost"], is_ca);
+    let (identity, other) = (Identity::new(&["localhost"], is_ca), Identity::local());
     each_engine(|engine| {
         let server = identity.serve(|_, tls| tls.answer(HELLO));
         let mut config = trusting(&identity, &server, engine, 10);
@@ -278,6 +281,8 @@ fn the_certificate_itself_may_be_named_also_when_it_claims_to_be_an_authority() 
         assert_flawless(&load(&config), 10);
         config.target = https(&server).parse().unwrap();
         assert_parts(&sentence(&config), &["name that it is for"]);
+        config.trust = Trust::File(other.path());
+        assert_parts(&sentence(&config), &["(CaUsedAsEndEntity)", "--ca FILE"]);
     });
 }
 
