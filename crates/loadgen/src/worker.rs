@@ -29,7 +29,7 @@ pub(crate) enum Note {
         /// The number of the thread.
         thread: usize,
         /// The slice. It comes back empty.
-        slice: Slice,
+        slice: Box<Slice>,
     },
     /// It does nothing more.
     Gone,
@@ -131,7 +131,8 @@ fn hand_over<C: Codec>(session: &mut Session<C>, wires: &Wires<'_>) {
     }
     for slice in recorder.take_full() {
         // Who does not listen any more has ended the load.
-        let _ = wires.notes.send(Note::Slice { thread: wires.thread, slice });
+        let note = Note::Slice { thread: wires.thread, slice: Box::new(slice) };
+        let _ = wires.notes.send(note);
     }
     while let Ok(spare) = wires.spare.try_recv() {
         recorder.give_spare(spare);
