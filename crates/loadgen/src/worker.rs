@@ -7,6 +7,7 @@ use std::sync::{
 };
 
 use crate::{
+    clock::wake_in_time,
     codec::Codec,
     director::Director,
     engine::{Engine, Equipment},
@@ -94,6 +95,7 @@ pub(crate) fn work<E: Engine, P: Party>(
     wires: Wires<'_>,
 ) -> Result<Outcome, LoadError> {
     let _farewell = Farewell(&wires);
+    wake_in_time();
     let result =
         E::new(equipment).and_then(|mut engine| turn_until_over(&mut engine, &mut party, &wires));
     if result.is_err() {

@@ -6,6 +6,7 @@
 
 mod edges;
 mod errors;
+mod models;
 mod preflight;
 mod replies;
 mod server;
