@@ -15,6 +15,7 @@ use crate::{
     },
     error::LoadError,
     pace::{Missed, Part, Rule, Schedule},
+    recorder::Sampling,
     slice::Histograms,
 };
 
@@ -42,8 +43,8 @@ pub(crate) struct Conduct {
     pub(crate) count_per_connection: Option<u64>,
     /// What is measured.
     pub(crate) histograms: Histograms,
-    /// Whether latencies count from the sending where requests are due at a moment of their own.
-    pub(crate) latency_from_begin: bool,
+    /// Which requests are samples of the window's latency.
+    pub(crate) sampling: Sampling,
     /// How close a moment must be for a thread not to sleep until then.
     pub(crate) spin_ns: u64,
     model: LoadModel,
@@ -63,9 +64,12 @@ impl Conduct {
             LoadModel::Closed => timeout_ns,
             LoadModel::Think { .. } | LoadModel::Rate { .. } => timeout_ns.saturating_add(load_ns),
         };
-        let latency_from_begin = match config.model {
-            LoadModel::Rate { latency_from, .. } => latency_from == LatencyOrigin::Sent,
-            LoadModel::Closed | LoadModel::Think { .. } => false,
+        let sampling = match config.model {
+            LoadModel::Closed | LoadModel::Think { .. } => Sampling::Replies,
+            LoadModel::Rate { latency_from: LatencyOrigin::Due, .. } => Sampling::Due,
+            LoadModel::Rate { latency_from: LatencyOrigin::Sent, .. } => {
+                Sampling::RepliesFromSending
+            }
         };
         Self {
             timeout_ns,
@@ -76,7 +80,7 @@ impl Conduct {
                 Stop::After(_) | Stop::Requests(_) => None,
             },
             histograms: Histograms::new(&config.model, highest_ns),
-            latency_from_begin,
+            sampling,
             spin_ns: match (config.waiting, &config.model) {
                 (Waiting::Spin, _) => u64::MAX,
                 (Waiting::Sleep, LoadModel::Closed) => 0,

@@ -135,7 +135,7 @@ impl<C: Codec> Session<C> {
         }
         if !is_refusal {
             self.recorder.reply(reply, stamp, now_ns);
-            self.slots[slot].replies += 1;
+            self.slots[slot].replies += u64::from(self.phase == Phase::Window);
         }
         self.end_requests(1, now_ns);
         match reply.persistence {
@@ -158,7 +158,7 @@ impl<C: Codec> Session<C> {
 
     /// A connection begins as many requests as it has room for and the pacer lets it.
     fn offer(&mut self, slot: usize, now_ns: u64) -> Action {
-        if self.phase == Phase::Over {
+        if matches!(self.phase, Phase::Draining | Phase::Over) {
             return Action::Wait;
         }
         let mut action = Action::Wait;
@@ -188,7 +188,7 @@ impl<C: Codec> Session<C> {
     /// The connection that has begun a request because one is due.
     pub(super) fn next_request(&mut self, now_ns: u64) -> Option<usize> {
         self.cross_edges(now_ns);
-        if matches!(self.phase, Phase::Connecting | Phase::Over) {
+        if !matches!(self.phase, Phase::Warmup | Phase::Window) {
             return None;
         }
         loop {
@@ -290,12 +290,20 @@ impl<C: Codec> Session<C> {
 
     /// So many requests were answered or failed. The last one of the quota ends the load.
     pub(super) fn end_requests(&mut self, count: u64, now_ns: u64) {
-        if self.phase != Phase::Window {
-            return;
-        }
-        self.ended_requests += count;
-        if self.quota.is_some_and(|quota| self.ended_requests >= quota) {
-            self.end(Some(now_ns));
+        match self.phase {
+            Phase::Window => {
+                self.ended_requests += count;
+                if self.quota.is_some_and(|quota| self.ended_requests >= quota) {
+                    self.end(Some(now_ns));
+                }
+            }
+            Phase::Draining => {
+                self.to_drain = self.to_drain.saturating_sub(count);
+                if self.to_drain == 0 {
+                    self.phase = Phase::Over;
+                }
+            }
+            Phase::Connecting | Phase::Warmup | Phase::Over => {}
         }
     }
 }

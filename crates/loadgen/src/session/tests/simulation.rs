@@ -169,8 +169,11 @@ fn at_a_constant_rate_all_that_was_due_was_sent_when_it_was() {
     let left = simulate(&rate(10, RateCurve::Constant(1000)), AFTER_2_MS, SECOND);
     let counts = &left.collected.total.counts;
     assert_eq!((counts.due, counts.owed), (1000, 0));
-    // Two are in flight at the end, as censored samples; as many were at the beginning.
-    assert_eq!((left.requests, left.censored, left.latency.len()), (1000, 2, 1002));
+    // Two are in flight at the end, and are waited for; as many were at the beginning, and are no
+    // samples.
+    assert_eq!((left.requests, left.censored, left.latency.len()), (1000, 0, 1000));
+    assert_eq!(left.outcome.in_flight, 2);
+    assert_near(&left.latency, 0.0, 2 * MS);
     assert_near(&left.latency, 0.5, 2 * MS);
     assert_eq!(left.collected.total.schedule.unwrap().lag.max(), 0);
     assert_eq!(left.outcome.replies_per_connection.iter().max(), Some(&100));
@@ -220,6 +223,7 @@ fn what_a_slow_server_leaves_unsent_is_counted_and_has_its_age_as_latency() {
     assert!(counts.owed.abs_diff(550) <= 2, "{}", counts.owed);
     assert_eq!(counts.due, 1000);
     assert_near(&left.latency, 1.0, 551 * MS);
+    assert_eq!(left.latency.len(), 1000);
 }
 
 #[test]
