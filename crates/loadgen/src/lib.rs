@@ -39,13 +39,13 @@ mod worker;
 pub use error::LoadError;
 
 use std::{sync::atomic::AtomicBool, thread::Builder};
-use wirebench_schema::load::{LoadConfig, LoadEvent, LoadReport};
+use wirebench_schema::load::{EngineChoice, LoadConfig, LoadEvent, LoadReport};
 
 use crate::{
     codec::Codec,
     coordinator::Course,
     dial::Dialer,
-    engine::epoll::EpollEngine,
+    engine::{epoll::EpollEngine, io_uring::IoUringEngine},
     plan::{Plan, Speech},
     preflight::Preflight,
     threads::{Harvest, run_threads},
@@ -94,6 +94,11 @@ fn by_engine<C: Codec + Sync>(
     observe: &mut dyn FnMut(LoadEvent),
 ) -> Result<Harvest, LoadError> {
     let (wrap, builder) = (|session| session, |_| Builder::new());
+    if plan.engine == EngineChoice::IoUring {
+        return run_threads::<IoUringEngine, _, _>(
+            plan, codec, dialer, stop, observe, wrap, builder,
+        );
+    }
     run_threads::<EpollEngine, _, _>(plan, codec, dialer, stop, observe, wrap, builder)
 }
 

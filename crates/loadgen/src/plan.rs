@@ -13,6 +13,7 @@ use crate::{
         echo::Echo,
         http1::{ExpectedBody, Http1, ReplyBody, Requests, Rules},
     },
+    engine::choice::{Chosen, choose},
     error::LoadError,
     pace::{Missed, Part, Rule, Schedule},
     recorder::Sampling,
@@ -206,17 +207,14 @@ impl Plan {
             Stop::After(duration) => Some(nanoseconds(duration)),
             Stop::Requests(_) | Stop::RequestsPerConnection(_) => None,
         };
+        let Chosen { engine, fallback } = choose(config.engine, wirebench_uring::probe)?;
         Ok(Self {
-            engine: match config.engine {
-                EngineChoice::Auto | EngineChoice::IoUring | EngineChoice::Epoll => {
-                    EngineChoice::Epoll
-                }
-            },
+            engine,
             speech,
             shares: shares(config),
             conduct: Conduct::new(config),
             interval_ns: nanoseconds(config.interval),
-            engine_fallback: None,
+            engine_fallback: fallback,
             warmup_ns: nanoseconds(config.warmup),
             window_ns,
         })

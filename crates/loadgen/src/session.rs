@@ -311,6 +311,11 @@ impl<C: Codec> Director for Session<C> {
         }
     }
 
+    fn outgoing_is_all(&self, slot: usize) -> bool {
+        let (_, left) = self.slots[slot].connection.outgoing(self.codec.request_bytes());
+        self.outgoing(slot).len() as u64 == left
+    }
+
     fn sent(&mut self, slot: usize, bytes: usize) -> Action {
         self.recorder.sent(bytes);
         let connection = &mut self.slots[slot].connection;

@@ -6,7 +6,7 @@
 //! Rust installed they are entries of their own.
 //!
 //! Deliberately not here: parsing of requests, timeouts, TLS, logging, statistics, graceful
-//! shutdown. The crate depends on no other crate of the workspace, and it never touches the CPU
+//! shutdown. Of the workspace the crate depends on `uring` alone, and it never touches the CPU
 //! affinity that it is given.
 #![deny(unsafe_code)]
 

@@ -23,7 +23,7 @@ pub enum ServeError {
         source: io::Error,
     },
     /// This kernel, or the sandbox around the process, does not give us the ring that we need.
-    #[error("{0}")]
+    #[error("{0}, or use the epoll engine")]
     IoUringUnavailable(String),
     /// The ready line did not get out.
     #[error("cannot print the ready line: {0}")]
