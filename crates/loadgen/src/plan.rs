@@ -251,17 +251,14 @@ fn shares(config: &LoadConfig) -> Vec<Share> {
 
 fn http1(config: &LoadConfig) -> Result<Http1, LoadError> {
     let expected = config.expect_body.as_ref();
-    Ok(Http1 {
-        requests: Requests::new(&request(config)?, config.pipeline),
-        rules: Rules {
-            reply_body: match config.method.as_str() {
-                "HEAD" => ReplyBody::Never,
-                _ => ReplyBody::AsFramed,
-            },
-            expected: expected.map(|body| Arc::new(ExpectedBody::new(body.as_bytes()))),
+    let rules = Rules {
+        reply_body: match config.method.as_str() {
+            "HEAD" => ReplyBody::Never,
+            _ => ReplyBody::AsFramed,
         },
-        reply_bytes: 0,
-    })
+        expected: expected.map(|body| Arc::new(ExpectedBody::given(body.as_bytes()))),
+    };
+    Ok(Http1::new(Requests::new(&request(config)?, config.pipeline), rules))
 }
 
 /// The bytes of one request, head and body.
@@ -305,7 +302,7 @@ mod tests {
 
     fn request(config: &LoadConfig) -> String {
         match Plan::new(config).unwrap().speech {
-            Speech::Http1(http) => String::from_utf8(http.requests.one().to_vec()).unwrap(),
+            Speech::Http1(http) => String::from_utf8(http.requests().one().to_vec()).unwrap(),
             Speech::Echo(_) => panic!("an http target speaks HTTP"),
         }
     }

@@ -12,10 +12,7 @@ use rustix::{
 use std::{
     io::ErrorKind,
     net::{SocketAddr, TcpStream},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     time::Instant,
 };
 use wirebench_schema::{
@@ -25,7 +22,7 @@ use wirebench_schema::{
 };
 
 use crate::{
-    codec::{Codec, Reply, ReplyError, excerpt},
+    codec::{Codec, Persistence, Reply, ReplyError, excerpt},
     error::LoadError,
     plan::Speech,
 };
@@ -63,10 +60,16 @@ pub(crate) fn preflight(
             let mut connection = http.connection(0);
             connection.learn();
             let reply = exchange.run(http, &mut connection)?;
-            if http.rules.expected.is_none() && config.body_check == BodyCheck::Same {
-                http.rules.expected = connection.learned().map(Arc::new);
+            let learned = connection.take_learned();
+            http.reply_bytes = learned.as_ref().map_or(0, |learned| learned.reply_bytes);
+            let learns_body = !http.expects_body() && config.body_check == BodyCheck::Same;
+            match (reply, learned) {
+                (Some(reply), Some(learned)) if learns_body => {
+                    http.expect(learned.body);
+                    exchange.repeat(http, &mut connection, reply)?
+                }
+                _ => reply,
             }
-            reply
         }
     };
     Ok(reply.map_or(Preflight::Interrupted, |_| Preflight::Answered(address)))
@@ -113,9 +116,35 @@ enum Ending {
 }
 
 impl Exchange<'_> {
+    /// The same exchange once more on the same connection, if it goes on, to see whether the body is
+    /// the same. Whatever else goes wrong now is left to the load, which counts it.
+    fn repeat<C: Codec>(
+        &self,
+        codec: &mut C,
+        connection: &mut C::Connection,
+        first: Reply,
+    ) -> Result<Option<Reply>, LoadError> {
+        if first.persistence == Persistence::Close {
+            return Ok(Some(first));
+        }
+        let differs = match self.exchange(codec, connection, &mut Vec::new()) {
+            Ending::Interrupted => return Ok(None),
+            Ending::Wrong(ReplyError::BodyDiffers { at, .. }) => format!("from byte {at} on"),
+            Ending::Wrong(ReplyError::BodyLength { expected, received, .. }) => {
+                format!("{expected} and {received} bytes")
+            }
+            _ => return Ok(Some(first)),
+        };
+        Err(LoadError::Preflight(format!(
+            "two replies of {} to the same request have different bodies ({differs}): \
+             give --any-body to check the framing alone",
+            self.target()
+        )))
+    }
+
     /// The reply; nothing when a signal came first.
     fn run<C: Codec>(
-        self,
+        &self,
         codec: &mut C,
         connection: &mut C::Connection,
     ) -> Result<Option<Reply>, LoadError> {
