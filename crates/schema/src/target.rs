@@ -193,7 +193,8 @@ impl FromStr for Target {
         let owned = || text.to_owned();
         let is_unix = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("unix:"));
         if is_unix {
-            return unix(&text[5..]).map_err(|reason| TargetError::UnixPath { text: owned(), reason });
+            return unix(&text[5..])
+                .map_err(|reason| TargetError::UnixPath { text: owned(), reason });
         }
         let Some((scheme, _)) = text.split_once("://") else {
             return Err(TargetError::NoScheme { text: owned() });
