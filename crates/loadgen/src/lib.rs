@@ -44,7 +44,7 @@ use wirebench_schema::load::{EngineChoice, LoadConfig, LoadEvent, LoadReport};
 use crate::{
     codec::Codec,
     coordinator::Course,
-    dial::Dialer,
+    dial::{Dialer, sources::Sources},
     engine::{epoll::EpollEngine, io_uring::IoUringEngine},
     plan::{Plan, Speech},
     preflight::Preflight,
@@ -67,15 +67,20 @@ pub fn run(
 ) -> Result<LoadReport, LoadError> {
     config.check().map_err(LoadError::Configuration)?;
     // Nothing is allocated for a thread or a connection before it is known that there can be one.
-    limits::provide_descriptors(config.connections, config.threads)?;
+    limits::provide_descriptors(config)?;
+    limits::memory::check(config)?;
     let mut plan = Plan::new(config)?;
-    let addresses = resolve::resolve(&config.target)?;
-    let found = preflight::preflight(config, &addresses, &mut plan.speech, stop)?;
-    let Preflight::Answered(address) = found else {
+    let sources = Sources::new(&config.sources);
+    let connections = config.connections.saturating_add(config.idle_connections);
+    let endpoints = sources.check(resolve::resolve(config)?, connections)?;
+    limits::ports::check(config, &endpoints, &sources)?;
+    let found = preflight::preflight(config, &endpoints, &sources, &mut plan.speech, stop)?;
+    let Preflight::Answered(endpoint, took) = found else {
         let course = Course { interrupted: true, ..Course::default() };
         return Ok(summary::summarize(config, &plan, &Harvest::nothing(&plan, course)));
     };
-    let dialer = Dialer::new(address);
+    plan.conduct.round_trip_ns = clock::nanoseconds(took);
+    let dialer = Dialer::new(endpoint, sources);
     let harvest = match &plan.speech {
         Speech::Http1(codec) => by_engine(&plan, codec, &dialer, stop, observe)?,
         Speech::Echo(codec) => by_engine(&plan, codec, &dialer, stop, observe)?,

@@ -27,10 +27,6 @@ const LONGEST_NS: u64 = 3_600_000_000_000;
 /// woken later than it wanted.
 const SPIN_NS: u64 = 60_000;
 
-/// The most connections, however many files the process may have. All go to one address and port,
-/// and what tells them apart is their own port, a number of 16 bits that is not 0.
-const CONNECTIONS_LIMIT: usize = 65_535;
-
 /// How every thread goes about its part.
 #[derive(Clone, Debug)]
 pub(crate) struct Conduct {
@@ -42,6 +38,10 @@ pub(crate) struct Conduct {
     pub(crate) requests_per_connection: u64,
     /// How many requests each connection has in the window, if that ends it.
     pub(crate) count_per_connection: Option<u64>,
+    /// How long it took to make the first connection, once that is known.
+    pub(crate) round_trip_ns: u64,
+    /// How many threads make connections.
+    pub(crate) threads: usize,
     /// What is measured.
     pub(crate) histograms: Histograms,
     /// Which requests are samples of the window's latency.
@@ -50,7 +50,6 @@ pub(crate) struct Conduct {
     pub(crate) spin_ns: u64,
     model: LoadModel,
     parts: Vec<Part>,
-    threads: usize,
     seed: u64,
 }
 
@@ -80,6 +79,7 @@ impl Conduct {
                 Stop::RequestsPerConnection(count) => Some(count),
                 Stop::After(_) | Stop::Requests(_) => None,
             },
+            round_trip_ns: 0,
             histograms: Histograms::new(&config.model, highest_ns),
             sampling,
             spin_ns: match (config.waiting, &config.model) {
@@ -192,13 +192,6 @@ impl Plan {
     /// Checks the configuration and works out what each thread does.
     pub(crate) fn new(config: &LoadConfig) -> Result<Self, LoadError> {
         config.check().map_err(LoadError::Configuration)?;
-        if config.connections > CONNECTIONS_LIMIT {
-            return Err(LoadError::Configuration(format!(
-                "{} connections to one address are more than there are ports: \
-                 give -c at most {CONNECTIONS_LIMIT}",
-                config.connections
-            )));
-        }
         let speech = match config.target.protocol() {
             Protocol::Http1 => Speech::Http1(http1(config)?),
             Protocol::Echo => Speech::Echo(Echo::new(config.payload_bytes, config.seed)),
@@ -339,10 +332,6 @@ mod tests {
         config.payload_bytes = usize::MAX;
         assert!(Plan::new(&config).unwrap_err().to_string().contains("--payload"));
         config.payload_bytes = 1;
-        config.connections = CONNECTIONS_LIMIT;
-        assert!(Plan::new(&config).is_ok());
-        config.connections = CONNECTIONS_LIMIT + 1;
-        assert!(Plan::new(&config).unwrap_err().to_string().contains("-c at most 65535"));
         config.connections = 0;
         assert!(Plan::new(&config).unwrap_err().to_string().contains("-c"));
     }

@@ -6,14 +6,13 @@
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
+    fd::OwnedFd,
     io::Errno,
     net::SendFlags,
 };
 use std::{
-    io::ErrorKind,
-    net::{SocketAddr, TcpStream},
     sync::atomic::{AtomicBool, Ordering},
-    time::Instant,
+    time::{Duration, Instant},
 };
 use wirebench_schema::{
     load::{BodyCheck, LoadConfig},
@@ -23,6 +22,11 @@ use wirebench_schema::{
 
 use crate::{
     codec::{Codec, Persistence, Reply, ReplyError, excerpt},
+    dial::{
+        Endpoint,
+        first::{First, Patience, connect},
+        sources::Sources,
+    },
     error::LoadError,
     plan::Speech,
 };
@@ -33,24 +37,25 @@ const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 /// How the first exchange ended.
 #[derive(Debug)]
 pub(crate) enum Preflight {
-    /// The server answers here.
-    Answered(SocketAddr),
+    /// The server answers here, and a connection took so long.
+    Answered(Endpoint, Duration),
     /// A signal came first.
     Interrupted,
 }
 
-/// Finds the address that answers, and completes what the codec expects.
+/// Finds the endpoint that answers, and completes what the codec expects.
 pub(crate) fn preflight(
     config: &LoadConfig,
-    addresses: &[SocketAddr],
+    endpoints: &[Endpoint],
+    sources: &Sources,
     speech: &mut Speech,
     stop: &AtomicBool,
 ) -> Result<Preflight, LoadError> {
-    let stream = connect(config, addresses)?;
-    let address = stream
-        .peer_addr()
-        .map_err(|error| LoadError::Connect { address: addresses[0], reason: error.to_string() })?;
-    let exchange = Exchange { config, address, stream, stop };
+    let patience = Patience { timeout: config.timeout, stop };
+    let Some(First { socket, endpoint, took }) = connect(endpoints, sources, patience)? else {
+        return Ok(Preflight::Interrupted);
+    };
+    let exchange = Exchange { config, endpoint: endpoint.clone(), socket, stop };
     let reply = match speech {
         Speech::Echo(echo) => {
             let mut connection = echo.connection(usize::MAX);
@@ -72,35 +77,14 @@ pub(crate) fn preflight(
             }
         }
     };
-    Ok(reply.map_or(Preflight::Interrupted, |_| Preflight::Answered(address)))
-}
-
-/// Tries one address after the other.
-fn connect(config: &LoadConfig, addresses: &[SocketAddr]) -> Result<TcpStream, LoadError> {
-    let mut failure = None;
-    for address in addresses {
-        match TcpStream::connect_timeout(address, config.timeout) {
-            Ok(stream) => return Ok(stream),
-            Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
-            Err(error) if error.kind() == ErrorKind::TimedOut => {
-                let reason = format!("no answer within {}", write_duration(config.timeout));
-                failure = Some(LoadError::Connect { address: *address, reason });
-            }
-            Err(error) => {
-                let reason = error.to_string();
-                failure = Some(LoadError::Connect { address: *address, reason });
-            }
-        }
-    }
-    let all = || addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
-    Err(failure.unwrap_or_else(|| LoadError::NothingListens { addresses: all() }))
+    Ok(reply.map_or(Preflight::Interrupted, |_| Preflight::Answered(endpoint, took)))
 }
 
 /// One request and its reply on one connection.
 struct Exchange<'a> {
     config: &'a LoadConfig,
-    address: SocketAddr,
-    stream: TcpStream,
+    endpoint: Endpoint,
+    socket: OwnedFd,
     stop: &'a AtomicBool,
 }
 
@@ -155,32 +139,32 @@ impl Exchange<'_> {
             Ending::Wrong(error) => self.wrong(&error, &received),
             Ending::Closed | Ending::Reset if received.is_empty() => format!(
                 "{} closes the connection without a reply: check that it speaks {}",
-                self.address,
+                self.endpoint,
                 self.protocol()
             ),
             Ending::Closed | Ending::Reset => format!(
                 "{} closes the connection in the middle of its reply, which starts with \"{}\": \
                  check that the server works",
-                self.address,
+                self.endpoint,
                 excerpt(&received)
             ),
             Ending::Late if received.is_empty() => format!(
                 "{} accepts the connection but does not reply within {}: check that it speaks {}, \
                  or give a longer --timeout",
-                self.address,
+                self.endpoint,
                 write_duration(self.config.timeout),
                 self.protocol()
             ),
             Ending::Late => format!(
                 "{} does not finish its reply within {}; it starts with \"{}\": check that it \
                  speaks {}, or give a longer --timeout",
-                self.address,
+                self.endpoint,
                 write_duration(self.config.timeout),
                 excerpt(&received),
                 self.protocol()
             ),
             Ending::Socket(error) => {
-                let (address, reason) = (self.address, error.to_string());
+                let (address, reason) = (self.endpoint.to_string(), error.to_string());
                 return Err(LoadError::Connect { address, reason });
             }
         };
@@ -195,16 +179,26 @@ impl Exchange<'_> {
     }
 
     fn wrong(&self, error: &ReplyError, received: &[u8]) -> String {
-        let address = self.address;
+        let address = &self.endpoint;
         match error {
             ReplyError::NotHttp { start } => format!(
                 "{address} answers, but not with HTTP/1.1: the reply starts with \"{start}\"; \
-                 check the port, or write tcp://{address} if it is an echo server"
+                 check {}, or write {} if it is an echo server",
+                self.place(),
+                match address {
+                    Endpoint::Ip(address) => format!("tcp://{address}"),
+                    Endpoint::Unix(_) => format!("{address} without --unix-socket"),
+                }
             ),
             ReplyError::EchoDiffers { .. } => format!(
                 "{address} answers, but it is no echo server ({error}): the reply starts with \
-                 \"{}\"; check the port, or write http://{address}/ for HTTP/1.1",
-                excerpt(received)
+                 \"{}\"; check {}, or write {} for HTTP/1.1",
+                excerpt(received),
+                self.place(),
+                match address {
+                    Endpoint::Ip(address) => format!("http://{address}/"),
+                    Endpoint::Unix(_) => "http://HOST/ and --unix-socket".to_owned(),
+                }
             ),
             ReplyError::BodyLength { .. } | ReplyError::BodyDiffers { .. } => format!(
                 "{} does not reply as expected: {error}; check the path, or the body that is \
@@ -215,6 +209,14 @@ impl Exchange<'_> {
                 "{} gives a wrong reply: {other}; repair the server, it would not count",
                 self.target()
             ),
+        }
+    }
+
+    /// What to check when somebody else answers.
+    const fn place(&self) -> &'static str {
+        match self.endpoint {
+            Endpoint::Ip(_) => "the port",
+            Endpoint::Unix(_) => "the path",
         }
     }
 
@@ -231,7 +233,7 @@ impl Exchange<'_> {
     ) -> Ending {
         /// How much of the reply is kept for a sentence about it.
         const KEPT_BYTES: usize = 256;
-        if let Err(error) = rustix::io::ioctl_fionbio(&self.stream, true) {
+        if let Err(error) = rustix::io::ioctl_fionbio(&self.socket, true) {
             return Ending::Socket(error);
         }
         let deadline = Instant::now().checked_add(self.config.timeout);
@@ -250,7 +252,7 @@ impl Exchange<'_> {
                 0 => Ok(0),
                 left => {
                     let unsent = codec.outgoing(connection, sent, left);
-                    rustix::net::send(&self.stream, unsent, SendFlags::NOSIGNAL)
+                    rustix::net::send(&self.socket, unsent, SendFlags::NOSIGNAL)
                 }
             };
             match progress {
@@ -260,7 +262,7 @@ impl Exchange<'_> {
                 Err(error) => return Ending::Socket(error),
             }
             self.wait(sent < all);
-            match rustix::io::read(&self.stream, &mut *buffer) {
+            match rustix::io::read(&self.socket, &mut *buffer) {
                 Ok(0) => {
                     return match codec.finish(connection) {
                         Ok(Some(reply)) => Ending::Complete(reply),
@@ -290,24 +292,6 @@ impl Exchange<'_> {
     fn wait(&self, sending: bool) {
         let interest = if sending { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         // A signal or a failure ends the wait early; what follows finds out.
-        let _ = poll(&mut [PollFd::new(&self.stream, interest)], Some(&SLICE));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Duration;
-
-    #[test]
-    fn a_port_without_a_listener_is_named_with_the_next_step() {
-        let address: SocketAddr = "127.0.0.1:9".parse().unwrap();
-        let mut config = LoadConfig::new("tcp://127.0.0.1:9".parse().unwrap());
-        config.timeout = Duration::from_secs(2);
-        let message = connect(&config, &[address]).unwrap_err().to_string();
-        assert_eq!(
-            message,
-            "nothing listens on 127.0.0.1:9: start the server first, or check the port"
-        );
+        let _ = poll(&mut [PollFd::new(&self.socket, interest)], Some(&SLICE));
     }
 }

@@ -229,9 +229,9 @@ impl Engine for EpollEngine {
             .map_err(|error| failure("make an epoll instance", error))?;
         let place = |_| Place { socket: None, generation: 0, watch: Watch::Connect };
         Ok(Self {
-            equipment,
             epoll,
             places: (0..equipment.places).map(place).collect(),
+            equipment,
             buffer: vec![0; BUFFER_BYTES],
             events: Vec::with_capacity(EVENTS),
         })

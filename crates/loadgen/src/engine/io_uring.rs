@@ -253,7 +253,8 @@ impl Engine for IoUringEngine {
         let shape = shape(equipment.reply_bytes_hint);
         let exchange = Exchange::new(SUBMISSION_ENTRIES, COMPLETION_ENTRIES, shape)
             .map_err(|source| failure("set up a ring", source))?;
-        Ok(Self { equipment, exchange, connections: Connections::new(equipment.places) })
+        let connections = Connections::new(equipment.places);
+        Ok(Self { equipment, exchange, connections })
     }
 
     fn turn<D: Director>(&mut self, director: &mut D) -> Result<(), LoadError> {

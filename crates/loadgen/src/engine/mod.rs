@@ -10,7 +10,7 @@ pub(crate) mod io_uring;
 use crate::{clock::Clock, dial::Dialer, director::Director, error::LoadError};
 
 /// What an engine is made with.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Equipment {
     /// Makes its sockets.
     pub(crate) dialer: Dialer,

@@ -26,7 +26,7 @@ enum Fate {
 impl<C: Codec> Session<C> {
     pub(super) fn on_connected(&mut self, slot: usize, now_ns: u64) -> Action {
         self.cross_edges(now_ns);
-        self.pending -= 1;
+        self.pacing.made(slot);
         let connection = &mut self.slots[slot].connection;
         let since_ns = connection.connecting_since().unwrap_or(now_ns);
         if connection.connected() == Origin::Failure {
@@ -105,6 +105,11 @@ impl<C: Codec> Session<C> {
         }
         let connection = &self.slots[slot].connection;
         if connection.connecting_since().is_some() {
+            // Only a Unix socket says so, and it is not the server's failure yet.
+            if error == Errno::AGAIN {
+                self.pacing.crowded(slot, now_ns);
+                return Action::Close;
+            }
             return self.fail(slot, Failure::of_connecting(error), now_ns);
         }
         if slot >= self.first_idle {
@@ -245,7 +250,7 @@ impl<C: Codec> Session<C> {
         }
         self.slots[slot].connection.close(Origin::Failure);
         if was_connecting {
-            self.pending -= 1;
+            self.pacing.end(slot);
         }
         match (self.phase, was_connecting) {
             (Phase::Connecting, true) => self.unsettled -= 1,

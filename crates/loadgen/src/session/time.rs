@@ -6,6 +6,9 @@ use crate::{codec::Codec, director::Command, failure::Failure, recorder::Samplin
 /// The longest time between two looks for requests that are overdue.
 const SCAN_NS: u64 = 100_000_000;
 
+/// The longest time between two looks for connections that must have been dropped.
+const DROPPED_NS: u64 = 10_000_000;
+
 /// A load with a count ends when no reply has come for so many timeouts: the server is gone.
 const GIVE_UP_TIMEOUTS: u64 = 3;
 
@@ -33,6 +36,17 @@ impl<C: Codec> Session<C> {
             .min(self.next_scan_ns)
             .min(backoff_ns)
             .min(self.recorder.slice_ends_at());
+        if self.phase == Phase::Connecting {
+            self.try_dropped_again(now_ns);
+            self.attention_ns = self.attention_ns.min(now_ns + DROPPED_NS);
+        }
+    }
+
+    /// Closes what a full backlog must have dropped, so that it can be tried again.
+    fn try_dropped_again(&mut self, now_ns: u64) {
+        while let Some(slot) = self.pacing.dropped(now_ns) {
+            self.commands.push_back(Command::Close(slot));
+        }
     }
 
     /// Looks for what is overdue.
