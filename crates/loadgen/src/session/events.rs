@@ -118,6 +118,23 @@ impl<C: Codec> Session<C> {
         self.fail(slot, Failure::of_open(error), now_ns)
     }
 
+    /// What carries the connection has failed above the socket. That the server closes is a failure
+    /// only while it owes a reply.
+    pub(crate) fn broken(&mut self, slot: usize, failure: Failure, now_ns: u64) -> Action {
+        self.cross_edges(now_ns);
+        if self.phase == Phase::Over {
+            return Action::Close;
+        }
+        let connection = &self.slots[slot].connection;
+        if connection.is_open() && slot >= self.first_idle {
+            return self.lose_idle(slot);
+        }
+        if failure == Failure::ClosedEarly && connection.is_open() && connection.in_flight() == 0 {
+            return self.end_by_server(slot, now_ns);
+        }
+        self.fail(slot, failure, now_ns)
+    }
+
     /// A reply is complete. It may still be too late, or have come too early.
     fn answered(&mut self, slot: usize, reply: Reply, now_ns: u64) -> Result<Fate, Failure> {
         let place = &mut self.slots[slot];

@@ -10,6 +10,7 @@ mod models;
 mod preflight;
 mod replies;
 mod server;
+mod tls;
 
 use std::{
     sync::atomic::AtomicBool,
