@@ -25,8 +25,8 @@ use rustix::io::Errno;
 use self::buffer_ring::BufferRing;
 use self::peer::{Fate, Io, Peer};
 use self::ring::{Operation, Ring, build_ring};
-use crate::Scenario;
 use crate::listen::{ACCEPT_REST, AcceptFailure};
+use crate::service::Service;
 use crate::table::{Key, Table};
 
 /// The rest of accepting, in the kernel's form. Static, because the kernel reads it when the
@@ -37,7 +37,7 @@ static ACCEPT_REST_TIMESPEC: types::Timespec =
 struct Worker<'ring> {
     io: Io<'ring>,
     listener: TcpListener,
-    scenario: Scenario,
+    service: Service,
     peers: Table<Peer>,
     /// Connections for which something has happened in this round, each once.
     to_settle: Vec<Key>,
@@ -47,14 +47,14 @@ struct Worker<'ring> {
 /// accept.
 pub(crate) fn serve_worker(
     listener: TcpListener,
-    scenario: Scenario,
+    service: Service,
     ready: impl FnOnce(),
 ) -> io::Result<Infallible> {
     let mut io_uring = build_ring()?;
     let ring = Ring::new(&mut io_uring)?;
-    let buffers = BufferRing::register(ring.submitter(), buffer_shape(scenario))?;
+    let buffers = BufferRing::register(ring.submitter(), buffer_shape(service))?;
     let io = Io { ring, buffers, lent: Vec::new() };
-    let mut worker = Worker { io, listener, scenario, peers: Table::new(), to_settle: Vec::new() };
+    let mut worker = Worker { io, listener, service, peers: Table::new(), to_settle: Vec::new() };
     worker.arm_accept()?;
     ready();
     let result = worker.run();
@@ -70,10 +70,10 @@ pub(crate) fn serve_worker(
 /// Every buffer is one cache line longer than a power of two: buffers are used in turn, and at a
 /// distance of whole pages their beginnings would all compete for the same few places of the
 /// first-level cache.
-fn buffer_shape(scenario: Scenario) -> buffer_ring::Shape {
-    match scenario {
-        Scenario::Hello => buffer_ring::Shape { buffers: 512, buffer_bytes: 2048 + 64 },
-        Scenario::Echo => buffer_ring::Shape { buffers: 256, buffer_bytes: 16 * 1024 + 64 },
+fn buffer_shape(service: Service) -> buffer_ring::Shape {
+    match service {
+        Service::Hello(_) => buffer_ring::Shape { buffers: 512, buffer_bytes: 2048 + 64 },
+        Service::Echo => buffer_ring::Shape { buffers: 256, buffer_bytes: 16 * 1024 + 64 },
     }
 }
 
@@ -138,7 +138,7 @@ impl Worker<'_> {
             fd if fd >= 0 => {
                 // SAFETY: A multishot accept hands each descriptor over once, and to us alone.
                 let socket = unsafe { OwnedFd::from_raw_fd(fd) };
-                let key = self.peers.insert(Peer::new(socket, self.scenario));
+                let key = self.peers.insert(Peer::new(socket, self.service));
                 self.has_news(key);
                 AcceptFailure::Passing
             }
