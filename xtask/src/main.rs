@@ -3,6 +3,8 @@
 //! Nothing here is part of what users run; `cargo xtask` is for those who change the project.
 #![forbid(unsafe_code)]
 
+mod bench;
+mod bench_load;
 mod splice;
 mod step;
 mod test;
@@ -22,6 +24,8 @@ struct Arguments {
 enum Chore {
     /// Install what the tests need and run all of them, as CI does
     Test(test::Arguments),
+    /// Compare `wirebench load` with wrk, h2load, oha, hey and two bare loops
+    BenchLoad(bench_load::Arguments),
     /// Put the tables of a run into the README
     Splice(splice::Arguments),
     /// Check what the compiler does not: headers, lengths, arrows between crates, documents
@@ -31,6 +35,7 @@ enum Chore {
 fn main() -> ExitCode {
     let result = match Arguments::parse().chore {
         Chore::Test(arguments) => test::run(&arguments),
+        Chore::BenchLoad(arguments) => bench_load::run(&arguments),
         Chore::Splice(arguments) => splice::run(&arguments),
         Chore::Tidy => tidy::run(),
     };

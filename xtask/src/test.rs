@@ -1,10 +1,10 @@
 //! `cargo xtask test`: everything that must hold before a change lands. CI runs exactly this.
 
 use anyhow::Context;
-use std::{path::PathBuf, process::Command, time::Instant};
+use std::{process::Command, time::Instant};
 
 use crate::{
-    step::{root, step},
+    step::{built, step},
     tidy,
 };
 
@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
     step("docs", &[&[cargo], &doc[..]].concat(), &[("RUSTDOCFLAGS", "-D warnings")])?;
     step("build", &[cargo, "build", "--release", "--locked"], &[])?;
-    let program = program()?;
+    let program = built("wirebench")?;
     let program = program.to_str().context("the program's path is no text")?;
     if arguments.no_install {
         println!("\n== install: left out (--no-install)");
@@ -56,11 +56,4 @@ fn toolchain() -> anyhow::Result<()> {
         anyhow::ensure!(there, "`{program}` is missing: rustup component add {component}");
     }
     Ok(())
-}
-
-fn program() -> anyhow::Result<PathBuf> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), PathBuf::from);
-    let program = std::path::absolute(root().join(target).join("release").join("wirebench"))?;
-    anyhow::ensure!(program.is_file(), "{} was not built", program.display());
-    Ok(program)
 }
