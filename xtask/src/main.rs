@@ -5,6 +5,7 @@
 
 mod bench;
 mod bench_load;
+mod bench_truth;
 mod splice;
 mod step;
 mod test;
@@ -26,6 +27,8 @@ enum Chore {
     Test(test::Arguments),
     /// Compare `wirebench load` with wrk, h2load, oha, hey and two bare loops
     BenchLoad(bench_load::Arguments),
+    /// Hold what `wirebench load` measures against a server whose delays are known
+    BenchTruth(bench_truth::Arguments),
     /// Put the tables of a run into the README
     Splice(splice::Arguments),
     /// Check what the compiler does not: headers, lengths, arrows between crates, documents
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().chore {
         Chore::Test(arguments) => test::run(&arguments),
         Chore::BenchLoad(arguments) => bench_load::run(&arguments),
+        Chore::BenchTruth(arguments) => bench_truth::run(&arguments),
         Chore::Splice(arguments) => splice::run(&arguments),
         Chore::Tidy => tidy::run(),
     };

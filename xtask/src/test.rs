@@ -44,6 +44,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     step("build of the entries", &[&[program, "build"], strict].concat(), &[])?;
     step("conformance", &[&[program, "verify", "--quiet"], strict].concat(), &[])?;
     step("smoke suite", &[program, "run", "smoke", "--no-verify"], &[])?;
+    // Themselves, because they are commands of this very program.
+    let xtask = std::env::current_exe().context("this program's own path")?;
+    let xtask = xtask.to_str().context("this program's path is no text")?;
+    step("load generators side by side", &[xtask, "bench-load", "--smoke"], &[])?;
+    step("known delays", &[xtask, "bench-truth", "--smoke"], &[])?;
     println!("\nall steps passed in {:.0} s", began.elapsed().as_secs_f64());
     Ok(())
 }

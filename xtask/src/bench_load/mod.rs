@@ -91,9 +91,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         (None, Err(_)) => "epoll",
     };
     let contestants = contestants(&arguments.only, io_uring.err().as_deref());
+    // Before the build, which is itself the load that would be warned of.
+    let sides = Sides::choose()?;
     let programs = build(&["wirebench", "wirebench-bareload"])?;
     let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(..=u64::from(u32::MAX)));
-    let sides = Sides::choose()?;
     let duration =
         if arguments.smoke { SMOKE_DURATION } else { Duration::from_secs(arguments.seconds) };
     let blocks = if arguments.smoke { 1 } else { arguments.pairs };
