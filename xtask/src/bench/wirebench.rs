@@ -1,11 +1,11 @@
 //! What `wirebench load --json` says. Only what the benches need, so that new fields disturb
 //! nobody; what they need must be there.
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hdrhistogram::{Histogram, serialization::Deserializer};
 use serde::Deserialize;
-use std::{collections::BTreeMap, io::Cursor};
+use std::{collections::BTreeMap, io::Cursor, time::Duration};
 
 /// The exit code with which it refuses an option.
 pub(crate) const REFUSED: i32 = 2;
@@ -31,6 +31,8 @@ pub(crate) struct LoadResult {
 #[derive(Debug, Deserialize)]
 pub(crate) struct Latency {
     pub(crate) count: u64,
+    /// Samples that are lower bounds: timeouts, and requests that were due and never sent.
+    pub(crate) censored: u64,
     histogram: String,
 }
 
@@ -48,6 +50,17 @@ impl LoadResult {
 }
 
 impl Latency {
+    /// How many samples are certainly below this. The histogram keeps three digits, so one counts
+    /// when all of its bucket is.
+    pub(crate) fn below(&self, bound: Duration) -> anyhow::Result<u64> {
+        let histogram = self.histogram()?;
+        ensure!(histogram.len() == self.count, "the histogram does not hold as many as it says");
+        let is_below = |value| u128::from(histogram.highest_equivalent(value)) < bound.as_nanos();
+        let recorded = histogram.iter_recorded();
+        let below = recorded.filter(|bucket| is_below(bucket.value_iterated_to()));
+        Ok(below.map(|bucket| bucket.count_at_value()).sum())
+    }
+
     /// The whole distribution, in nanoseconds.
     pub(crate) fn histogram(&self) -> anyhow::Result<Histogram<u64>> {
         let bytes = STANDARD.decode(&self.histogram).context("the histogram is no base64")?;
@@ -71,7 +84,7 @@ mod tests {
         let json = serde_json::json!({
             "requests": 1000, "requests_per_second": 500.0, "engine": "epoll",
             "errors": { "timeout": 2, "reset": 1 }, "service": null,
-            "latency": { "count": 1000, "latency_ns_p50": 1, "histogram": STANDARD.encode(bytes) },
+            "latency": { "count": 1000, "censored": 0, "latency_ns_p50": 1, "histogram": STANDARD.encode(bytes) },
         });
         let result = parse_load(&json.to_string()).unwrap();
         assert_eq!((result.requests, result.error_count()), (1000, 3));
@@ -79,7 +92,8 @@ mod tests {
         let latency = result.latency.unwrap();
         let p90 = latency.histogram().unwrap().value_at_percentile(90.0);
         assert!(p90.abs_diff(900_000_000) < 1_000_000, "{p90}");
-        assert_eq!(latency.count, 1000);
+        assert_eq!(latency.below(Duration::from_micros(10_500)).unwrap(), 10);
+        assert_eq!(latency.below(Duration::from_millis(1)).unwrap(), 0);
     }
 
     #[test]

@@ -161,12 +161,19 @@ fn complaint(case: &Case, result: &LoadResult) -> anyhow::Result<Option<String>>
         return Ok(Some(format!("{described}: {} requests, {errors} errors", result.requests)));
     }
     let latency = result.latency.as_ref().context("a result with requests has no latency")?;
-    let histogram = latency.histogram()?;
-    ensure!(histogram.len() == latency.count, "{described}: the histogram's count differs");
-    // The histogram keeps three digits; the sample was somewhere in the lowest bucket.
-    let least = Duration::from_nanos(histogram.highest_equivalent(histogram.min()));
     let delay = case.mode.least_delay();
-    Ok((least < delay).then(|| format!("{described}: a latency of {least:?} is below {delay:?}")))
+    for (name, latency) in
+        [("latencies", Some(latency)), ("service times", result.service.as_ref())]
+    {
+        let Some(latency) = latency else { continue };
+        let below = latency.below(delay).with_context(|| described.clone())?;
+        // A request that was due shortly before the end and never sent is known to have waited so
+        // long only.
+        if below > latency.censored {
+            return Ok(Some(format!("{described}: {below} {name} are below {delay:?}")));
+        }
+    }
+    Ok(None)
 }
 
 /// One row for each percentile, with what it comes to.
