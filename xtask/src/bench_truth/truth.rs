@@ -19,7 +19,7 @@ pub(crate) fn quantile(mode: Mode, share: f64) -> Duration {
         }
         // Who comes in a stall waits for its end: evenly between nothing and all of it.
         Mode::Stall { period, length } => {
-            let stalled = length.as_secs_f64() / period.as_secs_f64();
+            let stalled = ratio(length, period);
             let within = (share - (1.0 - stalled)).max(0.0) / stalled;
             length.mul_f64(within)
         }
@@ -34,11 +34,17 @@ pub(crate) fn quantile(mode: Mode, share: f64) -> Duration {
 pub(crate) fn standard_error(mode: Mode, share: f64, requests: u64) -> Duration {
     match mode {
         Mode::Constant { .. } | Mode::TwoPoint { .. } => Duration::ZERO,
+        // So many meet no stall that a few more or less do not matter.
+        Mode::Stall { period, length } if share < 1.0 - ratio(length, period) => Duration::ZERO,
         // Above zero the density is even: the share of the stall over its length, 1 / period.
         Mode::Stall { period, .. } => {
             period.mul_f64((share * (1.0 - share) / requests.max(1) as f64).sqrt())
         }
     }
+}
+
+fn ratio(part: Duration, whole: Duration) -> f64 {
+    part.as_secs_f64() / whole.as_secs_f64()
 }
 
 #[cfg(test)]
@@ -83,6 +89,7 @@ mod tests {
         let stall = Mode::Stall { period: MS(1000), length: MS(200) };
         let error = standard_error(stall, 0.9, 900);
         assert_eq!(error, MS(10));
+        assert!(standard_error(stall, 0.5, 900).is_zero());
         assert!(standard_error(Mode::Constant { delay: MS(5) }, 0.9, 900).is_zero());
     }
 }
