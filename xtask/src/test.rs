@@ -4,6 +4,7 @@ use anyhow::Context;
 use std::{process::Command, time::Instant};
 
 use crate::{
+    bench_load, bench_truth,
     step::{built, step},
     tidy,
 };
@@ -17,7 +18,7 @@ pub(crate) struct Arguments {
 }
 
 /// Installs, checks the sources, runs the tests, builds and verifies every entry, and runs the
-/// smoke suite.
+/// smoke suite and the smoke runs of both benches.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let began = Instant::now();
     toolchain()?;
@@ -44,11 +45,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     step("build of the entries", &[&[program, "build"], strict].concat(), &[])?;
     step("conformance", &[&[program, "verify", "--quiet"], strict].concat(), &[])?;
     step("smoke suite", &[program, "run", "smoke", "--no-verify"], &[])?;
-    // Themselves, because they are commands of this very program.
-    let xtask = std::env::current_exe().context("this program's own path")?;
-    let xtask = xtask.to_str().context("this program's path is no text")?;
-    step("load generators side by side", &[xtask, "bench-load", "--smoke"], &[])?;
-    step("known delays", &[xtask, "bench-truth", "--smoke"], &[])?;
+    println!("\n== load generators side by side\n$ cargo xtask bench-load --smoke");
+    bench_load::smoke().context("cargo xtask bench-load --smoke")?;
+    println!("\n== known delays\n$ cargo xtask bench-truth --smoke");
+    bench_truth::smoke().context("cargo xtask bench-truth --smoke")?;
     println!("\nall steps passed in {:.0} s", began.elapsed().as_secs_f64());
     Ok(())
 }

@@ -78,6 +78,21 @@ struct Results<'results> {
     left_out: &'results [LeftOut],
 }
 
+/// The smoke run with everything that is there.
+pub(crate) fn smoke() -> anyhow::Result<()> {
+    run(&Arguments {
+        pairs: 1,
+        seconds: 1,
+        shapes: Vec::new(),
+        only: Vec::new(),
+        seed: None,
+        server: None,
+        smoke: true,
+        json: None,
+        install: false,
+    })
+}
+
 /// Measures and prints.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.install {

@@ -67,6 +67,11 @@ pub(crate) struct Arguments {
     smoke: bool,
 }
 
+/// The smoke run.
+pub(crate) fn smoke() -> anyhow::Result<()> {
+    run(&Arguments { seconds: 1, strict: false, smoke: true })
+}
+
 /// Measures and prints.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     // Before the build, which is itself the load that would be warned of.
