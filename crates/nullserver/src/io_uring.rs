@@ -24,8 +24,8 @@ use wirebench_uring::{Ring, Shape, Wait};
 
 use self::operation::Operation;
 use self::peer::{Fate, Io, Peer};
-use crate::Scenario;
 use crate::listen::{ACCEPT_REST, AcceptFailure};
+use crate::service::Service;
 use crate::table::{Key, Table};
 
 /// How many requests fit before they have to be submitted. Small, so that the queue stays in the
@@ -43,7 +43,7 @@ static ACCEPT_REST_TIMESPEC: types::Timespec =
 struct Worker {
     io: Io,
     listener: TcpListener,
-    scenario: Scenario,
+    service: Service,
     peers: Table<Peer>,
     /// Connections for which something has happened in this round, each once.
     to_settle: Vec<Key>,
@@ -53,13 +53,13 @@ struct Worker {
 /// accept.
 pub(crate) fn serve_worker(
     listener: TcpListener,
-    scenario: Scenario,
+    service: Service,
     ready: impl FnOnce(),
 ) -> io::Result<Infallible> {
     let mut ring = Ring::new(SUBMISSION_ENTRIES, COMPLETION_ENTRIES)?;
-    let buffers = ring.provide(buffer_shape(scenario))?;
+    let buffers = ring.provide(buffer_shape(service))?;
     let io = Io { ring, buffers, lent: Vec::new() };
-    let mut worker = Worker { io, listener, scenario, peers: Table::new(), to_settle: Vec::new() };
+    let mut worker = Worker { io, listener, service, peers: Table::new(), to_settle: Vec::new() };
     worker.arm_accept()?;
     ready();
     let result = worker.run();
@@ -71,10 +71,10 @@ pub(crate) fn serve_worker(
 
 /// How many buffers of which size. A head of `hello` fits into a small one; a buffer of `echo` is
 /// also what is sent.
-fn buffer_shape(scenario: Scenario) -> Shape {
-    match scenario {
-        Scenario::Hello => Shape { buffers: 512, buffer_bytes: 2048 + 64 },
-        Scenario::Echo => Shape { buffers: 256, buffer_bytes: 16 * 1024 + 64 },
+fn buffer_shape(service: Service) -> Shape {
+    match service {
+        Service::Hello(_) => Shape { buffers: 512, buffer_bytes: 2048 + 64 },
+        Service::Echo => Shape { buffers: 256, buffer_bytes: 16 * 1024 + 64 },
     }
 }
 
@@ -139,7 +139,7 @@ impl Worker {
             fd if fd >= 0 => {
                 // SAFETY: A multishot accept hands each descriptor over once, and to us alone.
                 let socket = unsafe { OwnedFd::from_raw_fd(fd) };
-                let key = self.peers.insert(Peer::new(socket, self.scenario));
+                let key = self.peers.insert(Peer::new(socket, self.service));
                 self.has_news(key);
                 AcceptFailure::Passing
             }

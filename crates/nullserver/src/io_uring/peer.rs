@@ -16,16 +16,21 @@ use rustix::io::Errno;
 use wirebench_uring::{BufferRing, GROUP, Lent, Ring, SILENT_SEND_FLAGS};
 
 use super::operation::Operation;
-use crate::Scenario;
 use crate::connection::Connection;
+use crate::service::Service;
 use crate::table::Key;
 
-/// Above this many bytes that a connection is owed, nothing more is received from it.
-const OWED_BYTES_LIMIT: usize = 128 * 1024;
-
-/// Receiving goes on when no more than this is owed; well below the limit, because stopping has its
-/// cost.
-const OWED_BYTES_TO_RESUME: usize = OWED_BYTES_LIMIT / 2;
+/// Above this many bytes that a connection is owed, nothing more is received from it. Receiving
+/// goes on at half of it, because stopping has its cost.
+fn owed_bytes_limit(service: Service) -> usize {
+    const LEAST: usize = 128 * 1024;
+    match service {
+        // Replies cost no memory of the connection's. A pipeline of large ones is sent with one
+        // send, before which it must not seem to be too much.
+        Service::Hello(replies) => LEAST.max(2 * replies.batch_bytes()),
+        Service::Echo => LEAST,
+    }
+}
 
 /// What connections submit to and take from.
 pub(super) struct Io {
@@ -43,6 +48,7 @@ pub(super) struct Peer {
     input: Input,
     output: Output,
     health: Health,
+    owed_bytes_limit: usize,
     settling: Settling,
     /// A buffer whose contents can be sent as they are, unless more arrives in the same round.
     held: Option<Lent>,
@@ -106,13 +112,14 @@ pub(super) enum Fate {
 }
 
 impl Peer {
-    pub(super) fn new(socket: OwnedFd, scenario: Scenario) -> Self {
+    pub(super) fn new(socket: OwnedFd, service: Service) -> Self {
         Self {
             socket,
-            connection: Connection::new(scenario),
+            connection: Connection::new(service),
             input: Input::Stopped,
             output: Output::Idle,
             health: Health::Sound,
+            owed_bytes_limit: owed_bytes_limit(service),
             settling: Settling::No,
             held: None,
             last_silent_send: SilentSend::None,
@@ -221,7 +228,7 @@ impl Peer {
     fn settle_input(&mut self, key: Key, io: &mut Io) -> io::Result<()> {
         let owed = self.connection.owed() + self.held.as_ref().map_or(0, Lent::length);
         match self.input {
-            Input::Stopped if owed <= OWED_BYTES_TO_RESUME => {
+            Input::Stopped if owed <= self.owed_bytes_limit / 2 => {
                 self.input = Input::Armed;
                 let entry = opcode::RecvMulti::new(self.fd(), GROUP)
                     .build()
@@ -229,7 +236,7 @@ impl Peer {
                 // SAFETY: The entry points to no memory; the buffers of its group are the ring's.
                 unsafe { io.ring.push(&entry) }
             }
-            Input::Armed if owed > OWED_BYTES_LIMIT => {
+            Input::Armed if owed > self.owed_bytes_limit => {
                 self.input = Input::Stopping;
                 cancel(Operation::Receive.tagged(key), io)
             }
