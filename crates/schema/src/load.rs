@@ -4,6 +4,7 @@ mod check;
 mod config;
 mod model;
 mod report;
+mod verdict;
 
 pub use check::{SHORTEST_WINDOW, THREADS_LIMIT};
 pub use config::{Body, BodyCheck, EngineChoice, LoadConfig, SourceRange, Stop, Trust, Waiting};
@@ -12,6 +13,7 @@ pub use report::{
     ErrorCounts, Fairness, IdleCounts, Interval, LatencySummary, LoadEvent, LoadReport, Offered,
     Phase, ReplyChecks, ThreadRate,
 };
+pub use verdict::{Limit, MOST_ARE_READY, Verdict};
 
 /// The version of [`LoadReport`] and [`LoadEvent`]. It grows whenever a field changes its meaning
 /// or goes away.
