@@ -307,3 +307,6 @@ fn shape(reply_bytes_hint: usize) -> Shape {
 fn failure(action: &'static str, source: io::Error) -> LoadError {
     LoadError::Engine { engine: "io_uring", action, source }
 }
+
+#[cfg(test)]
+mod tests;
