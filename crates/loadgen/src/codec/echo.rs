@@ -39,6 +39,12 @@ impl Echo {
         Self { payload_bytes: payload_bytes as u64, seed, block: Arc::from(block) }
     }
 
+    /// Messages of another length out of the same block, which takes long to make.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) fn with_length(&self, payload_bytes: usize) -> Self {
+        Self { payload_bytes: payload_bytes as u64, ..self.clone() }
+    }
+
     /// The stream of a connection from `position` on, at most `wanted` bytes.
     fn stream(&self, connection: &EchoConnection, position: u64, wanted: u64) -> &[u8] {
         let place = (connection.origin + position) % PERIOD_BYTES as u64;
