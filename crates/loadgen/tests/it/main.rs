@@ -6,6 +6,7 @@
 
 mod edges;
 mod errors;
+mod lies;
 mod preflight;
 mod replies;
 mod server;
