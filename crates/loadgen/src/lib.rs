@@ -23,6 +23,9 @@ mod director;
 mod engine;
 mod error;
 mod failure;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod limits;
 mod outcome;
 mod pace;

@@ -7,6 +7,7 @@
 mod edges;
 mod engine;
 mod errors;
+mod lies;
 mod models;
 mod preflight;
 mod replies;

@@ -287,6 +287,12 @@ impl Http1Connection {
         Ok(reply)
     }
 
+    /// How much room it has for a head in pieces.
+    #[cfg(test)]
+    pub(super) fn head_capacity(&self) -> usize {
+        self.head.capacity()
+    }
+
     /// A long head in pieces is no reason to keep so much room for the next one.
     fn forget_head(&mut self) {
         self.head.clear();

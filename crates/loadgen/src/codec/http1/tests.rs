@@ -1,5 +1,6 @@
 //! Tests of the reply checker by example.
 
+mod hostile;
 mod properties;
 mod remembering;
 

@@ -10,14 +10,18 @@ use std::{
 };
 
 use super::*;
-use crate::{clock::Clock, dial::Dialer, engine::Numbers};
+use crate::{
+    clock::Clock,
+    dial::{Dialer, Endpoint, sources::Sources},
+    engine::Numbers,
+};
 
 /// Longer than anything here takes, also on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn engine(listener: &TcpListener, places: usize) -> IoUringEngine {
     let equipment = Equipment {
-        dialer: Dialer::new(listener.local_addr().unwrap()),
+        dialer: Dialer::new(Endpoint::Ip(listener.local_addr().unwrap()), Sources::new(&[])),
         clock: Clock::start(),
         places,
         numbers: Numbers { first: 0, active: places, first_idle: places },
