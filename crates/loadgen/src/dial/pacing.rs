@@ -63,6 +63,8 @@ pub(crate) struct Pacing {
     next_ns: u64,
     /// The first wait among the attempts ends.
     retry_ns: u64,
+    /// When it was last looked for what was dropped.
+    looked_ns: u64,
     /// When the gap was last made wider. What began before was not made any slower by it.
     widened_ns: u64,
 }
@@ -77,6 +79,7 @@ impl Pacing {
             gap_ns: 0,
             next_ns: 0,
             retry_ns: u64::MAX,
+            looked_ns: 0,
             widened_ns: 0,
         }
     }
@@ -167,15 +170,22 @@ impl Pacing {
     /// A connection whose attempt has not been answered for so long that it must have been dropped.
     /// It is to be closed, and comes again as one to retry. Each of its attempts may take as long
     /// as all before it, so that none is cut off for ever where answers take their time.
+    ///
+    /// The answer may have come while this thread was busy or slept. So it must have been too late
+    /// at the last look already, and since then what has come was received.
     pub(crate) fn dropped(&mut self, now_ns: u64) -> Option<usize> {
+        let looked_ns = self.looked_ns;
         let is_dropped = |attempt: &&Attempt| match attempt.stage {
             Stage::Asked { begun_ns } => {
                 let patience_ns = self.patience_ns.max(begun_ns - attempt.since_ns);
-                now_ns.saturating_sub(begun_ns) >= patience_ns
+                looked_ns.saturating_sub(begun_ns) >= patience_ns
             }
             Stage::Waits { .. } => false,
         };
-        let slot = self.attempts.iter().find(is_dropped)?.slot;
+        let Some(slot) = self.attempts.iter().find(is_dropped).map(|attempt| attempt.slot) else {
+            self.looked_ns = now_ns;
+            return None;
+        };
         self.crowded(slot, now_ns);
         Some(slot)
     }
@@ -266,7 +276,7 @@ mod tests {
             }
         }
         assert_eq!(tries.len(), 5, "{tries:?}");
-        assert_eq!(tries[0], 50);
+        assert_eq!(tries[0], 51);
         assert!(tries.windows(2).all(|pair| pair[1] >= 2 * pair[0]), "{tries:?}");
     }
 
@@ -275,7 +285,18 @@ mod tests {
         let mut pacing = Pacing::new(1, 300 * MS);
         pacing.begin(7, 0);
         assert_eq!(pacing.dropped(1199 * MS), None);
-        assert_eq!(pacing.dropped(1200 * MS), Some(7));
+        assert_eq!(pacing.dropped(1200 * MS), None);
+        assert_eq!(pacing.dropped(1201 * MS), Some(7));
+    }
+
+    #[test]
+    fn what_was_answered_while_the_thread_slept_is_not_taken_for_dropped() {
+        let mut pacing = Pacing::new(1, 0);
+        (0..2).for_each(|slot| pacing.begin(slot, 0));
+        assert_eq!(pacing.dropped(5000 * MS), None);
+        pacing.made(0);
+        assert_eq!(pacing.dropped(5001 * MS), Some(1));
+        assert_eq!(pacing.dropped(5001 * MS), None);
     }
 
     #[test]
