@@ -6,6 +6,8 @@
 
 mod edges;
 mod errors;
+mod many;
+mod network;
 mod preflight;
 mod replies;
 mod server;
