@@ -3,9 +3,9 @@
 
 use rustls::{
     CipherSuite, ClientConfig, Error, HandshakeKind, ProtocolVersion,
-    client::{ClientConnectionData, UnbufferedClientConnection},
+    client::UnbufferedClientConnection,
     pki_types::ServerName,
-    unbuffered::{self, ConnectionState, EncodeError, EncryptError, UnbufferedStatus},
+    unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedStatus},
 };
 use std::sync::Arc;
 
@@ -160,29 +160,25 @@ impl Channel {
     /// Seals plaintext, and says how much of it.
     pub(crate) fn seal(&mut self, plaintext: &[u8]) -> Result<usize, Error> {
         let piece = &plaintext[..plaintext.len().min(SEALED_LIMIT_BYTES)];
-        let records = piece.len() / RECORD_BYTES + 1;
-        let hint_bytes = piece.len() + records * RECORD_OVERHEAD_BYTES;
-        self.write(hint_bytes, |traffic, space| traffic.encrypt(piece, space))?;
+        self.write(Written::Plaintext(piece))?;
         Ok(piece.len())
     }
 
     /// Announces that nothing more is sent.
     pub(crate) fn announce_end(&mut self) -> Result<(), Error> {
-        self.write(RECORD_OVERHEAD_BYTES, |traffic, space| traffic.queue_close_notify(space))
+        self.write(Written::End)
     }
 
-    fn write(
-        &mut self,
-        hint_bytes: usize,
-        mut write: impl FnMut(&mut WriteTraffic<'_>, &mut [u8]) -> Result<usize, EncryptError>,
-    ) -> Result<(), Error> {
+    fn write(&mut self, written: Written<'_>) -> Result<(), Error> {
         loop {
             let UnbufferedStatus { discard, state, .. } =
                 self.tls.process_tls_records(&mut self.partial);
             match state? {
                 ConnectionState::WriteTraffic(mut traffic) => {
-                    return append(&mut self.outgoing, hint_bytes, |space| {
-                        write(&mut traffic, space)
+                    let hint_bytes = written.hint_bytes();
+                    return append(&mut self.outgoing, hint_bytes, |space| match written {
+                        Written::Plaintext(piece) => traffic.encrypt(piece, space),
+                        Written::End => traffic.queue_close_notify(space),
                     });
                 }
                 ConnectionState::EncodeTlsData(mut data) => {
@@ -196,8 +192,25 @@ impl Channel {
     }
 }
 
-/// What plaintext is written through.
-type WriteTraffic<'a> = unbuffered::WriteTraffic<'a, ClientConnectionData>;
+/// What is written when the handshake is over.
+#[derive(Clone, Copy, Debug)]
+enum Written<'a> {
+    Plaintext(&'a [u8]),
+    /// The announcement that nothing follows.
+    End,
+}
+
+impl Written<'_> {
+    /// At least the space that it takes, but for rare messages in front of it.
+    const fn hint_bytes(self) -> usize {
+        match self {
+            Self::Plaintext(piece) => {
+                piece.len() + (piece.len() / RECORD_BYTES + 1) * RECORD_OVERHEAD_BYTES
+            }
+            Self::End => RECORD_OVERHEAD_BYTES,
+        }
+    }
+}
 
 /// What follows a piece of work.
 enum Step {

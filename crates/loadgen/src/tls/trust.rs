@@ -49,7 +49,7 @@ pub(super) fn verifier(
                 let reason = found
                     .errors
                     .first()
-                    .map_or("none is installed".to_owned(), |error| error.to_string());
+                    .map_or("none is installed".to_owned(), ToString::to_string);
                 LoadError::Configuration(format!(
                     "this system trusts no authority for certificates ({reason}): install \
                      ca-certificates, or give --ca FILE or --insecure"
