@@ -75,6 +75,7 @@ pub fn run(
         let course = Course { interrupted: true, ..Course::default() };
         return Ok(summary::summarize(config, &plan, &Harvest::nothing(&plan, course)));
     };
+    plan.chosen = plan.chosen.clone().suited(config.engine, plan.speech.reply_bytes());
     let dialer = Dialer::new(address);
     let harvest = match &plan.speech {
         Speech::Http1(codec) => by_engine(&plan, codec, &dialer, stop, observe)?,
@@ -94,7 +95,7 @@ fn by_engine<C: Codec + Sync>(
     observe: &mut dyn FnMut(LoadEvent),
 ) -> Result<Harvest, LoadError> {
     let (wrap, builder) = (|session| session, |_| Builder::new());
-    if plan.engine == EngineChoice::IoUring {
+    if plan.chosen.engine == EngineChoice::IoUring {
         return run_threads::<IoUringEngine, _, _>(
             plan, codec, dialer, stop, observe, wrap, builder,
         );

@@ -7,7 +7,7 @@ use wirebench_schema::load::{EngineChoice, ErrorCounts};
 
 use crate::{
     counted, each_engine, load,
-    server::{HELLO, Server, answer, answering, read_request},
+    server::{HELLO, Server, answer, answering, echo, read_request},
     try_load,
 };
 
@@ -30,6 +30,17 @@ fn the_engine_that_is_asked_for_is_the_one_in_the_report() {
         let report = load(&counted(&server.http(), engine, 10));
         assert_eq!((report.engine, report.engine_fallback), (engine, None));
     });
+}
+
+#[test]
+fn without_a_wish_short_echoes_go_through_io_uring_and_long_ones_through_epoll() {
+    let server = Server::start(|_, stream, _| echo(stream));
+    for (payload_bytes, engine) in [(64, EngineChoice::IoUring), (100_000, EngineChoice::Epoll)] {
+        let mut config = counted(&server.tcp(), EngineChoice::Auto, 10);
+        config.payload_bytes = payload_bytes;
+        let report = load(&config);
+        assert_eq!((report.engine, report.engine_fallback), (engine, None));
+    }
 }
 
 #[test]
