@@ -90,6 +90,7 @@ pub fn run(
         return Ok(summary::summarize(config, &plan, &Harvest::nothing(&plan, course)));
     };
     plan.conduct.round_trip_ns = clock::nanoseconds(took);
+    plan.chosen = plan.chosen.clone().suited(config.engine, plan.speech.reply_bytes());
     let dialer = Dialer::new(endpoint, sources);
     let harvest = match (&plan.speech, connector) {
         (Speech::Http1(codec), Some(connector)) => {
@@ -119,7 +120,7 @@ fn by_engine<C: Codec + Sync, P: Party<Codec = C>>(
     wrap: impl Fn(Session<C>) -> P + Sync,
 ) -> Result<Harvest, LoadError> {
     let builder = |_| Builder::new();
-    if plan.engine == EngineChoice::IoUring {
+    if plan.chosen.engine == EngineChoice::IoUring {
         return run_threads::<IoUringEngine, _, _>(
             plan, codec, dialer, stop, observe, wrap, builder,
         );
