@@ -1,8 +1,9 @@
-//! Before the load one connection sends one request and its reply is checked, so that a mistake
+//! Before the load one connection sends a request and its reply is checked, so that a mistake
 //! gets one clear sentence at once instead of a report full of errors.
 //!
 //! It also finds out which of several addresses answers, and learns the body that HTTP replies must
-//! have. `wire` is what lies between the exchange and its socket.
+//! have. A body that is learned so is asked for twice, to see whether it is always the same. `wire` is
+//! what lies between the exchange and its socket.
 
 mod wire;
 
