@@ -6,8 +6,9 @@
 //! that.
 //!
 //! From the inside out: a *codec* knows the bytes of requests and replies, a *connection* what it
-//! owes, a *pacer* when to send, a *session* all of one thread, an *engine* moves the bytes, a
-//! *worker* is the thread, the *coordinator* keeps the time for all of them. Everything up to the
+//! owes, a *pacer* when to send, a *session* all of one thread, an *engine* moves the bytes, through
+//! *TLS* where the target wants it, a *worker* is the thread, the *coordinator* keeps the time for
+//! all of them. Everything up to the
 //! session is pure: time is a parameter, bytes are slices. The one thing that a session reads by
 //! itself is the CPU time of its thread, at the edges of the window, through a function that it is
 //! given.

@@ -162,7 +162,7 @@ impl Exchange<'_> {
             Ending::Complete(reply) => return Ok(Some(reply)),
             Ending::Interrupted => return Ok(None),
             Ending::Wrong(error) => self.wrong(&error, &received),
-            Ending::Tls(error) => wire.sentence(&error, &self.endpoint, self.target()),
+            Ending::Tls(error) => wire.sentence(&error, &self.endpoint, self.config),
             Ending::Closed | Ending::Reset if wire.is_handshaking() => format!(
                 "{} closes the connection in the TLS handshake: check that it speaks TLS, or write \
                  {}",
