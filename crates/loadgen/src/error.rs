@@ -71,6 +71,12 @@ pub enum LoadError {
         /// What to do.
         next_step: &'static str,
     },
+    /// The engine that was asked for does not work here.
+    #[error("{reason}, or give --engine epoll")]
+    EngineUnavailable {
+        /// The likely cause, and what removes it.
+        reason: String,
+    },
     /// The kernel refused what the engine needs.
     #[error("the {engine} engine failed to {action} ({source}): check the limits of this process")]
     Engine {

@@ -13,8 +13,10 @@ use crate::{
         echo::Echo,
         http1::{ExpectedBody, Http1, ReplyBody, Requests, Rules},
     },
+    engine::choice::{Chosen, choose},
     error::LoadError,
     pace::{Missed, Part, Rule, Schedule},
+    recorder::Sampling,
     slice::Histograms,
 };
 
@@ -42,8 +44,8 @@ pub(crate) struct Conduct {
     pub(crate) threads: usize,
     /// What is measured.
     pub(crate) histograms: Histograms,
-    /// Whether latencies count from the sending where requests are due at a moment of their own.
-    pub(crate) latency_from_begin: bool,
+    /// Which requests are samples of the window's latency.
+    pub(crate) sampling: Sampling,
     /// How close a moment must be for a thread not to sleep until then.
     pub(crate) spin_ns: u64,
     model: LoadModel,
@@ -62,9 +64,12 @@ impl Conduct {
             LoadModel::Closed => timeout_ns,
             LoadModel::Think { .. } | LoadModel::Rate { .. } => timeout_ns.saturating_add(load_ns),
         };
-        let latency_from_begin = match config.model {
-            LoadModel::Rate { latency_from, .. } => latency_from == LatencyOrigin::Sent,
-            LoadModel::Closed | LoadModel::Think { .. } => false,
+        let sampling = match config.model {
+            LoadModel::Closed | LoadModel::Think { .. } => Sampling::Replies,
+            LoadModel::Rate { latency_from: LatencyOrigin::Due, .. } => Sampling::Due,
+            LoadModel::Rate { latency_from: LatencyOrigin::Sent, .. } => {
+                Sampling::RepliesFromSending
+            }
         };
         Self {
             timeout_ns,
@@ -76,7 +81,7 @@ impl Conduct {
             },
             round_trip_ns: 0,
             histograms: Histograms::new(&config.model, highest_ns),
-            latency_from_begin,
+            sampling,
             spin_ns: match (config.waiting, &config.model) {
                 (Waiting::Spin, _) => u64::MAX,
                 (Waiting::Sleep, LoadModel::Closed) => 0,
@@ -195,17 +200,14 @@ impl Plan {
             Stop::After(duration) => Some(nanoseconds(duration)),
             Stop::Requests(_) | Stop::RequestsPerConnection(_) => None,
         };
+        let Chosen { engine, fallback } = choose(config.engine, wirebench_uring::probe)?;
         Ok(Self {
-            engine: match config.engine {
-                EngineChoice::Auto | EngineChoice::IoUring | EngineChoice::Epoll => {
-                    EngineChoice::Epoll
-                }
-            },
+            engine,
             speech,
             shares: shares(config),
             conduct: Conduct::new(config),
             interval_ns: nanoseconds(config.interval),
-            engine_fallback: None,
+            engine_fallback: fallback,
             warmup_ns: nanoseconds(config.warmup),
             window_ns,
         })
@@ -242,17 +244,14 @@ fn shares(config: &LoadConfig) -> Vec<Share> {
 
 fn http1(config: &LoadConfig) -> Result<Http1, LoadError> {
     let expected = config.expect_body.as_ref();
-    Ok(Http1 {
-        requests: Requests::new(&request(config)?, config.pipeline),
-        rules: Rules {
-            reply_body: match config.method.as_str() {
-                "HEAD" => ReplyBody::Never,
-                _ => ReplyBody::AsFramed,
-            },
-            expected: expected.map(|body| Arc::new(ExpectedBody::new(body.as_bytes()))),
+    let rules = Rules {
+        reply_body: match config.method.as_str() {
+            "HEAD" => ReplyBody::Never,
+            _ => ReplyBody::AsFramed,
         },
-        reply_bytes: 0,
-    })
+        expected: expected.map(|body| Arc::new(ExpectedBody::given(body.as_bytes()))),
+    };
+    Ok(Http1::new(Requests::new(&request(config)?, config.pipeline), rules))
 }
 
 /// The bytes of one request, head and body.
@@ -296,7 +295,7 @@ mod tests {
 
     fn request(config: &LoadConfig) -> String {
         match Plan::new(config).unwrap().speech {
-            Speech::Http1(http) => String::from_utf8(http.requests.one().to_vec()).unwrap(),
+            Speech::Http1(http) => String::from_utf8(http.requests().one().to_vec()).unwrap(),
             Speech::Echo(_) => panic!("an http target speaks HTTP"),
         }
     }

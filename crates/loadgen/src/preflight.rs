@@ -2,7 +2,9 @@
 //! gets one clear sentence at once instead of a report full of errors.
 //!
 //! It also finds out which of several addresses answers, and learns the body that HTTP replies must
-//! have.
+//! have. `wire` is what lies between the exchange and its socket.
+
+mod wire;
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
@@ -11,10 +13,7 @@ use rustix::{
     net::SendFlags,
 };
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 use wirebench_schema::{
@@ -24,7 +23,7 @@ use wirebench_schema::{
 };
 
 use crate::{
-    codec::{Codec, Reply, ReplyError, excerpt},
+    codec::{Codec, Persistence, Reply, ReplyError, excerpt},
     dial::{
         Endpoint,
         first::{First, Patience, connect},
@@ -32,7 +31,9 @@ use crate::{
     },
     error::LoadError,
     plan::Speech,
+    tls::Connector,
 };
+use wire::Wire;
 
 /// How often a wait looks whether it should be given up.
 const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
@@ -46,34 +47,57 @@ pub(crate) enum Preflight {
     Interrupted,
 }
 
+/// How the first connection may be made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Route<'a> {
+    /// Where to; the first that answers is taken.
+    pub(crate) endpoints: &'a [Endpoint],
+    /// Where from.
+    pub(crate) sources: &'a Sources,
+    /// Through which TLS, if any.
+    pub(crate) connector: Option<&'a Connector>,
+}
+
 /// Finds the endpoint that answers, and completes what the codec expects.
 pub(crate) fn preflight(
     config: &LoadConfig,
-    endpoints: &[Endpoint],
-    sources: &Sources,
+    route: Route<'_>,
     speech: &mut Speech,
     stop: &AtomicBool,
 ) -> Result<Preflight, LoadError> {
+    let Route { endpoints, sources, connector } = route;
     let patience = Patience { timeout: config.timeout, stop };
     let Some(First { socket, endpoint, took }) = connect(endpoints, sources, patience)? else {
         return Ok(Preflight::Interrupted);
     };
     let exchange = Exchange { config, endpoint: endpoint.clone(), socket, stop };
+    let mut wire = Wire::new(connector).map_err(|error| {
+        LoadError::Configuration(format!("TLS cannot begin ({error}): check the target"))
+    })?;
     let reply = match speech {
         Speech::Echo(echo) => {
             let mut connection = echo.connection(usize::MAX);
-            exchange.run(echo, &mut connection)?
+            exchange.run(echo, &mut connection, &mut wire)?
         }
         Speech::Http1(http) => {
             let mut connection = http.connection(0);
             connection.learn();
-            let reply = exchange.run(http, &mut connection)?;
-            if http.rules.expected.is_none() && config.body_check == BodyCheck::Same {
-                http.rules.expected = connection.learned().map(Arc::new);
+            let reply = exchange.run(http, &mut connection, &mut wire)?;
+            let learned = connection.take_learned();
+            http.reply_bytes = learned.as_ref().map_or(0, |learned| learned.reply_bytes);
+            let learns_body = !http.expects_body() && config.body_check == BodyCheck::Same;
+            match (reply, learned) {
+                (Some(reply), Some(learned)) if learns_body => {
+                    http.expect(learned.body);
+                    exchange.repeat(http, &mut connection, &mut wire, reply)?
+                }
+                _ => reply,
             }
-            reply
         }
     };
+    wire.announce_end();
+    // Who has answered needs not hear of the end.
+    let _ = exchange.send(&mut wire);
     Ok(reply.map_or(Preflight::Interrupted, |_| Preflight::Answered(endpoint, took)))
 }
 
@@ -93,21 +117,64 @@ enum Ending {
     Reset,
     Late,
     Wrong(ReplyError),
+    Tls(rustls::Error),
     Socket(Errno),
 }
 
 impl Exchange<'_> {
-    /// The reply; nothing when a signal came first.
-    fn run<C: Codec>(
-        self,
+    /// The same exchange once more on the same connection, if it goes on, to see whether the body is
+    /// the same. Whatever else goes wrong now is left to the load, which counts it.
+    fn repeat<C: Codec>(
+        &self,
         codec: &mut C,
         connection: &mut C::Connection,
+        wire: &mut Wire,
+        first: Reply,
+    ) -> Result<Option<Reply>, LoadError> {
+        if first.persistence == Persistence::Close {
+            return Ok(Some(first));
+        }
+        let differs = match self.exchange(codec, connection, wire, &mut Vec::new()) {
+            Ending::Interrupted => return Ok(None),
+            Ending::Wrong(ReplyError::BodyDiffers { at, .. }) => format!("from byte {at} on"),
+            Ending::Wrong(ReplyError::BodyLength { expected, received, .. }) => {
+                format!("{expected} and {received} bytes")
+            }
+            _ => return Ok(Some(first)),
+        };
+        Err(LoadError::Preflight(format!(
+            "two replies of {} to the same request have different bodies ({differs}): \
+             give --any-body to check the framing alone",
+            self.target()
+        )))
+    }
+
+    /// The reply; nothing when a signal came first.
+    fn run<C: Codec>(
+        &self,
+        codec: &mut C,
+        connection: &mut C::Connection,
+        wire: &mut Wire,
     ) -> Result<Option<Reply>, LoadError> {
         let mut received = Vec::new();
-        let sentence = match self.exchange(codec, connection, &mut received) {
+        let sentence = match self.exchange(codec, connection, wire, &mut received) {
             Ending::Complete(reply) => return Ok(Some(reply)),
             Ending::Interrupted => return Ok(None),
             Ending::Wrong(error) => self.wrong(&error, &received),
+            Ending::Tls(error) => wire.sentence(&error, &self.endpoint, self.target()),
+            Ending::Closed | Ending::Reset if wire.is_handshaking() => format!(
+                "{} closes the connection in the TLS handshake: check that it speaks TLS, or write \
+                 {}",
+                self.endpoint,
+                wire::without_tls(self.target())
+            ),
+            Ending::Late if wire.is_handshaking() => format!(
+                "{} does not finish the TLS handshake within {}: check that it speaks TLS, write \
+                 {}, or give a longer --timeout",
+                self.endpoint,
+                write_duration(self.config.timeout),
+                wire::without_tls(self.target())
+            ),
             Ending::Closed | Ending::Reset if received.is_empty() => format!(
                 "{} closes the connection without a reply: check that it speaks {}",
                 self.endpoint,
@@ -152,6 +219,11 @@ impl Exchange<'_> {
     fn wrong(&self, error: &ReplyError, received: &[u8]) -> String {
         let address = &self.endpoint;
         match error {
+            ReplyError::NotHttp { .. } if received.starts_with(&wire::ALERT) => format!(
+                "{address} answers with TLS: write https://{}{}",
+                self.target().authority(),
+                self.target().path()
+            ),
             ReplyError::NotHttp { start } => format!(
                 "{address} answers, but not with HTTP/1.1: the reply starts with \"{start}\"; \
                  check {}, or write {} if it is an echo server",
@@ -200,10 +272,9 @@ impl Exchange<'_> {
         &self,
         codec: &mut C,
         connection: &mut C::Connection,
+        wire: &mut Wire,
         received: &mut Vec<u8>,
     ) -> Ending {
-        /// How much of the reply is kept for a sentence about it.
-        const KEPT_BYTES: usize = 256;
         if let Err(error) = rustix::io::ioctl_fionbio(&self.socket, true) {
             return Ending::Socket(error);
         }
@@ -219,38 +290,31 @@ impl Exchange<'_> {
             if is_late() {
                 return Ending::Late;
             }
-            let progress = match all - sent {
-                0 => Ok(0),
-                left => {
-                    let unsent = codec.outgoing(connection, sent, left);
-                    rustix::net::send(&self.socket, unsent, SendFlags::NOSIGNAL)
+            if sent < all {
+                match wire.put(codec.outgoing(connection, sent, all - sent)) {
+                    Ok(bytes) => sent += bytes as u64,
+                    Err(error) => return Ending::Tls(error),
                 }
-            };
-            match progress {
-                Ok(bytes) => sent += bytes as u64,
-                // What the server said before it closed is more telling than that it closed.
-                Err(Errno::AGAIN | Errno::INTR | Errno::PIPE | Errno::CONNRESET) => {}
-                Err(error) => return Ending::Socket(error),
             }
-            self.wait(sent < all);
+            if let Err(error) = self.send(wire) {
+                return Ending::Socket(error);
+            }
+            let has_more = sent < all && !wire.is_handshaking();
+            self.wait(has_more || !wire.outgoing().is_empty());
             match rustix::io::read(&self.socket, &mut *buffer) {
-                Ok(0) => {
-                    return match codec.finish(connection) {
-                        Ok(Some(reply)) => Ending::Complete(reply),
-                        Ok(None) => Ending::Closed,
-                        Err(error) => Ending::Wrong(error),
-                    };
-                }
+                Ok(0) => return finish(codec, connection, wire),
                 Ok(bytes) => {
-                    let room = KEPT_BYTES.saturating_sub(received.len());
-                    received.extend_from_slice(&buffer[..bytes.min(room)]);
-                    match codec.feed(connection, &buffer[..bytes]) {
-                        Ok(fed) => {
-                            if let Some(reply) = fed.reply {
-                                return Ending::Complete(reply);
-                            }
-                        }
-                        Err(error) => return Ending::Wrong(error),
+                    let result = wire.receive(&buffer[..bytes]);
+                    if let Some(ending) = feed(codec, connection, wire.said(), received) {
+                        return ending;
+                    }
+                    if let Err(error) = result {
+                        // An alert tells the server why.
+                        let _ = self.send(wire);
+                        return Ending::Tls(error);
+                    }
+                    if wire.has_ended() {
+                        return finish(codec, connection, wire);
                     }
                 }
                 Err(Errno::AGAIN | Errno::INTR) => {}
@@ -260,9 +324,55 @@ impl Exchange<'_> {
         }
     }
 
+    /// Sends what goes.
+    fn send(&self, wire: &mut Wire) -> Result<(), Errno> {
+        if wire.outgoing().is_empty() {
+            return Ok(());
+        }
+        match rustix::net::send(&self.socket, wire.outgoing(), SendFlags::NOSIGNAL) {
+            Ok(bytes) => wire.sent(bytes),
+            // What the server said before it closed is more telling than that it closed.
+            Err(Errno::AGAIN | Errno::INTR | Errno::PIPE | Errno::CONNRESET) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
     fn wait(&self, sending: bool) {
         let interest = if sending { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         // A signal or a failure ends the wait early; what follows finds out.
         let _ = poll(&mut [PollFd::new(&self.socket, interest)], Some(&SLICE));
+    }
+}
+
+/// Checks what has come, and says how it ended if it did.
+fn feed<C: Codec>(
+    codec: &mut C,
+    connection: &mut C::Connection,
+    said: &[u8],
+    received: &mut Vec<u8>,
+) -> Option<Ending> {
+    /// How much of the reply is kept for a sentence about it.
+    const KEPT_BYTES: usize = 256;
+    let room = KEPT_BYTES.saturating_sub(received.len());
+    received.extend_from_slice(&said[..said.len().min(room)]);
+    if said.is_empty() {
+        return None;
+    }
+    match codec.feed(connection, said) {
+        Ok(fed) => fed.reply.map(Ending::Complete),
+        Err(error) => Some(Ending::Wrong(error)),
+    }
+}
+
+/// The server has ended the connection.
+fn finish<C: Codec>(codec: &mut C, connection: &mut C::Connection, wire: &Wire) -> Ending {
+    if !wire.may_end() {
+        return Ending::Closed;
+    }
+    match codec.finish(connection) {
+        Ok(Some(reply)) => Ending::Complete(reply),
+        Ok(None) => Ending::Closed,
+        Err(error) => Ending::Wrong(error),
     }
 }

@@ -46,6 +46,8 @@ enum Phase {
     Warmup,
     /// What counts.
     Window,
+    /// The window is over; replies to requests that were due in it are still waited for.
+    Draining,
     /// Nothing more happens.
     Over,
 }
@@ -101,6 +103,8 @@ pub(crate) struct Session<C: Codec> {
     quota: Option<u64>,
     /// Requests of the window that were answered or failed.
     ended_requests: u64,
+    /// Requests that are still waited for when the window is over.
+    to_drain: u64,
     /// When the last reply of any status came.
     last_reply_ns: u64,
     next_scan_ns: u64,
@@ -139,7 +143,7 @@ impl<C: Codec> Session<C> {
             .collect();
         let count = slots.len();
         let supply = Supply::new(share.quota);
-        let Conduct { histograms, timeout_ns, latency_from_begin, .. } = conduct;
+        let Conduct { histograms, timeout_ns, sampling, .. } = conduct;
         let pacing = Pacing::new(conduct.threads, conduct.round_trip_ns);
         Self {
             codec,
@@ -148,7 +152,7 @@ impl<C: Codec> Session<C> {
             idle_made: 0,
             idle_lost: 0,
             pacer: Pacer::new(conduct.rule(share.thread), supply),
-            recorder: Recorder::new(histograms, timeout_ns, latency_from_begin),
+            recorder: Recorder::new(histograms, timeout_ns, sampling),
             conduct,
             phase: Phase::Connecting,
             edges: Edges { start_ns: u64::MAX, window_start_ns: u64::MAX, window_end_ns: u64::MAX },
@@ -162,6 +166,7 @@ impl<C: Codec> Session<C> {
             last_made_ns: 0,
             quota: share.quota,
             ended_requests: 0,
+            to_drain: 0,
             last_reply_ns: 0,
             next_scan_ns: 0,
             attention_ns: 0,
@@ -205,7 +210,9 @@ impl<C: Codec> Session<C> {
 
     /// The load ends then at the latest.
     pub(crate) fn limit_end(&mut self, end_ns: u64) {
-        if end_ns < self.edges.window_end_ns {
+        if end_ns < self.edges.window_end_ns && self.phase == Phase::Draining {
+            self.phase = Phase::Over;
+        } else if end_ns < self.edges.window_end_ns {
             self.edges.window_end_ns = end_ns;
             self.phase_end_ns = self.phase_end_ns.min(end_ns);
             self.attention_ns = 0;
@@ -285,7 +292,7 @@ impl<C: Codec> Director for Session<C> {
     fn wakes_at(&self) -> u64 {
         let attention_ns = self.attention_ns.min(self.connects_at());
         match self.phase {
-            Phase::Connecting | Phase::Over => attention_ns,
+            Phase::Connecting | Phase::Draining | Phase::Over => attention_ns,
             Phase::Warmup | Phase::Window => attention_ns.min(self.pacer.wakes_at()),
         }
     }
@@ -294,7 +301,7 @@ impl<C: Codec> Director for Session<C> {
         if let Some(command) = self.commands.pop_front() {
             return Some(command);
         }
-        if self.phase == Phase::Over {
+        if matches!(self.phase, Phase::Draining | Phase::Over) {
             return None;
         }
         if let Some(slot) = self.next_connection(now_ns) {
@@ -321,6 +328,11 @@ impl<C: Codec> Director for Session<C> {
             (_, 0) => &[],
             (position, left) => self.codec.outgoing(&slot.codec, position, left),
         }
+    }
+
+    fn outgoing_is_all(&self, slot: usize) -> bool {
+        let (_, left) = self.slots[slot].connection.outgoing(self.codec.request_bytes());
+        self.outgoing(slot).len() as u64 == left
     }
 
     fn sent(&mut self, slot: usize, bytes: usize) -> Action {

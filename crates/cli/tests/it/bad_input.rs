@@ -68,7 +68,7 @@ fn loads_that_cannot_be_meant_are_refused_with_the_next_step() {
         (&["localhost:8080"], "write http://localhost:8080"),
         (&["ftp://localhost:21/"], "does not speak `ftp`"),
         (&["-H", "nonsense", url], "not a header"),
-        (&["-d", "1s", "-n", "5", url], "cannot be used with"),
+        (&["-d", "1s", "-n", "5", url], "-d and -n both say when the load ends: leave one away"),
     ];
     for (arguments, part) in rows {
         let outcome = world.wirebench(&[&["load"], arguments].concat());

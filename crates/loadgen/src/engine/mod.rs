@@ -3,7 +3,9 @@
 //! An engine decides nothing: what to send, to whom and when, and what a reply means is the
 //! director's.
 
+pub(crate) mod choice;
 pub(crate) mod epoll;
+pub(crate) mod io_uring;
 
 use crate::{clock::Clock, dial::Dialer, director::Director, error::LoadError};
 

@@ -118,6 +118,23 @@ impl<C: Codec> Session<C> {
         self.fail(slot, Failure::of_open(error), now_ns)
     }
 
+    /// What carries the connection has failed above the socket. That the server closes is a failure
+    /// only while it owes a reply.
+    pub(crate) fn broken(&mut self, slot: usize, failure: Failure, now_ns: u64) -> Action {
+        self.cross_edges(now_ns);
+        if self.phase == Phase::Over {
+            return Action::Close;
+        }
+        let connection = &self.slots[slot].connection;
+        if connection.is_open() && slot >= self.first_idle {
+            return self.lose_idle(slot);
+        }
+        if failure == Failure::ClosedEarly && connection.is_open() && connection.in_flight() == 0 {
+            return self.end_by_server(slot, now_ns);
+        }
+        self.fail(slot, failure, now_ns)
+    }
+
     /// A reply is complete. It may still be too late, or have come too early.
     fn answered(&mut self, slot: usize, reply: Reply, now_ns: u64) -> Result<Fate, Failure> {
         let place = &mut self.slots[slot];
@@ -140,7 +157,7 @@ impl<C: Codec> Session<C> {
         }
         if !is_refusal {
             self.recorder.reply(reply, stamp, now_ns);
-            self.slots[slot].replies += 1;
+            self.slots[slot].replies += u64::from(self.phase == Phase::Window);
         }
         self.end_requests(1, now_ns);
         match reply.persistence {
@@ -163,7 +180,7 @@ impl<C: Codec> Session<C> {
 
     /// A connection begins as many requests as it has room for and the pacer lets it.
     fn offer(&mut self, slot: usize, now_ns: u64) -> Action {
-        if self.phase == Phase::Over {
+        if matches!(self.phase, Phase::Draining | Phase::Over) {
             return Action::Wait;
         }
         let mut action = Action::Wait;
@@ -193,7 +210,7 @@ impl<C: Codec> Session<C> {
     /// The connection that has begun a request because one is due.
     pub(super) fn next_request(&mut self, now_ns: u64) -> Option<usize> {
         self.cross_edges(now_ns);
-        if matches!(self.phase, Phase::Connecting | Phase::Over) {
+        if !matches!(self.phase, Phase::Warmup | Phase::Window) {
             return None;
         }
         loop {
@@ -295,12 +312,20 @@ impl<C: Codec> Session<C> {
 
     /// So many requests were answered or failed. The last one of the quota ends the load.
     pub(super) fn end_requests(&mut self, count: u64, now_ns: u64) {
-        if self.phase != Phase::Window {
-            return;
-        }
-        self.ended_requests += count;
-        if self.quota.is_some_and(|quota| self.ended_requests >= quota) {
-            self.end(Some(now_ns));
+        match self.phase {
+            Phase::Window => {
+                self.ended_requests += count;
+                if self.quota.is_some_and(|quota| self.ended_requests >= quota) {
+                    self.end(Some(now_ns));
+                }
+            }
+            Phase::Draining => {
+                self.to_drain = self.to_drain.saturating_sub(count);
+                if self.to_drain == 0 {
+                    self.phase = Phase::Over;
+                }
+            }
+            Phase::Connecting | Phase::Warmup | Phase::Over => {}
         }
     }
 }
