@@ -53,7 +53,7 @@ impl<C: Codec> Session<C> {
     fn scan(&mut self, now_ns: u64) {
         let places = match self.phase {
             Phase::Connecting => self.slots.len(),
-            Phase::Warmup | Phase::Window | Phase::Over => self.first_idle,
+            Phase::Warmup | Phase::Window | Phase::Draining | Phase::Over => self.first_idle,
         };
         for slot in 0..places {
             let connection = &self.slots[slot].connection;
