@@ -19,7 +19,7 @@ use crate::{
     try_load,
 };
 
-const REQUESTS: u64 = 10;
+const REQUESTS: u64 = 8;
 
 /// A server that treats the preflight well and answers one request on each other connection so.
 fn lying(lie: impl Fn(&TcpStream) + Send + Sync + 'static) -> Server {
