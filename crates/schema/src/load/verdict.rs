@@ -231,10 +231,14 @@ impl LoadReport {
             (true, false) if !self.ready_share_tells() => Limit::Generator,
             (true | false, false) => Limit::Server,
             (false, true) if self.config.waiting == Waiting::Spin => Limit::Generator,
-            // All replies at once, and then none: the sides take turns.
+            // All replies at once, and then none.
             (false, true) => Limit::Unknown,
         };
-        (limit, vec![self.threads_did()])
+        let mut reasons = vec![self.threads_did()];
+        if limit == Limit::Unknown {
+            reasons.push("the two sides took turns, or something else had the CPUs".to_owned());
+        }
+        (limit, reasons)
     }
 
     fn limit_at_rate(&self, demanded: f64) -> (Limit, Vec<String>) {
