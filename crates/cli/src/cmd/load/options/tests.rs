@@ -179,7 +179,7 @@ fn the_manual_names_every_option() {
     for argument in command.get_arguments().filter(|argument| !argument.is_positional()) {
         let long = argument.get_long().map(|long| format!("--{long}"));
         let short = argument.get_short_and_visible_aliases().unwrap_or_default();
-        let short = short.into_iter().map(|letter| format!("`-{letter}`"));
+        let short = short.into_iter().map(|letter| format!("-{letter}"));
         for name in long.into_iter().chain(short) {
             let written = [format!("`{name}`"), format!("`{name} ")];
             let found = written.iter().any(|text| manual.contains(text.as_str()));
