@@ -13,6 +13,8 @@ pub(crate) enum Failure {
     Refused,
     /// The connection could not be made for another reason.
     Connect(Errno),
+    /// TLS failed, for this reason.
+    Tls(String),
     /// No connection within the timeout.
     ConnectTimeout,
     /// No reply within the timeout.
@@ -55,29 +57,32 @@ impl Failure {
         match self {
             Self::Refused => (0, &mut counts.refused),
             Self::Connect(_) => (1, &mut counts.connect),
-            Self::ConnectTimeout | Self::Timeout => (2, &mut counts.timeout),
-            Self::Reset => (3, &mut counts.reset),
-            Self::ClosedEarly => (4, &mut counts.closed_early),
-            Self::WrongReply(_) => (5, &mut counts.wrong_reply),
-            Self::Surplus(_) => (6, &mut counts.surplus),
-            Self::Status(_) => (7, &mut counts.status),
-            Self::Socket(_) => (8, &mut counts.socket),
+            Self::Tls(_) => (2, &mut counts.tls),
+            Self::ConnectTimeout | Self::Timeout => (3, &mut counts.timeout),
+            Self::Reset => (4, &mut counts.reset),
+            Self::ClosedEarly => (5, &mut counts.closed_early),
+            Self::WrongReply(_) => (6, &mut counts.wrong_reply),
+            Self::Surplus(_) => (7, &mut counts.surplus),
+            Self::Status(_) => (8, &mut counts.status),
+            Self::Socket(_) => (9, &mut counts.socket),
         }
     }
 }
 
 /// How many kinds there are.
-pub(crate) const KINDS: usize = 9;
+pub(crate) const KINDS: usize = 10;
 
 impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused => formatter.write_str("refused: nothing listens any more"),
             Self::Connect(Errno::ADDRNOTAVAIL) => formatter.write_str(
-                "connect: no local port is free: use fewer connections, or wait a minute \
-                 until closed ones have left TIME_WAIT",
+                "connect: no local port is free towards the server: give more addresses to \
+                 connect from (--source 127.0.0.2-127.0.0.9), or fewer connections; a port that \
+                 was closed is kept in TIME_WAIT",
             ),
             Self::Connect(error) => write!(formatter, "connect: {error}"),
+            Self::Tls(reason) => write!(formatter, "tls: {reason}"),
             Self::ConnectTimeout => formatter.write_str("timeout: no connection in time"),
             Self::Timeout => formatter.write_str("timeout: no reply in time"),
             Self::Reset => formatter.write_str("reset: the server reset the connection"),
@@ -103,6 +108,7 @@ mod tests {
         let failures = [
             Failure::Refused,
             Failure::Connect(Errno::ADDRNOTAVAIL),
+            Failure::Tls("no certificate".to_owned()),
             Failure::Timeout,
             Failure::Reset,
             Failure::ClosedEarly,

@@ -23,6 +23,9 @@ mod director;
 mod engine;
 mod error;
 mod failure;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod limits;
 mod outcome;
 mod pace;
@@ -34,21 +37,25 @@ mod session;
 mod slice;
 mod summary;
 mod threads;
+mod tls;
 mod worker;
 
 pub use error::LoadError;
 
 use std::{sync::atomic::AtomicBool, thread::Builder};
-use wirebench_schema::load::{LoadConfig, LoadEvent, LoadReport};
+use wirebench_schema::load::{EngineChoice, LoadConfig, LoadEvent, LoadReport};
 
 use crate::{
     codec::Codec,
     coordinator::Course,
-    dial::Dialer,
-    engine::epoll::EpollEngine,
+    dial::{Dialer, sources::Sources},
+    engine::{epoll::EpollEngine, io_uring::IoUringEngine},
     plan::{Plan, Speech},
     preflight::Preflight,
+    session::Session,
     threads::{Harvest, run_threads},
+    tls::{Connector, TlsDirector},
+    worker::Party,
 };
 
 /// Carries out one load and reports.
@@ -67,33 +74,56 @@ pub fn run(
 ) -> Result<LoadReport, LoadError> {
     config.check().map_err(LoadError::Configuration)?;
     // Nothing is allocated for a thread or a connection before it is known that there can be one.
-    limits::provide_descriptors(config.connections, config.threads)?;
+    limits::provide_descriptors(config)?;
+    limits::memory::check(config)?;
     let mut plan = Plan::new(config)?;
-    let addresses = resolve::resolve(&config.target)?;
-    let found = preflight::preflight(config, &addresses, &mut plan.speech, stop)?;
-    let Preflight::Answered(address) = found else {
+    let sources = Sources::new(&config.sources);
+    let connections = config.connections.saturating_add(config.idle_connections);
+    let endpoints = sources.check(resolve::resolve(config)?, connections)?;
+    limits::ports::check(config, &endpoints, &sources)?;
+    let connector = Connector::new(config)?;
+    let connector = connector.as_ref();
+    let route = preflight::Route { endpoints: &endpoints, sources: &sources, connector };
+    let found = preflight::preflight(config, route, &mut plan.speech, stop)?;
+    let Preflight::Answered(endpoint, took) = found else {
         let course = Course { interrupted: true, ..Course::default() };
         return Ok(summary::summarize(config, &plan, &Harvest::nothing(&plan, course)));
     };
-    let dialer = Dialer::new(address);
-    let harvest = match &plan.speech {
-        Speech::Http1(codec) => by_engine(&plan, codec, &dialer, stop, observe)?,
-        Speech::Echo(codec) => by_engine(&plan, codec, &dialer, stop, observe)?,
+    plan.conduct.round_trip_ns = clock::nanoseconds(took);
+    let dialer = Dialer::new(endpoint, sources);
+    let harvest = match (&plan.speech, connector) {
+        (Speech::Http1(codec), Some(connector)) => {
+            let wrap = |session| TlsDirector::new(session, connector);
+            by_engine(&plan, codec, &dialer, stop, observe, wrap)?
+        }
+        (Speech::Http1(codec), None) => {
+            by_engine(&plan, codec, &dialer, stop, observe, |session| session)?
+        }
+        (Speech::Echo(codec), _) => {
+            by_engine(&plan, codec, &dialer, stop, observe, |session| session)?
+        }
     };
     if harvest.course.connections_made == 0 && !harvest.course.interrupted {
         return Err(no_connection(config.connections, &harvest));
     }
-    Ok(summary::summarize(config, &plan, &harvest))
+    let tls = connector.and_then(Connector::summary);
+    Ok(LoadReport { tls, ..summary::summarize(config, &plan, &harvest) })
 }
 
-fn by_engine<C: Codec + Sync>(
+fn by_engine<C: Codec + Sync, P: Party<Codec = C>>(
     plan: &Plan,
     codec: &C,
     dialer: &Dialer,
     stop: &AtomicBool,
     observe: &mut dyn FnMut(LoadEvent),
+    wrap: impl Fn(Session<C>) -> P + Sync,
 ) -> Result<Harvest, LoadError> {
-    let (wrap, builder) = (|session| session, |_| Builder::new());
+    let builder = |_| Builder::new();
+    if plan.engine == EngineChoice::IoUring {
+        return run_threads::<IoUringEngine, _, _>(
+            plan, codec, dialer, stop, observe, wrap, builder,
+        );
+    }
     run_threads::<EpollEngine, _, _>(plan, codec, dialer, stop, observe, wrap, builder)
 }
 

@@ -2,21 +2,19 @@
 //! gets one clear sentence at once instead of a report full of errors.
 //!
 //! It also finds out which of several addresses answers, and learns the body that HTTP replies must
-//! have.
+//! have. `wire` is what lies between the exchange and its socket.
+
+mod wire;
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
+    fd::OwnedFd,
     io::Errno,
     net::SendFlags,
 };
 use std::{
-    io::ErrorKind,
-    net::{SocketAddr, TcpStream},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Instant,
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
 };
 use wirebench_schema::{
     load::{BodyCheck, LoadConfig},
@@ -25,10 +23,17 @@ use wirebench_schema::{
 };
 
 use crate::{
-    codec::{Codec, Reply, ReplyError, excerpt},
+    codec::{Codec, Persistence, Reply, ReplyError, excerpt},
+    dial::{
+        Endpoint,
+        first::{First, Patience, connect},
+        sources::Sources,
+    },
     error::LoadError,
     plan::Speech,
+    tls::Connector,
 };
+use wire::Wire;
 
 /// How often a wait looks whether it should be given up.
 const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
@@ -36,68 +41,71 @@ const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 /// How the first exchange ended.
 #[derive(Debug)]
 pub(crate) enum Preflight {
-    /// The server answers here.
-    Answered(SocketAddr),
+    /// The server answers here, and a connection took so long.
+    Answered(Endpoint, Duration),
     /// A signal came first.
     Interrupted,
 }
 
-/// Finds the address that answers, and completes what the codec expects.
+/// How the first connection may be made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Route<'a> {
+    /// Where to; the first that answers is taken.
+    pub(crate) endpoints: &'a [Endpoint],
+    /// Where from.
+    pub(crate) sources: &'a Sources,
+    /// Through which TLS, if any.
+    pub(crate) connector: Option<&'a Connector>,
+}
+
+/// Finds the endpoint that answers, and completes what the codec expects.
 pub(crate) fn preflight(
     config: &LoadConfig,
-    addresses: &[SocketAddr],
+    route: Route<'_>,
     speech: &mut Speech,
     stop: &AtomicBool,
 ) -> Result<Preflight, LoadError> {
-    let stream = connect(config, addresses)?;
-    let address = stream
-        .peer_addr()
-        .map_err(|error| LoadError::Connect { address: addresses[0], reason: error.to_string() })?;
-    let exchange = Exchange { config, address, stream, stop };
+    let Route { endpoints, sources, connector } = route;
+    let patience = Patience { timeout: config.timeout, stop };
+    let Some(First { socket, endpoint, took }) = connect(endpoints, sources, patience)? else {
+        return Ok(Preflight::Interrupted);
+    };
+    let exchange = Exchange { config, endpoint: endpoint.clone(), socket, stop };
+    let mut wire = Wire::new(connector).map_err(|error| {
+        LoadError::Configuration(format!("TLS cannot begin ({error}): check the target"))
+    })?;
     let reply = match speech {
         Speech::Echo(echo) => {
             let mut connection = echo.connection(usize::MAX);
-            exchange.run(echo, &mut connection)?
+            exchange.run(echo, &mut connection, &mut wire)?
         }
         Speech::Http1(http) => {
             let mut connection = http.connection(0);
             connection.learn();
-            let reply = exchange.run(http, &mut connection)?;
-            if http.rules.expected.is_none() && config.body_check == BodyCheck::Same {
-                http.rules.expected = connection.learned().map(Arc::new);
+            let reply = exchange.run(http, &mut connection, &mut wire)?;
+            let learned = connection.take_learned();
+            http.reply_bytes = learned.as_ref().map_or(0, |learned| learned.reply_bytes);
+            let learns_body = !http.expects_body() && config.body_check == BodyCheck::Same;
+            match (reply, learned) {
+                (Some(reply), Some(learned)) if learns_body => {
+                    http.expect(learned.body);
+                    exchange.repeat(http, &mut connection, &mut wire, reply)?
+                }
+                _ => reply,
             }
-            reply
         }
     };
-    Ok(reply.map_or(Preflight::Interrupted, |_| Preflight::Answered(address)))
-}
-
-/// Tries one address after the other.
-fn connect(config: &LoadConfig, addresses: &[SocketAddr]) -> Result<TcpStream, LoadError> {
-    let mut failure = None;
-    for address in addresses {
-        match TcpStream::connect_timeout(address, config.timeout) {
-            Ok(stream) => return Ok(stream),
-            Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
-            Err(error) if error.kind() == ErrorKind::TimedOut => {
-                let reason = format!("no answer within {}", write_duration(config.timeout));
-                failure = Some(LoadError::Connect { address: *address, reason });
-            }
-            Err(error) => {
-                let reason = error.to_string();
-                failure = Some(LoadError::Connect { address: *address, reason });
-            }
-        }
-    }
-    let all = || addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
-    Err(failure.unwrap_or_else(|| LoadError::NothingListens { addresses: all() }))
+    wire.announce_end();
+    // Who has answered needs not hear of the end.
+    let _ = exchange.send(&mut wire);
+    Ok(reply.map_or(Preflight::Interrupted, |_| Preflight::Answered(endpoint, took)))
 }
 
 /// One request and its reply on one connection.
 struct Exchange<'a> {
     config: &'a LoadConfig,
-    address: SocketAddr,
-    stream: TcpStream,
+    endpoint: Endpoint,
+    socket: OwnedFd,
     stop: &'a AtomicBool,
 }
 
@@ -109,49 +117,92 @@ enum Ending {
     Reset,
     Late,
     Wrong(ReplyError),
+    Tls(rustls::Error),
     Socket(Errno),
 }
 
 impl Exchange<'_> {
-    /// The reply; nothing when a signal came first.
-    fn run<C: Codec>(
-        self,
+    /// The same exchange once more on the same connection, if it goes on, to see whether the body is
+    /// the same. Whatever else goes wrong now is left to the load, which counts it.
+    fn repeat<C: Codec>(
+        &self,
         codec: &mut C,
         connection: &mut C::Connection,
+        wire: &mut Wire,
+        first: Reply,
+    ) -> Result<Option<Reply>, LoadError> {
+        if first.persistence == Persistence::Close {
+            return Ok(Some(first));
+        }
+        let differs = match self.exchange(codec, connection, wire, &mut Vec::new()) {
+            Ending::Interrupted => return Ok(None),
+            Ending::Wrong(ReplyError::BodyDiffers { at, .. }) => format!("from byte {at} on"),
+            Ending::Wrong(ReplyError::BodyLength { expected, received, .. }) => {
+                format!("{expected} and {received} bytes")
+            }
+            _ => return Ok(Some(first)),
+        };
+        Err(LoadError::Preflight(format!(
+            "two replies of {} to the same request have different bodies ({differs}): \
+             give --any-body to check the framing alone",
+            self.target()
+        )))
+    }
+
+    /// The reply; nothing when a signal came first.
+    fn run<C: Codec>(
+        &self,
+        codec: &mut C,
+        connection: &mut C::Connection,
+        wire: &mut Wire,
     ) -> Result<Option<Reply>, LoadError> {
         let mut received = Vec::new();
-        let sentence = match self.exchange(codec, connection, &mut received) {
+        let sentence = match self.exchange(codec, connection, wire, &mut received) {
             Ending::Complete(reply) => return Ok(Some(reply)),
             Ending::Interrupted => return Ok(None),
             Ending::Wrong(error) => self.wrong(&error, &received),
+            Ending::Tls(error) => wire.sentence(&error, &self.endpoint, self.target()),
+            Ending::Closed | Ending::Reset if wire.is_handshaking() => format!(
+                "{} closes the connection in the TLS handshake: check that it speaks TLS, or write \
+                 {}",
+                self.endpoint,
+                wire::without_tls(self.target())
+            ),
+            Ending::Late if wire.is_handshaking() => format!(
+                "{} does not finish the TLS handshake within {}: check that it speaks TLS, write \
+                 {}, or give a longer --timeout",
+                self.endpoint,
+                write_duration(self.config.timeout),
+                wire::without_tls(self.target())
+            ),
             Ending::Closed | Ending::Reset if received.is_empty() => format!(
                 "{} closes the connection without a reply: check that it speaks {}",
-                self.address,
+                self.endpoint,
                 self.protocol()
             ),
             Ending::Closed | Ending::Reset => format!(
                 "{} closes the connection in the middle of its reply, which starts with \"{}\": \
                  check that the server works",
-                self.address,
+                self.endpoint,
                 excerpt(&received)
             ),
             Ending::Late if received.is_empty() => format!(
                 "{} accepts the connection but does not reply within {}: check that it speaks {}, \
                  or give a longer --timeout",
-                self.address,
+                self.endpoint,
                 write_duration(self.config.timeout),
                 self.protocol()
             ),
             Ending::Late => format!(
                 "{} does not finish its reply within {}; it starts with \"{}\": check that it \
                  speaks {}, or give a longer --timeout",
-                self.address,
+                self.endpoint,
                 write_duration(self.config.timeout),
                 excerpt(&received),
                 self.protocol()
             ),
             Ending::Socket(error) => {
-                let (address, reason) = (self.address, error.to_string());
+                let (address, reason) = (self.endpoint.to_string(), error.to_string());
                 return Err(LoadError::Connect { address, reason });
             }
         };
@@ -166,16 +217,31 @@ impl Exchange<'_> {
     }
 
     fn wrong(&self, error: &ReplyError, received: &[u8]) -> String {
-        let address = self.address;
+        let address = &self.endpoint;
         match error {
+            ReplyError::NotHttp { .. } if received.starts_with(&wire::ALERT) => format!(
+                "{address} answers with TLS: write https://{}{}",
+                self.target().authority(),
+                self.target().path()
+            ),
             ReplyError::NotHttp { start } => format!(
                 "{address} answers, but not with HTTP/1.1: the reply starts with \"{start}\"; \
-                 check the port, or write tcp://{address} if it is an echo server"
+                 check {}, or write {} if it is an echo server",
+                self.place(),
+                match address {
+                    Endpoint::Ip(address) => format!("tcp://{address}"),
+                    Endpoint::Unix(_) => format!("{address} without --unix-socket"),
+                }
             ),
             ReplyError::EchoDiffers { .. } => format!(
                 "{address} answers, but it is no echo server ({error}): the reply starts with \
-                 \"{}\"; check the port, or write http://{address}/ for HTTP/1.1",
-                excerpt(received)
+                 \"{}\"; check {}, or write {} for HTTP/1.1",
+                excerpt(received),
+                self.place(),
+                match address {
+                    Endpoint::Ip(address) => format!("http://{address}/"),
+                    Endpoint::Unix(_) => "http://HOST/ and --unix-socket".to_owned(),
+                }
             ),
             ReplyError::BodyLength { .. } | ReplyError::BodyDiffers { .. } => format!(
                 "{} does not reply as expected: {error}; check the path, or the body that is \
@@ -189,6 +255,14 @@ impl Exchange<'_> {
         }
     }
 
+    /// What to check when somebody else answers.
+    const fn place(&self) -> &'static str {
+        match self.endpoint {
+            Endpoint::Ip(_) => "the port",
+            Endpoint::Unix(_) => "the path",
+        }
+    }
+
     fn target(&self) -> &Target {
         &self.config.target
     }
@@ -198,11 +272,10 @@ impl Exchange<'_> {
         &self,
         codec: &mut C,
         connection: &mut C::Connection,
+        wire: &mut Wire,
         received: &mut Vec<u8>,
     ) -> Ending {
-        /// How much of the reply is kept for a sentence about it.
-        const KEPT_BYTES: usize = 256;
-        if let Err(error) = rustix::io::ioctl_fionbio(&self.stream, true) {
+        if let Err(error) = rustix::io::ioctl_fionbio(&self.socket, true) {
             return Ending::Socket(error);
         }
         let deadline = Instant::now().checked_add(self.config.timeout);
@@ -217,38 +290,31 @@ impl Exchange<'_> {
             if is_late() {
                 return Ending::Late;
             }
-            let progress = match all - sent {
-                0 => Ok(0),
-                left => {
-                    let unsent = codec.outgoing(connection, sent, left);
-                    rustix::net::send(&self.stream, unsent, SendFlags::NOSIGNAL)
+            if sent < all {
+                match wire.put(codec.outgoing(connection, sent, all - sent)) {
+                    Ok(bytes) => sent += bytes as u64,
+                    Err(error) => return Ending::Tls(error),
                 }
-            };
-            match progress {
-                Ok(bytes) => sent += bytes as u64,
-                // What the server said before it closed is more telling than that it closed.
-                Err(Errno::AGAIN | Errno::INTR | Errno::PIPE | Errno::CONNRESET) => {}
-                Err(error) => return Ending::Socket(error),
             }
-            self.wait(sent < all);
-            match rustix::io::read(&self.stream, &mut *buffer) {
-                Ok(0) => {
-                    return match codec.finish(connection) {
-                        Ok(Some(reply)) => Ending::Complete(reply),
-                        Ok(None) => Ending::Closed,
-                        Err(error) => Ending::Wrong(error),
-                    };
-                }
+            if let Err(error) = self.send(wire) {
+                return Ending::Socket(error);
+            }
+            let has_more = sent < all && !wire.is_handshaking();
+            self.wait(has_more || !wire.outgoing().is_empty());
+            match rustix::io::read(&self.socket, &mut *buffer) {
+                Ok(0) => return finish(codec, connection, wire),
                 Ok(bytes) => {
-                    let room = KEPT_BYTES.saturating_sub(received.len());
-                    received.extend_from_slice(&buffer[..bytes.min(room)]);
-                    match codec.feed(connection, &buffer[..bytes]) {
-                        Ok(fed) => {
-                            if let Some(reply) = fed.reply {
-                                return Ending::Complete(reply);
-                            }
-                        }
-                        Err(error) => return Ending::Wrong(error),
+                    let result = wire.receive(&buffer[..bytes]);
+                    if let Some(ending) = feed(codec, connection, wire.said(), received) {
+                        return ending;
+                    }
+                    if let Err(error) = result {
+                        // An alert tells the server why.
+                        let _ = self.send(wire);
+                        return Ending::Tls(error);
+                    }
+                    if wire.has_ended() {
+                        return finish(codec, connection, wire);
                     }
                 }
                 Err(Errno::AGAIN | Errno::INTR) => {}
@@ -258,27 +324,55 @@ impl Exchange<'_> {
         }
     }
 
+    /// Sends what goes.
+    fn send(&self, wire: &mut Wire) -> Result<(), Errno> {
+        if wire.outgoing().is_empty() {
+            return Ok(());
+        }
+        match rustix::net::send(&self.socket, wire.outgoing(), SendFlags::NOSIGNAL) {
+            Ok(bytes) => wire.sent(bytes),
+            // What the server said before it closed is more telling than that it closed.
+            Err(Errno::AGAIN | Errno::INTR | Errno::PIPE | Errno::CONNRESET) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
     fn wait(&self, sending: bool) {
         let interest = if sending { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         // A signal or a failure ends the wait early; what follows finds out.
-        let _ = poll(&mut [PollFd::new(&self.stream, interest)], Some(&SLICE));
+        let _ = poll(&mut [PollFd::new(&self.socket, interest)], Some(&SLICE));
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Duration;
+/// Checks what has come, and says how it ended if it did.
+fn feed<C: Codec>(
+    codec: &mut C,
+    connection: &mut C::Connection,
+    said: &[u8],
+    received: &mut Vec<u8>,
+) -> Option<Ending> {
+    /// How much of the reply is kept for a sentence about it.
+    const KEPT_BYTES: usize = 256;
+    let room = KEPT_BYTES.saturating_sub(received.len());
+    received.extend_from_slice(&said[..said.len().min(room)]);
+    if said.is_empty() {
+        return None;
+    }
+    match codec.feed(connection, said) {
+        Ok(fed) => fed.reply.map(Ending::Complete),
+        Err(error) => Some(Ending::Wrong(error)),
+    }
+}
 
-    #[test]
-    fn a_port_without_a_listener_is_named_with_the_next_step() {
-        let address: SocketAddr = "127.0.0.1:9".parse().unwrap();
-        let mut config = LoadConfig::new("tcp://127.0.0.1:9".parse().unwrap());
-        config.timeout = Duration::from_secs(2);
-        let message = connect(&config, &[address]).unwrap_err().to_string();
-        assert_eq!(
-            message,
-            "nothing listens on 127.0.0.1:9: start the server first, or check the port"
-        );
+/// The server has ended the connection.
+fn finish<C: Codec>(codec: &mut C, connection: &mut C::Connection, wire: &Wire) -> Ending {
+    if !wire.may_end() {
+        return Ending::Closed;
+    }
+    match codec.finish(connection) {
+        Ok(Some(reply)) => Ending::Complete(reply),
+        Ok(None) => Ending::Closed,
+        Err(error) => Ending::Wrong(error),
     }
 }

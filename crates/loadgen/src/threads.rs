@@ -115,7 +115,7 @@ fn equipment(
 ) -> Equipment {
     let Share { first_connection, connections, first_idle, idle, .. } = *share;
     Equipment {
-        dialer: *dialer,
+        dialer: dialer.clone(),
         clock,
         places: connections + idle,
         numbers: Numbers { first: first_connection, active: connections, first_idle },
@@ -138,7 +138,11 @@ fn join(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{engine::epoll::EpollEngine, plan::Speech};
+    use crate::{
+        dial::{Endpoint, sources::Sources},
+        engine::epoll::EpollEngine,
+        plan::Speech,
+    };
     use std::net::TcpListener;
     use wirebench_schema::load::LoadConfig;
 
@@ -162,7 +166,7 @@ mod tests {
             let mut events = Vec::new();
             let never = AtomicBool::new(false);
             let mut observe = |event| events.push(event);
-            let dialer = Dialer::new(address);
+            let dialer = Dialer::new(Endpoint::Ip(address), Sources::default());
             let result = run_threads::<EpollEngine, _, _>(
                 &plan,
                 codec,

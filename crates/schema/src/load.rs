@@ -2,17 +2,21 @@
 
 mod check;
 mod config;
+mod errors;
 mod model;
 mod report;
+mod tls;
 mod verdict;
 
 pub use check::{SHORTEST_WINDOW, THREADS_LIMIT};
 pub use config::{Body, BodyCheck, EngineChoice, LoadConfig, SourceRange, Stop, Trust, Waiting};
+pub use errors::ErrorCounts;
 pub use model::{Arrivals, LatencyOrigin, LoadModel, RateCurve};
 pub use report::{
-    ErrorCounts, Fairness, IdleCounts, Interval, LatencySummary, LoadEvent, LoadReport, Offered,
-    Phase, ReplyChecks, ThreadRate,
+    Fairness, IdleCounts, Interval, LatencySummary, LoadEvent, LoadReport, Offered, Phase,
+    ReplyChecks, ThreadRate,
 };
+pub use tls::TlsSummary;
 pub use verdict::{Limit, MOST_ARE_READY, Verdict};
 
 /// The version of [`LoadReport`] and [`LoadEvent`]. It grows whenever a field changes its meaning

@@ -64,7 +64,7 @@ fn loads_that_cannot_be_meant_are_refused_with_the_next_step() {
         (&["-d", "10x", url], "unknown unit `x`"),
         (&["-d", "0s", url], "measures nothing"),
         (&["-t", "4", "-c", "2", url], "4 threads cannot share 2 connections"),
-        (&["http://localhost/"], "write http://localhost:PORT"),
+        (&["tcp://localhost"], "write tcp://localhost:PORT"),
         (&["localhost:8080"], "write http://localhost:8080"),
         (&["ftp://localhost:21/"], "does not speak `ftp`"),
         (&["-H", "nonsense", url], "not a header"),

@@ -81,6 +81,11 @@ impl Server {
         format!("http://{}/", self.address)
     }
 
+    /// The port that it listens on.
+    pub(crate) fn port(&self) -> u16 {
+        self.address.port()
+    }
+
     pub(crate) fn tcp(&self) -> String {
         format!("tcp://{}", self.address)
     }

@@ -2,71 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{EngineChoice, LOAD_FORMAT, LoadConfig, LoadModel, Stop};
-
-/// What failed, by kind. Each failed request or connection is counted in exactly one field.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub struct ErrorCounts {
-    /// The server refused the connection.
-    pub refused: u64,
-    /// The connection could not be made for another reason, such as no free port.
-    pub connect: u64,
-    /// No reply, or no connection, within the timeout.
-    pub timeout: u64,
-    /// The server reset the connection.
-    pub reset: u64,
-    /// The server closed the connection while a reply was due.
-    pub closed_early: u64,
-    /// A reply that is not what the protocol or the expectation demands.
-    pub wrong_reply: u64,
-    /// Bytes that nobody asked for.
-    pub surplus: u64,
-    /// A complete HTTP reply with a status of 400 or above.
-    pub status: u64,
-    /// Any other failure of the socket.
-    pub socket: u64,
-    /// Further requests that were in flight on a connection that failed.
-    pub lost: u64,
-}
-
-impl ErrorCounts {
-    /// Name and count of each kind, in the order of the fields.
-    #[must_use]
-    pub const fn kinds(&self) -> [(&'static str, u64); 10] {
-        [
-            ("refused", self.refused),
-            ("connect", self.connect),
-            ("timeout", self.timeout),
-            ("reset", self.reset),
-            ("closed early", self.closed_early),
-            ("wrong reply", self.wrong_reply),
-            ("surplus", self.surplus),
-            ("status", self.status),
-            ("socket", self.socket),
-            ("lost", self.lost),
-        ]
-    }
-
-    /// All kinds together.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        self.kinds().iter().map(|(_, count)| count).sum()
-    }
-
-    /// Adds the counts of another thread.
-    pub const fn add(&mut self, other: &Self) {
-        self.refused += other.refused;
-        self.connect += other.connect;
-        self.timeout += other.timeout;
-        self.reset += other.reset;
-        self.closed_early += other.closed_early;
-        self.wrong_reply += other.wrong_reply;
-        self.surplus += other.surplus;
-        self.status += other.status;
-        self.socket += other.socket;
-        self.lost += other.lost;
-    }
-}
+use super::{EngineChoice, ErrorCounts, LOAD_FORMAT, LoadConfig, LoadModel, Stop, TlsSummary};
 
 /// One distribution of times.
 ///
@@ -74,12 +10,14 @@ impl ErrorCounts {
 /// arrival. In a closed loop that is the end of one latency and the beginning of the
 /// next: a request begins when the previous reply on its connection has arrived, so that what the
 /// generator does until the request is handed to the kernel is in its latency. The first request on
-/// a connection begins at the moment before it is sent. With a schedule a latency begins when the
-/// request was due.
+/// a connection begins at the moment before it is sent. At a rate a latency begins when the request
+/// was due, and every request that was due in the window is a sample: what is in flight at its end is
+/// waited for, up to the timeout.
 ///
 /// All times are nanoseconds out of one high dynamic range histogram with three significant digits.
 /// A request that timed out is in it with the timeout as its latency: a lower bound, also called a
-/// censored sample.
+/// censored sample. So is, at a rate, a request that could not be sent before the window ended, with
+/// the time since it was due.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct LatencySummary {
     /// How many samples there are.
@@ -226,9 +164,9 @@ pub struct LoadReport {
     pub requests: u64,
     /// `requests` over `window_ns`.
     pub requests_per_second: f64,
-    /// Bytes received in the window.
+    /// Bytes received in the window; with TLS those within it, as wrk counts them.
     pub bytes_received: u64,
-    /// Bytes sent in the window.
+    /// Bytes sent in the window; with TLS those within it.
     pub bytes_sent: u64,
     /// Latency of the requests of the window; absent when nothing was answered and nothing timed
     /// out.
@@ -239,6 +177,8 @@ pub struct LoadReport {
     pub lag: Option<LatencySummary>,
     /// How long connections of the whole load took to be made; with TLS, to be ready for a request.
     pub connect: Option<LatencySummary>,
+    /// With TLS: what was agreed upon, and how often.
+    pub tls: Option<TlsSummary>,
     /// With a schedule: what it demanded.
     pub offered: Option<Offered>,
     /// Rates of single threads.
@@ -322,6 +262,7 @@ impl LoadReport {
             service: None,
             lag: None,
             connect: None,
+            tls: None,
             offered: None,
             thread_rate: ThreadRate::default(),
             errors: ErrorCounts::default(),
@@ -369,29 +310,4 @@ pub enum LoadEvent {
         /// A sentence with the next step.
         reason: String,
     },
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_kind_of_error_counts_in_the_total() {
-        let counts = ErrorCounts {
-            refused: 1,
-            connect: 2,
-            timeout: 4,
-            reset: 8,
-            closed_early: 16,
-            wrong_reply: 32,
-            surplus: 64,
-            status: 128,
-            socket: 256,
-            lost: 512,
-        };
-        assert_eq!(counts.total(), 1023);
-        let mut sum = counts;
-        sum.add(&counts);
-        assert_eq!(sum.total(), 2046);
-    }
 }

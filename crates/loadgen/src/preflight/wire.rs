@@ -1,0 +1,183 @@
+//! What lies between the first exchange and its socket: nothing, or TLS. And what a mistake with TLS
+//! is called. It never touches the socket.
+
+use rustls::{CertificateError, Error};
+use wirebench_schema::target::Target;
+
+use crate::{
+    codec::excerpt,
+    dial::Endpoint,
+    tls::{Channel, Connector, Room},
+};
+
+/// How much of a request is handed over at a time.
+const PIECE_BYTES: usize = 64 * 1024;
+
+/// How much of what came is kept for a sentence about it.
+const KEPT_BYTES: usize = 256;
+
+/// The first bytes of an alert of TLS: what a server says that was expected to speak without it.
+pub(super) const ALERT: [u8; 2] = [0x15, 0x03];
+
+/// The kinds of records (RFC 8446, 5.1).
+const RECORD_KINDS: std::ops::RangeInclusive<u8> = 0x14..=0x17;
+
+/// Turns what is to be sent into what goes through the socket, and what came through it into what
+/// was said.
+pub(super) enum Wire {
+    /// Both are the same.
+    Plain {
+        /// What is to be sent.
+        outgoing: Vec<u8>,
+        /// What has come.
+        incoming: Vec<u8>,
+    },
+    /// TLS.
+    Tls {
+        /// The connection.
+        channel: Box<Channel>,
+        /// What has come.
+        room: Room,
+        /// The first bytes that have come, as they came.
+        start: Vec<u8>,
+    },
+}
+
+impl Wire {
+    /// With TLS if there is a connector.
+    pub(super) fn new(connector: Option<&Connector>) -> Result<Self, Error> {
+        Ok(match connector {
+            None => Self::Plain { outgoing: Vec::new(), incoming: Vec::new() },
+            Some(connector) => Self::Tls {
+                channel: Box::new(connector.first_channel()?),
+                room: Room::default(),
+                start: Vec::new(),
+            },
+        })
+    }
+
+    /// Whether TLS is still to be agreed upon.
+    pub(super) fn is_handshaking(&self) -> bool {
+        matches!(self, Self::Tls { channel, .. } if !channel.is_established())
+    }
+
+    /// Takes a piece of what is to be sent, when the piece before is gone, and says how much.
+    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<usize, Error> {
+        if self.is_handshaking() || !self.outgoing().is_empty() || bytes.is_empty() {
+            return Ok(0);
+        }
+        match self {
+            Self::Plain { outgoing, .. } => {
+                let piece = &bytes[..bytes.len().min(PIECE_BYTES)];
+                outgoing.extend_from_slice(piece);
+                Ok(piece.len())
+            }
+            Self::Tls { channel, .. } => channel.seal(bytes),
+        }
+    }
+
+    /// What goes through the socket next.
+    pub(super) fn outgoing(&self) -> &[u8] {
+        match self {
+            Self::Plain { outgoing, .. } => outgoing,
+            Self::Tls { channel, .. } => channel.outgoing(),
+        }
+    }
+
+    /// So much of it is gone.
+    pub(super) fn sent(&mut self, bytes: usize) {
+        match self {
+            Self::Plain { outgoing, .. } => drop(outgoing.drain(..bytes)),
+            Self::Tls { channel, .. } => channel.sent(bytes),
+        }
+    }
+
+    /// These bytes came through the socket. What they say is in [`Self::said`], also when an error
+    /// follows it.
+    pub(super) fn receive(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        match self {
+            Self::Plain { incoming, .. } => {
+                incoming.clear();
+                incoming.extend_from_slice(bytes);
+                Ok(())
+            }
+            Self::Tls { channel, room, start } => {
+                let kept = bytes.len().min(KEPT_BYTES.saturating_sub(start.len()));
+                start.extend_from_slice(&bytes[..kept]);
+                channel.receive(bytes, room)
+            }
+        }
+    }
+
+    /// What the last arrival said.
+    pub(super) fn said(&self) -> &[u8] {
+        match self {
+            Self::Plain { incoming, .. } => incoming,
+            Self::Tls { room, .. } => &room.plaintext,
+        }
+    }
+
+    /// Whether the server has announced that it says no more.
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(self, Self::Tls { channel, .. } if channel.is_ended())
+    }
+
+    /// Whether the end of the connection is also the end of what was said, rather than a cut.
+    pub(super) fn may_end(&self) -> bool {
+        matches!(self, Self::Plain { .. }) || self.has_ended()
+    }
+
+    /// Announces that nothing more is said.
+    pub(super) fn announce_end(&mut self) {
+        if let Self::Tls { channel, .. } = self {
+            // The exchange has succeeded; the server would only have liked to know.
+            let _ = channel.announce_end();
+        }
+    }
+
+    /// What went wrong with TLS, and what to do.
+    pub(super) fn sentence(&self, error: &Error, address: &Endpoint, target: &Target) -> String {
+        let start = match self {
+            Self::Tls { start, .. } if self.is_handshaking() => start.as_slice(),
+            Self::Tls { .. } | Self::Plain { .. } => &[],
+        };
+        if start.first().is_some_and(|kind| !RECORD_KINDS.contains(kind)) {
+            return format!(
+                "{address} answers, but not with TLS: the reply starts with \"{}\"; write {}, or \
+                 check the port",
+                excerpt(start),
+                without_tls(target)
+            );
+        }
+        match error {
+            Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            ) => format!(
+                "the certificate of {address} is for another name ({error}): write a name that it \
+                 is for, or give --insecure"
+            ),
+            Error::InvalidCertificate(
+                CertificateError::Expired
+                | CertificateError::ExpiredContext { .. }
+                | CertificateError::NotValidYet
+                | CertificateError::NotValidYetContext { .. },
+            ) => format!(
+                "the certificate of {address} is not valid now ({error}): renew it, or give \
+                 --insecure"
+            ),
+            Error::InvalidCertificate(_) => format!(
+                "the certificate of {address} is not trusted ({error}): give --ca FILE with the \
+                 certificate of its authority, or --insecure"
+            ),
+            other => format!(
+                "TLS with {address} fails ({other}): check the server's TLS, or write {}",
+                without_tls(target)
+            ),
+        }
+    }
+}
+
+/// The same target without TLS.
+pub(super) fn without_tls(target: &Target) -> String {
+    format!("http://{}{}", target.authority(), target.path())
+}

@@ -1,0 +1,127 @@
+//! TLS between the sessions and the engines: engines move ciphertext, sessions see plaintext.
+//!
+//! Here is what all connections of a load share: whom they trust, the sessions that they resume, and
+//! what they have agreed upon. `trust` decides about certificates, `channel` is one connection
+//! without its socket, `director` stands between a session and its engine.
+//!
+//! A channel's memory apart from the socket's was measured with resident connections that are
+//! silent: see [`channel`]. Deliberately absent: certificates of the client, early data, HTTP/2, and
+//! TLS in the kernel.
+
+mod channel;
+mod director;
+mod trust;
+
+pub(crate) use channel::{Channel, Room};
+pub(crate) use director::TlsDirector;
+
+use rustls::{
+    ClientConfig, HandshakeKind, ProtocolVersion, client::Resumption, crypto::ring,
+    pki_types::ServerName,
+};
+use std::sync::{Arc, Mutex, PoisonError};
+use wirebench_schema::load::{LoadConfig, TlsSummary};
+
+use crate::error::LoadError;
+
+/// What every connection of a load has in common.
+#[derive(Debug)]
+pub(crate) struct Connector {
+    config: Arc<ClientConfig>,
+    /// The same, but nothing is remembered.
+    without_memory: Arc<ClientConfig>,
+    name: ServerName<'static>,
+    /// What the threads that have ended saw.
+    tally: Mutex<Tally>,
+}
+
+/// What was agreed upon, and how often.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    first: Option<(ProtocolVersion, rustls::CipherSuite)>,
+    handshakes: u64,
+    resumed: u64,
+}
+
+impl Tally {
+    /// The handshake of this channel has succeeded.
+    pub(crate) fn count(&mut self, channel: &Channel) {
+        self.first = self.first.or_else(|| channel.agreed());
+        self.handshakes += 1;
+        self.resumed += u64::from(channel.kind() == Some(HandshakeKind::Resumed));
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.first = self.first.or(other.first);
+        self.handshakes += other.handshakes;
+        self.resumed += other.resumed;
+    }
+}
+
+impl Connector {
+    /// What the target needs; nothing when it is spoken to without TLS.
+    pub(crate) fn new(config: &LoadConfig) -> Result<Option<Self>, LoadError> {
+        if !config.target.is_tls() {
+            return Ok(None);
+        }
+        let host = config.target.host();
+        let name = ServerName::try_from(host.to_owned()).map_err(|_| {
+            LoadError::Configuration(format!(
+                "`{host}` is no name that a certificate can have: write the name in the \
+                 certificate of the server, or an address"
+            ))
+        })?;
+        let provider = Arc::new(ring::default_provider());
+        let verifier = trust::verifier(&config.trust, &provider)?;
+        let mut shared = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| LoadError::Configuration(format!("TLS cannot be set up: {error}")))?
+            .dangerous()
+            .with_custom_certificate_verifier(verifier)
+            .with_no_client_auth();
+        shared.alpn_protocols = vec![b"http/1.1".to_vec()];
+        let mut without_memory = shared.clone();
+        without_memory.resumption = Resumption::disabled();
+        Ok(Some(Self {
+            config: Arc::new(shared),
+            without_memory: Arc::new(without_memory),
+            name,
+            tally: Mutex::default(),
+        }))
+    }
+
+    /// The client's side of another connection of the load.
+    pub(crate) fn channel(&self) -> Result<Channel, rustls::Error> {
+        Channel::new(Arc::clone(&self.config), self.name.clone())
+    }
+
+    /// The client's side of the connection that comes before the load, and leaves it nothing to
+    /// resume.
+    pub(crate) fn first_channel(&self) -> Result<Channel, rustls::Error> {
+        Channel::new(Arc::clone(&self.without_memory), self.name.clone())
+    }
+
+    /// A thread has ended and has seen this.
+    fn add(&self, tally: &Tally) {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner).add(tally);
+    }
+
+    /// What was agreed upon; nothing without a connection.
+    pub(crate) fn summary(&self) -> Option<TlsSummary> {
+        let tally = *self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let (version, suite) = tally.first?;
+        Some(TlsSummary {
+            version: match version {
+                ProtocolVersion::TLSv1_2 => "TLS 1.2".to_owned(),
+                ProtocolVersion::TLSv1_3 => "TLS 1.3".to_owned(),
+                other => format!("{other:?}"),
+            },
+            cipher_suite: format!("{suite:?}").replace("TLS13_", "TLS_"),
+            handshakes: tally.handshakes,
+            resumed: tally.resumed,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,295 @@
+//! Stands between a session and its engine: a [`Director`] that gives the engine ciphertext and the
+//! session plaintext.
+//!
+//! A connection stands for the session when the handshake is over, so that the session's time for
+//! connecting covers both. What the session sends is sealed in pieces. A piece is sent, for the
+//! session, when the last byte of its ciphertext is, and the next one is sealed only then: so a
+//! reply before its request is noticed as it is without TLS, and no more than a piece is kept.
+//!
+//! Whoever ends a connection announces so (RFC 8446, 6.1): the session is done with a connection a
+//! moment before it is closed. Connections that the end of the load cuts off are not announced.
+
+use rustix::io::Errno;
+
+use super::{Channel, Connector, Room, Tally};
+use crate::{
+    codec::Codec,
+    director::{Action, Command, Director},
+    failure::Failure,
+    session::Session,
+    worker::Party,
+};
+
+/// Where a connection stands.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Stage {
+    /// The session waits for it.
+    Handshake,
+    /// The session has it.
+    Open,
+    /// The session is done with it; the last bytes are on their way.
+    Leaving,
+}
+
+/// One connection whose socket stands.
+struct Line {
+    channel: Channel,
+    stage: Stage,
+    /// Plaintext whose ciphertext is on its way.
+    sealed_bytes: usize,
+}
+
+/// A session behind TLS.
+pub(crate) struct TlsDirector<'a, C: Codec> {
+    session: Session<C>,
+    connector: &'a Connector,
+    /// By place; nothing where no socket stands.
+    lines: Vec<Option<Box<Line>>>,
+    room: Room,
+    tally: Tally,
+    /// What the session has commanded, and must wait until something else is done.
+    held: Option<Command>,
+    /// The last moment that was told.
+    now_ns: u64,
+}
+
+impl<'a, C: Codec> TlsDirector<'a, C> {
+    /// Puts TLS around a session.
+    pub(crate) fn new(session: Session<C>, connector: &'a Connector) -> Self {
+        Self {
+            session,
+            connector,
+            lines: Vec::new(),
+            room: Room::default(),
+            tally: Tally::default(),
+            held: None,
+            now_ns: 0,
+        }
+    }
+
+    fn stage(&self, slot: usize) -> Option<Stage> {
+        self.lines.get(slot)?.as_ref().map(|line| line.stage)
+    }
+
+    fn forget(&mut self, slot: usize) {
+        if let Some(line) = self.lines.get_mut(slot) {
+            *line = None;
+        }
+    }
+
+    /// Does what the session answered. What it has begun is sealed, unless something sealed is still
+    /// on its way.
+    fn follow(&mut self, slot: usize, action: Action) -> Action {
+        if action == Action::Close {
+            return self.leave(slot);
+        }
+        let Some(Some(line)) = self.lines.get_mut(slot) else { return action };
+        if line.stage == Stage::Open && line.sealed_bytes == 0 {
+            let plaintext = self.session.outgoing(slot);
+            if !plaintext.is_empty() {
+                match line.channel.seal(plaintext) {
+                    Ok(bytes) => line.sealed_bytes = bytes,
+                    Err(error) => {
+                        self.forget(slot);
+                        return self.broken(slot, &error.to_string());
+                    }
+                }
+            }
+        }
+        if line.channel.outgoing().is_empty() { Action::Wait } else { Action::Send }
+    }
+
+    /// The session is done with the connection. The server is told, unless it could not make sense
+    /// of it: in the middle of a request.
+    fn leave(&mut self, slot: usize) -> Action {
+        let Some(Some(line)) = self.lines.get_mut(slot) else { return Action::Close };
+        let told = match line.stage {
+            // What is left to send is an alert.
+            Stage::Handshake => !line.channel.outgoing().is_empty(),
+            Stage::Open => {
+                line.channel.outgoing().is_empty() && line.channel.announce_end().is_ok()
+            }
+            Stage::Leaving => true,
+        };
+        if told {
+            line.stage = Stage::Leaving;
+            return Action::Send;
+        }
+        self.forget(slot);
+        Action::Close
+    }
+
+    /// TLS has failed, for this reason.
+    #[cold]
+    fn broken(&mut self, slot: usize, reason: &str) -> Action {
+        self.session.broken(slot, Failure::Tls(reason.to_owned()), self.now_ns)
+    }
+
+    /// The handshake may be over.
+    fn establish(&mut self, slot: usize, now_ns: u64) -> Action {
+        let Some(Some(line)) = self.lines.get_mut(slot) else { return Action::Wait };
+        if line.stage != Stage::Handshake || !line.channel.is_established() {
+            return Action::Wait;
+        }
+        line.stage = Stage::Open;
+        self.tally.count(&line.channel);
+        self.session.connected(slot, now_ns)
+    }
+}
+
+impl<C: Codec> Director for TlsDirector<'_, C> {
+    fn tick(&mut self, now_ns: u64) {
+        self.now_ns = now_ns;
+        self.session.tick(now_ns);
+    }
+
+    fn wakes_at(&self) -> u64 {
+        self.session.wakes_at()
+    }
+
+    fn next_command(&mut self, now_ns: u64) -> Option<Command> {
+        self.now_ns = now_ns;
+        if let Some(held) = self.held.take() {
+            return Some(held);
+        }
+        let command = self.session.next_command(now_ns)?;
+        Some(match command {
+            // The last bytes of the connection before have had their time.
+            Command::Connect(slot) if self.stage(slot).is_some() => {
+                self.forget(slot);
+                self.held = Some(command);
+                Command::Close(slot)
+            }
+            Command::Connect(_) => command,
+            Command::Send(slot) => match self.follow(slot, Action::Send) {
+                Action::Close => Command::Close(slot),
+                Action::Send | Action::Wait => command,
+            },
+            Command::Close(slot) => {
+                self.forget(slot);
+                command
+            }
+        })
+    }
+
+    fn is_over(&self) -> bool {
+        self.session.is_over()
+    }
+
+    fn found(&mut self, ready: usize, possible: usize) {
+        self.session.found(ready, possible);
+    }
+
+    fn connected(&mut self, slot: usize, now_ns: u64) -> Action {
+        self.now_ns = now_ns;
+        match self.connector.channel() {
+            Ok(channel) => {
+                let line = Line { channel, stage: Stage::Handshake, sealed_bytes: 0 };
+                if self.lines.len() <= slot {
+                    self.lines.resize_with(slot + 1, || None);
+                }
+                self.lines[slot] = Some(Box::new(line));
+                Action::Send
+            }
+            Err(error) => self.broken(slot, &error.to_string()),
+        }
+    }
+
+    fn outgoing(&self, slot: usize) -> &[u8] {
+        match self.lines.get(slot) {
+            Some(Some(line)) => line.channel.outgoing(),
+            Some(None) | None => &[],
+        }
+    }
+
+    fn sent(&mut self, slot: usize, bytes: usize) -> Action {
+        let Some(Some(line)) = self.lines.get_mut(slot) else { return Action::Wait };
+        line.channel.sent(bytes);
+        if !line.channel.outgoing().is_empty() {
+            return Action::Send;
+        }
+        match line.stage {
+            Stage::Handshake => Action::Wait,
+            Stage::Leaving => {
+                self.forget(slot);
+                Action::Close
+            }
+            Stage::Open => {
+                let action = match std::mem::take(&mut line.sealed_bytes) {
+                    0 => Action::Wait,
+                    sealed_bytes => self.session.sent(slot, sealed_bytes),
+                };
+                self.follow(slot, action)
+            }
+        }
+    }
+
+    fn received(&mut self, slot: usize, bytes: &[u8], now_ns: u64) -> Action {
+        self.now_ns = now_ns;
+        let Some(Some(line)) = self.lines.get_mut(slot) else { return Action::Wait };
+        if line.stage == Stage::Leaving {
+            return Action::Wait;
+        }
+        let result = line.channel.receive(bytes, &mut self.room);
+        let is_ended = line.channel.is_ended();
+        let mut action = self.establish(slot, now_ns);
+        if action != Action::Close && !self.room.plaintext.is_empty() {
+            action = self.session.received(slot, &self.room.plaintext, now_ns);
+        }
+        if action != Action::Close {
+            action = match result {
+                Err(error) => self.broken(slot, &error.to_string()),
+                Ok(()) if !is_ended => action,
+                Ok(()) if self.stage(slot) == Some(Stage::Handshake) => {
+                    self.broken(slot, "the server ended the connection in the handshake")
+                }
+                Ok(()) => self.session.finished(slot, now_ns),
+            };
+        }
+        self.follow(slot, action)
+    }
+
+    fn finished(&mut self, slot: usize, now_ns: u64) -> Action {
+        self.now_ns = now_ns;
+        let stage = self.stage(slot);
+        self.forget(slot);
+        match stage {
+            None => self.session.finished(slot, now_ns),
+            Some(Stage::Handshake) => {
+                self.broken(slot, "the server closed the connection in the handshake")
+            }
+            // Without the announcement nobody knows whether something was cut off.
+            Some(Stage::Open) => self.session.broken(slot, Failure::ClosedEarly, now_ns),
+            Some(Stage::Leaving) => Action::Close,
+        }
+    }
+
+    fn failed(&mut self, slot: usize, error: Errno, now_ns: u64) -> Action {
+        self.now_ns = now_ns;
+        let stage = self.stage(slot);
+        self.forget(slot);
+        match stage {
+            Some(Stage::Handshake) => match error {
+                Errno::CONNRESET | Errno::PIPE => {
+                    self.broken(slot, "the server reset the connection in the handshake")
+                }
+                other => self.session.failed(slot, other, now_ns),
+            },
+            None | Some(Stage::Open) => self.session.failed(slot, error, now_ns),
+            Some(Stage::Leaving) => Action::Close,
+        }
+    }
+}
+
+impl<C: Codec> Party for TlsDirector<'_, C> {
+    type Codec = C;
+
+    fn session(&mut self) -> &mut Session<C> {
+        &mut self.session
+    }
+
+    fn into_session(self) -> Session<C> {
+        self.connector.add(&self.tally);
+        self.session
+    }
+}

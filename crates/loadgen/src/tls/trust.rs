@@ -1,0 +1,133 @@
+//! Which certificates are accepted. It never decides about signatures of a handshake: those are
+//! always checked, so that the server has the key of the certificate that it shows.
+
+use rustls::{
+    DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+    client::{
+        WebPkiServerVerifier,
+        danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+        verify_server_name,
+    },
+    crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature},
+    pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject},
+    server::ParsedCertificate,
+};
+use std::sync::Arc;
+use wirebench_schema::load::Trust;
+
+use crate::error::LoadError;
+
+/// Who is accepted.
+#[derive(Debug)]
+enum Accepted {
+    /// Whoever shows a certificate.
+    Anybody,
+    /// Who is vouched for by an authority.
+    Vouched(Arc<WebPkiServerVerifier>),
+    /// The same, and also who shows one of these certificates itself: `openssl req -x509` makes
+    /// servers certificates that say they are an authority, which no authority vouches for.
+    Named(Arc<WebPkiServerVerifier>, Vec<CertificateDer<'static>>),
+}
+
+/// Decides about certificates.
+#[derive(Debug)]
+struct Verifier {
+    accepted: Accepted,
+    provider: Arc<CryptoProvider>,
+}
+
+/// What decides about certificates where so much trust is given.
+pub(super) fn verifier(
+    trust: &Trust,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<dyn ServerCertVerifier>, LoadError> {
+    let accepted = match trust {
+        Trust::Anybody => Accepted::Anybody,
+        Trust::System => {
+            let found = rustls_native_certs::load_native_certs();
+            let nothing = || {
+                let reason = found
+                    .errors
+                    .first()
+                    .map_or("none is installed".to_owned(), ToString::to_string);
+                LoadError::Configuration(format!(
+                    "this system trusts no authority for certificates ({reason}): install \
+                     ca-certificates, or give --ca FILE or --insecure"
+                ))
+            };
+            Accepted::Vouched(authorities(&found.certs, provider).ok_or_else(nothing)?)
+        }
+        Trust::File(path) => {
+            let failed = |reason: String| {
+                LoadError::Configuration(format!(
+                    "no certificate can be read from `{path}` ({reason}): give --ca a PEM file \
+                     with the certificate of the authority"
+                ))
+            };
+            let certificates: Vec<_> = CertificateDer::pem_file_iter(path)
+                .and_then(Iterator::collect)
+                .map_err(|error| failed(error.to_string()))?;
+            let vouching = authorities(&certificates, provider)
+                .ok_or_else(|| failed("it contains none".to_owned()))?;
+            Accepted::Named(vouching, certificates)
+        }
+    };
+    Ok(Arc::new(Verifier { accepted, provider: Arc::clone(provider) }))
+}
+
+/// These authorities; nothing when none of them is one.
+fn authorities(
+    certificates: &[CertificateDer<'static>],
+    provider: &Arc<CryptoProvider>,
+) -> Option<Arc<WebPkiServerVerifier>> {
+    let mut roots = RootCertStore::empty();
+    // Stores of systems contain some that nobody can read any more.
+    roots.add_parsable_certificates(certificates.iter().cloned());
+    WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider)).build().ok()
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let vouching = match &self.accepted {
+            Accepted::Anybody => return Ok(ServerCertVerified::assertion()),
+            Accepted::Named(_, certificates) if certificates.contains(end_entity) => {
+                let certificate = ParsedCertificate::try_from(end_entity)?;
+                verify_server_name(&certificate, server_name)?;
+                return Ok(ServerCertVerified::assertion());
+            }
+            Accepted::Vouched(vouching) | Accepted::Named(vouching, _) => vouching,
+        };
+        vouching.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signature, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,339 @@
+//! Through TLS a load is what it is without it, and each mistake with TLS gets its sentence.
+
+mod server;
+
+use rcgen::{BasicConstraints, IsCa};
+use rustls::version::{TLS12, TLS13};
+use std::{
+    io::Write,
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
+use wirebench_schema::load::{BodyCheck, EngineChoice, ErrorCounts, LoadConfig, LoadReport, Trust};
+
+use self::server::{Identity, Tls};
+use crate::{
+    counted, each_engine, load,
+    server::{HELLO, Server, answer, stall},
+    try_load,
+};
+
+const CLOSING: &[u8] =
+    b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 12\r\n\r\nHello world!";
+
+/// A reply whose body ends with the connection.
+const UNFRAMED: &[u8] = b"HTTP/1.1 200 OK\r\n\r\nHello world!";
+
+fn https(server: &Server) -> String {
+    format!("https://127.0.0.1:{}/", server.port())
+}
+
+/// A load of so many requests, from clients that trust this identity.
+fn trusting(
+    identity: &Identity,
+    server: &Server,
+    engine: EngineChoice,
+    requests: u64,
+) -> LoadConfig {
+    let mut config = counted(&https(server), engine, requests);
+    config.trust = Trust::File(identity.path());
+    config
+}
+
+fn assert_flawless(report: &LoadReport, requests: u64) {
+    assert_eq!(report.errors, ErrorCounts::default(), "{:?}", report.error_examples);
+    assert_eq!(report.requests, requests);
+}
+
+#[track_caller]
+fn assert_parts(message: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(message.contains(part), "`{part}` is not in: {message}");
+    }
+}
+
+/// What a load of this target is refused with.
+fn sentence(config: &LoadConfig) -> String {
+    try_load(config).unwrap_err().to_string()
+}
+
+#[test]
+fn every_reply_counts_and_the_report_says_what_was_agreed_upon() {
+    let identity = Identity::local();
+    each_engine(|engine| {
+        for (versions, version) in [(&TLS12, "TLS 1.2"), (&TLS13, "TLS 1.3")] {
+            let server = identity.serve_versions(&[versions], |_, tls| tls.answer(HELLO));
+            let report = load(&trusting(&identity, &server, engine, 200));
+            assert_flawless(&report, 200);
+            let plaintext = 200 * HELLO.len() as u64;
+            assert_eq!((report.connections_made, report.bytes_received), (4, plaintext));
+            assert_eq!(report.connect.unwrap().count, 4);
+            let tls = report.tls.unwrap();
+            assert_eq!((tls.version.as_str(), tls.handshakes), (version, 4));
+            assert!(tls.cipher_suite.starts_with("TLS_"), "{}", tls.cipher_suite);
+        }
+    });
+}
+
+#[test]
+fn a_load_without_tls_says_nothing_about_it() {
+    let server = Server::start(|_, stream, _| answer(stream, HELLO));
+    each_engine(|engine| {
+        assert_eq!(load(&counted(&server.http(), engine, 10)).tls, None);
+    });
+}
+
+#[test]
+fn sixteen_requests_may_be_in_flight_on_a_connection() {
+    let identity = Identity::local();
+    each_engine(|engine| {
+        let server = identity.serve(|_, tls| tls.answer(HELLO));
+        let mut config = trusting(&identity, &server, engine, 500);
+        config.pipeline = 16;
+        assert_flawless(&load(&config), 500);
+    });
+}
+
+#[test]
+fn a_body_of_many_records_is_checked_as_a_whole() {
+    let identity = Identity::local();
+    let large = |last: u8| {
+        let mut reply = b"HTTP/1.1 200 OK\r\nContent-Length: 1048576\r\n\r\n".to_vec();
+        reply.extend((0..1_048_576_u32).map(|at| (at % 251) as u8));
+        *reply.last_mut().unwrap() = last;
+        reply
+    };
+    each_engine(|engine| {
+        let reply = large(1);
+        let server = identity.serve(move |_, tls| tls.answer(&reply));
+        assert_flawless(&load(&trusting(&identity, &server, engine, 20)), 20);
+        let (first, other) = (large(1), large(2));
+        let server = identity
+            .serve(move |number, tls| tls.answer(if number == 0 { &first } else { &other }));
+        let report = load(&trusting(&identity, &server, engine, 8));
+        assert_eq!((report.errors.wrong_reply, report.errors.total()), (8, 8));
+        assert_parts(&report.error_examples[0], &["at byte 1048575"]);
+    });
+}
+
+#[test]
+fn a_server_that_closes_after_each_reply_is_met_again_with_the_session_of_before() {
+    let identity = Identity::local();
+    each_engine(|engine| {
+        for version in [&TLS12, &TLS13] {
+            let closing = |_: usize, tls: &mut Tls<'_>| tls.answer_once(CLOSING);
+            let server = identity.serve_versions(&[version], closing);
+            let report = load(&trusting(&identity, &server, engine, 40));
+            assert_flawless(&report, 40);
+            let tls = report.tls.unwrap();
+            assert!(tls.handshakes >= 40, "{tls:?}");
+            assert!(tls.resumed > 0 && tls.resumed <= tls.handshakes, "{tls:?}");
+        }
+    });
+}
+
+#[test]
+fn a_client_that_closes_tells_the_server_so() {
+    static ANNOUNCED: AtomicUsize = AtomicUsize::new(0);
+    let identity = Identity::local();
+    each_engine(|engine| {
+        ANNOUNCED.store(0, Ordering::SeqCst);
+        let server = identity.serve(|_, tls| {
+            tls.answer(HELLO);
+            if tls.was_told_of_the_end() {
+                ANNOUNCED.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+        let mut config = trusting(&identity, &server, engine, 40);
+        config.requests_per_connection = Some(2);
+        let report = load(&config);
+        assert_flawless(&report, 40);
+        // The last ones are cut off with the load, and servers are still reading the others.
+        assert!(report.client_closes >= 16, "{}", report.client_closes);
+        let began = std::time::Instant::now();
+        while ANNOUNCED.load(Ordering::SeqCst) < 16 {
+            assert!(began.elapsed() < Duration::from_secs(20), "{ANNOUNCED:?}");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
+}
+
+#[test]
+fn a_cut_in_the_middle_of_a_reply_is_closed_early_and_one_between_replies_is_not() {
+    let identity = Identity::local();
+    each_engine(|engine| {
+        let server = identity.serve(|number, tls| {
+            if number == 0 {
+                return tls.answer(HELLO);
+            }
+            tls.read_request();
+            tls.write(&HELLO[..HELLO.len() - 1]);
+        });
+        let report = load(&trusting(&identity, &server, engine, 10));
+        assert_eq!((report.errors.closed_early, report.errors.total()), (10, 10));
+
+        let server = identity.serve(|_, tls| {
+            tls.read_request();
+            tls.write(CLOSING);
+        });
+        assert_flawless(&load(&trusting(&identity, &server, engine, 20)), 20);
+    });
+}
+
+#[test]
+fn a_body_that_ends_with_the_connection_needs_its_end_announced() {
+    let identity = Identity::local();
+    each_engine(|engine| {
+        let server = identity.serve(|_, tls| tls.answer_once(UNFRAMED));
+        assert_flawless(&load(&trusting(&identity, &server, engine, 10)), 10);
+
+        let server = identity.serve(|number, tls| match number {
+            0 => tls.answer_once(UNFRAMED),
+            _ => {
+                tls.read_request();
+                tls.write(UNFRAMED);
+            }
+        });
+        let report = load(&trusting(&identity, &server, engine, 10));
+        assert_eq!((report.errors.closed_early, report.errors.total()), (10, 10));
+    });
+}
+
+#[test]
+fn a_request_of_many_records_arrives_whole() {
+    const BODY_BYTES: usize = 300_000;
+    let identity = Identity::local();
+    each_engine(|engine| {
+        let server = identity.serve(|_, tls| {
+            while tls.read_request() && tls.read_body(BODY_BYTES) && tls.write(HELLO) {}
+        });
+        let mut config = trusting(&identity, &server, engine, 12);
+        config.method = "POST".to_owned();
+        config.body = Some(wirebench_schema::load::Body::Text("x".repeat(BODY_BYTES)));
+        let report = load(&config);
+        assert_flawless(&report, 12);
+        assert!(report.bytes_sent >= 12 * BODY_BYTES as u64);
+    });
+}
+
+#[test]
+fn whom_nobody_vouches_for_is_refused_unless_everybody_is_accepted() {
+    let (identity, other) = (Identity::local(), Identity::local());
+    each_engine(|engine| {
+        let server = identity.serve(|_, tls| tls.answer(HELLO));
+        let mut config = trusting(&other, &server, engine, 10);
+        let parts = ["is not trusted", "--ca FILE", "--insecure"];
+        assert_parts(&sentence(&config), &parts);
+        config.trust = Trust::Anybody;
+        assert_flawless(&load(&config), 10);
+    });
+}
+
+#[test]
+fn a_certificate_for_another_name_is_refused_with_the_names() {
+    let identity = Identity::new(&["example.test"], IsCa::NoCa);
+    each_engine(|engine| {
+        let server = identity.serve(|_, tls| tls.answer(HELLO));
+        let config = trusting(&identity, &server, engine, 10);
+        assert_parts(&sentence(&config), &["another name", "example.test", "--insecure"]);
+    });
+}
+
+#[test]
+fn the_certificate_itself_may_be_named_also_when_it_claims_to_be_an_authority() {
+    let is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let identity = Identity::new(&["localhost"], is_ca);
+    each_engine(|engine| {
+        let server = identity.serve(|_, tls| tls.answer(HELLO));
+        let mut config = trusting(&identity, &server, engine, 10);
+        config.target = format!("https://localhost:{}/", server.port()).parse().unwrap();
+        assert_flawless(&load(&config), 10);
+        config.target = https(&server).parse().unwrap();
+        assert_parts(&sentence(&config), &["another name"]);
+    });
+}
+
+#[test]
+fn a_file_without_a_certificate_is_named() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let mut config = counted("https://127.0.0.1:9/", EngineChoice::Auto, 1);
+    config.trust = Trust::File(file.path().to_str().unwrap().to_owned());
+    assert_parts(&sentence(&config), &["no certificate can be read from", "--ca", "PEM"]);
+    config.trust = Trust::File("/no/such/file".to_owned());
+    assert_parts(&sentence(&config), &["`/no/such/file`", "--ca"]);
+}
+
+#[test]
+fn a_server_without_tls_is_told_from_one_with_it() {
+    let identity = Identity::local();
+    let plain = Server::start(|_, mut stream, _| {
+        let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+        stall(stream);
+    });
+    let closing = Server::start(|_, _, _| {});
+    each_engine(|engine| {
+        let mut config = counted(&https(&plain), engine, 1);
+        config.trust = Trust::File(identity.path());
+        let parts = ["not with TLS", "HTTP/1.1 400 Bad Request", "write http://127.0.0.1:"];
+        assert_parts(&sentence(&config), &parts);
+        config.target = https(&closing).parse().unwrap();
+        assert_parts(&sentence(&config), &["in the TLS handshake", "write http://127.0.0.1:"]);
+
+        let server = identity.serve(|_, tls| tls.answer(HELLO));
+        let told = sentence(&counted(&server.http(), engine, 1));
+        assert_parts(&told, &["answers with TLS", &format!("write {}", https(&server))]);
+    });
+}
+
+#[test]
+fn a_server_that_stalls_in_the_handshake_is_a_connection_not_made_in_time() {
+    let identity = Identity::local();
+    each_engine(|engine| {
+        let server = identity.serve(|number, tls| match number {
+            0 => tls.answer(HELLO),
+            _ => stall(tls.stream()),
+        });
+        let mut config = trusting(&identity, &server, engine, 10);
+        config.timeout = Duration::from_millis(500);
+        let message = sentence(&config);
+        let begin = "none of 4 connections could be made (timeout: no connection in time)";
+        assert!(message.starts_with(begin), "{message}");
+        let server = Server::start(|_, stream, _| stall(stream));
+        config.target = https(&server).parse().unwrap();
+        assert_parts(&sentence(&config), &["the TLS handshake within 500ms", "--timeout"]);
+    });
+}
+
+#[test]
+fn a_handshake_that_fails_while_the_load_runs_is_counted_with_its_reason() {
+    let identity = Identity::local();
+    each_engine(|engine| {
+        let server = identity.serve(|number, tls| match number {
+            0..10 => tls.answer_once(CLOSING),
+            _ => drop(tls.stream().write_all(b"HTTP/1.1 503 Later\r\n\r\n")),
+        });
+        let report = load(&trusting(&identity, &server, engine, 40));
+        assert_eq!(report.requests + report.errors.total(), 40, "{:?}", report.errors);
+        assert!(report.requests >= 1 && report.errors.tls >= 1, "{:?}", report.errors);
+        assert!(report.error_examples[0].starts_with("tls: "), "{:?}", report.error_examples);
+    });
+}
+
+#[test]
+fn garbage_in_the_middle_of_a_connection_is_a_failure_of_tls() {
+    let identity = Identity::local();
+    each_engine(|engine| {
+        let server = identity.serve(|number, tls| {
+            if number == 0 {
+                return tls.answer(HELLO);
+            }
+            tls.read_request();
+            let _ = tls.stream().write_all(HELLO);
+            stall(tls.stream());
+        });
+        let mut config = trusting(&identity, &server, engine, 10);
+        config.body_check = BodyCheck::Any;
+        let report = load(&config);
+        assert_eq!((report.errors.tls, report.errors.total(), report.requests), (10, 10, 0));
+    });
+}

@@ -1,0 +1,167 @@
+//! Servers that speak TLS, each on threads. Their certificates are made when they are needed; none
+//! is stored.
+
+use rcgen::{CertificateParams, IsCa, KeyPair};
+use rustls::{
+    ServerConfig, ServerConnection, SupportedProtocolVersion,
+    crypto::ring,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    version::{TLS12, TLS13},
+};
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    sync::Arc,
+};
+
+use crate::server::Server;
+
+/// A certificate, its key, and a file with the certificate.
+pub(super) struct Identity {
+    certificate: CertificateDer<'static>,
+    key: String,
+    file: tempfile::NamedTempFile,
+}
+
+impl Identity {
+    /// Signed by itself, for these names.
+    pub(super) fn new(names: &[&str], is_ca: IsCa) -> Self {
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        let mut parameters = CertificateParams::new(names).unwrap();
+        parameters.is_ca = is_ca;
+        let key = KeyPair::generate().unwrap();
+        let certificate = parameters.self_signed(&key).unwrap();
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(certificate.pem().as_bytes()).unwrap();
+        Self { certificate: certificate.der().clone(), key: key.serialize_pem(), file }
+    }
+
+    /// For this host.
+    pub(super) fn local() -> Self {
+        Self::new(&["localhost", "127.0.0.1"], IsCa::NoCa)
+    }
+
+    /// Where its certificate can be read.
+    pub(super) fn path(&self) -> String {
+        self.file.path().to_str().unwrap().to_owned()
+    }
+
+    fn config(&self, versions: &[&'static SupportedProtocolVersion]) -> Arc<ServerConfig> {
+        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_protocol_versions(versions)
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(
+                vec![self.certificate.clone()],
+                PrivateKeyDer::from_pem_slice(self.key.as_bytes()).unwrap(),
+            )
+            .unwrap();
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Arc::new(config)
+    }
+
+    /// Serves every connection by the function, which is told the number of the connection.
+    pub(super) fn serve(
+        &self,
+        serve: impl Fn(usize, &mut Tls<'_>) + Send + Sync + 'static,
+    ) -> Server {
+        self.serve_versions(&[&TLS12, &TLS13], serve)
+    }
+
+    /// The same with these versions of TLS.
+    pub(super) fn serve_versions(
+        &self,
+        versions: &[&'static SupportedProtocolVersion],
+        serve: impl Fn(usize, &mut Tls<'_>) + Send + Sync + 'static,
+    ) -> Server {
+        let config = self.config(versions);
+        Server::start(move |number, stream, _| {
+            let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
+            serve(number, &mut Tls { connection, stream, unread: Vec::new() });
+        })
+    }
+}
+
+/// One connection.
+pub(super) struct Tls<'a> {
+    connection: ServerConnection,
+    stream: &'a TcpStream,
+    unread: Vec<u8>,
+}
+
+impl Tls<'_> {
+    /// What lies below.
+    pub(super) fn stream(&self) -> &TcpStream {
+        self.stream
+    }
+
+    /// Reads one request without a body, although others may come with it. Says whether there was
+    /// one.
+    pub(super) fn read_request(&mut self) -> bool {
+        const END: &[u8] = b"\r\n\r\n";
+        loop {
+            let found = self.unread.windows(END.len()).position(|window| window == END);
+            if let Some(start) = found {
+                self.unread.drain(..start + END.len());
+                return true;
+            }
+            if !self.read_more() {
+                return false;
+            }
+        }
+    }
+
+    /// Reads so many bytes of a body. Says whether they came.
+    pub(super) fn read_body(&mut self, bytes: usize) -> bool {
+        while self.unread.len() < bytes {
+            if !self.read_more() {
+                return false;
+            }
+        }
+        self.unread.drain(..bytes);
+        true
+    }
+
+    fn read_more(&mut self) -> bool {
+        let mut buffer = [0; 4096];
+        let mut stream = rustls::Stream::new(&mut self.connection, &mut self.stream);
+        match stream.read(&mut buffer) {
+            Ok(0) | Err(_) => false,
+            Ok(bytes) => {
+                self.unread.extend_from_slice(&buffer[..bytes]);
+                true
+            }
+        }
+    }
+
+    /// Whether the client has announced that it sends nothing more.
+    pub(super) fn was_told_of_the_end(&mut self) -> bool {
+        let mut stream = rustls::Stream::new(&mut self.connection, &mut self.stream);
+        // Without an announcement the end of the stream is an error.
+        stream.read(&mut [0; 1]).is_ok_and(|bytes| bytes == 0)
+    }
+
+    /// Says whether it could be sent.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> bool {
+        let mut stream = rustls::Stream::new(&mut self.connection, &mut self.stream);
+        stream.write_all(bytes).is_ok() && stream.flush().is_ok()
+    }
+
+    /// Answers every request with these bytes.
+    pub(super) fn answer(&mut self, reply: &[u8]) {
+        while self.read_request() && self.write(reply) {}
+    }
+
+    /// Announces that nothing more is sent.
+    pub(super) fn announce_end(&mut self) {
+        self.connection.send_close_notify();
+        let _ = self.connection.write_tls(&mut self.stream);
+    }
+
+    /// What is not announced cannot be told from a cut.
+    pub(super) fn answer_once(&mut self, reply: &[u8]) {
+        if self.read_request() && self.write(reply) {
+            self.announce_end();
+        }
+    }
+}

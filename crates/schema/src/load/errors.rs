@@ -1,0 +1,97 @@
+//! What failed, by kind: a count for each, and nothing about single failures.
+
+use serde::{Deserialize, Serialize};
+
+/// What failed, by kind. Each failed request or connection is counted in exactly one field.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct ErrorCounts {
+    /// The server refused the connection.
+    pub refused: u64,
+    /// The connection could not be made for another reason, such as no free port.
+    pub connect: u64,
+    /// TLS failed: the handshake, or later.
+    pub tls: u64,
+    /// No reply, or no connection, within the timeout.
+    pub timeout: u64,
+    /// The server reset the connection.
+    pub reset: u64,
+    /// The server closed the connection while a reply was due.
+    pub closed_early: u64,
+    /// A reply that is not what the protocol or the expectation demands.
+    pub wrong_reply: u64,
+    /// Bytes that nobody asked for.
+    pub surplus: u64,
+    /// A complete HTTP reply with a status of 400 or above.
+    pub status: u64,
+    /// Any other failure of the socket.
+    pub socket: u64,
+    /// Further requests that were in flight on a connection that failed.
+    pub lost: u64,
+}
+
+impl ErrorCounts {
+    /// Name and count of each kind, in the order of the fields.
+    #[must_use]
+    pub const fn kinds(&self) -> [(&'static str, u64); 11] {
+        [
+            ("refused", self.refused),
+            ("connect", self.connect),
+            ("tls", self.tls),
+            ("timeout", self.timeout),
+            ("reset", self.reset),
+            ("closed early", self.closed_early),
+            ("wrong reply", self.wrong_reply),
+            ("surplus", self.surplus),
+            ("status", self.status),
+            ("socket", self.socket),
+            ("lost", self.lost),
+        ]
+    }
+
+    /// All kinds together.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.kinds().iter().map(|(_, count)| count).sum()
+    }
+
+    /// Adds the counts of another thread.
+    pub const fn add(&mut self, other: &Self) {
+        self.refused += other.refused;
+        self.connect += other.connect;
+        self.tls += other.tls;
+        self.timeout += other.timeout;
+        self.reset += other.reset;
+        self.closed_early += other.closed_early;
+        self.wrong_reply += other.wrong_reply;
+        self.surplus += other.surplus;
+        self.status += other.status;
+        self.socket += other.socket;
+        self.lost += other.lost;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_error_counts_in_the_total() {
+        let counts = ErrorCounts {
+            refused: 1,
+            connect: 2,
+            timeout: 4,
+            reset: 8,
+            closed_early: 16,
+            wrong_reply: 32,
+            surplus: 64,
+            status: 128,
+            socket: 256,
+            lost: 512,
+            tls: 1024,
+        };
+        assert_eq!(counts.total(), 2047);
+        let mut sum = counts;
+        sum.add(&counts);
+        assert_eq!(sum.total(), 4094);
+    }
+}

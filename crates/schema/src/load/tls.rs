@@ -1,0 +1,17 @@
+//! What the connections of a load agreed upon with their server. Not what they were asked to accept:
+//! that is in the configuration.
+
+use serde::{Deserialize, Serialize};
+
+/// The TLS of a load.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct TlsSummary {
+    /// The version on the first connection, such as `TLS 1.3`.
+    pub version: String,
+    /// The cipher suite on the first connection, by its name in the registry of IANA.
+    pub cipher_suite: String,
+    /// Handshakes that succeeded, over the whole load.
+    pub handshakes: u64,
+    /// How many of those resumed an earlier session.
+    pub resumed: u64,
+}
