@@ -33,6 +33,15 @@ pub(super) fn lines(text: &mut String, report: &LoadReport, detail: Detail) {
         None if everything => line(text, format_args!("  Engine: {}", report.engine.name())),
         None => {}
     }
+    if let Some(tls) = report.tls.as_ref().filter(|_| everything) {
+        line(
+            text,
+            format_args!(
+                "  TLS: {}, {}, {} handshakes, {} of them resumed",
+                tls.version, tls.cipher_suite, tls.handshakes, tls.resumed
+            ),
+        );
+    }
     if everything {
         line(text, format_args!("  In flight at the end: {}", report.in_flight_at_end));
     }

@@ -5,7 +5,7 @@ use crate::distribution::tests::summary_of;
 use std::time::Duration;
 use wirebench_schema::load::{
     Arrivals, EngineChoice, ErrorCounts, Fairness, IdleCounts, LatencyOrigin, LatencySummary,
-    LoadModel, Offered, RateCurve, ReplyChecks, Stop, ThreadRate,
+    LoadModel, Offered, RateCurve, ReplyChecks, Stop, ThreadRate, TlsSummary,
 };
 
 fn latency() -> LatencySummary {
@@ -125,6 +125,20 @@ fn everything_adds_the_distribution_and_what_is_known_of_the_load() {
   Generator: 31 %, 41 % of a CPU in each thread, at most 1.20ms late
   Limit: the server;";
     assert_contains(&load_text(&report(), &everything()), &[expected]);
+}
+
+#[test]
+fn what_tls_agreed_upon_is_part_of_everything() {
+    let mut report = report();
+    report.tls = Some(TlsSummary {
+        version: "TLS 1.3".to_owned(),
+        cipher_suite: "TLS_AES_256_GCM_SHA384".to_owned(),
+        handshakes: 12,
+        resumed: 2,
+    });
+    let expected = "  TLS: TLS 1.3, TLS_AES_256_GCM_SHA384, 12 handshakes, 2 of them resumed\n";
+    assert_contains(&load_text(&report, &everything()), &[expected]);
+    assert!(!needed(&report).contains("TLS"));
 }
 
 #[test]
