@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn each_failure_of_tls_names_its_next_step() {
-        let address = "127.0.0.1:443".parse().unwrap();
+        let address = &Endpoint::Ip("127.0.0.1:443".parse().unwrap());
         let mut config = LoadConfig::new("https://localhost:443/a".parse().unwrap());
         let wire = Wire::new(None).unwrap();
         let certificate = Error::InvalidCertificate;
