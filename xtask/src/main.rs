@@ -3,6 +3,9 @@
 //! Nothing here is part of what users run; `cargo xtask` is for those who change the project.
 #![forbid(unsafe_code)]
 
+mod bench;
+mod bench_load;
+mod bench_truth;
 mod splice;
 mod step;
 mod test;
@@ -22,6 +25,10 @@ struct Arguments {
 enum Chore {
     /// Install what the tests need and run all of them, as CI does
     Test(test::Arguments),
+    /// Compare `wirebench load` with wrk, h2load, oha, hey and two bare loops
+    BenchLoad(bench_load::Arguments),
+    /// Hold what `wirebench load` measures against a server whose delays are known
+    BenchTruth(bench_truth::Arguments),
     /// Put the tables of a run into the README
     Splice(splice::Arguments),
     /// Check what the compiler does not: headers, lengths, arrows between crates, documents
@@ -31,6 +38,8 @@ enum Chore {
 fn main() -> ExitCode {
     let result = match Arguments::parse().chore {
         Chore::Test(arguments) => test::run(&arguments),
+        Chore::BenchLoad(arguments) => bench_load::run(&arguments),
+        Chore::BenchTruth(arguments) => bench_truth::run(&arguments),
         Chore::Splice(arguments) => splice::run(&arguments),
         Chore::Tidy => tidy::run(),
     };

@@ -1,11 +1,23 @@
 //! One command of a chore: shown before it runs, timed, and an error when it fails.
 
 use anyhow::{Context, bail};
-use std::{path::Path, process::Command, time::Instant};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    time::Instant,
+};
 
 /// The project's folder.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
+}
+
+/// A program of the workspace, after a release build.
+pub(crate) fn built(name: &str) -> anyhow::Result<PathBuf> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), PathBuf::from);
+    let program = std::path::absolute(root().join(target).join("release").join(name))?;
+    anyhow::ensure!(program.is_file(), "{} was not built", program.display());
+    Ok(program)
 }
 
 /// Runs `argv` in the project's folder with `env` added to the environment.

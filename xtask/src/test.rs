@@ -1,10 +1,11 @@
 //! `cargo xtask test`: everything that must hold before a change lands. CI runs exactly this.
 
 use anyhow::Context;
-use std::{path::PathBuf, process::Command, time::Instant};
+use std::{process::Command, time::Instant};
 
 use crate::{
-    step::{root, step},
+    bench_load, bench_truth,
+    step::{built, step},
     tidy,
 };
 
@@ -17,7 +18,7 @@ pub(crate) struct Arguments {
 }
 
 /// Installs, checks the sources, runs the tests, builds and verifies every entry, and runs the
-/// smoke suite.
+/// smoke suite and the smoke runs of both benches.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let began = Instant::now();
     toolchain()?;
@@ -30,7 +31,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
     step("docs", &[&[cargo], &doc[..]].concat(), &[("RUSTDOCFLAGS", "-D warnings")])?;
     step("build", &[cargo, "build", "--release", "--locked"], &[])?;
-    let program = program()?;
+    let program = built("wirebench")?;
     let program = program.to_str().context("the program's path is no text")?;
     if arguments.no_install {
         println!("\n== install: left out (--no-install)");
@@ -44,6 +45,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     step("build of the entries", &[&[program, "build"], strict].concat(), &[])?;
     step("conformance", &[&[program, "verify", "--quiet"], strict].concat(), &[])?;
     step("smoke suite", &[program, "run", "smoke", "--no-verify"], &[])?;
+    println!("\n== load generators side by side\n$ cargo xtask bench-load --smoke");
+    bench_load::smoke().context("cargo xtask bench-load --smoke")?;
+    println!("\n== known delays\n$ cargo xtask bench-truth --smoke");
+    bench_truth::smoke().context("cargo xtask bench-truth --smoke")?;
     println!("\nall steps passed in {:.0} s", began.elapsed().as_secs_f64());
     Ok(())
 }
@@ -56,11 +61,4 @@ fn toolchain() -> anyhow::Result<()> {
         anyhow::ensure!(there, "`{program}` is missing: rustup component add {component}");
     }
     Ok(())
-}
-
-fn program() -> anyhow::Result<PathBuf> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), PathBuf::from);
-    let program = std::path::absolute(root().join(target).join("release").join("wirebench"))?;
-    anyhow::ensure!(program.is_file(), "{} was not built", program.display());
-    Ok(program)
 }

@@ -29,7 +29,7 @@ enum Verb {
     /// Measure and compare servers; without arguments the suite `quick`
     Run(cmd::run::Arguments),
     /// Generate load on one server
-    Load(cmd::load::Arguments),
+    Load(Box<cmd::load::Arguments>),
     /// Show again what a run has measured
     Report(cmd::report::Arguments),
     /// List the entries, and what is missing for those that cannot be built here

@@ -1,8 +1,8 @@
-//! Values on the command line: durations, counts, sizes, lists of CPUs, headers. Errors say how to
-//! write one.
+//! Values on the command line: durations, counts, sizes, rates, percentiles, lists of CPUs and of
+//! addresses, headers. Errors say how to write one.
 
-use std::time::Duration;
-use wirebench_schema::units;
+use std::{net::IpAddr, time::Duration};
+use wirebench_schema::{load::SourceRange, units};
 
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     units::parse_duration(text).map_err(|error| error.to_string())
@@ -36,6 +36,57 @@ pub(crate) fn cpu_list(text: &str) -> Result<CpuList, String> {
         .ok_or_else(|| format!("`{text}` is not a list of CPUs: write it like 0-3 or 0,2"))
 }
 
+/// A rate that changes evenly from the first value to the second.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Ramp(pub(crate) u64, pub(crate) u64);
+
+pub(crate) fn ramp(text: &str) -> Result<Ramp, String> {
+    let (from, to) = text
+        .split_once(':')
+        .ok_or_else(|| format!("`{text}` is not a ramp: write it like 1k:20k"))?;
+    Ok(Ramp(count(from)?, count(to)?))
+}
+
+/// Rates one after the other.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Steps(pub(crate) Vec<u64>);
+
+pub(crate) fn steps(text: &str) -> Result<Steps, String> {
+    text.split(',').map(count).collect::<Result<_, _>>().map(Steps)
+}
+
+/// Percentiles, each above 0 and at most 100, in the order in which they were given.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Percentiles(pub(crate) Vec<f64>);
+
+pub(crate) fn percentiles(text: &str) -> Result<Percentiles, String> {
+    let one = |part: &str| -> Result<f64, String> {
+        let part = part.trim();
+        let number = part.strip_suffix('%').unwrap_or(part).parse().ok();
+        number.filter(|percent| *percent > 0.0 && *percent <= 100.0).ok_or_else(|| {
+            format!("`{part}` is not a percentile above 0 and up to 100: write 50,90,99.9")
+        })
+    };
+    text.split(',').map(one).collect::<Result<_, _>>().map(Percentiles)
+}
+
+/// Addresses of this host.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Sources(pub(crate) Vec<SourceRange>);
+
+pub(crate) fn sources(text: &str) -> Result<Sources, String> {
+    let address = |text: &str| -> Result<IpAddr, String> {
+        text.trim().parse().map_err(|_| {
+            format!("`{text}` is not an address: write 127.0.0.2,127.0.0.3 or 127.0.0.2-127.0.0.9")
+        })
+    };
+    let range = |part: &str| -> Result<SourceRange, String> {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Ok(SourceRange { first: address(first)?, last: address(last)? })
+    };
+    text.split(',').map(range).collect::<Result<_, _>>().map(Sources)
+}
+
 pub(crate) fn header(text: &str) -> Result<(String, String), String> {
     let (name, value) = text
         .split_once(':')
@@ -53,11 +104,28 @@ mod tests {
         assert!(cpu_list("3-1").unwrap_err().contains("0-3"));
         assert!(header("a").unwrap_err().contains("Name: value"));
         assert!(small_count("9G").is_err());
+        assert!(ramp("5k").unwrap_err().contains("1k:20k"));
+        assert!(ramp("5k:x").unwrap_err().contains("`x`"));
+        assert!(steps("1,,2").unwrap_err().contains("10k"));
+        for wrong in ["0", "101", "-5", "NaN", "50,x", ""] {
+            assert!(percentiles(wrong).unwrap_err().contains("50,90,99.9"), "{wrong}");
+        }
+        for wrong in ["127.0.0", "a-b", "127.0.0.1-", ""] {
+            assert!(sources(wrong).unwrap_err().contains("127.0.0.2-127.0.0.9"), "{wrong}");
+        }
     }
 
     #[test]
     fn headers_and_lists_are_read() {
         assert_eq!(header("A: b: c"), Ok(("A".into(), "b: c".into())));
         assert_eq!(cpu_list("0,2-3"), Ok(CpuList(vec![0, 2, 3])));
+        assert_eq!(ramp("1k:2.5k"), Ok(Ramp(1000, 2500)));
+        assert_eq!(steps("1,2k"), Ok(Steps(vec![1, 2000])));
+        assert_eq!(percentiles("50, 99.9%,100"), Ok(Percentiles(vec![50.0, 99.9, 100.0])));
+        let range =
+            |first: [u8; 4], last: [u8; 4]| SourceRange { first: first.into(), last: last.into() };
+        let two =
+            vec![range([127, 0, 0, 1], [127, 0, 0, 1]), range([127, 0, 0, 3], [127, 0, 0, 9])];
+        assert_eq!(sources("127.0.0.1,127.0.0.3-127.0.0.9"), Ok(Sources(two)));
     }
 }

@@ -1,7 +1,10 @@
 //! The clocks of a load: nanoseconds since its beginning, and the CPU time of a thread.
 
 use rustix::time::{ClockId, clock_gettime};
-use std::time::{Duration, Instant};
+use std::{
+    num::NonZeroU64,
+    time::{Duration, Instant},
+};
 
 /// The clock that all threads of a load share.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +27,13 @@ impl Clock {
 /// Nanoseconds of a duration; five hundred years and more are one and the same.
 pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Has the kernel wake the calling thread as soon as its time has come. Otherwise it may put a
+/// wake-up off by 50 us, so as to do several at once.
+pub(crate) fn wake_in_time() {
+    // Where it cannot be had, wake-ups are as late as anybody's; the lag tells by how much.
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
 /// CPU time of the calling thread so far.

@@ -80,7 +80,7 @@ impl Coordinator<'_> {
                     self.end_ns.store(0, Ordering::Relaxed);
                     return course;
                 }
-                Some(Note::Slice { thread, slice }) => self.collect(thread, slice),
+                Some(Note::Slice { thread, slice }) => self.collect(thread, *slice),
                 None => self.heed_stop(&mut course),
             }
         }
@@ -117,7 +117,7 @@ impl Coordinator<'_> {
             }
             match self.next_note((edge_ns - now_ns).min(LOOK_NS)) {
                 Some(Note::Gone) => working -= 1,
-                Some(Note::Slice { thread, slice }) => self.collect(thread, slice),
+                Some(Note::Slice { thread, slice }) => self.collect(thread, *slice),
                 None if self.clock.now_ns() < end_ns => self.heed_stop(course),
                 Some(Note::Ready { .. }) | None => {}
             }

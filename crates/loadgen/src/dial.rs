@@ -1,39 +1,210 @@
-//! Where connections go to, and how a socket for one is made.
+//! Where connections go to and come from, and how a socket for one is made.
+//!
+//! It knows nothing of what is spoken, and decides nothing about when a connection is made: that is
+//! `pacing`, as far as the kernel's answers tell it. `first` makes the connection of the preflight.
 
+pub(crate) mod first;
+pub(crate) mod pacing;
+pub(crate) mod sources;
+
+use nix::sys::socket::{setsockopt, sockopt::IpBindAddressNoPort};
 use rustix::{
     fd::OwnedFd,
     io::Errno,
-    net::{AddressFamily, SocketFlags, SocketType, ipproto, sockopt},
+    net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, ipproto, sockopt},
 };
-use std::net::SocketAddr;
+use std::{
+    fmt,
+    net::{IpAddr, SocketAddr},
+    os::unix::ffi::OsStrExt,
+    path::Path,
+    sync::Arc,
+};
+
+use crate::{dial::sources::Sources, error::LoadError};
+
+/// The longest path of a Unix socket (unix(7)): 108 bytes with the one that ends it.
+const UNIX_PATH_LIMIT_BYTES: usize = 107;
+
+/// Where connections go to.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Endpoint {
+    /// An address and a port.
+    Ip(SocketAddr),
+    /// A Unix socket.
+    Unix(SocketAddrUnix),
+}
+
+impl Endpoint {
+    /// The Unix socket of this path, which is relative to the current folder if it does not begin
+    /// with a slash.
+    pub(crate) fn unix(path: &str) -> Result<Self, LoadError> {
+        let refuse = |reason: &str, next_step: &str| LoadError::UnixSocket {
+            path: path.to_owned(),
+            reason: reason.to_owned(),
+            next_step: next_step.to_owned(),
+        };
+        if path.is_empty() {
+            return Err(refuse("its path is empty", "give the path of the server's socket"));
+        }
+        if path.len() > UNIX_PATH_LIMIT_BYTES {
+            return Err(refuse(
+                "its path is longer than 107 bytes, which is all that a socket's can have",
+                "change to a folder near it and give a relative path",
+            ));
+        }
+        match SocketAddrUnix::new(path) {
+            Ok(address) => Ok(Self::Unix(address)),
+            Err(_) => Err(refuse("its path contains a NUL", "check the path")),
+        }
+    }
+
+    /// The address, unless it is a Unix socket.
+    pub(crate) const fn ip(&self) -> Option<IpAddr> {
+        match self {
+            Self::Ip(address) => Some(address.ip()),
+            Self::Unix(_) => None,
+        }
+    }
+
+    fn family(&self) -> AddressFamily {
+        match self {
+            Self::Ip(SocketAddr::V4(_)) => AddressFamily::INET,
+            Self::Ip(SocketAddr::V6(_)) => AddressFamily::INET6,
+            Self::Unix(_) => AddressFamily::UNIX,
+        }
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ip(address) => address.fmt(formatter),
+            Self::Unix(address) => write!(formatter, "unix:{}", path_of(address)),
+        }
+    }
+}
+
+/// The path of a Unix socket, as text.
+fn path_of(address: &SocketAddrUnix) -> String {
+    let bytes = address.path_bytes().unwrap_or_default();
+    Path::new(std::ffi::OsStr::from_bytes(bytes)).display().to_string()
+}
 
 /// Makes the connections of a load.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Dialer {
-    address: SocketAddr,
+    route: Arc<Route>,
+}
+
+#[derive(Debug)]
+struct Route {
+    endpoint: Endpoint,
+    sources: Sources,
 }
 
 impl Dialer {
-    /// Connects to this address.
-    pub(crate) const fn new(address: SocketAddr) -> Self {
-        Self { address }
+    /// Connects to this endpoint, from these addresses in turn.
+    pub(crate) fn new(endpoint: Endpoint, sources: Sources) -> Self {
+        Self { route: Arc::new(Route { endpoint, sources }) }
     }
 
     /// Begins to make the connection with this number, which is unique over all threads. How that
     /// ends is told by the socket's readiness for output and its error, also when it has ended
     /// already.
-    pub(crate) fn dial(&self, _number: usize) -> Result<OwnedFd, Errno> {
-        let family = match self.address {
-            SocketAddr::V4(_) => AddressFamily::INET,
-            SocketAddr::V6(_) => AddressFamily::INET6,
-        };
-        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-        let socket =
-            rustix::net::socket_with(family, SocketType::STREAM, flags, Some(ipproto::TCP))?;
-        sockopt::set_tcp_nodelay(&socket, true)?;
-        match rustix::net::connect(&socket, &self.address) {
+    ///
+    /// The backlog of a Unix socket that is full is told at once, as `EAGAIN`, and nothing goes on
+    /// behind it: the caller tries again.
+    pub(crate) fn dial(&self, number: usize) -> Result<OwnedFd, Errno> {
+        let socket = self.socket(number, SocketFlags::NONBLOCK)?;
+        match self.connect(&socket) {
             Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(socket),
             Err(error) => Err(error),
+        }
+    }
+
+    /// A socket for the connection with this number, which comes from where it should.
+    fn socket(&self, number: usize, flags: SocketFlags) -> Result<OwnedFd, Errno> {
+        let Route { endpoint, sources } = &*self.route;
+        let protocol = endpoint.ip().map(|_| ipproto::TCP);
+        let flags = flags | SocketFlags::CLOEXEC;
+        let socket =
+            rustix::net::socket_with(endpoint.family(), SocketType::STREAM, flags, protocol)?;
+        if protocol.is_some() {
+            sockopt::set_tcp_nodelay(&socket, true)?;
+        }
+        if let Some(source) = sources.of(number) {
+            bind(&socket, source)?;
+        }
+        Ok(socket)
+    }
+
+    fn connect(&self, socket: &OwnedFd) -> Result<(), Errno> {
+        match &self.route.endpoint {
+            Endpoint::Ip(address) => rustix::net::connect(socket, address),
+            Endpoint::Unix(address) => rustix::net::connect(socket, address),
+        }
+    }
+}
+
+/// Binds a socket to an address and leaves the port for the kernel to choose when it connects. Only
+/// then the kernel knows the other end, so that a port that is in use towards another one will do,
+/// and one that is left in `TIME_WAIT` towards this one can be used again.
+fn bind(socket: &OwnedFd, source: IpAddr) -> Result<(), Errno> {
+    setsockopt(socket, IpBindAddressNoPort, &true)
+        .map_err(|error| Errno::from_raw_os_error(error as i32))?;
+    rustix::net::bind(socket, &SocketAddr::new(source, 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::net::getsockname;
+    use std::net::TcpListener;
+    use wirebench_schema::load::SourceRange;
+
+    fn sentence(path: &str) -> String {
+        Endpoint::unix(path).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_path_that_no_unix_socket_can_have_is_refused() {
+        assert!(Endpoint::unix(&"a".repeat(107)).is_ok());
+        assert!(sentence(&"a".repeat(108)).contains("longer than 107 bytes"));
+        assert!(sentence("").contains("its path is empty"));
+        assert!(sentence("a\0b").contains("contains a NUL"));
+    }
+
+    #[test]
+    fn an_endpoint_is_shown_as_its_target_is_written() {
+        assert_eq!(Endpoint::unix("run/a b").unwrap().to_string(), "unix:run/a b");
+        assert_eq!(Endpoint::Ip("[::1]:7".parse().unwrap()).to_string(), "[::1]:7");
+    }
+
+    #[test]
+    fn connections_come_from_the_sources_in_turn_and_may_share_a_port_number() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let endpoint = Endpoint::Ip(listener.local_addr().unwrap());
+        let range = SourceRange { first: [127, 0, 0, 2].into(), last: [127, 0, 0, 3].into() };
+        let dialer = Dialer::new(endpoint, Sources::new(&[range]));
+        for (number, last) in [(0, 2), (1, 3), (2, 2), (5, 3)] {
+            let socket = dialer.dial(number).unwrap();
+            let local = SocketAddr::try_from(getsockname(&socket).unwrap()).unwrap();
+            assert_eq!(local.ip(), IpAddr::from([127, 0, 0, last]));
+            assert_ne!(local.port(), 0);
+        }
+    }
+
+    #[test]
+    fn a_socket_that_is_bound_has_no_port_before_it_connects() {
+        for source in ["127.0.0.2", "::1"] {
+            let source: IpAddr = source.parse().unwrap();
+            let endpoint = Endpoint::Ip(SocketAddr::new(source, 1));
+            let range = SourceRange { first: source, last: source };
+            let dialer = Dialer::new(endpoint, Sources::new(&[range]));
+            let socket = dialer.socket(0, SocketFlags::empty()).unwrap();
+            let local = SocketAddr::try_from(getsockname(&socket).unwrap()).unwrap();
+            assert_eq!(local, SocketAddr::new(source, 0));
         }
     }
 }

@@ -55,6 +55,12 @@ pub(crate) trait Director {
     /// sent behind them may grow meanwhile.
     fn outgoing(&self, slot: usize) -> &[u8];
 
+    /// Whether [`Self::outgoing`] gives all that is left, and not the first piece of it. Who cannot
+    /// tell says no, which costs an engine that sends in rounds one more round.
+    fn outgoing_is_all(&self, _slot: usize) -> bool {
+        false
+    }
+
     /// So many bytes of what is outgoing were handed to the kernel.
     fn sent(&mut self, slot: usize, bytes: usize) -> Action;
 

@@ -1,6 +1,6 @@
 //! Why a load could not be carried out: one sentence each, with the next step.
 
-use std::{io, net::SocketAddr};
+use std::io;
 
 /// Why a load could not be carried out.
 #[derive(Debug, thiserror::Error)]
@@ -19,12 +19,14 @@ pub enum LoadError {
     },
     /// More connections than the process may have files.
     #[error(
-        "{connections} connections need {needed} file descriptors and this process may have {limit}: \
+        "{connections} connections{also} need {needed} file descriptors and this process may have {limit}: \
          {next_step}"
     )]
     FileDescriptors {
         /// Connections asked for.
         connections: usize,
+        /// Idle connections beside them, as a part of the sentence.
+        also: String,
         /// File descriptors that they and everything else need.
         needed: u64,
         /// The hard limit.
@@ -42,9 +44,19 @@ pub enum LoadError {
     #[error("cannot connect to {address} ({reason}): check the address and the network")]
     Connect {
         /// The last address that was tried.
-        address: SocketAddr,
+        address: String,
         /// What the kernel said.
         reason: String,
+    },
+    /// A Unix socket that cannot be connected to.
+    #[error("cannot connect to the Unix socket `{path}` ({reason}): {next_step}")]
+    UnixSocket {
+        /// Its path.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+        /// What to do.
+        next_step: String,
     },
     /// The server takes connections but does not speak the protocol, or not well.
     #[error("{0}")]
@@ -58,6 +70,12 @@ pub enum LoadError {
         reason: String,
         /// What to do.
         next_step: &'static str,
+    },
+    /// The engine that was asked for does not work here.
+    #[error("{reason}, or give --engine epoll")]
+    EngineUnavailable {
+        /// The likely cause, and what removes it.
+        reason: String,
     },
     /// The kernel refused what the engine needs.
     #[error("the {engine} engine failed to {action} ({source}): check the limits of this process")]

@@ -77,8 +77,9 @@ impl fmt::Display for Failure {
         match self {
             Self::Refused => formatter.write_str("refused: nothing listens any more"),
             Self::Connect(Errno::ADDRNOTAVAIL) => formatter.write_str(
-                "connect: no local port is free: use fewer connections, or wait a minute \
-                 until closed ones have left TIME_WAIT",
+                "connect: no local port is free towards the server: give more addresses to \
+                 connect from (--source 127.0.0.2-127.0.0.9), or fewer connections; a port that \
+                 was closed is kept in TIME_WAIT",
             ),
             Self::Connect(error) => write!(formatter, "connect: {error}"),
             Self::Tls(reason) => write!(formatter, "tls: {reason}"),

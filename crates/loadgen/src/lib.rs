@@ -24,6 +24,9 @@ mod director;
 mod engine;
 mod error;
 mod failure;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod limits;
 mod outcome;
 mod pace;
@@ -41,13 +44,13 @@ mod worker;
 pub use error::LoadError;
 
 use std::{sync::atomic::AtomicBool, thread::Builder};
-use wirebench_schema::load::{LoadConfig, LoadEvent, LoadReport};
+use wirebench_schema::load::{EngineChoice, LoadConfig, LoadEvent, LoadReport};
 
 use crate::{
     codec::Codec,
     coordinator::Course,
-    dial::Dialer,
-    engine::epoll::EpollEngine,
+    dial::{Dialer, sources::Sources},
+    engine::{epoll::EpollEngine, io_uring::IoUringEngine},
     plan::{Plan, Speech},
     preflight::Preflight,
     session::Session,
@@ -72,17 +75,24 @@ pub fn run(
 ) -> Result<LoadReport, LoadError> {
     config.check().map_err(LoadError::Configuration)?;
     // Nothing is allocated for a thread or a connection before it is known that there can be one.
-    limits::provide_descriptors(config.connections, config.threads)?;
+    limits::provide_descriptors(config)?;
+    limits::memory::check(config)?;
     let mut plan = Plan::new(config)?;
+    let sources = Sources::new(&config.sources);
+    let connections = config.connections.saturating_add(config.idle_connections);
+    let endpoints = sources.check(resolve::resolve(config)?, connections)?;
+    limits::ports::check(config, &endpoints, &sources)?;
     let connector = Connector::new(config)?;
     let connector = connector.as_ref();
-    let addresses = resolve::resolve(&config.target)?;
-    let found = preflight::preflight(config, &addresses, &mut plan.speech, connector, stop)?;
-    let Preflight::Answered(address) = found else {
+    let route = preflight::Route { endpoints: &endpoints, sources: &sources, connector };
+    let found = preflight::preflight(config, route, &mut plan.speech, stop)?;
+    let Preflight::Answered(endpoint, took) = found else {
         let course = Course { interrupted: true, ..Course::default() };
         return Ok(summary::summarize(config, &plan, &Harvest::nothing(&plan, course)));
     };
-    let dialer = Dialer::new(address);
+    plan.conduct.round_trip_ns = clock::nanoseconds(took);
+    plan.chosen = plan.chosen.clone().suited(config.engine, plan.speech.reply_bytes());
+    let dialer = Dialer::new(endpoint, sources);
     let harvest = match (&plan.speech, connector) {
         (Speech::Http1(codec), Some(connector)) => {
             let wrap = |session| TlsDirector::new(session, connector);
@@ -110,7 +120,13 @@ fn by_engine<C: Codec + Sync, P: Party<Codec = C>>(
     observe: &mut dyn FnMut(LoadEvent),
     wrap: impl Fn(Session<C>) -> P + Sync,
 ) -> Result<Harvest, LoadError> {
-    run_threads::<EpollEngine, _, _>(plan, codec, dialer, stop, observe, wrap, |_| Builder::new())
+    let builder = |_| Builder::new();
+    if plan.chosen.engine == EngineChoice::IoUring {
+        return run_threads::<IoUringEngine, _, _>(
+            plan, codec, dialer, stop, observe, wrap, builder,
+        );
+    }
+    run_threads::<EpollEngine, _, _>(plan, codec, dialer, stop, observe, wrap, builder)
 }
 
 fn no_connection(connections: usize, harvest: &Harvest) -> LoadError {

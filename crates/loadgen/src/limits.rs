@@ -1,6 +1,11 @@
-//! File descriptors: enough for all connections, or a reason why not.
+//! What this machine must have for the load: file descriptors here, ports and memory in files of
+//! their own. There is enough of it, or a sentence with the numbers before the load begins.
+
+pub(crate) mod memory;
+pub(crate) mod ports;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use wirebench_schema::load::LoadConfig;
 
 use crate::error::LoadError;
 
@@ -10,10 +15,21 @@ const RESERVED: u64 = 64;
 /// File descriptors that the engine of one thread may have besides its connections.
 const PER_THREAD: u64 = 2;
 
+/// The connections of a load.
+#[derive(Clone, Copy, Debug)]
+struct Crowd {
+    /// Those that carry requests.
+    active: usize,
+    /// Those that stay silent.
+    idle: usize,
+    threads: usize,
+}
+
 /// Raises the soft limit if the connections need it.
-pub(crate) fn provide_descriptors(connections: usize, threads: usize) -> Result<(), LoadError> {
+pub(crate) fn provide_descriptors(config: &LoadConfig) -> Result<(), LoadError> {
+    let LoadConfig { connections: active, idle_connections: idle, threads, .. } = *config;
     let limits = getrlimit(Resource::Nofile);
-    match new_soft_limit(connections, threads, limits)? {
+    match new_soft_limit(Crowd { active, idle, threads }, limits)? {
         None => Ok(()),
         Some(current) => setrlimit(Resource::Nofile, Rlimit { current, maximum: limits.maximum })
             .map_err(|error| LoadError::Engine {
@@ -25,22 +41,22 @@ pub(crate) fn provide_descriptors(connections: usize, threads: usize) -> Result<
 }
 
 /// The soft limit to set, if the present one is too low.
-fn new_soft_limit(
-    connections: usize,
-    threads: usize,
-    limits: Rlimit,
-) -> Result<Option<Option<u64>>, LoadError> {
-    let others = (threads as u64).saturating_mul(PER_THREAD).saturating_add(RESERVED);
-    let needed = others.saturating_add(connections as u64);
+fn new_soft_limit(crowd: Crowd, limits: Rlimit) -> Result<Option<Option<u64>>, LoadError> {
+    let others = (crowd.threads as u64).saturating_mul(PER_THREAD).saturating_add(RESERVED);
+    let needed = others.saturating_add(crowd.active as u64).saturating_add(crowd.idle as u64);
     if limits.current.is_none_or(|soft| needed <= soft) {
         return Ok(None);
     }
     match limits.maximum {
         Some(limit) if limit < needed => Err(LoadError::FileDescriptors {
-            connections,
+            connections: crowd.active,
+            also: match crowd.idle {
+                0 => String::new(),
+                idle => format!(" and {idle} idle ones"),
+            },
             needed,
             limit,
-            next_step: next_step(threads, limit, limit.saturating_sub(others)),
+            next_step: next_step(crowd, limit, limit.saturating_sub(others)),
         }),
         hard => Ok(Some(hard)),
     }
@@ -48,14 +64,23 @@ fn new_soft_limit(
 
 /// What to do when `possible` is the most connections that this many threads can have. No thread
 /// can be without a connection, so where there are too many threads each of them counts as one.
-fn next_step(threads: usize, limit: u64, possible: u64) -> String {
+fn next_step(crowd: Crowd, limit: u64, possible: u64) -> String {
     let raise = "raise the hard limit of open files (ulimit -Hn)";
-    if possible >= threads as u64 {
-        return format!("give -c at most {possible}, or {raise}");
+    let active = (crowd.active as u64).max(crowd.threads as u64);
+    if crowd.idle > 0 && possible > active {
+        let left = possible - active;
+        return format!("give --idle-connections at most {left}, or {raise}");
+    }
+    let alone = match crowd.idle {
+        0 => "",
+        _ => " without --idle-connections",
+    };
+    if possible >= crowd.threads as u64 {
+        return format!("give -c at most {possible}{alone}, or {raise}");
     }
     match limit.saturating_sub(RESERVED) / (PER_THREAD + 1) {
         0 => raise.to_owned(),
-        both => format!("give -t and -c at most {both}, or {raise}"),
+        both => format!("give -t and -c at most {both}{alone}, or {raise}"),
     }
 }
 
@@ -63,23 +88,27 @@ fn next_step(threads: usize, limit: u64, possible: u64) -> String {
 mod tests {
     use super::*;
 
+    fn crowd(active: usize, threads: usize) -> Crowd {
+        Crowd { active, idle: 0, threads }
+    }
+
     const LIMITS: Rlimit = Rlimit { current: Some(1000), maximum: Some(5000) };
 
     #[test]
     fn a_soft_limit_that_suffices_is_left_alone() {
-        assert_eq!(new_soft_limit(100, 2, LIMITS).unwrap(), None);
+        assert_eq!(new_soft_limit(crowd(100, 2), LIMITS).unwrap(), None);
         let unlimited = Rlimit { current: None, maximum: None };
-        assert_eq!(new_soft_limit(1_000_000, 2, unlimited).unwrap(), None);
+        assert_eq!(new_soft_limit(crowd(1_000_000, 2), unlimited).unwrap(), None);
     }
 
     #[test]
     fn a_soft_limit_that_is_too_low_becomes_the_hard_one() {
-        assert_eq!(new_soft_limit(1000, 2, LIMITS).unwrap(), Some(Some(5000)));
+        assert_eq!(new_soft_limit(crowd(1000, 2), LIMITS).unwrap(), Some(Some(5000)));
     }
 
     #[test]
     fn a_hard_limit_that_is_too_low_is_explained_with_the_numbers() {
-        let message = new_soft_limit(5000, 2, LIMITS).unwrap_err().to_string();
+        let message = new_soft_limit(crowd(5000, 2), LIMITS).unwrap_err().to_string();
         assert!(message.contains("5000 connections need 5068 file descriptors"), "{message}");
         assert!(message.contains("give -c at most 4932, or raise"), "{message}");
     }
@@ -88,15 +117,29 @@ mod tests {
     fn what_is_proposed_instead_fits() {
         let refused = |connections, threads, limit| {
             let limits = Rlimit { current: Some(limit), maximum: Some(limit) };
-            new_soft_limit(connections, threads, limits).unwrap_err().to_string()
+            new_soft_limit(crowd(connections, threads), limits).unwrap_err().to_string()
         };
         let message = refused(1024, 1024, 1024);
         assert!(message.contains(": give -t and -c at most 320, or raise"), "{message}");
         let limits = Rlimit { current: Some(1024), maximum: Some(1024) };
-        assert_eq!(new_soft_limit(320, 320, limits).unwrap(), None);
-        assert!(new_soft_limit(321, 321, limits).is_err());
+        assert_eq!(new_soft_limit(crowd(320, 320), limits).unwrap(), None);
+        assert!(new_soft_limit(crowd(321, 321), limits).is_err());
         let message = refused(1, 1, 66);
         assert!(message.contains(": raise the hard limit"), "{message}");
         assert!(refused(usize::MAX, usize::MAX, 1024).contains("-c at most 320"));
+    }
+
+    #[test]
+    fn idle_connections_count_and_are_what_is_to_be_fewer_of() {
+        let refused = |active, idle| {
+            new_soft_limit(Crowd { active, idle, threads: 2 }, LIMITS).unwrap_err().to_string()
+        };
+        let message = refused(64, 10_000);
+        let begin = "64 connections and 10000 idle ones need 10132 file descriptors";
+        assert!(message.starts_with(begin), "{message}");
+        assert!(message.contains("give --idle-connections at most 4868, or raise"), "{message}");
+        assert!(refused(6000, 1).contains("give -c at most 4932 without --idle-connections"));
+        let fits = Crowd { active: 64, idle: 4868, threads: 2 };
+        assert_eq!(new_soft_limit(fits, LIMITS).unwrap(), Some(Some(5000)));
     }
 }

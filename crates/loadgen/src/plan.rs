@@ -3,18 +3,21 @@
 
 use std::sync::Arc;
 use wirebench_schema::{
-    load::{Body, EngineChoice, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop, Waiting},
+    load::{Body, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop, Waiting},
     scenario::Protocol,
 };
 
 use crate::{
     clock::nanoseconds,
     codec::{
+        Codec,
         echo::Echo,
         http1::{ExpectedBody, Http1, ReplyBody, Requests, Rules},
     },
+    engine::choice::{Chosen, choose},
     error::LoadError,
     pace::{Missed, Part, Rule, Schedule},
+    recorder::Sampling,
     slice::Histograms,
 };
 
@@ -24,10 +27,6 @@ const LONGEST_NS: u64 = 3_600_000_000_000;
 /// A request that is due sooner than this is waited for without sleeping: a thread that sleeps is
 /// woken later than it wanted.
 const SPIN_NS: u64 = 60_000;
-
-/// The most connections, however many files the process may have. All go to one address and port,
-/// and what tells them apart is their own port, a number of 16 bits that is not 0.
-const CONNECTIONS_LIMIT: usize = 65_535;
 
 /// How every thread goes about its part.
 #[derive(Clone, Debug)]
@@ -40,15 +39,18 @@ pub(crate) struct Conduct {
     pub(crate) requests_per_connection: u64,
     /// How many requests each connection has in the window, if that ends it.
     pub(crate) count_per_connection: Option<u64>,
+    /// How long it took to make the first connection, once that is known.
+    pub(crate) round_trip_ns: u64,
+    /// How many threads make connections.
+    pub(crate) threads: usize,
     /// What is measured.
     pub(crate) histograms: Histograms,
-    /// Whether latencies count from the sending where requests are due at a moment of their own.
-    pub(crate) latency_from_begin: bool,
+    /// Which requests are samples of the window's latency.
+    pub(crate) sampling: Sampling,
     /// How close a moment must be for a thread not to sleep until then.
     pub(crate) spin_ns: u64,
     model: LoadModel,
     parts: Vec<Part>,
-    threads: usize,
     seed: u64,
 }
 
@@ -63,9 +65,12 @@ impl Conduct {
             LoadModel::Closed => timeout_ns,
             LoadModel::Think { .. } | LoadModel::Rate { .. } => timeout_ns.saturating_add(load_ns),
         };
-        let latency_from_begin = match config.model {
-            LoadModel::Rate { latency_from, .. } => latency_from == LatencyOrigin::Sent,
-            LoadModel::Closed | LoadModel::Think { .. } => false,
+        let sampling = match config.model {
+            LoadModel::Closed | LoadModel::Think { .. } => Sampling::Replies,
+            LoadModel::Rate { latency_from: LatencyOrigin::Due, .. } => Sampling::Due,
+            LoadModel::Rate { latency_from: LatencyOrigin::Sent, .. } => {
+                Sampling::RepliesFromSending
+            }
         };
         Self {
             timeout_ns,
@@ -75,8 +80,9 @@ impl Conduct {
                 Stop::RequestsPerConnection(count) => Some(count),
                 Stop::After(_) | Stop::Requests(_) => None,
             },
+            round_trip_ns: 0,
             histograms: Histograms::new(&config.model, highest_ns),
-            latency_from_begin,
+            sampling,
             spin_ns: match (config.waiting, &config.model) {
                 (Waiting::Spin, _) => u64::MAX,
                 (Waiting::Sleep, LoadModel::Closed) => 0,
@@ -165,8 +171,8 @@ pub(crate) enum Speech {
 /// A load that can be carried out.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    /// The engine, never [`EngineChoice::Auto`].
-    pub(crate) engine: EngineChoice,
+    /// The engine, and why it is not the preferred one, if it is not.
+    pub(crate) chosen: Chosen,
     /// What is spoken.
     pub(crate) speech: Speech,
     /// One part for each thread.
@@ -175,8 +181,6 @@ pub(crate) struct Plan {
     pub(crate) conduct: Conduct,
     /// Length of the intervals that are told of.
     pub(crate) interval_ns: u64,
-    /// Why the engine is not the preferred one, if it is not.
-    pub(crate) engine_fallback: Option<String>,
     /// Length of the warm-up.
     pub(crate) warmup_ns: u64,
     /// Length of the window, when it is a time that ends it.
@@ -187,13 +191,6 @@ impl Plan {
     /// Checks the configuration and works out what each thread does.
     pub(crate) fn new(config: &LoadConfig) -> Result<Self, LoadError> {
         config.check().map_err(LoadError::Configuration)?;
-        if config.connections > CONNECTIONS_LIMIT {
-            return Err(LoadError::Configuration(format!(
-                "{} connections to one address are more than there are ports: \
-                 give -c at most {CONNECTIONS_LIMIT}",
-                config.connections
-            )));
-        }
         let speech = match config.target.protocol() {
             Protocol::Http1 => Speech::Http1(http1(config)?),
             Protocol::Echo => Speech::Echo(Echo::new(config.payload_bytes, config.seed)),
@@ -203,19 +200,24 @@ impl Plan {
             Stop::Requests(_) | Stop::RequestsPerConnection(_) => None,
         };
         Ok(Self {
-            engine: match config.engine {
-                EngineChoice::Auto | EngineChoice::IoUring | EngineChoice::Epoll => {
-                    EngineChoice::Epoll
-                }
-            },
+            chosen: choose(config.engine, wirebench_uring::probe)?,
             speech,
             shares: shares(config),
             conduct: Conduct::new(config),
             interval_ns: nanoseconds(config.interval),
-            engine_fallback: None,
             warmup_ns: nanoseconds(config.warmup),
             window_ns,
         })
+    }
+}
+
+impl Speech {
+    /// How long a reply is, as far as it is known.
+    pub(crate) fn reply_bytes(&self) -> usize {
+        match self {
+            Self::Http1(codec) => codec.reply_bytes_hint(),
+            Self::Echo(codec) => codec.reply_bytes_hint(),
+        }
     }
 }
 
@@ -249,17 +251,14 @@ fn shares(config: &LoadConfig) -> Vec<Share> {
 
 fn http1(config: &LoadConfig) -> Result<Http1, LoadError> {
     let expected = config.expect_body.as_ref();
-    Ok(Http1 {
-        requests: Requests::new(&request(config)?, config.pipeline),
-        rules: Rules {
-            reply_body: match config.method.as_str() {
-                "HEAD" => ReplyBody::Never,
-                _ => ReplyBody::AsFramed,
-            },
-            expected: expected.map(|body| Arc::new(ExpectedBody::new(body.as_bytes()))),
+    let rules = Rules {
+        reply_body: match config.method.as_str() {
+            "HEAD" => ReplyBody::Never,
+            _ => ReplyBody::AsFramed,
         },
-        reply_bytes: 0,
-    })
+        expected: expected.map(|body| Arc::new(ExpectedBody::given(body.as_bytes()))),
+    };
+    Ok(Http1::new(Requests::new(&request(config)?, config.pipeline), rules))
 }
 
 /// The bytes of one request, head and body.
@@ -303,7 +302,7 @@ mod tests {
 
     fn request(config: &LoadConfig) -> String {
         match Plan::new(config).unwrap().speech {
-            Speech::Http1(http) => String::from_utf8(http.requests.one().to_vec()).unwrap(),
+            Speech::Http1(http) => String::from_utf8(http.requests().one().to_vec()).unwrap(),
             Speech::Echo(_) => panic!("an http target speaks HTTP"),
         }
     }
@@ -340,10 +339,6 @@ mod tests {
         config.payload_bytes = usize::MAX;
         assert!(Plan::new(&config).unwrap_err().to_string().contains("--payload"));
         config.payload_bytes = 1;
-        config.connections = CONNECTIONS_LIMIT;
-        assert!(Plan::new(&config).is_ok());
-        config.connections = CONNECTIONS_LIMIT + 1;
-        assert!(Plan::new(&config).unwrap_err().to_string().contains("-c at most 65535"));
         config.connections = 0;
         assert!(Plan::new(&config).unwrap_err().to_string().contains("-c"));
     }

@@ -1,24 +1,21 @@
-//! Before the load one connection sends one request and its reply is checked, so that a mistake
+//! Before the load one connection sends a request and its reply is checked, so that a mistake
 //! gets one clear sentence at once instead of a report full of errors.
 //!
 //! It also finds out which of several addresses answers, and learns the body that HTTP replies must
-//! have. `wire` is what lies between the exchange and its socket.
+//! have. A body that is learned so is asked for twice, to see whether it is always the same. `wire` is
+//! what lies between the exchange and its socket.
 
 mod wire;
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
+    fd::OwnedFd,
     io::Errno,
     net::SendFlags,
 };
 use std::{
-    io::ErrorKind,
-    net::{SocketAddr, TcpStream},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Instant,
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
 };
 use wirebench_schema::{
     load::{BodyCheck, LoadConfig},
@@ -27,7 +24,12 @@ use wirebench_schema::{
 };
 
 use crate::{
-    codec::{Codec, Reply, ReplyError, excerpt},
+    codec::{Codec, Persistence, Reply, ReplyError, excerpt},
+    dial::{
+        Endpoint,
+        first::{First, Patience, connect},
+        sources::Sources,
+    },
     error::LoadError,
     plan::Speech,
     tls::Connector,
@@ -40,70 +42,71 @@ const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 /// How the first exchange ended.
 #[derive(Debug)]
 pub(crate) enum Preflight {
-    /// The server answers here.
-    Answered(SocketAddr),
+    /// The server answers here, and a connection took so long.
+    Answered(Endpoint, Duration),
     /// A signal came first.
     Interrupted,
 }
 
-/// Finds the address that answers, and completes what the codec expects.
+/// How the first connection may be made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Route<'a> {
+    /// Where to; the first that answers is taken.
+    pub(crate) endpoints: &'a [Endpoint],
+    /// Where from.
+    pub(crate) sources: &'a Sources,
+    /// Through which TLS, if any.
+    pub(crate) connector: Option<&'a Connector>,
+}
+
+/// Finds the endpoint that answers, and completes what the codec expects.
 pub(crate) fn preflight(
     config: &LoadConfig,
-    addresses: &[SocketAddr],
+    route: Route<'_>,
     speech: &mut Speech,
-    connector: Option<&Connector>,
     stop: &AtomicBool,
 ) -> Result<Preflight, LoadError> {
-    let stream = connect(config, addresses)?;
-    let address = stream
-        .peer_addr()
-        .map_err(|error| LoadError::Connect { address: addresses[0], reason: error.to_string() })?;
-    let exchange = Exchange { config, address, stream, connector, stop };
+    let Route { endpoints, sources, connector } = route;
+    let patience = Patience { timeout: config.timeout, stop };
+    let Some(First { socket, endpoint, took }) = connect(endpoints, sources, patience)? else {
+        return Ok(Preflight::Interrupted);
+    };
+    let exchange = Exchange { config, endpoint: endpoint.clone(), socket, stop };
+    let mut wire = Wire::new(connector).map_err(|error| {
+        LoadError::Configuration(format!("TLS cannot begin ({error}): check the target"))
+    })?;
     let reply = match speech {
         Speech::Echo(echo) => {
             let mut connection = echo.connection(usize::MAX);
-            exchange.run(echo, &mut connection)?
+            exchange.run(echo, &mut connection, &mut wire)?
         }
         Speech::Http1(http) => {
             let mut connection = http.connection(0);
             connection.learn();
-            let reply = exchange.run(http, &mut connection)?;
-            if http.rules.expected.is_none() && config.body_check == BodyCheck::Same {
-                http.rules.expected = connection.learned().map(Arc::new);
+            let reply = exchange.run(http, &mut connection, &mut wire)?;
+            let learned = connection.take_learned();
+            http.reply_bytes = learned.as_ref().map_or(0, |learned| learned.reply_bytes);
+            let learns_body = !http.expects_body() && config.body_check == BodyCheck::Same;
+            match (reply, learned) {
+                (Some(reply), Some(learned)) if learns_body => {
+                    http.expect(learned.body);
+                    exchange.repeat(http, &mut connection, &mut wire, reply)?
+                }
+                _ => reply,
             }
-            reply
         }
     };
-    Ok(reply.map_or(Preflight::Interrupted, |_| Preflight::Answered(address)))
-}
-
-/// Tries one address after the other.
-fn connect(config: &LoadConfig, addresses: &[SocketAddr]) -> Result<TcpStream, LoadError> {
-    let mut failure = None;
-    for address in addresses {
-        match TcpStream::connect_timeout(address, config.timeout) {
-            Ok(stream) => return Ok(stream),
-            Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
-            Err(error) if error.kind() == ErrorKind::TimedOut => {
-                let reason = format!("no answer within {}", write_duration(config.timeout));
-                failure = Some(LoadError::Connect { address: *address, reason });
-            }
-            Err(error) => {
-                let reason = error.to_string();
-                failure = Some(LoadError::Connect { address: *address, reason });
-            }
-        }
-    }
-    let all = || addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
-    Err(failure.unwrap_or_else(|| LoadError::NothingListens { addresses: all() }))
+    wire.announce_end();
+    // Who has answered needs not hear of the end.
+    let _ = exchange.send(&mut wire);
+    Ok(reply.map_or(Preflight::Interrupted, |_| Preflight::Answered(endpoint, took)))
 }
 
 /// One request and its reply on one connection.
 struct Exchange<'a> {
     config: &'a LoadConfig,
-    address: SocketAddr,
-    stream: TcpStream,
-    connector: Option<&'a Connector>,
+    endpoint: Endpoint,
+    socket: OwnedFd,
     stop: &'a AtomicBool,
 }
 
@@ -120,62 +123,87 @@ enum Ending {
 }
 
 impl Exchange<'_> {
-    /// The reply; nothing when a signal came first.
-    fn run<C: Codec>(
-        self,
+    /// The same exchange once more on the same connection, if it goes on, to see whether the body is
+    /// the same. Whatever else goes wrong now is left to the load, which counts it.
+    fn repeat<C: Codec>(
+        &self,
         codec: &mut C,
         connection: &mut C::Connection,
+        wire: &mut Wire,
+        first: Reply,
+    ) -> Result<Option<Reply>, LoadError> {
+        if first.persistence == Persistence::Close {
+            return Ok(Some(first));
+        }
+        let differs = match self.exchange(codec, connection, wire, &mut Vec::new()) {
+            Ending::Interrupted => return Ok(None),
+            Ending::Wrong(ReplyError::BodyDiffers { at, .. }) => format!("from byte {at} on"),
+            Ending::Wrong(ReplyError::BodyLength { expected, received, .. }) => {
+                format!("{expected} and {received} bytes")
+            }
+            _ => return Ok(Some(first)),
+        };
+        Err(LoadError::Preflight(format!(
+            "two replies of {} to the same request have different bodies ({differs}): \
+             give --any-body to check the framing alone",
+            self.target()
+        )))
+    }
+
+    /// The reply; nothing when a signal came first.
+    fn run<C: Codec>(
+        &self,
+        codec: &mut C,
+        connection: &mut C::Connection,
+        wire: &mut Wire,
     ) -> Result<Option<Reply>, LoadError> {
         let mut received = Vec::new();
-        let mut wire = Wire::new(self.connector).map_err(|error| {
-            LoadError::Configuration(format!("TLS cannot begin ({error}): check the target"))
-        })?;
-        let sentence = match self.exchange(codec, connection, &mut wire, &mut received) {
+        let sentence = match self.exchange(codec, connection, wire, &mut received) {
             Ending::Complete(reply) => return Ok(Some(reply)),
             Ending::Interrupted => return Ok(None),
             Ending::Wrong(error) => self.wrong(&error, &received),
-            Ending::Tls(error) => wire.sentence(&error, self.address, self.config),
+            Ending::Tls(error) => wire.sentence(&error, &self.endpoint, self.config),
             Ending::Closed | Ending::Reset if wire.is_handshaking() => format!(
                 "{} closes the connection in the TLS handshake: check that it speaks TLS, or write \
                  {}",
-                self.address,
+                self.endpoint,
                 wire::without_tls(self.target())
             ),
             Ending::Late if wire.is_handshaking() => format!(
                 "{} does not finish the TLS handshake within {}: check that it speaks TLS, write \
                  {}, or give a longer --timeout",
-                self.address,
+                self.endpoint,
                 write_duration(self.config.timeout),
                 wire::without_tls(self.target())
             ),
             Ending::Closed | Ending::Reset if received.is_empty() => format!(
                 "{} closes the connection without a reply: check that it speaks {}",
-                self.address,
+                self.endpoint,
                 self.protocol()
             ),
             Ending::Closed | Ending::Reset => format!(
                 "{} closes the connection in the middle of its reply, which starts with \"{}\": \
                  check that the server works",
-                self.address,
+                self.endpoint,
                 excerpt(&received)
             ),
             Ending::Late if received.is_empty() => format!(
                 "{} accepts the connection but does not reply within {}: check that it speaks {}, \
                  or give a longer --timeout",
-                self.address,
+                self.endpoint,
                 write_duration(self.config.timeout),
                 self.protocol()
             ),
             Ending::Late => format!(
                 "{} does not finish its reply within {}; it starts with \"{}\": check that it \
                  speaks {}, or give a longer --timeout",
-                self.address,
+                self.endpoint,
                 write_duration(self.config.timeout),
                 excerpt(&received),
                 self.protocol()
             ),
             Ending::Socket(error) => {
-                let (address, reason) = (self.address, error.to_string());
+                let (address, reason) = (self.endpoint.to_string(), error.to_string());
                 return Err(LoadError::Connect { address, reason });
             }
         };
@@ -190,7 +218,7 @@ impl Exchange<'_> {
     }
 
     fn wrong(&self, error: &ReplyError, received: &[u8]) -> String {
-        let address = self.address;
+        let address = &self.endpoint;
         match error {
             ReplyError::NotHttp { .. } if received.starts_with(&wire::ALERT) => format!(
                 "{address} answers with TLS: write https://{}{}",
@@ -199,12 +227,22 @@ impl Exchange<'_> {
             ),
             ReplyError::NotHttp { start } => format!(
                 "{address} answers, but not with HTTP/1.1: the reply starts with \"{start}\"; \
-                 check the port, or write tcp://{address} if it is an echo server"
+                 check {}, or write {} if it is an echo server",
+                self.place(),
+                match address {
+                    Endpoint::Ip(address) => format!("tcp://{address}"),
+                    Endpoint::Unix(_) => format!("{address} without --unix-socket"),
+                }
             ),
             ReplyError::EchoDiffers { .. } => format!(
                 "{address} answers, but it is no echo server ({error}): the reply starts with \
-                 \"{}\"; check the port, or write http://{address}/ for HTTP/1.1",
-                excerpt(received)
+                 \"{}\"; check {}, or write {} for HTTP/1.1",
+                excerpt(received),
+                self.place(),
+                match address {
+                    Endpoint::Ip(address) => format!("http://{address}/"),
+                    Endpoint::Unix(_) => "http://HOST/ and --unix-socket".to_owned(),
+                }
             ),
             ReplyError::BodyLength { .. } | ReplyError::BodyDiffers { .. } => format!(
                 "{} does not reply as expected: {error}; check the path, or the body that is \
@@ -215,6 +253,14 @@ impl Exchange<'_> {
                 "{} gives a wrong reply: {other}; repair the server, it would not count",
                 self.target()
             ),
+        }
+    }
+
+    /// What to check when somebody else answers.
+    const fn place(&self) -> &'static str {
+        match self.endpoint {
+            Endpoint::Ip(_) => "the port",
+            Endpoint::Unix(_) => "the path",
         }
     }
 
@@ -230,7 +276,7 @@ impl Exchange<'_> {
         wire: &mut Wire,
         received: &mut Vec<u8>,
     ) -> Ending {
-        if let Err(error) = rustix::io::ioctl_fionbio(&self.stream, true) {
+        if let Err(error) = rustix::io::ioctl_fionbio(&self.socket, true) {
             return Ending::Socket(error);
         }
         let deadline = Instant::now().checked_add(self.config.timeout);
@@ -256,13 +302,11 @@ impl Exchange<'_> {
             }
             let has_more = sent < all && !wire.is_handshaking();
             self.wait(has_more || !wire.outgoing().is_empty());
-            match rustix::io::read(&self.stream, &mut *buffer) {
+            match rustix::io::read(&self.socket, &mut *buffer) {
                 Ok(0) => return finish(codec, connection, wire),
                 Ok(bytes) => {
                     let result = wire.receive(&buffer[..bytes]);
                     if let Some(ending) = feed(codec, connection, wire.said(), received) {
-                        wire.announce_end();
-                        let _ = self.send(wire);
                         return ending;
                     }
                     if let Err(error) = result {
@@ -286,7 +330,7 @@ impl Exchange<'_> {
         if wire.outgoing().is_empty() {
             return Ok(());
         }
-        match rustix::net::send(&self.stream, wire.outgoing(), SendFlags::NOSIGNAL) {
+        match rustix::net::send(&self.socket, wire.outgoing(), SendFlags::NOSIGNAL) {
             Ok(bytes) => wire.sent(bytes),
             // What the server said before it closed is more telling than that it closed.
             Err(Errno::AGAIN | Errno::INTR | Errno::PIPE | Errno::CONNRESET) => {}
@@ -298,7 +342,7 @@ impl Exchange<'_> {
     fn wait(&self, sending: bool) {
         let interest = if sending { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         // A signal or a failure ends the wait early; what follows finds out.
-        let _ = poll(&mut [PollFd::new(&self.stream, interest)], Some(&SLICE));
+        let _ = poll(&mut [PollFd::new(&self.socket, interest)], Some(&SLICE));
     }
 }
 
@@ -331,23 +375,5 @@ fn finish<C: Codec>(codec: &mut C, connection: &mut C::Connection, wire: &Wire) 
         Ok(Some(reply)) => Ending::Complete(reply),
         Ok(None) => Ending::Closed,
         Err(error) => Ending::Wrong(error),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Duration;
-
-    #[test]
-    fn a_port_without_a_listener_is_named_with_the_next_step() {
-        let address: SocketAddr = "127.0.0.1:9".parse().unwrap();
-        let mut config = LoadConfig::new("tcp://127.0.0.1:9".parse().unwrap());
-        config.timeout = Duration::from_secs(2);
-        let message = connect(&config, &[address]).unwrap_err().to_string();
-        assert_eq!(
-            message,
-            "nothing listens on 127.0.0.1:9: start the server first, or check the port"
-        );
     }
 }

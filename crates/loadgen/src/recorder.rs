@@ -28,8 +28,21 @@ enum Scope {
     Connecting,
     /// Everything.
     Everything,
+    /// The window is over: only what becomes of the requests that were due in it.
+    Draining,
     /// Nothing any more.
     Nothing,
+}
+
+/// Which requests are samples of the window's latency.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Sampling {
+    /// Those whose reply arrives in it.
+    Replies,
+    /// The same, counted from the sending although there is a moment at which each was due.
+    RepliesFromSending,
+    /// Those that were due in it, whenever their reply arrives.
+    Due,
 }
 
 /// The counts and measurements of one thread.
@@ -41,12 +54,14 @@ pub(crate) struct Recorder {
     full: Vec<Slice>,
     spare: Vec<Slice>,
     timeout_ns: u64,
-    latency_from_begin: bool,
+    sampling: Sampling,
+    /// Requests that were due before are no samples by due.
+    sample_from_ns: u64,
 }
 
 impl Recorder {
     /// Counts into histograms of this kind.
-    pub(crate) fn new(histograms: Histograms, timeout_ns: u64, latency_from_begin: bool) -> Self {
+    pub(crate) fn new(histograms: Histograms, timeout_ns: u64, sampling: Sampling) -> Self {
         let spare = (1..SLICES).map(|_| Slice::new(histograms)).collect();
         Self {
             scope: Scope::Connecting,
@@ -55,7 +70,8 @@ impl Recorder {
             full: Vec::with_capacity(SLICES + 2),
             spare,
             timeout_ns,
-            latency_from_begin,
+            sampling,
+            sample_from_ns: 0,
         }
     }
 
@@ -68,12 +84,16 @@ impl Recorder {
     /// The window begins.
     pub(crate) fn open_window(&mut self, now_ns: u64) {
         self.cut(now_ns, Phase::Window);
+        self.sample_from_ns = now_ns;
     }
 
-    /// The window has ended.
+    /// The window has ended. What is still told belongs to requests that were due in it.
     pub(crate) fn close_window(&mut self, now_ns: u64) {
         self.cut(now_ns, Phase::Window);
-        self.scope = Scope::Nothing;
+        self.scope = match (self.scope, self.sampling) {
+            (Scope::Everything, Sampling::Due) => Scope::Draining,
+            _ => Scope::Nothing,
+        };
         self.slice_end_ns = u64::MAX;
     }
 
@@ -90,9 +110,9 @@ impl Recorder {
         self.full.drain(..)
     }
 
-    /// Whether there are slices to take.
-    pub(crate) const fn has_full(&self) -> bool {
-        !self.full.is_empty()
+    /// Whether there are slices to take, or empty ones are needed.
+    pub(crate) const fn wants_exchange(&self) -> bool {
+        !self.full.is_empty() || self.spare.is_empty()
     }
 
     /// An empty slice to use again.
@@ -128,18 +148,25 @@ impl Recorder {
 
     /// A correct reply has arrived.
     pub(crate) fn reply(&mut self, reply: Reply, stamp: Stamp, now_ns: u64) {
-        if self.scope != Scope::Everything {
-            return;
+        match self.scope {
+            Scope::Everything => {
+                self.pass(now_ns);
+                self.current.counts.requests += 1;
+                self.current.counts.checks_slow += u64::from(reply.check == Check::Slow);
+            }
+            Scope::Draining => {}
+            Scope::Connecting | Scope::Nothing => return,
         }
-        self.pass(now_ns);
         let slice = &mut self.current;
-        slice.counts.requests += 1;
-        slice.counts.checks_slow += u64::from(reply.check == Check::Slow);
         let service_ns = now_ns.saturating_sub(stamp.begun_ns);
         match &mut slice.schedule {
             None => slice.latency.saturating_record(service_ns),
+            Some(_) if !is_sample(self.sampling, self.sample_from_ns, stamp) => {}
             Some(schedule) => {
-                let from_ns = if self.latency_from_begin { stamp.begun_ns } else { stamp.due_ns };
+                let from_ns = match self.sampling {
+                    Sampling::RepliesFromSending => stamp.begun_ns,
+                    Sampling::Replies | Sampling::Due => stamp.due_ns,
+                };
                 slice.latency.saturating_record(now_ns.saturating_sub(from_ns));
                 schedule.service.saturating_record(service_ns);
                 schedule.lag.saturating_record(stamp.begun_ns.saturating_sub(stamp.due_ns));
@@ -161,9 +188,13 @@ impl Recorder {
     /// A request has been in flight for the whole timeout; how much longer it would have taken is
     /// unknown.
     pub(crate) fn timed_out(&mut self, stamp: Stamp) {
-        if self.scope == Scope::Everything {
-            let lag_ns = stamp.begun_ns.saturating_sub(stamp.due_ns);
-            let lag_ns = if self.latency_from_begin { 0 } else { lag_ns };
+        if matches!(self.scope, Scope::Everything | Scope::Draining)
+            && is_sample(self.sampling, self.sample_from_ns, stamp)
+        {
+            let lag_ns = match self.sampling {
+                Sampling::RepliesFromSending => 0,
+                Sampling::Replies | Sampling::Due => stamp.begun_ns.saturating_sub(stamp.due_ns),
+            };
             self.current.counts.censored += 1;
             self.current.latency.saturating_record(self.timeout_ns.saturating_add(lag_ns));
             if let Some(schedule) = &mut self.current.schedule {
@@ -172,9 +203,9 @@ impl Recorder {
         }
     }
 
-    /// A request of the schedule was not answered before the window ended, this long after it was
+    /// A request of the schedule could not be sent before the window ended, this long after it was
     /// due.
-    pub(crate) fn unfinished(&mut self, age_ns: u64) {
+    pub(crate) fn owed(&mut self, age_ns: u64) {
         if self.scope == Scope::Everything {
             self.current.counts.censored += 1;
             self.current.latency.saturating_record(age_ns);
@@ -189,7 +220,9 @@ impl Recorder {
 
     /// Bytes have arrived.
     pub(crate) fn received(&mut self, bytes: usize) {
-        self.current.counts.bytes_received += bytes as u64;
+        if self.scope != Scope::Draining {
+            self.current.counts.bytes_received += bytes as u64;
+        }
     }
 
     /// Bytes have been handed to the kernel.
@@ -261,6 +294,14 @@ impl Recorder {
     }
 }
 
+/// Whether a request is a sample of the latency.
+const fn is_sample(sampling: Sampling, sample_from_ns: u64, stamp: Stamp) -> bool {
+    match sampling {
+        Sampling::Replies | Sampling::RepliesFromSending => true,
+        Sampling::Due => stamp.due_ns >= sample_from_ns,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -277,7 +318,11 @@ mod tests {
     };
 
     fn recorder() -> Recorder {
-        Recorder::new(Histograms::new(&LoadModel::Closed, TIMEOUT_NS), TIMEOUT_NS, false)
+        Recorder::new(
+            Histograms::new(&LoadModel::Closed, TIMEOUT_NS),
+            TIMEOUT_NS,
+            Sampling::Replies,
+        )
     }
 
     fn stamp(begun_ns: u64) -> Stamp {

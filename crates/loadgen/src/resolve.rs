@@ -1,4 +1,4 @@
-//! From a target to the addresses that may be behind it.
+//! From a target to the endpoints that may be behind it. It connects to none of them.
 
 use std::{
     net::{IpAddr, SocketAddr, ToSocketAddrs},
@@ -6,16 +6,24 @@ use std::{
     thread,
     time::Duration,
 };
-use wirebench_schema::target::Target;
+use wirebench_schema::{load::LoadConfig, target::Target};
 
-use crate::error::LoadError;
+use crate::{dial::Endpoint, error::LoadError};
 
 /// How long the resolver may take; it has timeouts of its own, which are longer than anybody wants
 /// to wait.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// All addresses of the target, in the order in which they should be tried; at least one.
-pub(crate) fn resolve(target: &Target) -> Result<Vec<SocketAddr>, LoadError> {
+/// All endpoints of the load, in the order in which they should be tried; at least one.
+pub(crate) fn resolve(config: &LoadConfig) -> Result<Vec<Endpoint>, LoadError> {
+    let unix_path = config.unix_socket.as_deref().or(config.target.unix_path());
+    match unix_path {
+        Some(path) => Ok(vec![Endpoint::unix(path)?]),
+        None => Ok(addresses(&config.target)?.into_iter().map(Endpoint::Ip).collect()),
+    }
+}
+
+fn addresses(target: &Target) -> Result<Vec<SocketAddr>, LoadError> {
     if let Ok(address) = target.host().parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(address, target.port())]);
     }
@@ -44,7 +52,16 @@ mod tests {
     use super::*;
 
     fn addresses(target: &str) -> Result<Vec<SocketAddr>, LoadError> {
-        resolve(&target.parse().unwrap())
+        super::addresses(&target.parse().unwrap())
+    }
+
+    #[test]
+    fn a_unix_socket_is_an_endpoint_of_its_own_whatever_host_the_url_names() {
+        let endpoint = vec![Endpoint::unix("run/a").unwrap()];
+        assert_eq!(resolve(&LoadConfig::new("unix:run/a".parse().unwrap())).unwrap(), endpoint);
+        let mut config = LoadConfig::new("http://no-such-host.invalid/".parse().unwrap());
+        config.unix_socket = Some("run/a".to_owned());
+        assert_eq!(resolve(&config).unwrap(), endpoint);
     }
 
     #[test]

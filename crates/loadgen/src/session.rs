@@ -17,6 +17,7 @@ use std::collections::VecDeque;
 use crate::{
     codec::Codec,
     connection::{Connection, Stamp},
+    dial::pacing::{PENDING_LIMIT, Pacing},
     director::{Action, Command, Director},
     outcome::Outcome,
     pace::{Pacer, Supply},
@@ -24,9 +25,6 @@ use crate::{
     recorder::Recorder,
     slice::Slice,
 };
-
-/// How many connections a thread makes at a time, so that the backlog of a listener is not flooded.
-const PENDING_LIMIT: usize = 128;
 
 /// The moments that all threads share, in nanoseconds of the load's clock.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -48,6 +46,8 @@ enum Phase {
     Warmup,
     /// What counts.
     Window,
+    /// The window is over; replies to requests that were due in it are still waited for.
+    Draining,
     /// Nothing more happens.
     Over,
 }
@@ -88,13 +88,13 @@ pub(crate) struct Session<C: Codec> {
     /// When the phase changes.
     phase_end_ns: u64,
     commands: VecDeque<Command>,
-    /// Places whose connection is to be made as soon as fewer are pending.
+    /// Places whose connection is to be made as soon as the pacing lets it.
     to_connect: VecDeque<usize>,
     /// Places that wait after a failure, and until when; the wait is always the same, so the first
     /// is the next.
     backoff: VecDeque<(u64, usize)>,
     /// Connections being made.
-    pending: usize,
+    pacing: Pacing,
     /// Places whose first attempt to connect has not ended yet.
     unsettled: usize,
     made: usize,
@@ -103,6 +103,8 @@ pub(crate) struct Session<C: Codec> {
     quota: Option<u64>,
     /// Requests of the window that were answered or failed.
     ended_requests: u64,
+    /// Requests that are still waited for when the window is over.
+    to_drain: u64,
     /// When the last reply of any status came.
     last_reply_ns: u64,
     next_scan_ns: u64,
@@ -141,7 +143,8 @@ impl<C: Codec> Session<C> {
             .collect();
         let count = slots.len();
         let supply = Supply::new(share.quota);
-        let Conduct { histograms, timeout_ns, latency_from_begin, .. } = conduct;
+        let Conduct { histograms, timeout_ns, sampling, .. } = conduct;
+        let pacing = Pacing::new(conduct.threads, conduct.round_trip_ns);
         Self {
             codec,
             slots,
@@ -149,7 +152,7 @@ impl<C: Codec> Session<C> {
             idle_made: 0,
             idle_lost: 0,
             pacer: Pacer::new(conduct.rule(share.thread), supply),
-            recorder: Recorder::new(histograms, timeout_ns, latency_from_begin),
+            recorder: Recorder::new(histograms, timeout_ns, sampling),
             conduct,
             phase: Phase::Connecting,
             edges: Edges { start_ns: u64::MAX, window_start_ns: u64::MAX, window_end_ns: u64::MAX },
@@ -157,12 +160,13 @@ impl<C: Codec> Session<C> {
             commands: VecDeque::with_capacity(PENDING_LIMIT),
             to_connect: (0..count).collect(),
             backoff: VecDeque::new(),
-            pending: 0,
+            pacing,
             unsettled: count,
             made: 0,
             last_made_ns: 0,
             quota: share.quota,
             ended_requests: 0,
+            to_drain: 0,
             last_reply_ns: 0,
             next_scan_ns: 0,
             attention_ns: 0,
@@ -197,6 +201,7 @@ impl<C: Codec> Session<C> {
             self.slots[slot as usize].parking = Parking::Known;
         }
         self.unsettled = 0;
+        self.pacing.begin_load();
         self.to_connect.clear();
         let closed = |slot: &usize| self.slots[*slot].connection.is_closed();
         self.to_connect.extend((0..self.first_idle).filter(closed));
@@ -205,7 +210,9 @@ impl<C: Codec> Session<C> {
 
     /// The load ends then at the latest.
     pub(crate) fn limit_end(&mut self, end_ns: u64) {
-        if end_ns < self.edges.window_end_ns {
+        if end_ns < self.edges.window_end_ns && self.phase == Phase::Draining {
+            self.phase = Phase::Over;
+        } else if end_ns < self.edges.window_end_ns {
             self.edges.window_end_ns = end_ns;
             self.phase_end_ns = self.phase_end_ns.min(end_ns);
             self.attention_ns = 0;
@@ -244,6 +251,30 @@ impl<C: Codec> Session<C> {
             && connection.begun() < self.conduct.requests_per_connection
     }
 
+    /// The connection that is to be made now, or tried again.
+    fn next_connection(&mut self, now_ns: u64) -> Option<usize> {
+        if let Some(slot) = self.pacing.retry(now_ns) {
+            return Some(slot);
+        }
+        if self.to_connect.is_empty() || !self.pacing.is_open(now_ns) || self.pacer.is_done() {
+            return None;
+        }
+        let slot = self.to_connect.pop_front()?;
+        self.slots[slot].connection.connect(now_ns);
+        self.codec.restart(&mut self.slots[slot].codec);
+        self.pacing.begin(slot, now_ns);
+        Some(slot)
+    }
+
+    /// When there is a connection to make or to try again.
+    fn connects_at(&self) -> u64 {
+        let retry_ns = self.pacing.retries_at();
+        if self.to_connect.is_empty() || self.pacer.is_done() {
+            return retry_ns;
+        }
+        retry_ns.min(self.pacing.opens_at())
+    }
+
     fn begin(&mut self, slot: usize, due_ns: u64, now_ns: u64) {
         let slot = &mut self.slots[slot];
         slot.left -= 1;
@@ -259,9 +290,10 @@ impl<C: Codec> Director for Session<C> {
     }
 
     fn wakes_at(&self) -> u64 {
+        let attention_ns = self.attention_ns.min(self.connects_at());
         match self.phase {
-            Phase::Connecting | Phase::Over => self.attention_ns,
-            Phase::Warmup | Phase::Window => self.attention_ns.min(self.pacer.wakes_at()),
+            Phase::Connecting | Phase::Draining | Phase::Over => attention_ns,
+            Phase::Warmup | Phase::Window => attention_ns.min(self.pacer.wakes_at()),
         }
     }
 
@@ -269,16 +301,10 @@ impl<C: Codec> Director for Session<C> {
         if let Some(command) = self.commands.pop_front() {
             return Some(command);
         }
-        if self.phase == Phase::Over {
+        if matches!(self.phase, Phase::Draining | Phase::Over) {
             return None;
         }
-        if self.pending < PENDING_LIMIT
-            && !self.pacer.is_done()
-            && let Some(slot) = self.to_connect.pop_front()
-        {
-            self.slots[slot].connection.connect(now_ns);
-            self.codec.restart(&mut self.slots[slot].codec);
-            self.pending += 1;
+        if let Some(slot) = self.next_connection(now_ns) {
             return Some(Command::Connect(slot));
         }
         self.next_request(now_ns).map(Command::Send)
@@ -302,6 +328,11 @@ impl<C: Codec> Director for Session<C> {
             (_, 0) => &[],
             (position, left) => self.codec.outgoing(&slot.codec, position, left),
         }
+    }
+
+    fn outgoing_is_all(&self, slot: usize) -> bool {
+        let (_, left) = self.slots[slot].connection.outgoing(self.codec.request_bytes());
+        self.outgoing(slot).len() as u64 == left
     }
 
     fn sent(&mut self, slot: usize, bytes: usize) -> Action {

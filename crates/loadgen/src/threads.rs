@@ -70,7 +70,8 @@ pub(crate) fn run_threads<E: Engine, C: Codec + Sync, P: Party<Codec = C>>(
             let wires = Wires { thread: number, end_ns, notes: notes_in.clone(), start, spare };
             let wrap = &wrap;
             let work = move || {
-                let equipment = equipment(plan, share, dialer, clock, codec.reply_bytes_hint());
+                let hint = codec.reply_bytes_hint().saturating_mul(plan.conduct.depth);
+                let equipment = equipment(plan, share, dialer, clock, hint);
                 let conduct = plan.conduct.clone();
                 let session = Session::new(share, conduct, codec, clock::thread_cpu_ns);
                 worker::work::<E, P>(equipment, wrap(session), wires)
@@ -115,7 +116,7 @@ fn equipment(
 ) -> Equipment {
     let Share { first_connection, connections, first_idle, idle, .. } = *share;
     Equipment {
-        dialer: *dialer,
+        dialer: dialer.clone(),
         clock,
         places: connections + idle,
         numbers: Numbers { first: first_connection, active: connections, first_idle },
@@ -138,7 +139,11 @@ fn join(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{engine::epoll::EpollEngine, plan::Speech};
+    use crate::{
+        dial::{Endpoint, sources::Sources},
+        engine::epoll::EpollEngine,
+        plan::Speech,
+    };
     use std::net::TcpListener;
     use wirebench_schema::load::LoadConfig;
 
@@ -162,7 +167,7 @@ mod tests {
             let mut events = Vec::new();
             let never = AtomicBool::new(false);
             let mut observe = |event| events.push(event);
-            let dialer = Dialer::new(address);
+            let dialer = Dialer::new(Endpoint::Ip(address), Sources::default());
             let result = run_threads::<EpollEngine, _, _>(
                 &plan,
                 codec,

@@ -7,6 +7,7 @@ use std::sync::{
 };
 
 use crate::{
+    clock::wake_in_time,
     codec::Codec,
     director::Director,
     engine::{Engine, Equipment},
@@ -29,7 +30,7 @@ pub(crate) enum Note {
         /// The number of the thread.
         thread: usize,
         /// The slice. It comes back empty.
-        slice: Slice,
+        slice: Box<Slice>,
     },
     /// It does nothing more.
     Gone,
@@ -94,6 +95,7 @@ pub(crate) fn work<E: Engine, P: Party>(
     wires: Wires<'_>,
 ) -> Result<Outcome, LoadError> {
     let _farewell = Farewell(&wires);
+    wake_in_time();
     let result =
         E::new(equipment).and_then(|mut engine| turn_until_over(&mut engine, &mut party, &wires));
     if result.is_err() {
@@ -126,12 +128,13 @@ fn turn_until_over<P: Party>(
 /// Hands over the slices that are over, and takes back those that were emptied.
 fn hand_over<C: Codec>(session: &mut Session<C>, wires: &Wires<'_>) {
     let recorder = session.recorder();
-    if !recorder.has_full() {
+    if !recorder.wants_exchange() {
         return;
     }
     for slice in recorder.take_full() {
         // Who does not listen any more has ended the load.
-        let _ = wires.notes.send(Note::Slice { thread: wires.thread, slice });
+        let note = Note::Slice { thread: wires.thread, slice: Box::new(slice) };
+        let _ = wires.notes.send(note);
     }
     while let Ok(spare) = wires.spare.try_recv() {
         recorder.give_spare(spare);

@@ -4,9 +4,9 @@
 //! For `hello` the debt is a number, because the bytes are static. For `echo` it is the bytes that
 //! could not be sent at once. Limits are the engine's: it stops receiving while too much is owed.
 
-use crate::Scenario;
 use crate::head::HeadCounter;
-use crate::reply::{REPLY, next_replies};
+use crate::reply::Replies;
+use crate::service::Service;
 
 /// The debt of one connection.
 #[derive(Debug)]
@@ -15,6 +15,8 @@ pub(crate) enum Connection {
     Hello {
         /// Finds the ends of heads.
         heads: HeadCounter,
+        /// What each head is answered with.
+        replies: Replies,
         /// Bytes of replies that are not sent yet; always ends at the end of a reply.
         owed: usize,
     },
@@ -34,17 +36,21 @@ pub(crate) struct Backlog {
 }
 
 impl Connection {
-    pub(crate) fn new(scenario: Scenario) -> Self {
-        match scenario {
-            Scenario::Hello => Self::Hello { heads: HeadCounter::default(), owed: 0 },
-            Scenario::Echo => Self::Echo(Backlog::default()),
+    pub(crate) fn new(service: Service) -> Self {
+        match service {
+            Service::Hello(replies) => {
+                Self::Hello { heads: HeadCounter::default(), replies, owed: 0 }
+            }
+            Service::Echo => Self::Echo(Backlog::default()),
         }
     }
 
     /// Takes in what the peer sent, and owes what that asks for.
     pub(crate) fn receive(&mut self, input: &[u8]) {
         match self {
-            Self::Hello { heads, owed } => *owed += heads.count(input) * REPLY.len(),
+            Self::Hello { heads, replies, owed } => {
+                *owed += heads.count(input) * replies.reply_bytes();
+            }
             Self::Echo(backlog) => backlog.waiting.extend_from_slice(input),
         }
     }
@@ -74,7 +80,7 @@ impl Connection {
     /// They stay valid and in place until `sent` is called, whatever is received in between.
     pub(crate) fn next_output(&mut self) -> &[u8] {
         match self {
-            Self::Hello { owed, .. } => next_replies(*owed),
+            Self::Hello { replies, owed, .. } => replies.next(*owed),
             Self::Echo(backlog) => {
                 if backlog.sent == backlog.sending.len() {
                     backlog.sending.clear();
@@ -116,7 +122,15 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reply::BODY_BYTES;
     use proptest::prelude::*;
+
+    /// A connection of `hello`, and one of its replies.
+    fn hello() -> (Connection, &'static [u8]) {
+        let replies = Replies::with_body_of(BODY_BYTES);
+        let one = replies.next(replies.reply_bytes());
+        (Connection::new(Service::Hello(replies)), one)
+    }
 
     /// Sends up to `limit` bytes of what comes next.
     fn send_some(connection: &mut Connection, limit: usize, output: &mut Vec<u8>) {
@@ -128,38 +142,38 @@ mod tests {
 
     #[test]
     fn half_a_head_owes_nothing() {
-        let mut connection = Connection::new(Scenario::Hello);
+        let (mut connection, reply) = hello();
         connection.receive(b"GET / HTTP/1.1\r\n");
         assert_eq!(connection.owed(), 0);
         connection.receive(b"\r\n");
-        assert_eq!(connection.owed(), REPLY.len());
+        assert_eq!(connection.owed(), reply.len());
     }
 
     #[test]
     fn replies_taken_back_are_sent_again_from_where_they_stopped() {
-        let mut connection = Connection::new(Scenario::Hello);
+        let (mut connection, reply) = hello();
         connection.receive(b"\r\n\r\n\r\n\r\n");
         let mut output = connection.next_output()[..100].to_vec();
-        connection.sent(2 * REPLY.len());
-        connection.unsent(2 * REPLY.len() - 100);
+        connection.sent(2 * reply.len());
+        connection.unsent(2 * reply.len() - 100);
         send_some(&mut connection, usize::MAX, &mut output);
-        assert_eq!(output, REPLY.repeat(2));
+        assert_eq!(output, reply.repeat(2));
     }
 
     #[test]
     fn an_echo_can_skip_the_backlog_only_while_it_is_empty() {
-        let mut connection = Connection::new(Scenario::Echo);
+        let mut connection = Connection::new(Service::Echo);
         assert!(connection.input_is_output());
         connection.receive(b"x");
         assert!(!connection.input_is_output());
         send_some(&mut connection, 1, &mut Vec::new());
         assert!(connection.input_is_output());
-        assert!(!Connection::new(Scenario::Hello).input_is_output());
+        assert!(!hello().0.input_is_output());
     }
 
     #[test]
     fn output_stays_in_place_while_more_is_received() {
-        let mut connection = Connection::new(Scenario::Echo);
+        let mut connection = Connection::new(Service::Echo);
         connection.receive(b"first");
         let before = connection.next_output().as_ptr();
         connection.receive(&[0; 1 << 16]);
@@ -172,7 +186,7 @@ mod tests {
         fn an_echo_returns_every_byte_in_order(
             steps in prop::collection::vec((prop::collection::vec(any::<u8>(), 0..40), 0_usize..60), 0..40),
         ) {
-            let mut connection = Connection::new(Scenario::Echo);
+            let mut connection = Connection::new(Service::Echo);
             let (mut input, mut output) = (Vec::new(), Vec::new());
             for (piece, limit) in steps {
                 connection.receive(&piece);

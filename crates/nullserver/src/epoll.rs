@@ -16,9 +16,9 @@ use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, SocketFlags};
 
-use crate::Scenario;
 use crate::connection::Connection;
 use crate::listen::{ACCEPT_REST, AcceptFailure};
+use crate::service::Service;
 use crate::table::{Key, Table};
 
 /// One read takes at most this much, and all connections of a worker share the buffer.
@@ -33,7 +33,7 @@ const LISTENER: u64 = u64::MAX;
 struct Worker {
     epoll: OwnedFd,
     listener: TcpListener,
-    scenario: Scenario,
+    service: Service,
     peers: Table<Peer>,
     buffer: Box<[u8]>,
     /// When accepting goes on, while it rests.
@@ -70,7 +70,7 @@ struct Over;
 /// accept.
 pub(crate) fn serve_worker(
     listener: TcpListener,
-    scenario: Scenario,
+    service: Service,
     ready: impl FnOnce(),
 ) -> io::Result<Infallible> {
     listener.set_nonblocking(true)?;
@@ -78,7 +78,7 @@ pub(crate) fn serve_worker(
     epoll::add(&epoll, &listener, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN)?;
     let buffer = vec![0; BUFFER_BYTES].into_boxed_slice();
     let mut worker =
-        Worker { epoll, listener, scenario, peers: Table::new(), buffer, accepting_again_at: None };
+        Worker { epoll, listener, service, peers: Table::new(), buffer, accepting_again_at: None };
     ready();
     worker.run()
 }
@@ -133,7 +133,7 @@ impl Worker {
     }
 
     fn add_peer(&mut self, socket: OwnedFd) -> Result<(), AcceptFailure> {
-        let (connection, interest) = (Connection::new(self.scenario), Interest::Input);
+        let (connection, interest) = (Connection::new(self.service), Interest::Input);
         let key = self.peers.insert(Peer { socket, connection, interest });
         let Some(peer) = self.peers.get_mut(key) else { unreachable!("it was just inserted") };
         let data = epoll::EventData::new_u64(key.to_number());

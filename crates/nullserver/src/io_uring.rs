@@ -3,16 +3,14 @@
 //!
 //! A round of the loop is one system call: it submits what the last round prepared, waits, and
 //! brings what has happened. This file routes completions to connections; `peer` decides what a
-//! connection does next, `ring` and `buffer_ring` wrap the shared memory, `probe` says whether the
-//! kernel takes part. Not here: registered files and zero-copy sends, which do not pay for replies
-//! of this size.
+//! connection does next, `operation` names what requests are for. Not here: the memory that is
+//! shared with the kernel, which the crate `uring` wraps; registered files and zero-copy sends,
+//! which do not pay for replies of this size.
 
-mod buffer_ring;
+mod operation;
 mod peer;
-mod probe;
-mod ring;
 
-pub use probe::probe_io_uring;
+pub use wirebench_uring::probe as probe_io_uring;
 
 use std::convert::Infallible;
 use std::io;
@@ -22,22 +20,30 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use ::io_uring::{cqueue, opcode, types};
 use rustix::io::Errno;
 
-use self::buffer_ring::BufferRing;
+use wirebench_uring::{Ring, Shape, Wait};
+
+use self::operation::Operation;
 use self::peer::{Fate, Io, Peer};
-use self::ring::{Operation, Ring, build_ring};
-use crate::Scenario;
 use crate::listen::{ACCEPT_REST, AcceptFailure};
+use crate::service::Service;
 use crate::table::{Key, Table};
+
+/// How many requests fit before they have to be submitted. Small, so that the queue stays in the
+/// cache.
+const SUBMISSION_ENTRIES: u32 = 256;
+
+/// How many completions fit. More than that are kept by the kernel, at a price, and are not lost.
+const COMPLETION_ENTRIES: u32 = 4096;
 
 /// The rest of accepting, in the kernel's form. Static, because the kernel reads it when the
 /// request is submitted.
 static ACCEPT_REST_TIMESPEC: types::Timespec =
     types::Timespec::new().nsec(ACCEPT_REST.subsec_nanos());
 
-struct Worker<'ring> {
-    io: Io<'ring>,
+struct Worker {
+    io: Io,
     listener: TcpListener,
-    scenario: Scenario,
+    service: Service,
     peers: Table<Peer>,
     /// Connections for which something has happened in this round, each once.
     to_settle: Vec<Key>,
@@ -47,14 +53,13 @@ struct Worker<'ring> {
 /// accept.
 pub(crate) fn serve_worker(
     listener: TcpListener,
-    scenario: Scenario,
+    service: Service,
     ready: impl FnOnce(),
 ) -> io::Result<Infallible> {
-    let mut io_uring = build_ring()?;
-    let ring = Ring::new(&mut io_uring)?;
-    let buffers = BufferRing::register(ring.submitter(), buffer_shape(scenario))?;
+    let mut ring = Ring::new(SUBMISSION_ENTRIES, COMPLETION_ENTRIES)?;
+    let buffers = ring.provide(buffer_shape(service))?;
     let io = Io { ring, buffers, lent: Vec::new() };
-    let mut worker = Worker { io, listener, scenario, peers: Table::new(), to_settle: Vec::new() };
+    let mut worker = Worker { io, listener, service, peers: Table::new(), to_settle: Vec::new() };
     worker.arm_accept()?;
     ready();
     let result = worker.run();
@@ -66,24 +71,20 @@ pub(crate) fn serve_worker(
 
 /// How many buffers of which size. A head of `hello` fits into a small one; a buffer of `echo` is
 /// also what is sent.
-///
-/// Every buffer is one cache line longer than a power of two: buffers are used in turn, and at a
-/// distance of whole pages their beginnings would all compete for the same few places of the
-/// first-level cache.
-fn buffer_shape(scenario: Scenario) -> buffer_ring::Shape {
-    match scenario {
-        Scenario::Hello => buffer_ring::Shape { buffers: 512, buffer_bytes: 2048 + 64 },
-        Scenario::Echo => buffer_ring::Shape { buffers: 256, buffer_bytes: 16 * 1024 + 64 },
+fn buffer_shape(service: Service) -> Shape {
+    match service {
+        Service::Hello(_) => Shape { buffers: 512, buffer_bytes: 2048 + 64 },
+        Service::Echo => Shape { buffers: 256, buffer_bytes: 16 * 1024 + 64 },
     }
 }
 
-impl Worker<'_> {
+impl Worker {
     fn run(&mut self) -> io::Result<Infallible> {
         let mut completions = Vec::new();
         let mut unsent = Vec::new();
         loop {
             self.io.buffers.publish();
-            self.io.ring.enter()?;
+            self.io.ring.enter(Wait::Forever)?;
             self.io.ring.take_completions(&mut completions, &mut unsent);
             // First what became of the sends that were to say nothing, because it is older than all
             // new input.
@@ -138,7 +139,7 @@ impl Worker<'_> {
             fd if fd >= 0 => {
                 // SAFETY: A multishot accept hands each descriptor over once, and to us alone.
                 let socket = unsafe { OwnedFd::from_raw_fd(fd) };
-                let key = self.peers.insert(Peer::new(socket, self.scenario));
+                let key = self.peers.insert(Peer::new(socket, self.service));
                 self.has_news(key);
                 AcceptFailure::Passing
             }

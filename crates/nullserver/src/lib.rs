@@ -6,7 +6,7 @@
 //! Rust installed they are entries of their own.
 //!
 //! Deliberately not here: parsing of requests, timeouts, TLS, logging, statistics, graceful
-//! shutdown. The crate depends on no other crate of the workspace, and it never touches the CPU
+//! shutdown. Of the workspace the crate depends on `uring` alone, and it never touches the CPU
 //! affinity that it is given.
 #![deny(unsafe_code)]
 
@@ -22,11 +22,12 @@ mod io_uring;
 mod listen;
 mod reply;
 mod serve;
+mod service;
 mod table;
 
 pub use arguments::{ArgumentError, options_from_arguments};
 pub use io_uring::probe_io_uring;
-pub use serve::{ServeError, serve};
+pub use serve::{ServeError, serve, serve_announcing};
 
 use std::fmt;
 use std::net::IpAddr;
@@ -45,7 +46,7 @@ pub enum Engine {
 /// What the server does with the bytes that it receives.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Scenario {
-    /// One constant HTTP/1.1 response for each request head.
+    /// The same HTTP/1.1 response for each request head.
     Hello,
     /// Every byte back, in order.
     Echo,
@@ -64,6 +65,8 @@ pub struct Options {
     pub port: u16,
     /// The number of threads, each with a listening socket and an event loop of its own.
     pub workers: NonZeroU32,
+    /// The length of the body of `hello`; `echo` has no use for it.
+    pub body_bytes: usize,
 }
 
 /// A name that is neither an engine nor a scenario.

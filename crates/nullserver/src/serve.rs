@@ -8,7 +8,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
-use crate::{Engine, Options, Scenario, epoll, io_uring};
+use crate::service::Service;
+use crate::{Engine, Options, epoll, io_uring};
 
 /// Why a null server cannot serve, or cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +24,7 @@ pub enum ServeError {
         source: io::Error,
     },
     /// This kernel, or the sandbox around the process, does not give us the ring that we need.
-    #[error("{0}")]
+    #[error("{0}, or use the epoll engine")]
     IoUringUnavailable(String),
     /// The ready line did not get out.
     #[error("cannot print the ready line: {0}")]
@@ -52,42 +53,59 @@ enum Report {
 /// Returns an error when the server cannot start, or when one of its workers fails later, which no
 /// client can cause.
 pub fn serve(options: &Options) -> Result<Infallible, ServeError> {
-    let Options { engine, scenario, .. } = *options;
+    serve_announcing(options, print_ready_line)
+}
+
+/// Like [`serve`], for a server within the process of its client: `announce` is given the address
+/// with the real port instead of a line being printed.
+///
+/// # Errors
+///
+/// Those of [`serve`]; an error of `announce` ends the server like a line that cannot be printed.
+pub fn serve_announcing(
+    options: &Options,
+    announce: impl FnOnce(SocketAddr) -> io::Result<()>,
+) -> Result<Infallible, ServeError> {
+    let engine = options.engine;
     if engine == Engine::IoUring {
         io_uring::probe_io_uring().map_err(ServeError::IoUringUnavailable)?;
     }
     let asked = SocketAddr::new(options.host, options.port);
     let (listeners, address) = crate::listen::open_listeners(options)
         .map_err(|source| ServeError::Listen { address: asked, source })?;
+    let service = Service::new(options);
     let worker_error = |source| ServeError::Worker { engine, source };
     let (reports, inbox) = mpsc::channel();
     for (number, listener) in listeners.into_iter().enumerate() {
         let reports = reports.clone();
         thread::Builder::new()
             .name(format!("null-{number}"))
-            .spawn(move || work(engine, listener, scenario, reports))
+            .spawn(move || work(engine, listener, service, reports))
             .map_err(worker_error)?;
     }
     let mut workers_ready = 0;
+    let mut announce = Some(announce);
     loop {
         match inbox.recv().expect("this thread holds a sender too") {
             Report::Failed(source) => return Err(worker_error(source)),
             Report::Ready => workers_ready += 1,
         }
-        if workers_ready == options.workers.get() {
+        if workers_ready == options.workers.get()
+            && let Some(announce) = announce.take()
+        {
             announce(address).map_err(ServeError::ReadyLine)?;
         }
     }
 }
 
-fn announce(address: SocketAddr) -> io::Result<()> {
+fn print_ready_line(address: SocketAddr) -> io::Result<()> {
     let mut output = io::stdout().lock();
     writeln!(output, "listening {address}")?;
     output.flush()
 }
 
 /// The whole life of a worker's thread.
-fn work(engine: Engine, listener: TcpListener, scenario: Scenario, reports: Sender<Report>) {
+fn work(engine: Engine, listener: TcpListener, service: Service, reports: Sender<Report>) {
     /// Reports the end of the thread also when it panics. One worker less would go unnoticed and
     /// spoil a measurement.
     struct LastWords {
@@ -109,8 +127,8 @@ fn work(engine: Engine, listener: TcpListener, scenario: Scenario, reports: Send
         let _ = last_words.reports.send(Report::Ready);
     };
     let Err(error) = match engine {
-        Engine::Epoll => epoll::serve_worker(listener, scenario, ready),
-        Engine::IoUring => io_uring::serve_worker(listener, scenario, ready),
+        Engine::Epoll => epoll::serve_worker(listener, service, ready),
+        Engine::IoUring => io_uring::serve_worker(listener, service, ready),
     };
     last_words.error = Some(error);
 }

@@ -4,7 +4,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use std::{collections::BTreeSet, fmt::Write};
 use wirebench_schema::{
     journal::{EndReason, Journal},
-    load::Stop,
+    load::{Arrivals, LoadModel, RateCurve, Stop},
     scenario::Protocol,
     suite::Workload,
     units::write_duration,
@@ -129,7 +129,44 @@ fn describe(workload: &Workload) -> String {
         Stop::RequestsPerConnection(requests) => format!("{requests} requests a connection a run"),
     };
     let Workload { name, scenario, connections, .. } = workload;
-    format!("{name}: {scenario}, closed loop, {connections} connections{payload}, {stop}")
+    let (model, shape) = (describe_model(&workload.model), describe_shape(workload));
+    format!("{name}: {scenario}, {model}, {connections} connections{shape}{payload}, {stop}")
+}
+
+fn describe_model(model: &LoadModel) -> String {
+    let (curve, arrivals) = match model {
+        LoadModel::Closed => return "closed loop".to_owned(),
+        LoadModel::Think { delay } => {
+            return format!("closed loop with a pause of {}", write_duration(*delay));
+        }
+        LoadModel::Rate { curve, arrivals, .. } => (curve, arrivals),
+    };
+    let rates = match curve {
+        RateCurve::Constant(rate) => rate.to_string(),
+        RateCurve::Ramp(from, to) => format!("{from} to {to}"),
+        RateCurve::Steps(rates) => {
+            rates.iter().map(u64::to_string).collect::<Vec<_>>().join(", then ")
+        }
+    };
+    match arrivals {
+        Arrivals::Even => format!("{rates} requests/s"),
+        Arrivals::Poisson => format!("{rates} requests/s at random"),
+    }
+}
+
+/// What is not usual about the connections.
+fn describe_shape(workload: &Workload) -> String {
+    let mut shape = String::new();
+    if workload.idle_connections > 0 {
+        let _ = write!(shape, " and {} idle ones", workload.idle_connections);
+    }
+    if workload.pipeline > 1 {
+        let _ = write!(shape, ", {} requests in flight on each", workload.pipeline);
+    }
+    if let Some(requests) = workload.requests_per_connection {
+        let _ = write!(shape, ", {requests} requests before each is closed");
+    }
+    shape
 }
 
 /// The cells of a row. Its notes get the numbers that they have, or will have, in `notes`.

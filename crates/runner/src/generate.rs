@@ -8,47 +8,133 @@ use std::{
     time::Duration,
 };
 use wirebench_schema::{
-    load::{EngineChoice, LoadConfig, LoadEvent, Stop},
+    load::{
+        Arrivals, Body, BodyCheck, EngineChoice, LatencyOrigin, LoadConfig, LoadEvent, LoadModel,
+        RateCurve, Stop, Trust, Waiting,
+    },
     scenario::Protocol,
     units::write_duration,
 };
 
 use crate::launch::StderrTail;
 
-/// The arguments of `wirebench load` that ask for `config`.
+/// The arguments of `wirebench load` that ask for `config`, for every field of it.
 #[must_use]
 pub fn load_arguments(config: &LoadConfig) -> Vec<String> {
-    let mut arguments: Vec<String> = Vec::new();
-    let mut option = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
-    option("-t", config.threads.to_string());
-    option("-c", config.connections.to_string());
+    let mut words = Words::default();
+    words.option("-t", &config.threads);
+    words.option("-c", &config.connections);
     match config.stop {
-        Stop::After(duration) => option("-d", write_duration(duration)),
-        Stop::Requests(requests) => option("-n", requests.to_string()),
-        Stop::RequestsPerConnection(requests) => {
-            option("--count-per-connection", requests.to_string());
-        }
+        Stop::After(duration) => words.option("-d", &write_duration(duration)),
+        Stop::Requests(requests) => words.option("-n", &requests),
+        Stop::RequestsPerConnection(requests) => words.option("--count-per-connection", &requests),
     }
-    option("--warmup", write_duration(config.warmup));
-    option("--timeout", write_duration(config.timeout));
-    option("--seed", config.seed.to_string());
+    words.option("--warmup", &write_duration(config.warmup));
+    words.option("--timeout", &write_duration(config.timeout));
+    words.option("--interval", &write_duration(config.interval));
+    words.option("--seed", &config.seed);
     match config.engine {
         EngineChoice::Auto => {}
-        engine => option("--engine", engine.name().to_owned()),
+        engine => words.option("--engine", &engine.name()),
     }
-    if config.target.protocol() == Protocol::Echo {
-        option("--payload", config.payload_bytes.to_string());
-    } else {
-        option("--method", config.method.clone());
+    words.model(config);
+    words.connections(config);
+    match config.target.protocol() {
+        Protocol::Echo => words.option("--payload", &config.payload_bytes),
+        Protocol::Http1 => words.http(config),
+    }
+    match &config.trust {
+        Trust::System => {}
+        Trust::File(path) => words.text("--ca", path),
+        Trust::Anybody => words.flag("--insecure"),
+    }
+    words.0.push(config.target.to_string());
+    words.0
+}
+
+/// Words of a command line.
+#[derive(Debug, Default)]
+struct Words(Vec<String>);
+
+impl Words {
+    fn flag(&mut self, name: &str) {
+        self.0.push(name.to_owned());
+    }
+
+    fn option(&mut self, name: &str, value: &dyn ToString) {
+        self.0.extend([name.to_owned(), value.to_string()]);
+    }
+
+    /// A value that may begin like an option stands in one word with its name.
+    fn text(&mut self, name: &str, value: &str) {
+        self.0.push(format!("{name}={value}"));
+    }
+
+    fn model(&mut self, config: &LoadConfig) {
+        match &config.model {
+            LoadModel::Closed => {}
+            LoadModel::Think { delay } => self.option("--delay", &write_duration(*delay)),
+            LoadModel::Rate { curve, arrivals, latency_from } => {
+                match curve {
+                    RateCurve::Constant(rate) => self.option("-R", &rate),
+                    RateCurve::Ramp(from, to) => self.option("--ramp", &format!("{from}:{to}")),
+                    RateCurve::Steps(rates) => self.option("--steps", &list(rates)),
+                }
+                if *arrivals == Arrivals::Poisson {
+                    self.flag("--poisson");
+                }
+                if *latency_from == LatencyOrigin::Sent {
+                    self.flag("--closed");
+                }
+            }
+        }
+        if config.pipeline != 1 {
+            self.option("-p", &config.pipeline);
+        }
+        if config.waiting == Waiting::Spin {
+            self.flag("--spin");
+        }
+    }
+
+    fn connections(&mut self, config: &LoadConfig) {
+        if let Some(requests) = config.requests_per_connection {
+            self.option("--requests-per-connection", &requests);
+        }
+        if config.idle_connections > 0 {
+            self.option("--idle-connections", &config.idle_connections);
+        }
+        if !config.sources.is_empty() {
+            let ranges = config.sources.iter();
+            let ranges: Vec<String> =
+                ranges.map(|range| format!("{}-{}", range.first, range.last)).collect();
+            self.option("--source", &list(&ranges));
+        }
+        if let Some(path) = &config.unix_socket {
+            self.text("--unix-socket", path);
+        }
+    }
+
+    fn http(&mut self, config: &LoadConfig) {
+        self.text("--method", &config.method);
         for (name, value) in &config.headers {
-            option("-H", format!("{name}: {value}"));
+            self.text("--header", &format!("{name}: {value}"));
+        }
+        match &config.body {
+            Some(Body::Text(text)) => self.text("--body", text),
+            Some(Body::File(path)) => self.text("--body-file", path),
+            None => {}
         }
         if let Some(body) = &config.expect_body {
-            option("--expect-body", body.clone());
+            self.text("--expect-body", body);
+        }
+        if config.body_check == BodyCheck::Any {
+            self.flag("--any-body");
         }
     }
-    arguments.push(config.target.to_string());
-    arguments
+}
+
+fn list<T: ToString>(values: &[T]) -> String {
+    values.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// A load generator that runs. Dropping it kills it.
@@ -119,7 +205,7 @@ mod tests {
         config.expect_body = Some("Hello world!".to_owned());
         let text = load_arguments(&config).join(" ");
         assert!(
-            text.contains("--expect-body Hello world!") && text.ends_with("http://127.0.0.1:80/x")
+            text.contains("--expect-body=Hello world!") && text.ends_with("http://127.0.0.1:80/x")
         );
         assert!(!text.contains("--payload"));
         config.target = "tcp://127.0.0.1:80".parse().unwrap();

@@ -6,6 +6,7 @@ mod errors;
 mod model;
 mod report;
 mod tls;
+mod verdict;
 
 pub use check::{SHORTEST_WINDOW, THREADS_LIMIT};
 pub use config::{Body, BodyCheck, EngineChoice, LoadConfig, SourceRange, Stop, Trust, Waiting};
@@ -16,6 +17,7 @@ pub use report::{
     ReplyChecks, ThreadRate,
 };
 pub use tls::TlsSummary;
+pub use verdict::{Limit, MOST_ARE_READY, Verdict};
 
 /// The version of [`LoadReport`] and [`LoadEvent`]. It grows whenever a field changes its meaning
 /// or goes away.

@@ -1,60 +1,18 @@
 //! Suites: which entries are measured with which workloads, and how often.
 
-use serde::{Deserialize, Serialize};
-use std::{collections::BTreeSet, time::Duration};
+mod workload;
 
-use crate::{
-    load::{LoadConfig, Stop, THREADS_LIMIT},
-    scenario::Scenario,
-    target::Target,
-};
+pub use workload::Workload;
+
+use serde::Deserialize;
+use std::collections::BTreeSet;
+
+use self::workload::WireWorkload;
 
 /// Why a suite is not one. The message is a sentence; the caller adds the file's name.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct SuiteError(String);
-
-/// What every entry is put under: a scenario and the load on it.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct Workload {
-    /// Its name, unique in the suite.
-    pub name: String,
-    /// What the server must do.
-    pub scenario: Scenario,
-    /// Connections in total.
-    pub connections: usize,
-    /// For echo: bytes per message.
-    pub payload_bytes: usize,
-    /// Load that is not counted.
-    #[serde(with = "crate::units::duration_text")]
-    pub warmup: Duration,
-    /// When the window ends.
-    pub stop: Stop,
-    /// How long a reply may take.
-    #[serde(with = "crate::units::duration_text")]
-    pub timeout: Duration,
-}
-
-impl Workload {
-    /// The load of this workload on `target` with `threads` threads, of which no more are used than
-    /// there are connections.
-    #[must_use]
-    pub fn load_config(&self, target: Target, threads: usize, seed: u64) -> LoadConfig {
-        let body = (target.protocol() == crate::scenario::Protocol::Http1)
-            .then(|| crate::scenario::HELLO_BODY.to_owned());
-        LoadConfig {
-            threads: threads.min(self.connections).min(THREADS_LIMIT),
-            connections: self.connections,
-            warmup: self.warmup,
-            stop: self.stop,
-            timeout: self.timeout,
-            payload_bytes: self.payload_bytes,
-            expect_body: body,
-            seed,
-            ..LoadConfig::new(target)
-        }
-    }
-}
 
 /// A set of workloads and how to measure them.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,35 +46,11 @@ struct WireSuite {
     workload: Vec<WireWorkload>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WireWorkload {
-    name: String,
-    scenario: Scenario,
-    connections: usize,
-    #[serde(default = "default_payload")]
-    payload: String,
-    #[serde(default, with = "crate::units::duration_text")]
-    warmup: Duration,
-    duration: Option<String>,
-    requests: Option<u64>,
-    #[serde(default = "default_timeout", with = "crate::units::duration_text")]
-    timeout: Duration,
-}
-
 /// The entry that ratios refer to when a suite names none.
 pub const DEFAULT_BASELINE: &str = "c/epoll";
 
 fn default_baseline() -> String {
     DEFAULT_BASELINE.to_owned()
-}
-
-fn default_payload() -> String {
-    "64".to_owned()
-}
-
-const fn default_timeout() -> Duration {
-    Duration::from_secs(2)
 }
 
 impl Suite {
@@ -153,36 +87,15 @@ impl Suite {
     }
 }
 
-impl WireWorkload {
-    fn resolve(self) -> Result<Workload, SuiteError> {
-        let name = self.name;
-        let error = |message: String| SuiteError(format!("workload `{name}`: {message}"));
-        let stop = match (&self.duration, self.requests) {
-            (Some(text), None) => {
-                Stop::After(crate::units::parse_duration(text).map_err(|e| error(e.to_string()))?)
-            }
-            (None, Some(requests)) => Stop::Requests(requests),
-            _ => return Err(error("write exactly one of duration and requests".to_owned())),
-        };
-        let payload = crate::units::parse_size(&self.payload).map_err(|e| error(e.to_string()))?;
-        let workload = Workload {
-            scenario: self.scenario,
-            connections: self.connections,
-            payload_bytes: usize::try_from(payload).map_err(|e| error(e.to_string()))?,
-            warmup: self.warmup,
-            stop,
-            timeout: self.timeout,
-            name: name.clone(),
-        };
-        let anywhere = Target::new(self.scenario.protocol(), "127.0.0.1", 1, "/");
-        workload.load_config(anywhere, 1, 1).check().map_err(error)?;
-        Ok(workload)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        load::{Arrivals, LatencyOrigin, LoadModel, RateCurve, Stop},
+        scenario::Scenario,
+        target::Target,
+    };
+    use std::time::Duration;
 
     const SUITE: &str = r#"
 description = "An example."
@@ -211,8 +124,12 @@ duration = "1s"
             (SUITE.replace("blocks", "bloks"), "unknown key `bloks`: did you mean `blocks`?"),
             (SUITE.replace("warmup", "warm_up"), "did you mean `warmup`?"),
             (SUITE.replace("\"1s\"", "\"10x\""), "unknown unit `x`"),
-            (SUITE.replace("duration = \"1s\"", ""), "exactly one of duration and requests"),
+            (SUITE.replace("duration = \"1s\"", ""), "exactly one of duration, requests and"),
             (SUITE.replace("connections = 64", "connections = 0"), "0 connections"),
+            (format!("{SUITE}rate = 0"), "0 requests/s is not a rate"),
+            (format!("{SUITE}rate = 5\ndelay = \"1ms\""), "at most one of rate and delay"),
+            (format!("{SUITE}arrivals = \"poisson\""), "`arrivals` needs a `rate`"),
+            (format!("{SUITE}pipeline = 0"), "0 requests cannot be in flight"),
             (
                 SUITE.replace("scenario = \"hello\"", "scenario = \"hallo\""),
                 "unknown variant `hallo`",
@@ -227,6 +144,25 @@ duration = "1s"
             let message = Suite::parse("example", &text).unwrap_err().to_string();
             assert!(message.contains(part), "{message}");
         }
+    }
+
+    #[test]
+    fn a_workload_can_have_any_load_model() {
+        let workload = |lines: &str| {
+            Suite::parse("example", &format!("{SUITE}{lines}")).unwrap().workloads.remove(0)
+        };
+        assert_eq!(workload("").model, LoadModel::Closed);
+        let delay = Duration::from_millis(1);
+        assert_eq!(workload("delay = \"1ms\"").model, LoadModel::Think { delay });
+        let (curve, latency_from) = (RateCurve::Constant(5000), LatencyOrigin::Due);
+        let arrivals = Arrivals::Poisson;
+        let expected = LoadModel::Rate { curve, arrivals, latency_from };
+        assert_eq!(workload("rate = 5000\narrivals = \"poisson\"").model, expected);
+        let crowd = workload("pipeline = 16\nrequests_per_connection = 10\nidle_connections = 3");
+        let target = Target::new(Scenario::Hello.protocol(), "127.0.0.1", 1, "/");
+        let config = crowd.load_config(target, 1, 1);
+        assert_eq!((config.pipeline, config.requests_per_connection), (16, Some(10)));
+        assert_eq!(config.idle_connections, 3);
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub enum TargetError {
         /// The unknown scheme.
         scheme: String,
     },
-    /// The port is missing.
+    /// The port is missing where none can be assumed.
     #[error(
         "`{text}` has no port: write {scheme}://{host}:PORT, for example {scheme}://{host}:8080"
     )]
@@ -90,6 +90,15 @@ impl Scheme {
         match self {
             Self::Http | Self::Https => Protocol::Http1,
             Self::Tcp | Self::Unix => Protocol::Echo,
+        }
+    }
+
+    /// The port of a URL that names none. An echo has no usual one.
+    const fn usual_port(self) -> Option<u16> {
+        match self {
+            Self::Http => Some(80),
+            Self::Https => Some(443),
+            Self::Tcp | Self::Unix => None,
         }
     }
 }
@@ -182,8 +191,10 @@ impl FromStr for Target {
 
     fn from_str(text: &str) -> Result<Self, TargetError> {
         let owned = || text.to_owned();
-        if let Some(path) = text.strip_prefix("unix:") {
-            return unix(path).map_err(|reason| TargetError::UnixPath { text: owned(), reason });
+        let is_unix = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("unix:"));
+        if is_unix {
+            return unix(&text[5..])
+                .map_err(|reason| TargetError::UnixPath { text: owned(), reason });
         }
         let Some((scheme, _)) = text.split_once("://") else {
             return Err(TargetError::NoScheme { text: owned() });
@@ -213,13 +224,17 @@ impl FromStr for Target {
             None if authority.as_str().len() > bracketed.len() + 1 => {
                 return Err(malformed("the port is not a number from 1 to 65535"));
             }
-            None => {
-                return Err(TargetError::NoPort {
-                    text: owned(),
-                    scheme: scheme.name(),
-                    host: bracketed.to_owned(),
-                });
-            }
+            None => match scheme.usual_port() {
+                // A colon announces a port, so one that is missing behind it was forgotten.
+                Some(port) if !authority.as_str().ends_with(':') => port,
+                _ => {
+                    return Err(TargetError::NoPort {
+                        text: owned(),
+                        scheme: scheme.name(),
+                        host: bracketed.to_owned(),
+                    });
+                }
+            },
         };
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         if scheme == Scheme::Tcp && path != "/" && !path.is_empty() {
@@ -276,15 +291,41 @@ mod tests {
     }
 
     #[test]
+    fn a_url_without_a_port_means_the_usual_one() {
+        for (text, meant) in [
+            ("http://localhost", "http://localhost:80/"),
+            ("http://localhost/a?b", "http://localhost:80/a?b"),
+            ("http://[::1]/", "http://[::1]:80/"),
+            ("https://localhost/", "https://localhost:443/"),
+        ] {
+            assert_eq!(text.parse::<Target>().unwrap(), meant.parse().unwrap());
+            assert_eq!(text.parse::<Target>().unwrap().to_string(), meant);
+        }
+    }
+
+    #[test]
+    fn a_scheme_is_accepted_in_upper_case_and_a_path_keeps_its_case() {
+        for (text, meant) in [
+            ("HTTP://h:1/A", "http://h:1/A"),
+            ("Https://h:1/", "https://h:1/"),
+            ("TCP://h:1", "tcp://h:1"),
+            ("UNIX:/Run/A", "unix:/Run/A"),
+        ] {
+            assert_eq!(text.parse::<Target>().unwrap().to_string(), meant);
+        }
+    }
+
+    #[test]
     fn each_mistake_names_the_next_step() {
         let rows = [
             ("localhost:8080", "write http://localhost:8080"),
-            ("https://localhost/", "write https://localhost:PORT"),
+            ("tcp://localhost", "write tcp://localhost:PORT"),
             ("unix:", "the path is missing"),
             ("ftp://localhost:21/", "does not speak `ftp`"),
-            ("http://localhost/", "write http://localhost:PORT"),
             ("http://localhost:/", "has no port"),
-            ("http://[::1]/", "write http://[::1]:PORT"),
+            ("http://[::1]:/", "write http://[::1]:PORT"),
+            ("tcp://[::1]", "write tcp://[::1]:PORT"),
+            ("tcp://localhost:", "has no port"),
             ("http://localhost:0/", "port 0"),
             ("http://localhost:99999/", "1 to 65535"),
             ("http://localhost:abc/", "not a URL"),

@@ -6,3 +6,4 @@ pub mod affinity;
 pub mod child;
 pub mod cpu_clock;
 pub mod limits;
+pub mod usage;

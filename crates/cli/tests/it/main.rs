@@ -6,6 +6,7 @@
 mod bad_input;
 mod load;
 mod run;
+mod stalled;
 mod survive;
 mod verbs;
 

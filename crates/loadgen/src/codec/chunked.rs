@@ -1,11 +1,9 @@
 //! The chunked transfer coding of HTTP/1.1 (RFC 9112, section 7.1), piece by piece.
 //!
-//! Extensions and trailers are read over; what they say is of no concern to a load.
+//! Extensions and trailers are read over; what they say is of no concern to a load. They must be
+//! text all the same, and none of them goes on for ever.
 
-use crate::codec::{
-    ReplyError,
-    lines::{Line, LineScanner},
-};
+use crate::codec::ReplyError;
 
 /// The longest line with the size of a chunk.
 const SIZE_LINE_LIMIT_BYTES: u32 = 4096;
@@ -22,7 +20,8 @@ enum Step {
     Size { value: u64, digits: u32, length: u32, part: SizePart },
     Data { left: u64 },
     DataEnd { line_feed_due: bool },
-    Trailer(LineScanner),
+    Trailer { length: usize, line_feed_due: bool },
+    Over,
 }
 
 /// Which part of the size line is being read.
@@ -63,37 +62,32 @@ impl ChunkedScanner {
 
     /// One step over bytes of which there is at least one.
     pub(crate) fn advance(&mut self, bytes: &[u8]) -> Result<ChunkEvent, ReplyError> {
-        match &mut self.step {
-            Step::Size { .. } => self.size_byte(bytes[0]).map(|()| ChunkEvent::Framing { used: 1 }),
-            Step::Data { left } => {
-                let used = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
-                *left -= used as u64;
-                if *left == 0 {
-                    self.step = Step::DataEnd { line_feed_due: false };
-                }
-                Ok(ChunkEvent::Data { used })
+        if let Step::Data { left } = &mut self.step {
+            let used = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
+            *left -= used as u64;
+            if *left == 0 {
+                self.step = Step::DataEnd { line_feed_due: false };
             }
-            Step::DataEnd { line_feed_due } => {
-                match (bytes[0], *line_feed_due) {
+            return Ok(ChunkEvent::Data { used });
+        }
+        for (index, byte) in bytes.iter().enumerate() {
+            match &mut self.step {
+                Step::Size { .. } => self.size_byte(*byte)?,
+                Step::DataEnd { line_feed_due } => match (*byte, *line_feed_due) {
                     (b'\r', false) => *line_feed_due = true,
                     (b'\n', true) => self.step = SIZE,
                     (b'\n', false) => return Err(ReplyError::BareLineFeed),
                     _ => return Err(ReplyError::Chunk("a chunk is longer than its size says")),
-                }
-                Ok(ChunkEvent::Framing { used: 1 })
+                },
+                Step::Trailer { .. } => self.trailer_byte(*byte)?,
+                Step::Data { .. } => return Ok(ChunkEvent::Framing { used: index }),
+                Step::Over => return Ok(ChunkEvent::End { used: index }),
             }
-            Step::Trailer(scanner) => {
-                let line = scanner.next(bytes)?;
-                let (used, empty) = match line {
-                    Line::Partial => (bytes.len(), false),
-                    Line::Whole { used, empty } => (used, empty),
-                };
-                self.trailer_bytes_left = self
-                    .trailer_bytes_left
-                    .checked_sub(used)
-                    .ok_or(ReplyError::Chunk("the trailer is too long"))?;
-                Ok(if empty { ChunkEvent::End { used } } else { ChunkEvent::Framing { used } })
-            }
+        }
+        let used = bytes.len();
+        match self.step {
+            Step::Over => Ok(ChunkEvent::End { used }),
+            _ => Ok(ChunkEvent::Framing { used }),
         }
     }
 
@@ -109,7 +103,7 @@ impl ChunkedScanner {
             }
             (SizePart::LineFeedDue, b'\n') => {
                 self.step = match *value {
-                    0 => Step::Trailer(LineScanner::default()),
+                    0 => Step::Trailer { length: 0, line_feed_due: false },
                     left => Step::Data { left },
                 };
             }
@@ -117,6 +111,9 @@ impl ChunkedScanner {
             (_, b'\n') => return Err(ReplyError::BareLineFeed),
             (_, b'\r') => *part = SizePart::LineFeedDue,
             (SizePart::Digits, b';' | b' ' | b'\t') => *part = SizePart::Extension,
+            (SizePart::Extension, byte) if is_control(byte) => {
+                return Err(ReplyError::Chunk("an extension has a control character"));
+            }
             (SizePart::Extension, _) => {}
             (SizePart::Digits, _) => {
                 let digit = char::from(byte)
@@ -131,4 +128,29 @@ impl ChunkedScanner {
         }
         Ok(())
     }
+
+    fn trailer_byte(&mut self, byte: u8) -> Result<(), ReplyError> {
+        let Step::Trailer { length, line_feed_due } = &mut self.step else { return Ok(()) };
+        self.trailer_bytes_left = self
+            .trailer_bytes_left
+            .checked_sub(1)
+            .ok_or(ReplyError::Chunk("the trailer is too long"))?;
+        match (byte, *line_feed_due) {
+            (b'\n', true) if *length == 0 => self.step = Step::Over,
+            (b'\n', true) => self.step = Step::Trailer { length: 0, line_feed_due: false },
+            (b'\n', false) => return Err(ReplyError::BareLineFeed),
+            (_, true) => return Err(ReplyError::Chunk("a CR stands alone")),
+            (b'\r', false) => *line_feed_due = true,
+            (byte, false) if is_control(byte) => {
+                return Err(ReplyError::Chunk("the trailer has a control character"));
+            }
+            (_, false) => *length += 1,
+        }
+        Ok(())
+    }
+}
+
+/// What has no place in text.
+const fn is_control(byte: u8) -> bool {
+    byte.is_ascii_control() && byte != b'\t'
 }

@@ -1,8 +1,8 @@
 //! What a load speaks, without any input or output: the bytes of a request, and the check of its
 //! reply.
 //!
-//! A codec knows nothing of sockets, time or counters. Bytes go in as they happen to arrive; what
-//! comes out depends on the bytes alone, never on how they were split.
+//! A codec knows nothing of sockets, time or counters. Bytes go in as they happen to arrive; the
+//! verdict depends on the bytes alone, never on how they were split. Only how fast it is found does.
 
 mod chunked;
 pub(crate) mod echo;
@@ -92,6 +92,25 @@ pub(crate) enum Persistence {
     Close,
 }
 
+/// Where the body comes from that replies must have.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Expectation {
+    /// From whoever wants the load.
+    Given,
+    /// From the first reply.
+    Learned,
+}
+
+impl Expectation {
+    /// What helps where the expectation is wrong.
+    const fn advice(self) -> &'static str {
+        match self {
+            Self::Given => "",
+            Self::Learned => "; if bodies may differ, give --any-body to check the framing alone",
+        }
+    }
+}
+
 /// Why a reply is wrong.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub(crate) enum ReplyError {
@@ -126,18 +145,22 @@ pub(crate) enum ReplyError {
     #[error("the chunked body is broken: {0}")]
     Chunk(&'static str),
     /// The body is longer or shorter than expected.
-    #[error("the body has {received} bytes instead of {expected}")]
+    #[error("the body has {received} bytes instead of {expected}{}", .expectation.advice())]
     BodyLength {
         /// What was expected.
         expected: u64,
         /// What came, or has come so far.
         received: u64,
+        /// Where the expected body comes from.
+        expectation: Expectation,
     },
     /// The body has other content than expected.
-    #[error("the body differs from the expected one at byte {at}")]
+    #[error("the body differs from the expected one at byte {at}{}", .expectation.advice())]
     BodyDiffers {
         /// Index of the first wrong byte.
         at: u64,
+        /// Where the expected body comes from.
+        expectation: Expectation,
     },
     /// An echo came back changed.
     #[error("the echo differs at byte {at}: 0x{sent:02x} was sent, 0x{received:02x} came back")]

@@ -8,8 +8,9 @@
 
 use rustix::{
     event::{
-        Timespec,
+        PollFd, PollFlags, Timespec,
         epoll::{self, CreateFlags, Event, EventData, EventFlags},
+        poll,
     },
     fd::OwnedFd,
     io::Errno,
@@ -27,6 +28,9 @@ const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Events that one wait takes at most.
 const EVENTS: usize = 512;
+
+/// A wait of this length may end a millisecond late.
+const COARSE_NS: u64 = 50_000_000;
 
 /// Reads from one connection before the others get their turn.
 const READS_PER_TURN: usize = 16;
@@ -89,6 +93,24 @@ impl EpollEngine {
         epoll::add(&self.epoll, &socket, data(slot, place.generation), BOTH)?;
         place.socket = Some(socket);
         Ok(())
+    }
+
+    /// Waits for events until then at the latest.
+    fn wait(&mut self, wakes_at_ns: u64) -> Result<(), LoadError> {
+        let sleep_ns = self.equipment.sleep_ns(self.now_ns(), wakes_at_ns);
+        let mut timeout = timespec(sleep_ns);
+        if (1..COARSE_NS).contains(&sleep_ns) {
+            // Before Linux 5.11 waiting for events counts in whole milliseconds, waiting for one
+            // descriptor has always counted in nanoseconds. A signal only ends it early.
+            let _ = poll(&mut [PollFd::new(&self.epoll, PollFlags::IN)], Some(&timeout));
+            timeout = timespec(0);
+        }
+        self.events.clear();
+        let room = rustix::buffer::spare_capacity(&mut self.events);
+        match epoll::wait(&self.epoll, room, Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(failure("wait for events", error)),
+        }
     }
 
     /// Does what the director answered, until it answers that the next event is to be awaited.
@@ -207,9 +229,9 @@ impl Engine for EpollEngine {
             .map_err(|error| failure("make an epoll instance", error))?;
         let place = |_| Place { socket: None, generation: 0, watch: Watch::Connect };
         Ok(Self {
-            equipment,
             epoll,
             places: (0..equipment.places).map(place).collect(),
+            equipment,
             buffer: vec![0; BUFFER_BYTES],
             events: Vec::with_capacity(EVENTS),
         })
@@ -223,18 +245,7 @@ impl Engine for EpollEngine {
         if director.is_over() {
             return Ok(());
         }
-        let sleep_ns = self.equipment.sleep_ns(self.now_ns(), director.wakes_at());
-        let timeout = timespec(sleep_ns);
-        self.events.clear();
-        let waited = epoll::wait(
-            &self.epoll,
-            rustix::buffer::spare_capacity(&mut self.events),
-            Some(&timeout),
-        );
-        match waited {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(failure("wait for events", error)),
-        }
+        self.wait(director.wakes_at())?;
         director.found(self.events.len(), self.places.len().min(EVENTS));
         for index in 0..self.events.len() {
             self.on_event(director, self.events[index]);

@@ -3,12 +3,14 @@
 //! An engine decides nothing: what to send, to whom and when, and what a reply means is the
 //! director's.
 
+pub(crate) mod choice;
 pub(crate) mod epoll;
+pub(crate) mod io_uring;
 
 use crate::{clock::Clock, dial::Dialer, director::Director, error::LoadError};
 
 /// What an engine is made with.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Equipment {
     /// Makes its sockets.
     pub(crate) dialer: Dialer,

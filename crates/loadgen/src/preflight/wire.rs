@@ -2,7 +2,6 @@
 //! is called. It never touches the socket.
 
 use rustls::{AlertDescription, CertificateError, Error};
-use std::net::SocketAddr;
 use wirebench_schema::{
     load::{LoadConfig, Trust},
     target::Target,
@@ -10,6 +9,7 @@ use wirebench_schema::{
 
 use crate::{
     codec::excerpt,
+    dial::Endpoint,
     tls::{Channel, Connector, Room},
 };
 
@@ -142,7 +142,7 @@ impl Wire {
     pub(super) fn sentence(
         &self,
         error: &Error,
-        address: SocketAddr,
+        address: &Endpoint,
         config: &LoadConfig,
     ) -> String {
         let start = match self {
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn each_failure_of_tls_names_its_next_step() {
-        let address = "127.0.0.1:443".parse().unwrap();
+        let address = &Endpoint::Ip("127.0.0.1:443".parse().unwrap());
         let mut config = LoadConfig::new("https://localhost:443/a".parse().unwrap());
         let wire = Wire::new(None).unwrap();
         let certificate = Error::InvalidCertificate;

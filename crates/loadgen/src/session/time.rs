@@ -1,10 +1,13 @@
 //! What passes with time: the edges of the window, overdue requests, waits that end.
 
 use super::{Ended, Phase, Session};
-use crate::{codec::Codec, director::Command, failure::Failure};
+use crate::{codec::Codec, director::Command, failure::Failure, recorder::Sampling};
 
 /// The longest time between two looks for requests that are overdue.
 const SCAN_NS: u64 = 100_000_000;
+
+/// The longest time between two looks for connections that must have been dropped.
+const DROPPED_NS: u64 = 10_000_000;
 
 /// A load with a count ends when no reply has come for so many timeouts: the server is gone.
 const GIVE_UP_TIMEOUTS: u64 = 3;
@@ -33,11 +36,26 @@ impl<C: Codec> Session<C> {
             .min(self.next_scan_ns)
             .min(backoff_ns)
             .min(self.recorder.slice_ends_at());
+        if self.phase == Phase::Connecting {
+            self.try_dropped_again(now_ns);
+            self.attention_ns = self.attention_ns.min(now_ns + DROPPED_NS);
+        }
     }
 
-    /// Looks for what is overdue.
+    /// Closes what a full backlog must have dropped, so that it can be tried again.
+    fn try_dropped_again(&mut self, now_ns: u64) {
+        while let Some(slot) = self.pacing.dropped(now_ns) {
+            self.commands.push_back(Command::Close(slot));
+        }
+    }
+
+    /// Looks for what is overdue. Silent connections are owed nothing once they are made.
     fn scan(&mut self, now_ns: u64) {
-        for slot in 0..self.slots.len() {
+        let places = match self.phase {
+            Phase::Connecting => self.slots.len(),
+            Phase::Warmup | Phase::Window | Phase::Draining | Phase::Over => self.first_idle,
+        };
+        for slot in 0..places {
             let connection = &self.slots[slot].connection;
             let overdue = connection
                 .waiting_since()
@@ -84,10 +102,17 @@ impl<C: Codec> Session<C> {
 
     #[cold]
     fn change_phase(&mut self, now_ns: u64) {
-        if self.phase == Phase::Over {
-            return;
-        }
         let edges = self.edges;
+        match self.phase {
+            Phase::Over => return,
+            // What is overdue now has timed out; nothing younger is waited for.
+            Phase::Draining => {
+                self.expire(now_ns);
+                self.phase = Phase::Over;
+                return;
+            }
+            Phase::Connecting | Phase::Warmup | Phase::Window => {}
+        }
         if self.phase == Phase::Warmup && edges.window_start_ns < edges.window_end_ns {
             self.open_window(edges.window_start_ns);
         }
@@ -97,8 +122,8 @@ impl<C: Codec> Session<C> {
         if self.phase != Phase::Window {
             return self.end(None);
         }
-        self.expire_at_end(edges.window_end_ns);
-        if self.phase != Phase::Over {
+        self.expire(edges.window_end_ns);
+        if self.phase == Phase::Window {
             self.end(Some(edges.window_end_ns));
         }
     }
@@ -118,15 +143,15 @@ impl<C: Codec> Session<C> {
         self.end_requests(0, window_start_ns);
     }
 
-    /// What was overdue when the window ended has timed out in it, also if no scan has seen it yet.
-    fn expire_at_end(&mut self, window_end_ns: u64) {
+    /// What is overdue at an edge has timed out before it, also if no scan has seen it yet.
+    fn expire(&mut self, edge_ns: u64) {
         for slot in 0..self.slots.len() {
             let since_ns = self.slots[slot].connection.waiting_since();
             let is_overdue = since_ns.is_some_and(|since_ns| {
-                window_end_ns.saturating_sub(since_ns) >= self.conduct.timeout_ns
+                edge_ns.saturating_sub(since_ns) >= self.conduct.timeout_ns
             });
             if is_overdue && self.slots[slot].connection.is_open() {
-                self.fail(slot, Failure::Timeout, window_end_ns);
+                self.fail(slot, Failure::Timeout, edge_ns);
                 self.commands.push_back(Command::Close(slot));
             }
             if self.phase == Phase::Over {
@@ -143,40 +168,38 @@ impl<C: Codec> Session<C> {
         let cpu_ns =
             window_end_ns.map_or(0, |_| (self.cpu_clock)().saturating_sub(self.cpu_start_ns));
         let left = self.quota.map_or(0, |quota| quota.saturating_sub(self.ended_requests));
+        let in_flight = self.in_flight();
         self.outcome = Some(Ended {
             window_end_ns,
-            in_flight: self.in_flight(),
+            in_flight,
             cpu_ns,
             gave_up_requests: if window_end_ns < Some(self.edges.window_end_ns) { left } else { 0 },
         });
-        if let Some(window_end_ns) = window_end_ns {
-            self.settle(window_end_ns);
-            self.recorder.close_window(window_end_ns);
-        }
         self.phase = Phase::Over;
+        let Some(window_end_ns) = window_end_ns else { return };
+        self.settle(window_end_ns);
+        self.recorder.close_window(window_end_ns);
+        if self.conduct.sampling == Sampling::Due && in_flight > 0 {
+            self.phase = Phase::Draining;
+            self.to_drain = in_flight;
+            self.phase_end_ns = window_end_ns.saturating_add(self.conduct.timeout_ns);
+            self.attention_ns = 0;
+        }
     }
 
-    /// Every request that the schedule demanded in the window is a sample of the latency. What was
-    /// not answered by its end, or could not even be sent, is so with the time that had passed since
-    /// it was due: a lower bound. Where latencies count from the sending, nothing is owed.
+    /// Every request that the schedule demanded in the window is a sample of the latency. What could
+    /// not even be sent is one with the time that has passed since it was due: a lower bound.
     fn settle(&mut self, window_end_ns: u64) {
-        let (recorder, slots) = (&mut self.recorder, &self.slots);
+        let (recorder, sampling) = (&mut self.recorder, self.conduct.sampling);
         let mut owed = 0;
-        let skips = self.conduct.latency_from_begin;
         let sent = self.pacer.settle(window_end_ns, |due_ns| {
-            if skips {
-                return;
+            if sampling == Sampling::Due {
+                owed += 1;
+                recorder.owed(window_end_ns.saturating_sub(due_ns));
             }
-            owed += 1;
-            recorder.unfinished(window_end_ns.saturating_sub(due_ns));
         });
-        let Some(sent) = sent else { return };
-        recorder.offered(sent + owed, owed);
-        if skips {
-            return;
-        }
-        for stamp in slots.iter().flat_map(|slot| slot.connection.stamps()) {
-            recorder.unfinished(window_end_ns.saturating_sub(stamp.due_ns));
+        if let Some(sent) = sent {
+            recorder.offered(sent + owed, owed);
         }
     }
 }

@@ -137,7 +137,8 @@ fn a_body_of_another_length_is_a_wrong_reply() {
     only(
         server,
         |errors| &mut errors.wrong_reply,
-        "wrong reply: the body has 5 bytes instead of 12",
+        "wrong reply: the body has 5 bytes instead of 12; if bodies may differ, \
+         give --any-body to check the framing alone",
     );
 }
 
@@ -147,8 +148,20 @@ fn a_body_of_other_bytes_is_a_wrong_reply() {
     only(
         server,
         |errors| &mut errors.wrong_reply,
-        "wrong reply: the body differs from the expected one at byte 6",
+        "wrong reply: the body differs from the expected one at byte 6; if bodies may differ, \
+         give --any-body to check the framing alone",
     );
+}
+
+#[test]
+fn a_body_other_than_the_one_that_was_given_is_told_without_advice_to_ignore_it() {
+    each_engine(|engine| {
+        let server = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello World!");
+        let mut config = counted(&server.http(), engine, 10);
+        config.expect_body = Some("Hello world!".to_owned());
+        let examples = load(&config).error_examples;
+        assert_eq!(examples, ["wrong reply: the body differs from the expected one at byte 6"]);
+    });
 }
 
 #[test]

@@ -5,7 +5,12 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod edges;
+mod engine;
 mod errors;
+mod lies;
+mod many;
+mod models;
+mod network;
 mod preflight;
 mod replies;
 mod server;
@@ -19,7 +24,7 @@ use wirebench_loadgen::{LoadError, run};
 use wirebench_schema::load::{EngineChoice, LoadConfig, LoadReport, Stop};
 
 /// The engines that must behave the same.
-const ENGINES: [EngineChoice; 1] = [EngineChoice::Epoll];
+const ENGINES: [EngineChoice; 2] = [EngineChoice::Epoll, EngineChoice::IoUring];
 
 /// Longer than any load here may take, even on a machine that is busy with other things.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -13,27 +13,28 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use ::io_uring::{opcode, squeue, types};
 use rustix::io::Errno;
 
-use super::buffer_ring::{BufferRing, GROUP, Lent};
-use super::ring::{Operation, Ring};
-use crate::Scenario;
+use wirebench_uring::{BufferRing, GROUP, Lent, Ring, SILENT_SEND_FLAGS};
+
+use super::operation::Operation;
 use crate::connection::Connection;
+use crate::service::Service;
 use crate::table::Key;
 
-/// Above this many bytes that a connection is owed, nothing more is received from it.
-const OWED_BYTES_LIMIT: usize = 128 * 1024;
-
-/// Receiving goes on when no more than this is owed; well below the limit, because stopping has its
-/// cost.
-const OWED_BYTES_TO_RESUME: usize = OWED_BYTES_LIMIT / 2;
-
-/// A send that waits neither for room nor in the background: with `MSG_DONTWAIT` the kernel never
-/// puts it aside, and with `MSG_WAITALL` it counts a part as a failure and says how long the part
-/// was.
-const SILENT_FLAGS: i32 = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT | libc::MSG_WAITALL;
+/// Above this many bytes that a connection is owed, nothing more is received from it. Receiving
+/// goes on at half of it, because stopping has its cost.
+fn owed_bytes_limit(service: Service) -> usize {
+    const LEAST: usize = 128 * 1024;
+    match service {
+        // Replies cost no memory of the connection's. A pipeline of large ones is sent with one
+        // send, before which it must not seem to be too much.
+        Service::Hello(replies) => LEAST.max(2 * replies.batch_bytes()),
+        Service::Echo => LEAST,
+    }
+}
 
 /// What connections submit to and take from.
-pub(super) struct Io<'ring> {
-    pub(super) ring: Ring<'ring>,
+pub(super) struct Io {
+    pub(super) ring: Ring,
     pub(super) buffers: BufferRing,
     /// Buffers that silent sends of this round send from; given back when the round's system call
     /// has returned.
@@ -47,6 +48,7 @@ pub(super) struct Peer {
     input: Input,
     output: Output,
     health: Health,
+    owed_bytes_limit: usize,
     settling: Settling,
     /// A buffer whose contents can be sent as they are, unless more arrives in the same round.
     held: Option<Lent>,
@@ -110,13 +112,14 @@ pub(super) enum Fate {
 }
 
 impl Peer {
-    pub(super) fn new(socket: OwnedFd, scenario: Scenario) -> Self {
+    pub(super) fn new(socket: OwnedFd, service: Service) -> Self {
         Self {
             socket,
-            connection: Connection::new(scenario),
+            connection: Connection::new(service),
             input: Input::Stopped,
             output: Output::Idle,
             health: Health::Sound,
+            owed_bytes_limit: owed_bytes_limit(service),
             settling: Settling::No,
             held: None,
             last_silent_send: SilentSend::None,
@@ -189,7 +192,7 @@ impl Peer {
     }
 
     /// The silent send of the last round sent only `result` bytes, or met an error.
-    pub(super) fn silent_send_fell_short(&mut self, result: i32, io: &Io<'_>) {
+    pub(super) fn silent_send_fell_short(&mut self, result: i32, io: &Io) {
         let sent = match usize::try_from(result) {
             Ok(sent) => sent,
             Err(_) if Errno::from_raw_os_error(-result) == Errno::AGAIN => 0,
@@ -209,7 +212,7 @@ impl Peer {
 
     /// Submits whatever the connection's state asks for, once for each round in which something
     /// happened.
-    pub(super) fn settle(&mut self, key: Key, io: &mut Io<'_>) -> io::Result<Fate> {
+    pub(super) fn settle(&mut self, key: Key, io: &mut Io) -> io::Result<Fate> {
         self.settling = Settling::No;
         if self.health == Health::Broken {
             return self.wind_down(key, io);
@@ -222,18 +225,18 @@ impl Peer {
         Ok(if self.input == Input::Ended && all_sent { Fate::IsOver } else { Fate::GoesOn })
     }
 
-    fn settle_input(&mut self, key: Key, io: &mut Io<'_>) -> io::Result<()> {
+    fn settle_input(&mut self, key: Key, io: &mut Io) -> io::Result<()> {
         let owed = self.connection.owed() + self.held.as_ref().map_or(0, Lent::length);
         match self.input {
-            Input::Stopped if owed <= OWED_BYTES_TO_RESUME => {
+            Input::Stopped if owed <= self.owed_bytes_limit / 2 => {
                 self.input = Input::Armed;
                 let entry = opcode::RecvMulti::new(self.fd(), GROUP)
                     .build()
                     .user_data(Operation::Receive.tagged(key));
-                // SAFETY: The entry points to no memory; the buffers of its group are never freed.
+                // SAFETY: The entry points to no memory; the buffers of its group are the ring's.
                 unsafe { io.ring.push(&entry) }
             }
-            Input::Armed if owed > OWED_BYTES_LIMIT => {
+            Input::Armed if owed > self.owed_bytes_limit => {
                 self.input = Input::Stopping;
                 cancel(Operation::Receive.tagged(key), io)
             }
@@ -241,7 +244,7 @@ impl Peer {
         }
     }
 
-    fn settle_output(&mut self, key: Key, io: &mut Io<'_>) -> io::Result<()> {
+    fn settle_output(&mut self, key: Key, io: &mut Io) -> io::Result<()> {
         // Whoever sends silently gets no later occasion to act, unless a receive is there to bring
         // one.
         if self.input != Input::Armed {
@@ -285,14 +288,14 @@ impl Peer {
 
     fn silent_send(&self, key: Key, output: *const u8, length: usize) -> squeue::Entry {
         opcode::Send::new(self.fd(), output, length_of_entry(length))
-            .flags(SILENT_FLAGS)
+            .flags(SILENT_SEND_FLAGS)
             .build()
             .flags(squeue::Flags::SKIP_SUCCESS)
             .user_data(Operation::SilentSend.tagged(key))
     }
 
     /// Stops what is in flight; the connection is over when nothing is.
-    fn wind_down(&mut self, key: Key, io: &mut Io<'_>) -> io::Result<Fate> {
+    fn wind_down(&mut self, key: Key, io: &mut Io) -> io::Result<Fate> {
         self.keep_held(&mut io.buffers);
         if self.input == Input::Armed {
             self.input = Input::Stopping;
@@ -313,7 +316,7 @@ impl Peer {
 
 /// Asks for the end of an earlier request, which then completes as cancelled unless it is already
 /// over.
-fn cancel(number: u64, io: &mut Io<'_>) -> io::Result<()> {
+fn cancel(number: u64, io: &mut Io) -> io::Result<()> {
     let entry = opcode::AsyncCancel::new(number)
         .build()
         .flags(squeue::Flags::SKIP_SUCCESS)

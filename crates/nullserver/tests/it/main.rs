@@ -4,6 +4,7 @@
 //! Nothing here measures. Bounds on time only keep a broken server from hanging the suite.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in its helpers")]
 
+mod bodies;
 mod client;
 mod echo;
 mod hello;

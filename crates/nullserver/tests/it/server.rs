@@ -41,13 +41,24 @@ impl Server {
         descriptors: Descriptors,
     ) -> Self {
         let arguments = [&engine.to_string(), scenario, host, "0", &workers.to_string()];
-        let mut child = command(&arguments, descriptors).stdout(Stdio::piped()).spawn().unwrap();
+        Self::start_with(&arguments, descriptors)
+    }
+
+    /// A server of `hello` with a body of this length.
+    pub(crate) fn start_with_body_of(engine: Engine, body_bytes: usize) -> Self {
+        let (engine, body_bytes) = (engine.to_string(), body_bytes.to_string());
+        let arguments = [&engine, "hello", "127.0.0.1", "0", "1", "5000", &body_bytes];
+        Self::start_with(&arguments, Descriptors::AsGiven)
+    }
+
+    fn start_with(arguments: &[&str], descriptors: Descriptors) -> Self {
+        let mut child = command(arguments, descriptors).stdout(Stdio::piped()).spawn().unwrap();
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         output.read_line(&mut line).unwrap();
         let address = line.strip_prefix("listening ").expect("the ready line").trim_end();
         let address = address.parse().expect("a literal address with a port");
-        Self { address, scenario: scenario.to_owned(), child, output }
+        Self { address, scenario: arguments[1].to_owned(), child, output }
     }
 
     pub(crate) fn connect(&self) -> Client {

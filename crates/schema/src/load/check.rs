@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Body, BodyCheck, LatencyOrigin, LoadConfig, LoadModel, Stop};
+use super::{Body, BodyCheck, LatencyOrigin, LoadConfig, LoadModel, Stop, Trust};
 use crate::{scenario::Protocol, units::write_duration};
 
 /// The most threads of one load: more than any machine has CPUs for, and few enough to be made.
@@ -32,6 +32,7 @@ impl LoadConfig {
         self.check_connections()?;
         self.check_times()?;
         self.check_model()?;
+        self.check_way()?;
         match self.target.protocol() {
             Protocol::Http1 => self.check_http(),
             Protocol::Echo => self.check_echo(),
@@ -151,6 +152,23 @@ impl LoadConfig {
                 Ok(())
             }
         }
+    }
+
+    /// Options that mean nothing to the way to this target.
+    fn check_way(&self) -> Result<(), String> {
+        let trust = match &self.trust {
+            Trust::System => None,
+            Trust::File(_) => Some("--ca"),
+            Trust::Anybody => Some("--insecure"),
+        };
+        if let Some(option) = trust.filter(|_| !self.target.is_tls()) {
+            return Err(format!("{option} means nothing to {}: write https://", self.target));
+        }
+        let unix = self.unix_socket.is_some() || self.target.unix_path().is_some();
+        if unix && !self.sources.is_empty() {
+            return refuse("--source means nothing to a Unix socket: leave it away");
+        }
+        Ok(())
     }
 
     fn check_http(&self) -> Result<(), String> {

@@ -10,12 +10,14 @@ use super::{EngineChoice, ErrorCounts, LOAD_FORMAT, LoadConfig, LoadModel, Stop,
 /// arrival. In a closed loop that is the end of one latency and the beginning of the
 /// next: a request begins when the previous reply on its connection has arrived, so that what the
 /// generator does until the request is handed to the kernel is in its latency. The first request on
-/// a connection begins at the moment before it is sent. With a schedule a latency begins when the
-/// request was due.
+/// a connection begins at the moment before it is sent. At a rate a latency begins when the request
+/// was due, and every request that was due in the window is a sample: what is in flight at its end is
+/// waited for, up to the timeout.
 ///
 /// All times are nanoseconds out of one high dynamic range histogram with three significant digits.
 /// A request that timed out is in it with the timeout as its latency: a lower bound, also called a
-/// censored sample.
+/// censored sample. So is, at a rate, a request that could not be sent before the window ended, with
+/// the time since it was due.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct LatencySummary {
     /// How many samples there are.

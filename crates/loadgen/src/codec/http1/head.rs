@@ -1,13 +1,15 @@
 //! The head of an HTTP/1.1 reply: what it says about the reply and the connection. Everything else
 //! in it is read over.
 
+use std::{mem::MaybeUninit, ops::Range};
+
 use crate::codec::{Persistence, ReplyError, excerpt};
 
 /// The most header lines in one head.
 const HEADER_LINES_LIMIT: usize = 128;
 
 /// What a head says about what follows it.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
     pub(super) status: u16,
     pub(super) persistence: Persistence,
@@ -20,6 +22,21 @@ pub(super) enum Framing {
     Length(u64),
     Chunked,
     UntilClose,
+}
+
+/// The fields whose values mean something here.
+const CONTENT_LENGTH: &str = "content-length";
+const TRANSFER_ENCODING: &str = "transfer-encoding";
+const CONNECTION: &str = "connection";
+const MEANINGFUL: [&str; 3] = [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION];
+
+/// The value of a field that means nothing here.
+#[derive(Debug)]
+pub(super) struct Value<'a> {
+    /// The name of the field.
+    pub(super) name: &'a str,
+    /// Where in the head the value is.
+    pub(super) place: Range<usize>,
 }
 
 /// How each reply begins.
@@ -38,13 +55,51 @@ pub(super) fn check_start(kept: &[u8], bytes: &[u8]) -> Result<(), ReplyError> {
     Err(ReplyError::NotHttp { start: excerpt(&[kept, shown].concat()) })
 }
 
+type Lines<'a> = [MaybeUninit<httparse::Header<'a>>; HEADER_LINES_LIMIT];
+
+/// Room for the lines of one head.
+const LINES: Lines<'static> = [const { MaybeUninit::uninit() }; HEADER_LINES_LIMIT];
+
+fn parse<'lines, 'bytes>(
+    response: &mut httparse::Response<'lines, 'bytes>,
+    bytes: &'bytes [u8],
+    lines: &'lines mut Lines<'bytes>,
+) -> httparse::Result<usize> {
+    httparse::ParserConfig::default().parse_response_with_uninit_headers(response, bytes, lines)
+}
+
+/// Where the values are, in ascending order, that [`read`] reads over in a head that it accepts.
+/// Any other value that may stand there makes no difference to what it says.
+pub(super) fn values_without_meaning(bytes: &[u8]) -> Vec<Value<'_>> {
+    let mut lines = LINES;
+    let mut response = httparse::Response::new(&mut []);
+    if parse(&mut response, bytes, &mut lines).is_err() {
+        return Vec::new();
+    }
+    let is_read = |name: &str| MEANINGFUL.iter().any(|read| name.eq_ignore_ascii_case(read));
+    let fields = response.headers.iter().filter(|header| !is_read(header.name));
+    fields
+        .map(|header| {
+            // The value is a part of these bytes, so its address says where.
+            let start = header.value.as_ptr().addr() - bytes.as_ptr().addr();
+            Value { name: header.name, place: start..start + header.value.len() }
+        })
+        .filter(|value| !value.place.is_empty())
+        .collect()
+}
+
+/// Whether these bytes may stand in the value of a field: no control characters.
+pub(super) fn may_be_value(bytes: &[u8]) -> bool {
+    // Without an early end, so that the compiler can look at many bytes at a time.
+    let is_control = |byte: u8| (byte < b' ' && byte != b'\t') || byte == 0x7f;
+    !bytes.iter().fold(false, |found, byte| found | is_control(*byte))
+}
+
 /// Reads a head that ends with its empty line.
 pub(super) fn read(bytes: &[u8]) -> Result<Head, ReplyError> {
-    let mut lines = [const { std::mem::MaybeUninit::uninit() }; HEADER_LINES_LIMIT];
+    let mut lines = LINES;
     let mut response = httparse::Response::new(&mut []);
-    let parsed = httparse::ParserConfig::default()
-        .parse_response_with_uninit_headers(&mut response, bytes, &mut lines)
-        .map_err(ReplyError::Head)?;
+    let parsed = parse(&mut response, bytes, &mut lines).map_err(ReplyError::Head)?;
     let (httparse::Status::Complete(length), Some(status), Some(version)) =
         (parsed, response.code, response.version)
     else {
@@ -53,21 +108,24 @@ pub(super) fn read(bytes: &[u8]) -> Result<Head, ReplyError> {
     if length != bytes.len() {
         return Err(ReplyError::Framing("the head goes on behind its end"));
     }
+    if status < 100 {
+        return Err(ReplyError::Framing("the status is below 100"));
+    }
     let mut content_length = None;
     let mut chunked = false;
     let mut connection = if version == 0 { Persistence::Close } else { Persistence::Keep };
     for header in response.headers.iter() {
-        if header.name.eq_ignore_ascii_case("content-length") {
+        if header.name.eq_ignore_ascii_case(CONTENT_LENGTH) {
             let value = read_length(header.value)?;
             if content_length.replace(value).is_some() {
                 return Err(ReplyError::Framing("there are two Content-Length lines"));
             }
-        } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
+        } else if header.name.eq_ignore_ascii_case(TRANSFER_ENCODING) {
             if chunked || !header.value.eq_ignore_ascii_case(b"chunked") {
                 return Err(ReplyError::Framing("Transfer-Encoding is not just `chunked`"));
             }
             chunked = true;
-        } else if header.name.eq_ignore_ascii_case("connection") {
+        } else if header.name.eq_ignore_ascii_case(CONNECTION) {
             connection = read_connection(header.value, connection);
         }
     }

@@ -5,26 +5,20 @@ use std::io;
 
 use rustix::io::Errno;
 
-use super::buffer_ring::{BufferRing, Shape};
-use super::ring::{Ring, build_ring};
+use crate::{Exchange, Shape};
 
-/// Whether this kernel lets us set up a ring with what the io_uring server needs.
+/// Whether this kernel lets us set up a ring with everything that this crate is made of. It takes
+/// about as long as it takes to make a thread.
 ///
 /// # Errors
 ///
-/// Returns a sentence that states the likely cause and the next step.
-pub fn probe_io_uring() -> Result<(), String> {
-    try_setup().map_err(|error| {
+/// Returns a sentence without its full stop, which states the likely cause and what switches
+/// io_uring on.
+pub fn probe() -> Result<(), String> {
+    let shape = Shape { buffers: 1, buffer_bytes: 64 };
+    Exchange::new(8, 16, shape).map(drop).map_err(|error| {
         explain(&error, read_trimmed("/proc/sys/kernel/io_uring_disabled").as_deref(), &release())
     })
-}
-
-/// Sets up a ring like a worker's, with hardly any buffers. Those few bytes are never freed.
-fn try_setup() -> io::Result<()> {
-    let mut io_uring = build_ring()?;
-    let ring = Ring::new(&mut io_uring)?;
-    BufferRing::register(ring.submitter(), Shape { buffers: 1, buffer_bytes: 64 })?;
-    Ok(())
 }
 
 fn release() -> String {
@@ -51,22 +45,22 @@ fn explain(error: &io::Error, disabled: Option<&str>, release: &str) -> String {
         }
         (Some(Errno::PERM | Errno::ACCESS), _) => {
             "io_uring is forbidden by a seccomp filter, as is usual in containers; allow the io_uring system calls \
-             (with Docker: --security-opt seccomp=unconfined) or use the epoll engine"
+             (with Docker: --security-opt seccomp=unconfined)"
                 .to_owned()
         }
         (Some(Errno::NOSYS), _) => format!(
             "the system calls of io_uring do not exist here: Linux {release} is built without them, or a seccomp \
-             filter hides them; use the epoll engine"
+             filter hides them; allow them, or start a kernel with CONFIG_IO_URING"
         ),
         (Some(Errno::INVAL), _) => format!(
-            "the io_uring engine needs Linux 6.1 or newer and this is Linux {release}; use the epoll engine"
+            "io_uring as it is used here needs Linux 6.1 or newer and this is Linux {release}; start a newer kernel"
         ),
         (Some(Errno::NOMEM), _) => {
             "there is not enough memory for a ring; raise the limit of locked memory (`ulimit -l`) or of the control \
              group"
                 .to_owned()
         }
-        _ => format!("io_uring cannot be set up: {error}; use the epoll engine"),
+        _ => format!("io_uring cannot be set up ({error}); check the limits of this process"),
     }
 }
 
@@ -88,6 +82,7 @@ mod tests {
         ] {
             let sentence = explain(&error.into(), disabled, "5.4.0");
             assert!(sentence.contains(expected), "{error:?} with {disabled:?} gave {sentence:?}");
+            assert!(sentence.contains("; "), "no remedy: {sentence:?}");
         }
     }
 }

@@ -1,0 +1,191 @@
+//! Tests of the options: what is given comes back, and contradictions are told.
+
+use super::*;
+use clap::Parser;
+use wirebench_runner::generate::load_arguments;
+use wirebench_schema::load::SourceRange;
+
+#[derive(Debug, Parser)]
+struct Program {
+    #[command(flatten)]
+    load: Arguments,
+}
+
+fn parse(words: &[&str]) -> anyhow::Result<LoadConfig> {
+    let words = ["wirebench"].iter().chain(words);
+    Program::try_parse_from(words)?.load.config()
+}
+
+fn http() -> LoadConfig {
+    LoadConfig::new("http://[::1]:80/x?y".parse().unwrap())
+}
+
+fn https() -> LoadConfig {
+    LoadConfig::new("https://localhost:443/".parse().unwrap())
+}
+
+fn echo() -> LoadConfig {
+    LoadConfig::new("tcp://127.0.0.1:80".parse().unwrap())
+}
+
+fn rate(curve: RateCurve, arrivals: Arrivals, latency_from: LatencyOrigin) -> LoadModel {
+    LoadModel::Rate { curve, arrivals, latency_from }
+}
+
+fn models() -> Vec<LoadModel> {
+    let (even, poisson) = (Arrivals::Even, Arrivals::Poisson);
+    let (due, sent) = (LatencyOrigin::Due, LatencyOrigin::Sent);
+    vec![
+        LoadModel::Closed,
+        LoadModel::Think { delay: Duration::from_micros(1500) },
+        rate(RateCurve::Constant(1), even, due),
+        rate(RateCurve::Constant(1_000_000_000), poisson, due),
+        rate(RateCurve::Constant(250), even, sent),
+        rate(RateCurve::Constant(250), poisson, sent),
+        rate(RateCurve::Ramp(10, 10_000), even, due),
+        rate(RateCurve::Ramp(10_000, 10), poisson, due),
+        rate(RateCurve::Steps(vec![10]), even, due),
+        rate(RateCurve::Steps(vec![10, 20, 5]), poisson, due),
+    ]
+}
+
+/// Configurations in which each field has, once at least, another value than its default.
+fn configurations() -> Vec<LoadConfig> {
+    let range = |first: &str, last: &str| SourceRange {
+        first: first.parse().unwrap(),
+        last: last.parse().unwrap(),
+    };
+    let millis = Duration::from_millis;
+    let mut all: Vec<LoadConfig> =
+        models().into_iter().map(|model| LoadConfig { model, ..http() }).collect();
+    all.extend([
+        http(),
+        echo(),
+        LoadConfig::new("unix:/run/a b.socket".parse().unwrap()),
+        LoadConfig { unix_socket: Some("/run/x y.socket".into()), ..http() },
+        LoadConfig { unix_socket: Some("x.socket".into()), trust: Trust::Anybody, ..https() },
+        LoadConfig { engine: EngineChoice::Epoll, seed: u64::MAX, ..echo() },
+        LoadConfig { engine: EngineChoice::IoUring, waiting: Waiting::Spin, ..http() },
+        LoadConfig { threads: 1, connections: 1, pipeline: 16, ..http() },
+        LoadConfig { threads: 7, connections: 20_000, idle_connections: 10_000, ..echo() },
+        LoadConfig { sources: vec![range("127.0.0.2", "127.0.0.2")], ..http() },
+        LoadConfig {
+            sources: vec![range("127.0.0.2", "127.0.0.9"), range("127.0.1.1", "127.0.1.1")],
+            ..echo()
+        },
+        LoadConfig { sources: vec![range("fd00::2", "fd00::9")], ..http() },
+        LoadConfig { requests_per_connection: Some(100), ..http() },
+        LoadConfig { warmup: millis(200), stop: Stop::Requests(5000), ..http() },
+        LoadConfig { stop: Stop::RequestsPerConnection(50), timeout: millis(5), ..echo() },
+        LoadConfig { stop: Stop::After(millis(1500)), interval: millis(300), ..http() },
+        LoadConfig { payload_bytes: 1 << 30, ..echo() },
+        LoadConfig { method: "POST".into(), body: Some(Body::Text("a=1&b= 2".into())), ..http() },
+        LoadConfig { body: Some(Body::Text("--not-an-option".into())), ..http() },
+        LoadConfig { body: Some(Body::Text(String::new())), ..http() },
+        LoadConfig { body: Some(Body::File("-a file".into())), ..http() },
+        LoadConfig {
+            headers: vec![
+                ("Accept".into(), "text/plain".into()),
+                ("Accept".into(), "a:b".into()),
+                ("-odd".into(), String::new()),
+            ],
+            ..http()
+        },
+        LoadConfig { expect_body: Some("Hello world!".into()), ..http() },
+        LoadConfig { expect_body: Some("-\n".into()), ..https() },
+        LoadConfig { expect_body: Some(String::new()), ..http() },
+        LoadConfig { body_check: BodyCheck::Any, ..http() },
+        LoadConfig { trust: Trust::Anybody, ..https() },
+        LoadConfig { trust: Trust::File("/etc/a ca.pem".into()), ..https() },
+    ]);
+    all
+}
+
+#[test]
+fn the_arguments_that_the_runner_gives_mean_the_configuration_that_it_wants() {
+    for config in configurations() {
+        let arguments = load_arguments(&config);
+        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        assert_eq!(parse(&words).unwrap(), config, "{arguments:?}");
+    }
+}
+
+/// A field that is added to the configuration, and forgotten above, is named here.
+#[test]
+fn each_field_of_a_configuration_differs_from_its_default_somewhere() {
+    let fields = |config: &LoadConfig| {
+        let value = serde_json::to_value(config).unwrap();
+        value.as_object().unwrap().clone()
+    };
+    let defaults = fields(&http());
+    for (name, default) in &defaults {
+        let varied = configurations().iter().any(|config| &fields(config)[name] != default);
+        assert!(varied, "no configuration of this test has another `{name}`");
+    }
+}
+
+#[test]
+fn without_options_the_defaults_hold() {
+    assert_eq!(parse(&["http://[::1]:80/x?y"]).unwrap(), http());
+    assert_eq!(parse(&["tcp://127.0.0.1:80"]).unwrap(), echo());
+    assert_eq!(parse(&["-c1", "http://[::1]:80/x?y"]).unwrap().threads, 1);
+}
+
+#[test]
+fn letters_of_other_tools_mean_the_same() {
+    let config = parse(&["-z", "2m", "-q", "1.5k", "http://[::1]:80/x?y"]).unwrap();
+    assert_eq!(config, parse(&["-d", "120", "-R", "1500", "http://[::1]:80/x?y"]).unwrap());
+    assert_eq!(config.stop, Stop::After(Duration::from_secs(120)));
+    assert_eq!(config.model, rate(RateCurve::Constant(1500), Arrivals::Even, LatencyOrigin::Due));
+}
+
+#[test]
+fn contradictions_get_one_sentence_with_the_next_step() {
+    let url = "http://127.0.0.1:1/";
+    let rows: [(&[&str], &str); 19] = [
+        (&["-d1s", "-n5", url], "-d and -n both say when the load ends: leave one away"),
+        (&["-n5", "--count-per-connection=5", url], "-n and --count-per-connection both say"),
+        (&["-R5", "--ramp=1:2", url], "-R and --ramp both say how many"),
+        (&["--ramp=1:2", "--steps=1,2", url], "--ramp and --steps both say how many"),
+        (&["-R5", "--delay=1ms", url], "-R and --delay contradict each other"),
+        (&["--steps=5,6", "--delay=1ms", url], "--steps and --delay contradict each other"),
+        (&["--poisson", url], "--poisson means nothing without a rate: give -R too"),
+        (&["--closed", "--delay=1ms", url], "--closed means nothing without a rate: give -R"),
+        (&["--ramp=1:2", "--closed", url], "--ramp and --closed contradict each other"),
+        (&["-R0", url], "0 requests/s is not a rate"),
+        (&["-p0", url], "give -p from 1"),
+        (&["-p2", "--delay=1ms", url], "leave -p or --delay away"),
+        (&["--body=a", "--body-file=b", url], "--body and --body-file both give the body"),
+        (&["--insecure", "--ca=x", "https://h:1/"], "--insecure and --ca both say whom to trust"),
+        (&["--insecure", url], "--insecure means nothing to http://127.0.0.1:1/"),
+        (&["--ca=x", "tcp://h:1"], "--ca means nothing to tcp://h:1"),
+        (&["--payload=5", url], "--payload means nothing to http://127.0.0.1:1/: give --body"),
+        (&["--method=GET", "tcp://h:1"], "--method means nothing to tcp://h:1"),
+        (&["--source=127.0.0.2", "unix:/x"], "--source means nothing to a Unix socket"),
+    ];
+    for (words, part) in rows {
+        let message = parse(words).unwrap_err().to_string();
+        assert!(message.contains(part), "{words:?}: {message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
+    }
+}
+
+#[test]
+fn the_manual_names_every_option() {
+    use clap::CommandFactory;
+    let manual = include_str!("../../../../../../docs/load.md");
+    let command = Program::command();
+    let mut named = 0;
+    for argument in command.get_arguments().filter(|argument| !argument.is_positional()) {
+        let long = argument.get_long().map(|long| format!("--{long}"));
+        let short = argument.get_short_and_visible_aliases().unwrap_or_default();
+        let short = short.into_iter().map(|letter| format!("-{letter}"));
+        for name in long.into_iter().chain(short) {
+            let written = [format!("`{name}`"), format!("`{name} ")];
+            let found = written.iter().any(|text| manual.contains(text.as_str()));
+            assert!(found, "docs/load.md lacks {name}");
+            named += 1;
+        }
+    }
+    assert!(named > 40, "{named}");
+}

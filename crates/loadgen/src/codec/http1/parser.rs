@@ -1,0 +1,303 @@
+//! The replies of one connection, read step by step as their bytes arrive. Its verdict is the one
+//! that counts.
+//!
+//! It asks the memory for what a head says, which may know it without reading. It decides nothing
+//! about what is remembered.
+
+use super::{
+    HEAD_LIMIT_BYTES,
+    head::{self, Framing, Head},
+    rules::{Ending, ExpectedBody, Rules},
+    template::Memory,
+};
+use crate::codec::{
+    Check, Fed, Persistence, Reply, ReplyError,
+    chunked::{ChunkEvent, ChunkedScanner},
+    lines::{Line, LineScanner},
+};
+
+/// How much room for heads in pieces a connection keeps from one reply to the next.
+const KEPT_HEAD_BYTES: usize = 1024;
+
+/// How far the reply has come.
+#[derive(Debug)]
+enum Step {
+    /// None of its bytes have.
+    Between,
+    Head(LineScanner),
+    Sized {
+        left: u64,
+    },
+    Chunked(ChunkedScanner),
+    UntilClose,
+}
+
+/// The replies of one connection.
+#[derive(Debug)]
+pub(crate) struct Http1Connection {
+    step: Step,
+    status: u16,
+    persistence: Persistence,
+    check: Check,
+    interim_replies: u32,
+    /// Bytes of the interim heads before the one that is read.
+    interim_bytes: usize,
+    body_bytes: u64,
+    /// The start of a head whose end has not come yet; empty as long as heads come whole.
+    head: Vec<u8>,
+    /// Where the next reply is noted, when it is to become the expectation.
+    learned: Option<Box<Learned>>,
+}
+
+/// What was learned from a reply.
+#[derive(Debug, Eq, PartialEq)]
+pub(crate) struct Learned {
+    /// Its body.
+    pub(crate) body: ExpectedBody,
+    /// How long it was with all that belongs to it.
+    pub(crate) reply_bytes: usize,
+}
+
+/// Whether a reply ends with the bytes just seen.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum End {
+    Reached,
+    Ahead,
+}
+
+impl Http1Connection {
+    /// A connection on which nothing has come yet.
+    pub(super) const fn new() -> Self {
+        Self {
+            step: Step::Between,
+            status: 0,
+            persistence: Persistence::Keep,
+            check: Check::Slow,
+            interim_replies: 0,
+            interim_bytes: 0,
+            body_bytes: 0,
+            head: Vec::new(),
+            learned: None,
+        }
+    }
+
+    /// Forgets what was half received.
+    pub(super) fn restart(&mut self) {
+        self.step = Step::Between;
+        self.forget_head();
+        self.interim_bytes = 0;
+        self.interim_replies = 0;
+        self.body_bytes = 0;
+    }
+
+    /// Whether the next byte is the first one of a reply.
+    #[inline]
+    pub(super) const fn is_between_replies(&self) -> bool {
+        matches!(self.step, Step::Between)
+    }
+
+    /// Notes the next reply, so that its body can become the expectation.
+    pub(crate) fn learn(&mut self) {
+        // Not between replies: a body that is known by comparison would not come by here.
+        self.step = Step::Head(LineScanner::default());
+        self.learned = Some(Box::new(Learned { body: ExpectedBody::learned(), reply_bytes: 0 }));
+    }
+
+    /// What was noted, unless the reply had a status that no expectation is made of.
+    pub(crate) fn take_learned(&mut self) -> Option<Learned> {
+        let learned = self.learned.take().map(|learned| *learned);
+        learned.filter(|_| (200..400).contains(&self.status))
+    }
+
+    /// Reads on, until the end of a reply at most.
+    pub(super) fn feed(
+        &mut self,
+        rules: &Rules,
+        memory: &mut Memory,
+        bytes: &[u8],
+    ) -> Result<Fed, ReplyError> {
+        let (mut consumed, mut end) = (0, End::Ahead);
+        while consumed < bytes.len() && end == End::Ahead {
+            let used;
+            (used, end) = self.advance(rules, memory, &bytes[consumed..])?;
+            consumed += used;
+        }
+        if let Some(learned) = &mut self.learned {
+            learned.reply_bytes += consumed;
+        }
+        match end {
+            End::Ahead => Ok(Fed { consumed, reply: None }),
+            End::Reached => Ok(Fed { consumed, reply: Some(self.complete(rules)?) }),
+        }
+    }
+
+    /// The peer has closed its side.
+    pub(super) fn finish(&mut self, rules: &Rules) -> Result<Option<Reply>, ReplyError> {
+        match self.step {
+            Step::UntilClose => self.complete(rules).map(Some),
+            Step::Between | Step::Head(_) | Step::Sized { .. } | Step::Chunked(_) => Ok(None),
+        }
+    }
+
+    /// One step over bytes of which there is at least one.
+    fn advance(
+        &mut self,
+        rules: &Rules,
+        memory: &mut Memory,
+        bytes: &[u8],
+    ) -> Result<(usize, End), ReplyError> {
+        match &mut self.step {
+            Step::Between => {
+                self.step = Step::Head(LineScanner::default());
+                match memory.head_at_start(bytes) {
+                    None => self.advance_head(rules, memory, bytes),
+                    Some((head, used)) => {
+                        self.enter(rules, &head, Check::Fast, used).map(|end| (used, end))
+                    }
+                }
+            }
+            Step::Head(_) => self.advance_head(rules, memory, bytes),
+            Step::Sized { left } => {
+                let part = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
+                *left -= part as u64;
+                let end = if *left == 0 { End::Reached } else { End::Ahead };
+                self.body(rules, &bytes[..part])?;
+                Ok((part, end))
+            }
+            Step::Chunked(scanner) => match scanner.advance(bytes)? {
+                ChunkEvent::Framing { used } => Ok((used, End::Ahead)),
+                ChunkEvent::Data { used } => {
+                    self.body(rules, &bytes[..used])?;
+                    Ok((used, End::Ahead))
+                }
+                ChunkEvent::End { used } => Ok((used, End::Reached)),
+            },
+            Step::UntilClose => {
+                self.body(rules, bytes)?;
+                Ok((bytes.len(), End::Ahead))
+            }
+        }
+    }
+
+    fn advance_head(
+        &mut self,
+        rules: &Rules,
+        memory: &mut Memory,
+        bytes: &[u8],
+    ) -> Result<(usize, End), ReplyError> {
+        let Step::Head(scanner) = &mut self.step else { return Ok((0, End::Ahead)) };
+        if self.head.len() < head::MAGIC.len() {
+            head::check_start(&self.head, bytes)?;
+        }
+        let mut used = 0;
+        let complete = loop {
+            match scanner.next(&bytes[used..])? {
+                Line::Partial => break false,
+                Line::Whole { used: line_used, empty } => {
+                    used += line_used;
+                    if empty {
+                        break true;
+                    }
+                }
+            }
+        };
+        let taken = if complete { used } else { bytes.len() };
+        let head_bytes = self.head.len() + taken;
+        if self.interim_bytes + head_bytes > HEAD_LIMIT_BYTES {
+            return Err(ReplyError::HeadTooLong { limit: HEAD_LIMIT_BYTES });
+        }
+        if !complete {
+            self.head.extend_from_slice(bytes);
+            return Ok((taken, End::Ahead));
+        }
+        let (head, check) = if self.head.is_empty() {
+            memory.read_head(rules, &bytes[..taken])?
+        } else {
+            self.head.extend_from_slice(&bytes[..taken]);
+            memory.read_head(rules, &self.head)?
+        };
+        self.forget_head();
+        self.enter(rules, &head, check, head_bytes).map(|end| (taken, end))
+    }
+
+    /// Goes on to what a complete head announces.
+    fn enter(
+        &mut self,
+        rules: &Rules,
+        head: &Head,
+        check: Check,
+        head_bytes: usize,
+    ) -> Result<End, ReplyError> {
+        if head.status == 101 {
+            return Err(ReplyError::Framing(
+                "the reply is 101, but nobody asked for another protocol",
+            ));
+        }
+        if head.status < 200 {
+            self.interim_bytes += head_bytes;
+            self.interim_replies += 1;
+            self.step = Step::Head(LineScanner::default());
+            return Ok(End::Ahead);
+        }
+        self.status = head.status;
+        self.persistence = head.persistence;
+        self.check = if self.interim_replies == 0 { check } else { Check::Slow };
+        self.body_bytes = 0;
+        self.step = match rules.ending(head) {
+            Ending::Bodiless => return Ok(End::Reached),
+            Ending::Framed(Framing::Length(length)) => {
+                rules.check_length(self.status, length)?;
+                if length == 0 {
+                    return Ok(End::Reached);
+                }
+                Step::Sized { left: length }
+            }
+            Ending::Framed(Framing::Chunked) => {
+                // Where the body ends is read, even if the head was known.
+                self.check = Check::Slow;
+                Step::Chunked(ChunkedScanner::new(HEAD_LIMIT_BYTES))
+            }
+            Ending::Framed(Framing::UntilClose) => {
+                self.persistence = Persistence::Close;
+                Step::UntilClose
+            }
+        };
+        Ok(End::Ahead)
+    }
+
+    fn body(&mut self, rules: &Rules, part: &[u8]) -> Result<(), ReplyError> {
+        rules.check_part(self.status, self.body_bytes, part)?;
+        if let Some(learned) = &mut self.learned {
+            learned.body.push(part);
+        }
+        self.body_bytes += part.len() as u64;
+        Ok(())
+    }
+
+    /// Ends the reply and makes ready for the next one.
+    fn complete(&mut self, rules: &Rules) -> Result<Reply, ReplyError> {
+        rules.check_length(self.status, self.body_bytes)?;
+        let reply = Reply {
+            status: Some(self.status),
+            interim_replies: self.interim_replies,
+            persistence: self.persistence,
+            check: self.check,
+        };
+        self.restart();
+        Ok(reply)
+    }
+
+    /// How much room it has for a head in pieces.
+    #[cfg(test)]
+    pub(super) fn head_capacity(&self) -> usize {
+        self.head.capacity()
+    }
+
+    /// A long head in pieces is no reason to keep so much room for the next one.
+    fn forget_head(&mut self) {
+        self.head.clear();
+        if self.head.capacity() > KEPT_HEAD_BYTES {
+            self.head = Vec::new();
+        }
+    }
+}

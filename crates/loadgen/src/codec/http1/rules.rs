@@ -1,0 +1,129 @@
+//! What HTTP replies must be, as the load demands it. The grammar is not here: it is the same for
+//! every load.
+
+use std::sync::Arc;
+
+use super::head::{Framing, Head};
+use crate::codec::{Expectation, ReplyError};
+
+/// How much of an expected body is kept for the comparison; of what lies behind it only the length
+/// counts.
+const EXPECTED_BODY_LIMIT_BYTES: usize = 16 * 1024 * 1024;
+
+/// Whether the method of the request lets replies have a body.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum ReplyBody {
+    /// As the head of the reply says.
+    AsFramed,
+    /// Never: the request is a `HEAD`.
+    Never,
+}
+
+/// The body that every reply must have.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct ExpectedBody {
+    start: Vec<u8>,
+    total_bytes: u64,
+    expectation: Expectation,
+}
+
+impl ExpectedBody {
+    /// Expects these bytes, because the load was told so.
+    pub(crate) fn given(body: &[u8]) -> Self {
+        let mut expected = Self::learned();
+        expected.push(body);
+        Self { expectation: Expectation::Given, ..expected }
+    }
+
+    /// Expects what is still to be pushed, because the first reply has it.
+    pub(crate) const fn learned() -> Self {
+        Self { start: Vec::new(), total_bytes: 0, expectation: Expectation::Learned }
+    }
+
+    /// The body goes on with this part.
+    pub(super) fn push(&mut self, part: &[u8]) {
+        let room = EXPECTED_BODY_LIMIT_BYTES - self.start.len();
+        self.start.extend_from_slice(&part[..part.len().min(room)]);
+        self.total_bytes += part.len() as u64;
+    }
+
+    /// The body, if all of it is kept and it has at most so many bytes.
+    pub(super) fn whole(&self, limit_bytes: usize) -> Option<&[u8]> {
+        let kept = self.start.len();
+        (kept as u64 == self.total_bytes && kept <= limit_bytes).then_some(&self.start[..])
+    }
+
+    fn check_length(&self, received: u64) -> Result<(), ReplyError> {
+        if self.total_bytes == received { Ok(()) } else { Err(self.wrong_length(received)) }
+    }
+
+    fn wrong_length(&self, received: u64) -> ReplyError {
+        let Self { total_bytes, expectation, .. } = *self;
+        ReplyError::BodyLength { expected: total_bytes, received, expectation }
+    }
+
+    fn check_part(&self, position: u64, part: &[u8]) -> Result<(), ReplyError> {
+        let end = position + part.len() as u64;
+        if end > self.total_bytes {
+            return Err(self.wrong_length(end));
+        }
+        let from = usize::try_from(position).unwrap_or(usize::MAX).min(self.start.len());
+        let wanted = &self.start[from..];
+        let compared = wanted.len().min(part.len());
+        if part[..compared] == wanted[..compared] {
+            return Ok(());
+        }
+        // The place of the difference is looked for only once there is one.
+        let at = part.iter().zip(wanted).position(|(a, b)| a != b).unwrap_or(0);
+        let expectation = self.expectation;
+        Err(ReplyError::BodyDiffers { at: position + at as u64, expectation })
+    }
+}
+
+/// How the body of one reply ends, if it has one.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Ending {
+    /// There is none.
+    Bodiless,
+    /// As the head says.
+    Framed(Framing),
+}
+
+/// What replies must be.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules {
+    /// Whether replies have bodies.
+    pub(crate) reply_body: ReplyBody,
+    /// The body of every reply below status 400; without it only its framing is checked.
+    pub(crate) expected: Option<Arc<ExpectedBody>>,
+}
+
+impl Rules {
+    /// What the reply with this status must contain. The page of an error is its own affair.
+    pub(super) fn expected(&self, status: u16) -> Option<&ExpectedBody> {
+        let expected = self.expected.as_deref()?;
+        let bodiless = self.reply_body == ReplyBody::Never;
+        (status < 400 && !bodiless).then_some(expected)
+    }
+
+    /// How the reply with this head ends.
+    pub(super) fn ending(&self, head: &Head) -> Ending {
+        let bodiless = self.reply_body == ReplyBody::Never || matches!(head.status, 204 | 304);
+        if bodiless { Ending::Bodiless } else { Ending::Framed(head.framing) }
+    }
+
+    /// Checks the length of a whole body.
+    pub(super) fn check_length(&self, status: u16, received: u64) -> Result<(), ReplyError> {
+        self.expected(status).map_or(Ok(()), |expected| expected.check_length(received))
+    }
+
+    /// Checks a part of a body that begins at this position.
+    pub(super) fn check_part(
+        &self,
+        status: u16,
+        position: u64,
+        part: &[u8],
+    ) -> Result<(), ReplyError> {
+        self.expected(status).map_or(Ok(()), |expected| expected.check_part(position, part))
+    }
+}

@@ -1,0 +1,272 @@
+//! What is remembered of a good reply, so that the next one like it need not be parsed.
+//!
+//! A template holds the bytes of a reply that the parser has accepted. What is equal to it must be
+//! accepted too, and means the same. Values of header fields that do not matter to the parser are
+//! *masked* as soon as they are seen to differ at equal length: any value that the grammar allows
+//! stands for any other, because the parser reads over all of them.
+//!
+//! A template never decides that a reply is wrong. What differs from it is the parser's affair.
+
+use std::ops::Range;
+
+use super::{
+    head::{self, Framing, Head},
+    rules::{Ending, Rules},
+};
+use crate::codec::{Check, Fed, Persistence, Reply, ReplyError};
+
+/// The longest reply that is compared in one piece. Of longer ones the head is remembered; their
+/// bodies are compared with the expected one anyway.
+const WHOLE_REPLY_LIMIT_BYTES: usize = 256 * 1024;
+
+/// The most values that are masked in one head.
+const MASKS_LIMIT: usize = 16;
+
+/// After so many replies in a row that did not match, another one becomes the template.
+const MISSES_LIMIT: u32 = 64;
+
+/// The template of one thread, and how well it serves.
+#[derive(Clone, Debug)]
+pub(super) struct Memory {
+    template: Option<Box<Template>>,
+    /// Replies since the last one that matched.
+    misses: u32,
+    policy: Policy,
+}
+
+/// Whether anything is remembered.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Policy {
+    Remember,
+    #[cfg(any(test, feature = "fuzzing"))]
+    Never,
+}
+
+impl Memory {
+    /// Remembers nothing yet.
+    pub(super) const fn new() -> Self {
+        Self { template: None, misses: 0, policy: Policy::Remember }
+    }
+
+    /// Never remembers anything.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(super) const fn never() -> Self {
+        Self { template: None, misses: 0, policy: Policy::Never }
+    }
+
+    /// Forgets what it remembers.
+    pub(super) fn forget(&mut self) {
+        self.template = None;
+        self.misses = 0;
+    }
+
+    /// The verdict on bytes that begin with a whole reply that is known.
+    #[inline]
+    pub(super) fn whole_reply(&mut self, bytes: &[u8]) -> Option<Fed> {
+        let template = self.template.as_deref_mut()?;
+        let fed = template.whole_reply(bytes)?;
+        self.misses = 0;
+        Some(fed)
+    }
+
+    /// What the head means with which these bytes begin, and how long it is, if it is known.
+    pub(super) fn head_at_start(&mut self, bytes: &[u8]) -> Option<(Head, usize)> {
+        let template = self.template.as_deref_mut()?;
+        let head_bytes = template.head_bytes;
+        let head = bytes.get(..head_bytes)?;
+        template.is_like(head).then_some((template.head, head_bytes))
+    }
+
+    /// What a whole head means, and whether that had to be read.
+    pub(super) fn read_head(
+        &mut self,
+        rules: &Rules,
+        bytes: &[u8],
+    ) -> Result<(Head, Check), ReplyError> {
+        if let Some((head, head_bytes)) = self.head_at_start(bytes)
+            && head_bytes == bytes.len()
+        {
+            return Ok((head, Check::Fast));
+        }
+        let head = head::read(bytes)?;
+        if self.policy == Policy::Remember && head.status >= 200 {
+            self.remember_head(rules, bytes, &head);
+        }
+        Ok((head, Check::Slow))
+    }
+
+    fn remember_head(&mut self, rules: &Rules, bytes: &[u8], head: &Head) {
+        match &mut self.template {
+            Some(template) if self.misses < MISSES_LIMIT => template.learn_masks(bytes),
+            _ => {
+                if let Some(template) = Template::new(rules, bytes, *head) {
+                    self.template = Some(Box::new(template));
+                    self.misses = 0;
+                }
+            }
+        }
+    }
+
+    /// The parser has accepted a reply; `whole` is all of it, if it came in one piece.
+    pub(super) fn ended(&mut self, rules: &Rules, reply: &Reply, whole: Option<&[u8]>) {
+        if reply.check == Check::Fast {
+            self.misses = 0;
+            return;
+        }
+        self.misses = self.misses.saturating_add(1);
+        if let Some(template) = &mut self.template
+            && let Some(bytes) = whole
+            && (!template.knows_whole_replies() || self.misses >= MISSES_LIMIT)
+            && template.learn_chunks(rules, bytes)
+        {
+            self.misses = 0;
+        }
+    }
+}
+
+/// A good reply. Its head is always there, and behind it as much of the reply as is compared with
+/// the next one in the same piece.
+#[derive(Clone, Debug)]
+struct Template {
+    compared: Vec<u8>,
+    /// How long a reply is; `usize::MAX` where a reply cannot be told by comparison alone. What lies
+    /// behind the bytes that are compared may have any content.
+    reply_bytes: usize,
+    reply: Reply,
+    /// Where values are masked, in ascending order.
+    masks: Vec<Range<usize>>,
+    head: Head,
+    head_bytes: usize,
+    /// Where the values are that may be masked, in ascending order.
+    values: Vec<Range<usize>>,
+}
+
+impl Template {
+    /// The template of good replies that keep their connection, if this head is one of theirs.
+    fn new(rules: &Rules, bytes: &[u8], head: Head) -> Option<Self> {
+        if head.status >= 400 || head.persistence == Persistence::Close {
+            return None;
+        }
+        let mut compared = bytes.to_vec();
+        let mut reply_bytes = usize::MAX;
+        match rules.ending(&head) {
+            Ending::Bodiless => {
+                rules.check_length(head.status, 0).ok()?;
+                reply_bytes = bytes.len();
+            }
+            Ending::Framed(Framing::Length(length)) => {
+                rules.check_length(head.status, length).ok()?;
+                let room = WHOLE_REPLY_LIMIT_BYTES.saturating_sub(bytes.len());
+                let length = usize::try_from(length).ok().filter(|length| *length <= room);
+                let body = rules.expected(head.status).map(|body| body.whole(room));
+                if let Some(length) = length
+                    && body != Some(None)
+                {
+                    compared.extend_from_slice(body.flatten().unwrap_or_default());
+                    reply_bytes = bytes.len() + length;
+                }
+            }
+            // Learned when a reply is complete.
+            Ending::Framed(Framing::Chunked) => {}
+            Ending::Framed(Framing::UntilClose) => return None,
+        }
+        let values = head::values_without_meaning(bytes);
+        let is_date = |value: &&head::Value| value.name.eq_ignore_ascii_case("date");
+        let dates = values.iter().filter(is_date).take(MASKS_LIMIT);
+        Some(Self {
+            masks: dates.map(|value| value.place.clone()).collect(),
+            values: values.into_iter().map(|value| value.place).collect(),
+            compared,
+            reply_bytes,
+            reply: Reply {
+                status: Some(head.status),
+                interim_replies: 0,
+                persistence: head.persistence,
+                check: Check::Fast,
+            },
+            head,
+            head_bytes: bytes.len(),
+        })
+    }
+
+    const fn knows_whole_replies(&self) -> bool {
+        self.reply_bytes != usize::MAX
+    }
+
+    #[inline]
+    fn whole_reply(&mut self, bytes: &[u8]) -> Option<Fed> {
+        if bytes.len() < self.reply_bytes || !self.is_like(&bytes[..self.compared.len()]) {
+            return None;
+        }
+        Some(Fed { consumed: self.reply_bytes, reply: Some(self.reply) })
+    }
+
+    /// Whether bytes, the head at least, are the same as here except for what is masked.
+    #[inline]
+    fn is_like(&mut self, bytes: &[u8]) -> bool {
+        bytes == &self.compared[..bytes.len()] || self.is_like_behind_masks(bytes)
+    }
+
+    /// Takes over the masked values of what is alike, so that equal ones need no second look: many
+    /// replies have the same date.
+    fn is_like_behind_masks(&mut self, bytes: &[u8]) -> bool {
+        let mut from = 0;
+        for mask in &self.masks {
+            if bytes[from..mask.start] != self.compared[from..mask.start]
+                || !head::may_be_value(&bytes[mask.clone()])
+            {
+                return false;
+            }
+            from = mask.end;
+        }
+        if bytes[from..] != self.compared[from..bytes.len()] {
+            return false;
+        }
+        for mask in &self.masks {
+            self.compared[mask.clone()].copy_from_slice(&bytes[mask.clone()]);
+        }
+        true
+    }
+
+    /// Masks the values in which a good head of equal length differs, if it differs in nothing else
+    /// and they are not too many.
+    fn learn_masks(&mut self, bytes: &[u8]) {
+        if bytes.len() != self.head_bytes {
+            return;
+        }
+        let mut masks = Vec::new();
+        let mut from = 0;
+        for value in &self.values {
+            if bytes[from..value.start] != self.compared[from..value.start]
+                || !head::may_be_value(&bytes[value.clone()])
+            {
+                return;
+            }
+            let differs = bytes[value.clone()] != self.compared[value.clone()];
+            if differs || self.masks.contains(value) {
+                masks.push(value.clone());
+            }
+            from = value.end;
+        }
+        let same = bytes[from..] == self.compared[from..self.head_bytes];
+        if same && masks.len() <= MASKS_LIMIT {
+            self.masks = masks;
+        }
+    }
+
+    /// Learns how a whole reply with this head cuts its expected body into chunks. Says whether it
+    /// did. Where every body is right, its chunks are read instead: they may differ each time.
+    fn learn_chunks(&mut self, rules: &Rules, bytes: &[u8]) -> bool {
+        let is_chunked = rules.ending(&self.head) == Ending::Framed(Framing::Chunked);
+        let is_learned = is_chunked
+            && rules.expected(self.head.status).is_some()
+            && bytes.len() <= WHOLE_REPLY_LIMIT_BYTES
+            && bytes.get(..self.head_bytes).is_some_and(|head| self.is_like(head));
+        if is_learned {
+            self.compared.clear();
+            self.compared.extend_from_slice(bytes);
+            self.reply_bytes = bytes.len();
+        }
+        is_learned
+    }
+}

@@ -1,0 +1,103 @@
+//! Tests of what a hostile server may send: each gets its sentence, and none takes more memory than
+//! it may.
+
+use super::*;
+
+/// The sentence on these bytes, which is the same in one piece and byte by byte, remembered or not.
+#[track_caller]
+fn sentence(reply: &[u8]) -> String {
+    let http = http(None);
+    let whole = verdict(&http, &[reply]).unwrap_err();
+    let mut taught = Checker::new(&http);
+    taught.feed(HELLO).unwrap();
+    for remembering in [Checker::new(&http), taught] {
+        let mut checker = remembering;
+        let error = reply.chunks(1).find_map(|byte| checker.feed(byte).err());
+        assert_eq!(error.as_ref(), Some(&whole), "{}", reply.escape_ascii());
+    }
+    whole.to_string()
+}
+
+#[test]
+fn control_characters_and_single_line_ends_are_refused_everywhere() {
+    let rows: [(&[u8], &str); 11] = [
+        (b"HTTP/1.1 200 O\0K\r\n\r\n", "cannot be read: invalid response status"),
+        (b"HTTP/1.1 200 OK\r\nX\0: a\r\n\r\n", "cannot be read: invalid header name"),
+        (b"HTTP/1.1 200 OK\r\nX: a\0\r\n\r\n", "cannot be read: invalid header value"),
+        (b"HTTP/1.1 200 OK\r\nX: a\rb\r\n\r\n", "cannot be read: invalid header value"),
+        (b"HTTP/1.1 200 OK\r\nX: a\r\n b\r\n\r\n", "cannot be read: invalid header name"),
+        (b"HTTP/1.1 200 OK\r\nX : a\r\n\r\n", "cannot be read: invalid header name"),
+        (b"HTTP/1.1 099 OK\r\n\r\n", "the status is below 100"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a\0\r\n", "control character"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\rx", "a CR stands alone"),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: \0\r\n\r\n",
+            "the trailer has a control character",
+        ),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: a\rb\r\n\r\n",
+            "a CR stands alone",
+        ),
+    ];
+    for (reply, part) in rows {
+        let message = sentence(reply);
+        assert!(message.contains(part), "{}: {message}", reply.escape_ascii());
+    }
+}
+
+#[test]
+fn a_length_that_no_number_holds_is_refused_and_the_largest_one_is_waited_for() {
+    let head = |length: &str| format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\nx");
+    for length in ["18446744073709551616", "99999999999999999999999", "-1", "0x5", "5,5", "5 5"] {
+        let message = sentence(head(length).as_bytes());
+        assert!(message.contains("Content-Length is"), "{length}: {message}");
+    }
+    let largest = head("18446744073709551615");
+    assert_eq!(verdict(&http(None), &[largest.as_bytes()]), Ok(None));
+    let message = error(largest.as_bytes());
+    assert!(message.contains("18446744073709551615 bytes instead of 12"), "{message}");
+}
+
+#[test]
+fn a_chunk_of_the_largest_size_is_waited_for_and_a_larger_one_is_refused() {
+    let body = |size: &str| {
+        format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{size}\r\nx").into_bytes()
+    };
+    for size in ["ffffffffffffffff", "0000000000000000000000000001"] {
+        assert_eq!(verdict(&http(None), &[&body(size)]), Ok(None), "{size}");
+    }
+    for size in ["10000000000000000", "ffffffffffffffffffffffffff"] {
+        assert!(sentence(&body(size)).contains("a size is too large"), "{size}");
+    }
+}
+
+#[test]
+fn more_lines_than_any_sane_head_has_are_refused() {
+    let head = |lines| format!("HTTP/1.1 204 x\r\n{}\r\n", "X: y\r\n".repeat(lines));
+    assert!(verdict(&http(None), &[head(128).as_bytes()]).is_ok());
+    assert!(sentence(head(129).as_bytes()).contains("too many headers"));
+}
+
+#[test]
+fn an_endless_extension_is_refused() {
+    let mut checker = Checker::new(&http(None));
+    checker.feed(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;").unwrap();
+    let failed = (0..10).find_map(|_| checker.feed(&[b'a'; 1000]).err());
+    assert_eq!(failed, Some(ReplyError::Chunk("the line with a size is too long")));
+}
+
+#[test]
+fn the_memory_for_heads_is_bounded_and_given_back() {
+    let mut checker = Checker::new(&http(None));
+    checker.feed(b"HTTP/1.1 200 OK\r\nX: ").unwrap();
+    while checker.feed(b"aaaaaaaa").is_ok() {
+        assert!(checker.connection.head_capacity() <= 2 * HEAD_LIMIT_BYTES);
+    }
+    checker.restart();
+    assert!(checker.connection.head_capacity() <= 1024);
+
+    checker.feed(b"HTTP/1.1 200 OK\r\nX: ").unwrap();
+    checker.feed(&[b'a'; 60_000]).unwrap();
+    assert!(checker.feed(b"\r\nContent-Length: 0\r\n\r\n").unwrap().reply.is_some());
+    assert!(checker.connection.head_capacity() <= 1024);
+}

@@ -1,0 +1,245 @@
+//! Tests of the reply checker by property. The most important one: what is remembered never changes
+//! a verdict.
+
+use super::*;
+use proptest::prelude::*;
+
+const BODY: &[u8] = b"Hello world!";
+
+/// Valid replies with the expected body, framed in every way that its end can be told from.
+fn reply_that_ends() -> impl Strategy<Value = Vec<u8>> {
+    let field = (0usize..6, "[ -~]{0,3}|[ -~]{25}").prop_map(|(name, value)| {
+        let name = ["Date", "date", "X-Id", "Age", "Server", "Connection"][name];
+        let value = if name == "Connection" { "keep-alive" } else { value.trim() };
+        format!("{name}: {value}\r\n")
+    });
+    let fields = proptest::collection::vec(field, 0..4);
+    let interim = prop_oneof![4 => Just(false), 1 => Just(true)];
+    (fields, 0usize..4, interim, 0usize..12, 0u8..4).prop_map(
+        |(fields, before, interim, cut, framing)| {
+            let before = before.min(fields.len());
+            let mut reply = Vec::new();
+            if interim {
+                reply.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
+            }
+            reply.extend_from_slice(b"HTTP/1.1 200 OK\r\n");
+            reply.extend(fields[..before].concat().bytes());
+            reply.extend_from_slice(match framing {
+                0 | 1 => b"Content-Length: 12\r\n",
+                _ => b"Transfer-Encoding: chunked\r\n",
+            });
+            reply.extend(fields[before..].concat().bytes());
+            reply.extend_from_slice(b"\r\n");
+            match framing {
+                0 | 1 => reply.extend_from_slice(BODY),
+                _ => reply.extend(chunks(cut)),
+            }
+            reply
+        },
+    )
+}
+
+/// The body in one or two chunks.
+fn chunks(cut: usize) -> Vec<u8> {
+    let (a, b) = BODY.split_at(cut);
+    let mut chunked = Vec::new();
+    for chunk in [a, b].into_iter().filter(|chunk| !chunk.is_empty()) {
+        chunked.extend(format!("{:x}\r\n", chunk.len()).bytes());
+        chunked.extend_from_slice(chunk);
+        chunked.extend_from_slice(b"\r\n");
+    }
+    chunked.extend_from_slice(if cut == 3 { b"0\r\nX: y\r\n\r\n" } else { b"0\r\n\r\n" });
+    chunked
+}
+
+/// Valid replies that may also end with the connection.
+fn valid_reply() -> impl Strategy<Value = Vec<u8>> {
+    let until_close = Just(b"HTTP/1.1 200 OK\r\nX: y\r\n\r\nHello world!".to_vec());
+    prop_oneof![4 => reply_that_ends(), 1 => until_close]
+}
+
+/// The pieces between the cuts, which may lie anywhere.
+fn split<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
+    let mut places: Vec<usize> = cuts.iter().map(|cut| cut % (bytes.len() + 1)).collect();
+    places.extend([0, bytes.len()]);
+    places.sort_unstable();
+    let pieces = places.windows(2).map(|pair| &bytes[pair[0]..pair[1]]);
+    pieces.filter(|piece| !piece.is_empty()).collect()
+}
+
+/// What comes of a stream of replies on one connection: where each of them ends and what it is, and
+/// how the stream ends. How the replies were checked is counted apart.
+#[derive(Debug, PartialEq)]
+struct Course {
+    replies: Vec<(usize, Reply)>,
+    end: Result<Option<Reply>, ReplyError>,
+}
+
+fn course(http: &Http1, connection: &mut Http1Connection, pieces: &[&[u8]]) -> Course {
+    let mut http = http.clone();
+    course_on(&mut http, connection, pieces).0
+}
+
+fn course_on(
+    http: &mut Http1,
+    connection: &mut Http1Connection,
+    pieces: &[&[u8]],
+) -> (Course, usize) {
+    let (mut replies, mut at, mut fast) = (Vec::new(), 0, 0);
+    for piece in pieces {
+        let mut rest = *piece;
+        while !rest.is_empty() {
+            match http.feed(connection, rest) {
+                Ok(fed) => {
+                    at += fed.consumed;
+                    rest = &rest[fed.consumed..];
+                    let Some(reply) = fed.reply else { continue };
+                    fast += usize::from(reply.check == Check::Fast);
+                    replies.push((at, Reply { check: Check::Slow, ..reply }));
+                }
+                Err(error) => return (Course { replies, end: Err(error) }, fast),
+            }
+        }
+    }
+    let end = http.finish(connection);
+    (Course { replies, end }, fast)
+}
+
+/// A codec that remembers these replies, as far as they are worth it.
+fn taught(http: &Http1, lessons: &[Vec<u8>]) -> Http1 {
+    let mut http = http.clone();
+    for lesson in lessons {
+        let mut connection = http.connection(0);
+        http.feed(&mut connection, lesson).unwrap();
+    }
+    http
+}
+
+fn some_rules() -> impl Strategy<Value = Http1> {
+    prop_oneof![3 => Just(Some(BODY)), 1 => Just(None)].prop_map(http)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn any_split_of_a_valid_reply_gives_the_same_verdict(
+        reply in valid_reply(), cuts in proptest::collection::vec(any::<usize>(), 0..12),
+        lessons in proptest::collection::vec(reply_that_ends(), 0..3)
+    ) {
+        let alone = http(Some(BODY)).by_parser_alone();
+        let whole = course(&alone, &mut alone.connection(0), &[&reply]);
+        let remembering = taught(&http(Some(BODY)), &lessons);
+        let accepted = whole.replies.len() == 1 || matches!(whole.end, Ok(Some(_)));
+        prop_assert!(accepted, "{:?}", whole);
+        for codec in [&alone, &remembering] {
+            for pieces in [vec![&reply[..]], split(&reply, &cuts), reply.chunks(1).collect()] {
+                prop_assert_eq!(&whole, &course(codec, &mut codec.connection(0), &pieces));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_remembered_never_changes_a_verdict(
+        codec in some_rules(),
+        lessons in proptest::collection::vec(reply_that_ends(), 1..4),
+        spoiled in proptest::collection::vec((any::<usize>(), any::<usize>(), spoiler()), 0..4),
+        cuts in proptest::collection::vec(any::<usize>(), 0..12)
+    ) {
+        // Streams of what was learned, some of it spoiled: near to what is remembered, and wrong
+        // in every way, or right in another.
+        let mut stream = [lessons.clone(), lessons.clone()].concat();
+        for (which, at, spoiler) in spoiled {
+            let which = which % stream.len();
+            spoiler.spoil(&mut stream[which], at);
+        }
+        let stream = stream.concat();
+        let pieces = split(&stream, &cuts);
+        let mut remembering = taught(&codec, &lessons);
+        let mut connection = remembering.connection(0);
+        let (found, _) = course_on(&mut remembering, &mut connection, &pieces);
+        let alone = codec.by_parser_alone();
+        prop_assert_eq!(found, course(&alone, &mut alone.connection(0), &pieces));
+    }
+
+    #[test]
+    fn a_reply_like_the_last_one_is_found_by_comparison(
+        reply in reply_that_ends(), codec in some_rules()
+    ) {
+        let expects = codec.expects_body();
+        let mut codec = taught(&codec, &[reply.clone(), reply.clone()]);
+        let mut connection = codec.connection(0);
+        let (course, fast) = course_on(&mut codec, &mut connection, &[&reply]);
+        let text = String::from_utf8(reply).unwrap();
+        let read = text.contains("100 Continue") || (!expects && text.contains("chunked"));
+        prop_assert_eq!((course.replies.len(), fast), (1, usize::from(!read)));
+    }
+
+    #[test]
+    fn a_spoiled_reply_is_judged_the_same_however_it_is_split(
+        reply in valid_reply(), at in any::<usize>(), with in any::<u8>(),
+        cuts in proptest::collection::vec(any::<usize>(), 0..12)
+    ) {
+        let http = http(Some(BODY));
+        let mut reply = reply;
+        let at = at % reply.len();
+        reply[at] = with;
+        let whole = course(&http, &mut http.connection(0), &[&reply]);
+        let parts = course(&http, &mut http.connection(0), &split(&reply, &cuts));
+        prop_assert_eq!(&whole.replies, &parts.replies);
+        prop_assert_eq!(whole.end.as_ref().ok(), parts.end.as_ref().ok());
+    }
+
+    #[test]
+    fn no_input_panics(pieces in proptest::collection::vec(any::<Vec<u8>>(), 0..8)) {
+        let mut checker = Checker::new(&http(Some(BODY)));
+        for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
+            if checker.feed(piece).is_err() {
+                checker.restart();
+            }
+        }
+        let _ = checker.finish();
+    }
+}
+
+/// How a reply is changed at a place.
+#[derive(Clone, Debug)]
+enum Spoiler {
+    Replace(u8),
+    Insert(u8),
+    Remove,
+    Exchange(Vec<u8>),
+}
+
+impl Spoiler {
+    fn spoil(&self, reply: &mut Vec<u8>, at: usize) {
+        let at = at % reply.len();
+        match self {
+            Self::Replace(byte) => reply[at] = *byte,
+            Self::Insert(byte) => reply.insert(at, *byte),
+            Self::Remove => {
+                if reply.len() > 1 {
+                    reply.remove(at);
+                }
+            }
+            Self::Exchange(bytes) => {
+                let end = reply.len().min(at + bytes.len());
+                reply[at..end].copy_from_slice(&bytes[..end - at]);
+            }
+        }
+    }
+}
+
+fn spoiler() -> impl Strategy<Value = Spoiler> {
+    let telling = proptest::sample::select(&b"\r\n\0 :;0179aZ\x7f\x80"[..]);
+    let byte = prop_oneof![telling, any::<u8>()];
+    const PARTS: [&str; 7] =
+        ["\r\n", "\r\n\r\n", "close", "\r\nA: b\r\n", "0\r\n\r\n", "201", "HTTP/1.0"];
+    let part = proptest::sample::select(&PARTS[..]).prop_map(|part| part.as_bytes().to_vec());
+    prop_oneof![
+        byte.clone().prop_map(Spoiler::Replace),
+        byte.prop_map(Spoiler::Insert),
+        Just(Spoiler::Remove),
+        part.prop_map(Spoiler::Exchange),
+    ]
+}

@@ -1,0 +1,232 @@
+//! The first connection, which is waited for, and the sentences when it cannot be made.
+//!
+//! It goes the same way as those of the load, and finds out which of several endpoints answers and
+//! how long a connection takes. What is said on it is the preflight's.
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    fd::OwnedFd,
+    io::Errno,
+    net::{
+        SocketFlags,
+        sockopt::{self, Timeout},
+    },
+};
+use std::{
+    fs,
+    os::unix::fs::FileTypeExt,
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+use wirebench_schema::units::write_duration;
+
+use crate::{
+    dial::{Dialer, Endpoint, sources::Sources},
+    error::LoadError,
+};
+
+/// How often a wait looks whether it should be given up.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// The first connection.
+#[derive(Debug)]
+pub(crate) struct First {
+    /// Its socket.
+    pub(crate) socket: OwnedFd,
+    /// Where it leads.
+    pub(crate) endpoint: Endpoint,
+    /// How long it took to make it.
+    pub(crate) took: Duration,
+}
+
+/// How long to wait, and for what to give up before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience<'a> {
+    /// How long one attempt may take.
+    pub(crate) timeout: Duration,
+    /// Ends the wait.
+    pub(crate) stop: &'a AtomicBool,
+}
+
+/// Tries one endpoint after the other. There is no connection and no error when it was told to
+/// stop.
+pub(crate) fn connect(
+    endpoints: &[Endpoint],
+    sources: &Sources,
+    patience: Patience<'_>,
+) -> Result<Option<First>, LoadError> {
+    let mut failure = None;
+    for endpoint in endpoints {
+        let began = Instant::now();
+        let dialer = Dialer::new(endpoint.clone(), sources.clone());
+        match dialer.dial_and_wait(patience) {
+            Ok(None) => return Ok(None),
+            Ok(Some(socket)) => {
+                let (endpoint, took) = (endpoint.clone(), began.elapsed());
+                return Ok(Some(First { socket, endpoint, took }));
+            }
+            Err(error) => failure = explain(endpoint, error, patience.timeout).or(failure),
+        }
+    }
+    let all = || endpoints.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
+    Err(failure.unwrap_or_else(|| LoadError::NothingListens { addresses: all() }))
+}
+
+impl Dialer {
+    /// Makes the connection with number 0, and waits until it stands.
+    fn dial_and_wait(&self, patience: Patience<'_>) -> Result<Option<OwnedFd>, Errno> {
+        let deadline = Instant::now().checked_add(patience.timeout);
+        let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let is_stopped = || patience.stop.load(Ordering::Relaxed);
+        match &self.route.endpoint {
+            Endpoint::Ip(_) => {
+                let socket = self.dial(0)?;
+                let slice = Timespec { tv_sec: 0, tv_nsec: i64::from(SLICE.subsec_nanos()) };
+                while !is_stopped() {
+                    let mut watched = [PollFd::new(&socket, PollFlags::OUT)];
+                    match poll(&mut watched, Some(&slice)) {
+                        Ok(0) | Err(Errno::INTR) if is_late() => return Err(Errno::TIMEDOUT),
+                        Ok(0) | Err(Errno::INTR) => {}
+                        Ok(_) => return sockopt::socket_error(&socket)?.map(|()| Some(socket)),
+                        Err(error) => return Err(error),
+                    }
+                }
+            }
+            Endpoint::Unix(_) => {
+                // A backlog that is full cannot be polled for, but a blocking call waits for it.
+                let socket = self.socket(0, SocketFlags::empty())?;
+                sockopt::set_socket_timeout(&socket, Timeout::Send, Some(SLICE))?;
+                while !is_stopped() {
+                    match self.connect(&socket) {
+                        Ok(()) => return Ok(Some(socket)),
+                        Err(Errno::AGAIN | Errno::INTR) if is_late() => return Err(Errno::AGAIN),
+                        Err(Errno::AGAIN | Errno::INTR) => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Why there is no connection. That nothing listens on an address is told for all of them together.
+fn explain(endpoint: &Endpoint, error: Errno, timeout: Duration) -> Option<LoadError> {
+    let address = match endpoint {
+        Endpoint::Unix(address) => {
+            return Some(explain_unix(&super::path_of(address), error, timeout));
+        }
+        Endpoint::Ip(address) => address.to_string(),
+    };
+    let reason = match error {
+        Errno::CONNREFUSED => return None,
+        Errno::TIMEDOUT => format!("no answer within {}", write_duration(timeout)),
+        Errno::ADDRNOTAVAIL => {
+            let sentence = format!(
+                "no local port is free for a connection to {address}: wait a minute until closed \
+                 ones have left TIME_WAIT, or give --source another address of this host"
+            );
+            return Some(LoadError::Configuration(sentence));
+        }
+        other => other.to_string(),
+    };
+    Some(LoadError::Connect { address, reason })
+}
+
+fn explain_unix(path: &str, error: Errno, timeout: Duration) -> LoadError {
+    let is_socket = || fs::metadata(path).is_ok_and(|file| file.file_type().is_socket());
+    let (reason, next_step) = match error {
+        Errno::NOENT => ("there is no such file", "start the server first, or check the path"),
+        Errno::ACCESS => (
+            "permission denied",
+            "run as a user who may write to it and enter the folders above it",
+        ),
+        // The kernel refuses alike what nobody listens on and what is no socket at all.
+        Errno::CONNREFUSED if is_socket() => (
+            "nothing listens on it",
+            "start the server first; the file of a socket outlives its server",
+        ),
+        Errno::CONNREFUSED => ("it is not a socket", "check the path"),
+        Errno::PROTOTYPE => ("it is a socket, but not one for streams", "check the path"),
+        Errno::AGAIN => {
+            let reason = format!("its backlog stayed full for {}", write_duration(timeout));
+            let (path, next_step) = (path.to_owned(), "check that the server accepts connections");
+            return LoadError::UnixSocket { path, reason, next_step: next_step.to_owned() };
+        }
+        other => {
+            let (path, reason) = (path.to_owned(), other.to_string());
+            return LoadError::UnixSocket { path, reason, next_step: "check the path".to_owned() };
+        }
+    };
+    let (reason, next_step) = (reason.to_owned(), next_step.to_owned());
+    LoadError::UnixSocket { path: path.to_owned(), reason, next_step }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{
+        net::TcpListener,
+        os::unix::net::{UnixDatagram, UnixListener},
+    };
+
+    const TIMEOUT: Duration = Duration::from_millis(300);
+
+    fn try_connect(endpoints: &[Endpoint]) -> Result<Option<First>, LoadError> {
+        let stop = AtomicBool::new(false);
+        connect(endpoints, &Sources::default(), Patience { timeout: TIMEOUT, stop: &stop })
+    }
+
+    fn unix_sentence(path: &std::path::Path) -> String {
+        let endpoint = Endpoint::unix(path.to_str().unwrap()).unwrap();
+        try_connect(&[endpoint]).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_port_without_a_listener_is_named_with_the_next_step() {
+        let message =
+            try_connect(&[Endpoint::Ip("127.0.0.1:9".parse().unwrap())]).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "nothing listens on 127.0.0.1:9: start the server first, or check the port"
+        );
+    }
+
+    #[test]
+    fn one_endpoint_after_the_other_is_tried() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (good, bad) = (listener.local_addr().unwrap(), "127.0.0.1:9".parse().unwrap());
+        let first = try_connect(&[Endpoint::Ip(bad), Endpoint::Ip(good)]).unwrap().unwrap();
+        assert_eq!(first.endpoint, Endpoint::Ip(good));
+    }
+
+    #[test]
+    fn each_way_in_which_a_unix_socket_cannot_be_connected_to_has_its_sentence() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        assert!(unix_sentence(&path("none")).contains("(there is no such file): start the server"));
+        std::fs::write(path("file"), "").unwrap();
+        assert!(unix_sentence(&path("file")).contains("(it is not a socket): check the path"));
+        drop(UnixListener::bind(path("gone")).unwrap());
+        assert!(unix_sentence(&path("gone")).contains("(nothing listens on it): start the server"));
+        let _datagram = UnixDatagram::bind(path("datagram")).unwrap();
+        assert!(unix_sentence(&path("datagram")).contains("not one for streams"));
+        assert!(unix_sentence(&path("file/x")).contains("check the path"));
+        let denied = explain_unix("x", Errno::ACCESS, TIMEOUT).to_string();
+        assert!(denied.contains("(permission denied): run as a user"), "{denied}");
+    }
+
+    #[test]
+    fn a_backlog_that_stays_full_is_told_after_the_timeout_and_a_stop_ends_the_wait() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("full");
+        let listener = UnixListener::bind(&path).unwrap();
+        rustix::net::listen(&listener, 0).unwrap();
+        let endpoint = Endpoint::unix(path.to_str().unwrap()).unwrap();
+        let _held = try_connect(std::slice::from_ref(&endpoint)).unwrap().unwrap();
+        assert!(unix_sentence(&path).contains("its backlog stayed full for 300ms"));
+        let stop = AtomicBool::new(true);
+        let patience = Patience { timeout: TIMEOUT, stop: &stop };
+        assert!(connect(&[endpoint], &Sources::default(), patience).unwrap().is_none());
+    }
+}

@@ -1,0 +1,319 @@
+//! Completion. In the steady state a round over all connections costs one system call: it submits
+//! one send for each request, and brings the replies that have arrived.
+//!
+//! Each connection has one receive in flight that goes on until it is told otherwise, and takes its
+//! buffers from those of the thread. Sends are silent: they are over when the system call returns,
+//! and only what a socket had no room for comes back. A turn tells the director what became of its
+//! sends before it tells of any arrival, since that is the older news.
+//!
+//! Requests name sockets by their descriptors, which the kernel looks up when they are submitted. So
+//! what is wanted is only noted while the director is asked, and what is wanted of a connection that
+//! is gone by the end of the turn is never submitted. Not here: how a ring works, which is the crate
+//! `uring`'s; `places` keeps what is known of each connection.
+
+mod places;
+
+use rustix::{fd::AsFd, io::Errno, net::sockopt};
+use std::{io, mem};
+use wirebench_uring::{Arrival, Exchange, LONGEST_SEND_BYTES, Request, Shape, Wait};
+
+use self::places::{Number, Operation, Output, Places};
+use crate::{
+    director::{Action, Command, Director},
+    engine::{Engine, Equipment},
+    error::LoadError,
+};
+
+/// How many requests fit before they are submitted. Small, so that the queue stays in the cache; who
+/// has more of them at once pays one more system call for as many.
+const SUBMISSION_ENTRIES: u32 = 512;
+
+/// How many completions fit. More than that are kept by the kernel, at a price, and are not lost.
+const COMPLETION_ENTRIES: u32 = 4096;
+
+/// Bytes of all buffers of a thread together, apart from the gaps between them. They are used in
+/// turn, and all of them are to stay in the second-level cache.
+const BUFFERS_BYTES: usize = 1 << 20;
+
+/// What of it a buffer has at least and at most.
+const BUFFER_BYTES: std::ops::RangeInclusive<usize> = 2 * 1024..=64 * 1024;
+
+/// What a buffer has as long as nobody knows how long replies are: enough for most, and few enough
+/// pieces of a long one.
+const UNKNOWN_BUFFER_BYTES: usize = 8 * 1024;
+
+/// The gap between two buffers: one cache line, so that their beginnings do not all compete for the
+/// same few places of the first-level cache.
+const GAP_BYTES: usize = 64;
+
+/// The engine of one thread.
+pub(crate) struct IoUringEngine {
+    equipment: Equipment,
+    exchange: Exchange,
+    connections: Connections,
+}
+
+/// Whether a round may wait for news.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Haste {
+    MayWait,
+    GoesOnAtOnce,
+}
+
+/// All that is known of the connections, apart from the ring that moves their bytes.
+#[derive(Debug)]
+struct Connections {
+    places: Places,
+    /// What the next round submits for each of these.
+    wanted: Vec<Number>,
+    /// What the last round has submitted.
+    submitted: Vec<Number>,
+    /// What the next round ends.
+    to_cancel: Vec<Number>,
+}
+
+impl Connections {
+    fn new(places: usize) -> Self {
+        let (wanted, submitted, to_cancel) = (Vec::new(), Vec::new(), Vec::new());
+        Self { places: Places::new(places), wanted, submitted, to_cancel }
+    }
+
+    fn carry_out<D: Director>(&mut self, director: &mut D, command: Command, tools: &Equipment) {
+        match command {
+            Command::Connect(slot) => match tools.dialer.dial(tools.numbers.of(slot)) {
+                Ok(socket) => {
+                    let number = self.places.occupy(slot, socket);
+                    self.wanted.push(number);
+                }
+                Err(error) => {
+                    let action = director.failed(slot, error, tools.clock.now_ns());
+                    self.act(slot, action);
+                }
+            },
+            Command::Send(slot) => self.act(slot, Action::Send),
+            Command::Close(slot) => self.act(slot, Action::Close),
+        }
+    }
+
+    /// Notes what the director answered.
+    fn act(&mut self, slot: usize, action: Action) {
+        match action {
+            Action::Wait => {}
+            Action::Send => self.wanted.extend(self.places.want_send(slot)),
+            Action::Close => self.to_cancel.extend(self.places.clear(slot).into_iter().flatten()),
+        }
+    }
+
+    /// What the next round submits: first what it ends, then the rest in the order in which it was
+    /// wanted.
+    fn requests<'a, D: Director>(&'a self, director: &'a D) -> impl Iterator<Item = Request<'a>> {
+        let cancel = |number: &Number| Request::Cancel { number: number.bits() };
+        let start = |number: &Number| {
+            let socket = self.places.socket(*number)?.as_fd();
+            let (slot, number) = (number.slot(), *number);
+            match number.operation() {
+                Operation::Connect | Operation::Room => {
+                    Some(Request::AwaitOutput { socket, number: number.bits() })
+                }
+                Operation::Receive => Some(Request::Receive { socket, number: number.bits() }),
+                Operation::Send => {
+                    let bytes = &director.outgoing(slot)[..self.places.sending(slot)];
+                    Some(Request::Send { socket, bytes, number: number.bits() })
+                }
+            }
+        };
+        self.to_cancel.iter().map(cancel).chain(self.submitted.iter().filter_map(start))
+    }
+
+    /// Fixes what the next round submits. Says whether it may wait: where more is left to send than
+    /// one send takes, the next round has to follow at once.
+    fn prepare<D: Director>(&mut self, director: &D) -> Haste {
+        mem::swap(&mut self.wanted, &mut self.submitted);
+        let (places, mut haste) = (&mut self.places, Haste::MayWait);
+        self.submitted.retain(|number| {
+            if places.socket(*number).is_none() {
+                return false;
+            }
+            if number.operation() != Operation::Send {
+                return true;
+            }
+            let slot = number.slot();
+            let outgoing = director.outgoing(slot).len();
+            if outgoing > LONGEST_SEND_BYTES || !director.outgoing_is_all(slot) {
+                haste = Haste::GoesOnAtOnce;
+            }
+            let bytes = outgoing.min(LONGEST_SEND_BYTES);
+            if bytes == 0 {
+                places.take_output(slot);
+            } else {
+                places.send(slot, bytes);
+            }
+            bytes > 0
+        });
+        haste
+    }
+
+    /// Tells the director what became of the sends of a round.
+    fn tell_sent<D: Director>(&mut self, director: &mut D, tools: &Equipment) {
+        for index in 0..self.submitted.len() {
+            let number = self.submitted[index];
+            if number.operation() != Operation::Send {
+                continue;
+            }
+            let slot = number.slot();
+            let action = match self.places.take_output(slot) {
+                Output::Sending { bytes } => director.sent(slot, bytes),
+                Output::FellShort { result } => match count(result) {
+                    Ok(bytes) => self.sent_in_part(director, slot, bytes),
+                    Err(Errno::AGAIN | Errno::INTR) => self.sent_in_part(director, slot, 0),
+                    Err(error) => director.failed(slot, error, tools.clock.now_ns()),
+                },
+                Output::Idle | Output::Wanted | Output::AwaitsRoom => {
+                    unreachable!("the round has sent")
+                }
+            };
+            self.act(slot, action);
+        }
+        self.submitted.clear();
+    }
+
+    /// What is left is sent when there is room for it.
+    fn sent_in_part<D: Director>(&mut self, director: &mut D, slot: usize, sent: usize) -> Action {
+        self.wanted.push(self.places.await_room(slot));
+        if sent == 0 { Action::Wait } else { director.sent(slot, sent) }
+    }
+
+    /// Something has come. What was meant for an earlier connection in the same place is dropped.
+    fn arrived<D: Director>(
+        &mut self,
+        director: &mut D,
+        arrival: Arrival<'_>,
+        now_ns: impl Fn() -> u64,
+    ) {
+        let number = Number::from_bits(arrival.number);
+        let slot = number.slot();
+        if self.places.socket(number).is_none() {
+            return;
+        }
+        match number.operation() {
+            Operation::Connect => self.connected(director, slot, arrival.result, now_ns()),
+            Operation::Receive => self.received(director, slot, arrival, now_ns()),
+            Operation::Room => {
+                self.places.take_output(slot);
+                self.act(slot, Action::Send);
+            }
+            Operation::Send => unreachable!("they are told apart"),
+        }
+    }
+
+    fn connected<D: Director>(&mut self, director: &mut D, slot: usize, result: i32, now_ns: u64) {
+        let Some(number) = self.places.connected(slot) else { return };
+        let Some(socket) = self.places.socket(number) else { return };
+        let result = count(result).and_then(|_| sockopt::socket_error(socket)?);
+        let action = match result {
+            Ok(()) => {
+                self.wanted.push(number);
+                director.connected(slot, now_ns)
+            }
+            Err(error) => director.failed(slot, error, now_ns),
+        };
+        self.act(slot, action);
+    }
+
+    fn received<D: Director>(
+        &mut self,
+        director: &mut D,
+        slot: usize,
+        arrival: Arrival<'_>,
+        now_ns: u64,
+    ) {
+        let action = match count(arrival.result) {
+            Ok(0) => director.finished(slot, now_ns),
+            Ok(_) => {
+                if !arrival.more {
+                    self.receive_again(slot);
+                }
+                director.received(slot, arrival.bytes, now_ns)
+            }
+            // No buffer was left, or something passing.
+            Err(Errno::NOBUFS | Errno::INTR | Errno::AGAIN) => {
+                if !arrival.more {
+                    self.receive_again(slot);
+                }
+                return;
+            }
+            Err(error) => director.failed(slot, error, now_ns),
+        };
+        self.act(slot, action);
+    }
+
+    fn receive_again(&mut self, slot: usize) {
+        self.wanted.push(self.places.number(slot, Operation::Receive));
+    }
+}
+
+impl Engine for IoUringEngine {
+    fn new(equipment: Equipment) -> Result<Self, LoadError> {
+        let shape = shape(equipment.reply_bytes_hint);
+        let exchange = Exchange::new(SUBMISSION_ENTRIES, COMPLETION_ENTRIES, shape)
+            .map_err(|source| failure("set up a ring", source))?;
+        let connections = Connections::new(equipment.places);
+        Ok(Self { equipment, exchange, connections })
+    }
+
+    fn turn<D: Director>(&mut self, director: &mut D) -> Result<(), LoadError> {
+        let Self { equipment, exchange, connections } = self;
+        let clock = equipment.clock;
+        director.tick(clock.now_ns());
+        while let Some(command) = director.next_command(clock.now_ns()) {
+            connections.carry_out(director, command, equipment);
+        }
+        if director.is_over() {
+            return Ok(());
+        }
+        let haste = connections.prepare(director);
+        let wakes_at_ns = director.wakes_at();
+        let wait = || match equipment.sleep_ns(clock.now_ns(), wakes_at_ns) {
+            sleep_ns if haste == Haste::MayWait && sleep_ns > 0 => Wait::AtMost(sleep_ns),
+            _ => Wait::Not,
+        };
+        exchange
+            .round(connections.requests(director), wait)
+            .map_err(|source| failure("exchange bytes", source))?;
+        connections.to_cancel.clear();
+        for (number, result) in exchange.unsent() {
+            connections.places.fell_short(Number::from_bits(number).slot(), result);
+        }
+        connections.tell_sent(director, equipment);
+        let ready = connections.places.count_news(exchange.numbers().map(Number::from_bits));
+        let possible = equipment.places.min(exchange.buffers());
+        director.found(ready.min(possible), possible);
+        exchange.arrivals(|arrival| connections.arrived(director, arrival, || clock.now_ns()));
+        Ok(())
+    }
+}
+
+/// The count in a result, or the error.
+fn count(result: i32) -> Result<usize, Errno> {
+    usize::try_from(result).map_err(|_| Errno::from_raw_os_error(result.saturating_neg()))
+}
+
+/// Buffers for replies of about so many bytes, or of any length.
+fn shape(reply_bytes_hint: usize) -> Shape {
+    let longest = *BUFFER_BYTES.end();
+    let bytes = match reply_bytes_hint {
+        0 => UNKNOWN_BUFFER_BYTES,
+        known => known.min(longest).next_power_of_two().max(*BUFFER_BYTES.start()),
+    };
+    Shape {
+        buffers: u16::try_from(BUFFERS_BYTES / bytes).unwrap_or(u16::MAX),
+        buffer_bytes: u32::try_from(bytes + GAP_BYTES).unwrap_or(u32::MAX),
+    }
+}
+
+fn failure(action: &'static str, source: io::Error) -> LoadError {
+    LoadError::Engine { engine: "io_uring", action, source }
+}
+
+#[cfg(test)]
+mod tests;

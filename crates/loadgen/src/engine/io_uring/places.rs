@@ -1,0 +1,292 @@
+//! What is known of each connection, and how it is named towards the kernel. It submits nothing.
+
+use rustix::fd::OwnedFd;
+
+/// What a request is for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Operation {
+    /// Tell how an attempt to connect has ended.
+    Connect,
+    /// Receive until told otherwise.
+    Receive,
+    /// Tell when there is room for output.
+    Room,
+    /// Send at once.
+    Send,
+}
+
+const OPERATIONS: [Operation; 4] =
+    [Operation::Connect, Operation::Receive, Operation::Room, Operation::Send];
+
+/// How many bits of a generation a number keeps. After so many connections in one place the numbers
+/// repeat, and by then nothing of the first is in flight.
+const GENERATION_BITS: u32 = 24;
+const GENERATION_MASK: u32 = (1 << GENERATION_BITS) - 1;
+
+/// Names a request of one connection: operation, generation and place, from the highest bit down.
+/// The highest bits are left to others.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Number(u64);
+
+#[allow(clippy::cast_possible_truncation, reason = "each field is taken out as such")]
+impl Number {
+    fn new(slot: usize, generation: u32, operation: Operation) -> Self {
+        let operation = (operation as u64) << (32 + GENERATION_BITS);
+        Self(operation | u64::from(generation) << 32 | slot as u64)
+    }
+
+    /// A number that came back.
+    pub(super) const fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// What the kernel is to give back.
+    pub(super) const fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// The place.
+    pub(super) const fn slot(self) -> usize {
+        (self.0 & u32::MAX as u64) as usize
+    }
+
+    const fn generation(self) -> u32 {
+        (self.0 >> 32) as u32 & GENERATION_MASK
+    }
+
+    /// What the request is for.
+    pub(super) const fn operation(self) -> Operation {
+        OPERATIONS[(self.0 >> (32 + GENERATION_BITS)) as usize]
+    }
+}
+
+/// How far a connection is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Stage {
+    /// There is none.
+    Free,
+    /// It is being made.
+    Connecting,
+    /// It stands, and a receive is in flight or wanted.
+    Open,
+}
+
+/// What becomes of a connection's output.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Output {
+    /// Nothing is to be sent, or nobody has said so.
+    Idle,
+    /// The next round sends.
+    Wanted,
+    /// This round sends so many bytes.
+    Sending {
+        /// How many.
+        bytes: usize,
+    },
+    /// The send of this round sent only so many bytes, or met an error.
+    FellShort {
+        /// What the kernel said.
+        result: i32,
+    },
+    /// The next send waits until the socket has room.
+    AwaitsRoom,
+}
+
+/// One place for a connection.
+#[derive(Debug)]
+struct Place {
+    socket: Option<OwnedFd>,
+    /// Tells what belongs to an earlier connection apart.
+    generation: u32,
+    stage: Stage,
+    output: Output,
+    /// The last round that brought news of it.
+    news: u32,
+}
+
+/// The places of one thread.
+#[derive(Debug)]
+pub(super) struct Places {
+    places: Vec<Place>,
+    /// The number of the round; wraps around.
+    round: u32,
+}
+
+impl Places {
+    pub(super) fn new(count: usize) -> Self {
+        let place = |_| Place {
+            socket: None,
+            generation: 0,
+            stage: Stage::Free,
+            output: Output::Idle,
+            news: 0,
+        };
+        Self { places: (0..count).map(place).collect(), round: 0 }
+    }
+
+    /// The name of a request of the connection that is in this place.
+    pub(super) fn number(&self, slot: usize, operation: Operation) -> Number {
+        Number::new(slot, self.places[slot].generation, operation)
+    }
+
+    /// The socket of the connection that the number belongs to, while that is the one in its place.
+    #[inline]
+    pub(super) fn socket(&self, number: Number) -> Option<&OwnedFd> {
+        let place = self.places.get(number.slot())?;
+        if place.generation == number.generation() { place.socket.as_ref() } else { None }
+    }
+
+    /// A connection is being made in this place. Names the request that tells how that ends.
+    pub(super) fn occupy(&mut self, slot: usize, socket: OwnedFd) -> Number {
+        let place = &mut self.places[slot];
+        debug_assert_eq!(place.stage, Stage::Free, "a place holds one connection");
+        place.socket = Some(socket);
+        place.stage = Stage::Connecting;
+        place.output = Output::Idle;
+        self.number(slot, Operation::Connect)
+    }
+
+    /// The attempt to connect has ended. Names the receive that a connection has, unless it has one.
+    pub(super) fn connected(&mut self, slot: usize) -> Option<Number> {
+        let place = &mut self.places[slot];
+        if place.stage != Stage::Connecting {
+            return None;
+        }
+        place.stage = Stage::Open;
+        Some(self.number(slot, Operation::Receive))
+    }
+
+    /// Closes the socket and makes its numbers stale. Names what may be in flight and keeps the
+    /// kernel's side of it open.
+    pub(super) fn clear(&mut self, slot: usize) -> [Option<Number>; 2] {
+        let place = &self.places[slot];
+        let input = match place.stage {
+            Stage::Free => return [None; 2],
+            Stage::Connecting => Operation::Connect,
+            Stage::Open => Operation::Receive,
+        };
+        let room = (place.output == Output::AwaitsRoom).then_some(Operation::Room);
+        let in_flight = [Some(input), room]
+            .map(|operation| operation.map(|operation| self.number(slot, operation)));
+        let place = &mut self.places[slot];
+        place.socket = None;
+        place.stage = Stage::Free;
+        place.output = Output::Idle;
+        place.generation = (place.generation + 1) & GENERATION_MASK;
+        in_flight
+    }
+
+    /// Names the send to submit, unless there is one or it has to wait.
+    pub(super) fn want_send(&mut self, slot: usize) -> Option<Number> {
+        let place = &mut self.places[slot];
+        if place.stage != Stage::Open || place.output != Output::Idle {
+            return None;
+        }
+        place.output = Output::Wanted;
+        Some(self.number(slot, Operation::Send))
+    }
+
+    /// The round sends so many bytes.
+    pub(super) fn send(&mut self, slot: usize, bytes: usize) {
+        self.places[slot].output = Output::Sending { bytes };
+    }
+
+    /// How many bytes the round sends.
+    pub(super) fn sending(&self, slot: usize) -> usize {
+        match self.places[slot].output {
+            Output::Sending { bytes } => bytes,
+            _ => 0,
+        }
+    }
+
+    /// A send of this round did not send everything.
+    pub(super) fn fell_short(&mut self, slot: usize, result: i32) {
+        let output = &mut self.places[slot].output;
+        debug_assert!(matches!(output, Output::Sending { .. }), "{output:?}");
+        *output = Output::FellShort { result };
+    }
+
+    /// What became of the output, which is idle from now on.
+    pub(super) fn take_output(&mut self, slot: usize) -> Output {
+        std::mem::replace(&mut self.places[slot].output, Output::Idle)
+    }
+
+    /// The next send waits for room. Names the request that tells of it.
+    pub(super) fn await_room(&mut self, slot: usize) -> Number {
+        self.places[slot].output = Output::AwaitsRoom;
+        self.number(slot, Operation::Room)
+    }
+
+    /// How many connections these numbers, all of one round, bring news of.
+    pub(super) fn count_news(&mut self, numbers: impl Iterator<Item = Number>) -> usize {
+        self.round = self.round.wrapping_add(1);
+        let mut count = 0;
+        for number in numbers {
+            if let Some(place) = self.places.get_mut(number.slot())
+                && place.generation == number.generation()
+                && place.news != self.round
+            {
+                place.news = self.round;
+                count += 1;
+            }
+        }
+        count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn socket() -> OwnedFd {
+        OwnedFd::from(std::fs::File::open("/dev/null").unwrap())
+    }
+
+    #[test]
+    fn a_number_keeps_its_parts_and_leaves_the_highest_bits_alone() {
+        for operation in OPERATIONS {
+            let number = Number::new(u32::MAX as usize, GENERATION_MASK, operation);
+            assert!(number.bits() < wirebench_uring::SILENT - 1);
+            let back = Number::from_bits(number.bits());
+            assert_eq!((back.slot(), back.generation()), (u32::MAX as usize, GENERATION_MASK));
+            assert_eq!(back.operation(), operation);
+        }
+    }
+
+    #[test]
+    fn numbers_of_an_earlier_connection_find_nothing() {
+        let mut places = Places::new(2);
+        let first = places.occupy(1, socket());
+        assert!(places.socket(first).is_some());
+        let receive = places.connected(1).unwrap();
+        assert_eq!(places.clear(1), [Some(receive), None]);
+        assert!(places.socket(receive).is_none());
+        let second = places.occupy(1, socket());
+        assert!(places.socket(first).is_none() && places.socket(receive).is_none());
+        assert!(places.socket(second).is_some());
+        assert_eq!(places.count_news([first, receive].into_iter()), 0);
+        assert_eq!(places.count_news([second, second].into_iter()), 1);
+    }
+
+    #[test]
+    fn a_connection_has_one_send_at_a_time_and_none_while_it_waits_for_room() {
+        let mut places = Places::new(1);
+        places.occupy(0, socket());
+        assert_eq!(places.want_send(0), None, "it is not connected yet");
+        places.connected(0);
+        let send = places.want_send(0).unwrap();
+        assert_eq!(places.want_send(0), None, "it sends already");
+        places.send(0, 10);
+        assert_eq!(places.sending(0), 10);
+        places.fell_short(0, 7);
+        assert_eq!(places.take_output(0), Output::FellShort { result: 7 });
+        let room = places.await_room(0);
+        assert_eq!(places.want_send(0), None, "it waits for room");
+        places.take_output(0);
+        assert_eq!(places.want_send(0), Some(send));
+        places.take_output(0);
+        places.await_room(0);
+        let receive = places.number(0, Operation::Receive);
+        assert_eq!(places.clear(0), [Some(receive), Some(room)]);
+    }
+}

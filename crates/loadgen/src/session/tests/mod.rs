@@ -1,0 +1,125 @@
+//! Tests with virtual time: no clock, no socket, every nanosecond given. `events` tells the session
+//! one thing after the other, `simulation` has it talk to servers of known delays.
+
+mod events;
+mod simulation;
+
+use super::*;
+use crate::{
+    codec::http1::Http1,
+    collector::{Collected, Collector},
+    director::Director,
+    plan::{Plan, Speech},
+};
+use hdrhistogram::Histogram;
+use rustix::io::Errno;
+use wirebench_schema::load::{ErrorCounts, LoadConfig};
+
+const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: h:1\r\n\r\n";
+const MS: u64 = 1_000_000;
+const TIMEOUT_NS: u64 = 1000 * MS;
+
+/// The load starts at 10 ms, the window goes from 20 to 120 ms.
+const EDGES: Edges = Edges { start_ns: 10 * MS, window_start_ns: 20 * MS, window_end_ns: 120 * MS };
+const COUNT_EDGES: Edges = Edges { window_end_ns: u64::MAX, ..EDGES };
+
+fn config(connections: usize) -> LoadConfig {
+    let mut config = LoadConfig::new("http://h:1/".parse().unwrap());
+    config.timeout = std::time::Duration::from_nanos(TIMEOUT_NS);
+    config.threads = 1;
+    config.connections = connections;
+    config
+}
+
+fn session(connections: usize, quota: Option<u64>) -> Session<Http1> {
+    session_of(&config(connections), quota)
+}
+
+fn session_of(config: &LoadConfig, quota: Option<u64>) -> Session<Http1> {
+    let plan = Plan::new(config).unwrap();
+    let Speech::Http1(codec) = &plan.speech else { panic!("an http target speaks HTTP") };
+    let share = Share { quota, ..plan.shares[0] };
+    Session::new(&share, plan.conduct, codec, || 0)
+}
+
+/// What is left of a session: what it handed over, added up.
+struct Left {
+    outcome: Outcome,
+    collected: Collected,
+    requests: u64,
+    censored: u64,
+    errors: ErrorCounts,
+    latency: Histogram<u64>,
+}
+
+fn collector(session: &Session<Http1>) -> Collector {
+    let mut collector = Collector::new(session.conduct.histograms, 60_000 * MS, 1);
+    collector.start(session.edges.start_ns, session.edges.window_start_ns);
+    collector
+}
+
+fn collect(session: &mut Session<Http1>, collector: &mut Collector) {
+    for mut slice in session.recorder.take_full().collect::<Vec<_>>() {
+        collector.add(0, &slice);
+        slice.clear();
+        session.recorder.give_spare(slice);
+    }
+}
+
+fn left(session: Session<Http1>) -> Left {
+    let collector = collector(&session);
+    left_with(session, collector)
+}
+
+fn left_with(mut session: Session<Http1>, mut collector: Collector) -> Left {
+    // A load that is still running is cut off here.
+    session.recorder.close_window(20_000 * MS);
+    collect(&mut session, &mut collector);
+    let outcome = session.into_outcome();
+    let collected = collector.finish().1;
+    let (latency, counts) = (collected.total.latency.clone(), collected.total.counts.clone());
+    let (requests, censored, errors) = (counts.requests, counts.censored, counts.errors);
+    Left { outcome, collected, requests, censored, errors, latency }
+}
+
+fn commands(session: &mut Session<Http1>, now_ns: u64) -> Vec<Command> {
+    session.tick(now_ns);
+    std::iter::from_fn(|| session.next_command(now_ns)).collect()
+}
+
+/// A session whose connections all stand and have been told to send at the start of the load.
+fn started(connections: usize, quota: Option<u64>, edges: Edges) -> Session<Http1> {
+    let mut session = session(connections, quota);
+    for command in commands(&mut session, 0) {
+        let Command::Connect(slot) = command else { panic!("{command:?}") };
+        assert_eq!(session.connected(slot, 1), Action::Wait);
+    }
+    assert!(session.is_settled());
+    assert_eq!(session.made(), connections);
+    session.start(edges);
+    for command in commands(&mut session, edges.start_ns) {
+        let Command::Send(slot) = command else { panic!("{command:?}") };
+        send(&mut session, slot);
+    }
+    session
+}
+
+/// Everything that is outgoing goes.
+fn send(session: &mut Session<Http1>, slot: usize) {
+    let mut action = Action::Send;
+    while action == Action::Send {
+        let bytes = session.outgoing(slot).len();
+        action = session.sent(slot, bytes);
+    }
+    assert_eq!(action, Action::Wait);
+}
+
+/// A reply arrives, and the next request is sent whole.
+fn exchange(session: &mut Session<Http1>, slot: usize, now_ns: u64) -> Action {
+    let action = session.received(slot, HELLO, now_ns);
+    if action == Action::Send {
+        assert_eq!(session.sent(slot, REQUEST.len()), Action::Wait);
+    }
+    action
+}

@@ -1,0 +1,128 @@
+//! Which engine carries out a load, and where an engine is hard pressed.
+
+use rustix::io::Errno;
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter};
+use std::{
+    collections::BTreeMap,
+    io::Write,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+use wirebench_schema::load::{EngineChoice, ErrorCounts};
+
+use crate::{
+    PATIENCE, counted, each_engine, load,
+    server::{HELLO, Server, answer, answering, echo, read_request},
+    try_load,
+};
+
+/// The number of `io_uring_setup`, the same on every architecture.
+const IO_URING_SETUP: i64 = 425;
+
+/// Forbids io_uring to the calling thread and those that it starts.
+fn forbid_io_uring() {
+    let forbidden = SeccompAction::Errno(Errno::PERM.raw_os_error().cast_unsigned());
+    let architecture = TargetArch::try_from(std::env::consts::ARCH).unwrap();
+    let rules = BTreeMap::from([(IO_URING_SETUP, Vec::new())]);
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, forbidden, architecture).unwrap();
+    apply_filter(&BpfProgram::try_from(filter).unwrap()).unwrap();
+}
+
+#[test]
+fn the_engine_that_is_asked_for_is_the_one_in_the_report() {
+    let server = answering(HELLO);
+    each_engine(|engine| {
+        let report = load(&counted(&server.http(), engine, 10));
+        assert_eq!((report.engine, report.engine_fallback), (engine, None));
+    });
+}
+
+#[test]
+fn without_a_wish_short_echoes_go_through_io_uring_and_long_ones_through_epoll() {
+    let server = Server::start(|_, stream, _| echo(stream));
+    for (payload_bytes, engine) in [(64, EngineChoice::IoUring), (100_000, EngineChoice::Epoll)] {
+        let mut config = counted(&server.tcp(), EngineChoice::Auto, 10);
+        config.payload_bytes = payload_bytes;
+        let report = load(&config);
+        assert_eq!((report.engine, report.engine_fallback), (engine, None));
+    }
+}
+
+#[test]
+fn where_io_uring_is_forbidden_epoll_takes_its_place_and_the_report_says_why() {
+    let server = answering(HELLO);
+    let forbidden = thread::spawn(move || {
+        forbid_io_uring();
+        let report = load(&counted(&server.http(), EngineChoice::Auto, 10));
+        assert_eq!((report.engine, report.requests), (EngineChoice::Epoll, 10));
+        let error = try_load(&counted(&server.http(), EngineChoice::IoUring, 10)).unwrap_err();
+        (report.engine_fallback.unwrap(), error.to_string())
+    });
+    let (fallback, error) = forbidden.join().unwrap();
+    assert!(fallback.contains("seccomp filter") && fallback.contains("unconfined"), "{fallback}");
+    assert_eq!(error, format!("{fallback}, or give --engine epoll"));
+}
+
+#[test]
+fn more_connections_than_buffers_lose_nothing_of_their_large_replies() {
+    const BODY_BYTES: usize = 200_000;
+    let server = Server::start(|_, stream, _| {
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {BODY_BYTES}\r\n\r\n");
+        answer(stream, &[head.as_bytes(), &[b'x'; BODY_BYTES]].concat());
+    });
+    each_engine(|engine| {
+        let mut config = counted(&server.http(), engine, 300);
+        (config.threads, config.connections) = (1, 60);
+        let report = load(&config);
+        assert_eq!(report.errors, ErrorCounts::default(), "{:?}", report.error_examples);
+        assert_eq!((report.requests, report.connections_made), (300, 60));
+        assert!(report.bytes_received > 300 * BODY_BYTES as u64);
+    });
+}
+
+#[test]
+fn a_server_that_closes_behind_every_reply_costs_connections_and_no_requests() {
+    let reply = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok";
+    let server = Server::start(|_, mut stream, _| {
+        if read_request(stream) {
+            let _ = stream.write_all(reply);
+        }
+    });
+    each_engine(|engine| {
+        let mut config = counted(&server.http(), engine, 1000);
+        config.connections = 16;
+        let report = load(&config);
+        assert_eq!(report.errors, ErrorCounts::default(), "{:?}", report.error_examples);
+        assert_eq!(report.requests, 1000);
+        assert!(report.server_closes >= 1000 - 16, "{}", report.server_closes);
+    });
+}
+
+#[test]
+fn every_connection_that_the_client_closes_ends_for_the_server() {
+    each_engine(|engine| {
+        let (begun, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (begins, ends) = (Arc::clone(&begun), Arc::clone(&ended));
+        let server = Server::start(move |_, stream, _| {
+            begins.fetch_add(1, Ordering::SeqCst);
+            answer(stream, HELLO);
+            ends.fetch_add(1, Ordering::SeqCst);
+        });
+        let mut config = counted(&server.http(), engine, 200);
+        (config.connections, config.requests_per_connection) = (8, Some(2));
+        let report = load(&config);
+        assert_eq!(report.errors, ErrorCounts::default(), "{:?}", report.error_examples);
+        assert_eq!(report.requests, 200);
+        assert!(report.client_closes >= 92, "{}", report.client_closes);
+        let began = Instant::now();
+        while ended.load(Ordering::SeqCst) < begun.load(Ordering::SeqCst) {
+            assert!(began.elapsed() < PATIENCE, "a connection stays open");
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert!(begun.load(Ordering::SeqCst) >= 100);
+    });
+}

@@ -1,0 +1,129 @@
+//! Thousands of connections, as many as this process may have files for, both ends included.
+
+use rustix::{
+    buffer::spare_capacity,
+    event::epoll::{self, CreateFlags, Event, EventData, EventFlags},
+    process::{Resource, Rlimit, getrlimit, setrlimit},
+};
+use std::{
+    io::{Read, Write},
+    net::{SocketAddr, TcpListener, TcpStream},
+    sync::atomic::AtomicBool,
+    thread,
+};
+use wirebench_loadgen::run;
+use wirebench_schema::load::{LoadConfig, LoadEvent, LoadReport, SourceRange};
+
+use crate::{each_engine, timed};
+
+/// Connections at most; each takes two files here.
+const MANY: u64 = 3000;
+
+/// Files for everything else, also of tests that run at the same time.
+const OTHERS: u64 = 500;
+
+/// As many connections as both ends have files for.
+fn many() -> usize {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current < maximum || maximum.is_none() {
+        setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).unwrap();
+    }
+    let files = maximum.unwrap_or(u64::MAX);
+    // Two loads with both their ends may run at the same time.
+    usize::try_from((files.saturating_sub(OTHERS) / 4).min(MANY)).unwrap().max(20)
+}
+
+/// Accepts and echoes on one thread, for ever.
+fn echo_server() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        let epoll = epoll::create(CreateFlags::CLOEXEC).unwrap();
+        epoll::add(&epoll, &listener, EventData::new_u64(u64::MAX), EventFlags::IN).unwrap();
+        let mut streams: Vec<Option<TcpStream>> = Vec::new();
+        let mut events: Vec<Event> = Vec::with_capacity(256);
+        loop {
+            events.clear();
+            if epoll::wait(&epoll, spare_capacity(&mut events), None).is_err() {
+                continue;
+            }
+            for event in &events {
+                let token = event.data.u64();
+                if token == u64::MAX {
+                    let Ok((stream, _)) = listener.accept() else { continue };
+                    stream.set_nodelay(true).unwrap();
+                    let data = EventData::new_u64(streams.len() as u64);
+                    epoll::add(&epoll, &stream, data, EventFlags::IN).unwrap();
+                    streams.push(Some(stream));
+                    continue;
+                }
+                let place = &mut streams[usize::try_from(token).unwrap()];
+                let Some(mut stream) = place.as_ref() else { continue };
+                let mut buffer = [0; 4096];
+                let alive = stream
+                    .read(&mut buffer)
+                    .is_ok_and(|bytes| bytes > 0 && stream.write_all(&buffer[..bytes]).is_ok());
+                if !alive {
+                    *place = None;
+                }
+            }
+        }
+    });
+    address
+}
+
+/// Loads and says how many connections stood when the load began.
+fn load_and_count(config: &LoadConfig) -> (LoadReport, usize) {
+    let mut connected = 0;
+    let report = run(config, &AtomicBool::new(false), &mut |event| {
+        if let LoadEvent::Connected { connections } = event {
+            connected = connections;
+        }
+    });
+    (report.unwrap(), connected)
+}
+
+#[test]
+fn thousands_of_connections_from_several_addresses_all_stand_and_all_carry_requests() {
+    let many = many();
+    let address = echo_server();
+    each_engine(|engine| {
+        let mut config = timed(&format!("tcp://{address}"), engine, 500);
+        config.connections = many;
+        let (first, last) = ([127, 0, 0, 2].into(), [127, 0, 0, 4].into());
+        config.sources = vec![SourceRange { first, last }];
+        let (report, connected) = load_and_count(&config);
+        assert_eq!((connected, report.errors.total()), (many, 0), "{:?}", report.error_examples);
+        assert_eq!(report.reconnects, 0);
+        assert!(report.requests > 0);
+    });
+}
+
+#[test]
+fn an_idle_crowd_stands_beside_the_load_until_its_end() {
+    let many = many();
+    let address = echo_server();
+    each_engine(|engine| {
+        let mut config = timed(&format!("tcp://{address}"), engine, 500);
+        (config.connections, config.idle_connections) = (16, many - 16);
+        let (report, connected) = load_and_count(&config);
+        assert_eq!((connected, report.errors.total()), (16, 0), "{:?}", report.error_examples);
+        assert!(report.requests > 0);
+        assert_eq!((report.idle.made, report.idle.lost), (many as u64 - 16, 0));
+    });
+}
+
+#[test]
+fn many_connections_that_are_closed_and_made_again_all_the_time_are_a_load_without_errors() {
+    let many = many() / 10;
+    let address = echo_server();
+    each_engine(|engine| {
+        let mut config = timed(&format!("tcp://{address}"), engine, 300);
+        (config.connections, config.requests_per_connection) = (many, Some(3));
+        let (first, last) = ([127, 0, 0, 5].into(), [127, 0, 0, 9].into());
+        config.sources = vec![SourceRange { first, last }];
+        let (report, connected) = load_and_count(&config);
+        assert_eq!((connected, report.errors.total()), (many, 0), "{:?}", report.error_examples);
+        assert!(report.requests > 0);
+    });
+}

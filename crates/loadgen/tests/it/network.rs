@@ -1,0 +1,287 @@
+//! Where connections go to and come from: Unix sockets, IPv6, addresses of choice, backlogs that are
+//! full.
+
+use std::{
+    collections::BTreeMap,
+    io::{Read, Write},
+    net::{IpAddr, TcpListener, TcpStream, ToSocketAddrs},
+    os::unix::net::{UnixListener, UnixStream},
+    path::Path,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+use wirebench_loadgen::run;
+use wirebench_schema::load::{EngineChoice, LoadConfig, LoadEvent, LoadReport, SourceRange};
+
+use crate::{
+    counted, each_engine, load,
+    server::{HELLO, Server, answer, echo},
+    timed, try_load,
+};
+
+/// Serves every connection to the Unix socket of this path on a thread of its own, and is slow to
+/// accept them.
+fn listen_unix(path: &Path, backlog: i32, serve: fn(UnixStream), pause: Duration) {
+    let listener = UnixListener::bind(path).unwrap();
+    rustix::net::listen(&listener, backlog).unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            thread::spawn(move || serve(stream));
+            thread::sleep(pause);
+        }
+    });
+}
+
+fn echo_unix(mut stream: UnixStream) {
+    let mut buffer = [0; 4096];
+    while let Ok(bytes) = stream.read(&mut buffer)
+        && bytes > 0
+        && stream.write_all(&buffer[..bytes]).is_ok()
+    {}
+}
+
+/// Answers with the first line and the host of the request.
+fn mirror_unix(mut stream: UnixStream) {
+    let (mut request, mut buffer) = (Vec::new(), [0; 4096]);
+    loop {
+        while !request.ends_with(b"\r\n\r\n") {
+            match stream.read(&mut buffer) {
+                Ok(bytes) if bytes > 0 => request.extend_from_slice(&buffer[..bytes]),
+                _ => return,
+            }
+        }
+        let head = String::from_utf8(std::mem::take(&mut request)).unwrap();
+        let body: Vec<_> = head.lines().take(2).collect();
+        let body = body.join("; ");
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+        if stream.write_all((head + &body).as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+/// Loads and says how many connections stood when the load began.
+fn load_and_count(config: &LoadConfig) -> (LoadReport, usize) {
+    let mut connected = 0;
+    let report = run(config, &AtomicBool::new(false), &mut |event| {
+        if let LoadEvent::Connected { connections } = event {
+            connected = connections;
+        }
+    });
+    (report.unwrap(), connected)
+}
+
+fn assert_clean(report: &LoadReport) {
+    assert_eq!(report.errors.total(), 0, "{:?}", report.error_examples);
+}
+
+fn sources(config: &mut LoadConfig, first: &str, last: &str) {
+    let (first, last) = (first.parse().unwrap(), last.parse().unwrap());
+    config.sources.push(SourceRange { first, last });
+}
+
+#[test]
+fn an_echo_over_a_unix_socket_is_a_load_like_any_other() {
+    each_engine(|engine| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a b.socket");
+        listen_unix(&path, 128, echo_unix, Duration::ZERO);
+        let report = load(&counted(&format!("unix:{}", path.display()), engine, 100));
+        assert_clean(&report);
+        assert_eq!(report.requests, 100);
+    });
+}
+
+#[test]
+fn a_path_is_relative_to_the_current_folder() {
+    each_engine(|engine| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        listen_unix(&path, 128, echo_unix, Duration::ZERO);
+        let depth = std::env::current_dir().unwrap().components().count() - 1;
+        let up = vec![".."; depth].join("/");
+        let report = load(&counted(&format!("unix:{up}{}", path.display()), engine, 10));
+        assert_eq!((report.requests, report.errors.total()), (10, 0));
+    });
+}
+
+#[test]
+fn http_over_a_unix_socket_still_names_the_host_and_the_path() {
+    each_engine(|engine| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("http.socket");
+        listen_unix(&path, 128, mirror_unix, Duration::ZERO);
+        let mut config = counted("http://no-such-host.invalid/a?b", engine, 20);
+        config.unix_socket = Some(path.to_str().unwrap().to_owned());
+        config.expect_body = Some("GET /a?b HTTP/1.1; Host: no-such-host.invalid:80".to_owned());
+        let report = load(&config);
+        assert_clean(&report);
+        assert_eq!(report.requests, 20);
+    });
+}
+
+#[test]
+fn a_unix_socket_whose_backlog_is_full_is_waited_for() {
+    each_engine(|engine| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("slow.socket");
+        listen_unix(&path, 1, echo_unix, Duration::from_millis(2));
+        let mut config = timed(&format!("unix:{}", path.display()), engine, 200);
+        config.connections = 100;
+        let (report, connected) = load_and_count(&config);
+        assert_clean(&report);
+        assert_eq!((connected, report.reconnects), (100, 0));
+        // Each connection waited until those before it were accepted.
+        let connect = report.connect.unwrap();
+        assert!(connect.latency_ns_max > 2_000_000, "{}", connect.latency_ns_max);
+    });
+}
+
+#[test]
+fn a_unix_socket_whose_backlog_stays_full_is_a_timeout() {
+    each_engine(|engine| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("full.socket");
+        // Three connections are accepted: that of the preflight and two of the load.
+        let listener = UnixListener::bind(&path).unwrap();
+        rustix::net::listen(&listener, 0).unwrap();
+        let accepting = listener.try_clone().unwrap();
+        thread::spawn(move || {
+            for stream in accepting.incoming().take(3).flatten() {
+                thread::spawn(move || echo_unix(stream));
+            }
+        });
+        let mut config = timed(&format!("unix:{}", path.display()), engine, 100);
+        config.connections = 5;
+        config.timeout = Duration::from_millis(300);
+        let (report, connected) = load_and_count(&config);
+        // A backlog of 0 holds one more, which nobody answers.
+        assert_eq!(connected, 3);
+        assert!(report.errors.timeout >= 2, "{:?}", report.errors);
+        assert_eq!(report.errors.connect + report.errors.refused, 0, "{:?}", report.errors);
+        assert!(report.requests > 0);
+    });
+}
+
+#[test]
+fn a_unix_socket_that_is_not_there_gets_one_sentence() {
+    let config = counted("unix:/no/such/folder/x", EngineChoice::Auto, 1);
+    assert_eq!(
+        try_load(&config).unwrap_err().to_string(),
+        "cannot connect to the Unix socket `/no/such/folder/x` (there is no such file): \
+         start the server first, or check the path"
+    );
+}
+
+#[test]
+fn a_server_on_ipv6_is_loaded_by_its_address() {
+    each_engine(|engine| {
+        for speak in [Server::http, Server::tcp] {
+            let server = Server::listen("[::1]:0", move |_, stream, server| {
+                if speak(server).starts_with("http") {
+                    answer(stream, HELLO);
+                } else {
+                    echo(stream);
+                }
+            });
+            let target = speak(&server.unwrap());
+            assert!(target.contains("://[::1]:"), "{target}");
+            let mut config = counted(&target, engine, 50);
+            sources(&mut config, "::1", "::1");
+            let report = load(&config);
+            assert_eq!((report.requests, report.errors.total()), (50, 0));
+        }
+    });
+}
+
+#[test]
+fn of_the_addresses_of_a_name_the_one_that_answers_is_loaded() {
+    each_engine(|engine| {
+        for found in ("localhost", 0).to_socket_addrs().unwrap() {
+            let server = Server::listen(&found.to_string(), |_, stream, _| answer(stream, HELLO));
+            let url = server.unwrap().http();
+            let port = url.rsplit(':').next().unwrap();
+            let report = load(&counted(&format!("http://localhost:{port}"), engine, 20));
+            assert_eq!((report.requests, report.errors.total()), (20, 0));
+        }
+    });
+}
+
+#[test]
+fn connections_come_from_the_sources_in_turn_also_when_they_are_made_again() {
+    each_engine(|engine| {
+        let peers = Arc::new(Mutex::new(BTreeMap::<IpAddr, usize>::new()));
+        let seen = Arc::clone(&peers);
+        let server = Server::start(move |number, stream, _| {
+            if number > 0 {
+                let peer = stream.peer_addr().unwrap().ip();
+                *seen.lock().unwrap().entry(peer).or_default() += 1;
+            }
+            answer(stream, HELLO);
+        });
+        let mut config = counted(&server.http(), engine, 40);
+        sources(&mut config, "127.0.0.2", "127.0.0.3");
+        sources(&mut config, "127.0.0.9", "127.0.0.9");
+        (config.connections, config.requests_per_connection) = (6, Some(2));
+        let report = load(&config);
+        assert_clean(&report);
+        assert_eq!(report.requests, 40);
+        let peers = peers.lock().unwrap();
+        let addresses: Vec<_> = peers.keys().map(ToString::to_string).collect();
+        assert_eq!(addresses, ["127.0.0.2", "127.0.0.3", "127.0.0.9"]);
+        // Two of six connections each at the start, and some of those that follow.
+        assert!(peers.values().all(|count| *count > 2), "{peers:?}");
+    });
+}
+
+#[test]
+fn sources_that_cannot_be_used_get_one_sentence() {
+    let server = Server::start(|_, stream, _| answer(stream, HELLO));
+    for (first, part) in [
+        ("::1", "--source ::1 is an IPv6 address and 127.0.0.1:"),
+        ("203.0.113.7", "this host does not have the address 203.0.113.7"),
+    ] {
+        let mut config = counted(&server.http(), EngineChoice::Auto, 1);
+        sources(&mut config, first, first);
+        let message = try_load(&config).unwrap_err().to_string();
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
+fn a_small_backlog_costs_no_connection() {
+    each_engine(|engine| {
+        let (address, served) = slow_to_accept();
+        let mut config = timed(&format!("tcp://{address}"), engine, 200);
+        config.connections = 200;
+        let (report, connected) = load_and_count(&config);
+        assert_clean(&report);
+        assert_eq!((connected, report.reconnects), (200, 0));
+        served.store(true, Ordering::SeqCst);
+    });
+}
+
+/// A server with a backlog of four that takes a millisecond for each connection that it accepts.
+fn slow_to_accept() -> (std::net::SocketAddr, Arc<AtomicBool>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    rustix::net::listen(&listener, 4).unwrap();
+    let address = listener.local_addr().unwrap();
+    let over = Arc::new(AtomicBool::new(false));
+    let is_over = Arc::clone(&over);
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            if is_over.load(Ordering::SeqCst) {
+                return;
+            }
+            stream.set_nodelay(true).unwrap();
+            let serve = move |stream: TcpStream| echo(&stream);
+            thread::spawn(move || serve(stream));
+            thread::sleep(Duration::from_millis(1));
+        }
+    });
+    (address, over)
+}

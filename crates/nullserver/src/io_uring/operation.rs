@@ -1,0 +1,59 @@
+//! What requests are for, and how that comes back with their completions. It submits nothing.
+
+use wirebench_uring::SILENT;
+
+use crate::table::Key;
+
+/// What a request is for; stands above the connection's key in the number that comes back with its
+/// completion.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Operation {
+    /// Accept connections until told otherwise.
+    Accept,
+    /// Wait before accepting again.
+    AcceptRest,
+    /// Receive until told otherwise.
+    Receive,
+    /// Send, waiting for room if need be, and report.
+    Send,
+    /// Send at once, and report only if not everything went out.
+    SilentSend,
+    /// Stop an earlier request.
+    Cancel,
+}
+
+impl Operation {
+    const ALL: [Self; 6] =
+        [Self::Accept, Self::AcceptRest, Self::Receive, Self::Send, Self::SilentSend, Self::Cancel];
+
+    /// The number for a request that belongs to no connection.
+    pub(super) fn tag(self) -> u64 {
+        let tag = (self as u64) << Key::BITS;
+        if self == Self::SilentSend { tag | SILENT } else { tag }
+    }
+
+    /// The number for a request of this connection.
+    pub(super) fn tagged(self, key: Key) -> u64 {
+        self.tag() | key.to_number()
+    }
+
+    /// The operation in a number that came back.
+    pub(super) fn of(number: u64) -> Self {
+        Self::ALL[((number & !SILENT) >> Key::BITS) as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_survives_the_way_through_a_completion() {
+        for operation in Operation::ALL {
+            let key = Key::from_number((1 << Key::BITS) - 1);
+            assert_eq!(Operation::of(operation.tagged(key)), operation);
+            assert_eq!(Key::from_number(operation.tagged(key)), key);
+            assert_eq!(Operation::of(operation.tag()), operation);
+        }
+    }
+}

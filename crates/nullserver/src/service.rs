@@ -1,0 +1,23 @@
+//! What all connections of a server are served with, settled once before the first of them.
+
+use crate::reply::Replies;
+use crate::{Options, Scenario};
+
+/// A scenario with everything that it needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Service {
+    /// These replies, one for each request head.
+    Hello(Replies),
+    /// Every byte back, in order.
+    Echo,
+}
+
+impl Service {
+    /// To be called once for each server, because replies are never freed.
+    pub(crate) fn new(options: &Options) -> Self {
+        match options.scenario {
+            Scenario::Hello => Self::Hello(Replies::with_body_of(options.body_bytes)),
+            Scenario::Echo => Self::Echo,
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! What both benches of the load generator share: two CPUs, programs, and processes bound to them.
+//!
+//! The benches ask how good `wirebench load` itself is; they measure no entry.
+
+mod machine;
+mod neighbours;
+mod process;
+mod wirebench;
+
+pub(crate) use machine::Sides;
+pub(crate) use neighbours::Neighbours;
+pub(crate) use process::{Server, finish};
+pub(crate) use wirebench::{LATENCY_PERCENTILES, Latency, LoadResult, REFUSED, parse_load};
+
+use anyhow::Context;
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::step::{built, root, step};
+
+/// Builds these packages as they are released, and returns the folder of the programs.
+pub(crate) fn build(packages: &[&str]) -> anyhow::Result<PathBuf> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let mut argv = vec![cargo.as_str(), "build", "--release", "--locked"];
+    argv.extend(packages.iter().flat_map(|package| ["-p", package]));
+    step("build", &argv, &[])?;
+    let program = built("wirebench")?;
+    Ok(program.parent().context("a program lies in a folder")?.to_owned())
+}
+
+/// A program of that folder, or of PATH when it is no path.
+pub(crate) fn command(program: &Path, arguments: &[String]) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(root());
+    command
+}

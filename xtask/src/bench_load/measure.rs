@@ -1,0 +1,196 @@
+//! One run of one contestant against the server of its block, with the CPU time of both sides.
+
+use anyhow::{Context, ensure};
+use serde::Serialize;
+use std::{
+    fmt,
+    io::{Read, Write},
+    net::{SocketAddr, TcpStream},
+    path::PathBuf,
+    time::Duration,
+};
+use wirebench_report::table_units::thousands;
+
+use super::{
+    contestant::{Contestant, Task},
+    parse::parse,
+    shape::Shape,
+};
+use crate::bench::{REFUSED, Server, Sides, command, finish};
+
+/// Beyond its duration, for connecting and reporting.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What stays the same for a whole bench.
+pub(crate) struct Bench {
+    pub(crate) programs: PathBuf,
+    /// The server's mechanism.
+    pub(crate) server: String,
+    pub(crate) sides: Sides,
+    pub(crate) duration: Duration,
+}
+
+/// What one run came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Sample {
+    pub(crate) block: u32,
+    pub(crate) shape: &'static str,
+    pub(crate) contestant: &'static str,
+    /// Whether it is `wirebench load`.
+    pub(crate) is_ours: bool,
+    pub(crate) requests: u64,
+    pub(crate) requests_per_second: f64,
+    pub(crate) errors: u64,
+    /// User and system time of the whole process, from its start to its end.
+    pub(crate) generator_cpu_us_per_request: f64,
+    pub(crate) server_cpu_us_per_request: f64,
+    /// Share of the process's life in which the server did nothing, 0 to 1.
+    pub(crate) server_idle: f64,
+    /// CPU time of both sides together.
+    #[serde(skip)]
+    pub(crate) own_cpu: Duration,
+}
+
+/// A run that was, or one that the contestant would not make.
+pub(crate) enum Attempt {
+    Measured(Sample),
+    Refused(String),
+}
+
+impl Bench {
+    /// A null server for this shape.
+    pub(crate) fn start_server(&self, shape: Shape) -> anyhow::Result<Server> {
+        let body_bytes = shape.body_bytes.to_string();
+        let words =
+            ["null-server", &self.server, "hello", "127.0.0.1", "0", "1", "5000", &body_bytes];
+        let program = self.programs.join("wirebench");
+        let command = command(&program, &words.map(str::to_owned));
+        Server::start(command, &self.sides.server_cpus)
+    }
+
+    /// Runs the contestant once.
+    pub(crate) fn attempt(
+        &self,
+        block: u32,
+        shape: Shape,
+        contestant: Contestant,
+        server: &Server,
+    ) -> anyhow::Result<Attempt> {
+        let task = Task {
+            programs: &self.programs,
+            shape,
+            duration: self.duration,
+            address: server.address,
+            reply_bytes: reply_bytes(server.address)?,
+        };
+        let (program, arguments) = contestant.command_line(&task);
+        let cpu_before = server.cpu()?;
+        let limit = self.duration + PATIENCE;
+        let finished = finish(command(&program, &arguments), &self.sides.generator_cpus, limit)?;
+        let server_cpu = server.cpu()?.saturating_sub(cpu_before);
+        if contestant.is_ours() && finished.status.code() == Some(REFUSED) {
+            let reason = finished.stderr.lines().next().unwrap_or("it does not say why");
+            return Ok(Attempt::Refused(reason.trim_start_matches("error: ").to_owned()));
+        }
+        ensure!(
+            finished.status.success(),
+            "`{}` ended with {}:\n{}{}",
+            finished.shown,
+            finished.status,
+            finished.stdout,
+            finished.stderr
+        );
+        let counted = parse(contestant, &finished.stdout)?;
+        // Without any request there is no cost of one; the rate of 0 says it all.
+        let per_request =
+            |time: Duration| time.as_secs_f64() * 1e6 / counted.requests.max(1) as f64;
+        Ok(Attempt::Measured(Sample {
+            block,
+            shape: shape.name,
+            contestant: contestant.name(),
+            is_ours: contestant.is_ours(),
+            requests: counted.requests,
+            requests_per_second: counted.requests_per_second,
+            errors: counted.errors,
+            generator_cpu_us_per_request: per_request(finished.cpu),
+            server_cpu_us_per_request: per_request(server_cpu),
+            server_idle: 1.0 - (server_cpu.as_secs_f64() / finished.elapsed.as_secs_f64()).min(1.0),
+            own_cpu: finished.cpu + server_cpu,
+        }))
+    }
+}
+
+impl fmt::Display for Sample {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { shape, contestant, requests_per_second, errors, .. } = self;
+        write!(formatter, "{shape}: {contestant} {} requests/s", thousands(*requests_per_second))?;
+        if *errors > 0 {
+            write!(formatter, ", {errors} errors")?;
+        }
+        Ok(())
+    }
+}
+
+/// The length of a reply of this server, head and body, as it says itself.
+fn reply_bytes(address: SocketAddr) -> anyhow::Result<usize> {
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    write!(stream, "GET / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+    let mut received = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        let count = stream.read(&mut buffer).context("the server's reply")?;
+        ensure!(count > 0, "the server closed the connection within a head");
+        received.extend_from_slice(&buffer[..count]);
+        let text = String::from_utf8_lossy(&received);
+        let Some((head, _)) = text.split_once("\r\n\r\n") else { continue };
+        let length = head
+            .lines()
+            .find_map(|line| line.strip_prefix("Content-Length: "))
+            .context("the server's reply has no Content-Length")?;
+        return Ok(head.len() + 4 + length.parse::<usize>().context("Content-Length")?);
+    }
+}
+
+#[cfg(test)]
+impl Sample {
+    /// One that a test changes to its needs.
+    pub(crate) fn example(block: u32, contestant: Contestant, rate: f64) -> Self {
+        Self {
+            block,
+            shape: "connections-64",
+            contestant: contestant.name(),
+            is_ours: contestant.is_ours(),
+            requests: rate as u64,
+            requests_per_second: rate,
+            errors: 0,
+            generator_cpu_us_per_request: 5.0,
+            server_cpu_us_per_request: 4.0,
+            server_idle: 0.25,
+            own_cpu: Duration::ZERO,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{net::TcpListener, thread};
+
+    #[test]
+    fn the_length_of_a_reply_is_its_head_and_what_the_head_says() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n";
+        let server = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            for piece in head.as_bytes().chunks(7) {
+                stream.write_all(piece).unwrap();
+            }
+            // Kept open until the client has gone.
+            let _ = stream.read_to_end(&mut Vec::new());
+        });
+        assert_eq!(reply_bytes(address).unwrap(), head.len() + 5000);
+        server.join().unwrap();
+    }
+}

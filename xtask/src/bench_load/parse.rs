@@ -1,0 +1,196 @@
+//! What the generators say. Strict: an output that is not understood as a whole is an error that
+//! shows it, and nothing is guessed.
+
+use anyhow::{Context, ensure};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+use super::contestant::Contestant;
+use crate::bench::parse_load;
+
+/// The figures that every generator has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Counted {
+    pub(crate) requests: u64,
+    pub(crate) requests_per_second: f64,
+    pub(crate) errors: u64,
+}
+
+/// Understands the output of a contestant.
+pub(crate) fn parse(contestant: Contestant, output: &str) -> anyhow::Result<Counted> {
+    let counted = match contestant {
+        Contestant::Wirebench | Contestant::WirebenchIoUring | Contestant::WirebenchEpoll => {
+            let result = parse_load(output)?;
+            return checked(Counted {
+                requests: result.requests,
+                requests_per_second: result.requests_per_second,
+                errors: result.error_count(),
+            });
+        }
+        Contestant::Wrk => wrk(output),
+        Contestant::H2load => h2load(output),
+        Contestant::Oha => oha(output),
+        Contestant::Hey => hey(output),
+        Contestant::BareIoUring | Contestant::BareEpoll => bare(output),
+    };
+    let name = contestant.name();
+    counted
+        .and_then(checked)
+        .with_context(|| format!("the output of {name} was not understood:\n{output}"))
+}
+
+fn checked(counted: Counted) -> anyhow::Result<Counted> {
+    let rate = counted.requests_per_second;
+    ensure!(rate.is_finite() && rate >= 0.0, "its rate is {rate}");
+    Ok(counted)
+}
+
+/// What stands behind `label` at the beginning of exactly one line.
+fn field<'a>(output: &'a str, label: &str) -> anyhow::Result<&'a str> {
+    let mut lines = output.lines().filter_map(|line| line.trim_start().strip_prefix(label));
+    let first = lines.next().with_context(|| format!("no line begins with `{label}`"))?;
+    ensure!(lines.next().is_none(), "several lines begin with `{label}`");
+    Ok(first.trim())
+}
+
+fn number<T: std::str::FromStr>(text: &str) -> anyhow::Result<T> {
+    text.trim().parse().ok().with_context(|| format!("`{text}` is no number"))
+}
+
+/// The numbers of `1 total, 2 started`, by their names.
+fn named_counts(text: &str) -> anyhow::Result<BTreeMap<&str, u64>> {
+    text.split(',')
+        .map(|part| {
+            let (count, name) =
+                part.trim().split_once(' ').with_context(|| format!("`{part}` has no name"))?;
+            Ok((name, number(count)?))
+        })
+        .collect()
+}
+
+/// `  171204 requests in 1.10s, 12.57MB read` and `Requests/sec: 155612.84`. Lines with failures
+/// are there only when there are some.
+fn wrk(output: &str) -> anyhow::Result<Counted> {
+    let requests = output
+        .lines()
+        .find_map(|line| line.trim().split_once(" requests in "))
+        .context("no line says how many requests there were")?;
+    let mut errors = 0;
+    if let Ok(text) = field(output, "Socket errors:") {
+        // The name stands before the number here.
+        for part in text.split(',') {
+            let (_, count) = part.trim().split_once(' ').context("a socket error has no count")?;
+            errors += number::<u64>(count)?;
+        }
+    }
+    if let Ok(text) = field(output, "Non-2xx or 3xx responses:") {
+        errors += number::<u64>(text)?;
+    }
+    Ok(Counted {
+        requests: number(requests.0)?,
+        requests_per_second: number(field(output, "Requests/sec:")?)?,
+        errors,
+    })
+}
+
+/// `finished in 1.00s, 1378080.00 req/s, 101.20MB/s`, `requests: 5 total, 5 started, …` and
+/// `status codes: 5 2xx, 0 3xx, …`.
+fn h2load(output: &str) -> anyhow::Result<Counted> {
+    let finished = field(output, "finished in")?;
+    let rate = finished.split(',').nth(1).and_then(|part| part.trim().strip_suffix(" req/s"));
+    let requests = named_counts(field(output, "requests:")?)?;
+    let statuses = named_counts(field(output, "status codes:")?)?;
+    let of = |counts: &BTreeMap<&str, u64>, name: &str| {
+        counts.get(name).copied().with_context(|| format!("it does not count `{name}`"))
+    };
+    let succeeded = of(&requests, "succeeded")?;
+    ensure!(of(&statuses, "2xx")? == succeeded, "its successes differ from its status codes");
+    Ok(Counted {
+        requests: succeeded,
+        requests_per_second: number(rate.context("its first line has no `req/s`")?)?,
+        errors: of(&requests, "failed")? + of(&requests, "errored")? + of(&requests, "timeout")?,
+    })
+}
+
+/// What is needed of oha's JSON.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Oha {
+    summary: OhaSummary,
+    status_code_distribution: BTreeMap<String, u64>,
+    error_distribution: BTreeMap<String, u64>,
+}
+
+#[derive(Deserialize)]
+struct OhaSummary {
+    /// Seconds.
+    total: f64,
+}
+
+fn oha(output: &str) -> anyhow::Result<Counted> {
+    // The requests in flight at the end of a duration, which nobody else counts as failures.
+    const CUT_OFF: &str = "aborted due to deadline";
+    let result: Oha = serde_json::from_str(output)?;
+    let sum = |counts: &BTreeMap<String, u64>, leave_out: &str| -> u64 {
+        counts.iter().filter(|(name, _)| *name != leave_out).map(|(_, count)| count).sum()
+    };
+    let requests = result.status_code_distribution.get("200").copied().unwrap_or(0);
+    Ok(Counted {
+        requests,
+        requests_per_second: requests as f64 / result.summary.total,
+        errors: sum(&result.status_code_distribution, "200")
+            + sum(&result.error_distribution, CUT_OFF),
+    })
+}
+
+/// `Total: 0.3003 secs`, `Requests/sec: 55607.4821`, and two lists, one of status codes and one of
+/// errors. The lists stop at a million entries; then the requests are the rate times the time.
+fn hey(output: &str) -> anyhow::Result<Counted> {
+    const LISTED_MOST: u64 = 1_000_000;
+    let seconds = field(output, "Total:")?.strip_suffix(" secs").context("`Total:` has no secs")?;
+    let requests_per_second: f64 = number(field(output, "Requests/sec:")?)?;
+    let mut list = "";
+    let (mut successes, mut errors) = (0, 0);
+    for line in output.lines() {
+        match line.trim() {
+            "Status code distribution:" => list = "status",
+            "Error distribution:" => list = "error",
+            "" => {}
+            _ if list.is_empty() => {}
+            entry => {
+                let parts = entry.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+                let (inside, rest) = parts.with_context(|| format!("`{entry}`"))?;
+                match (list, inside) {
+                    ("status", "200") => {
+                        let count = rest.strip_suffix(" responses");
+                        successes += number::<u64>(count.context("no count of responses")?)?;
+                    }
+                    ("status", _) => {
+                        let count = rest.strip_suffix(" responses");
+                        errors += number::<u64>(count.context("no count of responses")?)?;
+                    }
+                    _ => errors += number::<u64>(inside)?,
+                }
+            }
+        }
+    }
+    ensure!(successes > 0 || errors > 0, "neither status codes nor errors are listed");
+    let all = (requests_per_second * number::<f64>(seconds)?).round() as u64;
+    let requests = if successes < LISTED_MOST { successes } else { all.saturating_sub(errors) };
+    Ok(Counted { requests, requests_per_second, errors })
+}
+
+/// What the bare loop says.
+#[derive(Deserialize)]
+struct Bare {
+    requests: u64,
+    requests_per_second: f64,
+}
+
+fn bare(output: &str) -> anyhow::Result<Counted> {
+    let Bare { requests, requests_per_second } = serde_json::from_str(output)?;
+    Ok(Counted { requests, requests_per_second, errors: 0 })
+}
+
+#[cfg(test)]
+mod tests;

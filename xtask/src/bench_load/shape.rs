@@ -1,0 +1,56 @@
+//! The shapes of load in which the generators are compared.
+
+/// How many connections, requests in flight on each, and bytes in the body.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Shape {
+    pub(crate) name: &'static str,
+    pub(crate) connections: usize,
+    pub(crate) depth: usize,
+    pub(crate) body_bytes: usize,
+}
+
+/// All of them. 64 connections without a pipeline and with 12 bytes are the middle of three rows.
+pub(crate) const SHAPES: [Shape; 6] = [
+    shape("connections-1", 1, 1, 12),
+    shape("connections-64", 64, 1, 12),
+    shape("connections-512", 512, 1, 12),
+    shape("pipeline-16", 64, 16, 12),
+    shape("body-4KiB", 64, 1, 4 * 1024),
+    shape("body-64KiB", 64, 1, 64 * 1024),
+];
+
+/// What a smoke run tries when nothing else is asked for: everything that a contestant does in
+/// another way.
+pub(crate) const SMOKE: [&str; 3] = ["connections-64", "pipeline-16", "body-64KiB"];
+
+const fn shape(name: &'static str, connections: usize, depth: usize, body_bytes: usize) -> Shape {
+    Shape { name, connections, depth, body_bytes }
+}
+
+/// The shapes with these names, in their usual order.
+pub(crate) fn select(names: &[String]) -> Vec<Shape> {
+    SHAPES.into_iter().filter(|shape| names.iter().any(|name| name == shape.name)).collect()
+}
+
+impl Shape {
+    /// One line for people.
+    pub(crate) fn describe(&self) -> String {
+        let plural = if self.connections == 1 { "" } else { "s" };
+        let pipeline = match self.depth {
+            1 => String::new(),
+            depth => format!(", {depth} requests in flight on each"),
+        };
+        let (connections, body) = (self.connections, self.body_bytes);
+        format!("{}: {connections} connection{plural}{pipeline}, body of {body} bytes", self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_smoke_run_tries_shapes_that_exist() {
+        assert_eq!(select(&SMOKE.map(str::to_owned)).len(), SMOKE.len());
+    }
+}

@@ -1,0 +1,102 @@
+//! The table of one shape. Pure: samples in, text out.
+
+use comfy_table::{CellAlignment, Table};
+use std::collections::BTreeMap;
+use wirebench_report::{
+    table::{Style, new_table},
+    table_units::thousands,
+};
+use wirebench_stats::{median, range, ratios_by_block};
+
+use super::{contestant::Contestant, measure::Sample, shape::Shape};
+
+/// How to read the tables.
+pub(crate) const LEGEND: &str = "\
+requests/s, CPU and idle are medians over the blocks. wirebench/it is the median of the ratios of
+wirebench's requests/s to the contestant's within each block, with the least and the most.
+Generator CPU is user and system time of the contestant's process from its start to its end.
+wirebench chooses its engine by itself, and checks and records every reply; the bare loops only
+count bytes. Where the server is hardly idle, it is the limit, and a ratio says little.";
+
+const HEAD: [&str; 8] = [
+    "contestant",
+    "requests/s",
+    "wirebench/it",
+    "(least..most)",
+    "generator CPU us/request",
+    "server CPU us/request",
+    "server idle",
+    "errors",
+];
+
+/// One row for each contestant that has samples in this shape.
+pub(crate) fn table(shape: Shape, samples: &[Sample]) -> Table {
+    let mut table = new_table(Style::Text, &HEAD);
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let of = |contestant: Contestant| -> Vec<&Sample> {
+        let is_it =
+            |sample: &&Sample| (sample.shape, sample.contestant) == (shape.name, contestant.name());
+        samples.iter().filter(is_it).collect()
+    };
+    let ours = rates(&of(Contestant::Wirebench));
+    for contestant in Contestant::ALL {
+        let samples = of(contestant);
+        if !samples.is_empty() {
+            table.add_row(row(contestant, &samples, &ours));
+        }
+    }
+    table
+}
+
+fn row(contestant: Contestant, samples: &[&Sample], ours: &BTreeMap<u32, f64>) -> Vec<String> {
+    let ratios = ratios_by_block(ours, &rates(samples));
+    let middle = |value: fn(&Sample) -> f64| {
+        median(&samples.iter().map(|sample| value(sample)).collect::<Vec<_>>()).unwrap_or(f64::NAN)
+    };
+    let absent = || "-".to_owned();
+    vec![
+        contestant.name().to_owned(),
+        thousands(middle(|sample| sample.requests_per_second)),
+        median(&ratios).map_or_else(absent, |ratio| format!("{ratio:.2}")),
+        range(&ratios).map_or_else(absent, |(least, most)| format!("({least:.2}..{most:.2})")),
+        format!("{:.3}", middle(|sample| sample.generator_cpu_us_per_request)),
+        format!("{:.3}", middle(|sample| sample.server_cpu_us_per_request)),
+        format!("{:.0} %", middle(|sample| sample.server_idle) * 100.0),
+        samples.iter().map(|sample| sample.errors).sum::<u64>().to_string(),
+    ]
+}
+
+/// Requests per second by block.
+fn rates(samples: &[&Sample]) -> BTreeMap<u32, f64> {
+    samples.iter().map(|sample| (sample.block, sample.requests_per_second)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shape::SHAPES;
+    use super::*;
+
+    #[test]
+    fn a_row_says_how_many_times_faster_wirebench_is_within_the_blocks() {
+        let rates = [(1, 3000.0, 1000.0), (2, 1500.0, 1000.0), (3, 2000.0, 1000.0)];
+        let samples: Vec<Sample> = rates
+            .iter()
+            .flat_map(|&(block, ours, theirs)| {
+                [
+                    Sample::example(block, Contestant::Wirebench, ours),
+                    Sample::example(block, Contestant::Wrk, theirs),
+                ]
+            })
+            .collect();
+        let text = table(SHAPES[1], &samples).to_string();
+        let line = |name: &str| text.lines().find(|line| line.trim().starts_with(name)).unwrap();
+        for part in ["1 000", "2.00", "(1.50..3.00)", "5.000", "4.000", "25 %"] {
+            assert!(line("wrk").contains(part), "{part} in {text}");
+        }
+        assert!(line("wirebench").contains("(1.00..1.00)"), "{text}");
+        assert!(!text.contains("hey"), "{text}");
+        assert!(table(SHAPES[0], &samples).row_iter().next().is_none());
+    }
+}

@@ -1,0 +1,174 @@
+//! What is measured: a server's mode, and the way in which requests are offered to it.
+
+use std::{num::NonZeroU64, time::Duration};
+use wirebench_delayserver::Mode;
+
+/// How requests are offered.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Model {
+    /// At a constant rate; latency counts from the moment at which a request was due.
+    Rate,
+    /// The same, with a generator that never sleeps.
+    Spin,
+    /// At random moments with this mean rate.
+    Poisson,
+    /// At a constant rate, but latency counts from the sending: coordinated omission on purpose.
+    Closed,
+    /// As fast as replies come, without a rate.
+    ClosedLoop,
+}
+
+impl Model {
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Rate, Self::Spin, Self::Poisson, Self::Closed, Self::ClosedLoop];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Rate => "-R",
+            Self::Spin => "-R --spin",
+            Self::Poisson => "-R --poisson",
+            Self::Closed => "-R --closed",
+            Self::ClosedLoop => "closed loop",
+        }
+    }
+
+    /// Whether a stall keeps it from offering what the truth counts.
+    const fn omits(self) -> bool {
+        matches!(self, Self::Closed | Self::ClosedLoop)
+    }
+}
+
+/// One measurement.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Case {
+    pub(crate) mode: Mode,
+    /// Requests each second, unless the model has none.
+    pub(crate) rate: u32,
+    pub(crate) model: Model,
+    pub(crate) window: Duration,
+}
+
+impl Case {
+    /// Enough connections that no request waits for a free one; but few where stalls are to show
+    /// what that does to a closed model; and hardly any where nothing but their number limits the
+    /// rate, because requests that come together wait for each other in the server.
+    pub(crate) const fn connections(&self) -> u32 {
+        match (self.mode, self.model) {
+            (Mode::Stall { .. }, _) => 8,
+            (_, Model::ClosedLoop) => 2,
+            _ => 256,
+        }
+    }
+
+    /// Whether this measurement cannot find the truth, by its nature.
+    pub(crate) const fn omits(&self) -> bool {
+        matches!(self.mode, Mode::Stall { .. }) && self.model.omits()
+    }
+
+    /// The options of `wirebench load`, but for the URL.
+    pub(crate) fn options(&self) -> Vec<String> {
+        let mut words: Vec<String> = ["load", "--json", "-t", "1"].map(str::to_owned).to_vec();
+        let window = format!("{}ms", self.window.as_millis());
+        words.extend(["-c".to_owned(), self.connections().to_string(), "-d".to_owned(), window]);
+        words.extend(["--warmup", "100ms"].map(str::to_owned));
+        if self.model != Model::ClosedLoop {
+            words.extend(["-R".to_owned(), self.rate.to_string()]);
+        }
+        words.extend(
+            match self.model {
+                Model::Spin => Some("--spin"),
+                Model::Poisson => Some("--poisson"),
+                Model::Closed => Some("--closed"),
+                Model::Rate | Model::ClosedLoop => None,
+            }
+            .map(str::to_owned),
+        );
+        words
+    }
+
+    /// One line for people.
+    pub(crate) fn describe(&self) -> String {
+        match self.model {
+            Model::ClosedLoop => format!("{}, {}", self.mode, self.model.name()),
+            _ => format!("{}, {} at {}/s", self.mode, self.model.name(), self.rate),
+        }
+    }
+}
+
+/// All cases with windows of about this length.
+pub(crate) fn full(window: Duration) -> Vec<Case> {
+    let ms = Duration::from_millis;
+    let mut cases = Vec::new();
+    for delay in [ms(1), ms(5)] {
+        let mode = Mode::Constant { delay };
+        // The closed loop has no rate to be varied.
+        for rate in [100, 1000, 10_000] {
+            let all = Model::ALL.into_iter();
+            let models = all.filter(|model| rate == 1000 || *model != Model::ClosedLoop);
+            cases.extend(models.map(|model| Case { mode, rate, model, window }));
+        }
+    }
+    cases.extend(for_each_model(two_point(), window));
+    let (period, length) = (ms(1000), ms(200));
+    cases.extend(for_each_model(Mode::Stall { period, length }, whole(window, period)));
+    cases
+}
+
+/// Each model with a constant delay and with a stall, for a moment.
+pub(crate) fn smoke() -> Vec<Case> {
+    let ms = Duration::from_millis;
+    let mut cases = for_each_model(Mode::Constant { delay: ms(1) }, ms(200));
+    cases.extend(for_each_model(two_point(), ms(200)));
+    cases.extend(for_each_model(Mode::Stall { period: ms(100), length: ms(20) }, ms(300)));
+    cases
+}
+
+fn two_point() -> Mode {
+    let every = NonZeroU64::new(20).unwrap_or(NonZeroU64::MIN);
+    Mode::TwoPoint { short: Duration::from_millis(1), long: Duration::from_millis(20), every }
+}
+
+fn for_each_model(mode: Mode, window: Duration) -> Vec<Case> {
+    Model::ALL.map(|model| Case { mode, rate: 1000, model, window }).to_vec()
+}
+
+/// The window, rounded up to whole periods: a part of one would hold too many stalls or too few.
+fn whole(window: Duration, period: Duration) -> Duration {
+    let periods = window.as_nanos().div_ceil(period.as_nanos());
+    period * u32::try_from(periods).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_model_is_asked_for_with_its_own_options() {
+        let line = |model: usize| {
+            for_each_model(two_point(), Duration::from_secs(3))[model].options().join(" ")
+        };
+        assert_eq!(line(0), "load --json -t 1 -c 256 -d 3000ms --warmup 100ms -R 1000");
+        assert!(line(1).ends_with("-R 1000 --spin"));
+        assert!(line(2).ends_with("-R 1000 --poisson"));
+        assert!(line(3).ends_with("-R 1000 --closed"));
+        assert!(!line(4).contains("-R"));
+    }
+
+    #[test]
+    fn a_window_over_stalls_holds_whole_periods() {
+        let seconds = Duration::from_secs;
+        assert_eq!(whole(Duration::from_millis(2500), seconds(1)), seconds(3));
+        assert_eq!(whole(seconds(3), seconds(1)), seconds(3));
+        for case in full(Duration::from_millis(1500)) {
+            if let Mode::Stall { period, .. } = case.mode {
+                assert_eq!(case.window.as_nanos() % period.as_nanos(), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn only_closed_models_over_stalls_are_expected_to_omit() {
+        let omitting = full(Duration::from_secs(1)).into_iter().filter(Case::omits).count();
+        assert_eq!(omitting, 2);
+    }
+}
