@@ -170,18 +170,30 @@ fn an_end_that_the_server_announces_is_answered_and_a_new_connection_resumes_the
 }
 
 #[test]
-fn a_farewell_that_does_not_go_is_given_up_when_the_place_is_needed() {
+fn a_place_is_taken_until_the_farewell_has_gone_or_the_next_connection_is_overdue() {
     let world = World::open();
-    let mut pair = world.begun();
-    pair.send();
-    pair.server.send_close_notify();
-    let mut end = Vec::new();
-    pair.server.write_tls(&mut end).unwrap();
-    assert_eq!(pair.director.received(0, &end, EDGES.start_ns + 1), Action::Send);
-    assert_eq!(pair.director.received(0, b"more", EDGES.start_ns + 1), Action::Wait);
-    let wanted = commands(&mut pair.director, EDGES.start_ns + 2);
-    assert_eq!(wanted, [Command::Close(0), Command::Connect(0)]);
-    assert_eq!(pair.errors().closed_early, 1);
+    for overdue in [false, true] {
+        let mut pair = world.begun();
+        pair.send();
+        pair.server.send_close_notify();
+        let mut end = Vec::new();
+        pair.server.write_tls(&mut end).unwrap();
+        let ended_ns = EDGES.start_ns + MS;
+        assert_eq!(pair.director.received(0, &end, ended_ns), Action::Send);
+        assert_eq!(pair.director.received(0, b"more", ended_ns), Action::Wait);
+        assert_eq!(commands(&mut pair.director, ended_ns), []);
+        if overdue {
+            let late_ns = ended_ns + TIMEOUT_NS + 200 * MS;
+            assert_eq!(commands(&mut pair.director, late_ns), [Command::Close(0)]);
+            let wanted = commands(&mut pair.director, late_ns + 100 * MS);
+            assert_eq!(wanted, [Command::Connect(0)]);
+        } else {
+            assert_eq!(pair.send(), Action::Close);
+            assert_eq!(commands(&mut pair.director, ended_ns), [Command::Connect(0)]);
+        }
+        let errors = pair.errors();
+        assert_eq!((errors.closed_early, errors.timeout), (1, u64::from(overdue)));
+    }
 }
 
 #[test]
