@@ -110,9 +110,9 @@ impl Recorder {
         self.full.drain(..)
     }
 
-    /// Whether there are slices to take.
-    pub(crate) const fn has_full(&self) -> bool {
-        !self.full.is_empty()
+    /// Whether there are slices to take, or empty ones are needed.
+    pub(crate) const fn wants_exchange(&self) -> bool {
+        !self.full.is_empty() || self.spare.is_empty()
     }
 
     /// An empty slice to use again.

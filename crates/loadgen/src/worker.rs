@@ -128,7 +128,7 @@ fn turn_until_over<P: Party>(
 /// Hands over the slices that are over, and takes back those that were emptied.
 fn hand_over<C: Codec>(session: &mut Session<C>, wires: &Wires<'_>) {
     let recorder = session.recorder();
-    if !recorder.has_full() {
+    if !recorder.wants_exchange() {
         return;
     }
     for slice in recorder.take_full() {

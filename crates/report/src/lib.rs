@@ -5,7 +5,11 @@
 #![forbid(unsafe_code)]
 
 pub mod commands;
+pub mod distribution;
+pub mod hgrm;
+pub mod load_csv;
 pub mod load_text;
+pub mod load_words;
 pub mod summary;
 pub mod table;
 pub mod table_units;

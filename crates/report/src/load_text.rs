@@ -1,42 +1,67 @@
 //! The report of a load in wrk's text layout, which countless scripts read.
 //!
-//! Two lines are not wrk's: failures are told by our kinds, which are more than four, and a load
-//! that was stopped says so.
+//! What wrk has stands as wrk prints it. Between that stands what the load calls for: a schedule, connections
+//! that were made anew, failures by kind, and always which side was the limit.
+
+mod particulars;
+mod times;
 
 use std::fmt::Write;
-use wirebench_schema::{
-    load::{LatencySummary, LoadConfig, LoadReport, Stop},
-    units::write_duration,
-};
+use wirebench_schema::load::{LoadConfig, LoadReport};
 
-use crate::wrk_units;
+use crate::{load_words, wrk_units};
 
-/// Everything: what is said when the load begins, and what came of it. `distribution` adds the
-/// latency distribution (`-L`).
-#[must_use]
-pub fn load_text(report: &LoadReport, distribution: bool) -> String {
-    heading(&report.config) + &results(report, distribution)
+/// How much is told.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Detail {
+    /// What the load calls for.
+    #[default]
+    Needed,
+    /// Everything, with the distribution of latency (`-L`).
+    Everything,
 }
 
-/// The two lines that are printed when the load begins.
+/// What is told.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Wanted {
+    /// How much.
+    pub detail: Detail,
+    /// The percentiles that were asked for; none leaves the choice to the text.
+    pub percentiles: Vec<f64>,
+}
+
+/// Everything: what is said when the load begins, and what came of it.
+#[must_use]
+pub fn load_text(report: &LoadReport, wanted: &Wanted) -> String {
+    heading(&report.config) + &results(report, wanted)
+}
+
+/// The lines that are printed when the load begins: two, and one for each thing that makes it other
+/// than a plain closed loop.
 #[must_use]
 pub fn heading(config: &LoadConfig) -> String {
     let mut text = String::new();
-    line(&mut text, format_args!("Running {} @ {}", asked(config), config.target));
+    let asked = load_words::stop(config.stop);
+    line(&mut text, format_args!("Running {asked} @ {}", config.target));
     let (threads, connections) = (config.threads, config.connections);
     line(&mut text, format_args!("  {threads} threads and {connections} connections"));
+    for particular in load_words::particulars(config) {
+        line(&mut text, format_args!("  {particular}"));
+    }
     text
 }
 
 /// The lines that are printed when it is over.
 #[must_use]
 #[allow(clippy::cast_precision_loss, reason = "what is printed has two decimals")]
-pub fn results(report: &LoadReport, distribution: bool) -> String {
+pub fn results(report: &LoadReport, wanted: &Wanted) -> String {
     let mut text = String::new();
     thread_stats(&mut text, report);
-    if let Some(latency) = report.latency.as_ref().filter(|_| distribution) {
-        latency_distribution(&mut text, latency);
+    if let Some(latency) = report.latency.as_ref().filter(|_| wanted.detail == Detail::Everything) {
+        times::distribution(&mut text, latency, &wanted.percentiles);
     }
+    times::schedule(&mut text, report, &wanted.percentiles);
+    times::connecting(&mut text, report, &wanted.percentiles);
     let seconds = report.window_ns as f64 / 1e9;
     let received = report.bytes_received as f64;
     line(
@@ -48,33 +73,13 @@ pub fn results(report: &LoadReport, distribution: bool) -> String {
             wrk_units::bytes(received)
         ),
     );
-    if report.interrupted {
-        let asked = asked(&report.config);
-        line(&mut text, format_args!("  Interrupted: the {asked} was stopped early"));
-    }
-    if let Some(busy) = report.unanswered() {
-        let (made, left) = (report.connections_made, report.in_flight_at_end);
-        line(
-            &mut text,
-            format_args!(
-                "  Only {busy:.1} of {made} connections were answered on average, {left} requests were \
-                 without an answer at the end"
-            ),
-        );
-    }
+    particulars::lines(&mut text, report, wanted.detail);
     errors(&mut text, report);
+    particulars::verdict(&mut text, report);
     let transfer = if seconds > 0.0 { received / seconds } else { 0.0 };
     line(&mut text, format_args!("Requests/sec: {:9.2}", report.requests_per_second));
     line(&mut text, format_args!("Transfer/sec: {:>11}", wrk_units::bytes(transfer)));
     text
-}
-
-fn asked(config: &LoadConfig) -> String {
-    match config.stop {
-        Stop::After(duration) => format!("{} test", write_duration(duration)),
-        Stop::Requests(count) => format!("test of {count} requests"),
-        Stop::RequestsPerConnection(count) => format!("test of {count} requests a connection"),
-    }
 }
 
 fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
@@ -110,21 +115,6 @@ fn stats_line(text: &mut String, name: &str, [mean, stdev, max]: [String; 3], wi
     );
 }
 
-fn latency_distribution(text: &mut String, latency: &LatencySummary) {
-    line(text, format_args!("  Latency Distribution"));
-    let rows = [
-        (50, latency.latency_ns_p50),
-        (75, latency.latency_ns_p75),
-        (90, latency.latency_ns_p90),
-        (99, latency.latency_ns_p99),
-    ];
-    for (percent, nanoseconds) in rows {
-        #[allow(clippy::cast_precision_loss, reason = "what is printed has two decimals")]
-        let value = wrk_units::time(nanoseconds as f64);
-        line(text, format_args!("{percent:7}%{}", column(&value, 10)));
-    }
-}
-
 /// A number with its unit in a column of this width: units of two, one and no letters end so that
 /// the numbers line up.
 fn column(value: &str, width: usize) -> String {
@@ -154,130 +144,4 @@ fn errors(text: &mut String, report: &LoadReport) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Duration;
-    use wirebench_schema::load::{EngineChoice, ErrorCounts, ThreadRate};
-
-    fn report() -> LoadReport {
-        let config = LoadConfig::new("http://127.0.0.1:8080/".parse().unwrap());
-        LoadReport {
-            window_ns: 10_000_000_000,
-            requests: 1_124_000,
-            requests_per_second: 112_400.0,
-            bytes_received: 86_548_000,
-            bytes_sent: 46_084_000,
-            latency: Some(LatencySummary {
-                count: 1_124_000,
-                censored: 0,
-                latency_ns_mean: 635_910.0,
-                latency_ns_stdev: 890_000.0,
-                within_stdev: 0.9369,
-                latency_ns_min: 40_000,
-                latency_ns_p50: 250_000,
-                latency_ns_p75: 491_000,
-                latency_ns_p90: 700_000,
-                latency_ns_p95: 700_000,
-                latency_ns_p99: 5_800_000,
-                latency_ns_p999: 9_000_000,
-                latency_ns_max: 12_920_000,
-                histogram: String::new(),
-            }),
-            thread_rate: ThreadRate {
-                mean: 56_200.0,
-                stdev: 8_070.0,
-                max: 62_000.0,
-                within_stdev: 0.8654,
-            },
-            ..LoadReport::new("0.1.0".to_owned(), config, EngineChoice::Epoll)
-        }
-    }
-
-    #[test]
-    fn a_load_without_errors_looks_as_wrk_prints_it() {
-        let expected = "\
-Running 10s test @ http://127.0.0.1:8080/
-  2 threads and 10 connections
-  Thread Stats   Avg      Stdev     Max   +/- Stdev
-    Latency   635.91us    0.89ms  12.92ms   93.69%
-    Req/Sec    56.20k     8.07k   62.00k    86.54%
-  1124000 requests in 10.00s, 82.54MB read
-Requests/sec: 112400.00
-Transfer/sec:      8.25MB
-";
-        assert_eq!(load_text(&report(), false), expected);
-    }
-
-    #[test]
-    fn the_latency_distribution_stands_behind_the_thread_stats_when_asked() {
-        let expected = "\
-    Req/Sec    56.20k     8.07k   62.00k    86.54%
-  Latency Distribution
-     50%  250.00us
-     75%  491.00us
-     90%  700.00us
-     99%    5.80ms
-  1124000 requests in 10.00s, 82.54MB read
-";
-        let text = load_text(&report(), true);
-        assert!(text.contains(expected), "{text}");
-    }
-
-    #[test]
-    fn errors_are_told_by_kind_and_statuses_on_their_own_line() {
-        let mut report = report();
-        report.errors = ErrorCounts { timeout: 3, reset: 1, status: 7, ..ErrorCounts::default() };
-        report.error_examples = vec!["no reply within 2 s".to_owned()];
-        let expected = "\
-  1124000 requests in 10.00s, 82.54MB read
-  Errors: timeout 3, reset 1
-    for example: no reply within 2 s
-  Non-2xx or 3xx responses: 7
-Requests/sec: 112400.00
-";
-        let text = load_text(&report, false);
-        assert!(text.contains(expected), "{text}");
-    }
-
-    #[test]
-    fn a_load_that_was_stopped_says_so() {
-        let mut report = report();
-        report.interrupted = true;
-        report.window_ns = 3_200_000_000;
-        let expected = "\
-  1124000 requests in 3.20s, 82.54MB read
-  Interrupted: the 10s test was stopped early
-Requests/sec:";
-        let text = load_text(&report, false);
-        assert!(text.contains(expected), "{text}");
-    }
-
-    #[test]
-    fn a_load_of_a_count_names_the_count() {
-        let mut report = report();
-        report.config.stop = Stop::Requests(5000);
-        let text = load_text(&report, false);
-        assert!(text.starts_with("Running test of 5000 requests @ http://127.0.0.1:8080/\n"));
-        report.config.stop = Stop::After(Duration::from_millis(1500));
-        assert!(load_text(&report, false).starts_with("Running 1500ms test @ "));
-    }
-
-    #[test]
-    fn a_load_without_any_reply_prints_zeros() {
-        let mut report = report();
-        report.latency = None;
-        report.thread_rate = ThreadRate::default();
-        (report.requests, report.requests_per_second) = (0, 0.0);
-        (report.bytes_received, report.window_ns) = (0, 0);
-        let expected = "\
-    Latency     0.00us    0.00us   0.00us    0.00%
-    Req/Sec     0.00      0.00     0.00      0.00%
-  0 requests in 0.00us, 0.00B read
-Requests/sec:      0.00
-Transfer/sec:       0.00B
-";
-        let text = load_text(&report, true);
-        assert!(text.ends_with(expected), "{text}");
-        assert!(!text.contains("NaN"));
-    }
-}
+mod tests;

@@ -59,7 +59,7 @@ fn a_scenario_that_the_entry_lacks_is_answered_with_those_that_it_has() {
 fn loads_that_cannot_be_meant_are_refused_with_the_next_step() {
     let world = World::new();
     let url = "http://127.0.0.1:1/";
-    let rows: [(&[&str], &str); 9] = [
+    let rows: [(&[&str], &str); 19] = [
         (&["-c", "0", url], "0 connections send nothing"),
         (&["-d", "10x", url], "unknown unit `x`"),
         (&["-d", "0s", url], "measures nothing"),
@@ -69,6 +69,16 @@ fn loads_that_cannot_be_meant_are_refused_with_the_next_step() {
         (&["ftp://localhost:21/"], "does not speak `ftp`"),
         (&["-H", "nonsense", url], "not a header"),
         (&["-d", "1s", "-n", "5", url], "-d and -n both say when the load ends: leave one away"),
+        (&["--ltency", url], "a similar argument exists: '--latency'"),
+        (&["--percentils", "50", url], "a similar argument exists: '--percentiles'"),
+        (&["--engine", "iouring", url], "did you mean `io_uring`?"),
+        (&["--percentiles", "50,101", url], "write 50,90,99.9"),
+        (&["--ramp", "1k", url], "write it like 1k:20k"),
+        (&["--source", "127.0.0", url], "127.0.0.2-127.0.0.9"),
+        (&["--source", "127.0.0.9-127.0.0.2", url], "is not a range of addresses"),
+        (&["-R", "5", "--delay", "1ms", url], "-R and --delay contradict each other"),
+        (&["--poisson", url], "--poisson means nothing without a rate: give -R too"),
+        (&["--payload", "1KiB", url], "--payload means nothing to http://127.0.0.1:1/"),
     ];
     for (arguments, part) in rows {
         let outcome = world.wirebench(&[&["load"], arguments].concat());

@@ -1,7 +1,9 @@
 //! `wirebench load` against real servers.
 
-use crate::world::{Running, World};
-use wirebench_schema::load::LoadReport;
+use crate::world::{Outcome, Running, World};
+use rustix::process::Signal;
+use std::{fs, path::PathBuf};
+use wirebench_schema::load::{Interval, LoadReport, Phase};
 
 /// A built-in server behind `wirebench serve`, and its address.
 fn serve(world: &World, scenario: &str) -> (Running, String) {
@@ -82,4 +84,175 @@ fn events_are_json_lines_with_the_report_last() {
     let others: Vec<&str> = names.iter().copied().filter(|name| *name != "interval").collect();
     assert_eq!(others, ["connected", "window-start", "window-end", "report"]);
     assert!(names.len() > others.len() && names.ends_with(&["report"]), "{names:?}");
+}
+
+/// A load with all files, and where they are.
+fn with_files(world: &World, arguments: &[&str]) -> (Vec<String>, [PathBuf; 3]) {
+    let paths = ["x.csv", "x.hgrm", "x.jsonl"].map(|name| world.folder.path().join(name));
+    let options = ["--csv", "--hgrm", "--intervals"];
+    let mut words: Vec<String> = ["load", "--interval", "100ms"].map(str::to_owned).to_vec();
+    for (option, path) in options.iter().zip(&paths) {
+        words.extend([(*option).to_owned(), path.display().to_string()]);
+    }
+    words.extend(arguments.iter().map(|argument| (*argument).to_owned()));
+    (words, paths)
+}
+
+/// The one row of a table, by the names of its columns.
+fn cell(csv: &str, column: &str) -> String {
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(lines.len(), 2, "{csv}");
+    let place = lines[0].split(',').position(|name| name == column).unwrap();
+    // None of the cells of these tests has a comma.
+    assert_eq!(lines[0].split(',').count(), lines[1].split(',').count(), "{csv}");
+    lines[1].split(',').nth(place).unwrap().to_owned()
+}
+
+fn intervals(path: &PathBuf) -> Vec<Interval> {
+    let text = fs::read_to_string(path).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn assert_contains(outcome: &Outcome, code: i32, parts: &[&str]) {
+    assert_eq!(outcome.code, Some(code), "{outcome:#?}");
+    for part in parts {
+        assert!(outcome.stdout.contains(part), "{part:?} is missing in {outcome:#?}");
+    }
+}
+
+#[test]
+fn a_rate_is_told_with_what_it_offered_and_three_rows_of_percentiles() {
+    let world = World::new();
+    let (_server, address) = serve(&world, "hello");
+    let url = format!("http://{address}/");
+    let outcome = world.wirebench(&["load", "-c4", "-d300ms", "-R", "500", "--poisson", &url]);
+    let parts = [
+        "  500 requests/s at random (Poisson), latency from when each was due",
+        "  Offered ",
+        " owed at the end",
+        "    Latency from due ",
+        "    Service from sent ",
+        "    Lag of sending ",
+        "  Limit: ",
+        "\nRequests/sec: ",
+    ];
+    assert_contains(&outcome, 0, &parts);
+}
+
+#[test]
+fn percentiles_of_ones_own_replace_those_of_wrk() {
+    let world = World::new();
+    let (_server, address) = serve(&world, "hello");
+    let url = format!("http://{address}/");
+    let outcome = world.wirebench(&["load", "-c4", "-n2000", "--percentiles", "42,99.99", &url]);
+    assert_contains(&outcome, 0, &["     42% ", "  99.99% ", "  Engine: ", "  Generator: "]);
+    assert!(!outcome.stdout.contains("     50%"), "{outcome:#?}");
+}
+
+#[test]
+fn the_files_of_a_load_hold_what_it_prints() {
+    let world = World::new();
+    let (_server, address) = serve(&world, "echo");
+    let url = format!("tcp://{address}");
+    let (words, [csv, hgrm, lines]) = with_files(&world, &["--json", "-d350ms", &url]);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let outcome = world.wirebench(&words);
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    let report: LoadReport = serde_json::from_str(&outcome.stdout).unwrap();
+    let row = fs::read_to_string(csv).unwrap();
+    assert_eq!(cell(&row, "requests"), report.requests.to_string());
+    let latency = report.latency.unwrap();
+    assert_eq!(cell(&row, "latency_ns_p99"), latency.latency_ns_p99.to_string());
+    assert_eq!((cell(&row, "target"), cell(&row, "payload_bytes")), (url, "64".to_owned()));
+    let table = fs::read_to_string(hgrm).unwrap();
+    assert!(table.starts_with("       Value     Percentile TotalCount 1/(1-Percentile)\n\n"));
+    let last = table.lines().rfind(|line| !line.starts_with('#')).unwrap();
+    let last: Vec<&str> = last.split_whitespace().collect();
+    assert_eq!(last[1..], ["1.000000000000", latency.count.to_string().as_str()], "{table}");
+    let intervals = intervals(&lines);
+    assert!(
+        !intervals.is_empty() && intervals.iter().all(|interval| interval.phase == Phase::Window)
+    );
+    let sum: u64 = intervals.iter().map(|interval| interval.requests).sum();
+    assert_eq!(sum, report.requests);
+}
+
+#[test]
+fn json_carries_the_verdict_beside_the_report() {
+    let world = World::new();
+    let (_server, address) = serve(&world, "hello");
+    let outcome = world.wirebench(&["load", "--json", "-n100", &format!("http://{address}/")]);
+    let value: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let limit = value["verdict"]["limit"].as_str().unwrap();
+    assert!(["generator", "server", "unknown"].contains(&limit), "{value}");
+    let cautions = value["verdict"]["cautions"].to_string();
+    assert!(cautions.contains("100 samples are too few"), "{value}");
+}
+
+#[test]
+fn ctrl_c_gives_a_partial_report_and_writes_the_files() {
+    let world = World::new();
+    let (_server, address) = serve(&world, "hello");
+    let url = format!("http://{address}/");
+    let (words, [csv, hgrm, lines]) = with_files(&world, &["-c2", "-d60s", &url]);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut load = world.start(&words);
+    load.first_line();
+    // The first interval is over, so there is something to report.
+    world.wait_for_content(&lines);
+    load.signal(Signal::INT);
+    let outcome = load.end();
+    let parts = ["  Interrupted: the 1m test was stopped early", "  Caution: interrupted"];
+    assert_contains(&outcome, 130, &parts);
+    assert_eq!(cell(&fs::read_to_string(csv).unwrap(), "interrupted"), "true");
+    assert!(fs::read_to_string(hgrm).unwrap().contains("#[Mean "));
+    assert!(!intervals(&lines).is_empty());
+}
+
+#[test]
+fn a_file_that_cannot_be_written_leaves_the_result_and_fails() {
+    let world = World::new();
+    let (_server, address) = serve(&world, "hello");
+    let url = format!("http://{address}/");
+    let full = ["load", "-d250ms", "--interval", "100ms", "--intervals", "/dev/full", &url];
+    let outcome = world.wirebench(&full);
+    assert_contains(&outcome, 1, &["Requests/sec:"]);
+    assert!(outcome.stderr.contains("`/dev/full` could not be written (No space"), "{outcome:#?}");
+    // What is known before the load begins costs no load.
+    for option in ["--csv", "--hgrm"] {
+        let outcome = world.wirebench(&["load", "-d60s", option, "/dev/full", &url]);
+        assert_contains(&outcome, 1, &[]);
+        assert_eq!(outcome.stdout, "", "{outcome:#?}");
+        assert!(outcome.stderr.contains(&format!("give {option} another file")), "{outcome:#?}");
+    }
+}
+
+#[test]
+fn the_ceiling_is_measured_on_a_server_that_is_gone_afterwards() {
+    let world = World::new();
+    let (server, address) = serve(&world, "echo");
+    let url = format!("tcp://{address}");
+    let report = report(&world, &["--ceiling", "-c2", "-n", "1000", &url]);
+    assert!(report.ceiling_requests_per_second.is_some_and(|ceiling| ceiling > 0.0));
+    drop(server);
+    world.wait_for_silence();
+}
+
+#[test]
+fn a_ceiling_that_cannot_be_measured_is_told_and_the_load_goes_on() {
+    let world = World::new();
+    let (_server, address) = serve(&world, "hello");
+    let url = format!("http://{address}/");
+    let outcome = world.wirebench(&["load", "--ceiling", "-n50", "--body", "x", &url]);
+    assert_contains(&outcome, 0, &["  50 requests in "]);
+    assert!(outcome.stderr.contains("no ceiling: the built-in servers read no body"));
+}
+
+#[test]
+fn failures_beside_good_replies_are_told_and_are_no_failed_load() {
+    let world = World::new();
+    let url = format!("http://{}/", crate::world::forgetful_server());
+    let outcome = world.wirebench(&["load", "-c1", "-t1", "-n10", &url]);
+    assert_contains(&outcome, 0, &["  Errors: ", "  Caution: "]);
+    assert!(outcome.stderr.contains(" of 10 requests failed"), "{outcome:#?}");
 }

@@ -4,7 +4,8 @@
 use assert_cmd::Command;
 use std::{
     fs,
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read, Write},
+    net::{SocketAddr, TcpListener},
     path::{Path, PathBuf},
     process::{Child, Stdio},
     sync::atomic::{AtomicU32, Ordering},
@@ -119,6 +120,16 @@ impl World {
         self.wait_until(<[String]>::is_empty);
     }
 
+    /// Waits until this file holds a whole line.
+    #[allow(clippy::unused_self, reason = "all waiting of a world is in one place")]
+    pub(crate) fn wait_for_content(&self, path: &Path) {
+        let until = Instant::now() + PATIENCE;
+        while !fs::read_to_string(path).is_ok_and(|text| text.contains('\n')) {
+            assert!(Instant::now() < until, "nothing was written to {}", path.display());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     fn wait_until(&self, done: impl Fn(&[String]) -> bool) {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -143,6 +154,28 @@ impl World {
     pub(crate) fn journal(&self) -> wirebench_schema::journal::Journal {
         wirebench_runner::journal::read(&self.results()).unwrap()
     }
+}
+
+/// A server that answers the first two requests of a connection correctly and closes on the third.
+pub(crate) fn forgetful_server() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            std::thread::spawn(move || {
+                // A request of these tests arrives in one piece.
+                for _ in 0..2 {
+                    if stream.read(&mut [0; 1024]).is_ok_and(|length| length > 0) {
+                        let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+                        let _ = stream.write_all(reply);
+                    }
+                }
+                let _ = stream.read(&mut [0; 1024]);
+            });
+        }
+    });
+    address
 }
 
 /// The program under test.
@@ -170,7 +203,6 @@ impl Running {
 
     /// Waits for its end.
     pub(crate) fn end(mut self) -> Outcome {
-        use std::io::Read;
         let (mut stdout, mut stderr) = (String::new(), String::new());
         self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
         self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();

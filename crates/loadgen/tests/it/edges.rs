@@ -49,6 +49,30 @@ fn a_window_of_a_time_is_exactly_as_long_as_asked_and_its_edges_are_told() {
     });
 }
 
+/// Without a warm-up the edges take both of a thread's spare slices at once; it must take them back
+/// although it has none to hand over meanwhile.
+#[test]
+fn intervals_are_told_of_while_the_window_lasts_also_without_a_warm_up() {
+    let server = answering(HELLO);
+    each_engine(|engine| {
+        let mut config = timed(&server.http(), engine, 1500);
+        (config.threads, config.connections) = (8, 8);
+        config.interval = Duration::from_millis(100);
+        let mut events = Vec::new();
+        let report = run(&config, &AtomicBool::new(false), &mut |event| events.push(event));
+        let edge = events.iter().position(|event| *event == LoadEvent::WindowEnd).unwrap();
+        let told = |events: &[LoadEvent]| -> Vec<u64> {
+            let requests = events.iter().filter_map(|event| match event {
+                LoadEvent::Interval(interval) => Some(interval.requests),
+                _ => None,
+            });
+            requests.collect()
+        };
+        assert!(!told(&events[..edge]).is_empty(), "{events:?}");
+        assert_eq!(told(&events).iter().sum::<u64>(), report.unwrap().requests);
+    });
+}
+
 #[test]
 fn a_count_is_kept_exactly_with_and_without_a_warm_up() {
     let server = answering(HELLO);

@@ -17,6 +17,8 @@ const BUSY: f64 = 0.9;
 const KEPT: f64 = 0.99;
 /// More than this share of the ceiling, and a server that does nothing would not be much faster.
 const NEAR_THE_CEILING: f64 = 0.9;
+/// So much above the ceiling, and it was none.
+const NO_CEILING: f64 = 1.1;
 /// This share of the connections, or of their time, is all of it.
 const NEARLY_ALL: f64 = 0.9;
 /// Jain's index below which some connections were starved.
@@ -71,14 +73,23 @@ impl LoadReport {
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let (mut limit, mut reasons) = self.limit();
-        if let Some(share) = self.share_of_ceiling().filter(|share| *share > NEAR_THE_CEILING) {
-            reasons.push(format!(
-                "the rate is {} of what the generator reaches on a server that does nothing but answer",
+        match self.share_of_ceiling() {
+            Some(share) if share > NO_CEILING => reasons.push(format!(
+                "the ceiling was measured below the rate, which is {} of it: something else had the \
+                 CPUs then, so it says nothing",
                 percent(share)
-            ));
-            if limit == Limit::Server {
-                limit = Limit::Unknown;
+            )),
+            Some(share) if share > NEAR_THE_CEILING => {
+                reasons.push(format!(
+                    "the rate is {} of what the generator reaches on a server that does nothing but \
+                     answer",
+                    percent(share)
+                ));
+                if limit == Limit::Server {
+                    limit = Limit::Unknown;
+                }
             }
+            Some(_) | None => {}
         }
         Verdict { limit, reasons, cautions: self.cautions() }
     }
@@ -231,10 +242,14 @@ impl LoadReport {
             (true, false) if !self.ready_share_tells() => Limit::Generator,
             (true | false, false) => Limit::Server,
             (false, true) if self.config.waiting == Waiting::Spin => Limit::Generator,
-            // All replies at once, and then none: the sides take turns.
+            // All replies at once, and then none.
             (false, true) => Limit::Unknown,
         };
-        (limit, vec![self.threads_did()])
+        let mut reasons = vec![self.threads_did()];
+        if limit == Limit::Unknown {
+            reasons.push("the two sides took turns, or something else had the CPUs".to_owned());
+        }
+        (limit, reasons)
     }
 
     fn limit_at_rate(&self, demanded: f64) -> (Limit, Vec<String>) {

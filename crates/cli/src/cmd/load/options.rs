@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "N", default_value = "10", value_parser = value::connections)]
     connections: usize,
     /// Length of the measured window [default: 10s]
-    #[arg(short, short_alias = 'z', long, value_name = "DURATION", value_parser = value::duration)]
+    #[arg(short, visible_short_alias = 'z', long, value_name = "DURATION", value_parser = value::duration)]
     duration: Option<Duration>,
     /// Stop after this many requests instead
     #[arg(short = 'n', long, value_name = "COUNT", value_parser = value::count)]
@@ -72,7 +72,7 @@ pub(crate) struct Arguments {
 #[command(next_help_heading = "Model")]
 struct ModelOptions {
     /// Requests per second in total, by a schedule that does not wait for replies
-    #[arg(short = 'R', short_alias = 'q', long, value_name = "N", value_parser = value::count)]
+    #[arg(short = 'R', visible_short_alias = 'q', long, value_name = "N", value_parser = value::count)]
     rate: Option<u64>,
     /// A rate that changes evenly from A to B over the window
     #[arg(long, value_name = "A:B", value_parser = value::ramp)]

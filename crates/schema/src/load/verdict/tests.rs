@@ -111,6 +111,7 @@ fn the_limit_follows_the_figures_and_the_reasons_name_them() {
         (at_rate(20_000, 10_000, 50_000), Limit::Unknown, "(50 %)"),
         (ceiling(good(), 105_000.0), Limit::Unknown, "the rate is 95 % of what the generator"),
         (ceiling(good(), 200_000.0), Limit::Server, "ran for 41 %"),
+        (ceiling(good(), 50_000.0), Limit::Server, "below the rate, which is 200 % of it"),
         (unanswered, Limit::Unknown, "no request was answered correctly"),
     ];
     for (report, limit, part) in rows {

@@ -169,3 +169,23 @@ fn contradictions_get_one_sentence_with_the_next_step() {
         assert_eq!(message.lines().count(), 1, "{message}");
     }
 }
+
+#[test]
+fn the_manual_names_every_option() {
+    use clap::CommandFactory;
+    let manual = include_str!("../../../../../../docs/load.md");
+    let command = Program::command();
+    let mut named = 0;
+    for argument in command.get_arguments().filter(|argument| !argument.is_positional()) {
+        let long = argument.get_long().map(|long| format!("--{long}"));
+        let short = argument.get_short_and_visible_aliases().unwrap_or_default();
+        let short = short.into_iter().map(|letter| format!("-{letter}"));
+        for name in long.into_iter().chain(short) {
+            let written = [format!("`{name}`"), format!("`{name} ")];
+            let found = written.iter().any(|text| manual.contains(text.as_str()));
+            assert!(found, "docs/load.md lacks {name}");
+            named += 1;
+        }
+    }
+    assert!(named > 40, "{named}");
+}

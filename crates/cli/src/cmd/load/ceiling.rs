@@ -1,0 +1,187 @@
+//! What the generator reaches with the same load on a built-in server that does nothing but answer.
+//!
+//! It is no property of the machine: it holds for this shape of load, on these CPUs, now.
+
+use anyhow::Context as _;
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::Path,
+    time::Duration,
+};
+use wirebench_loadgen as loadgen;
+use wirebench_runner::{
+    launch::{Launcher, Request, Server},
+    measure::STOP_GRACE,
+    project::Project,
+    subject::Subject,
+    topology,
+};
+use wirebench_schema::{
+    load::{LoadConfig, LoadModel, LoadReport, Stop},
+    scenario::{DEFAULT_TIMEOUT_MS, Protocol, Scenario},
+    target::Target,
+};
+
+use crate::interrupt::Interrupt;
+
+/// How long it is measured.
+const WINDOW: Duration = Duration::from_secs(1);
+/// Load before that, until caches are warm.
+const WARMUP: Duration = Duration::from_millis(200);
+/// How long the server may take to be ready.
+const READY_TIMEOUT: Duration = Duration::from_secs(15);
+/// Replies above this size take the generator longer than the small ones of the built-in server.
+const SMALL_REPLY_BYTES: u64 = 1024;
+
+/// Requests per second that the generator reaches with a load of this shape; or a sentence on why
+/// that cannot be measured.
+pub(crate) fn measure(config: &LoadConfig, interrupt: &Interrupt) -> Result<f64, String> {
+    if let Some(reason) = obstacle(config) {
+        return Err(reason.to_owned());
+    }
+    let server = start(config, interrupt).map_err(|error| format!("{error:#}"))?;
+    let config = shape(config, server.address());
+    let report = loadgen::run(&config, interrupt.flag(), &mut |_| {});
+    let stopped = server.stop(STOP_GRACE);
+    let report = report.map_err(|error| error.to_string())?;
+    if report.requests == 0 || report.interrupted {
+        return Err(format!("the built-in server gave no answer in time {}", stopped.stderr));
+    }
+    Ok(report.requests_per_second)
+}
+
+/// Why a ceiling says nothing about this load after all.
+pub(crate) fn differs(report: &LoadReport) -> Option<String> {
+    let bytes = report.bytes_received / report.requests.max(1);
+    let http = report.config.target.protocol() == Protocol::Http1;
+    (http && bytes > SMALL_REPLY_BYTES).then(|| {
+        format!("the replies have {bytes} bytes each, and those of the built-in server have 77")
+    })
+}
+
+/// What the built-in servers cannot do.
+fn obstacle(config: &LoadConfig) -> Option<&'static str> {
+    if config.target.is_tls() {
+        Some("the built-in servers speak no TLS")
+    } else if config.unix_socket.is_some() || config.target.unix_path().is_some() {
+        Some("the built-in servers listen on no Unix socket")
+    } else if config.body.is_some() {
+        Some("the built-in servers read no body of a request")
+    } else if config.method == "HEAD" {
+        Some("the built-in servers answer every method with a body")
+    } else {
+        None
+    }
+}
+
+/// The same load on the built-in server, as fast as it goes.
+fn shape(config: &LoadConfig, server: SocketAddr) -> LoadConfig {
+    let host = server.ip().to_string();
+    let path = config.target.path();
+    let mut shape = config.clone();
+    shape.target = Target::new(config.target.protocol(), &host, server.port(), path);
+    shape.model = LoadModel::Closed;
+    (shape.stop, shape.warmup) = (Stop::After(WINDOW), WARMUP);
+    shape.expect_body = None;
+    shape.idle_connections = 0;
+    // Other addresses of this host may have no way to the loopback device.
+    let loopback = |address: IpAddr| address.is_loopback();
+    shape.sources.retain(|range| loopback(range.first) && loopback(range.last));
+    shape
+}
+
+/// Starts the built-in server, on CPUs that this process may not use if there are any.
+fn start(config: &LoadConfig, interrupt: &Interrupt) -> anyhow::Result<Server> {
+    let program = std::env::current_exe().context("this program's own file cannot be found")?;
+    let project = Project::find(Path::new(".")).context("the current folder cannot be read")?;
+    let subjects = Subject::builtins(&program, &project).map_err(anyhow::Error::msg)?;
+    let subject = subjects.first().context("there is no built-in server")?;
+    let own = wirebench_sys::affinity::current()?;
+    let others = other_cpus(&own);
+    let cpus = if others.is_empty() { own.len() } else { others.len() };
+    let request = Request {
+        variant: &subject.variant,
+        scenario: match config.target.protocol() {
+            Protocol::Http1 => Scenario::Hello,
+            Protocol::Echo => Scenario::Echo,
+        },
+        workers: u32::try_from(config.threads.clamp(1, cpus.max(1)))?,
+        timeout_ms: DEFAULT_TIMEOUT_MS,
+        build: subject.build.clone(),
+        source: subject.source.clone(),
+    };
+    let on = |cpus: Option<Vec<u32>>| {
+        let guard_command = vec![program.display().to_string(), "guard".to_owned()];
+        let host = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let launcher = Launcher { guard_command, host, cpus, ready_timeout: READY_TIMEOUT };
+        launcher.start(&request, interrupt.flag())
+    };
+    if !others.is_empty()
+        && let Ok(server) = on(Some(others))
+    {
+        return Ok(server);
+    }
+    // A container may keep the others for itself; then both share what there is.
+    Ok(on(None)?)
+}
+
+fn other_cpus(own: &[u32]) -> Vec<u32> {
+    let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+    let online = topology::parse_list(online.trim()).unwrap_or_default();
+    online.into_iter().filter(|cpu| !own.contains(cpu)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_schema::load::{Arrivals, Body, EngineChoice, LatencyOrigin, RateCurve};
+
+    fn config(target: &str) -> LoadConfig {
+        LoadConfig::new(target.parse().unwrap())
+    }
+
+    #[test]
+    fn what_the_built_in_servers_cannot_do_is_said() {
+        let http = || config("http://h:1/");
+        let rows = [
+            (config("https://h:1/"), Some("TLS")),
+            (config("unix:/x"), Some("Unix socket")),
+            (LoadConfig { unix_socket: Some("/x".into()), ..http() }, Some("Unix socket")),
+            (LoadConfig { body: Some(Body::Text("x".into())), ..http() }, Some("body")),
+            (LoadConfig { method: "HEAD".into(), ..http() }, Some("method")),
+            (http(), None),
+            (config("tcp://h:1"), None),
+        ];
+        for (config, part) in rows {
+            let found = obstacle(&config);
+            assert_eq!(found.is_some(), part.is_some(), "{config:?}");
+            assert!(found.unwrap_or_default().contains(part.unwrap_or_default()), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn the_shape_stays_and_the_rate_goes() {
+        let mut config = config("http://h:1/x?y");
+        (config.pipeline, config.connections, config.idle_connections) = (16, 64, 1000);
+        config.model = LoadModel::Rate {
+            curve: RateCurve::Constant(5),
+            arrivals: Arrivals::Even,
+            latency_from: LatencyOrigin::Due,
+        };
+        config.expect_body = Some("x".into());
+        let shape = shape(&config, "127.0.0.1:80".parse().unwrap());
+        assert_eq!(shape.target.to_string(), "http://127.0.0.1:80/x?y");
+        assert_eq!((shape.pipeline, shape.connections, shape.idle_connections), (16, 64, 0));
+        assert_eq!((shape.model.clone(), shape.stop), (LoadModel::Closed, Stop::After(WINDOW)));
+        assert_eq!(shape.check(), Ok(()));
+    }
+
+    #[test]
+    fn large_replies_have_another_ceiling() {
+        let mut report = LoadReport::new("0".into(), config("http://h:1/"), EngineChoice::Epoll);
+        (report.requests, report.bytes_received) = (10, 770);
+        assert_eq!(differs(&report), None);
+        report.bytes_received = 100_000;
+        assert!(differs(&report).unwrap().contains("10000 bytes each"));
+    }
+}

@@ -1,0 +1,199 @@
+//! The line that shows how a load goes on, on a terminal and nowhere else.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::{
+    io::{IsTerminal, stderr, stdout},
+    time::Duration,
+};
+use wirebench_report::wrk_units;
+use wirebench_schema::load::{Interval, LoadConfig, LoadEvent, Phase, Stop};
+
+use super::options::OutputOptions;
+
+const TEMPLATE: &str = "{bar:20} {prefix}  {msg}";
+/// The steps of the bar.
+const STEPS: u64 = 1000;
+
+/// How the load goes on.
+#[derive(Debug)]
+pub(crate) struct Live {
+    /// Absent where nobody would see it.
+    bar: Option<ProgressBar>,
+    state: State,
+}
+
+impl Live {
+    pub(crate) fn new(config: &LoadConfig, output: &OutputOptions) -> Self {
+        // A program reads the events; and JSON that is printed to a terminal shall stand alone.
+        let unwanted = output.quiet || output.events || (output.json && stdout().is_terminal());
+        let bar = (stderr().is_terminal() && !unwanted).then(|| {
+            let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr());
+            bar.set_style(style());
+            bar
+        });
+        Self { bar, state: State::new(config) }
+    }
+
+    pub(crate) fn on(&mut self, event: &LoadEvent) {
+        let Some(bar) = &self.bar else { return };
+        match event {
+            LoadEvent::Connected { connections } => {
+                bar.set_message(format!("{connections} connections"));
+            }
+            LoadEvent::Interval(interval) => {
+                self.state.add(interval);
+                bar.set_position(self.state.position());
+                bar.set_prefix(self.state.left());
+                bar.set_message(self.state.message(interval));
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes the line away, so that the result begins on a clean one.
+    pub(crate) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// The style of the line. The template is a constant of this file, and a test reads it.
+fn style() -> ProgressStyle {
+    ProgressStyle::with_template(TEMPLATE).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// What has been seen so far.
+#[derive(Debug)]
+struct State {
+    stop: Stop,
+    connections: u64,
+    phase: Phase,
+    window: Duration,
+    finished: u64,
+    errors: u64,
+}
+
+impl State {
+    fn new(config: &LoadConfig) -> Self {
+        Self {
+            stop: config.stop,
+            connections: config.connections as u64,
+            phase: Phase::Warmup,
+            window: Duration::ZERO,
+            finished: 0,
+            errors: 0,
+        }
+    }
+
+    fn add(&mut self, interval: &Interval) {
+        self.phase = interval.phase;
+        self.errors += interval.errors;
+        if interval.phase == Phase::Window {
+            self.window += Duration::from_nanos(interval.length_ns);
+            self.finished += interval.requests + interval.errors;
+        }
+    }
+
+    /// How many requests the window has, if a count ends it.
+    const fn count(&self) -> Option<u64> {
+        match self.stop {
+            Stop::After(_) => None,
+            Stop::Requests(count) => Some(count),
+            Stop::RequestsPerConnection(count) => Some(count.saturating_mul(self.connections)),
+        }
+    }
+
+    #[allow(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a bar's steps"
+    )]
+    fn position(&self) -> u64 {
+        let share = match self.stop {
+            Stop::After(window) => self.window.as_secs_f64() / window.as_secs_f64(),
+            Stop::Requests(_) | Stop::RequestsPerConnection(_) => {
+                self.finished as f64 / self.count().unwrap_or(1).max(1) as f64
+            }
+        };
+        (share.clamp(0.0, 1.0) * STEPS as f64) as u64
+    }
+
+    fn left(&self) -> String {
+        match (self.phase, self.stop) {
+            (Phase::Warmup, _) => "warm-up".to_owned(),
+            (Phase::Window, Stop::After(window)) => {
+                format!("{:.0} s left", window.saturating_sub(self.window).as_secs_f64().ceil())
+            }
+            (Phase::Window, Stop::Requests(_) | Stop::RequestsPerConnection(_)) => {
+                format!("{} left", self.count().unwrap_or(0).saturating_sub(self.finished))
+            }
+        }
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "what is shown has two decimals")]
+    fn message(&self, interval: &Interval) -> String {
+        let rate = wrk_units::rate(interval.requests_per_second);
+        let p99 = interval.latency_ns_p99.map(|ns| format!("  p99 {}", wrk_units::time(ns as f64)));
+        format!("{rate} requests/s{}  {} errors", p99.unwrap_or_default(), self.errors)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(phase: Phase, requests: u64) -> Interval {
+        Interval {
+            phase,
+            start_ns: 0,
+            length_ns: 1_000_000_000,
+            requests,
+            requests_per_second: 12_340.0,
+            errors: 1,
+            bytes_received: 0,
+            latency_ns_p50: Some(1_000),
+            latency_ns_p99: Some(1_200_000),
+            latency_ns_max: Some(2_000_000),
+        }
+    }
+
+    fn state(stop: Stop) -> State {
+        let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
+        State::new(&LoadConfig { stop, ..config })
+    }
+
+    #[test]
+    fn the_template_can_be_read() {
+        assert!(ProgressStyle::with_template(TEMPLATE).is_ok());
+    }
+
+    #[test]
+    fn a_load_over_a_time_shows_the_time_that_is_left() {
+        let mut state = state(Stop::After(Duration::from_secs(4)));
+        state.add(&interval(Phase::Warmup, 100));
+        assert_eq!((state.left().as_str(), state.position()), ("warm-up", 0));
+        state.add(&interval(Phase::Window, 100));
+        assert_eq!((state.left().as_str(), state.position()), ("3 s left", 250));
+        let message = state.message(&interval(Phase::Window, 100));
+        assert_eq!(message, "12.34k requests/s  p99 1.20ms  2 errors");
+    }
+
+    #[test]
+    fn a_load_of_a_count_shows_the_requests_that_are_left() {
+        let mut requests = state(Stop::Requests(400));
+        requests.add(&interval(Phase::Window, 99));
+        assert_eq!((requests.left().as_str(), requests.position()), ("300 left", 250));
+        let mut each = state(Stop::RequestsPerConnection(40));
+        each.add(&interval(Phase::Window, 999));
+        assert_eq!((each.left().as_str(), each.position()), ("0 left", STEPS));
+    }
+
+    #[test]
+    fn without_an_answer_there_is_no_percentile() {
+        let silent = Interval { latency_ns_p99: None, ..interval(Phase::Window, 0) };
+        let message = state(Stop::Requests(1)).message(&silent);
+        assert_eq!(message, "12.34k requests/s  0 errors");
+    }
+}

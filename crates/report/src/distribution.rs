@@ -1,0 +1,176 @@
+//! Percentiles out of a recorded distribution, with what must be said of each: whether enough
+//! samples lie beyond it, and whether it is only a lower bound.
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use hdrhistogram::{Histogram, serialization::Deserializer};
+use wirebench_schema::load::LatencySummary;
+
+/// So many samples must lie beyond a percentile, or a single one of them decides what it is.
+pub const ENOUGH_BEYOND: u64 = 10;
+
+/// How many samples support a percentile.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Support {
+    /// At least [`ENOUGH_BEYOND`] samples lie beyond it.
+    Enough,
+    /// Fewer do.
+    Few,
+}
+
+/// What a value says.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Bound {
+    /// It was measured.
+    Measured,
+    /// It lies among samples that had not ended when they were given up: it is at least this.
+    AtLeast,
+}
+
+/// One percentile.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Percentile {
+    /// The value.
+    pub nanoseconds: u64,
+    /// How well it is supported.
+    pub support: Support,
+    /// What it says.
+    pub bound: Bound,
+}
+
+/// A distribution of times.
+#[derive(Debug)]
+pub struct Distribution<'a> {
+    summary: &'a LatencySummary,
+    histogram: Option<Histogram<u64>>,
+}
+
+/// Reads the whole histogram of a summary; nothing when its text is not one.
+#[must_use]
+pub fn histogram(summary: &LatencySummary) -> Option<Histogram<u64>> {
+    let bytes = BASE64_STANDARD.decode(&summary.histogram).ok()?;
+    Deserializer::new().deserialize(&mut &bytes[..]).ok()
+}
+
+impl<'a> Distribution<'a> {
+    /// Of a summary. Without its histogram only the percentiles of its fields are known.
+    #[must_use]
+    pub fn new(summary: &'a LatencySummary) -> Self {
+        Self { summary, histogram: histogram(summary) }
+    }
+
+    /// The value that `percent` of the samples do not exceed; 100 is the largest.
+    #[must_use]
+    #[allow(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "samples are far below 2^53, and the rank is from 0 to their number"
+    )]
+    pub fn at(&self, percent: f64) -> Option<Percentile> {
+        let nanoseconds = self.value(percent)?;
+        let count = self.summary.count;
+        // Less a trace, because 99.9 % of 1000 is a little more than 999 in binary.
+        let rank = ((count as f64 * percent / 100.0 - 1e-6).ceil() as u64).clamp(0, count);
+        let largest = percent >= 100.0;
+        Some(Percentile {
+            nanoseconds,
+            // The largest sample is no estimate: nothing lies beyond it.
+            support: match largest || count - rank >= ENOUGH_BEYOND {
+                true => Support::Enough,
+                false => Support::Few,
+            },
+            bound: match rank > count.saturating_sub(self.summary.censored) {
+                true => Bound::AtLeast,
+                false => Bound::Measured,
+            },
+        })
+    }
+
+    fn value(&self, percent: f64) -> Option<u64> {
+        let summary = self.summary;
+        // The fields first, so that all outputs agree to the last digit.
+        let known = [
+            (50.0, summary.latency_ns_p50),
+            (75.0, summary.latency_ns_p75),
+            (90.0, summary.latency_ns_p90),
+            (95.0, summary.latency_ns_p95),
+            (99.0, summary.latency_ns_p99),
+            (99.9, summary.latency_ns_p999),
+            (100.0, summary.latency_ns_max),
+        ];
+        let known = known.iter().find(|(field, _)| (field - percent).abs() < 1e-9);
+        match known {
+            Some((_, nanoseconds)) => Some(*nanoseconds),
+            None => Some(self.histogram.as_ref()?.value_at_quantile(percent / 100.0)),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+
+    /// A summary of these samples, as the load generator makes it.
+    pub(crate) fn summary_of(samples: &[u64], censored: u64) -> LatencySummary {
+        let mut histogram = Histogram::<u64>::new(3).unwrap();
+        samples.iter().for_each(|sample| histogram.record(*sample).unwrap());
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new().serialize(&histogram, &mut bytes).unwrap();
+        LatencySummary {
+            count: histogram.len(),
+            censored,
+            latency_ns_mean: histogram.mean(),
+            latency_ns_stdev: histogram.stdev(),
+            within_stdev: 0.5,
+            latency_ns_min: histogram.min(),
+            latency_ns_p50: histogram.value_at_quantile(0.5),
+            latency_ns_p75: histogram.value_at_quantile(0.75),
+            latency_ns_p90: histogram.value_at_quantile(0.9),
+            latency_ns_p95: histogram.value_at_quantile(0.95),
+            latency_ns_p99: histogram.value_at_quantile(0.99),
+            latency_ns_p999: histogram.value_at_quantile(0.999),
+            latency_ns_max: histogram.max(),
+            histogram: BASE64_STANDARD.encode(bytes),
+        }
+    }
+
+    #[test]
+    fn any_percentile_is_read_from_the_histogram() {
+        let summary = summary_of(&(1..=1000).collect::<Vec<_>>(), 0);
+        let distribution = Distribution::new(&summary);
+        for (percent, nanoseconds) in [(50.0, 500), (12.5, 125), (99.9, 999), (100.0, 1000)] {
+            let found = distribution.at(percent).unwrap();
+            assert_eq!(found.nanoseconds, nanoseconds, "{percent}");
+            assert_eq!(found.bound, Bound::Measured);
+        }
+    }
+
+    #[test]
+    fn a_percentile_needs_ten_samples_beyond_it() {
+        let summary = summary_of(&(1..=1000).collect::<Vec<_>>(), 0);
+        let distribution = Distribution::new(&summary);
+        let support = |percent| distribution.at(percent).unwrap().support;
+        assert_eq!(support(99.0), Support::Enough);
+        assert_eq!(support(99.1), Support::Few);
+        assert_eq!(support(100.0), Support::Enough);
+    }
+
+    #[test]
+    fn what_lies_among_censored_samples_is_a_lower_bound() {
+        let summary = summary_of(&(1..=1000).collect::<Vec<_>>(), 50);
+        let distribution = Distribution::new(&summary);
+        let bound = |percent| distribution.at(percent).unwrap().bound;
+        assert_eq!((bound(50.0), bound(95.0)), (Bound::Measured, Bound::Measured));
+        assert_eq!((bound(95.1), bound(100.0)), (Bound::AtLeast, Bound::AtLeast));
+    }
+
+    #[test]
+    fn without_a_histogram_the_fields_are_known_and_nothing_else() {
+        let mut summary = summary_of(&[1, 2, 3], 0);
+        summary.histogram = "no base64".to_owned();
+        let distribution = Distribution::new(&summary);
+        assert_eq!(distribution.at(50.0).unwrap().nanoseconds, 2);
+        assert_eq!(distribution.at(33.0), None);
+    }
+}

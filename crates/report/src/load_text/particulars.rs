@@ -1,0 +1,147 @@
+//! What a load calls for beside wrk's lines: the engine, checks, statuses, silent connections,
+//! fairness, the generator's own work, and the verdict.
+
+use std::fmt::Write;
+use wirebench_schema::{
+    load::{Limit, LoadReport},
+    scenario::Protocol,
+};
+
+use super::{Detail, line};
+use crate::{load_words, wrk_units};
+
+/// Jain's index below which a load was uneven enough to be told of.
+const EVEN: f64 = 0.9;
+/// A thread that looks this much too late is told of.
+const STALL_NS: u64 = 10_000_000;
+/// Threads whose shares are listed; of more the least and the most.
+const LISTED_THREADS: usize = 8;
+/// One reply in so many may be read in full without being told of.
+const RARE: u64 = 100;
+
+/// One line for each thing that is worth one.
+pub(super) fn lines(text: &mut String, report: &LoadReport, detail: Detail) {
+    let everything = detail == Detail::Everything;
+    if report.interrupted {
+        let asked = load_words::stop(report.config.stop);
+        line(text, format_args!("  Interrupted: the {asked} was stopped early"));
+    }
+    match &report.engine_fallback {
+        Some(reason) => {
+            line(text, format_args!("  Engine: {}, because {reason}", report.engine.name()));
+        }
+        None if everything => line(text, format_args!("  Engine: {}", report.engine.name())),
+        None => {}
+    }
+    if let Some(tls) = report.tls.as_ref().filter(|_| everything) {
+        line(
+            text,
+            format_args!(
+                "  TLS: {}, {}, {} handshakes, {} of them resumed",
+                tls.version, tls.cipher_suite, tls.handshakes, tls.resumed
+            ),
+        );
+    }
+    if everything {
+        line(text, format_args!("  In flight at the end: {}", report.in_flight_at_end));
+    }
+    checks(text, report, everything);
+    statuses(text, report);
+    if report.config.idle_connections > 0 {
+        let (asked, idle) = (report.config.idle_connections, report.idle);
+        line(text, format_args!("  Idle: {} of {asked} made, {} lost", idle.made, idle.lost));
+    }
+    let fairness = report.fairness;
+    if everything || (report.requests > 0 && fairness.jain_index < EVEN) {
+        line(
+            text,
+            format_args!(
+                "  Replies a connection: least {}, median {}, most {}, Jain's index {:.3}",
+                fairness.replies_least,
+                fairness.replies_median,
+                fairness.replies_most,
+                fairness.jain_index
+            ),
+        );
+    }
+    generator(text, report, everything);
+}
+
+/// The limit with its reasons, and what speaks against the figures.
+pub(super) fn verdict(text: &mut String, report: &LoadReport) {
+    if let (Some(ceiling), Some(share)) =
+        (report.ceiling_requests_per_second, report.share_of_ceiling())
+    {
+        let (percent, ceiling) = (share * 100.0, wrk_units::rate(ceiling));
+        line(
+            text,
+            format_args!("  At {percent:.0} % of the generator's ceiling of {ceiling} requests/s"),
+        );
+    }
+    let verdict = report.verdict();
+    let limit = match verdict.limit {
+        Limit::Generator => "the generator",
+        Limit::Server => "the server",
+        Limit::Schedule => "what was asked for",
+        Limit::Unknown => "not known",
+    };
+    line(text, format_args!("  Limit: {limit}; {}", verdict.reasons.join("; ")));
+    for caution in verdict.cautions {
+        line(text, format_args!("  Caution: {caution}"));
+    }
+}
+
+fn checks(text: &mut String, report: &LoadReport, everything: bool) {
+    let checks = report.checks;
+    // The first reply of each connection is read in full, and so is the first after a failure.
+    let firsts = report.connections_made as u64 + report.reconnects + report.client_closes;
+    let many = checks.slow > firsts.saturating_mul(2) && checks.slow > report.requests / RARE;
+    if everything || many {
+        line(
+            text,
+            format_args!(
+                "  Checks: {} replies compared with one read before, {} read in full",
+                checks.fast, checks.slow
+            ),
+        );
+    }
+}
+
+fn statuses(text: &mut String, report: &LoadReport) {
+    let classes = report.status_classes;
+    let others: u64 = classes.iter().sum::<u64>() - classes[1];
+    if report.config.target.protocol() != Protocol::Http1 || others == 0 {
+        return;
+    }
+    let classes: Vec<String> = (1..)
+        .zip(classes)
+        .filter(|(_, count)| *count > 0)
+        .map(|(class, count)| format!("{class}xx {count}"))
+        .collect();
+    line(text, format_args!("  Statuses: {}", classes.join(", ")));
+}
+
+#[allow(clippy::cast_precision_loss, reason = "what is printed has two decimals at most")]
+fn generator(text: &mut String, report: &LoadReport, everything: bool) {
+    let stalled = report.stall_ns_max > STALL_NS;
+    if !everything && !stalled && report.verdict().limit != Limit::Generator {
+        return;
+    }
+    let share = |cpu_ns: u64| cpu_ns as f64 / report.window_ns.max(1) as f64 * 100.0;
+    let cpu = &report.thread_cpu_ns;
+    let shares: Vec<f64> = if cpu.len() <= LISTED_THREADS {
+        cpu.iter().map(|cpu_ns| share(*cpu_ns)).collect()
+    } else {
+        let ends = [cpu.iter().min(), cpu.iter().max()];
+        ends.into_iter().flatten().map(|cpu_ns| share(*cpu_ns)).collect()
+    };
+    let between = if cpu.len() <= LISTED_THREADS { ", " } else { " to " };
+    let shares: Vec<String> = shares.iter().map(|share| format!("{share:.0} %")).collect();
+    let mut told = format!("  Generator: {} of a CPU in each thread", shares.join(between));
+    if stalled || everything {
+        let stall = wrk_units::time(report.stall_ns_max as f64);
+        // Writing into a String does not fail.
+        let _ = write!(told, ", at most {stall} late");
+    }
+    line(text, format_args!("{told}"));
+}

@@ -1,0 +1,137 @@
+//! The percentiles of a load: of its latency, of what a schedule adds to it, and of connecting.
+//!
+//! A value in brackets has fewer than ten samples beyond it; a value behind `>` lies among samples
+//! that were given up, so that it is a lower bound.
+
+use wirebench_schema::load::{LatencyOrigin, LatencySummary, LoadModel, LoadReport};
+
+use super::{column, line};
+use crate::{
+    distribution::{Bound, Distribution, ENOUGH_BEYOND, Percentile, Support},
+    wrk_units,
+};
+
+/// What wrk prints.
+const DISTRIBUTION: [f64; 4] = [50.0, 75.0, 90.0, 99.0];
+/// What a row of a table has.
+const ROW: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 100.0];
+
+/// Width of a column of a table, wide enough for `[>120.00ms]`.
+const WIDTH: usize = 12;
+
+/// wrk's distribution: one line for each percentile.
+pub(super) fn distribution(text: &mut String, latency: &LatencySummary, asked: &[f64]) {
+    line(text, format_args!("  Latency Distribution"));
+    let percents = if asked.is_empty() { &DISTRIBUTION } else { asked };
+    let distribution = Distribution::new(latency);
+    let found: Vec<_> =
+        percents.iter().map(|percent| (percent, distribution.at(*percent))).collect();
+    for (percent, value) in &found {
+        let shown = value.as_ref().map_or_else(|| "?".to_owned(), show);
+        // Brackets stand around the column of numbers, so that those still line up.
+        let value = match shown.strip_suffix(']') {
+            Some(opened) => column(opened, 10).trim_end().to_owned() + "]",
+            None => column(&shown, 10),
+        };
+        line(text, format_args!("{percent:7}%{}", value.trim_end()));
+    }
+    legend(text, found.into_iter().filter_map(|(_, value)| value));
+}
+
+/// At a rate: what was offered, what came of it, and where the time went.
+pub(super) fn schedule(text: &mut String, report: &LoadReport, asked: &[f64]) {
+    let LoadModel::Rate { latency_from, .. } = &report.config.model else { return };
+    if let (Some(offered), Some(demanded)) = (report.offered, report.demanded_requests_per_second())
+    {
+        let achieved = report.requests_per_second;
+        let share = if demanded > 0.0 { achieved / demanded * 100.0 } else { 0.0 };
+        line(
+            text,
+            format_args!(
+                "  Offered {demanded:.2} requests/s, achieved {achieved:.2} ({share:.2} %), {} owed at \
+                 the end",
+                offered.owed_at_end
+            ),
+        );
+    }
+    let latency = match latency_from {
+        LatencyOrigin::Due => "Latency from due",
+        LatencyOrigin::Sent => "Latency from sent",
+    };
+    table(
+        text,
+        &[
+            (latency, report.latency.as_ref()),
+            ("Service from sent", report.service.as_ref()),
+            ("Lag of sending", report.lag.as_ref()),
+        ],
+        asked,
+    );
+}
+
+/// When connections were made again: how long that took.
+pub(super) fn connecting(text: &mut String, report: &LoadReport, asked: &[f64]) {
+    let churn = report.client_closes + report.server_closes + report.reconnects;
+    if churn == 0 {
+        return;
+    }
+    line(
+        text,
+        format_args!(
+            "  Connections: {} closed by the client, {} by the server, {} made again after failures",
+            report.client_closes, report.server_closes, report.reconnects
+        ),
+    );
+    table(text, &[("Connecting", report.connect.as_ref())], asked);
+}
+
+fn table(text: &mut String, rows: &[(&str, Option<&LatencySummary>)], asked: &[f64]) {
+    let percents = if asked.is_empty() { &ROW } else { asked };
+    let names: String =
+        percents.iter().map(|percent| format!("{:>WIDTH$}", name(*percent))).collect();
+    line(text, format_args!("    {:<17}{names}", ""));
+    let mut found = Vec::new();
+    for (title, summary) in rows {
+        let Some(summary) = summary else { continue };
+        let distribution = Distribution::new(summary);
+        let values: Vec<_> = percents.iter().map(|percent| distribution.at(*percent)).collect();
+        let cells: String = values
+            .iter()
+            .map(|value| {
+                let shown = value.as_ref().map_or_else(|| "?".to_owned(), show);
+                format!("{shown:>WIDTH$}")
+            })
+            .collect();
+        line(text, format_args!("    {title:<17}{cells}"));
+        found.extend(values.into_iter().flatten());
+    }
+    legend(text, found.into_iter());
+}
+
+fn name(percent: f64) -> String {
+    if percent >= 100.0 { "Max".to_owned() } else { format!("{percent}%") }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "what is printed has two decimals")]
+fn show(percentile: &Percentile) -> String {
+    let value = wrk_units::time(percentile.nanoseconds as f64);
+    let value = match percentile.bound {
+        Bound::Measured => value,
+        Bound::AtLeast => format!(">{value}"),
+    };
+    match percentile.support {
+        Support::Enough => value,
+        Support::Few => format!("[{value}]"),
+    }
+}
+
+/// Explains the signs that were used.
+fn legend(text: &mut String, found: impl Iterator<Item = Percentile>) {
+    let found: Vec<Percentile> = found.collect();
+    if found.iter().any(|percentile| percentile.support == Support::Few) {
+        line(text, format_args!("    [ ] fewer than {ENOUGH_BEYOND} samples lie beyond it"));
+    }
+    if found.iter().any(|percentile| percentile.bound == Bound::AtLeast) {
+        line(text, format_args!("    >   at least this: it lies among requests without an answer"));
+    }
+}
