@@ -117,15 +117,18 @@ fn shortage(demand: Demand, ports: Ports) -> Option<String> {
     }
     let bearable = (left / ports.kept_seconds * float(churn.requests_per_connection)).floor();
     let more = kept / float(ports.free() as u64) + float(all as u64) / float(ports.free() as u64);
+    let sooner = if ports.kept_seconds < TIME_WAIT_SECONDS {
+        ""
+    } else {
+        ", or let ports be used again sooner (sysctl net.ipv4.tcp_tw_reuse=1)"
+    };
     Some(format!(
         "{} requests/s with {} on each connection close {closes:.0} connections/s, and the kernel \
-         keeps the port of each for {} s (TIME_WAIT): the {} that are left would be used up after \
-         {:.1} s; give {}, -R at most {bearable}, or let ports be used again sooner \
-         (sysctl net.ipv4.tcp_tw_reuse=1)",
+         keeps the port of each for {} s (TIME_WAIT): the {left} that are left would be used up \
+         after {:.1} s; give {}, or -R at most {bearable}{sooner}",
         churn.rate,
         churn.requests_per_connection,
         ports.kept_seconds,
-        left,
         left / closes,
         more_sources(demand, whole(more) + 1),
     ))
@@ -278,7 +281,7 @@ mod tests {
             "10000 requests/s with 2 on each connection close 5000 connections/s",
             "keeps the port of each for 60 s",
             "the 28000 that are left would be used up after 5.6 s",
-            "--source 127.0.0.1-127.0.0.6, -R at most 933",
+            "--source 127.0.0.1-127.0.0.6, or -R at most 933, or let ports be used again sooner",
         ];
         assert!(parts.iter().all(|part| sentence.contains(part)), "{sentence}");
         assert_eq!(shortage(Demand { sources: 6, ..demand }, PORTS), None);
@@ -288,6 +291,9 @@ mod tests {
         assert_eq!(shortage(Demand { churn: Some(short), ..demand }, PORTS), None);
         let reused = Ports { kept_seconds: 1.0, ..PORTS };
         assert_eq!(shortage(demand, reused), None);
+        let fast = Churn { rate: 100_000, ..churn };
+        let sentence = shortage(Demand { churn: Some(fast), ..demand }, reused).unwrap();
+        assert!(sentence.ends_with("or -R at most 56000"), "{sentence}");
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Tests with virtual time: no clock, no socket, every nanosecond given. `events` tells the session
-//! one thing after the other, `simulation` has it talk to servers of known delays.
+//! one thing after the other, `connecting` has connections made that do not come at once,
+//! `simulation` has it talk to servers of known delays.
 
+mod connecting;
 mod events;
 mod simulation;
 
