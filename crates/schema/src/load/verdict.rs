@@ -205,13 +205,23 @@ impl LoadReport {
         }
     }
 
-    /// A thread with one connection finds it ready whenever it finds anything.
-    const fn ready_share_tells(&self) -> bool {
-        self.connections_made > self.thread_cpu_ns.len()
+    /// Connections of one thread.
+    fn connections_per_thread(&self) -> f64 {
+        self.connections_made as f64 / self.thread_cpu_ns.len().max(1) as f64
     }
 
+    /// A thread with one connection finds it ready whenever it finds anything.
+    fn ready_share_tells(&self) -> bool {
+        self.connections_per_thread() >= 2.0
+    }
+
+    /// Whether most connections are ready, beyond the one that is ready whenever anything is.
     fn replies_wait(&self) -> bool {
-        self.ready_share_tells() && self.ready_share > MOST_ARE_READY
+        if !self.ready_share_tells() {
+            return false;
+        }
+        let least = 1.0 / self.connections_per_thread();
+        (self.ready_share - least) / (1.0 - least) > MOST_ARE_READY
     }
 
     /// A thread that spins runs all the time, which says nothing.

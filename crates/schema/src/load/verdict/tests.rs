@@ -79,6 +79,8 @@ fn the_limit_follows_the_figures_and_the_reasons_name_them() {
         report
     };
     let single = LoadReport { connections_made: 2, ..busy(good(), 1.0) };
+    // Of two connections one is ready whenever a thread finds anything at all.
+    let few = |ready_share| LoadReport { connections_made: 4, ..busy(good(), ready_share) };
     let turns = LoadReport { ready_share: 0.9, ..good() };
     let mut thinking = good();
     thinking.config.model = LoadModel::Think { delay: Duration::from_micros(95) };
@@ -96,6 +98,8 @@ fn the_limit_follows_the_figures_and_the_reasons_name_them() {
         (good(), Limit::Server, "ran for 41 % of the window, and 12 % of its connections"),
         (busy(good(), 0.8), Limit::Generator, "ran for 95 % of the window, and 80 %"),
         (busy(good(), 0.2), Limit::Server, "ran for 95 % of the window, and 20 %"),
+        (few(0.6), Limit::Server, "and 60 % of its connections"),
+        (few(0.8), Limit::Generator, "and 80 % of its connections"),
         (single, Limit::Generator, "ran for 95 % of the window"),
         (turns, Limit::Unknown, "ran for 41 % of the window, and 90 %"),
         (spinning(0.1), Limit::Server, "never slept, as asked, and 10 %"),
