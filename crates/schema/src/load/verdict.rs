@@ -169,7 +169,10 @@ impl LoadReport {
             let seconds = self.window_ns as f64 / 1e9;
             cautions.push(format!("interrupted: the window was {seconds:.2} s long"));
         }
-        cautions.extend(self.faults());
+        // Before the window there was nothing to find fault with.
+        if self.window_ns > 0 {
+            cautions.extend(self.faults());
+        }
         if let Some(lag) = self.lag.as_ref().filter(|lag| lag.latency_ns_p99 > LAG_NS) {
             cautions.push(format!(
                 "one request in a hundred was sent {:.2} ms or more after it was due",

@@ -133,6 +133,14 @@ fn a_good_load_has_no_caution() {
 }
 
 #[test]
+fn a_load_that_was_stopped_before_its_window_has_no_other_caution() {
+    let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
+    let nothing = LoadReport::new("0".into(), config, EngineChoice::Epoll);
+    let cautions = LoadReport { interrupted: true, ..nothing }.verdict().cautions;
+    assert_eq!(cautions, ["interrupted: the window was 0.00 s long"]);
+}
+
+#[test]
 fn each_weakness_has_its_caution() {
     type Spoil = fn(&mut LoadReport);
     let rows: [(Spoil, &str); 8] = [
