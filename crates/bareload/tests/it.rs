@@ -52,6 +52,23 @@ fn options(engine: Engine, address: SocketAddr, body_bytes: usize) -> Options {
     }
 }
 
+/// A busy machine is given more time, so that only a loop that has stopped fails.
+fn assert_counts_more_than(requests: u64, mut options: Options) {
+    loop {
+        let began = Instant::now();
+        let outcome = run(&options).unwrap();
+        let shown = format!("{options:?} gave {outcome:?}");
+        assert!(outcome.elapsed >= options.duration, "{shown}");
+        assert!(outcome.cpu > Duration::ZERO, "{shown}");
+        assert!(began.elapsed() < options.duration + Duration::from_secs(10), "{shown}");
+        if outcome.requests > requests {
+            return;
+        }
+        options.duration *= 4;
+        assert!(options.duration < Duration::from_secs(20), "{shown}");
+    }
+}
+
 #[test]
 fn replies_of_any_length_and_pipelines_of_any_depth_keep_coming_until_the_end() {
     for body_bytes in [12, 4096, 64 * 1024, 300 * 1024] {
@@ -63,14 +80,8 @@ fn replies_of_any_length_and_pipelines_of_any_depth_keep_coming_until_the_end() 
                     depth: number(depth),
                     ..options(engine, address, body_bytes)
                 };
-                let began = Instant::now();
-                let outcome = run(&options).unwrap();
-                let shown = format!("{options:?} gave {outcome:?}");
                 // A loop that loses count stops after the requests that it begins with.
-                assert!(outcome.requests > 2 * (connections * depth) as u64, "{shown}");
-                assert!(outcome.elapsed >= options.duration, "{shown}");
-                assert!(outcome.cpu > Duration::ZERO, "{shown}");
-                assert!(began.elapsed() < Duration::from_secs(10), "{shown}");
+                assert_counts_more_than(2 * (connections * depth) as u64, options);
             }
         }
     }

@@ -88,19 +88,21 @@ fn a_pipeline_of_split_requests_is_answered_in_full_and_in_order() {
 
 #[test]
 fn nothing_is_answered_while_the_server_stalls() {
-    // Requests in quick succession show the stall as one gap of its length in each period.
+    // Requests in quick succession show a stall as one gap of its length in each period.
     let (period, length) = (MS(300), MS(150));
     let mut stream = connect(server(Mode::Stall { period, length }, Idle::Sleep));
     let began = Instant::now();
-    let mut longest = Duration::ZERO;
-    let mut replies = 0;
-    while began.elapsed() < MS(900) {
-        longest = longest.max(latency(&mut stream));
-        replies += 1;
+    let mut quick_replies = 0;
+    loop {
+        let latency = latency(&mut stream);
+        // The first request of a stall may come a little after it has begun.
+        if latency >= MS(100) && quick_replies > 10 {
+            break;
+        }
+        quick_replies += u32::from(latency < MS(100));
+        // A period is over soon; only a server without stalls makes this wait.
+        assert!(began.elapsed() < Duration::from_secs(20), "{quick_replies} quick replies");
     }
-    // The first request of a stall may come a little after it has begun.
-    assert!(longest >= MS(100), "the longest of {replies} took {longest:?}");
-    assert!(replies > 10, "{replies} replies");
 }
 
 #[test]

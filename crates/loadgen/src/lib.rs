@@ -6,8 +6,9 @@
 //! that.
 //!
 //! From the inside out: a *codec* knows the bytes of requests and replies, a *connection* what it
-//! owes, a *pacer* when to send, a *session* all of one thread, an *engine* moves the bytes, a
-//! *worker* is the thread, the *coordinator* keeps the time for all of them. Everything up to the
+//! owes, a *pacer* when to send, a *session* all of one thread, an *engine* moves the bytes, through
+//! *TLS* where the target wants it, a *worker* is the thread, the *coordinator* keeps the time for
+//! all of them. Everything up to the
 //! session is pure: time is a parameter, bytes are slices. The one thing that a session reads by
 //! itself is the CPU time of its thread, at the edges of the window, through a function that it is
 //! given.
@@ -90,6 +91,7 @@ pub fn run(
         return Ok(summary::summarize(config, &plan, &Harvest::nothing(&plan, course)));
     };
     plan.conduct.round_trip_ns = clock::nanoseconds(took);
+    plan.chosen = plan.chosen.clone().suited(config.engine, plan.speech.reply_bytes());
     let dialer = Dialer::new(endpoint, sources);
     let harvest = match (&plan.speech, connector) {
         (Speech::Http1(codec), Some(connector)) => {
@@ -119,7 +121,7 @@ fn by_engine<C: Codec + Sync, P: Party<Codec = C>>(
     wrap: impl Fn(Session<C>) -> P + Sync,
 ) -> Result<Harvest, LoadError> {
     let builder = |_| Builder::new();
-    if plan.engine == EngineChoice::IoUring {
+    if plan.chosen.engine == EngineChoice::IoUring {
         return run_threads::<IoUringEngine, _, _>(
             plan, codec, dialer, stop, observe, wrap, builder,
         );

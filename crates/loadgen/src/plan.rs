@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 use wirebench_schema::{
-    load::{Body, EngineChoice, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop, Waiting},
+    load::{Body, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop, Waiting},
     scenario::Protocol,
 };
 
 use crate::{
     clock::nanoseconds,
     codec::{
+        Codec,
         echo::Echo,
         http1::{ExpectedBody, Http1, ReplyBody, Requests, Rules},
     },
@@ -170,8 +171,8 @@ pub(crate) enum Speech {
 /// A load that can be carried out.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    /// The engine, never [`EngineChoice::Auto`].
-    pub(crate) engine: EngineChoice,
+    /// The engine, and why it is not the preferred one, if it is not.
+    pub(crate) chosen: Chosen,
     /// What is spoken.
     pub(crate) speech: Speech,
     /// One part for each thread.
@@ -180,8 +181,6 @@ pub(crate) struct Plan {
     pub(crate) conduct: Conduct,
     /// Length of the intervals that are told of.
     pub(crate) interval_ns: u64,
-    /// Why the engine is not the preferred one, if it is not.
-    pub(crate) engine_fallback: Option<String>,
     /// Length of the warm-up.
     pub(crate) warmup_ns: u64,
     /// Length of the window, when it is a time that ends it.
@@ -200,17 +199,25 @@ impl Plan {
             Stop::After(duration) => Some(nanoseconds(duration)),
             Stop::Requests(_) | Stop::RequestsPerConnection(_) => None,
         };
-        let Chosen { engine, fallback } = choose(config.engine, wirebench_uring::probe)?;
         Ok(Self {
-            engine,
+            chosen: choose(config.engine, wirebench_uring::probe)?,
             speech,
             shares: shares(config),
             conduct: Conduct::new(config),
             interval_ns: nanoseconds(config.interval),
-            engine_fallback: fallback,
             warmup_ns: nanoseconds(config.warmup),
             window_ns,
         })
+    }
+}
+
+impl Speech {
+    /// How long a reply is, as far as it is known.
+    pub(crate) fn reply_bytes(&self) -> usize {
+        match self {
+            Self::Http1(codec) => codec.reply_bytes_hint(),
+            Self::Echo(codec) => codec.reply_bytes_hint(),
+        }
     }
 }
 

@@ -1,8 +1,9 @@
-//! Before the load one connection sends one request and its reply is checked, so that a mistake
+//! Before the load one connection sends a request and its reply is checked, so that a mistake
 //! gets one clear sentence at once instead of a report full of errors.
 //!
 //! It also finds out which of several addresses answers, and learns the body that HTTP replies must
-//! have. `wire` is what lies between the exchange and its socket.
+//! have. A body that is learned so is asked for twice, to see whether it is always the same. `wire` is
+//! what lies between the exchange and its socket.
 
 mod wire;
 
@@ -161,7 +162,7 @@ impl Exchange<'_> {
             Ending::Complete(reply) => return Ok(Some(reply)),
             Ending::Interrupted => return Ok(None),
             Ending::Wrong(error) => self.wrong(&error, &received),
-            Ending::Tls(error) => wire.sentence(&error, &self.endpoint, self.target()),
+            Ending::Tls(error) => wire.sentence(&error, &self.endpoint, self.config),
             Ending::Closed | Ending::Reset if wire.is_handshaking() => format!(
                 "{} closes the connection in the TLS handshake: check that it speaks TLS, or write \
                  {}",

@@ -33,7 +33,7 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, harvest: &Harvest) -> 
     let times = schedule.as_deref();
     LoadReport {
         interrupted: course.interrupted,
-        engine_fallback: plan.engine_fallback.clone(),
+        engine_fallback: plan.chosen.fallback.clone(),
         window_ns,
         requests: counts.requests,
         requests_per_second: per_second(counts.requests, window_ns),
@@ -66,7 +66,7 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, harvest: &Harvest) -> 
         thread_cpu_ns: outcomes.iter().map(|outcome| outcome.cpu_ns).collect(),
         stall_ns_max: counts.stall_ns_max,
         requests_per_100ms: collected.requests_per_100ms.clone(),
-        ..LoadReport::new(wirebench, config.clone(), plan.engine)
+        ..LoadReport::new(wirebench, config.clone(), plan.chosen.engine)
     }
 }
 

@@ -70,7 +70,8 @@ pub(crate) fn run_threads<E: Engine, C: Codec + Sync, P: Party<Codec = C>>(
             let wires = Wires { thread: number, end_ns, notes: notes_in.clone(), start, spare };
             let wrap = &wrap;
             let work = move || {
-                let equipment = equipment(plan, share, dialer, clock, codec.reply_bytes_hint());
+                let hint = codec.reply_bytes_hint().saturating_mul(plan.conduct.depth);
+                let equipment = equipment(plan, share, dialer, clock, hint);
                 let conduct = plan.conduct.clone();
                 let session = Session::new(share, conduct, codec, clock::thread_cpu_ns);
                 worker::work::<E, P>(equipment, wrap(session), wires)

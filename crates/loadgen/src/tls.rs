@@ -4,9 +4,12 @@
 //! what they have agreed upon. `trust` decides about certificates, `channel` is one connection
 //! without its socket, `director` stands between a session and its engine.
 //!
-//! A channel's memory apart from the socket's was measured with resident connections that are
-//! silent: see [`channel`]. Deliberately absent: certificates of the client, early data, HTTP/2, and
-//! TLS in the kernel.
+//! Three thousand silent connections (TLS 1.3, AES-256-GCM) take 4.5 KiB each, of which 0.4 KiB are
+//! taken without TLS as well; the kernel's memory for sockets is not in it. One that sends keeps a
+//! buffer of up to 4 KiB, and up to 64 KiB while a large request is on its way; one in the middle of
+//! a record of the server keeps that, up to 16 KiB.
+//!
+//! Deliberately absent: certificates of the client, early data, HTTP/2, and TLS in the kernel.
 
 mod channel;
 mod director;

@@ -3,10 +3,12 @@
 //! The benches ask how good `wirebench load` itself is; they measure no entry.
 
 mod machine;
+mod neighbours;
 mod process;
 mod wirebench;
 
 pub(crate) use machine::Sides;
+pub(crate) use neighbours::Neighbours;
 pub(crate) use process::{Server, finish};
 pub(crate) use wirebench::{LATENCY_PERCENTILES, Latency, LoadResult, REFUSED, parse_load};
 

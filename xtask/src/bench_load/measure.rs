@@ -44,8 +44,11 @@ pub(crate) struct Sample {
     /// User and system time of the whole process, from its start to its end.
     pub(crate) generator_cpu_us_per_request: f64,
     pub(crate) server_cpu_us_per_request: f64,
-    /// Share of the process's life in which the server had nothing to do, 0 to 1.
+    /// Share of the process's life in which the server did nothing, 0 to 1.
     pub(crate) server_idle: f64,
+    /// CPU time of both sides together.
+    #[serde(skip)]
+    pub(crate) own_cpu: Duration,
 }
 
 /// A run that was, or one that the contestant would not make.
@@ -112,6 +115,7 @@ impl Bench {
             generator_cpu_us_per_request: per_request(finished.cpu),
             server_cpu_us_per_request: per_request(server_cpu),
             server_idle: 1.0 - (server_cpu.as_secs_f64() / finished.elapsed.as_secs_f64()).min(1.0),
+            own_cpu: finished.cpu + server_cpu,
         }))
     }
 }
@@ -163,6 +167,7 @@ impl Sample {
             generator_cpu_us_per_request: 5.0,
             server_cpu_us_per_request: 4.0,
             server_idle: 0.25,
+            own_cpu: Duration::ZERO,
         }
     }
 }

@@ -20,7 +20,7 @@ use self::{
     measure::{Attempt, Bench, Sample},
     shape::{SHAPES, SMOKE, Shape},
 };
-use crate::bench::{Sides, build};
+use crate::bench::{Neighbours, Sides, build};
 
 /// How long each contestant loads in a smoke run.
 const SMOKE_DURATION: Duration = Duration::from_millis(200);
@@ -119,13 +119,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let shapes = shapes(arguments);
     let mut order = fastrand::Rng::with_seed(seed);
     let (mut samples, mut left_out) = (Vec::new(), Vec::new());
+    let mut neighbours = Neighbours::watch(&bench.sides);
     for block in 1..=blocks {
         run_block(block, &bench, &shapes, &contestants, &mut order, &mut samples, &mut left_out)?;
     }
+    samples.iter().for_each(|sample| neighbours.add_own(sample.own_cpu));
+    let complaint = neighbours.complaint();
     for shape in &shapes {
         println!("\n{}\n{}", shape.describe(), table::table(*shape, &samples));
     }
     println!("\n{}", table::LEGEND);
+    complaint.iter().for_each(|complaint| println!("warning: {complaint}"));
     for LeftOut { shape, contestant, reason } in &left_out {
         println!("left out: {contestant} in {shape}: {reason}");
     }

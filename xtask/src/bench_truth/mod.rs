@@ -22,8 +22,8 @@ use self::{
     judge::{Comparison, Verdict},
 };
 use crate::bench::{
-    LATENCY_PERCENTILES, Latency, LoadResult, REFUSED, Server, Sides, build, command, finish,
-    parse_load,
+    LATENCY_PERCENTILES, Latency, LoadResult, Neighbours, REFUSED, Server, Sides, build, command,
+    finish, parse_load,
 };
 
 /// Beyond the window, for connecting and reporting.
@@ -90,8 +90,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         column.set_cell_alignment(CellAlignment::Right);
     }
     let (mut missed, mut complaints, mut measured) = (Vec::new(), Vec::new(), 0);
+    let mut neighbours = Neighbours::watch(&bench.sides);
     for case in &cases {
-        match bench.attempt(case)? {
+        match bench.attempt(case, &mut neighbours)? {
             Attempt::Refused(reason) => {
                 complaints.push(format!("left out: {}: refused: {reason}", case.describe()));
             }
@@ -108,7 +109,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             }
         }
     }
+    let complaint = neighbours.complaint();
     println!("\n{table}\n\n{LEGEND}");
+    complaint.iter().for_each(|complaint| println!("warning: {complaint}"));
     complaints.iter().for_each(|complaint| println!("{complaint}"));
     ensure!(measured > 0, "nothing was measured");
     if arguments.smoke || arguments.strict {
@@ -133,13 +136,14 @@ enum Attempt {
 
 impl Bench {
     /// Measures a server that is fresh, so that its stalls and its counts begin anew.
-    fn attempt(&self, case: &Case) -> anyhow::Result<Attempt> {
+    fn attempt(&self, case: &Case, neighbours: &mut Neighbours) -> anyhow::Result<Attempt> {
         let server = self.start_server(case)?;
         let mut options = case.options();
         options.push(format!("http://{}/", server.address));
         let program = self.programs.join("wirebench");
         let limit = case.window + PATIENCE;
         let finished = finish(command(&program, &options), &self.sides.generator_cpus, limit)?;
+        neighbours.add_own(finished.cpu + server.cpu()?);
         if finished.status.code() == Some(REFUSED) {
             let reason = finished.stderr.lines().next().unwrap_or("it does not say why");
             return Ok(Attempt::Refused(reason.trim_start_matches("error: ").to_owned()));

@@ -66,6 +66,8 @@ pub(crate) struct EchoConnection {
     origin: u64,
     /// How much of the stream has come back.
     position: u64,
+    /// How much of the message is left that is coming back.
+    left: u64,
 }
 
 impl Codec for Echo {
@@ -75,13 +77,15 @@ impl Codec for Echo {
         // Two odd constants keep the places of neighbouring connections far apart.
         let mixed = self.seed ^ (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut random = fastrand::Rng::with_seed(mixed.wrapping_mul(0xd6e8_feb8_6659_fd93));
-        EchoConnection { origin: random.u64(..PERIOD_BYTES as u64), position: 0 }
+        let origin = random.u64(..PERIOD_BYTES as u64);
+        EchoConnection { origin, position: 0, left: self.payload_bytes }
     }
 
     fn restart(&self, connection: &mut EchoConnection) {
         // What an earlier connection in this place has sent is not what this one expects.
         connection.origin = (connection.origin + connection.position + 1) % PERIOD_BYTES as u64;
         connection.position = 0;
+        connection.left = self.payload_bytes;
     }
 
     fn request_bytes(&self) -> u64 {
@@ -102,22 +106,26 @@ impl Codec for Echo {
     }
 
     fn feed(&mut self, connection: &mut EchoConnection, bytes: &[u8]) -> Result<Fed, ReplyError> {
-        let in_message = connection.position % self.payload_bytes;
-        let left = self.payload_bytes - in_message;
-        let sent = self.stream(connection, connection.position, left.min(bytes.len() as u64));
+        let wanted = connection.left.min(bytes.len() as u64);
+        let sent = self.stream(connection, connection.position, wanted);
         let received = &bytes[..sent.len()];
         if received != sent {
-            // The position of the difference is looked for only once there is one.
+            // The place of the difference is looked for only once there is one.
             let at = received.iter().zip(sent).position(|(a, b)| a != b).unwrap_or(0);
             return Err(ReplyError::EchoDiffers {
-                at: in_message + at as u64,
+                at: self.payload_bytes - connection.left + at as u64,
                 sent: sent[at],
                 received: received[at],
             });
         }
-        connection.position += sent.len() as u64;
-        let complete = sent.len() as u64 == left;
-        Ok(Fed { consumed: sent.len(), reply: complete.then_some(ECHOED) })
+        let consumed = sent.len();
+        connection.position += consumed as u64;
+        connection.left -= consumed as u64;
+        let reply = (connection.left == 0).then_some(ECHOED);
+        if reply.is_some() {
+            connection.left = self.payload_bytes;
+        }
+        Ok(Fed { consumed, reply })
     }
 
     fn finish(&mut self, _: &mut EchoConnection) -> Result<Option<Reply>, ReplyError> {

@@ -5,6 +5,12 @@ use wirebench_schema::load::EngineChoice;
 
 use crate::error::LoadError;
 
+/// Replies from this length on cost less CPU time with epoll: it receives all of them into the same
+/// few pages, which stay in the cache, where a ring goes through all of its buffers. Measured on
+/// loopback: no difference up to 32 kB, 7 % at 64 kB, 10 % at 1 MB; small replies cost less with
+/// io_uring.
+const LONG_REPLY_BYTES: usize = 48 * 1024;
+
 /// The engine of a load.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Chosen {
@@ -31,6 +37,16 @@ pub(crate) fn choose(
             Ok(()) => chosen(EngineChoice::IoUring, None),
             Err(reason) => chosen(EngineChoice::Epoll, Some(reason)),
         },
+    }
+}
+
+impl Chosen {
+    /// The engine for replies of about so many bytes, now that this is known.
+    pub(crate) fn suited(self, wanted: EngineChoice, reply_bytes: usize) -> Self {
+        if wanted == EngineChoice::Auto && reply_bytes >= LONG_REPLY_BYTES {
+            return Self { engine: EngineChoice::Epoll, fallback: None };
+        }
+        self
     }
 }
 
@@ -62,5 +78,19 @@ mod tests {
         assert_eq!(choose(EngineChoice::IoUring, works).unwrap().engine, EngineChoice::IoUring);
         let message = choose(EngineChoice::IoUring, fails).unwrap_err().to_string();
         assert_eq!(message, "io_uring is off; switch it on, or give --engine epoll");
+    }
+
+    #[test]
+    fn epoll_is_preferred_for_long_replies_alone_and_only_where_the_choice_is_free() {
+        for (wanted, probe, engine) in [
+            (EngineChoice::Auto, works as fn() -> _, EngineChoice::Epoll),
+            (EngineChoice::Auto, fails, EngineChoice::Epoll),
+            (EngineChoice::IoUring, works, EngineChoice::IoUring),
+        ] {
+            let chosen = choose(wanted, probe).unwrap();
+            assert_eq!(chosen.clone().suited(wanted, LONG_REPLY_BYTES - 1), chosen);
+            let suited = chosen.suited(wanted, LONG_REPLY_BYTES);
+            assert_eq!(suited, Chosen { engine, fallback: None });
+        }
     }
 }

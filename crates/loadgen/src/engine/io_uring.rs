@@ -38,6 +38,10 @@ const BUFFERS_BYTES: usize = 1 << 20;
 /// What of it a buffer has at least and at most.
 const BUFFER_BYTES: std::ops::RangeInclusive<usize> = 2 * 1024..=64 * 1024;
 
+/// What a buffer has as long as nobody knows how long replies are: enough for most, and few enough
+/// pieces of a long one.
+const UNKNOWN_BUFFER_BYTES: usize = 8 * 1024;
+
 /// The gap between two buffers: one cache line, so that their beginnings do not all compete for the
 /// same few places of the first-level cache.
 const GAP_BYTES: usize = 64;
@@ -294,10 +298,13 @@ fn count(result: i32) -> Result<usize, Errno> {
     usize::try_from(result).map_err(|_| Errno::from_raw_os_error(result.saturating_neg()))
 }
 
-/// Buffers for replies of about so many bytes.
+/// Buffers for replies of about so many bytes, or of any length.
 fn shape(reply_bytes_hint: usize) -> Shape {
     let longest = *BUFFER_BYTES.end();
-    let bytes = reply_bytes_hint.min(longest).next_power_of_two().max(*BUFFER_BYTES.start());
+    let bytes = match reply_bytes_hint {
+        0 => UNKNOWN_BUFFER_BYTES,
+        known => known.min(longest).next_power_of_two().max(*BUFFER_BYTES.start()),
+    };
     Shape {
         buffers: u16::try_from(BUFFERS_BYTES / bytes).unwrap_or(u16::MAX),
         buffer_bytes: u32::try_from(bytes + GAP_BYTES).unwrap_or(u32::MAX),

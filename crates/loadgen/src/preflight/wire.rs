@@ -1,8 +1,11 @@
 //! What lies between the first exchange and its socket: nothing, or TLS. And what a mistake with TLS
 //! is called. It never touches the socket.
 
-use rustls::{CertificateError, Error};
-use wirebench_schema::target::Target;
+use rustls::{AlertDescription, CertificateError, Error};
+use wirebench_schema::{
+    load::{LoadConfig, Trust},
+    target::Target,
+};
 
 use crate::{
     codec::excerpt,
@@ -136,7 +139,12 @@ impl Wire {
     }
 
     /// What went wrong with TLS, and what to do.
-    pub(super) fn sentence(&self, error: &Error, address: &Endpoint, target: &Target) -> String {
+    pub(super) fn sentence(
+        &self,
+        error: &Error,
+        address: &Endpoint,
+        config: &LoadConfig,
+    ) -> String {
         let start = match self {
             Self::Tls { start, .. } if self.is_handshaking() => start.as_slice(),
             Self::Tls { .. } | Self::Plain { .. } => &[],
@@ -146,38 +154,80 @@ impl Wire {
                 "{address} answers, but not with TLS: the reply starts with \"{}\"; write {}, or \
                  check the port",
                 excerpt(start),
-                without_tls(target)
+                without_tls(&config.target)
             );
         }
         match error {
-            Error::InvalidCertificate(
-                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-            ) => format!(
-                "the certificate of {address} is for another name ({error}): write a name that it \
-                 is for, or give --insecure"
+            Error::InvalidCertificate(reason) => {
+                let next_step = next_step(reason, &config.trust);
+                format!("the certificate of {address} is not accepted ({error}): {next_step}")
+            }
+            Error::AlertReceived(AlertDescription::CertificateRequired) => format!(
+                "{address} asks for a certificate of the client, and wirebench has none: have the \
+                 server ask for none"
             ),
-            Error::InvalidCertificate(
-                CertificateError::Expired
-                | CertificateError::ExpiredContext { .. }
-                | CertificateError::NotValidYet
-                | CertificateError::NotValidYetContext { .. },
-            ) => format!(
-                "the certificate of {address} is not valid now ({error}): renew it, or give \
-                 --insecure"
-            ),
-            Error::InvalidCertificate(_) => format!(
-                "the certificate of {address} is not trusted ({error}): give --ca FILE with the \
-                 certificate of its authority, or --insecure"
+            Error::AlertReceived(AlertDescription::NoApplicationProtocol) => format!(
+                "{address} speaks TLS, but not HTTP/1.1 in it: turn HTTP/1.1 on in the server"
             ),
             other => format!(
                 "TLS with {address} fails ({other}): check the server's TLS, or write {}",
-                without_tls(target)
+                without_tls(&config.target)
             ),
         }
+    }
+}
+
+/// What to do about a certificate.
+fn next_step(reason: &CertificateError, trust: &Trust) -> &'static str {
+    match (reason, trust) {
+        (_, Trust::Anybody) => "give the server the key that belongs to its certificate",
+        (
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            _,
+        ) => "write a name that it is for, or give --insecure",
+        (
+            CertificateError::Expired
+            | CertificateError::ExpiredContext { .. }
+            | CertificateError::NotValidYet
+            | CertificateError::NotValidYetContext { .. },
+            _,
+        ) => "renew it, or give --insecure",
+        _ => "give --ca FILE with the certificate of its authority, or --insecure",
     }
 }
 
 /// The same target without TLS.
 pub(super) fn without_tls(target: &Target) -> String {
     format!("http://{}{}", target.authority(), target.path())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustls::AlertDescription as Alert;
+
+    #[test]
+    fn each_failure_of_tls_names_its_next_step() {
+        let address = &Endpoint::Ip("127.0.0.1:443".parse().unwrap());
+        let mut config = LoadConfig::new("https://localhost:443/a".parse().unwrap());
+        let wire = Wire::new(None).unwrap();
+        let certificate = Error::InvalidCertificate;
+        let rows = [
+            (certificate(CertificateError::UnknownIssuer), "give --ca FILE"),
+            (certificate(CertificateError::NotValidForName), "write a name that it is for"),
+            (certificate(CertificateError::Expired), "renew it"),
+            (Error::AlertReceived(Alert::CertificateRequired), "have the server ask for none"),
+            (Error::AlertReceived(Alert::NoApplicationProtocol), "turn HTTP/1.1 on"),
+            (Error::AlertReceived(Alert::HandshakeFailure), "write http://localhost:443/a"),
+        ];
+        for (error, part) in rows {
+            let sentence = wire.sentence(&error, address, &config);
+            assert!(sentence.contains("127.0.0.1:443"), "{sentence}");
+            assert!(sentence.contains(part), "{sentence}");
+        }
+        config.trust = Trust::Anybody;
+        let sentence =
+            wire.sentence(&certificate(CertificateError::BadSignature), address, &config);
+        assert!(sentence.ends_with("the key that belongs to its certificate"), "{sentence}");
+    }
 }

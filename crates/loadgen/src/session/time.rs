@@ -49,9 +49,13 @@ impl<C: Codec> Session<C> {
         }
     }
 
-    /// Looks for what is overdue.
+    /// Looks for what is overdue. Silent connections are owed nothing once they are made.
     fn scan(&mut self, now_ns: u64) {
-        for slot in 0..self.slots.len() {
+        let places = match self.phase {
+            Phase::Connecting => self.slots.len(),
+            Phase::Warmup | Phase::Window | Phase::Draining | Phase::Over => self.first_idle,
+        };
+        for slot in 0..places {
             let connection = &self.slots[slot].connection;
             let overdue = connection
                 .waiting_since()

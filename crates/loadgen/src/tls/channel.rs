@@ -267,3 +267,61 @@ fn append<E: Into<Refusal>>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tls::Connector;
+    use proptest::prelude::*;
+    use wirebench_schema::load::{LoadConfig, Trust};
+
+    fn channel() -> Channel {
+        let mut config = LoadConfig::new("https://h:1/".parse().unwrap());
+        config.trust = Trust::Anybody;
+        Connector::new(&config).unwrap().unwrap().channel().unwrap()
+    }
+
+    #[test]
+    fn a_buffer_that_was_large_once_does_not_stay() {
+        let mut channel = channel();
+        channel.outgoing.resize(KEPT_BYTES + 1, 0);
+        channel.sent(KEPT_BYTES);
+        assert_eq!(channel.outgoing(), [0]);
+        channel.sent(1);
+        assert_eq!((channel.outgoing().len(), channel.outgoing.capacity()), (0, 0));
+    }
+
+    #[test]
+    fn nothing_is_sealed_before_the_handshake_is_over() {
+        let mut channel = channel();
+        assert!(!channel.outgoing().is_empty());
+        assert_eq!(channel.seal(b"x"), Err(Error::HandshakeNotComplete));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_comes_is_an_error_or_waited_for(
+            records in prop::collection::vec(
+                (0x14..0x19_u8, prop::collection::vec(any::<u8>(), 0..300), 0..3_usize),
+                1..6,
+            ),
+            piece_bytes in 1..500_usize,
+        ) {
+            let mut all = Vec::new();
+            for (kind, payload, missing) in records {
+                let length = u16::try_from(payload.len()).unwrap().to_be_bytes();
+                all.extend([kind, 3, 3]);
+                all.extend(length);
+                all.extend(&payload[..payload.len().saturating_sub(missing)]);
+            }
+            let (mut channel, mut room) = (channel(), Room::default());
+            for piece in all.chunks(piece_bytes) {
+                if channel.receive(piece, &mut room).is_err() {
+                    break;
+                }
+            }
+            prop_assert!(!channel.is_established());
+            prop_assert_eq!(room.plaintext.len(), 0);
+        }
+    }
+}

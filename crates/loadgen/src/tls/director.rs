@@ -10,6 +10,7 @@
 //! moment before it is closed. Connections that the end of the load cuts off are not announced.
 
 use rustix::io::Errno;
+use std::collections::VecDeque;
 
 use super::{Channel, Connector, Room, Tally};
 use crate::{
@@ -47,8 +48,8 @@ pub(crate) struct TlsDirector<'a, C: Codec> {
     lines: Vec<Option<Box<Line>>>,
     room: Room,
     tally: Tally,
-    /// What the session has commanded, and must wait until something else is done.
-    held: Option<Command>,
+    /// Places whose next connection waits until the one before has said goodbye.
+    to_make: VecDeque<usize>,
     /// The last moment that was told.
     now_ns: u64,
 }
@@ -62,7 +63,7 @@ impl<'a, C: Codec> TlsDirector<'a, C> {
             lines: Vec::new(),
             room: Room::default(),
             tally: Tally::default(),
-            held: None,
+            to_make: VecDeque::new(),
             now_ns: 0,
         }
     }
@@ -149,27 +150,29 @@ impl<C: Codec> Director for TlsDirector<'_, C> {
 
     fn next_command(&mut self, now_ns: u64) -> Option<Command> {
         self.now_ns = now_ns;
-        if let Some(held) = self.held.take() {
-            return Some(held);
+        if let Some(index) = self.to_make.iter().position(|slot| self.stage(*slot).is_none()) {
+            return self.to_make.remove(index).map(Command::Connect);
         }
-        let command = self.session.next_command(now_ns)?;
-        Some(match command {
-            // The last bytes of the connection before have had their time.
-            Command::Connect(slot) if self.stage(slot).is_some() => {
-                self.forget(slot);
-                self.held = Some(command);
-                Command::Close(slot)
-            }
-            Command::Connect(_) => command,
-            Command::Send(slot) => match self.follow(slot, Action::Send) {
-                Action::Close => Command::Close(slot),
-                Action::Send | Action::Wait => command,
-            },
-            Command::Close(slot) => {
-                self.forget(slot);
-                command
-            }
-        })
+        loop {
+            let command = self.session.next_command(now_ns)?;
+            return Some(match command {
+                // The place is still taken by a connection that says goodbye.
+                Command::Connect(slot) if self.stage(slot).is_some() => {
+                    self.to_make.push_back(slot);
+                    continue;
+                }
+                Command::Connect(_) => command,
+                Command::Send(slot) => match self.follow(slot, Action::Send) {
+                    Action::Close => Command::Close(slot),
+                    Action::Send | Action::Wait => command,
+                },
+                Command::Close(slot) => {
+                    self.to_make.retain(|waiting| *waiting != slot);
+                    self.forget(slot);
+                    command
+                }
+            });
+        }
     }
 
     fn is_over(&self) -> bool {

@@ -1,170 +1,20 @@
 //! Tests against a server in memory, with virtual time: no clock, no socket, every nanosecond given.
 
+mod pair;
+
 use rcgen::{CertificateParams, DnType, KeyPair};
 use rustix::io::Errno;
-use rustls::{
-    Error, ServerConfig, ServerConnection,
-    pki_types::{PrivateKeyDer, pem::PemObject},
-};
-use std::io::{Read, Write};
+use rustls::Error;
+use std::io::Read;
 use wirebench_schema::load::{ErrorCounts, Trust};
 
+use self::pair::{EDGES, HELLO, MS, REQUEST, TIMEOUT_NS, World, commands};
 use super::*;
 use crate::{
     codec::http1::Http1,
     director::{Action, Command, Director},
-    plan::{Plan, Speech},
-    session::{Edges, Session},
-    slice::Counts,
     worker::Party,
 };
-
-const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
-const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: h:1\r\n\r\n";
-const MS: u64 = 1_000_000;
-const TIMEOUT_NS: u64 = 1000 * MS;
-const EDGES: Edges =
-    Edges { start_ns: 100 * MS, window_start_ns: 100 * MS, window_end_ns: 20_000 * MS };
-
-/// A server that nobody vouches for, and all that its clients have in common.
-struct World {
-    server: Arc<ServerConfig>,
-    connector: Connector,
-    plan: Plan,
-}
-
-impl World {
-    fn new(trust: Trust, change: impl FnOnce(&mut LoadConfig)) -> Self {
-        let key = KeyPair::generate().unwrap();
-        let parameters = CertificateParams::new(vec!["h".to_owned()]).unwrap();
-        let certificate = parameters.self_signed(&key).unwrap();
-        let key = PrivateKeyDer::from_pem_slice(key.serialize_pem().as_bytes()).unwrap();
-        let server = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![certificate.der().clone()], key)
-            .unwrap();
-        let mut config = LoadConfig::new("https://h:1/".parse().unwrap());
-        (config.threads, config.connections, config.trust) = (1, 1, trust);
-        config.timeout = std::time::Duration::from_nanos(TIMEOUT_NS);
-        change(&mut config);
-        let plan = Plan::new(&config).unwrap();
-        let connector = Connector::new(&config).unwrap().unwrap();
-        Self { server: Arc::new(server), connector, plan }
-    }
-
-    fn open() -> Self {
-        Self::new(Trust::Anybody, |_| {})
-    }
-
-    fn director(&self) -> TlsDirector<'_, Http1> {
-        let Speech::Http1(codec) = &self.plan.speech else { panic!("an https target speaks HTTP") };
-        let session = Session::new(&self.plan.shares[0], self.plan.conduct.clone(), codec, || 0);
-        TlsDirector::new(session, &self.connector)
-    }
-
-    /// One connection, whose handshake has not begun.
-    fn begin(&self) -> Pair<'_> {
-        let mut director = self.director();
-        assert_eq!(commands(&mut director, 0), [Command::Connect(0)]);
-        assert_eq!(director.connected(0, MS), Action::Send);
-        Pair { director, server: self.server(), piece_bytes: usize::MAX }
-    }
-
-    /// One connection whose first request has just been begun, of which nothing is sent.
-    fn begun(&self) -> Pair<'_> {
-        let mut pair = self.begin();
-        pair.shake_hands(2 * MS);
-        pair.director.session().start(EDGES);
-        assert_eq!(commands(&mut pair.director, EDGES.start_ns), [Command::Send(0)]);
-        pair
-    }
-
-    fn server(&self) -> ServerConnection {
-        ServerConnection::new(Arc::clone(&self.server)).unwrap()
-    }
-}
-
-fn commands(director: &mut TlsDirector<'_, Http1>, now_ns: u64) -> Vec<Command> {
-    director.tick(now_ns);
-    std::iter::from_fn(|| director.next_command(now_ns)).collect()
-}
-
-/// A director with one connection, and its server.
-struct Pair<'a> {
-    director: TlsDirector<'a, Http1>,
-    server: ServerConnection,
-    /// What the network carries at once.
-    piece_bytes: usize,
-}
-
-impl Pair<'_> {
-    /// Carries all that is to be sent to the server. Says what the director wants then.
-    fn send(&mut self) -> Action {
-        let mut action = Action::Send;
-        while action == Action::Send && !self.director.outgoing(0).is_empty() {
-            let outgoing = self.director.outgoing(0);
-            let mut piece = &outgoing[..outgoing.len().min(self.piece_bytes)];
-            let bytes = piece.len();
-            self.server.read_tls(&mut piece).unwrap();
-            let _ = self.server.process_new_packets();
-            action = self.director.sent(0, bytes);
-        }
-        action
-    }
-
-    /// Carries all that the server has to say to the director, and what it answers.
-    fn receive(&mut self, now_ns: u64) -> Action {
-        let mut all = Vec::new();
-        while self.server.wants_write() {
-            self.server.write_tls(&mut all).unwrap();
-        }
-        let mut action = Action::Wait;
-        for piece in all.chunks(self.piece_bytes.min(all.len().max(1))) {
-            action = self.director.received(0, piece, now_ns);
-            if action == Action::Send {
-                action = self.send();
-            }
-            if action == Action::Close {
-                break;
-            }
-        }
-        action
-    }
-
-    fn shake_hands(&mut self, now_ns: u64) {
-        assert_eq!(self.send(), Action::Wait);
-        assert_eq!(self.receive(now_ns), Action::Wait);
-        assert!(!self.server.is_handshaking());
-        assert!(self.director.session().is_settled());
-        // Tickets and the end of the handshake cross.
-        assert_eq!(self.receive(now_ns), Action::Wait);
-    }
-
-    /// What has reached the server.
-    fn heard(&mut self) -> Vec<u8> {
-        let mut heard = Vec::new();
-        let _ = self.server.reader().read_to_end(&mut heard);
-        heard
-    }
-
-    fn say(&mut self, bytes: &[u8]) {
-        self.server.writer().write_all(bytes).unwrap();
-    }
-
-    /// What was counted, in the window and before.
-    fn counts(self) -> Counts {
-        let outcome = self.director.into_session().into_outcome();
-        let mut sum = outcome.rest[0].clone();
-        outcome.rest[1..].iter().for_each(|slice| sum.add(slice));
-        sum.counts
-    }
-
-    fn errors(self) -> ErrorCounts {
-        self.counts().errors
-    }
-}
 
 #[test]
 fn a_connection_stands_for_the_session_when_the_handshake_is_over() {
@@ -225,6 +75,38 @@ fn what_is_outgoing_stays_the_same_until_it_is_sent() {
     pair.say(&HELLO.repeat(2));
     assert_eq!(pair.receive(EDGES.start_ns + 2), Action::Wait);
     assert_eq!(pair.heard(), REQUEST.repeat(2));
+}
+
+#[test]
+fn a_request_may_be_sealed_while_a_message_of_many_records_has_half_arrived() {
+    let mut world = World::open();
+    let mut server = (*world.server).clone();
+    server.max_fragment_size = Some(64);
+    world.server = Arc::new(server);
+    for half in [1, 40, 64, 65, 100, 130] {
+        let mut pair = world.begin();
+        assert_eq!(pair.send(), Action::Wait);
+        assert_eq!(pair.receive(2 * MS), Action::Wait);
+        let mut tickets = Vec::new();
+        while pair.server.wants_write() {
+            pair.server.write_tls(&mut tickets).unwrap();
+        }
+        assert!(tickets.len() > 3 * 64, "{}", tickets.len());
+        assert_eq!(pair.director.received(0, &tickets[..half], 3 * MS), Action::Wait);
+        pair.director.session().start(EDGES);
+        assert_eq!(commands(&mut pair.director, EDGES.start_ns), [Command::Send(0)]);
+        assert_eq!(pair.send(), Action::Wait);
+        assert_eq!(pair.heard(), REQUEST);
+        let now_ns = EDGES.start_ns + 1;
+        assert_eq!(pair.director.received(0, &tickets[half..], now_ns), Action::Wait);
+        pair.say(HELLO);
+        assert_eq!(pair.receive(EDGES.start_ns + 2), Action::Wait);
+        assert_eq!(pair.heard(), REQUEST);
+        let counts = pair.counts();
+        assert_eq!((counts.requests, counts.errors.total()), (1, 0));
+    }
+    // The tickets have arrived whole.
+    assert_eq!(world.connector.summary().unwrap().resumed, 5);
 }
 
 #[test]

@@ -2,12 +2,21 @@
 
 use rustix::io::Errno;
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter};
-use std::{collections::BTreeMap, io::Write, thread};
+use std::{
+    collections::BTreeMap,
+    io::Write,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
 use wirebench_schema::load::{EngineChoice, ErrorCounts};
 
 use crate::{
-    counted, each_engine, load,
-    server::{HELLO, Server, answer, answering, read_request},
+    PATIENCE, counted, each_engine, load,
+    server::{HELLO, Server, answer, answering, echo, read_request},
     try_load,
 };
 
@@ -30,6 +39,17 @@ fn the_engine_that_is_asked_for_is_the_one_in_the_report() {
         let report = load(&counted(&server.http(), engine, 10));
         assert_eq!((report.engine, report.engine_fallback), (engine, None));
     });
+}
+
+#[test]
+fn without_a_wish_short_echoes_go_through_io_uring_and_long_ones_through_epoll() {
+    let server = Server::start(|_, stream, _| echo(stream));
+    for (payload_bytes, engine) in [(64, EngineChoice::IoUring), (100_000, EngineChoice::Epoll)] {
+        let mut config = counted(&server.tcp(), EngineChoice::Auto, 10);
+        config.payload_bytes = payload_bytes;
+        let report = load(&config);
+        assert_eq!((report.engine, report.engine_fallback), (engine, None));
+    }
 }
 
 #[test]
@@ -79,5 +99,30 @@ fn a_server_that_closes_behind_every_reply_costs_connections_and_no_requests() {
         assert_eq!(report.errors, ErrorCounts::default(), "{:?}", report.error_examples);
         assert_eq!(report.requests, 1000);
         assert!(report.server_closes >= 1000 - 16, "{}", report.server_closes);
+    });
+}
+
+#[test]
+fn every_connection_that_the_client_closes_ends_for_the_server() {
+    each_engine(|engine| {
+        let (begun, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (begins, ends) = (Arc::clone(&begun), Arc::clone(&ended));
+        let server = Server::start(move |_, stream, _| {
+            begins.fetch_add(1, Ordering::SeqCst);
+            answer(stream, HELLO);
+            ends.fetch_add(1, Ordering::SeqCst);
+        });
+        let mut config = counted(&server.http(), engine, 200);
+        (config.connections, config.requests_per_connection) = (8, Some(2));
+        let report = load(&config);
+        assert_eq!(report.errors, ErrorCounts::default(), "{:?}", report.error_examples);
+        assert_eq!(report.requests, 200);
+        assert!(report.client_closes >= 92, "{}", report.client_closes);
+        let began = Instant::now();
+        while ended.load(Ordering::SeqCst) < begun.load(Ordering::SeqCst) {
+            assert!(began.elapsed() < PATIENCE, "a connection stays open");
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert!(begun.load(Ordering::SeqCst) >= 100);
     });
 }

@@ -196,6 +196,13 @@ fn a_body_that_ends_with_the_connection_needs_its_end_announced() {
         });
         let report = load(&trusting(&identity, &server, engine, 10));
         assert_eq!((report.errors.closed_early, report.errors.total()), (10, 10));
+
+        let server = identity.serve(|_, tls| {
+            tls.read_request();
+            tls.write(UNFRAMED);
+        });
+        let told = sentence(&trusting(&identity, &server, engine, 10));
+        assert_parts(&told, &["in the middle of its reply"]);
     });
 }
 
@@ -222,10 +229,31 @@ fn whom_nobody_vouches_for_is_refused_unless_everybody_is_accepted() {
     each_engine(|engine| {
         let server = identity.serve(|_, tls| tls.answer(HELLO));
         let mut config = trusting(&other, &server, engine, 10);
-        let parts = ["is not trusted", "--ca FILE", "--insecure"];
+        let parts = ["is not accepted", "--ca FILE", "--insecure"];
         assert_parts(&sentence(&config), &parts);
         config.trust = Trust::Anybody;
         assert_flawless(&load(&config), 10);
+    });
+}
+
+#[test]
+fn whom_the_system_does_not_know_is_refused() {
+    let identity = Identity::local();
+    let server = identity.serve(|_, tls| tls.answer(HELLO));
+    let config = counted(&https(&server), EngineChoice::Auto, 1);
+    assert_eq!(config.trust, Trust::System);
+    // Whether this system trusts anybody or not.
+    assert_parts(&sentence(&config), &["certificate", "--ca FILE", "--insecure"]);
+}
+
+#[test]
+fn also_who_accepts_everybody_refuses_a_server_without_the_key_of_its_certificate() {
+    let impostor = Identity::local().with_the_key_of(&Identity::local());
+    each_engine(|engine| {
+        let server = impostor.serve(|_, tls| tls.answer(HELLO));
+        let mut config = counted(&https(&server), engine, 1);
+        config.trust = Trust::Anybody;
+        assert_parts(&sentence(&config), &["BadSignature", "the key that belongs to"]);
     });
 }
 
@@ -235,7 +263,7 @@ fn a_certificate_for_another_name_is_refused_with_the_names() {
     each_engine(|engine| {
         let server = identity.serve(|_, tls| tls.answer(HELLO));
         let config = trusting(&identity, &server, engine, 10);
-        assert_parts(&sentence(&config), &["another name", "example.test", "--insecure"]);
+        assert_parts(&sentence(&config), &["name that it is for", "example.test", "--insecure"]);
     });
 }
 
@@ -249,7 +277,7 @@ fn the_certificate_itself_may_be_named_also_when_it_claims_to_be_an_authority() 
         config.target = format!("https://localhost:{}/", server.port()).parse().unwrap();
         assert_flawless(&load(&config), 10);
         config.target = https(&server).parse().unwrap();
-        assert_parts(&sentence(&config), &["another name"]);
+        assert_parts(&sentence(&config), &["name that it is for"]);
     });
 }
 

@@ -45,7 +45,8 @@ fn a_message_that_was_cut_off_is_not_due_after_a_restart() {
     assert!(echo.feed(&mut connection, &half).unwrap().reply.is_none());
     echo.restart(&mut connection);
     let whole = message(&echo, &connection, 0);
-    assert!(echo.feed(&mut connection, &whole).unwrap().reply.is_some());
+    let fed = echo.feed(&mut connection, &whole).unwrap();
+    assert_eq!(fed, Fed { consumed: 16, reply: Some(ECHOED) });
 }
 
 #[test]

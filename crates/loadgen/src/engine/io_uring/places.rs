@@ -201,7 +201,9 @@ impl Places {
 
     /// A send of this round did not send everything.
     pub(super) fn fell_short(&mut self, slot: usize, result: i32) {
-        self.places[slot].output = Output::FellShort { result };
+        let output = &mut self.places[slot].output;
+        debug_assert!(matches!(output, Output::Sending { .. }), "{output:?}");
+        *output = Output::FellShort { result };
     }
 
     /// What became of the output, which is idle from now on.
@@ -274,6 +276,8 @@ mod tests {
         places.connected(0);
         let send = places.want_send(0).unwrap();
         assert_eq!(places.want_send(0), None, "it sends already");
+        places.send(0, 10);
+        assert_eq!(places.sending(0), 10);
         places.fell_short(0, 7);
         assert_eq!(places.take_output(0), Output::FellShort { result: 7 });
         let room = places.await_room(0);

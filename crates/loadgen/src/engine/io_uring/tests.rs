@@ -216,7 +216,8 @@ fn a_message_that_no_socket_holds_goes_out_whole_while_replies_come_in() {
 #[test]
 fn buffers_are_as_large_as_replies_and_never_fewer_than_sixteen() {
     for (hint, buffers, bytes) in [
-        (0, 512, 2048),
+        (0, 128, 8192),
+        (1, 512, 2048),
         (2048, 512, 2048),
         (2049, 256, 4096),
         (50_000, 16, 65_536),

@@ -6,6 +6,7 @@ use rustls::{
     ServerConfig, ServerConnection, SupportedProtocolVersion,
     crypto::ring,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    sign::{CertifiedKey, SingleCertAndKey},
     version::{TLS12, TLS13},
 };
 use std::{
@@ -41,21 +42,26 @@ impl Identity {
         Self::new(&["localhost", "127.0.0.1"], IsCa::NoCa)
     }
 
+    /// The same certificate with a key that does not belong to it.
+    pub(super) fn with_the_key_of(self, other: &Self) -> Self {
+        Self { key: other.key.clone(), ..self }
+    }
+
     /// Where its certificate can be read.
     pub(super) fn path(&self) -> String {
         self.file.path().to_str().unwrap().to_owned()
     }
 
     fn config(&self, versions: &[&'static SupportedProtocolVersion]) -> Arc<ServerConfig> {
+        let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes()).unwrap();
+        let key = ring::sign::any_supported_type(&key).unwrap();
+        // Whether the two belong together is not looked at.
+        let shown = CertifiedKey::new(vec![self.certificate.clone()], key);
         let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_protocol_versions(versions)
             .unwrap()
             .with_no_client_auth()
-            .with_single_cert(
-                vec![self.certificate.clone()],
-                PrivateKeyDer::from_pem_slice(self.key.as_bytes()).unwrap(),
-            )
-            .unwrap();
+            .with_cert_resolver(Arc::new(SingleCertAndKey::from(shown)));
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Arc::new(config)
     }

@@ -60,6 +60,14 @@ fn a_field_that_means_something_is_never_masked() {
 }
 
 #[test]
+fn a_head_that_differs_in_more_than_values_teaches_nothing() {
+    let [a, b, c] = ["X: a\r\n", "X: b\r\n", "X: c\r\n"].map(hello_with);
+    let b = String::from_utf8(b).unwrap().replace("Content-Length", "content-length");
+    let expected = [Check::Slow, Check::Slow, Check::Slow, Check::Fast];
+    assert_eq!(checks(&http(Some(b"Hello world!")), &[&a, b.as_bytes(), &c, &a]), expected);
+}
+
+#[test]
 fn a_line_end_within_a_masked_value_is_seen() {
     let good = hello_with("Date: aaaaaaaaaaaaaaaaaaaa\r\n");
     let other = hello_with("Date: a\r\nConnection: close\r\n");
@@ -112,6 +120,31 @@ fn where_any_body_will_do_one_of_the_same_length_is_no_difference() {
 }
 
 #[test]
+fn what_is_remembered_without_an_expectation_is_forgotten_with_one() {
+    let mut checker = Checker::new(&http(None));
+    let other: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nanother body";
+    for reply in [HELLO, other] {
+        assert!(checker.feed(reply).unwrap().reply.is_some());
+    }
+    checker.http.expect(ExpectedBody::given(b"Hello world!"));
+    let error = ReplyError::BodyDiffers { at: 0, expectation: Expectation::Given };
+    assert_eq!(checker.feed(other), Err(error));
+}
+
+#[test]
+fn a_reply_within_the_body_of_a_reply_is_not_remembered() {
+    let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let body = format!("{head}5\r\nHello");
+    let inner = format!("{body}\r\n0\r\n\r\n");
+    let start = format!("{head}{:x}\r\n", body.len());
+    let mut checker = Checker::new(&http(Some(body.as_bytes())));
+    checker.feed(start.as_bytes()).unwrap();
+    assert!(checker.feed(inner.as_bytes()).unwrap().reply.is_some());
+    let error = checker.feed(inner.as_bytes()).unwrap_err();
+    assert!(matches!(error, ReplyError::BodyDiffers { at: 1, .. }), "{error}");
+}
+
+#[test]
 fn a_body_that_is_too_long_to_be_compared_in_one_piece_is_compared_with_the_expected_one() {
     let body = vec![b'x'; 300 * 1024];
     let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
@@ -149,6 +182,19 @@ fn a_template_that_no_longer_matches_is_replaced_and_one_that_matches_at_times_i
     let alternating = [&a[..], &b[..]].repeat(200);
     let found = checks(&http(Some(b"Hello world!")), &alternating);
     assert_eq!(found.iter().filter(|check| **check == Check::Fast).count(), 199);
+}
+
+#[test]
+fn a_template_is_also_kept_for_replies_that_match_it_in_pieces() {
+    let [a, b] = ["X: a\r\n", "X: long\r\n"].map(hello_with);
+    let mut checker = Checker::new(&http(Some(b"Hello world!")));
+    checker.feed(&a).unwrap();
+    for _ in 0..200 {
+        assert_eq!(checker.feed(&b).unwrap().reply.unwrap().check, Check::Slow);
+        let (start, rest) = a.split_at(a.len() - 1);
+        checker.feed(start).unwrap();
+        assert_eq!(checker.feed(rest).unwrap().reply.unwrap().check, Check::Fast);
+    }
 }
 
 #[test]

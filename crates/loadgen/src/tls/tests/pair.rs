@@ -1,0 +1,167 @@
+//! A director and a server in memory, and what carries the bytes between them. It knows nothing of
+//! what is tested with them.
+
+use rcgen::{CertificateParams, KeyPair};
+use rustls::{
+    ServerConfig, ServerConnection,
+    pki_types::{PrivateKeyDer, pem::PemObject},
+};
+use std::io::{Read, Write};
+use wirebench_schema::load::{ErrorCounts, Trust};
+
+use crate::{
+    codec::http1::Http1,
+    director::{Action, Command, Director},
+    plan::{Plan, Speech},
+    session::{Edges, Session},
+    slice::Counts,
+    tls::{Arc, Connector, LoadConfig, TlsDirector, ring},
+    worker::Party,
+};
+
+pub(super) const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+pub(super) const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: h:1\r\n\r\n";
+pub(super) const MS: u64 = 1_000_000;
+pub(super) const TIMEOUT_NS: u64 = 1000 * MS;
+pub(super) const EDGES: Edges =
+    Edges { start_ns: 100 * MS, window_start_ns: 100 * MS, window_end_ns: 20_000 * MS };
+
+/// A server that nobody vouches for, and all that its clients have in common.
+pub(super) struct World {
+    pub(super) server: Arc<ServerConfig>,
+    pub(super) connector: Connector,
+    pub(super) plan: Plan,
+}
+
+impl World {
+    pub(super) fn new(trust: Trust, change: impl FnOnce(&mut LoadConfig)) -> Self {
+        let key = KeyPair::generate().unwrap();
+        let parameters = CertificateParams::new(vec!["h".to_owned()]).unwrap();
+        let certificate = parameters.self_signed(&key).unwrap();
+        let key = PrivateKeyDer::from_pem_slice(key.serialize_pem().as_bytes()).unwrap();
+        let server = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.der().clone()], key)
+            .unwrap();
+        let mut config = LoadConfig::new("https://h:1/".parse().unwrap());
+        (config.threads, config.connections, config.trust) = (1, 1, trust);
+        config.timeout = std::time::Duration::from_nanos(TIMEOUT_NS);
+        change(&mut config);
+        let plan = Plan::new(&config).unwrap();
+        let connector = Connector::new(&config).unwrap().unwrap();
+        Self { server: Arc::new(server), connector, plan }
+    }
+
+    pub(super) fn open() -> Self {
+        Self::new(Trust::Anybody, |_| {})
+    }
+
+    pub(super) fn director(&self) -> TlsDirector<'_, Http1> {
+        let Speech::Http1(codec) = &self.plan.speech else { panic!("an https target speaks HTTP") };
+        let session = Session::new(&self.plan.shares[0], self.plan.conduct.clone(), codec, || 0);
+        TlsDirector::new(session, &self.connector)
+    }
+
+    /// One connection, whose handshake has not begun.
+    pub(super) fn begin(&self) -> Pair<'_> {
+        let mut director = self.director();
+        assert_eq!(commands(&mut director, 0), [Command::Connect(0)]);
+        assert_eq!(director.connected(0, MS), Action::Send);
+        Pair { director, server: self.server(), piece_bytes: usize::MAX }
+    }
+
+    /// One connection whose first request has just been begun, of which nothing is sent.
+    pub(super) fn begun(&self) -> Pair<'_> {
+        let mut pair = self.begin();
+        pair.shake_hands(2 * MS);
+        pair.director.session().start(EDGES);
+        assert_eq!(commands(&mut pair.director, EDGES.start_ns), [Command::Send(0)]);
+        pair
+    }
+
+    pub(super) fn server(&self) -> ServerConnection {
+        ServerConnection::new(Arc::clone(&self.server)).unwrap()
+    }
+}
+
+pub(super) fn commands(director: &mut TlsDirector<'_, Http1>, now_ns: u64) -> Vec<Command> {
+    director.tick(now_ns);
+    std::iter::from_fn(|| director.next_command(now_ns)).collect()
+}
+
+/// A director with one connection, and its server.
+pub(super) struct Pair<'a> {
+    pub(super) director: TlsDirector<'a, Http1>,
+    pub(super) server: ServerConnection,
+    /// What the network carries at once.
+    pub(super) piece_bytes: usize,
+}
+
+impl Pair<'_> {
+    /// Carries all that is to be sent to the server. Says what the director wants then.
+    pub(super) fn send(&mut self) -> Action {
+        let mut action = Action::Send;
+        while action == Action::Send && !self.director.outgoing(0).is_empty() {
+            let outgoing = self.director.outgoing(0);
+            let mut piece = &outgoing[..outgoing.len().min(self.piece_bytes)];
+            let bytes = piece.len();
+            self.server.read_tls(&mut piece).unwrap();
+            let _ = self.server.process_new_packets();
+            action = self.director.sent(0, bytes);
+        }
+        action
+    }
+
+    /// Carries all that the server has to say to the director, and what it answers.
+    pub(super) fn receive(&mut self, now_ns: u64) -> Action {
+        let mut all = Vec::new();
+        while self.server.wants_write() {
+            self.server.write_tls(&mut all).unwrap();
+        }
+        let mut action = Action::Wait;
+        for piece in all.chunks(self.piece_bytes.min(all.len().max(1))) {
+            action = self.director.received(0, piece, now_ns);
+            if action == Action::Send {
+                action = self.send();
+            }
+            if action == Action::Close {
+                break;
+            }
+        }
+        action
+    }
+
+    pub(super) fn shake_hands(&mut self, now_ns: u64) {
+        assert_eq!(self.send(), Action::Wait);
+        assert_eq!(self.receive(now_ns), Action::Wait);
+        assert!(!self.server.is_handshaking());
+        assert!(self.director.session().is_settled());
+        // Tickets and the end of the handshake cross.
+        assert_eq!(self.receive(now_ns), Action::Wait);
+    }
+
+    /// What has reached the server.
+    pub(super) fn heard(&mut self) -> Vec<u8> {
+        let mut heard = Vec::new();
+        let _ = self.server.reader().read_to_end(&mut heard);
+        heard
+    }
+
+    pub(super) fn say(&mut self, bytes: &[u8]) {
+        self.server.writer().write_all(bytes).unwrap();
+    }
+
+    /// What was counted, in the window and before.
+    pub(super) fn counts(self) -> Counts {
+        let outcome = self.director.into_session().into_outcome();
+        let mut sum = outcome.rest[0].clone();
+        outcome.rest[1..].iter().for_each(|slice| sum.add(slice));
+        sum.counts
+    }
+
+    pub(super) fn errors(self) -> ErrorCounts {
+        self.counts().errors
+    }
+}
