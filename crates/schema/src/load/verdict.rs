@@ -169,7 +169,10 @@ impl LoadReport {
             let seconds = self.window_ns as f64 / 1e9;
             cautions.push(format!("interrupted: the window was {seconds:.2} s long"));
         }
-        cautions.extend(self.faults());
+        // Before the window there was nothing to find fault with.
+        if self.window_ns > 0 {
+            cautions.extend(self.faults());
+        }
         if let Some(lag) = self.lag.as_ref().filter(|lag| lag.latency_ns_p99 > LAG_NS) {
             cautions.push(format!(
                 "one request in a hundred was sent {:.2} ms or more after it was due",
@@ -205,13 +208,23 @@ impl LoadReport {
         }
     }
 
-    /// A thread with one connection finds it ready whenever it finds anything.
-    const fn ready_share_tells(&self) -> bool {
-        self.connections_made > self.thread_cpu_ns.len()
+    /// Connections of one thread.
+    fn connections_per_thread(&self) -> f64 {
+        self.connections_made as f64 / self.thread_cpu_ns.len().max(1) as f64
     }
 
+    /// A thread with one connection finds it ready whenever it finds anything.
+    fn ready_share_tells(&self) -> bool {
+        self.connections_per_thread() >= 2.0
+    }
+
+    /// Whether most connections are ready, beyond the one that is ready whenever anything is.
     fn replies_wait(&self) -> bool {
-        self.ready_share_tells() && self.ready_share > MOST_ARE_READY
+        if !self.ready_share_tells() {
+            return false;
+        }
+        let least = 1.0 / self.connections_per_thread();
+        (self.ready_share - least) / (1.0 - least) > MOST_ARE_READY
     }
 
     /// A thread that spins runs all the time, which says nothing.

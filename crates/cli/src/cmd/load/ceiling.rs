@@ -44,7 +44,10 @@ pub(crate) fn measure(config: &LoadConfig, interrupt: &Interrupt) -> Result<f64,
     let report = loadgen::run(&config, interrupt.flag(), &mut |_| {});
     let stopped = server.stop(STOP_GRACE);
     let report = report.map_err(|error| error.to_string())?;
-    if report.requests == 0 || report.interrupted {
+    if report.interrupted {
+        return Err("interrupted".to_owned());
+    }
+    if report.requests == 0 {
         return Err(format!("the built-in server gave no answer in time {}", stopped.stderr));
     }
     Ok(report.requests_per_second)

@@ -79,6 +79,8 @@ fn the_limit_follows_the_figures_and_the_reasons_name_them() {
         report
     };
     let single = LoadReport { connections_made: 2, ..busy(good(), 1.0) };
+    // Of two connections one is ready whenever a thread finds anything at all.
+    let few = |ready_share| LoadReport { connections_made: 4, ..busy(good(), ready_share) };
     let turns = LoadReport { ready_share: 0.9, ..good() };
     let mut thinking = good();
     thinking.config.model = LoadModel::Think { delay: Duration::from_micros(95) };
@@ -96,6 +98,8 @@ fn the_limit_follows_the_figures_and_the_reasons_name_them() {
         (good(), Limit::Server, "ran for 41 % of the window, and 12 % of its connections"),
         (busy(good(), 0.8), Limit::Generator, "ran for 95 % of the window, and 80 %"),
         (busy(good(), 0.2), Limit::Server, "ran for 95 % of the window, and 20 %"),
+        (few(0.6), Limit::Server, "and 60 % of its connections"),
+        (few(0.8), Limit::Generator, "and 80 % of its connections"),
         (single, Limit::Generator, "ran for 95 % of the window"),
         (turns, Limit::Unknown, "ran for 41 % of the window, and 90 %"),
         (spinning(0.1), Limit::Server, "never slept, as asked, and 10 %"),
@@ -126,6 +130,14 @@ fn a_good_load_has_no_caution() {
     assert!(good().verdict().cautions.is_empty(), "{:?}", good().verdict());
     let kept = at_rate(20_000, 20_000, 100_000).verdict();
     assert!(kept.cautions.is_empty(), "{kept:?}");
+}
+
+#[test]
+fn a_load_that_was_stopped_before_its_window_has_no_other_caution() {
+    let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
+    let nothing = LoadReport::new("0".into(), config, EngineChoice::Epoll);
+    let cautions = LoadReport { interrupted: true, ..nothing }.verdict().cautions;
+    assert_eq!(cautions, ["interrupted: the window was 0.00 s long"]);
 }
 
 #[test]
