@@ -55,9 +55,10 @@ pub(crate) trait Director {
     /// sent behind them may grow meanwhile.
     fn outgoing(&self, slot: usize) -> &[u8];
 
-    /// Whether [`Self::outgoing`] gives all that is left, and not the first piece of it. Who cannot
-    /// tell says no, which costs an engine that sends in rounds one more round.
-    fn outgoing_is_all(&self, _slot: usize) -> bool {
+    /// Whether the so many bytes that [`Self::outgoing`] gives are all that is left, and not the
+    /// first piece of it. Who cannot tell says no, which costs an engine that sends in rounds one
+    /// more round.
+    fn outgoing_is_all(&self, _slot: usize, _bytes: usize) -> bool {
         false
     }
 

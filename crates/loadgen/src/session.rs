@@ -330,9 +330,9 @@ impl<C: Codec> Director for Session<C> {
         }
     }
 
-    fn outgoing_is_all(&self, slot: usize) -> bool {
+    fn outgoing_is_all(&self, slot: usize, bytes: usize) -> bool {
         let (_, left) = self.slots[slot].connection.outgoing(self.codec.request_bytes());
-        self.outgoing(slot).len() as u64 == left
+        left == bytes as u64
     }
 
     fn sent(&mut self, slot: usize, bytes: usize) -> Action {

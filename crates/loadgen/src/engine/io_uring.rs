@@ -96,12 +96,24 @@ impl Connections {
     }
 
     /// Notes what the director answered.
+    #[inline]
     fn act(&mut self, slot: usize, action: Action) {
         match action {
             Action::Wait => {}
-            Action::Send => self.wanted.extend(self.places.want_send(slot)),
-            Action::Close => self.to_cancel.extend(self.places.clear(slot).into_iter().flatten()),
+            Action::Send => {
+                if let Some(number) = self.places.want_send(slot) {
+                    self.wanted.push(number);
+                }
+            }
+            Action::Close => self.close(slot),
         }
+    }
+
+    /// Closes the socket now. What is in flight still holds it open for the kernel, until the next
+    /// round has ended that.
+    #[inline(never)]
+    fn close(&mut self, slot: usize) {
+        self.to_cancel.extend(self.places.clear(slot).into_iter().flatten());
     }
 
     /// What the next round submits: first what it ends, then the rest in the order in which it was
@@ -139,16 +151,10 @@ impl Connections {
             }
             let slot = number.slot();
             let outgoing = director.outgoing(slot).len();
-            if outgoing > LONGEST_SEND_BYTES || !director.outgoing_is_all(slot) {
+            if outgoing > LONGEST_SEND_BYTES || !director.outgoing_is_all(slot, outgoing) {
                 haste = Haste::GoesOnAtOnce;
             }
-            let bytes = outgoing.min(LONGEST_SEND_BYTES);
-            if bytes == 0 {
-                places.take_output(slot);
-            } else {
-                places.send(slot, bytes);
-            }
-            bytes > 0
+            places.send(slot, outgoing.min(LONGEST_SEND_BYTES))
         });
         haste
     }
@@ -162,7 +168,7 @@ impl Connections {
             }
             let slot = number.slot();
             let action = match self.places.take_output(slot) {
-                Output::Sending { bytes } => director.sent(slot, bytes),
+                Output::Sending { bytes } => director.sent(slot, bytes as usize),
                 Output::FellShort { result } => match count(result) {
                     Ok(bytes) => self.sent_in_part(director, slot, bytes),
                     Err(Errno::AGAIN | Errno::INTR) => self.sent_in_part(director, slot, 0),

@@ -81,7 +81,7 @@ pub(super) enum Output {
     /// This round sends so many bytes.
     Sending {
         /// How many.
-        bytes: usize,
+        bytes: u32,
     },
     /// The send of this round sent only so many bytes, or met an error.
     FellShort {
@@ -186,15 +186,18 @@ impl Places {
         Some(self.number(slot, Operation::Send))
     }
 
-    /// The round sends so many bytes.
-    pub(super) fn send(&mut self, slot: usize, bytes: usize) {
-        self.places[slot].output = Output::Sending { bytes };
+    /// The round sends so many bytes, of which a send has fewer than 32 bits. Says whether there are
+    /// any.
+    pub(super) fn send(&mut self, slot: usize, bytes: usize) -> bool {
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        self.places[slot].output = if bytes > 0 { Output::Sending { bytes } } else { Output::Idle };
+        bytes > 0
     }
 
     /// How many bytes the round sends.
     pub(super) fn sending(&self, slot: usize) -> usize {
         match self.places[slot].output {
-            Output::Sending { bytes } => bytes,
+            Output::Sending { bytes } => bytes as usize,
             _ => 0,
         }
     }
@@ -276,7 +279,7 @@ mod tests {
         places.connected(0);
         let send = places.want_send(0).unwrap();
         assert_eq!(places.want_send(0), None, "it sends already");
-        places.send(0, 10);
+        assert!(places.send(0, 10));
         assert_eq!(places.sending(0), 10);
         places.fell_short(0, 7);
         assert_eq!(places.take_output(0), Output::FellShort { result: 7 });
