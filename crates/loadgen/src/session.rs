@@ -251,6 +251,12 @@ impl<C: Codec> Session<C> {
             && connection.begun() < self.conduct.requests_per_connection
     }
 
+    /// The server has taken the connection in this place, which stands only when the handshake on
+    /// it is done.
+    pub(crate) fn taken(&mut self, slot: usize) {
+        self.pacing.taken(slot);
+    }
+
     /// The connection that is to be made now, or tried again.
     fn next_connection(&mut self, now_ns: u64) -> Option<usize> {
         if let Some(slot) = self.pacing.retry(now_ns) {

@@ -47,6 +47,8 @@ enum Stage {
     Asked { begun_ns: u64 },
     /// The next attempt.
     Waits { until_ns: u64 },
+    /// The end of a handshake on a connection that stands for the kernel.
+    Shakes,
 }
 
 /// A connection that is being made.
@@ -127,7 +129,7 @@ impl Pacing {
         }
         let is_due = |attempt: &Attempt| match attempt.stage {
             Stage::Waits { until_ns } => now_ns >= until_ns,
-            Stage::Asked { .. } => false,
+            Stage::Asked { .. } | Stage::Shakes => false,
         };
         let place = self.attempts.iter().position(is_due)?;
         let mut attempt = self.attempts.remove(place)?;
@@ -136,6 +138,14 @@ impl Pacing {
         self.next_ns = now_ns + self.gap_ns;
         self.find_retry();
         Some(attempt.slot)
+    }
+
+    /// The server's kernel has taken the connection, and something else must follow before it
+    /// stands. However long that takes, nothing was dropped.
+    pub(crate) fn taken(&mut self, slot: usize) {
+        if let Some(place) = self.place(slot) {
+            self.attempts[place].stage = Stage::Shakes;
+        }
     }
 
     /// The connection stands.
@@ -187,7 +197,7 @@ impl Pacing {
                     self.patience_ns.max((begun_ns - attempt.since_ns) / PATIENCE_PART);
                 looked_ns.saturating_sub(begun_ns) >= patience_ns
             }
-            Stage::Waits { .. } => false,
+            Stage::Waits { .. } | Stage::Shakes => false,
         };
         let Some(slot) = self.attempts.iter().find(is_dropped).map(|attempt| attempt.slot) else {
             self.looked_ns = now_ns;
@@ -204,7 +214,7 @@ impl Pacing {
     fn find_retry(&mut self) {
         let waits = self.attempts.iter().filter_map(|attempt| match attempt.stage {
             Stage::Waits { until_ns } => Some(until_ns),
-            Stage::Asked { .. } => None,
+            Stage::Asked { .. } | Stage::Shakes => None,
         });
         self.retry_ns = waits.min().unwrap_or(u64::MAX);
     }
@@ -286,6 +296,17 @@ mod tests {
         assert_eq!(tries[0], 51);
         assert!((8..20).contains(&tries.len()), "{tries:?}");
         assert!(waits.is_sorted() && waits.last() > Some(&300), "{waits:?}");
+    }
+
+    #[test]
+    fn a_connection_that_was_taken_is_not_dropped_however_long_its_handshake_takes() {
+        let mut pacing = Pacing::new(1, 0);
+        pacing.begin(7, 0);
+        pacing.taken(7);
+        assert_eq!((pacing.dropped(1000 * MS), pacing.dropped(2000 * MS)), (None, None));
+        assert_eq!(pacing.attempts.len(), 1);
+        pacing.made(7);
+        assert_eq!(pacing.attempts.len(), 0);
     }
 
     #[test]

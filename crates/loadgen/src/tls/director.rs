@@ -185,6 +185,7 @@ impl<C: Codec> Director for TlsDirector<'_, C> {
 
     fn connected(&mut self, slot: usize, now_ns: u64) -> Action {
         self.now_ns = now_ns;
+        self.session.taken(slot);
         match self.connector.channel() {
             Ok(channel) => {
                 let line = Line { channel, stage: Stage::Handshake, sealed_bytes: 0 };
