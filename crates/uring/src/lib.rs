@@ -4,10 +4,8 @@
 //! kernel is to read is borrowed until the kernel has read it. [`Ring`] and [`BufferRing`] are what
 //! it is made of, for those who need other requests and vouch for their memory themselves.
 //!
-//! Deliberately not here: sockets and what is spoken on them, a runtime, registered files (measured:
-//! no gain on loopback, and up to Linux 6.12 a file that leaves the table stays open until all
-//! earlier requests of the ring have ended), zero-copy sends. The crate depends on no other crate of
-//! the workspace.
+//! Deliberately not here: sockets and what is spoken on them, a runtime, registered files (measured
+//! on loopback: no gain), zero-copy sends. The crate depends on no other crate of the workspace.
 
 mod buffer_ring;
 mod exchange;
