@@ -90,7 +90,11 @@ impl Collector {
             Phase::Warmup => self.total.add_connects(slice),
         }
         if slice.end_ns > slice.start_ns {
-            self.interval_of(phase, slice.start_ns).sum.add(slice);
+            let open = self.interval_of(phase, slice.start_ns);
+            open.sum.add(slice);
+            // A slice that could not be handed over in time may be longer than its interval, which
+            // then is as long as it.
+            open.end_ns = open.end_ns.max(slice.end_ns);
         }
     }
 
@@ -241,6 +245,15 @@ mod tests {
         let (_, collected) = collector.finish();
         assert_eq!(collected.requests_per_100ms, [4, 8, 3]);
         assert_eq!(collected.total.counts.requests, 18);
+    }
+
+    #[test]
+    fn an_interval_is_as_long_as_a_slice_that_outlasts_it() {
+        let mut collector = collector(1, 1);
+        collector.add(0, &window(2, 5, 30));
+        let interval = collector.next_interval().unwrap();
+        assert_eq!((interval.requests, interval.length_ns), (30, 3 * SLICE_NS));
+        assert!((interval.requests_per_second - 100.0).abs() < 1e-9);
     }
 
     #[test]
