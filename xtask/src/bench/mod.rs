@@ -2,6 +2,7 @@
 //!
 //! The benches ask how good `wirebench load` itself is; they measure no entry.
 
+pub(crate) mod gaps;
 mod machine;
 mod neighbours;
 mod process;

@@ -13,17 +13,19 @@ use super::{contestant::Contestant, measure::Sample, shape::Shape};
 /// How to read the tables.
 pub(crate) const LEGEND: &str = "\
 requests/s, CPU and idle are medians over the blocks. wirebench/it is the median of the ratios of
-wirebench's requests/s to the contestant's within each block, with the least and the most.
+wirebench's requests/s to the contestant's within each block, with the least and the most; CPU
+ratio is the same of the generator's CPU per request, where less than 1 is cheaper.
 Generator CPU is user and system time of the contestant's process from its start to its end.
 wirebench chooses its engine by itself, and checks and records every reply; the bare loops only
 count bytes. Where the server is hardly idle, it is the limit, and a ratio says little.";
 
-const HEAD: [&str; 8] = [
+const HEAD: [&str; 9] = [
     "contestant",
     "requests/s",
     "wirebench/it",
     "(least..most)",
     "generator CPU us/request",
+    "CPU ratio",
     "server CPU us/request",
     "server idle",
     "errors",
@@ -40,7 +42,7 @@ pub(crate) fn table(shape: Shape, samples: &[Sample]) -> Table {
             |sample: &&Sample| (sample.shape, sample.contestant) == (shape.name, contestant.name());
         samples.iter().filter(is_it).collect()
     };
-    let ours = rates(&of(Contestant::Wirebench));
+    let ours = of(Contestant::Wirebench);
     for contestant in Contestant::ALL {
         let samples = of(contestant);
         if !samples.is_empty() {
@@ -50,8 +52,9 @@ pub(crate) fn table(shape: Shape, samples: &[Sample]) -> Table {
     table
 }
 
-fn row(contestant: Contestant, samples: &[&Sample], ours: &BTreeMap<u32, f64>) -> Vec<String> {
-    let ratios = ratios_by_block(ours, &rates(samples));
+fn row(contestant: Contestant, samples: &[&Sample], ours: &[&Sample]) -> Vec<String> {
+    let ratios = ratios_by_block(&rates(ours), &rates(samples));
+    let cpu_ratios = ratios_by_block(&cpu(ours), &cpu(samples));
     let middle = |value: fn(&Sample) -> f64| {
         median(&samples.iter().map(|sample| value(sample)).collect::<Vec<_>>()).unwrap_or(f64::NAN)
     };
@@ -62,6 +65,7 @@ fn row(contestant: Contestant, samples: &[&Sample], ours: &BTreeMap<u32, f64>) -
         median(&ratios).map_or_else(absent, |ratio| format!("{ratio:.2}")),
         range(&ratios).map_or_else(absent, |(least, most)| format!("({least:.2}..{most:.2})")),
         format!("{:.3}", middle(|sample| sample.generator_cpu_us_per_request)),
+        median(&cpu_ratios).map_or_else(absent, |ratio| format!("{ratio:.2}")),
         format!("{:.3}", middle(|sample| sample.server_cpu_us_per_request)),
         format!("{:.0} %", middle(|sample| sample.server_idle) * 100.0),
         samples.iter().map(|sample| sample.errors).sum::<u64>().to_string(),
@@ -71,6 +75,11 @@ fn row(contestant: Contestant, samples: &[&Sample], ours: &BTreeMap<u32, f64>) -
 /// Requests per second by block.
 fn rates(samples: &[&Sample]) -> BTreeMap<u32, f64> {
     samples.iter().map(|sample| (sample.block, sample.requests_per_second)).collect()
+}
+
+/// Generator CPU per request by block.
+fn cpu(samples: &[&Sample]) -> BTreeMap<u32, f64> {
+    samples.iter().map(|sample| (sample.block, sample.generator_cpu_us_per_request)).collect()
 }
 
 #[cfg(test)]

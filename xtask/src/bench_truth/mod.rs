@@ -23,7 +23,7 @@ use self::{
 };
 use crate::bench::{
     LATENCY_PERCENTILES, Latency, LoadResult, Neighbours, REFUSED, Server, Sides, build, command,
-    finish, parse_load,
+    finish, gaps, parse_load,
 };
 
 /// Beyond the window, for connecting and reporting.
@@ -50,7 +50,8 @@ True is what a server with these delays does to requests that come evenly in tim
 to 50 us or 2 %, whichever is more; `by chance` is within three standard errors of random arrivals.
 `omits` stands where a closed model leaves out the requests that a stall kept it from sending: that
 is coordinated omission. Service counts from the sending, lag is the sending less the due time. The
-way through the machine is in every error, and so is the server's own lateness.";
+way through the machine is in every error, and so is the server's own lateness. Each percentile is
+the median of those of the rounds; service and lag are those of the same round.";
 
 /// Arguments of `cargo xtask bench-truth`.
 #[derive(Debug, clap::Args)]
@@ -58,18 +59,21 @@ pub(crate) struct Arguments {
     /// Length of each window; over stalls it is rounded up to whole periods
     #[arg(long, value_name = "S", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=600))]
     seconds: u64,
+    /// How often each case is measured; each percentile shown is the median of those of the rounds
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
+    rounds: u32,
     /// Fail when an error exceeds 50 us and 2 %
     #[arg(long)]
     strict: bool,
     /// A few seconds in all: fails only when a result is not understood, is empty, or holds a
     /// latency below the server's least delay
-    #[arg(long, conflicts_with_all = ["seconds", "strict"])]
+    #[arg(long, conflicts_with_all = ["seconds", "rounds", "strict"])]
     smoke: bool,
 }
 
 /// The smoke run.
 pub(crate) fn smoke() -> anyhow::Result<()> {
-    run(&Arguments { seconds: 1, strict: false, smoke: true })
+    run(&Arguments { seconds: 1, rounds: 1, strict: false, smoke: true })
 }
 
 /// Measures and prints.
@@ -91,26 +95,32 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let (mut missed, mut complaints, mut measured) = (Vec::new(), Vec::new(), 0);
     let mut neighbours = Neighbours::watch(&bench.sides);
+    let rounds = if arguments.smoke { 1 } else { arguments.rounds };
+    let calm = (!arguments.smoke).then(|| bench.gaps()).transpose()?;
     for case in &cases {
-        match bench.attempt(case, &mut neighbours)? {
+        let results = match bench.rounds(case, rounds, &mut neighbours)? {
             Attempt::Refused(reason) => {
                 complaints.push(format!("left out: {}: refused: {reason}", case.describe()));
+                continue;
             }
-            Attempt::Measured(result) => {
-                measured += 1;
-                println!("{}: {} requests", case.describe(), result.requests);
-                complaints.extend(complaint(case, &result)?);
-                for (row, verdict) in rows(case, &result)? {
-                    if verdict == Verdict::Missed {
-                        missed.push(format!("{}, p{}", case.describe(), row[5]));
-                    }
-                    table.add_row(row);
-                }
+            Attempt::Measured(results) => results,
+        };
+        measured += 1;
+        let requests: u64 = results.iter().map(|result| result.requests).sum();
+        println!("{}: {requests} requests", case.describe());
+        for result in &results {
+            complaints.extend(complaint(case, result)?);
+        }
+        for (row, verdict) in rows(case, &results)? {
+            if verdict == Verdict::Missed {
+                missed.push(format!("{}, p{}", case.describe(), row[5]));
             }
+            table.add_row(row);
         }
     }
     let complaint = neighbours.complaint();
     println!("\n{table}\n\n{LEGEND}");
+    calm.iter().for_each(|sentence| println!("{sentence}"));
     complaint.iter().for_each(|complaint| println!("warning: {complaint}"));
     complaints.iter().for_each(|complaint| println!("{complaint}"));
     ensure!(measured > 0, "nothing was measured");
@@ -129,14 +139,41 @@ struct Bench {
 }
 
 /// A measurement that was, or one that `wirebench load` would not make.
-enum Attempt {
-    Measured(LoadResult),
+enum Attempt<T> {
+    Measured(T),
     Refused(String),
 }
 
 impl Bench {
+    /// What the generator's CPU is like without any load.
+    fn gaps(&self) -> anyhow::Result<String> {
+        let time = Duration::from_secs(3);
+        Ok(gaps::sentence(&gaps::watch(&self.sides.generator_cpus, time)?, time))
+    }
+
+    /// Measures the same so often.
+    fn rounds(
+        &self,
+        case: &Case,
+        rounds: u32,
+        neighbours: &mut Neighbours,
+    ) -> anyhow::Result<Attempt<Vec<LoadResult>>> {
+        let mut results = Vec::new();
+        for _ in 0..rounds {
+            match self.attempt(case, neighbours)? {
+                Attempt::Measured(result) => results.push(result),
+                Attempt::Refused(reason) => return Ok(Attempt::Refused(reason)),
+            }
+        }
+        Ok(Attempt::Measured(results))
+    }
+
     /// Measures a server that is fresh, so that its stalls and its counts begin anew.
-    fn attempt(&self, case: &Case, neighbours: &mut Neighbours) -> anyhow::Result<Attempt> {
+    fn attempt(
+        &self,
+        case: &Case,
+        neighbours: &mut Neighbours,
+    ) -> anyhow::Result<Attempt<LoadResult>> {
         let server = self.start_server(case)?;
         let mut options = case.options();
         options.push(format!("http://{}/", server.address));
@@ -185,45 +222,76 @@ fn complaint(case: &Case, result: &LoadResult) -> anyhow::Result<Option<String>>
     Ok(None)
 }
 
+/// The distributions of one round.
+struct Distributions {
+    requests: u64,
+    requests_per_second: f64,
+    latency: Histogram<u64>,
+    service: Option<Histogram<u64>>,
+    lag: Option<Histogram<u64>>,
+}
+
+impl Distributions {
+    fn new(result: &LoadResult) -> anyhow::Result<Option<Self>> {
+        let histogram =
+            |latency: &Option<Latency>| latency.as_ref().map(Latency::histogram).transpose();
+        let Some(latency) = histogram(&result.latency)? else { return Ok(None) };
+        Ok(Some(Self {
+            requests: result.requests,
+            requests_per_second: result.requests_per_second,
+            latency,
+            service: histogram(&result.service)?,
+            lag: histogram(&result.lag)?,
+        }))
+    }
+}
+
 /// One row for each percentile, with what it comes to.
-fn rows(case: &Case, result: &LoadResult) -> anyhow::Result<Vec<(Vec<String>, Verdict)>> {
-    let histogram =
-        |latency: &Option<Latency>| latency.as_ref().map(Latency::histogram).transpose();
-    let Some(latency) = histogram(&result.latency)? else { return Ok(Vec::new()) };
-    let (service, lag) = (histogram(&result.service)?, histogram(&result.lag)?);
+fn rows(case: &Case, results: &[LoadResult]) -> anyhow::Result<Vec<(Vec<String>, Verdict)>> {
+    let rounds: Vec<Option<Distributions>> =
+        results.iter().map(Distributions::new).collect::<Result<_, _>>()?;
+    let mut rounds: Vec<Distributions> = rounds.into_iter().flatten().collect();
+    if rounds.is_empty() {
+        return Ok(Vec::new());
+    }
+    let middle = rounds.len() / 2;
+    Ok(LATENCY_PERCENTILES
+        .map(|percentile| {
+            rounds.sort_by_key(|round| round.latency.value_at_percentile(percentile));
+            row(case, &rounds[middle], percentile)
+        })
+        .to_vec())
+}
+
+fn row(case: &Case, round: &Distributions, percentile: f64) -> (Vec<String>, Verdict) {
     let rate = match case.model {
-        case::Model::ClosedLoop => format!("({:.0})", result.requests_per_second),
+        case::Model::ClosedLoop => format!("({:.0})", round.requests_per_second),
         _ => case.rate.to_string(),
     };
-    let row = |percentile: f64| {
-        let measured = Duration::from_nanos(latency.value_at_percentile(percentile));
-        let comparison = Comparison::new(case, percentile, measured, latency.len());
-        let beside = |histogram: &Option<Histogram<u64>>| {
-            histogram.as_ref().map_or_else(
-                || "-".to_owned(),
-                |histogram| microseconds(histogram.value_at_percentile(percentile)),
-            )
-        };
-        let cells = vec![
-            case.mode.to_string(),
-            rate.clone(),
-            case.model.name().to_owned(),
-            case.connections().to_string(),
-            result.requests.to_string(),
-            comparison.percentile.to_string(),
-            format!("{:.0}", comparison.truth.as_secs_f64() * 1e6),
-            format!("{:.0}", comparison.measured.as_secs_f64() * 1e6),
-            format!("{:+.0}", comparison.error_us()),
-            comparison
-                .error_share()
-                .map_or_else(|| "-".to_owned(), |share| format!("{:+.2}", share * 100.0)),
-            comparison.verdict.word().to_owned(),
-            beside(&service),
-            beside(&lag),
-        ];
-        (cells, comparison.verdict)
+    let measured = Duration::from_nanos(round.latency.value_at_percentile(percentile));
+    let comparison = Comparison::new(case, percentile, measured, round.latency.len());
+    let absent = || "-".to_owned();
+    let beside = |histogram: &Option<Histogram<u64>>| {
+        let value = histogram.as_ref().map(|histogram| histogram.value_at_percentile(percentile));
+        value.map_or_else(absent, microseconds)
     };
-    Ok(LATENCY_PERCENTILES.map(row).to_vec())
+    let share = comparison.error_share();
+    let cells = vec![
+        case.mode.to_string(),
+        rate,
+        case.model.name().to_owned(),
+        case.connections().to_string(),
+        round.requests.to_string(),
+        comparison.percentile.to_string(),
+        format!("{:.0}", comparison.truth.as_secs_f64() * 1e6),
+        format!("{:.0}", comparison.measured.as_secs_f64() * 1e6),
+        format!("{:+.0}", comparison.error_us()),
+        share.map_or_else(absent, |share| format!("{:+.2}", share * 100.0)),
+        comparison.verdict.word().to_owned(),
+        beside(&round.service),
+        beside(&round.lag),
+    ];
+    (cells, comparison.verdict)
 }
 
 fn microseconds(nanoseconds: u64) -> String {

@@ -17,6 +17,8 @@ use rustix::{
     net::{SendFlags, sockopt},
 };
 
+use std::ops::RangeInclusive;
+
 use crate::{
     director::{Action, Command, Director},
     engine::{Engine, Equipment},
@@ -24,7 +26,7 @@ use crate::{
 };
 
 /// Bytes that one read takes at most; also the memory of the whole thread for input.
-const BUFFER_BYTES: usize = 64 * 1024;
+const BUFFER_BYTES: RangeInclusive<usize> = 64 * 1024..=256 * 1024;
 
 /// Events that one wait takes at most.
 const EVENTS: usize = 512;
@@ -231,8 +233,8 @@ impl Engine for EpollEngine {
         Ok(Self {
             epoll,
             places: (0..equipment.places).map(place).collect(),
+            buffer: vec![0; buffer_bytes(equipment.reply_bytes_hint)],
             equipment,
-            buffer: vec![0; BUFFER_BYTES],
             events: Vec::with_capacity(EVENTS),
         })
     }
@@ -252,6 +254,13 @@ impl Engine for EpollEngine {
         }
         Ok(())
     }
+}
+
+/// Room for a whole reply and a little more, so that the read which brings its end also shows that
+/// nothing is left.
+fn buffer_bytes(reply_bytes_hint: usize) -> usize {
+    let longest = *BUFFER_BYTES.end();
+    (reply_bytes_hint.min(longest - 1) + 1).next_power_of_two().max(*BUFFER_BYTES.start())
 }
 
 fn failure(action: &'static str, error: Errno) -> LoadError {
@@ -286,6 +295,15 @@ mod tests {
     fn an_event_finds_its_place_and_its_generation() {
         for (slot, generation) in [(0, 0), (7, u32::MAX), (1 << 30, 1)] {
             assert_eq!(split(data(slot, generation)), (slot, generation));
+        }
+    }
+
+    #[test]
+    fn a_whole_reply_fits_into_the_buffer_with_room_to_spare() {
+        for (hint, bytes) in
+            [(0, 64), (4096, 64), (64 * 1024 - 1, 64), (64 * 1024, 128), (1 << 30, 256)]
+        {
+            assert_eq!(buffer_bytes(hint), bytes * 1024, "{hint}");
         }
     }
 
