@@ -206,6 +206,18 @@ impl<C: Codec> Director for TlsDirector<'_, C> {
         }
     }
 
+    fn outgoing_is_all(&self, slot: usize, bytes: usize) -> bool {
+        let Some(Some(line)) = self.lines.get(slot) else { return true };
+        line.channel.outgoing().len() == bytes
+            && match line.stage {
+                Stage::Handshake => true,
+                // What is not sealed yet follows.
+                Stage::Open => self.session.outgoing_is_all(slot, line.sealed_bytes),
+                // The end of the connection follows.
+                Stage::Leaving => false,
+            }
+    }
+
     fn sent(&mut self, slot: usize, bytes: usize) -> Action {
         let Some(Some(line)) = self.lines.get_mut(slot) else { return Action::Wait };
         line.channel.sent(bytes);
