@@ -1,6 +1,7 @@
 //! Adds up the slices of all threads, away from them: to the totals of the window, and to the
 //! intervals that are told of while the load runs.
 
+use hdrhistogram::Histogram;
 use std::collections::VecDeque;
 use wirebench_schema::load::{Interval, Phase};
 
@@ -29,6 +30,8 @@ pub(crate) struct Collector {
     open: VecDeque<Open>,
     /// How far each thread has come.
     reached_ns: Vec<u64>,
+    /// The end of the last slice.
+    last_end_ns: u64,
     histograms: Histograms,
     interval_ns: u64,
     start_ns: u64,
@@ -41,7 +44,27 @@ struct Open {
     phase: Phase,
     start_ns: u64,
     end_ns: u64,
-    sum: Slice,
+    latency: Histogram<u64>,
+    requests: u64,
+    errors: u64,
+    bytes_received: u64,
+}
+
+/// Deals out what was counted in a slice evenly over its time, without losing any.
+struct Spread<'a> {
+    slice: &'a Slice,
+}
+
+impl Spread<'_> {
+    /// The part of this count that belongs to this time.
+    fn part(&self, count: u64, from_ns: u64, to_ns: u64) -> u64 {
+        let length = u128::from(self.slice.end_ns - self.slice.start_ns);
+        let before = |moment_ns: u64| {
+            let passed = u128::from(moment_ns - self.slice.start_ns);
+            u64::try_from(u128::from(count) * passed / length).unwrap_or(count)
+        };
+        before(to_ns) - before(from_ns)
+    }
 }
 
 /// What remains when the load is over.
@@ -64,6 +87,7 @@ impl Collector {
             requests_per_100ms: Vec::new(),
             open: VecDeque::new(),
             reached_ns: vec![0; threads],
+            last_end_ns: 0,
             histograms,
             interval_ns: interval_ns.max(SLICE_NS),
             start_ns: 0,
@@ -83,18 +107,15 @@ impl Collector {
             self.total.add(slice);
             return;
         };
-        self.reached_ns[thread] = slice.end_ns;
+        self.reached_ns[thread] = self.reached_ns[thread].max(slice.end_ns);
+        self.last_end_ns = self.last_end_ns.max(slice.end_ns);
         match phase {
             Phase::Window => self.add_to_window(slice),
             // Connections are those of the whole load, like their failures before it.
             Phase::Warmup => self.total.add_connects(slice),
         }
         if slice.end_ns > slice.start_ns {
-            let open = self.interval_of(phase, slice.start_ns);
-            open.sum.add(slice);
-            // A slice that could not be handed over in time may be longer than its interval, which
-            // then is as long as it.
-            open.end_ns = open.end_ns.max(slice.end_ns);
+            self.add_to_intervals(phase, slice);
         }
     }
 
@@ -102,23 +123,54 @@ impl Collector {
         self.total.add(slice);
         let requests = slice.counts.requests;
         let length_ns = slice.end_ns.saturating_sub(slice.start_ns);
-        let pieces = length_ns / SLICE_NS;
-        if pieces == 0 {
+        if length_ns < SLICE_NS {
             return;
         }
         self.per_thread.push(ThreadSlice { length_ns, requests });
-        let offset = slice.start_ns.saturating_sub(self.window_start_ns) / SLICE_NS;
-        // A window has far fewer pieces than memory has bytes.
-        let (first, pieces) =
-            (usize::try_from(offset).unwrap_or(0), usize::try_from(pieces).unwrap_or(0));
-        if self.requests_per_100ms.len() < first + pieces {
-            self.requests_per_100ms.resize(first + pieces, 0);
+        let spread = Spread { slice };
+        let mut at_ns = slice.start_ns;
+        while at_ns < slice.end_ns {
+            let piece = at_ns.saturating_sub(self.window_start_ns) / SLICE_NS;
+            let until_ns = self.window_start_ns + (piece + 1) * SLICE_NS;
+            // What lies behind the last whole piece is left out.
+            if until_ns > slice.end_ns {
+                return;
+            }
+            // A window has far fewer pieces than memory has bytes.
+            let place = usize::try_from(piece).unwrap_or(0);
+            if self.requests_per_100ms.len() <= place {
+                self.requests_per_100ms.resize(place + 1, 0);
+            }
+            self.requests_per_100ms[place] += spread.part(requests, at_ns, until_ns);
+            at_ns = until_ns;
         }
-        // A slice that could not be handed over in time is longer than the others; within it nothing
-        // is known.
-        for piece in 0..pieces {
-            let rest = u64::from((piece as u64) < requests % pieces as u64);
-            self.requests_per_100ms[first + piece] += requests / pieces as u64 + rest;
+    }
+
+    /// A slice that could not be handed over in time may lie in several intervals. Within it nothing
+    /// is known, so its counts are spread evenly; its latencies are told with the first.
+    fn add_to_intervals(&mut self, phase: Phase, slice: &Slice) {
+        let (spread, counts) = (Spread { slice }, &slice.counts);
+        let mut at_ns = slice.start_ns;
+        while at_ns < slice.end_ns {
+            let open = self.interval_of(phase, at_ns);
+            // What lies behind the end of its phase stays in the phase's last interval.
+            let within = open.end_ns > at_ns;
+            let until_ns = if within { open.end_ns.min(slice.end_ns) } else { slice.end_ns };
+            open.requests += spread.part(counts.requests, at_ns, until_ns);
+            open.errors += spread.part(counts.errors.total(), at_ns, until_ns);
+            open.bytes_received += spread.part(counts.bytes_received, at_ns, until_ns);
+            if at_ns == slice.start_ns {
+                // All histograms of a load have the same bounds.
+                let _ = open.latency.add(&slice.latency);
+            }
+            at_ns = until_ns;
+        }
+    }
+
+    /// A thread does nothing more: no interval waits for it.
+    pub(crate) fn gone(&mut self, thread: usize) {
+        if let Some(reached_ns) = self.reached_ns.get_mut(thread) {
+            *reached_ns = u64::MAX;
         }
     }
 
@@ -135,22 +187,25 @@ impl Collector {
         };
         let place = self.open.partition_point(|open| open.start_ns < start_ns);
         if self.open.get(place).is_none_or(|open| open.start_ns != start_ns) {
-            let sum = Slice::new(self.histograms);
-            self.open.insert(place, Open { phase, start_ns, end_ns, sum });
+            let latency = self.histograms.latency();
+            let (requests, errors, bytes_received) = (0, 0, 0);
+            let open = Open { phase, start_ns, end_ns, latency, requests, errors, bytes_received };
+            self.open.insert(place, open);
         }
         &mut self.open[place]
     }
 
     /// The next interval that all threads have passed.
     pub(crate) fn next_interval(&mut self) -> Option<Interval> {
-        let reached_ns = self.reached_ns.iter().min().copied()?;
+        // When all threads are gone, the last interval is as long as they were there.
+        let reached_ns = self.reached_ns.iter().min().copied().filter(|ns| *ns < u64::MAX)?;
         let open = self.open.pop_front_if(|open| open.end_ns <= reached_ns)?;
         Some(self.interval(&open, open.end_ns))
     }
 
     /// What remains: the intervals that were not complete, and the totals.
     pub(crate) fn finish(mut self) -> (Vec<Interval>, Collected) {
-        let reached_ns = self.reached_ns.iter().max().copied().unwrap_or(0);
+        let reached_ns = self.last_end_ns;
         let open = std::mem::take(&mut self.open);
         let last = open
             .iter()
@@ -164,20 +219,19 @@ impl Collector {
     #[allow(clippy::cast_precision_loss, reason = "counts of an interval are far below 2^53")]
     fn interval(&self, open: &Open, end_ns: u64) -> Interval {
         let length_ns = end_ns.saturating_sub(open.start_ns);
-        let latency = &open.sum.latency;
+        let latency = &open.latency;
         let of = |value: u64| (!latency.is_empty()).then_some(value);
-        let counts = &open.sum.counts;
         Interval {
             phase: open.phase,
             start_ns: open.start_ns.saturating_sub(self.start_ns),
             length_ns,
-            requests: counts.requests,
+            requests: open.requests,
             requests_per_second: match length_ns {
                 0 => 0.0,
-                _ => counts.requests as f64 * 1e9 / length_ns as f64,
+                _ => open.requests as f64 * 1e9 / length_ns as f64,
             },
-            errors: counts.errors.total(),
-            bytes_received: counts.bytes_received,
+            errors: open.errors,
+            bytes_received: open.bytes_received,
             latency_ns_p50: of(latency.value_at_quantile(0.5)),
             latency_ns_p99: of(latency.value_at_quantile(0.99)),
             latency_ns_max: of(latency.max()),
@@ -243,17 +297,41 @@ mod tests {
         collector.add(1, &window(3, 4, 5));
         collector.add(0, &slice(Some(Phase::Window), 5 * SLICE_NS, 5 * SLICE_NS + 9, 3));
         let (_, collected) = collector.finish();
-        assert_eq!(collected.requests_per_100ms, [4, 8, 3]);
+        assert_eq!(collected.requests_per_100ms, [3, 8, 4]);
         assert_eq!(collected.total.counts.requests, 18);
     }
 
     #[test]
-    fn an_interval_is_as_long_as_a_slice_that_outlasts_it() {
-        let mut collector = collector(1, 1);
+    fn a_slice_that_outlasts_its_interval_is_spread_over_several() {
+        let mut collector = collector(1, 2);
         collector.add(0, &window(2, 5, 30));
-        let interval = collector.next_interval().unwrap();
-        assert_eq!((interval.requests, interval.length_ns), (30, 3 * SLICE_NS));
-        assert!((interval.requests_per_second - 100.0).abs() < 1e-9);
+        for start in 2..5 {
+            collector.add(1, &window(start, start + 1, 1));
+        }
+        let told: Vec<_> = std::iter::from_fn(|| collector.next_interval()).collect();
+        let parts: Vec<_> = told.iter().map(|told| (told.requests, told.length_ns)).collect();
+        assert_eq!(parts, [(11, SLICE_NS), (11, SLICE_NS), (11, SLICE_NS)]);
+    }
+
+    #[test]
+    fn intervals_are_told_although_one_thread_has_ended() {
+        let mut collector = collector(1, 2);
+        collector.add(1, &window(2, 3, 1));
+        collector.gone(1);
+        let mut told = 0;
+        for piece in 2..502 {
+            collector.add(0, &window(piece, piece + 1, 1));
+            told += std::iter::from_fn(|| collector.next_interval()).count();
+        }
+        assert_eq!((told, collector.open.len()), (500, 0));
+    }
+
+    #[test]
+    fn a_long_last_slice_is_not_squeezed_into_one_piece() {
+        let mut collector = collector(1, 1);
+        let end_ns = 2 * SLICE_NS + 199_000_000;
+        collector.add(0, &slice(Some(Phase::Window), 2 * SLICE_NS, end_ns, 199));
+        assert_eq!(collector.finish().1.requests_per_100ms, [100]);
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub(crate) struct Coordinator<'a> {
     pub(crate) clock: Clock,
     /// When the load ends at the latest.
     pub(crate) end_ns: &'a AtomicU64,
+    /// Set when replies that come after the window shall be waited for no longer.
+    pub(crate) hurry: &'a AtomicBool,
     /// Set from outside when the load shall stop.
     pub(crate) stop: &'a AtomicBool,
     /// Where the threads tell.
@@ -69,19 +71,20 @@ impl Coordinator<'_> {
         let mut course = Course::default();
         let mut waiting = self.starts.len();
         while waiting > 0 {
+            self.heed_stop(&mut course);
             match self.next_note(LOOK_NS) {
                 Some(Note::Ready { made }) => {
                     course.connections_made += made;
                     waiting -= 1;
                 }
-                Some(Note::Gone) => {
+                Some(Note::Gone { .. }) => {
                     // A thread that ends before the start has failed: without a start the others
                     // end too.
                     self.end_ns.store(0, Ordering::Relaxed);
                     return course;
                 }
                 Some(Note::Slice { thread, slice }) => self.collect(thread, *slice),
-                None => self.heed_stop(&mut course),
+                None => {}
             }
         }
         if course.connections_made == 0 && !course.interrupted {
@@ -104,6 +107,7 @@ impl Coordinator<'_> {
         let mut ahead = Ahead::WindowStart;
         let mut working = self.starts.len();
         while working > 0 {
+            self.heed_stop(course);
             let now_ns = self.clock.now_ns();
             let end_ns = edges.window_end_ns.min(self.end_ns.load(Ordering::Relaxed));
             let edge_ns = match ahead {
@@ -116,9 +120,12 @@ impl Coordinator<'_> {
                 continue;
             }
             match self.next_note((edge_ns - now_ns).min(LOOK_NS)) {
-                Some(Note::Gone) => working -= 1,
+                Some(Note::Gone { thread }) => {
+                    working -= 1;
+                    self.collector.gone(thread);
+                    self.tell_intervals();
+                }
                 Some(Note::Slice { thread, slice }) => self.collect(thread, *slice),
-                None if self.clock.now_ns() < end_ns => self.heed_stop(course),
                 Some(Note::Ready { .. }) | None => {}
             }
         }
@@ -155,6 +162,10 @@ impl Coordinator<'_> {
         slice.clear();
         // A thread that is gone needs no more slices.
         let _ = self.spares[thread].send(slice);
+        self.tell_intervals();
+    }
+
+    fn tell_intervals(&mut self) {
         while let Some(interval) = self.collector.next_interval() {
             (self.observe)(LoadEvent::Interval(interval));
         }
@@ -164,13 +175,15 @@ impl Coordinator<'_> {
         match self.notes.recv_timeout(Duration::from_nanos(wait_ns)) {
             Ok(note) => Some(note),
             Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => Some(Note::Gone),
+            // Each has said so before.
+            Err(RecvTimeoutError::Disconnected) => Some(Note::Gone { thread: usize::MAX }),
         }
     }
 
     fn heed_stop(&self, course: &mut Course) {
         if self.stop.load(Ordering::Relaxed) && !course.interrupted {
             course.interrupted = true;
+            self.hurry.store(true, Ordering::Relaxed);
             let end_ns = self.clock.now_ns() + STOP_DELAY_NS;
             // Only this thread sets an end that is not 0, so nothing lower is overwritten but by
             // chance of a failure, and a failed thread is found when it is joined.

@@ -127,7 +127,7 @@ impl Recorder {
 
     /// A wait has found `ready` connections of `possible` with something to do.
     pub(crate) fn found(&mut self, ready: usize, possible: usize) {
-        if ready > 0 {
+        if ready > 0 && self.scope == Scope::Everything {
             self.current.counts.ready_found += ready as u64;
             self.current.counts.ready_possible += possible as u64;
         }
@@ -135,6 +135,9 @@ impl Recorder {
 
     /// A thread came so much later than it should have.
     pub(crate) fn stalled(&mut self, late_ns: u64) {
+        if self.scope != Scope::Everything {
+            return;
+        }
         self.current.counts.stall_ns_max = self.current.counts.stall_ns_max.max(late_ns);
     }
 
@@ -199,6 +202,7 @@ impl Recorder {
             self.current.latency.saturating_record(self.timeout_ns.saturating_add(lag_ns));
             if let Some(schedule) = &mut self.current.schedule {
                 schedule.service.saturating_record(self.timeout_ns);
+                self.current.counts.service_censored += 1;
             }
         }
     }
@@ -206,7 +210,7 @@ impl Recorder {
     /// A request of the schedule could not be sent before the window ended, this long after it was
     /// due.
     pub(crate) fn owed(&mut self, age_ns: u64) {
-        if self.scope == Scope::Everything {
+        if matches!(self.scope, Scope::Everything | Scope::Draining) {
             self.current.counts.censored += 1;
             self.current.latency.saturating_record(age_ns);
         }
@@ -220,14 +224,16 @@ impl Recorder {
 
     /// Bytes have arrived.
     pub(crate) fn received(&mut self, bytes: usize) {
-        if self.scope != Scope::Draining {
+        if self.scope == Scope::Everything {
             self.current.counts.bytes_received += bytes as u64;
         }
     }
 
     /// Bytes have been handed to the kernel.
     pub(crate) fn sent(&mut self, bytes: usize) {
-        self.current.counts.bytes_sent += bytes as u64;
+        if self.scope == Scope::Everything {
+            self.current.counts.bytes_sent += bytes as u64;
+        }
     }
 
     /// Something has failed, and with it so many requests more than the one that the failure stands
@@ -254,12 +260,12 @@ impl Recorder {
 
     /// The client has closed a connection because it had carried all that it should.
     pub(crate) fn client_closed(&mut self) {
-        self.current.counts.client_closes += 1;
+        self.current.counts.client_closes += u64::from(self.scope == Scope::Everything);
     }
 
     /// The server has closed a connection between two requests.
     pub(crate) fn server_closed(&mut self) {
-        self.current.counts.server_closes += 1;
+        self.current.counts.server_closes += u64::from(self.scope == Scope::Everything);
     }
 
     /// Ends the slice if there is another one to go on with, and the next one where the clock is.

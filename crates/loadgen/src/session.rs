@@ -105,8 +105,13 @@ pub(crate) struct Session<C: Codec> {
     ended_requests: u64,
     /// Requests that are still waited for when the window is over.
     to_drain: u64,
-    /// When the last reply of any status came.
-    last_reply_ns: u64,
+    /// Requests that were begun and are neither answered nor failed.
+    outstanding: u64,
+    /// Since when something has been asked of the server and no reply of any status has come;
+    /// `u64::MAX` when nothing is asked.
+    silent_since_ns: u64,
+    /// Whether the load ends because the server is gone.
+    gave_up: bool,
     next_scan_ns: u64,
     /// The next moment at which something is due, apart from requests.
     attention_ns: u64,
@@ -167,7 +172,9 @@ impl<C: Codec> Session<C> {
             quota: share.quota,
             ended_requests: 0,
             to_drain: 0,
-            last_reply_ns: 0,
+            outstanding: 0,
+            silent_since_ns: u64::MAX,
+            gave_up: false,
             next_scan_ns: 0,
             attention_ns: 0,
             cpu_clock,
@@ -211,11 +218,19 @@ impl<C: Codec> Session<C> {
     /// The load ends then at the latest.
     pub(crate) fn limit_end(&mut self, end_ns: u64) {
         if end_ns < self.edges.window_end_ns && self.phase == Phase::Draining {
-            self.phase = Phase::Over;
+            self.stop_waiting();
         } else if end_ns < self.edges.window_end_ns {
             self.edges.window_end_ns = end_ns;
             self.phase_end_ns = self.phase_end_ns.min(end_ns);
             self.attention_ns = 0;
+        }
+    }
+
+    /// Replies that come after the window are not waited for any longer.
+    pub(crate) fn stop_waiting(&mut self) {
+        if self.phase == Phase::Draining {
+            self.settle();
+            self.phase = Phase::Over;
         }
     }
 
@@ -267,6 +282,7 @@ impl<C: Codec> Session<C> {
         }
         let slot = self.to_connect.pop_front()?;
         self.slots[slot].connection.connect(now_ns);
+        self.ask(now_ns);
         self.codec.restart(&mut self.slots[slot].codec);
         self.pacing.begin(slot, now_ns);
         Some(slot)
@@ -281,7 +297,16 @@ impl<C: Codec> Session<C> {
         retry_ns.min(self.pacing.opens_at())
     }
 
+    /// Something is asked of the server.
+    fn ask(&mut self, now_ns: u64) {
+        if self.silent_since_ns == u64::MAX {
+            self.silent_since_ns = now_ns;
+        }
+    }
+
     fn begin(&mut self, slot: usize, due_ns: u64, now_ns: u64) {
+        self.ask(now_ns);
+        self.outstanding += 1;
         let slot = &mut self.slots[slot];
         slot.left -= 1;
         slot.connection.begin(Stamp { due_ns, begun_ns: now_ns });
@@ -296,10 +321,13 @@ impl<C: Codec> Director for Session<C> {
     }
 
     fn wakes_at(&self) -> u64 {
-        let attention_ns = self.attention_ns.min(self.connects_at());
+        let attention_ns = self.attention_ns;
         match self.phase {
-            Phase::Connecting | Phase::Draining | Phase::Over => attention_ns,
-            Phase::Warmup | Phase::Window => attention_ns.min(self.pacer.wakes_at()),
+            Phase::Connecting => attention_ns.min(self.connects_at()),
+            Phase::Warmup | Phase::Window => {
+                attention_ns.min(self.connects_at()).min(self.pacer.wakes_at())
+            }
+            Phase::Draining | Phase::Over => attention_ns,
         }
     }
 
@@ -344,6 +372,9 @@ impl<C: Codec> Director for Session<C> {
     fn sent(&mut self, slot: usize, bytes: usize) -> Action {
         self.recorder.sent(bytes);
         let connection = &mut self.slots[slot].connection;
+        if connection.is_closed() {
+            return Action::Close;
+        }
         connection.sent(bytes);
         match connection.outgoing(self.codec.request_bytes()) {
             (_, 0) => Action::Wait,

@@ -25,6 +25,11 @@ impl Histograms {
         Self { highest_ns: if highest_ns < 2 { 2 } else { highest_ns }, has_schedule }
     }
 
+    /// One for latencies.
+    pub(crate) fn latency(self) -> Histogram<u64> {
+        self.make(DIGITS)
+    }
+
     fn make(self, digits: u8) -> Histogram<u64> {
         // These digits and a highest value of at least twice the lowest are always accepted.
         #[allow(clippy::expect_used, reason = "the bounds are right by construction")]
@@ -50,6 +55,8 @@ pub(crate) struct Counts {
     pub(crate) checks_slow: u64,
     /// Samples of `latency` that stand for a request without a reply.
     pub(crate) censored: u64,
+    /// Samples of the service time that stand for a request without a reply.
+    pub(crate) service_censored: u64,
     /// Requests that were due.
     pub(crate) due: u64,
     /// Of those, how many could not be sent.
@@ -83,6 +90,7 @@ impl Counts {
         self.requests += other.requests;
         self.checks_slow += other.checks_slow;
         self.censored += other.censored;
+        self.service_censored += other.service_censored;
         self.due += other.due;
         self.owed += other.owed;
         self.bytes_received += other.bytes_received;

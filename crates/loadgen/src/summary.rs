@@ -40,7 +40,7 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, harvest: &Harvest) -> 
         bytes_received: counts.bytes_received,
         bytes_sent: counts.bytes_sent,
         latency: distribution(latency, counts.censored),
-        service: times.and_then(|times| distribution(&times.service, counts.errors.timeout)),
+        service: times.and_then(|times| distribution(&times.service, counts.service_censored)),
         lag: times.and_then(|times| distribution(&times.lag, 0)),
         connect: distribution(connect, 0),
         offered: offered(config, counts, window_ns),

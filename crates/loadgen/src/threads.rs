@@ -57,7 +57,7 @@ pub(crate) fn run_threads<E: Engine, C: Codec + Sync, P: Party<Codec = C>>(
     builder: impl Fn(usize) -> Builder,
 ) -> Result<Harvest, LoadError> {
     let clock = Clock::start();
-    let end_ns = &AtomicU64::new(u64::MAX);
+    let (end_ns, hurry) = (&AtomicU64::new(u64::MAX), &AtomicBool::new(false));
     let (notes_in, notes) = mpsc::channel();
     let Conduct { histograms, .. } = plan.conduct;
     let mut collector = Collector::new(histograms, plan.interval_ns, plan.shares.len());
@@ -67,7 +67,8 @@ pub(crate) fn run_threads<E: Engine, C: Codec + Sync, P: Party<Codec = C>>(
         for (number, share) in plan.shares.iter().enumerate() {
             let (start_in, start) = mpsc::channel();
             let (spare_in, spare) = mpsc::channel();
-            let wires = Wires { thread: number, end_ns, notes: notes_in.clone(), start, spare };
+            let notes = notes_in.clone();
+            let wires = Wires { thread: number, end_ns, hurry, notes, start, spare };
             let wrap = &wrap;
             let work = move || {
                 let hint = codec.reply_bytes_hint().saturating_mul(plan.conduct.depth);
@@ -93,7 +94,7 @@ pub(crate) fn run_threads<E: Engine, C: Codec + Sync, P: Party<Codec = C>>(
         drop(notes_in);
         let collector = &mut collector;
         let coordinator =
-            Coordinator { clock, end_ns, stop, notes, starts, spares, collector, observe };
+            Coordinator { clock, end_ns, hurry, stop, notes, starts, spares, collector, observe };
         let course = coordinator.run(plan);
         Ok((course, join(threads)?))
     })?;

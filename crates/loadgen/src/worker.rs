@@ -2,7 +2,7 @@
 //! what it has recorded as it goes.
 
 use std::sync::{
-    atomic::{AtomicU64, Ordering},
+    atomic::{AtomicBool, AtomicU64, Ordering},
     mpsc::{Receiver, Sender},
 };
 
@@ -33,7 +33,10 @@ pub(crate) enum Note {
         slice: Box<Slice>,
     },
     /// It does nothing more.
-    Gone,
+    Gone {
+        /// The number of the thread.
+        thread: usize,
+    },
 }
 
 /// What a thread has from the coordinating one.
@@ -43,6 +46,8 @@ pub(crate) struct Wires<'a> {
     pub(crate) thread: usize,
     /// When the load ends at the latest. It is only ever lowered.
     pub(crate) end_ns: &'a AtomicU64,
+    /// Whether replies that come after the window are waited for no longer.
+    pub(crate) hurry: &'a AtomicBool,
     /// Where to tell.
     pub(crate) notes: Sender<Note>,
     /// Where the common start comes from.
@@ -83,7 +88,7 @@ impl Drop for Farewell<'_> {
         if std::thread::panicking() {
             self.0.end_ns.store(0, Ordering::Relaxed);
         }
-        let _ = self.0.notes.send(Note::Gone);
+        let _ = self.0.notes.send(Note::Gone { thread: self.0.thread });
     }
 }
 
@@ -120,6 +125,9 @@ fn turn_until_over<P: Party>(
     while !party.is_over() {
         party.session().limit_end(wires.end_ns.load(Ordering::Relaxed));
         engine.turn(party)?;
+        if wires.hurry.load(Ordering::Relaxed) {
+            party.session().stop_waiting();
+        }
         hand_over(party.session(), wires);
     }
     Ok(())

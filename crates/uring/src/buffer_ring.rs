@@ -16,8 +16,6 @@ use io_uring::{cqueue, types::BufRingEntry};
 /// The only group of buffers of a ring.
 pub const GROUP: u16 = 0;
 
-const PAGE_BYTES: usize = 4096;
-
 /// How many buffers of which size.
 ///
 /// A size that is one cache line longer than a power of two is the best: buffers are used in turn,
@@ -45,11 +43,11 @@ impl Memory {
     pub(crate) fn allocate(shape: Shape) -> io::Result<Self> {
         assert!(shape.buffers.is_power_of_two() && shape.buffer_bytes > 0, "{shape:?}");
         let entries_layout = Layout::array::<BufRingEntry>(usize::from(shape.buffers))
-            .and_then(|layout| layout.align_to(PAGE_BYTES))
+            .and_then(|layout| layout.align_to(rustix::param::page_size()))
             .map_err(io::Error::other)?;
         let buffer_bytes = usize::from(shape.buffers) * shape.buffer_bytes as usize;
-        let buffers_layout =
-            Layout::from_size_align(buffer_bytes, PAGE_BYTES).map_err(io::Error::other)?;
+        let buffers_layout = Layout::from_size_align(buffer_bytes, rustix::param::page_size())
+            .map_err(io::Error::other)?;
         Ok(Self {
             shape,
             entries: allocate(entries_layout).cast::<BufRingEntry>(),

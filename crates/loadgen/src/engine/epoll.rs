@@ -248,7 +248,8 @@ impl Engine for EpollEngine {
             return Ok(());
         }
         self.wait(director.wakes_at())?;
-        director.found(self.events.len(), self.places.len().min(EVENTS));
+        let possible = self.equipment.numbers.active.min(EVENTS);
+        director.found(self.events.len().min(possible), possible);
         for index in 0..self.events.len() {
             self.on_event(director, self.events[index]);
         }

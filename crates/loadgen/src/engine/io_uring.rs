@@ -28,8 +28,12 @@ use crate::{
 /// has more of them at once pays one more system call for as many.
 const SUBMISSION_ENTRIES: u32 = 512;
 
-/// How many completions fit. More than that are kept by the kernel, at a price, and are not lost.
-const COMPLETION_ENTRIES: u32 = 4096;
+/// How many completions fit at least and at most. More than that are kept by the kernel, at a price,
+/// and come later.
+const COMPLETION_ENTRIES: std::ops::RangeInclusive<u32> = 4096..=65_536;
+
+/// Completions that a connection may have in one round: pieces of replies, and a send that fell short.
+const COMPLETIONS_PER_CONNECTION: usize = 4;
 
 /// Bytes of all buffers of a thread together, apart from the gaps between them. They are used in
 /// turn, and all of them are to stay in the second-level cache.
@@ -261,8 +265,9 @@ impl Connections {
 impl Engine for IoUringEngine {
     fn new(equipment: Equipment) -> Result<Self, LoadError> {
         let shape = shape(equipment.reply_bytes_hint);
-        let exchange = Exchange::new(SUBMISSION_ENTRIES, COMPLETION_ENTRIES, shape)
-            .map_err(|source| failure("set up a ring", source))?;
+        let exchange =
+            Exchange::new(SUBMISSION_ENTRIES, completion_entries(equipment.places), shape)
+                .map_err(|source| failure("set up a ring", source))?;
         let connections = Connections::new(equipment.places);
         Ok(Self { equipment, exchange, connections })
     }
@@ -292,11 +297,16 @@ impl Engine for IoUringEngine {
         }
         connections.tell_sent(director, equipment);
         let ready = connections.places.count_news(exchange.numbers().map(Number::from_bits));
-        let possible = equipment.places.min(exchange.buffers());
+        let possible = equipment.numbers.active.min(exchange.buffers());
         director.found(ready.min(possible), possible);
         exchange.arrivals(|arrival| connections.arrived(director, arrival, || clock.now_ns()));
         Ok(())
     }
+}
+
+fn completion_entries(places: usize) -> u32 {
+    let wanted = u32::try_from(places.saturating_mul(COMPLETIONS_PER_CONNECTION));
+    wanted.unwrap_or(u32::MAX).clamp(*COMPLETION_ENTRIES.start(), *COMPLETION_ENTRIES.end())
 }
 
 /// The count in a result, or the error.

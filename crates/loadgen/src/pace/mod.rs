@@ -108,11 +108,12 @@ impl Pacer {
     /// A connection that is free and may not send now is to be named later.
     pub(crate) fn park(&mut self, slot: u32, now_ns: u64) {
         match self.rule {
-            // Before the start all wait for it; after that, a closed loop waits only when nothing
-            // more is to be sent.
+            Rule::Closed if now_ns < self.start_ns => self.free.push_back((self.start_ns, slot)),
+            // After the start a closed loop waits only when nothing more is to be sent.
             Rule::Closed => {}
             Rule::Think { delay_ns } => {
-                self.free.push_back((now_ns.saturating_add(delay_ns), slot));
+                let free_ns = now_ns.max(self.start_ns).saturating_add(delay_ns);
+                self.free.push_back((free_ns, slot));
             }
             Rule::Schedule(_) => self.free.push_back((0, slot)),
         }

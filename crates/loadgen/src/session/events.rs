@@ -14,6 +14,11 @@ use crate::{
 /// How long a place waits after its connection could not be made.
 const BACKOFF_NS: u64 = 10_000_000;
 
+/// Whether something has taken the whole timeout.
+pub(super) const fn is_overdue(since_ns: u64, now_ns: u64, timeout_ns: u64) -> bool {
+    now_ns.saturating_sub(since_ns) >= timeout_ns
+}
+
 /// What a complete reply means for its connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Fate {
@@ -51,6 +56,9 @@ impl<C: Codec> Session<C> {
         if self.phase == Phase::Over {
             return Action::Wait;
         }
+        if self.slots[slot].connection.is_closed() {
+            return Action::Close;
+        }
         if slot >= self.first_idle {
             return self.lose_idle(slot);
         }
@@ -78,7 +86,7 @@ impl<C: Codec> Session<C> {
 
     pub(super) fn on_finished(&mut self, slot: usize, now_ns: u64) -> Action {
         self.cross_edges(now_ns);
-        if self.phase == Phase::Over {
+        if self.phase == Phase::Over || self.slots[slot].connection.is_closed() {
             return Action::Close;
         }
         if slot >= self.first_idle {
@@ -100,10 +108,10 @@ impl<C: Codec> Session<C> {
 
     pub(super) fn on_failed(&mut self, slot: usize, error: Errno, now_ns: u64) -> Action {
         self.cross_edges(now_ns);
-        if self.phase == Phase::Over {
+        let connection = &self.slots[slot].connection;
+        if self.phase == Phase::Over || connection.is_closed() {
             return Action::Close;
         }
-        let connection = &self.slots[slot].connection;
         if connection.connecting_since().is_some() {
             // Only a Unix socket says so, and it is not the server's failure yet.
             if error == Errno::AGAIN {
@@ -122,10 +130,10 @@ impl<C: Codec> Session<C> {
     /// only while it owes a reply.
     pub(crate) fn broken(&mut self, slot: usize, failure: Failure, now_ns: u64) -> Action {
         self.cross_edges(now_ns);
-        if self.phase == Phase::Over {
+        let connection = &self.slots[slot].connection;
+        if self.phase == Phase::Over || connection.is_closed() {
             return Action::Close;
         }
-        let connection = &self.slots[slot].connection;
         if connection.is_open() && slot >= self.first_idle {
             return self.lose_idle(slot);
         }
@@ -142,12 +150,13 @@ impl<C: Codec> Session<C> {
             return Err(Failure::WrongReply(ReplyError::BeforeRequest));
         }
         let since_ns = place.connection.waiting_since().unwrap_or(now_ns);
-        if now_ns.saturating_sub(since_ns) >= self.conduct.timeout_ns {
+        if is_overdue(since_ns, now_ns, self.conduct.timeout_ns) {
             return Err(Failure::Timeout);
         }
         let now = Stamp { due_ns: now_ns, begun_ns: now_ns };
         let stamp = place.connection.answered().unwrap_or(now);
-        self.last_reply_ns = now_ns;
+        self.outstanding = self.outstanding.saturating_sub(1);
+        self.silent_since_ns = if self.outstanding == 0 { u64::MAX } else { now_ns };
         let is_refusal = reply.status.is_some_and(|status| status >= 400);
         if let Some(status) = reply.status {
             self.recorder.status(status, reply.interim_replies);
@@ -260,6 +269,7 @@ impl<C: Codec> Session<C> {
     pub(super) fn fail(&mut self, slot: usize, failure: Failure, now_ns: u64) -> Action {
         let was_connecting = self.slots[slot].connection.connecting_since().is_some();
         let in_flight = self.slots[slot].connection.in_flight() as u64;
+        self.outstanding = self.outstanding.saturating_sub(in_flight);
         if failure == Failure::Timeout {
             self.time_out(slot, now_ns);
         } else {
@@ -271,9 +281,9 @@ impl<C: Codec> Session<C> {
         }
         match (self.phase, was_connecting) {
             (Phase::Connecting, true) => self.unsettled -= 1,
-            (Phase::Connecting, false) => {}
+            (Phase::Connecting, false) | (Phase::Draining | Phase::Over, true) => {}
             (_, true) if slot >= self.first_idle => {}
-            (_, true) => {
+            (Phase::Warmup | Phase::Window, true) => {
                 // The request that this connection would have carried fails with it, if there was
                 // one: the last ones may be in flight on other connections.
                 if self.slots[slot].left > 0 && self.pacer.forgo() {
@@ -297,7 +307,8 @@ impl<C: Codec> Session<C> {
         let connection = &self.slots[slot].connection;
         let (mut overdue, mut lost) = (0_u64, 0);
         for stamp in connection.stamps() {
-            if overdue == 0 || now_ns.saturating_sub(stamp.begun_ns) >= self.conduct.timeout_ns {
+            let timeout_ns = self.conduct.timeout_ns;
+            if overdue == 0 || is_overdue(stamp.begun_ns, now_ns, timeout_ns) {
                 overdue += 1;
                 self.recorder.timed_out(stamp);
             } else {
@@ -322,7 +333,7 @@ impl<C: Codec> Session<C> {
             Phase::Draining => {
                 self.to_drain = self.to_drain.saturating_sub(count);
                 if self.to_drain == 0 {
-                    self.phase = Phase::Over;
+                    self.stop_waiting();
                 }
             }
             Phase::Connecting | Phase::Warmup | Phase::Over => {}

@@ -1,6 +1,6 @@
 //! What passes with time: the edges of the window, overdue requests, waits that end.
 
-use super::{Ended, Phase, Session};
+use super::{Ended, Phase, Session, events::is_overdue};
 use crate::{codec::Codec, director::Command, failure::Failure, recorder::Sampling};
 
 /// The longest time between two looks for requests that are overdue.
@@ -57,9 +57,10 @@ impl<C: Codec> Session<C> {
         };
         for slot in 0..places {
             let connection = &self.slots[slot].connection;
+            let timeout_ns = self.conduct.timeout_ns;
             let overdue = connection
                 .waiting_since()
-                .is_some_and(|since_ns| now_ns.saturating_sub(since_ns) >= self.conduct.timeout_ns);
+                .is_some_and(|since_ns| is_overdue(since_ns, now_ns, timeout_ns));
             if !overdue {
                 continue;
             }
@@ -75,8 +76,10 @@ impl<C: Codec> Session<C> {
             self.give_up_connecting(now_ns);
         }
         if self.phase == Phase::Window && self.quota.is_some() {
-            let silent_ns = now_ns - self.last_reply_ns.max(self.edges.window_start_ns);
-            if silent_ns >= self.conduct.timeout_ns.saturating_mul(GIVE_UP_TIMEOUTS) {
+            let since_ns = self.silent_since_ns.max(self.edges.window_start_ns);
+            let patience_ns = self.conduct.timeout_ns.saturating_mul(GIVE_UP_TIMEOUTS);
+            if now_ns.saturating_sub(since_ns) >= patience_ns {
+                self.gave_up = true;
                 self.end(Some(now_ns));
             }
         }
@@ -108,8 +111,7 @@ impl<C: Codec> Session<C> {
             // What is overdue now has timed out; nothing younger is waited for.
             Phase::Draining => {
                 self.expire(now_ns);
-                self.phase = Phase::Over;
-                return;
+                return self.stop_waiting();
             }
             Phase::Connecting | Phase::Warmup | Phase::Window => {}
         }
@@ -147,10 +149,10 @@ impl<C: Codec> Session<C> {
     fn expire(&mut self, edge_ns: u64) {
         for slot in 0..self.slots.len() {
             let since_ns = self.slots[slot].connection.waiting_since();
-            let is_overdue = since_ns.is_some_and(|since_ns| {
-                edge_ns.saturating_sub(since_ns) >= self.conduct.timeout_ns
-            });
-            if is_overdue && self.slots[slot].connection.is_open() {
+            let timeout_ns = self.conduct.timeout_ns;
+            let overdue =
+                since_ns.is_some_and(|since_ns| is_overdue(since_ns, edge_ns, timeout_ns));
+            if overdue && self.slots[slot].connection.is_open() {
                 self.fail(slot, Failure::Timeout, edge_ns);
                 self.commands.push_back(Command::Close(slot));
             }
@@ -173,13 +175,16 @@ impl<C: Codec> Session<C> {
             window_end_ns,
             in_flight,
             cpu_ns,
-            gave_up_requests: if window_end_ns < Some(self.edges.window_end_ns) { left } else { 0 },
+            gave_up_requests: if self.gave_up { left.saturating_sub(in_flight) } else { 0 },
         });
         self.phase = Phase::Over;
         let Some(window_end_ns) = window_end_ns else { return };
-        self.settle(window_end_ns);
+        let waits = self.conduct.sampling == Sampling::Due && in_flight > 0;
+        if !waits {
+            self.settle();
+        }
         self.recorder.close_window(window_end_ns);
-        if self.conduct.sampling == Sampling::Due && in_flight > 0 {
+        if waits {
             self.phase = Phase::Draining;
             self.to_drain = in_flight;
             self.phase_end_ns = window_end_ns.saturating_add(self.conduct.timeout_ns);
@@ -188,8 +193,11 @@ impl<C: Codec> Session<C> {
     }
 
     /// Every request that the schedule demanded in the window is a sample of the latency. What could
-    /// not even be sent is one with the time that has passed since it was due: a lower bound.
-    fn settle(&mut self, window_end_ns: u64) {
+    /// not even be sent is one with the time that has passed since it was due: a lower bound. There
+    /// may be millions of those, so this is left until no reply is waited for any more.
+    pub(super) fn settle(&mut self) {
+        let ended = self.outcome.and_then(|ended| ended.window_end_ns);
+        let Some(window_end_ns) = ended else { return };
         let (recorder, sampling) = (&mut self.recorder, self.conduct.sampling);
         let mut owed = 0;
         let sent = self.pacer.settle(window_end_ns, |due_ns| {

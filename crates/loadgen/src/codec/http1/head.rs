@@ -113,7 +113,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Head, ReplyError> {
     }
     let mut content_length = None;
     let mut chunked = false;
-    let mut connection = if version == 0 { Persistence::Close } else { Persistence::Keep };
+    let mut said = None;
     for header in response.headers.iter() {
         if header.name.eq_ignore_ascii_case(CONTENT_LENGTH) {
             let value = read_length(header.value)?;
@@ -126,7 +126,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Head, ReplyError> {
             }
             chunked = true;
         } else if header.name.eq_ignore_ascii_case(CONNECTION) {
-            connection = read_connection(header.value, connection);
+            said = read_connection(header.value, said);
         }
     }
     let framing = match (content_length, chunked) {
@@ -140,7 +140,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Head, ReplyError> {
         (None, true) => Framing::Chunked,
         (None, false) => Framing::UntilClose,
     };
-    Ok(Head { status, persistence: connection, framing })
+    let usual = if version == 0 { Persistence::Close } else { Persistence::Keep };
+    Ok(Head { status, persistence: said.unwrap_or(usual), framing })
 }
 
 fn read_length(value: &[u8]) -> Result<u64, ReplyError> {
@@ -152,14 +153,16 @@ fn read_length(value: &[u8]) -> Result<u64, ReplyError> {
         .ok_or_else(|| ReplyError::ContentLength { value: excerpt(value) })
 }
 
-fn read_connection(value: &[u8], default: Persistence) -> Persistence {
-    value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).fold(default, |found, token| {
-        if token.eq_ignore_ascii_case(b"close") {
-            Persistence::Close
+/// What the fields say of the connection so far. A `close` holds, whatever stands beside it (RFC
+/// 9112, section 9.3).
+fn read_connection(value: &[u8], said: Option<Persistence>) -> Option<Persistence> {
+    value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).fold(said, |said, token| {
+        if said == Some(Persistence::Close) || token.eq_ignore_ascii_case(b"close") {
+            Some(Persistence::Close)
         } else if token.eq_ignore_ascii_case(b"keep-alive") {
-            Persistence::Keep
+            Some(Persistence::Keep)
         } else {
-            found
+            said
         }
     })
 }

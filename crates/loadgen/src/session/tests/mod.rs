@@ -4,6 +4,7 @@
 
 mod connecting;
 mod events;
+mod moments;
 mod simulation;
 
 use super::*;

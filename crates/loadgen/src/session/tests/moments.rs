@@ -1,0 +1,203 @@
+//! Moments at which two things meet: an edge and an event, a start and a connection.
+
+use super::*;
+use wirebench_schema::load::{Arrivals, LatencyOrigin, LoadModel, RateCurve, Stop};
+
+fn rate(connections: usize, per_second: u64) -> LoadConfig {
+    let mut config = config(connections);
+    config.model = LoadModel::Rate {
+        curve: RateCurve::Constant(per_second),
+        arrivals: Arrivals::Even,
+        latency_from: LatencyOrigin::Due,
+    };
+    config
+}
+
+fn stand(session: &mut Session<Http1>) {
+    for command in commands(session, 0) {
+        let Command::Connect(slot) = command else { panic!("{command:?}") };
+        session.connected(slot, 1);
+    }
+}
+
+#[test]
+fn a_connection_made_between_start_and_start_ns_is_used() {
+    let mut session = session(2, None);
+    commands(&mut session, 0);
+    session.connected(0, 1);
+    session.failed(1, Errno::CONNREFUSED, 1);
+    assert!(session.is_settled());
+    session.start(EDGES);
+    // The coordinator sets the start 2 ms ahead.
+    assert_eq!(commands(&mut session, EDGES.start_ns - 2 * MS), [Command::Connect(1)]);
+    session.connected(1, EDGES.start_ns - MS);
+    let mut sent = commands(&mut session, EDGES.start_ns);
+    sent.extend(commands(&mut session, EDGES.start_ns + 50 * MS));
+    assert_eq!(sent, [Command::Send(0), Command::Send(1)]);
+}
+
+#[test]
+fn a_pause_longer_than_three_timeouts_is_not_the_servers_silence() {
+    let mut config = config(1);
+    config.model = LoadModel::Think { delay: std::time::Duration::from_secs(5) };
+    config.stop = Stop::Requests(3);
+    let mut session = session_of(&config, Some(3));
+    stand(&mut session);
+    session.start(COUNT_EDGES);
+    let mut now = COUNT_EDGES.start_ns;
+    let mut replies = 0;
+    while now < 30_000 * MS && !session.is_over() {
+        for command in commands(&mut session, now) {
+            if let Command::Send(slot) = command {
+                send(&mut session, slot);
+                session.received(slot, HELLO, now + 1000);
+                replies += 1;
+            }
+        }
+        now = session.wakes_at().max(now + 1);
+    }
+    let left = left(session);
+    assert_eq!((replies, left.requests, left.outcome.gave_up_requests), (4, 3, 0));
+}
+
+#[test]
+fn a_connection_that_fails_while_draining_is_no_drained_request() {
+    let mut session = session_of(&rate(2, 1000), None);
+    stand(&mut session);
+    session.start(EDGES);
+    let now = EDGES.window_end_ns - 5 * MS;
+    let mut busy = Vec::new();
+    for command in commands(&mut session, now) {
+        if let Command::Send(slot) = command {
+            send(&mut session, slot);
+            busy.push(slot);
+        }
+    }
+    assert_eq!(busy, [0, 1]);
+    // One fails and is being made again when the window ends.
+    session.failed(1, Errno::CONNRESET, now);
+    assert_eq!(commands(&mut session, now), [Command::Connect(1)]);
+    commands(&mut session, EDGES.window_end_ns);
+    assert!(!session.is_over());
+    session.failed(1, Errno::CONNREFUSED, EDGES.window_end_ns + 1);
+    assert!(!session.is_over(), "the request on connection 0 is still waited for");
+}
+
+#[test]
+fn what_comes_for_a_connection_that_has_just_expired_is_no_second_failure() {
+    let mut session = session_of(&rate(2, 1000), None);
+    stand(&mut session);
+    let end = EDGES.start_ns + TIMEOUT_NS + 5 * MS;
+    let edges = Edges { window_end_ns: end, ..EDGES };
+    session.start(edges);
+    for command in commands(&mut session, EDGES.start_ns) {
+        if let Command::Send(slot) = command {
+            send(&mut session, slot);
+        }
+    }
+    // The other one is younger.
+    for command in commands(&mut session, EDGES.start_ns + 100 * MS) {
+        if let Command::Send(slot) = command {
+            send(&mut session, slot);
+        }
+    }
+    // The last look before the end is before the timeout, then the reply comes behind the end.
+    commands(&mut session, EDGES.start_ns + TIMEOUT_NS - 1);
+    session.received(0, HELLO, end + 1);
+    let left = left(session);
+    assert_eq!((left.errors.timeout, left.errors.total()), (1, 1), "{:?}", left.errors);
+}
+
+#[test]
+fn it_sleeps_while_draining() {
+    let mut session = session_of(&rate(2, 1000), None);
+    stand(&mut session);
+    session.start(EDGES);
+    let now = EDGES.window_end_ns - 5 * MS;
+    for command in commands(&mut session, now) {
+        if let Command::Send(slot) = command {
+            send(&mut session, slot);
+        }
+    }
+    let end = EDGES.window_end_ns;
+    commands(&mut session, end);
+    session.failed(1, Errno::CONNRESET, end + MS);
+    commands(&mut session, end + 2 * MS);
+    assert!(!session.is_over());
+    assert!(session.wakes_at() > end + 2 * MS, "busy loop: wakes at {}", session.wakes_at());
+}
+
+#[test]
+fn a_count_that_is_stopped_in_the_warm_up_has_not_given_up() {
+    let mut config = config(1);
+    config.stop = Stop::Requests(100);
+    let mut session = session_of(&config, Some(100));
+    stand(&mut session);
+    session.start(Edges { window_start_ns: 1000 * MS, ..COUNT_EDGES });
+    commands(&mut session, 20 * MS);
+    session.limit_end(30 * MS);
+    commands(&mut session, 31 * MS);
+    assert!(session.is_over());
+    assert_eq!(session.into_outcome().gave_up_requests, 0);
+}
+
+#[test]
+fn bytes_before_the_window_are_not_in_it() {
+    let mut session = session(2, None);
+    commands(&mut session, 0);
+    session.connected(0, 1);
+    session.received(0, b"banner", 2);
+    session.found(1, 2);
+    session.connected(1, 3);
+    session.start(EDGES);
+    commands(&mut session, EDGES.window_start_ns);
+    let left = left(session);
+    let counts = &left.collected.total.counts;
+    assert_eq!((counts.bytes_received, counts.ready_found, counts.stall_ns_max), (0, 0, 0));
+}
+
+#[test]
+fn a_timeout_of_a_request_of_the_warm_up_is_no_sample_of_service() {
+    let mut session = session_of(&rate(1, 1000), None);
+    stand(&mut session);
+    let edges = Edges { window_end_ns: 3000 * MS, ..EDGES };
+    session.start(edges);
+    for command in commands(&mut session, EDGES.start_ns) {
+        if let Command::Send(slot) = command {
+            send(&mut session, slot);
+        }
+    }
+    commands(&mut session, EDGES.start_ns + TIMEOUT_NS - 1);
+    commands(&mut session, EDGES.start_ns + TIMEOUT_NS + 200 * MS);
+    let left = left(session);
+    let service = left.collected.total.schedule.as_ref().unwrap().service.len();
+    assert_eq!((left.errors.timeout, service), (1, 0));
+    assert_eq!(left.collected.total.counts.service_censored, 0);
+}
+
+#[test]
+fn a_thread_that_came_late_while_connecting_is_no_stall_of_the_load() {
+    let mut session = session(2, None);
+    commands(&mut session, 0);
+    session.connected(0, 1);
+    commands(&mut session, 5 * MS);
+    commands(&mut session, 80 * MS);
+    session.connected(1, 80 * MS);
+    session.start(Edges { start_ns: 82 * MS, window_start_ns: 82 * MS, window_end_ns: u64::MAX });
+    commands(&mut session, 82 * MS);
+    assert_eq!(left(session).collected.total.counts.stall_ns_max, 0);
+}
+
+#[test]
+fn nothing_breaks_when_a_send_of_an_expired_connection_is_told() {
+    let mut session = session_of(&rate(2, 1000), None);
+    stand(&mut session);
+    let end = EDGES.start_ns + TIMEOUT_NS + 5 * MS;
+    session.start(Edges { window_end_ns: end, ..EDGES });
+    commands(&mut session, EDGES.start_ns);
+    commands(&mut session, EDGES.start_ns + 100 * MS);
+    commands(&mut session, EDGES.start_ns + TIMEOUT_NS - 1);
+    // As from the send of another connection that met an error in the same round.
+    session.failed(1, Errno::CONNRESET, end + 1);
+    session.sent(0, REQUEST.len());
+}
