@@ -32,6 +32,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let started = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let mut live = Live::new(&config, output);
     let mut observe = |event: LoadEvent| {
+        if let LoadEvent::Connected { .. } = &event {
+            files.begin();
+        }
         match &event {
             // By now the target has answered: what cannot be loaded gets an error and no heading.
             LoadEvent::Connected { .. } if !output.json && !output.events => {
