@@ -306,14 +306,14 @@ fn a_load_of_a_count_names_the_count() {
 }
 
 #[test]
-fn a_load_without_any_reply_prints_zeros() {
+fn a_load_without_any_reply_has_no_latency_and_a_rate_of_zero() {
     let mut report = report();
     report.latency = None;
     report.thread_rate = ThreadRate::default();
     (report.requests, report.requests_per_second) = (0, 0.0);
     (report.bytes_received, report.window_ns) = (0, 0);
     let expected = "\
-    Latency     0.00us    0.00us   0.00us    0.00%
+    Latency        -         -        -          -
     Req/Sec     0.00      0.00     0.00      0.00%
   0 requests in 0.00us, 0.00B read
 ";
