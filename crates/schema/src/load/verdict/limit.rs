@@ -67,7 +67,7 @@ impl LoadReport {
 
     /// From the sending of a request to its reply, at most the window.
     fn mean_service_ns(&self) -> f64 {
-        let service = self.service.as_ref().or_else(|| match &self.config.model {
+        let service = self.service.as_ref().or(match &self.config.model {
             LoadModel::Rate { latency_from: LatencyOrigin::Due, .. } => None,
             _ => self.latency.as_ref(),
         });
