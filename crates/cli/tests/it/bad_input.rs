@@ -97,8 +97,10 @@ fn what_is_no_regular_file_is_refused_before_the_load() {
         let outcome = world.wirebench(&["load", option, "pipe", url]);
         assert_refused(&outcome, 2, &[&format!("{option} `pipe` is a pipe: give a file")]);
     }
-    let outcome = world.wirebench(&["load", "--body-file", "pipe", url]);
-    assert_refused(&outcome, 1, &["`pipe` (it is not a regular file)", "--body-file"]);
+    for (option, url) in [("--body-file", url), ("--ca", "https://127.0.0.1:1/")] {
+        let outcome = world.wirebench(&["load", option, "pipe", url]);
+        assert_refused(&outcome, 1, &["`pipe` (it is not a regular file)", option]);
+    }
 }
 
 #[test]

@@ -286,3 +286,13 @@ fn failures_beside_good_replies_are_told_and_are_no_failed_load() {
     assert_contains(&outcome, 0, &["  Errors: ", "  Caution: "]);
     assert!(outcome.stderr.contains(" of 10 requests failed"), "{outcome:#?}");
 }
+
+#[test]
+fn a_load_that_gave_up_has_failed_and_says_so() {
+    let world = World::new();
+    let url = format!("http://{}/", crate::world::falling_silent_server(50));
+    let outcome = world.wirebench(&["load", "-c1", "-t1", "-n100", "--timeout=200ms", &url]);
+    assert_contains(&outcome, 1, &["  Caution: gave up: no reply came for three timeouts"]);
+    assert!(!outcome.stdout.contains("for example: gave up"), "{outcome:#?}");
+    assert!(outcome.stderr.contains("error: gave up: "), "{outcome:#?}");
+}

@@ -233,7 +233,8 @@ fn failed_requests_failed_connections_and_surplus_are_told_apart() {
         ..ErrorCounts::default()
     };
     let told = LoadReport { errors, requests: 1000, ..good() }.failures().unwrap();
-    let expected = "3 of 1003 requests failed; 9 connections could not be made or kept; bytes that nobody asked for came 6 times";
+    let expected = "3 of 1003 requests failed; 9 connections could not be made or kept; \
+                    bytes that nobody asked for came 6 times";
     assert_eq!(told, expected);
     assert_eq!(good().failures(), None);
 }
