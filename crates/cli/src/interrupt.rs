@@ -1,15 +1,27 @@
 //! Ctrl-C and SIGTERM: a flag that every loop looks at, so that all servers are ended and the
 //! partial report is written.
 //!
-//! A second signal ends the program at once; the guards then end the servers.
+//! A second signal soon after the first is taken for the same wish: a terminal and the program that
+//! started this one both send it, and a key is pressed twice. The third, or a second one later on,
+//! ends the program at once; the guards then end the servers.
 
-use signal_hook::consts::{SIGINT, SIGTERM};
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
+use anyhow::Context;
+use signal_hook::{
+    consts::{SIGINT, SIGTERM},
+    iterator::Signals,
+};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
 };
 
 use crate::exit::Exit;
+
+/// So long after the first signal a second one means more than the first.
+const AGAIN: Duration = Duration::from_secs(2);
 
 /// Whether, and by which signal, the program was asked to end.
 #[derive(Clone, Debug)]
@@ -23,18 +35,24 @@ impl Interrupt {
     pub(crate) fn listen() -> anyhow::Result<Self> {
         let asked = Arc::new(AtomicBool::new(false));
         let signal = Arc::new(AtomicUsize::new(0));
+        let mut urgent = Signals::new([SIGINT, SIGTERM])?;
         for number in [SIGINT, SIGTERM] {
-            // The order matters: the second signal finds the flag set by the first and ends the
-            // program.
-            signal_hook::flag::register_conditional_shutdown(
-                number,
-                128 + number,
-                Arc::clone(&asked),
-            )?;
             let value = usize::try_from(number)?;
             signal_hook::flag::register_usize(number, Arc::clone(&signal), value)?;
             signal_hook::flag::register(number, Arc::clone(&asked))?;
         }
+        let watch = move || {
+            let mut patience = Patience::default();
+            for number in urgent.forever() {
+                if patience.is_over(Instant::now()) {
+                    signal_hook::low_level::exit(128 + number);
+                }
+            }
+        };
+        std::thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(watch)
+            .context("no thread can be started: raise the limit of processes (ulimit -u)")?;
         Ok(Self { asked, signal })
     }
 
@@ -50,5 +68,43 @@ impl Interrupt {
         }
         let signal = i32::try_from(self.signal.load(Ordering::Relaxed)).unwrap_or(SIGINT);
         Some(Exit::Interrupted(signal))
+    }
+}
+
+/// How many signals came, and when the first of them.
+#[derive(Debug, Default)]
+struct Patience {
+    first: Option<Instant>,
+    more: u32,
+}
+
+impl Patience {
+    /// Another signal came now; whether it is one too many.
+    fn is_over(&mut self, now: Instant) -> bool {
+        let Some(first) = self.first else {
+            self.first = Some(now);
+            return false;
+        };
+        self.more += 1;
+        self.more >= 2 || now.duration_since(first) >= AGAIN
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_third_signal_or_a_late_second_one_is_one_too_many() {
+        let start = Instant::now();
+        let after = |ms: &[u64]| {
+            let mut patience = Patience::default();
+            let over = |ms: &u64| patience.is_over(start + Duration::from_millis(*ms));
+            ms.iter().map(over).collect::<Vec<_>>()
+        };
+        assert_eq!(after(&[0, 1, 2]), [false, false, true]);
+        assert_eq!(after(&[0, 1999]), [false, false]);
+        assert_eq!(after(&[0, 2000]), [false, true]);
+        assert_eq!(after(&[500, 2400, 2500]), [false, false, true]);
     }
 }

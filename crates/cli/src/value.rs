@@ -12,6 +12,18 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
     units::parse_count(text).map_err(|error| error.to_string())
 }
 
+/// Requests per second. Less than one of them has another way.
+pub(crate) fn rate(text: &str) -> Result<u64, String> {
+    count(text).map_err(|reason| match text.parse::<f64>() {
+        Ok(rate) if rate > 0.0 && rate < 1.0 => format!(
+            "`{text}` is less than one request a second: give a pause with --delay and -c1 instead, \
+             such as --delay {:.0}s, and a -d long enough for some requests",
+            (1.0 / rate).ceil().min(1e6)
+        ),
+        Ok(_) | Err(_) => reason,
+    })
+}
+
 pub(crate) fn small_count(text: &str) -> Result<u32, String> {
     u32::try_from(count(text)?).map_err(|_| format!("`{text}` is too large"))
 }
@@ -104,6 +116,9 @@ mod tests {
         assert!(cpu_list("3-1").unwrap_err().contains("0-3"));
         assert!(header("a").unwrap_err().contains("Name: value"));
         assert!(small_count("9G").is_err());
+        let slow = rate("0.5").unwrap_err();
+        assert!(slow.contains("--delay 2s") && slow.contains("-d long enough"), "{slow}");
+        assert_eq!((rate("0x").is_err(), rate("1.5k")), (true, Ok(1500)));
         assert!(ramp("5k").unwrap_err().contains("1k:20k"));
         assert!(ramp("5k:x").unwrap_err().contains("`x`"));
         assert!(steps("1,,2").unwrap_err().contains("10k"));

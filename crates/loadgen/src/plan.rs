@@ -1,6 +1,8 @@
 //! A checked plan made of a configuration: once it exists, nothing about the configuration can be
 //! wrong any more.
 
+pub(crate) mod file;
+
 use std::sync::Arc;
 use wirebench_schema::{
     load::{Body, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop, Waiting},
@@ -27,6 +29,9 @@ const LONGEST_NS: u64 = 3_600_000_000_000;
 /// A request that is due sooner than this is waited for without sleeping: a thread that sleeps is
 /// woken later than it wanted.
 const SPIN_NS: u64 = 60_000;
+
+/// The largest body of a request.
+const BODY_LIMIT_BYTES: u64 = 1 << 30;
 
 /// How every thread goes about its part.
 #[derive(Clone, Debug)]
@@ -267,9 +272,10 @@ fn request(config: &LoadConfig) -> Result<Vec<u8>, LoadError> {
     let body = match &config.body {
         None => None,
         Some(Body::Text(text)) => Some(text.clone().into_bytes()),
-        Some(Body::File(path)) => Some(std::fs::read(path).map_err(|source| {
+        Some(Body::File(path)) => Some(file::read(path, BODY_LIMIT_BYTES).map_err(|reason| {
             LoadError::Configuration(format!(
-                "the body cannot be read from `{path}` ({source}): check --body-file"
+                "the body cannot be read from `{path}` ({reason}): give --body-file a file of at most \
+                 1GiB"
             ))
         })?),
     };
@@ -331,6 +337,19 @@ mod tests {
             request(&config),
             "POST /a?b=c HTTP/1.1\r\nContent-Length: 0\r\nHOST: x\r\nA: b\r\n\r\n"
         );
+    }
+
+    #[test]
+    fn a_body_that_cannot_be_read_is_refused_with_the_option() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("large");
+        std::fs::File::create(&path).unwrap().set_len(BODY_LIMIT_BYTES + 1).unwrap();
+        let mut config = config("http://127.0.0.1:80/");
+        for (path, part) in [(path.to_str().unwrap(), "1024 MiB"), ("/dev/zero", "regular")] {
+            config.body = Some(Body::File(path.to_owned()));
+            let message = Plan::new(&config).unwrap_err().to_string();
+            assert!(message.contains(part) && message.contains("--body-file"), "{message}");
+        }
     }
 
     #[test]

@@ -93,10 +93,18 @@ fn thread_stats(text: &mut String, report: &LoadReport) {
         format_args!("  Thread Stats{:>6}{:>11}{:>8}{:>12}", "Avg", "Stdev", "Max", "+/- Stdev"),
     );
     #[allow(clippy::cast_precision_loss, reason = "what is printed has two decimals")]
-    let (mean, stdev, max, within) = report.latency.as_ref().map_or((0.0, 0.0, 0.0, 0.0), |l| {
-        (l.latency_ns_mean, l.latency_ns_stdev, l.latency_ns_max as f64, l.within_stdev)
-    });
-    stats_line(text, "Latency", [mean, stdev, max].map(wrk_units::time), within);
+    match &report.latency {
+        Some(latency) => {
+            let (mean, stdev) = (latency.latency_ns_mean, latency.latency_ns_stdev);
+            let times = [mean, stdev, latency.latency_ns_max as f64].map(wrk_units::time);
+            stats_line(text, "Latency", times, latency.within_stdev);
+        }
+        // What was not measured is no zero.
+        None => line(
+            text,
+            format_args!("    {:<10}{:>6}{:>10}{:>9}{:>11}", "Latency", "-", "-", "-", "-"),
+        ),
+    }
     let rate = &report.thread_rate;
     let rates = [rate.mean, rate.stdev, rate.max].map(wrk_units::rate);
     stats_line(text, "Req/Sec", rates, rate.within_stdev);
@@ -135,7 +143,10 @@ fn errors(text: &mut String, report: &LoadReport) {
     if !kinds.is_empty() {
         line(text, format_args!("  Errors: {}", kinds.join(", ")));
     }
-    for example in &report.error_examples {
+    // That a load gave up is a caution, and no example of anything.
+    let gave_up = report.gave_up();
+    let examples = report.error_examples.iter();
+    for example in examples.filter(|example| Some(example.as_str()) != gave_up) {
         line(text, format_args!("    for example: {example}"));
     }
     if report.errors.status > 0 {

@@ -32,6 +32,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let started = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let mut live = Live::new(&config, output);
     let mut observe = |event: LoadEvent| {
+        if let LoadEvent::Connected { .. } = &event {
+            files.begin();
+        }
         match &event {
             // By now the target has answered: what cannot be loaded gets an error and no heading.
             LoadEvent::Connected { .. } if !output.json && !output.events => {
@@ -74,24 +77,39 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 fn conclude(output: &OutputOptions, report: &LoadReport, files: &Files) -> anyhow::Result<Exit> {
     print(output, report)?;
     let mut exit = Exit::Fine;
-    let failed = report.errors.total();
     if report.requests == 0 && !report.interrupted {
         exit = Exit::Failed;
-        let reasons = report.error_examples.join("; ");
-        let reasons = if reasons.is_empty() {
-            "no reply came within the window, give a longer -d".to_owned()
-        } else {
-            reasons
-        };
-        out::error(&format!("no request was answered correctly: {reasons}"));
-    } else if failed > 0 {
-        out::note(&format!("{failed} of {} requests failed", report.requests + failed));
+        out::error(&without_reply(report));
+    } else if let Some(gave_up) = report.gave_up().filter(|_| !report.interrupted) {
+        exit = Exit::Failed;
+        out::error(gave_up);
+    }
+    if let Some(failures) = report.failures().filter(|_| report.requests > 0) {
+        out::note(&failures);
     }
     for complaint in files.complaints() {
         exit = Exit::Failed;
         out::error(&complaint);
     }
     Ok(exit)
+}
+
+/// Why there is no figure of a load that was not stopped.
+fn without_reply(report: &LoadReport) -> String {
+    let reasons = report.error_examples.join("; ");
+    match (report.answered(), reasons.is_empty()) {
+        (0, true) => "no request was answered correctly: no reply came within the window, give a \
+                      longer -d"
+            .to_owned(),
+        (0, false) => format!("no request was answered correctly: {reasons}"),
+        (late, true) => format!(
+            "no correct reply came within the window, and {late} came after it: give a longer -d"
+        ),
+        (late, false) => format!(
+            "no correct reply came within the window, and {late} came after it ({reasons}): give a \
+             longer -d"
+        ),
+    }
 }
 
 /// The report, and what follows from it.
@@ -130,5 +148,51 @@ fn no_ceiling(reason: &str) {
 fn print_event(event: &LoadEvent) {
     if let Ok(line) = serde_json::to_string(event) {
         out::result(&line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_schema::load::{
+        Arrivals, EngineChoice, LatencyOrigin, LatencySummary, LoadConfig, LoadModel, RateCurve,
+    };
+
+    fn replies_after_the_window(count: u64) -> LoadReport {
+        let mut config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
+        config.model = LoadModel::Rate {
+            curve: RateCurve::Constant(10),
+            arrivals: Arrivals::Even,
+            latency_from: LatencyOrigin::Due,
+        };
+        let mut report = LoadReport::new("0".into(), config, EngineChoice::Epoll);
+        report.latency = Some(LatencySummary {
+            count,
+            censored: 1,
+            latency_ns_mean: 1e9,
+            latency_ns_stdev: 0.0,
+            within_stdev: 1.0,
+            latency_ns_min: 1,
+            latency_ns_p50: 1,
+            latency_ns_p75: 1,
+            latency_ns_p90: 1,
+            latency_ns_p95: 1,
+            latency_ns_p99: 1,
+            latency_ns_p999: 1,
+            latency_ns_max: 1,
+            histogram: String::new(),
+        });
+        report
+    }
+
+    #[test]
+    fn replies_that_came_after_the_window_are_not_denied() {
+        let late = without_reply(&replies_after_the_window(5));
+        assert!(
+            late.contains("within the window, and 4 came after it: give a longer -d"),
+            "{late}"
+        );
+        let none = without_reply(&replies_after_the_window(1));
+        assert!(none.starts_with("no request was answered correctly: no reply came"), "{none}");
     }
 }

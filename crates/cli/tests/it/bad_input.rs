@@ -87,6 +87,23 @@ fn loads_that_cannot_be_meant_are_refused_with_the_next_step() {
 }
 
 #[test]
+fn what_is_no_regular_file_is_refused_before_the_load() {
+    let world = World::new();
+    let pipe = world.folder.path().join("pipe");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    let url = "http://127.0.0.1:1/";
+    for option in ["--csv", "--hgrm", "--intervals"] {
+        let outcome = world.wirebench(&["load", option, "pipe", url]);
+        assert_refused(&outcome, 2, &[&format!("{option} `pipe` is a pipe: give a file")]);
+    }
+    for (option, url) in [("--body-file", url), ("--ca", "https://127.0.0.1:1/")] {
+        let outcome = world.wirebench(&["load", option, "pipe", url]);
+        assert_refused(&outcome, 1, &["`pipe` (it is not a regular file)", option]);
+    }
+}
+
+#[test]
 fn a_port_on_which_nothing_listens_is_said_at_once() {
     // The kernel chose the port, and nobody holds it any more.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();

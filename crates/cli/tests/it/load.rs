@@ -210,6 +210,36 @@ fn ctrl_c_gives_a_partial_report_and_writes_the_files() {
 }
 
 #[test]
+fn a_second_ctrl_c_soon_after_the_first_does_not_discard_the_result() {
+    let world = World::new();
+    let (_server, address) = serve(&world, "hello");
+    let lines = world.folder.path().join("x.jsonl");
+    let (path, url) = (lines.display().to_string(), format!("http://{address}/"));
+    let mut load = world.start(&["load", "-d60s", "--interval=100ms", "--intervals", &path, &url]);
+    load.first_line();
+    world.wait_for_content(&lines);
+    load.signal(Signal::INT);
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    load.signal(Signal::INT);
+    assert_contains(&load.end(), 130, &["  Interrupted: ", "Requests/sec:"]);
+}
+
+#[test]
+fn a_load_that_cannot_start_leaves_old_results_alone() {
+    let world = World::new();
+    let (words, paths) = with_files(&world, &["-d30s", "tcp://127.0.0.1:1"]);
+    for path in &paths[1..] {
+        fs::write(path, "an old result").unwrap();
+    }
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let outcome = world.wirebench(&words);
+    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    for path in &paths[1..] {
+        assert_eq!(fs::read_to_string(path).unwrap(), "an old result");
+    }
+}
+
+#[test]
 fn a_file_that_cannot_be_written_leaves_the_result_and_fails() {
     let world = World::new();
     let (_server, address) = serve(&world, "hello");
@@ -255,4 +285,14 @@ fn failures_beside_good_replies_are_told_and_are_no_failed_load() {
     let outcome = world.wirebench(&["load", "-c1", "-t1", "-n10", &url]);
     assert_contains(&outcome, 0, &["  Errors: ", "  Caution: "]);
     assert!(outcome.stderr.contains(" of 10 requests failed"), "{outcome:#?}");
+}
+
+#[test]
+fn a_load_that_gave_up_has_failed_and_says_so() {
+    let world = World::new();
+    let url = format!("http://{}/", crate::world::falling_silent_server(50));
+    let outcome = world.wirebench(&["load", "-c1", "-t1", "-n100", "--timeout=200ms", &url]);
+    assert_contains(&outcome, 1, &["  Caution: gave up: no reply came for three timeouts"]);
+    assert!(!outcome.stdout.contains("for example: gave up"), "{outcome:#?}");
+    assert!(outcome.stderr.contains("error: gave up: "), "{outcome:#?}");
 }

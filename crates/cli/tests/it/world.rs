@@ -178,6 +178,28 @@ pub(crate) fn forgetful_server() -> SocketAddr {
     address
 }
 
+/// A server that answers this many requests correctly and then says nothing any more.
+pub(crate) fn falling_silent_server(requests: u32) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let left = std::sync::Arc::new(AtomicU32::new(requests));
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (mut stream, left) = (stream.unwrap(), std::sync::Arc::clone(&left));
+            std::thread::spawn(move || {
+                while stream.read(&mut [0; 1024]).is_ok_and(|length| length > 0) {
+                    let one_less = |left: u32| left.checked_sub(1);
+                    if left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok() {
+                        let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+                        let _ = stream.write_all(reply);
+                    }
+                }
+            });
+        }
+    });
+    address
+}
+
 /// The program under test.
 pub(crate) fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_wirebench"))

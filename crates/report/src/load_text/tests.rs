@@ -263,6 +263,25 @@ fn errors_are_told_by_kind_and_statuses_on_their_own_line() {
 }
 
 #[test]
+fn a_load_that_gave_up_says_so_as_a_caution_and_not_as_an_example() {
+    let mut report = report();
+    let gave_up = "gave up: no reply came for three timeouts, so 7 requests were not sent";
+    report.error_examples = vec![gave_up.to_owned()];
+    let text = needed(&report);
+    assert_contains(&text, &[&format!("  Caution: {gave_up}\n")]);
+    assert!(!text.contains("for example"), "{text}");
+}
+
+#[test]
+fn failed_connections_are_no_failed_requests() {
+    let mut report = report();
+    report.errors = ErrorCounts { refused: 5, reset: 1, ..ErrorCounts::default() };
+    let expected =
+        "  Caution: 1 of 1124001 requests failed; 5 connections could not be made or kept\n";
+    assert_contains(&needed(&report), &["  Errors: refused 5, reset 1\n", expected]);
+}
+
+#[test]
 fn a_load_that_was_stopped_says_so() {
     let mut report = report();
     report.interrupted = true;
@@ -287,14 +306,14 @@ fn a_load_of_a_count_names_the_count() {
 }
 
 #[test]
-fn a_load_without_any_reply_prints_zeros() {
+fn a_load_without_any_reply_has_no_latency_and_a_rate_of_zero() {
     let mut report = report();
     report.latency = None;
     report.thread_rate = ThreadRate::default();
     (report.requests, report.requests_per_second) = (0, 0.0);
     (report.bytes_received, report.window_ns) = (0, 0);
     let expected = "\
-    Latency     0.00us    0.00us   0.00us    0.00%
+    Latency        -         -        -          -
     Req/Sec     0.00      0.00     0.00      0.00%
   0 requests in 0.00us, 0.00B read
 ";

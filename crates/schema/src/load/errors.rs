@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What failed, by kind. Each failed request or connection is counted in exactly one field.
+/// What failed, by kind: in the window, while its last replies were waited for, and while connecting.
+/// Each failed request or connection is counted in exactly one field.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct ErrorCounts {
     /// The server refused the connection.
@@ -54,6 +55,25 @@ impl ErrorCounts {
         self.kinds().iter().map(|(_, count)| count).sum()
     }
 
+    /// Requests that failed. A timeout is one of them, though it may have been that of a connection
+    /// being made.
+    #[must_use]
+    pub const fn requests(&self) -> u64 {
+        self.timeout
+            + self.reset
+            + self.closed_early
+            + self.wrong_reply
+            + self.status
+            + self.socket
+            + self.lost
+    }
+
+    /// Connections that failed.
+    #[must_use]
+    pub const fn connections(&self) -> u64 {
+        self.refused + self.connect + self.tls
+    }
+
     /// Adds the counts of another thread.
     pub const fn add(&mut self, other: &Self) {
         self.refused += other.refused;
@@ -90,6 +110,8 @@ mod tests {
             tls: 1024,
         };
         assert_eq!(counts.total(), 2047);
+        assert_eq!((counts.connections(), counts.surplus), (1 + 2 + 1024, 64));
+        assert_eq!(counts.requests() + counts.connections() + counts.surplus, counts.total());
         let mut sum = counts;
         sum.add(&counts);
         assert_eq!(sum.total(), 4094);

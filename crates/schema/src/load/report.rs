@@ -22,7 +22,7 @@ use super::{EngineChoice, ErrorCounts, LOAD_FORMAT, LoadConfig, LoadModel, Stop,
 pub struct LatencySummary {
     /// How many samples there are.
     pub count: u64,
-    /// How many of them are timeouts.
+    /// How many of them are lower bounds: timeouts and, at a rate, owed requests.
     pub censored: u64,
     /// Arithmetic mean.
     pub latency_ns_mean: f64,
@@ -183,7 +183,7 @@ pub struct LoadReport {
     pub offered: Option<Offered>,
     /// Rates of single threads.
     pub thread_rate: ThreadRate,
-    /// Failures in the window and while connecting.
+    /// Failures in the window, while its last replies were waited for, and while connecting.
     pub errors: ErrorCounts,
     /// One failure of each kind that happened, in words.
     pub error_examples: Vec<String>,

@@ -4,25 +4,25 @@
 //! It knows the generator's side alone. Whoever also knows how busy the server was, as `wirebench
 //! run` does, can say more.
 
+mod limit;
+
 use serde::Serialize;
 
-use super::{LatencyOrigin, LoadModel, LoadReport, RateCurve, Waiting};
+use super::{LatencyOrigin, LoadModel, LoadReport, RateCurve};
 
 /// More than this share of the connections ready, each time that a thread looks: the replies wait
 /// for the generator.
 pub const MOST_ARE_READY: f64 = 0.5;
-/// A thread that ran for this share of the window was busy.
-const BUSY: f64 = 0.9;
-/// Less than this share of what was due, and the schedule was not kept.
-const KEPT: f64 = 0.99;
 /// More than this share of the ceiling, and a server that does nothing would not be much faster.
 const NEAR_THE_CEILING: f64 = 0.9;
 /// So much above the ceiling, and it was none.
 const NO_CEILING: f64 = 1.1;
-/// This share of the connections, or of their time, is all of it.
-const NEARLY_ALL: f64 = 0.9;
 /// Jain's index below which some connections were starved.
 const FAIR: f64 = 0.8;
+/// Requests of each connection, on average, below which an uneven share says nothing.
+const ENOUGH_OF_EACH: u64 = 10;
+/// How the sentence of a load that gave up begins.
+const GAVE_UP: &str = "gave up";
 /// Samples of which ten lie beyond the 99th percentile.
 const ENOUGH_SAMPLES: u64 = 1000;
 /// A thread that looks at its connections this much too late was stopped or had no CPU.
@@ -136,10 +136,17 @@ impl LoadReport {
             faults.push(format!("{made} of {asked} connections could be made"));
         }
         if let Some(busy) = self.unanswered() {
+            let (depth, left) = (self.config.pipeline, self.in_flight_at_end);
+            let answered = match depth {
+                1 => format!("of {made} connections had a request that was answered"),
+                _ => format!(
+                    "of the {} requests that {made} connections can have in flight were answered",
+                    self.capacity()
+                ),
+            };
             faults.push(format!(
-                "only {busy:.1} of {made} connections had a request that was answered, on average \
-                 (Little's law); {} requests had no answer when the window ended",
-                self.in_flight_at_end
+                "only {busy:.1} {answered}, on average (Little's law); {left} requests had no answer \
+                 when the window ended"
             ));
         }
         let samples = self.latency.as_ref().map_or(0, |latency| latency.count);
@@ -149,7 +156,8 @@ impl LoadReport {
             ));
         }
         let fairness = self.fairness;
-        if self.requests > 0 && fairness.jain_index < FAIR {
+        let enough = self.requests > 0 && self.requests >= ENOUGH_OF_EACH * made as u64;
+        if enough && fairness.jain_index < FAIR {
             faults.push(format!(
                 "unevenly served: {} to {} replies a connection, Jain's index {:.2}",
                 fairness.replies_least, fairness.replies_most, fairness.jain_index
@@ -158,13 +166,60 @@ impl LoadReport {
         faults
     }
 
+    /// What failed, as one sentence: requests, connections, and what nobody asked for are told apart.
+    #[must_use]
+    pub fn failures(&self) -> Option<String> {
+        let (requests, errors) = (self.errors.requests(), &self.errors);
+        let mut clauses = Vec::new();
+        if requests > 0 {
+            clauses.push(format!("{requests} of {} requests failed", self.requests + requests));
+        }
+        if errors.connections() > 0 {
+            clauses.push(format!("{} connections could not be made or kept", errors.connections()));
+        }
+        if errors.surplus > 0 {
+            clauses.push(format!("bytes that nobody asked for came {} times", errors.surplus));
+        }
+        (!clauses.is_empty()).then(|| clauses.join("; "))
+    }
+
+    /// The sentence of a load with a count that ended before it, because the server said nothing any
+    /// more.
+    #[must_use]
+    pub fn gave_up(&self) -> Option<&str> {
+        let sentences = self.error_examples.iter().map(String::as_str);
+        sentences.into_iter().find(|sentence| sentence.starts_with(GAVE_UP))
+    }
+
+    /// Correct replies to requests that were due in the window, of those that came after it too.
+    ///
+    /// At a rate they are the samples that are no lower bounds. A load that lets the schedule slip
+    /// or that was stopped does not wait for what is in flight; of that as much counts as Little's
+    /// law expects of requests that are answered.
+    #[must_use]
+    pub fn answered(&self) -> u64 {
+        let LoadModel::Rate { latency_from, .. } = &self.config.model else { return self.requests };
+        let sampled = match (latency_from, &self.latency) {
+            (LatencyOrigin::Due, Some(latency)) => latency.count.saturating_sub(latency.censored),
+            (LatencyOrigin::Due, None) => 0,
+            (LatencyOrigin::Sent, _) => self.requests,
+        };
+        if *latency_from == LatencyOrigin::Due && !self.interrupted {
+            return sampled;
+        }
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "not negative, and far below 2^53"
+        )]
+        let expected = self.on_their_way().ceil() as u64;
+        sampled + self.in_flight_at_end.min(expected)
+    }
+
     fn cautions(&self) -> Vec<String> {
         let mut cautions = Vec::new();
-        let failed = self.errors.total();
-        if failed > 0 {
-            let all = self.requests + failed;
-            cautions.push(format!("{failed} of {all} requests failed"));
-        }
+        cautions.extend(self.failures());
+        cautions.extend(self.gave_up().map(str::to_owned));
         if self.interrupted {
             let seconds = self.window_ns as f64 / 1e9;
             cautions.push(format!("interrupted: the window was {seconds:.2} s long"));
@@ -187,109 +242,6 @@ impl LoadReport {
             ));
         }
         cautions
-    }
-
-    fn limit(&self) -> (Limit, Vec<String>) {
-        if self.requests == 0 {
-            return (Limit::Unknown, vec!["no request was answered correctly".to_owned()]);
-        }
-        match (&self.config.model, self.demanded_requests_per_second()) {
-            (LoadModel::Rate { .. }, Some(demanded)) => self.limit_at_rate(demanded),
-            (LoadModel::Think { delay }, _) => {
-                let connections = self.connections_made as f64;
-                let paused = self.requests_per_second * delay.as_secs_f64() / connections.max(1.0);
-                if paused < NEARLY_ALL {
-                    return self.limit_of_loop();
-                }
-                let reason = format!("pauses took {} of each connection's time", percent(paused));
-                (Limit::Schedule, vec![reason])
-            }
-            (LoadModel::Closed | LoadModel::Rate { .. }, _) => self.limit_of_loop(),
-        }
-    }
-
-    /// Connections of one thread.
-    fn connections_per_thread(&self) -> f64 {
-        self.connections_made as f64 / self.thread_cpu_ns.len().max(1) as f64
-    }
-
-    /// A thread with one connection finds it ready whenever it finds anything.
-    fn ready_share_tells(&self) -> bool {
-        self.connections_per_thread() >= 2.0
-    }
-
-    /// Whether most connections are ready, beyond the one that is ready whenever anything is.
-    fn replies_wait(&self) -> bool {
-        if !self.ready_share_tells() {
-            return false;
-        }
-        let least = 1.0 / self.connections_per_thread();
-        (self.ready_share - least) / (1.0 - least) > MOST_ARE_READY
-    }
-
-    /// A thread that spins runs all the time, which says nothing.
-    fn is_busy(&self) -> bool {
-        self.config.waiting == Waiting::Sleep && self.busiest_thread_share() >= BUSY
-    }
-
-    /// What the generator's threads did, as the second half of a sentence.
-    fn threads_did(&self) -> String {
-        let ran = match self.config.waiting {
-            Waiting::Spin => "the generator's threads never slept, as asked".to_owned(),
-            Waiting::Sleep => format!(
-                "the generator's busiest thread ran for {} of the window",
-                percent(self.busiest_thread_share())
-            ),
-        };
-        if !self.ready_share_tells() {
-            return ran;
-        }
-        let ready = percent(self.ready_share);
-        format!("{ran}, and {ready} of its connections were ready when it looked")
-    }
-
-    fn limit_of_loop(&self) -> (Limit, Vec<String>) {
-        let limit = match (self.is_busy(), self.replies_wait()) {
-            (true, true) => Limit::Generator,
-            // A single connection that keeps a thread busy leaves no time for the server.
-            (true, false) if !self.ready_share_tells() => Limit::Generator,
-            (true | false, false) => Limit::Server,
-            (false, true) if self.config.waiting == Waiting::Spin => Limit::Generator,
-            // All replies at once, and then none.
-            (false, true) => Limit::Unknown,
-        };
-        let mut reasons = vec![self.threads_did()];
-        if limit == Limit::Unknown {
-            reasons.push("the two sides took turns, or something else had the CPUs".to_owned());
-        }
-        (limit, reasons)
-    }
-
-    fn limit_at_rate(&self, demanded: f64) -> (Limit, Vec<String>) {
-        let seconds = self.window_ns as f64 / 1e9;
-        let sent = self.requests + self.errors.total() + self.in_flight_at_end;
-        let kept = format!(
-            "{:.0} of {demanded:.0} requests/s that were due were answered correctly ({})",
-            self.requests_per_second,
-            percent(self.requests_per_second / demanded.max(f64::MIN_POSITIVE))
-        );
-        if sent as f64 >= KEPT * demanded * seconds {
-            return (Limit::Schedule, vec![kept]);
-        }
-        let capacity = (self.connections_made * self.config.pipeline) as f64;
-        let service = self.service.as_ref().map_or(0.0, |service| service.latency_ns_mean);
-        let waiting = self.requests_per_second * service / 1e9;
-        let occupied = format!(
-            "{waiting:.1} requests were on their way on average, and the connections can have \
-             {capacity:.0}"
-        );
-        let limit = match (waiting >= NEARLY_ALL * capacity, self.is_busy()) {
-            (_, true) if self.replies_wait() => Limit::Generator,
-            (true, _) => Limit::Server,
-            (false, true) => Limit::Generator,
-            (false, false) => Limit::Unknown,
-        };
-        (limit, vec![kept, occupied, self.threads_did()])
     }
 }
 

@@ -1,12 +1,14 @@
 //! The files that a load writes beside its result. They are opened before the load begins, so that
-//! a wrong path is known before anything is measured.
+//! a wrong path is known before anything is measured; what they held before is lost only when there
+//! is something to take its place.
 //!
 //! A file that cannot be written any more, as on a full disk, is told of when the load is over, and
 //! takes nothing else along.
 
 use std::{
-    fs::{File, OpenOptions},
-    io::{self, Read, Write},
+    fs::{self, File, OpenOptions},
+    io::{self, Read, Seek, SeekFrom, Write},
+    os::unix::fs::FileTypeExt,
     path::{Path, PathBuf},
 };
 use wirebench_report::{hgrm, load_csv};
@@ -15,16 +17,55 @@ use wirebench_schema::load::{Interval, LoadReport};
 use super::options::OutputOptions;
 use crate::exit::usage;
 
+/// What a file held when it was opened.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Before {
+    /// Nothing, or it is a device that holds nothing.
+    Nothing,
+    /// Something, as of an earlier load.
+    Something,
+}
+
 /// One file, until it cannot be written any more.
 #[derive(Debug)]
 struct Sink {
     option: &'static str,
     path: PathBuf,
     file: File,
+    before: Before,
     failure: Option<io::Error>,
 }
 
 impl Sink {
+    /// Opens it without losing what it holds.
+    fn open(option: &'static str, path: &Path, how: &mut OpenOptions) -> anyhow::Result<Self> {
+        let cannot = |error: io::Error| cannot_open(option, path, &error);
+        if let Some(kind) = unwritable(path) {
+            return Err(usage(format!(
+                "{option} `{}` is a {kind}: give a file, or a device such as /dev/null",
+                path.display()
+            )));
+        }
+        let file = how.create(true).open(path).map_err(cannot)?;
+        let metadata = file.metadata().map_err(cannot)?;
+        let something = metadata.is_file() && metadata.len() > 0;
+        let before = if something { Before::Something } else { Before::Nothing };
+        Ok(Self { option, path: path.to_owned(), file, before, failure: None })
+    }
+
+    /// One that is written anew.
+    fn anew(option: &'static str, path: &Path) -> anyhow::Result<Self> {
+        Self::open(option, path, OpenOptions::new().write(true).truncate(false))
+    }
+
+    /// Takes away what it held.
+    fn clear(&mut self) {
+        if self.before == Before::Something && self.failure.is_none() {
+            self.failure = self.file.set_len(0).err();
+            self.before = Before::Nothing;
+        }
+    }
+
     /// Writes at once; after a failure nothing more.
     fn write(&mut self, text: &str) {
         if self.failure.is_none() {
@@ -45,13 +86,14 @@ impl Sink {
 /// The files of one load.
 #[derive(Debug)]
 pub(crate) struct Files {
-    csv: Option<Sink>,
+    csv: Option<Table>,
     hgrm: Option<Sink>,
     intervals: Option<Sink>,
 }
 
 impl Files {
-    /// Opens all that were asked for, and writes what is known already.
+    /// Opens all that were asked for. What holds nothing gets its first lines now, so that a full
+    /// disk is known.
     pub(crate) fn open(options: &OutputOptions) -> anyhow::Result<Self> {
         let given = [
             ("--csv", &options.csv),
@@ -67,17 +109,25 @@ impl Files {
                 )));
             }
         }
-        let csv = options.csv.as_deref().map(|path| open_csv("--csv", path)).transpose()?;
-        let mut hgrm = options.hgrm.as_deref().map(|path| create("--hgrm", path)).transpose()?;
-        if let Some(sink) = &mut hgrm {
+        let csv = options.csv.as_deref().map(|path| Table::open("--csv", path)).transpose()?;
+        let mut hgrm =
+            options.hgrm.as_deref().map(|path| Sink::anew("--hgrm", path)).transpose()?;
+        if let Some(sink) = hgrm.as_mut().filter(|sink| sink.before == Before::Nothing) {
             sink.write(hgrm::HEADING);
         }
         let intervals = options.intervals.as_deref();
-        let intervals = intervals.map(|path| create("--intervals", path)).transpose()?;
+        let intervals = intervals.map(|path| Sink::anew("--intervals", path)).transpose()?;
         let files = Self { csv, hgrm, intervals };
         match files.complaints().first() {
             Some(complaint) => Err(anyhow::anyhow!(complaint.clone())),
             None => Ok(files),
+        }
+    }
+
+    /// The load has begun: its intervals take the place of earlier ones.
+    pub(crate) fn begin(&mut self) {
+        if let Some(sink) = &mut self.intervals {
+            sink.clear();
         }
     }
 
@@ -91,17 +141,22 @@ impl Files {
 
     /// The load, which began then, is over.
     pub(crate) fn report(&mut self, report: &LoadReport, started: &str) {
-        if let Some(sink) = &mut self.csv {
-            sink.write(&load_csv::row(report, started));
+        if let Some(table) = &mut self.csv {
+            table.add(&load_csv::row(report, started));
         }
         if let Some(sink) = &mut self.hgrm {
+            if sink.before == Before::Something {
+                sink.clear();
+                sink.write(hgrm::HEADING);
+            }
             sink.write(&hgrm::table(report.latency.as_ref()));
         }
     }
 
     /// One sentence for each file that could not be written.
     pub(crate) fn complaints(&self) -> Vec<String> {
-        let sinks = [&self.csv, &self.hgrm, &self.intervals];
+        let csv = self.csv.as_ref().map(|table| &table.sink);
+        let sinks = [csv, self.hgrm.as_ref(), self.intervals.as_ref()];
         sinks.into_iter().flatten().filter_map(Sink::complaint).collect()
     }
 }
@@ -110,89 +165,64 @@ fn cannot_open(option: &str, path: &Path, error: &io::Error) -> anyhow::Error {
     anyhow::anyhow!("{option} `{}` cannot be opened ({error}): give another file", path.display())
 }
 
-fn create(option: &'static str, path: &Path) -> anyhow::Result<Sink> {
-    let file = File::create(path).map_err(|error| cannot_open(option, path, &error))?;
-    Ok(Sink { option, path: path.to_owned(), file, failure: None })
+/// What it is, if it exists and is nothing to write a result to. It is asked before the file is
+/// opened: to open a pipe is to wait for its reader.
+fn unwritable(path: &Path) -> Option<&'static str> {
+    let kind = fs::metadata(path).ok()?.file_type();
+    match () {
+        () if kind.is_file() || kind.is_char_device() => None,
+        () if kind.is_dir() => Some("folder"),
+        () if kind.is_fifo() => Some("pipe"),
+        () if kind.is_socket() => Some("socket"),
+        () => Some("block device"),
+    }
 }
 
-/// A table to which a row will be added. A new one gets its first line now.
-fn open_csv(option: &'static str, path: &Path) -> anyhow::Result<Sink> {
-    let cannot = |error: io::Error| cannot_open(option, path, &error);
-    let file = OpenOptions::new().append(true).create(true).open(path).map_err(cannot)?;
-    let header = load_csv::header();
-    let mut before = String::new();
-    // What is no file, such as /dev/stdout, cannot be read and has no lines from earlier.
-    if file.metadata().map_err(cannot)?.is_file() {
-        File::open(path).and_then(|mut file| file.read_to_string(&mut before)).map_err(cannot)?;
+/// A table to which a row is added.
+#[derive(Debug)]
+struct Table {
+    sink: Sink,
+    /// What its last line lacks, as after a program that was ended while it wrote.
+    missing: &'static str,
+}
+
+impl Table {
+    /// A new one gets its first line now.
+    fn open(option: &'static str, path: &Path) -> anyhow::Result<Self> {
+        let mut sink = Sink::open(option, path, OpenOptions::new().append(true))?;
+        let header = load_csv::header();
+        if sink.before == Before::Nothing {
+            sink.write(&header);
+            return Ok(Self { sink, missing: "" });
+        }
+        let ends = ends(path, header.len()).map_err(|error| cannot_open(option, path, &error))?;
+        // The first line may be all that there is, and lack its end too.
+        let (first, last) = ends;
+        if first != header.as_bytes() && first != header.trim_end().as_bytes() {
+            return Err(usage(format!(
+                "`{}` is not a table of loads with these columns: give {option} a new file",
+                path.display()
+            )));
+        }
+        Ok(Self { sink, missing: if last == b'\n' { "" } else { "\n" } })
     }
-    let mut sink = Sink { option, path: path.to_owned(), file, failure: None };
-    if before.is_empty() {
-        sink.write(&header);
-    } else if !before.starts_with(&header) || !before.ends_with('\n') {
-        return Err(usage(format!(
-            "`{}` is not a table of loads with these columns: give {option} a new file",
-            path.display()
-        )));
+
+    fn add(&mut self, row: &str) {
+        self.sink.write(&format!("{}{row}", self.missing));
+        self.missing = "";
     }
-    Ok(sink)
+}
+
+/// The first bytes of a file that is not empty, and its last one.
+fn ends(path: &Path, length: usize) -> io::Result<(Vec<u8>, u8)> {
+    let mut file = File::open(path)?;
+    let mut first = Vec::new();
+    (&mut file).take(length as u64).read_to_end(&mut first)?;
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok((first, last[0]))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-    use wirebench_schema::load::{EngineChoice, LoadConfig};
-
-    fn report() -> LoadReport {
-        let config = LoadConfig::new("tcp://127.0.0.1:80".parse().unwrap());
-        LoadReport::new("0".into(), config, EngineChoice::Epoll)
-    }
-
-    fn csv(path: &Path) -> anyhow::Result<Files> {
-        let csv = Some(open_csv("--csv", path)?);
-        Ok(Files { csv, hgrm: None, intervals: None })
-    }
-
-    #[test]
-    fn a_table_gets_one_header_and_a_row_for_each_load() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("loads.csv");
-        for _ in 0..3 {
-            csv(&path).unwrap().report(&report(), "2026-01-02T03:04:05Z");
-        }
-        let text = fs::read_to_string(path).unwrap();
-        assert_eq!(text.lines().count(), 4);
-        assert_eq!(text.matches("started").count(), 1);
-        assert_eq!(text.matches("2026-01-02T03:04:05Z,").count(), 3);
-    }
-
-    #[test]
-    fn a_table_with_other_columns_or_half_a_row_is_left_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("loads.csv");
-        for before in ["a,b\n1,2\n".to_owned(), load_csv::header() + "half a row"] {
-            fs::write(&path, &before).unwrap();
-            let message = csv(&path).unwrap_err().to_string();
-            assert!(message.contains("give --csv a new file"), "{message}");
-            assert_eq!(fs::read_to_string(&path).unwrap(), before);
-        }
-    }
-
-    #[test]
-    fn a_full_disk_is_known_at_the_first_line() {
-        let files = csv(Path::new("/dev/full")).unwrap();
-        let complaint = &files.complaints()[0];
-        assert!(complaint.contains("`/dev/full` could not be written (No space"), "{complaint}");
-    }
-
-    #[test]
-    fn after_a_failure_nothing_more_is_written_and_the_first_reason_stays() {
-        let mut sink = create("--hgrm", Path::new("/dev/full")).unwrap();
-        sink.write("a");
-        let folder = tempfile::tempdir().unwrap();
-        sink.file = File::create(folder.path().join("x")).unwrap();
-        sink.write("b");
-        assert!(sink.complaint().unwrap().contains("No space"));
-        assert_eq!(fs::read_to_string(folder.path().join("x")).unwrap(), "");
-    }
-}
+mod tests;

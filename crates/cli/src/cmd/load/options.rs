@@ -72,7 +72,7 @@ pub(crate) struct Arguments {
 #[command(next_help_heading = "Model")]
 struct ModelOptions {
     /// Requests per second in total, by a schedule that does not wait for replies
-    #[arg(short = 'R', visible_short_alias = 'q', long, value_name = "N", value_parser = value::count)]
+    #[arg(short = 'R', visible_short_alias = 'q', long, value_name = "N", value_parser = value::rate)]
     rate: Option<u64>,
     /// A rate that changes evenly from A to B over the window
     #[arg(long, value_name = "A:B", value_parser = value::ramp)]
@@ -165,8 +165,8 @@ pub(crate) struct OutputOptions {
     /// The percentiles to print, such as 50,90,99.9; means -L [default: 50,75,90,99]
     #[arg(long, value_name = "LIST", value_parser = value::percentiles)]
     pub(crate) percentiles: Option<value::Percentiles>,
-    /// Print the result as one JSON object
-    #[arg(long, conflicts_with_all = ["latency", "percentiles"])]
+    /// Print the result as one JSON object, which always has the distribution of latency
+    #[arg(long, conflicts_with = "percentiles")]
     pub(crate) json: bool,
     /// Add a row of figures to this file
     #[arg(long, value_name = "FILE")]

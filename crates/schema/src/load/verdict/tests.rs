@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::load::{
-    Arrivals, EngineChoice, ErrorCounts, Fairness, LatencySummary, LoadConfig, Offered,
+    Arrivals, EngineChoice, ErrorCounts, Fairness, LatencySummary, LoadConfig, Offered, Waiting,
 };
 use std::time::Duration;
 
@@ -55,6 +55,7 @@ fn at_rate(due: u64, answered: u64, service_ns: u64) -> LoadReport {
         owed_at_end: due.saturating_sub(answered),
         requests_per_second: due as f64,
     });
+    report.latency = Some(LatencySummary { censored: due - answered, ..summary(due, 100_000) });
     report.service = Some(summary(answered, service_ns));
     report.lag = Some(summary(answered, 1000));
     report
@@ -113,6 +114,7 @@ fn the_limit_follows_the_figures_and_the_reasons_name_them() {
         (busy(at_rate(20_000, 10_000, 50_000), 0.2), Limit::Generator, "0.5 requests were on"),
         (busy(at_rate(20_000, 10_000, 990_000), 0.8), Limit::Generator, "95 % of the window"),
         (at_rate(20_000, 10_000, 50_000), Limit::Unknown, "(50 %)"),
+        (kept_slowly(), Limit::Schedule, "20000 of 20000 requests/s"),
         (ceiling(good(), 105_000.0), Limit::Unknown, "the rate is 95 % of what the generator"),
         (ceiling(good(), 200_000.0), Limit::Server, "ran for 41 %"),
         (ceiling(good(), 50_000.0), Limit::Server, "below the rate, which is 200 % of it"),
@@ -123,6 +125,118 @@ fn the_limit_follows_the_figures_and_the_reasons_name_them() {
         assert_eq!(verdict.limit, limit, "{part}: {verdict:?}");
         assert!(verdict.reasons.iter().any(|reason| reason.contains(part)), "{part}: {verdict:?}");
     }
+}
+
+/// At a rate that is kept, though each reply takes half of the window.
+fn kept_slowly() -> LoadReport {
+    let mut report = at_rate(20_000, 20_000, 500_000_000);
+    report.connections_made = 20_000;
+    (report.requests, report.requests_per_second) = (10_000, 10_000.0);
+    LoadReport { in_flight_at_end: 10_000, ..report }
+}
+
+/// At a rate of which half was answered; the rest failed so.
+fn failing(errors: ErrorCounts, owed_at_end: u64) -> LoadReport {
+    let mut report = LoadReport { errors, ..at_rate(20_000, 10_000, 50_000) };
+    report.latency.as_mut().unwrap().count = 10_000 + owed_at_end;
+    report.latency.as_mut().unwrap().censored = owed_at_end;
+    report.offered.as_mut().unwrap().owed_at_end = owed_at_end;
+    report
+}
+
+#[test]
+fn a_server_that_dies_or_fails_at_a_rate_is_the_limit() {
+    let refused = ErrorCounts { reset: 10, refused: 500_000, ..ErrorCounts::default() };
+    let wrong = ErrorCounts { wrong_reply: 10_000, ..ErrorCounts::default() };
+    let silent = LoadReport { in_flight_at_end: 10, ..at_rate(20_000, 10_000, 50_000) };
+    for report in [failing(refused, 9_990), failing(wrong, 0), silent.clone()] {
+        let verdict = report.verdict();
+        assert_eq!(verdict.limit, Limit::Server, "{verdict:?}");
+        assert!(verdict.reasons[0].ends_with("answered correctly (50 %)"), "{verdict:?}");
+    }
+    // A generator without a CPU is not the server's fault.
+    assert_eq!(busy(failing(refused, 9_990), 0.2).verdict().limit, Limit::Generator);
+    let mut sent = silent;
+    sent.config.model = LoadModel::Rate {
+        curve: RateCurve::Constant(20_000),
+        arrivals: Arrivals::Even,
+        latency_from: LatencyOrigin::Sent,
+    };
+    assert_eq!(sent.verdict().limit, Limit::Server);
+}
+
+#[test]
+fn pauses_are_at_most_all_of_the_time_and_no_excuse_for_failures() {
+    let mut report = good();
+    report.config.model = LoadModel::Think { delay: Duration::from_micros(200) };
+    assert_eq!(report.verdict().reasons, ["pauses took 100 % of each connection's time"]);
+    report.errors.wrong_reply = 5_000;
+    assert_eq!(report.verdict().limit, Limit::Server);
+}
+
+#[test]
+fn a_load_that_gave_up_never_got_what_was_asked_for() {
+    let gave_up = "gave up: no reply came for three timeouts, so 7 requests were not sent";
+    let mut report = at_rate(20_000, 20_000, 100_000);
+    report.error_examples = vec!["no reply within 2 s".to_owned(), gave_up.to_owned()];
+    let verdict = report.verdict();
+    assert_ne!(verdict.limit, Limit::Schedule);
+    assert_eq!(verdict.cautions, [gave_up]);
+}
+
+#[test]
+fn no_more_requests_are_on_their_way_than_the_connections_can_have() {
+    // Replies that came long after the window: 416 by the rate and the mean.
+    let mut report = at_rate(20_000, 10_000, 41_600_000);
+    report.config.pipeline = 16;
+    let reasons = report.verdict().reasons;
+    let part = "160.0 requests were on their way on average, and the connections can have 160";
+    assert!(reasons.iter().any(|reason| reason == part), "{reasons:?}");
+    let mut deep = good();
+    deep.config.pipeline = 16;
+    (deep.requests_per_second, deep.latency) = (53_100.0, Some(summary(53_100, 1_000_000)));
+    let faults = deep.faults();
+    let part = "only 53.1 of the 160 requests that 10 connections can have in flight were answered";
+    assert!(faults[0].starts_with(part), "{faults:?}");
+}
+
+#[test]
+fn of_a_few_requests_or_a_few_latencies_nothing_is_told() {
+    let few = LoadReport { requests: 99, ..good() };
+    let short = LoadReport { latency: Some(summary(100_000, 51_000_000)), ..good() };
+    let rows = [
+        (few, "99 requests are too few to tell: 100 are the least"),
+        (short, "the window of 1.00 s is too short to tell: a reply took 51.00 ms on average"),
+        (at_rate(99, 99, 100_000), "99 requests are too few"),
+        (at_rate(20_000, 100, 51_000_000), "the window of 1.00 s is too short"),
+    ];
+    for (report, part) in rows {
+        let verdict = report.verdict();
+        assert_eq!(verdict.limit, Limit::Unknown, "{verdict:?}");
+        assert!(verdict.reasons.iter().any(|reason| reason.starts_with(part)), "{verdict:?}");
+    }
+    let mut uneven = LoadReport { requests: 99, ..good() };
+    uneven.fairness.jain_index = 0.5;
+    assert!(!uneven.faults().iter().any(|fault| fault.contains("unevenly")));
+    uneven.requests = 100;
+    assert!(uneven.faults().iter().any(|fault| fault.contains("unevenly")));
+}
+
+#[test]
+fn failed_requests_failed_connections_and_surplus_are_told_apart() {
+    let errors = ErrorCounts {
+        timeout: 2,
+        status: 1,
+        tls: 4,
+        refused: 5,
+        surplus: 6,
+        ..ErrorCounts::default()
+    };
+    let told = LoadReport { errors, requests: 1000, ..good() }.failures().unwrap();
+    let expected = "3 of 1003 requests failed; 9 connections could not be made or kept; \
+                    bytes that nobody asked for came 6 times";
+    assert_eq!(told, expected);
+    assert_eq!(good().failures(), None);
 }
 
 #[test]

@@ -140,6 +140,13 @@ fn letters_of_other_tools_mean_the_same() {
 }
 
 #[test]
+fn json_has_the_distribution_of_latency_whether_asked_for_or_not() {
+    let url = "http://[::1]:80/x?y";
+    assert_eq!(parse(&["--json", "-L", url]).unwrap(), http());
+    assert!(parse(&["--json", "--percentiles=50", url]).is_err());
+}
+
+#[test]
 fn contradictions_get_one_sentence_with_the_next_step() {
     let url = "http://127.0.0.1:1/";
     let rows: [(&[&str], &str); 19] = [

@@ -1,0 +1,114 @@
+//! What becomes of the files of a load, old ones and such as cannot be written.
+
+use super::*;
+use wirebench_schema::load::{EngineChoice, LoadConfig};
+
+fn report() -> LoadReport {
+    let config = LoadConfig::new("tcp://127.0.0.1:80".parse().unwrap());
+    LoadReport::new("0".into(), config, EngineChoice::Epoll)
+}
+
+fn csv(path: &Path) -> anyhow::Result<Files> {
+    let csv = Some(Table::open("--csv", path)?);
+    Ok(Files { csv, hgrm: None, intervals: None })
+}
+
+#[test]
+fn a_table_gets_one_header_and_a_row_for_each_load() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("loads.csv");
+    for _ in 0..3 {
+        csv(&path).unwrap().report(&report(), "2026-01-02T03:04:05Z");
+    }
+    let text = fs::read_to_string(path).unwrap();
+    assert_eq!(text.lines().count(), 4);
+    assert_eq!(text.matches("started").count(), 1);
+    assert_eq!(text.matches("2026-01-02T03:04:05Z,").count(), 3);
+}
+
+#[test]
+fn a_table_with_other_columns_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("loads.csv");
+    let longer = load_csv::header().replace('\n', ",x\n");
+    for before in ["a,b\n1,2\n", "\n", &longer] {
+        fs::write(&path, before).unwrap();
+        let message = csv(&path).unwrap_err().to_string();
+        assert!(message.contains("give --csv a new file"), "{message}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), before);
+    }
+}
+
+#[test]
+fn a_last_line_without_its_end_gets_it_when_a_row_follows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("loads.csv");
+    let header = load_csv::header();
+    for before in [header.trim_end().to_owned(), format!("{header}half a row")] {
+        fs::write(&path, &before).unwrap();
+        let mut files = csv(&path).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), before);
+        files.report(&report(), "2026-01-02T03:04:05Z");
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with(&format!("{before}\n2026-01-02T03:04:05Z,")), "{text}");
+        assert!(text.ends_with('\n'));
+    }
+}
+
+#[test]
+fn old_results_are_lost_only_when_new_ones_take_their_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let [hgrm, intervals] = ["x.hgrm", "x.jsonl"].map(|name| folder.path().join(name));
+    let read = || [&hgrm, &intervals].map(|path| fs::read_to_string(path).unwrap());
+    for path in [&hgrm, &intervals] {
+        fs::write(path, "an old result".repeat(1000)).unwrap();
+    }
+    let old = read();
+    let mut files = Files {
+        csv: None,
+        hgrm: Some(Sink::anew("--hgrm", &hgrm).unwrap()),
+        intervals: Some(Sink::anew("--intervals", &intervals).unwrap()),
+    };
+    assert_eq!(read(), old);
+    files.begin();
+    assert_eq!(read(), [old[0].as_str(), ""]);
+    files.report(&report(), "");
+    let [table, _] = read();
+    assert!(table.starts_with(hgrm::HEADING) && !table.contains("old"), "{table}");
+    assert!(files.complaints().is_empty());
+}
+
+#[test]
+fn what_is_neither_a_file_nor_a_device_of_characters_is_refused_without_waiting() {
+    let folder = tempfile::tempdir().unwrap();
+    let [pipe, socket] = ["pipe", "socket"].map(|name| folder.path().join(name));
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let rows = [(pipe.as_path(), "a pipe"), (&socket, "a socket"), (folder.path(), "a folder")];
+    for (path, kind) in rows {
+        let table = Table::open("--csv", path).unwrap_err().to_string();
+        let file = Sink::anew("--hgrm", path).unwrap_err().to_string();
+        assert!(table.starts_with("--csv") && table.contains(kind), "{table}");
+        assert!(file.starts_with("--hgrm") && file.contains(kind), "{file}");
+    }
+    assert!(Sink::anew("--hgrm", Path::new("/dev/null")).is_ok());
+}
+
+#[test]
+fn a_full_disk_is_known_at_the_first_line() {
+    let files = csv(Path::new("/dev/full")).unwrap();
+    let complaint = &files.complaints()[0];
+    assert!(complaint.contains("`/dev/full` could not be written (No space"), "{complaint}");
+}
+
+#[test]
+fn after_a_failure_nothing_more_is_written_and_the_first_reason_stays() {
+    let mut sink = Sink::anew("--hgrm", Path::new("/dev/full")).unwrap();
+    sink.write("a");
+    let folder = tempfile::tempdir().unwrap();
+    sink.file = File::create(folder.path().join("x")).unwrap();
+    sink.write("b");
+    assert!(sink.complaint().unwrap().contains("No space"));
+    assert_eq!(fs::read_to_string(folder.path().join("x")).unwrap(), "");
+}

@@ -1,0 +1,62 @@
+//! Reads a file that the configuration names: a regular one, up to a bound. A pipe would hold the
+//! load up until somebody writes into it, and a device may never end. What is in the file is its
+//! reader's affair.
+
+use std::{
+    fs::{self, File},
+    io::Read,
+};
+
+/// What the file holds, or the reason why it is not read.
+pub(crate) fn read(path: &str, limit_bytes: u64) -> Result<Vec<u8>, String> {
+    // Asked before it is opened: to open a pipe is to wait for its writer.
+    let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
+    if !metadata.is_file() {
+        return Err("it is not a regular file".to_owned());
+    }
+    let too_large = || format!("it is larger than {} MiB", limit_bytes >> 20);
+    if metadata.len() > limit_bytes {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::new();
+    // Files of the kernel's say that they are empty, so that the length is known only afterwards.
+    File::open(path)
+        .and_then(|file| file.take(limit_bytes.saturating_add(1)).read_to_end(&mut bytes))
+        .map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > limit_bytes {
+        return Err(too_large());
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_regular_file_is_read_up_to_the_bound() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        fs::write(&path, b"abc").unwrap();
+        assert_eq!(read(path.to_str().unwrap(), 3).unwrap(), b"abc");
+        assert!(read(path.to_str().unwrap(), 2).unwrap_err().starts_with("it is larger than"));
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_refused_without_waiting() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &pipe,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::from_raw_mode(0o600),
+            0,
+        )
+        .unwrap();
+        for path in [pipe.to_str().unwrap(), folder.path().to_str().unwrap(), "/dev/zero"] {
+            assert_eq!(read(path, 10).unwrap_err(), "it is not a regular file", "{path}");
+        }
+        assert!(read("no/such/file", 10).unwrap_err().contains("No such file"));
+    }
+}

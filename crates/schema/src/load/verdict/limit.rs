@@ -1,0 +1,188 @@
+//! Which side set the rate of a load, with the figures from which that follows. It knows nothing of
+//! what speaks against the figures.
+
+use super::{Limit, MOST_ARE_READY, percent};
+use crate::load::{LatencyOrigin, LoadModel, LoadReport, Waiting};
+
+/// A thread that ran for this share of the window was busy.
+const BUSY: f64 = 0.9;
+/// Less than this share of what was due answered correctly, and the schedule was not kept.
+const KEPT: f64 = 0.99;
+/// This share of the connections, or of their time, is all of it.
+const NEARLY_ALL: f64 = 0.9;
+/// Requests below which nothing can be told of a limit.
+const ENOUGH_REQUESTS: u64 = 100;
+/// Mean latencies that a window must have: in fewer the connections run in step, and the edges of
+/// the window weigh more than what is between.
+const ENOUGH_LATENCIES: f64 = 20.0;
+
+impl LoadReport {
+    /// What set the rate, and why.
+    pub(super) fn limit(&self) -> (Limit, Vec<String>) {
+        let answered = self.answered();
+        if self.requests == 0 {
+            let reason = match answered {
+                0 => "no request was answered correctly".to_owned(),
+                _ => format!("no correct reply came within the window, and {answered} after it"),
+            };
+            return (Limit::Unknown, vec![reason]);
+        }
+        let all = answered + self.errors.requests();
+        if all < ENOUGH_REQUESTS {
+            let reason =
+                format!("{all} requests are too few to tell: {ENOUGH_REQUESTS} are the least");
+            return (Limit::Unknown, vec![reason]);
+        }
+        match (&self.config.model, self.demanded_requests_per_second()) {
+            (LoadModel::Rate { .. }, Some(demanded)) => self.limit_at_rate(demanded),
+            (LoadModel::Think { delay }, _) => {
+                let connections = self.connections_made as f64;
+                let paused = self.requests_per_second * delay.as_secs_f64() / connections.max(1.0);
+                // At the end of a count, fewer connections than there are may still pause.
+                let paused = paused.min(1.0);
+                let correct = self.requests as f64 / all as f64;
+                if paused < NEARLY_ALL || correct < KEPT || self.gave_up().is_some() {
+                    return self.limit_of_loop();
+                }
+                let reason = format!("pauses took {} of each connection's time", percent(paused));
+                (Limit::Schedule, vec![reason])
+            }
+            (LoadModel::Closed | LoadModel::Rate { .. }, _) => self.limit_of_loop(),
+        }
+    }
+
+    /// The most requests that can be in flight.
+    pub(super) fn capacity(&self) -> u64 {
+        self.connections_made as u64 * self.config.pipeline as u64
+    }
+
+    /// Requests on their way, on average over the window, by Little's law; never more than can be.
+    ///
+    /// What a request waited for after the window is no part of it: the rate is that of the replies
+    /// within the window, and none of those waited for longer than the connection had.
+    pub(super) fn on_their_way(&self) -> f64 {
+        let waiting = self.requests_per_second * self.mean_service_ns() / 1e9;
+        waiting.min(self.capacity() as f64)
+    }
+
+    /// From the sending of a request to its reply, at most the window.
+    fn mean_service_ns(&self) -> f64 {
+        let service = self.service.as_ref().or(match &self.config.model {
+            LoadModel::Rate { latency_from: LatencyOrigin::Due, .. } => None,
+            _ => self.latency.as_ref(),
+        });
+        service.map_or(0.0, |service| service.latency_ns_mean.min(self.window_ns as f64))
+    }
+
+    /// Why the window is too short to tell anything, if it is.
+    fn too_short(&self) -> Option<String> {
+        let mean_ns = self.mean_service_ns();
+        ((self.window_ns as f64) < ENOUGH_LATENCIES * mean_ns).then(|| {
+            format!(
+                "the window of {:.2} s is too short to tell: a reply took {:.2} ms on average, and \
+                 {ENOUGH_LATENCIES} times that is the least",
+                self.window_ns as f64 / 1e9,
+                mean_ns / 1e6
+            )
+        })
+    }
+
+    /// Connections of one thread.
+    fn connections_per_thread(&self) -> f64 {
+        self.connections_made as f64 / self.thread_cpu_ns.len().max(1) as f64
+    }
+
+    /// A thread with one connection finds it ready whenever it finds anything.
+    fn ready_share_tells(&self) -> bool {
+        self.connections_per_thread() >= 2.0
+    }
+
+    /// Whether most connections are ready, beyond the one that is ready whenever anything is.
+    fn replies_wait(&self) -> bool {
+        if !self.ready_share_tells() {
+            return false;
+        }
+        let least = 1.0 / self.connections_per_thread();
+        (self.ready_share - least) / (1.0 - least) > MOST_ARE_READY
+    }
+
+    /// A thread that spins runs all the time, which says nothing.
+    fn is_busy(&self) -> bool {
+        self.config.waiting == Waiting::Sleep && self.busiest_thread_share() >= BUSY
+    }
+
+    /// What the generator's threads did, as the second half of a sentence.
+    fn threads_did(&self) -> String {
+        let ran = match self.config.waiting {
+            Waiting::Spin => "the generator's threads never slept, as asked".to_owned(),
+            Waiting::Sleep => format!(
+                "the generator's busiest thread ran for {} of the window",
+                percent(self.busiest_thread_share())
+            ),
+        };
+        if !self.ready_share_tells() {
+            return ran;
+        }
+        let ready = percent(self.ready_share);
+        format!("{ran}, and {ready} of its connections were ready when it looked")
+    }
+
+    fn limit_of_loop(&self) -> (Limit, Vec<String>) {
+        if let Some(reason) = self.too_short() {
+            return (Limit::Unknown, vec![reason]);
+        }
+        let limit = match (self.is_busy(), self.replies_wait()) {
+            (true, true) => Limit::Generator,
+            // A single connection that keeps a thread busy leaves no time for the server.
+            (true, false) if !self.ready_share_tells() => Limit::Generator,
+            (true | false, false) => Limit::Server,
+            (false, true) if self.config.waiting == Waiting::Spin => Limit::Generator,
+            // All replies at once, and then none.
+            (false, true) => Limit::Unknown,
+        };
+        let mut reasons = vec![self.threads_did()];
+        if limit == Limit::Unknown {
+            reasons.push("the two sides took turns, or something else had the CPUs".to_owned());
+        }
+        (limit, reasons)
+    }
+
+    fn limit_at_rate(&self, demanded: f64) -> (Limit, Vec<String>) {
+        let seconds = self.window_ns as f64 / 1e9;
+        let answered = self.answered() as f64 / seconds.max(f64::MIN_POSITIVE);
+        let share = (answered / demanded.max(f64::MIN_POSITIVE)).min(1.0);
+        let kept = format!(
+            "{:.0} of {demanded:.0} requests/s that were due were answered correctly ({})",
+            answered.min(demanded),
+            percent(share)
+        );
+        if share >= KEPT && self.gave_up().is_none() {
+            return (Limit::Schedule, vec![kept]);
+        }
+        let (waiting, capacity) = (self.on_their_way(), self.capacity() as f64);
+        let occupied = format!(
+            "{waiting:.1} requests were on their way on average, and the connections can have \
+             {capacity:.0}"
+        );
+        let mut reasons = vec![kept, occupied, self.threads_did()];
+        let full = waiting.max(self.in_flight_at_end as f64) >= NEARLY_ALL * capacity;
+        let failed = self.errors.total() - self.errors.surplus;
+        let limit = match (full, self.is_busy()) {
+            (_, true) if self.replies_wait() => Limit::Generator,
+            (true, _) => Limit::Server,
+            (false, true) => Limit::Generator,
+            (false, false) if failed > 0 => Limit::Server,
+            (false, false) => Limit::Unknown,
+        };
+        reasons.extend(self.offered.filter(|_| failed > 0).map(|offered| {
+            format!(
+                "{} requests were sent, {failed} requests or connections failed",
+                offered.due.saturating_sub(offered.owed_at_end)
+            )
+        }));
+        match self.too_short() {
+            Some(reason) => (Limit::Unknown, vec![reasons.swap_remove(0), reason]),
+            None => (limit, reasons),
+        }
+    }
+}
