@@ -98,6 +98,15 @@ impl LoadConfig {
                     "0 requests measure nothing: give --count-per-connection at least 1",
                 );
             }
+            Stop::RequestsPerConnection(count)
+                if !self.warmup.is_zero() && count < self.pipeline as u64 =>
+            {
+                return Err(format!(
+                    "when the warm-up ends a connection may have {} requests in flight, more than its \
+                     count of {count}: give a --count-per-connection of at least -p, or no --warmup",
+                    self.pipeline
+                ));
+            }
             Stop::After(_) | Stop::Requests(_) | Stop::RequestsPerConnection(_) => {}
         }
         if self.timeout.is_zero() {
@@ -257,13 +266,20 @@ mod tests {
     #[test]
     fn what_measures_nothing_is_refused_with_the_option_that_mends_it() {
         type Spoil = fn(&mut LoadConfig);
-        let rows: [(Spoil, &str); 19] = [
+        let rows: [(Spoil, &str); 20] = [
             (|c| c.connections = 0, "-c"),
             (|c| c.threads = 0, "-t"),
             (|c| c.threads = 11, "-c"),
             (|c| c.stop = Stop::After(Duration::ZERO), "-d"),
             (|c| c.stop = Stop::Requests(0), "-n"),
             (|c| c.stop = Stop::RequestsPerConnection(0), "--count-per-connection"),
+            (
+                |c| {
+                    c.stop = Stop::RequestsPerConnection(3);
+                    (c.pipeline, c.warmup) = (4, Duration::from_secs(1));
+                },
+                "--warmup",
+            ),
             (|c| c.timeout = Duration::ZERO, "--timeout"),
             (|c| c.interval = Duration::from_millis(150), "--interval"),
             (|c| c.headers = vec![("a b".into(), "c".into())], "-H"),
