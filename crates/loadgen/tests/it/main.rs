@@ -21,7 +21,7 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_loadgen::{LoadError, run};
-use wirebench_schema::load::{EngineChoice, LoadConfig, LoadReport, Stop};
+use wirebench_schema::load::{EngineChoice, LoadConfig, LoadEvent, LoadReport, Stop};
 
 /// The engines that must behave the same.
 const ENGINES: [EngineChoice; 2] = [EngineChoice::Epoll, EngineChoice::IoUring];
@@ -61,4 +61,15 @@ fn try_load(config: &LoadConfig) -> Result<LoadReport, LoadError> {
 
 fn load(config: &LoadConfig) -> LoadReport {
     try_load(config).unwrap()
+}
+
+/// Loads and says how many connections stood when the load began.
+fn load_and_count(config: &LoadConfig) -> (LoadReport, usize) {
+    let mut connected = 0;
+    let report = run(config, &AtomicBool::new(false), &mut |event| {
+        if let LoadEvent::Connected { connections } = event {
+            connected = connections;
+        }
+    });
+    (report.unwrap(), connected)
 }

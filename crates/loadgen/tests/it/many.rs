@@ -8,13 +8,11 @@ use rustix::{
 use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
-    sync::atomic::AtomicBool,
     thread,
 };
-use wirebench_loadgen::run;
-use wirebench_schema::load::{LoadConfig, LoadEvent, LoadReport, SourceRange};
+use wirebench_schema::load::SourceRange;
 
-use crate::{each_engine, timed};
+use crate::{each_engine, load_and_count, timed};
 
 /// Connections at most; each takes two files here.
 const MANY: u64 = 3000;
@@ -70,17 +68,6 @@ fn echo_server() -> SocketAddr {
         }
     });
     address
-}
-
-/// Loads and says how many connections stood when the load began.
-fn load_and_count(config: &LoadConfig) -> (LoadReport, usize) {
-    let mut connected = 0;
-    let report = run(config, &AtomicBool::new(false), &mut |event| {
-        if let LoadEvent::Connected { connections } = event {
-            connected = connections;
-        }
-    });
-    (report.unwrap(), connected)
 }
 
 #[test]

@@ -14,11 +14,10 @@ use std::{
     thread,
     time::Duration,
 };
-use wirebench_loadgen::run;
-use wirebench_schema::load::{EngineChoice, LoadConfig, LoadEvent, LoadReport, SourceRange};
+use wirebench_schema::load::{EngineChoice, LoadConfig, LoadReport, SourceRange};
 
 use crate::{
-    counted, each_engine, load,
+    counted, each_engine, load, load_and_count,
     server::{HELLO, Server, answer, echo},
     timed, try_load,
 };
@@ -62,17 +61,6 @@ fn mirror_unix(mut stream: UnixStream) {
             return;
         }
     }
-}
-
-/// Loads and says how many connections stood when the load began.
-fn load_and_count(config: &LoadConfig) -> (LoadReport, usize) {
-    let mut connected = 0;
-    let report = run(config, &AtomicBool::new(false), &mut |event| {
-        if let LoadEvent::Connected { connections } = event {
-            connected = connections;
-        }
-    });
-    (report.unwrap(), connected)
 }
 
 fn assert_clean(report: &LoadReport) {
