@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 use walkdir::WalkDir;
-use wirebench_schema::{argv::display, placeholder};
+use wirebench_schema::{argv::display, entry::BuildStep, placeholder};
 
 use crate::{
     command::{CommandError, Job},
@@ -93,9 +93,9 @@ pub fn build(subject: &Subject, force: bool, stop: &AtomicBool) -> Result<Built,
     let lock_path = folder.join("lock");
     let lock = File::create(&lock_path).map_err(io_error(&lock_path))?;
     wait_for_lock(&lock, &lock_path, stop)?;
-    let commands = commands(subject)?;
+    let steps = steps(subject)?;
     let tools = version::of_tools(subject, stop);
-    let digest = digest(&subject.source, &commands, &tools).map_err(io_error(&subject.source))?;
+    let digest = digest(&subject.source, &steps, &tools).map_err(io_error(&subject.source))?;
     let stamp = folder.join("stamp");
     let unchanged = fs::read_to_string(&stamp).is_ok_and(|text| text == digest);
     if unchanged && !force && program_exists(subject)? {
@@ -104,10 +104,11 @@ pub fn build(subject: &Subject, force: bool, stop: &AtomicBool) -> Result<Built,
     let _ = fs::remove_file(&stamp);
     let log_path = log_path(subject);
     let mut log = File::create(&log_path).map_err(io_error(&log_path))?;
-    for argv in &commands {
-        let command = display(argv);
+    for step in &steps {
+        let command = show(step);
         writeln!(log, "$ {command}").map_err(io_error(&log_path))?;
-        let job = Job { argv, folder: &subject.source, timeout: STEP_TIMEOUT };
+        let (argv, folder, env) = (&step.command, &subject.source, &step.env);
+        let job = Job { argv, folder, env, timeout: STEP_TIMEOUT };
         let status = job.log_to(&log, stop)?;
         if !status.success() {
             let excerpt = excerpt(&log_path);
@@ -157,22 +158,33 @@ pub fn log_path(subject: &Subject) -> PathBuf {
     subject.build.join("build.log")
 }
 
-fn commands(subject: &Subject) -> Result<Vec<Vec<String>>, placeholder::PlaceholderError> {
+/// The steps of the build with their placeholders filled in.
+fn steps(subject: &Subject) -> Result<Vec<BuildStep>, placeholder::PlaceholderError> {
     let values = subject.build_values();
-    let fill = |argv: &Vec<String>| {
-        argv.iter().map(|argument| placeholder::fill(argument, &values)).collect()
+    let fill = |step: &BuildStep| {
+        Ok(BuildStep {
+            command: placeholder::fill_all(&step.command, &values)?,
+            env: placeholder::fill_values(&step.env, &values)?,
+        })
     };
     subject.variant.build.iter().map(fill).collect()
 }
 
+/// A step as one could type it.
+fn show(step: &BuildStep) -> String {
+    let set = step.env.iter().map(|(name, value)| format!("{name}={value}"));
+    let words: Vec<String> = set.chain(step.command.iter().cloned()).collect();
+    display(&words)
+}
+
 /// SHA-256 over the commands, over what the tools say of their versions, and over path and content
 /// of every source. A link to a file is a source like any other.
-fn digest(source: &Path, commands: &[Vec<String>], tools: &str) -> io::Result<String> {
+fn digest(source: &Path, steps: &[BuildStep], tools: &str) -> io::Result<String> {
     let mut hash = Sha256::new();
     hash.update(tools.as_bytes());
     hash.update([0]);
-    for argv in commands {
-        hash.update(display(argv).as_bytes());
+    for step in steps {
+        hash.update(show(step).as_bytes());
         hash.update([0]);
     }
     let is_source = |file: &walkdir::DirEntry| {
@@ -208,6 +220,7 @@ fn excerpt(log: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
     use wirebench_schema::scenario::Scenario;
 
     struct Fixture {
@@ -223,7 +236,8 @@ mod tests {
         subject.source = folder.path().join("source");
         fs::create_dir(&subject.source).unwrap();
         fs::write(subject.source.join("main"), "1").unwrap();
-        subject.variant.build = vec![command.iter().map(|&word| word.to_owned()).collect()];
+        let command = command.iter().map(|&word| word.to_owned()).collect();
+        subject.variant.build = vec![BuildStep { command, env: BTreeMap::new() }];
         Fixture { folder, subject, stop: AtomicBool::new(false) }
     }
 
@@ -236,7 +250,7 @@ mod tests {
         fs::write(fixture.folder.path().join("source/main"), "2").unwrap();
         assert_eq!(once(&fixture), Built::Made);
         assert_eq!(fs::read_to_string(fixture.subject.build.join("out")).unwrap(), "2");
-        fixture.subject.variant.build[0].insert(1, "-v".into());
+        fixture.subject.variant.build[0].command.insert(1, "-v".into());
         assert_eq!(once(&fixture), Built::Made);
         fs::create_dir(fixture.subject.source.join("target")).unwrap();
         fs::write(fixture.subject.source.join("target/x"), "").unwrap();

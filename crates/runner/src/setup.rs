@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    requirement::{Availability, ProbeIoUring, availability},
+    requirement::{Availability, Prober},
     subject::Subject,
 };
 
@@ -19,14 +19,14 @@ pub struct Setup {
 impl Setup {
     /// Looks at what `subjects` need.
     #[must_use]
-    pub fn find(subjects: &[Subject], probe_io_uring: ProbeIoUring) -> Self {
+    pub fn find(subjects: &[Subject], prober: &Prober<'_>) -> Self {
         let mut setup = Self::default();
-        for subject in subjects {
-            match availability(subject, probe_io_uring) {
+        for (subject, availability) in subjects.iter().zip(prober.survey(subjects)) {
+            match availability {
                 Availability::Ready => {}
                 Availability::NeedsSetup { packages, .. } => setup.packages.extend(packages),
-                Availability::NotAvailable { missing } => {
-                    setup.out_of_reach.push((subject.variant.id.to_string(), missing.join(", ")));
+                Availability::NotAvailable { reason } => {
+                    setup.out_of_reach.push((subject.variant.id.to_string(), reason));
                 }
             }
         }

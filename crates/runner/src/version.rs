@@ -8,7 +8,7 @@ use wirebench_schema::{
 };
 
 use crate::{
-    command::Job,
+    command::{Job, NO_ENV},
     subject::{Origin, Subject},
 };
 
@@ -59,7 +59,8 @@ fn read(
             let argv: Result<Vec<String>, _> =
                 command.iter().map(|argument| placeholder::fill(argument, &values)).collect();
             let argv = argv.map_err(|e| error(e.to_string()))?;
-            let job = Job { argv: &argv, folder: &subject.source, timeout: TIMEOUT };
+            let folder = &subject.source;
+            let job = Job { argv: &argv, folder, env: NO_ENV, timeout: TIMEOUT };
             job.output(stop).map_err(|e| error(e.to_string()))?.text
         }
     };

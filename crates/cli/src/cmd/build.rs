@@ -1,16 +1,9 @@
 //! `wirebench build`: builds what changed, and shows the compiler's last lines when it fails.
 
 use std::time::Instant;
-use wirebench_runner::{
-    build::{self, Built},
-    requirement::availability,
-};
+use wirebench_runner::build::{self, Built};
 
-use crate::{
-    context::{Context, PROBE_IO_URING},
-    exit::Exit,
-    out,
-};
+use crate::{context::Context, exit::Exit, out};
 
 /// Arguments of `wirebench build`.
 #[derive(Debug, clap::Args)]
@@ -30,7 +23,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut exit = Exit::Fine;
     for subject in context.select(&arguments.names)? {
         let id = &subject.variant.id;
-        if let Some(reason) = availability(&subject, PROBE_IO_URING).reason() {
+        if let Some(reason) = context.prober().availability(&subject).reason() {
             out::result(&format!("{id}: left out, {reason}"));
             // Who names an entry wants it built.
             if arguments.strict || !arguments.names.is_empty() {

@@ -1,10 +1,10 @@
 //! `wirebench list`: every variant, what it is, and whether it can be built here.
 
 use wirebench_report::table::{Style, new_table};
-use wirebench_runner::{requirement::availability, subject::Subject};
+use wirebench_runner::subject::Subject;
 use wirebench_schema::argv::display;
 
-use crate::{context::Context, context::PROBE_IO_URING, exit::Exit, out};
+use crate::{context::Context, exit::Exit, out};
 
 /// Arguments of `wirebench list`.
 #[derive(Debug, clap::Args)]
@@ -24,23 +24,24 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new()?;
     let subjects = context.select(&arguments.names)?;
     if arguments.details {
-        subjects.iter().for_each(|subject| out::result(&details(subject)));
+        subjects.iter().for_each(|subject| out::result(&details(&context, subject)));
         return Ok(Exit::Fine);
     }
     let style = if arguments.markdown { Style::Markdown } else { Style::Text };
     let head = ["entry", "class", "model", "mechanism", "sharing", "scenarios", "here"];
     let mut table = new_table(style, &head);
     for subject in &subjects {
-        table.add_row(cells(subject));
+        table.add_row(cells(&context, subject));
     }
     out::result(&table.to_string());
     Ok(Exit::Fine)
 }
 
-fn cells(subject: &Subject) -> Vec<String> {
+fn cells(context: &Context, subject: &Subject) -> Vec<String> {
     let variant = &subject.variant;
     let scenarios: Vec<&str> = variant.scenarios.iter().map(|scenario| scenario.name()).collect();
-    let here = availability(subject, PROBE_IO_URING).reason().unwrap_or_else(|| "ready".to_owned());
+    let here =
+        context.prober().availability(subject).reason().unwrap_or_else(|| "ready".to_owned());
     vec![
         variant.id.to_string(),
         variant.class.to_string(),
@@ -53,7 +54,7 @@ fn cells(subject: &Subject) -> Vec<String> {
 }
 
 /// Everything that an entry declares, a line each.
-fn details(subject: &Subject) -> String {
+fn details(context: &Context, subject: &Subject) -> String {
     let variant = &subject.variant;
     let mut lines = vec![format!("{}: {}", variant.id, subject.title)];
     let mut add = |name: &str, text: &str| {
@@ -72,7 +73,7 @@ fn details(subject: &Subject) -> String {
     add("leaves out", &variant.skips.join("; "));
     add("known issues", &variant.known_issues.join("; "));
     add("starts with", &display(&variant.run.command));
-    let reason = availability(subject, PROBE_IO_URING).reason();
+    let reason = context.prober().availability(subject).reason();
     add("here", reason.as_deref().unwrap_or("ready"));
     lines.join("\n") + "\n"
 }

@@ -2,14 +2,13 @@
 
 use anyhow::Context as _;
 use std::{path::Path, time::Duration};
-use wirebench_runner::{command::Job, setup::Setup};
+use wirebench_runner::{
+    command::{Job, NO_ENV},
+    setup::Setup,
+};
 use wirebench_schema::argv::display;
 
-use crate::{
-    context::{Context, PROBE_IO_URING},
-    exit::Exit,
-    out,
-};
+use crate::{context::Context, exit::Exit, out};
 
 /// Arguments of `wirebench setup`.
 #[derive(Debug, clap::Args)]
@@ -24,7 +23,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new()?;
     let subjects = context.select(&arguments.names)?;
-    let setup = Setup::find(&subjects, PROBE_IO_URING);
+    let setup = Setup::find(&subjects, &context.prober());
     for (variant, missing) in &setup.out_of_reach {
         out::note(&format!("{variant}: {missing}; no package that is known here brings it"));
     }
@@ -39,7 +38,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             continue;
         }
         // The installer speaks for itself, and sudo may ask for a password.
-        let job = Job { argv: command, folder: Path::new("/"), timeout: Duration::MAX };
+        let folder = Path::new("/");
+        let job = Job { argv: command, folder, env: NO_ENV, timeout: Duration::MAX };
         let status = job.foreground()?;
         if let Some(exit) = context.interrupt.exit() {
             return Ok(exit);
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         anyhow::ensure!(status.success(), "`{}` failed with {status}", display(command));
     }
     if !arguments.dry_run {
-        let left = Setup::find(&context.select(&arguments.names)?, PROBE_IO_URING);
+        let left = Setup::find(&context.select(&arguments.names)?, &context.prober());
         let left: Vec<&str> = left.packages.iter().map(String::as_str).collect();
         if !left.is_empty() {
             let left = left.join(" ");

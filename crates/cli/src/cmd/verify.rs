@@ -4,14 +4,13 @@
 use wirebench_report::table::{Style, new_table};
 use wirebench_runner::{
     build,
-    requirement::availability,
     subject::Subject,
     verify::{Checked, Verdict, catalogue, verify_subject},
 };
 use wirebench_schema::scenario::Scenario;
 
 use crate::{
-    context::{Context, PROBE_IO_URING},
+    context::Context,
     exit::{Exit, usage},
     out,
 };
@@ -65,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut incomplete = false;
     for subject in &subjects {
         let scenarios = scenarios(subject, arguments)?;
-        if let Some(reason) = availability(subject, PROBE_IO_URING).reason() {
+        if let Some(reason) = context.prober().availability(subject).reason() {
             out::result(&format!("{}: left out, {reason}", subject.variant.id));
             incomplete |= arguments.strict || !arguments.names.is_empty();
             continue;

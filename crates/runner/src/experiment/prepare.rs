@@ -7,12 +7,7 @@ use std::{
 use wirebench_schema::{id::VariantId, journal::Unavailable};
 
 use super::{Observer, Progress};
-use crate::{
-    build,
-    requirement::{ProbeIoUring, availability},
-    subject::Subject,
-    version,
-};
+use crate::{build, requirement::Prober, subject::Subject, version};
 
 /// What is ready to be measured, and what is not.
 #[derive(Debug, Default)]
@@ -38,7 +33,7 @@ impl Prepared {
 /// Prepares every subject. One that cannot be prepared becomes a reason, never an error.
 pub fn prepare(
     subjects: Vec<Subject>,
-    probe_io_uring: ProbeIoUring,
+    prober: &Prober<'_>,
     stop: &AtomicBool,
     observer: &mut dyn Observer,
 ) -> Prepared {
@@ -47,7 +42,7 @@ pub fn prepare(
         if stop.load(Ordering::Relaxed) {
             break;
         }
-        let missing = availability(&subject, probe_io_uring).reason();
+        let missing = prober.availability(&subject).reason();
         let broke = missing.is_none();
         let outcome = match missing {
             None => build_and_read(&subject, stop, observer),

@@ -96,13 +96,17 @@ display_as_serialized! {
         PerConnection = "per-connection";
 }
 
-/// What must be there before an entry can be built, and the Debian packages that bring it.
+/// What must be there before an entry can be built, and what brings it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Requirement {
     /// The thing itself.
     pub need: Need,
     /// Debian packages that bring it; empty when none does.
     pub debian: Vec<String>,
+    /// A command that brings it from the ecosystem's registry, with placeholders.
+    pub fetch: Option<Vec<String>>,
+    /// One more clause for the reader: another way to it.
+    pub hint: Option<String>,
 }
 
 /// A thing that an entry needs.
@@ -123,6 +127,22 @@ pub enum Need {
     },
     /// A kernel that lets this user set up rings.
     IoUring,
+    /// Anything that a command of the ecosystem can tell.
+    Probe {
+        /// The command with placeholders, which succeeds when the thing is there.
+        command: Vec<String>,
+        /// The thing's name, as in "the dub package eventcore".
+        what: String,
+    },
+}
+
+/// One command of a build.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct BuildStep {
+    /// Program and arguments with placeholders.
+    pub command: Vec<String>,
+    /// Environment variables beyond the inherited ones; the values may have placeholders.
+    pub env: BTreeMap<String, String>,
 }
 
 /// Where a version is read from.
@@ -162,7 +182,7 @@ pub struct RunCommand {
     pub command: Vec<String>,
     /// How it says that it is ready.
     pub ready: Ready,
-    /// Environment variables beyond the inherited ones.
+    /// Environment variables beyond the inherited ones; the values may have placeholders.
     pub env: BTreeMap<String, String>,
 }
 
@@ -192,7 +212,7 @@ pub struct Variant {
     /// What must be there.
     pub requires: Vec<Requirement>,
     /// Commands that build it, in order.
-    pub build: Vec<Vec<String>>,
+    pub build: Vec<BuildStep>,
     /// The command that starts it.
     pub run: RunCommand,
 }
