@@ -92,6 +92,9 @@ impl Prober<'_> {
     /// along with the others, so that one call of the installer is enough.
     #[must_use]
     pub fn availability(&self, subject: &Subject) -> Availability {
+        if let Some(reason) = subject.broken() {
+            return Availability::NotAvailable { reason: reason.to_owned() };
+        }
         let ring = Requirement { need: Need::IoUring, debian: vec![], fetch: None, hint: None };
         let needs_ring =
             subject.origin == Origin::Builtin && subject.variant.mechanism == Mechanism::IoUring;
@@ -156,7 +159,7 @@ impl Prober<'_> {
             return match failed {
                 None => Ok(Remedy::Packages),
                 Some((package, Attempt { date, said })) => {
-                    Err(Some(format!("the package {package} was not to be had on {date}: {said}")))
+                    Err(Some(format!("the Debian package {package} was tried on {date}: {said}")))
                 }
             };
         };

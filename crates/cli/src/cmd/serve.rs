@@ -3,7 +3,11 @@
 
 use anyhow::Context as _;
 use std::time::Duration;
-use wirebench_runner::{build, launch::Request, measure::STOP_GRACE};
+use wirebench_runner::{
+    build::{self, Freshness},
+    launch::Request,
+    measure::STOP_GRACE,
+};
 use wirebench_schema::scenario::{DEFAULT_TIMEOUT_MS, Protocol, Scenario};
 
 use crate::{
@@ -49,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Some(reason) = context.prober().availability(subject).reason() {
         anyhow::bail!("{}: {reason}", subject.variant.id);
     }
-    build::build(subject, false, context.interrupt.flag())
+    build::build(subject, Freshness::Stamped, context.interrupt.flag(), &|| {})
         .with_context(|| format!("{} cannot be built", subject.variant.id))?;
     let request = Request {
         variant: &subject.variant,

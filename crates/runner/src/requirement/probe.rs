@@ -39,6 +39,8 @@ pub struct Prober<'a> {
     probe_io_uring: ProbeIoUring,
     stop: &'a AtomicBool,
     pub(super) attempts: Attempts,
+    /// How long one question may take.
+    pub(super) timeout: Duration,
     answers: Mutex<HashMap<String, Answer>>,
 }
 
@@ -47,14 +49,14 @@ impl<'a> Prober<'a> {
     #[must_use]
     pub fn new(project: &Project, probe_io_uring: ProbeIoUring, stop: &'a AtomicBool) -> Self {
         let attempts = Attempts::read(&project.state);
-        Self { probe_io_uring, stop, attempts, answers: Mutex::default() }
+        Self { probe_io_uring, stop, attempts, timeout: TIMEOUT, answers: Mutex::default() }
     }
 
     /// The same without what setup has tried in vain: everything is worth another attempt.
     #[must_use]
     pub fn unprejudiced(probe_io_uring: ProbeIoUring, stop: &'a AtomicBool) -> Self {
         let attempts = Attempts::default();
-        Self { probe_io_uring, stop, attempts, answers: Mutex::default() }
+        Self { probe_io_uring, stop, attempts, timeout: TIMEOUT, answers: Mutex::default() }
     }
 
     /// Looks at what all of `subjects` need, several of them at a time; the answers are in their
@@ -133,7 +135,7 @@ impl<'a> Prober<'a> {
         input: &str,
         missing: &str,
     ) -> Result<(), String> {
-        let job = Job { argv, folder, env: NO_ENV, timeout: TIMEOUT };
+        let job = Job { argv, folder, env: NO_ENV, timeout: self.timeout };
         match job.feed(input, self.stop) {
             Ok(status) if status.success() => Ok(()),
             // Why it did not come to an end is worth saying, why it said no is not.

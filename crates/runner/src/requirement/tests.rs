@@ -125,6 +125,18 @@ fn each_distinct_command_is_asked_once_for_all_entries_together() {
 }
 
 #[test]
+fn a_probe_that_hangs_is_ended_and_counts_as_missing() {
+    let here = tempfile::tempdir().unwrap();
+    let mut prober = Prober::new(&project(here.path()), || Ok(()), &GOING_ON);
+    prober.timeout = std::time::Duration::from_millis(100);
+    let reason = prober.availability(&subject(here.path(), vec![probe("sleep 60", None)])).reason();
+    assert_eq!(
+        reason.unwrap(),
+        "the package x is missing (`sleep` did not end within 0 s and was killed)"
+    );
+}
+
+#[test]
 fn answers_come_in_the_order_of_the_questions() {
     let here = tempfile::tempdir().unwrap();
     let subjects: Vec<Subject> =
