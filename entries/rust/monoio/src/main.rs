@@ -156,7 +156,7 @@ async fn accept(
     report.send(Ok(())).map_err(io::Error::other)?;
     loop {
         match listener.accept().await {
-            // An error is how a connection ends that is reset or times out: there is nobody to tell.
+            // A connection that is reset or times out ends with an error: there is nobody to tell.
             Ok((stream, _)) => drop(monoio::spawn(serve(stream, scenario))),
             // Out of file descriptors or memory: the next accept would fail at once as well.
             Err(_) => sleep(ACCEPT_RETRY).await,
