@@ -168,7 +168,7 @@ public final class Server {
             socket.setTcpNoDelay(true);
             service.serve(socket);
         } catch (IOException exception) {
-            // An error is how a connection ends that is reset or times out: there is nobody to tell.
+            // So a connection ends that is reset or times out: there is nobody to tell.
         }
     }
 
@@ -224,6 +224,7 @@ public final class Server {
         String shown = host.contains(":") ? "[" + host + "]" : host;
         System.out.println("listening " + shown + ":" + listener.getLocalPort());
         Thread.startVirtualThread(() -> accept(listener, options.service())).join();
+        throw new IOException("the thread that accepts has ended");
     }
 
     public static void main(String[] arguments) {
