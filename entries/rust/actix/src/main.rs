@@ -5,10 +5,16 @@
 mod raw;
 mod web;
 
+use std::future::poll_fn;
 use std::io;
+use std::io::Write as _;
 use std::net::{IpAddr, SocketAddr};
+use std::pin::pin;
 use std::process::ExitCode;
+use std::task::Poll;
 use std::time::Duration;
+
+use actix_server::Server;
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_millis(5000);
 
@@ -32,11 +38,17 @@ struct Options {
     workers: usize,
 }
 
-fn announce(address: SocketAddr) -> io::Result<()> {
-    use io::Write as _;
+/// The first poll of a server starts its workers and returns when all are there to accept.
+async fn announce_and_serve(server: Server, address: SocketAddr) -> io::Result<()> {
+    let mut server = pin!(server);
+    let started = poll_fn(|context| Poll::Ready(server.as_mut().poll(context))).await;
+    if let Poll::Ready(result) = started {
+        return result;
+    }
     let mut output = io::stdout();
     writeln!(output, "listening {address}")?;
-    output.flush()
+    output.flush()?;
+    server.await
 }
 
 fn parse<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, String>

@@ -101,7 +101,6 @@ pub fn run(options: &Options) -> io::Result<()> {
             .listen("wirebench", listener, move || {
                 fn_service(move |stream: TcpStream| serve(stream, scenario))
             })?;
-        crate::announce(address)?;
-        server.run().await
+        crate::announce_and_serve(server.run(), address).await
     })
 }

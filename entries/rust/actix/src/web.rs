@@ -3,6 +3,7 @@
 //! It deliberately has no `hello-timeout`: what actix-web can limit is not what that demands.
 
 use std::io;
+use std::net::TcpListener;
 use std::time::Duration;
 
 use actix_web::http::KeepAlive;
@@ -15,6 +16,8 @@ async fn hello() -> &'static str {
 }
 
 pub fn run(options: &Options) -> io::Result<()> {
+    let listener = TcpListener::bind(options.address)?;
+    let address = listener.local_addr()?;
     actix_web::rt::System::new().block_on(async {
         let server = HttpServer::new(|| App::new().route("/", web::get().to(hello)))
             .workers(options.workers)
@@ -24,10 +27,7 @@ pub fn run(options: &Options) -> io::Result<()> {
             .tcp_nodelay(true)
             // Its own handler of SIGTERM would wait for the open connections.
             .disable_signals()
-            .bind(options.address)?;
-        for address in server.addrs() {
-            crate::announce(address)?;
-        }
-        server.run().await
+            .listen(listener)?;
+        crate::announce_and_serve(server.run(), address).await
     })
 }
