@@ -80,7 +80,8 @@ void serveConnection(ConnectedSocket socket) {
 }
 
 void acceptForever() {
-    auto listener = ConnectedSocket.listen(SockAddr(options.address.name, options.address.nameLen), true);
+    auto address = SockAddr(options.address.name, options.address.nameLen);
+    auto listener = ConnectedSocket.listen(address, true);
     auto bound = listener.getLocalAddress();
     immutable host = bound.toStringAddr();
     immutable bracketed = host.canFind(':') ? "[" ~ host ~ "]" : host;
