@@ -45,6 +45,7 @@ struct Tally {
     passed: u32,
     failed: u32,
     skipped: u32,
+    deviated: u32,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -78,7 +79,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             check(&context, subject, scenario, arguments.quiet, &mut tally);
         }
     }
-    let Tally { passed, failed, skipped } = tally;
+    let Tally { passed, failed, skipped, deviated } = tally;
+    if deviated > 0 {
+        out::result(&format!("{deviated} more failed as their entries declare (KNOWN)"));
+    }
     out::result(&format!("{passed} passed, {failed} failed, {skipped} skipped"));
     let exit = if failed > 0 || incomplete { Exit::Failed } else { Exit::Fine };
     Ok(context.interrupt.exit().unwrap_or(exit))
@@ -135,6 +139,13 @@ fn check(context: &Context, subject: &Subject, scenario: Scenario, quiet: bool, 
         Verdict::Fail { finding } => {
             tally.failed += 1;
             out::result(&format!("FAIL  {id} {scenario} {}: {finding}", checked.name));
+        }
+        Verdict::Deviates { reason, finding } => {
+            tally.deviated += 1;
+            if !quiet {
+                let name = checked.name;
+                out::result(&format!("KNOWN {id} {scenario} {name}: {reason} ({finding})"));
+            }
         }
         Verdict::Skip { reason } => {
             tally.skipped += 1;
