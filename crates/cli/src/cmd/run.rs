@@ -14,14 +14,14 @@ use wirebench_runner::{
     measure::Bench,
     place::{Wish, place},
     plan::{self, Changes},
-    requirement::{Availability, availability},
+    requirement::Availability,
     subject::Subject,
     topology,
 };
 use wirebench_schema::{journal::Placement, scenario::Scenario, suite::Suite};
 
 use crate::{
-    context::{Context, PROBE_IO_URING},
+    context::Context,
     exit::{Exit, usage},
     out,
     progress::{Reporter, Verbosity},
@@ -147,7 +147,7 @@ fn carry_out(
     // Waiting and sampling happen on the generator's CPUs, so that the server's are the server's
     // alone. Builds come first and may use all of them.
     let stop = context.interrupt.flag();
-    let prepared = prepare(subjects, PROBE_IO_URING, stop, &mut reporter);
+    let prepared = prepare(subjects, &context.prober(), stop, &mut reporter);
     if let Some(exit) = context.interrupt.exit() {
         reporter.finish();
         return Ok(exit);
@@ -266,9 +266,10 @@ fn subjects(
     if !names.is_empty() || !own.is_empty() {
         // The baseline comes along, or what stands in for it when it cannot be built.
         let known = context.subjects()?;
+        let prober = context.prober();
         let usable = |name: &&str| {
             let mut named = known.iter().filter(|subject| subject.variant.id.matches(name));
-            named.any(|it| availability(it, PROBE_IO_URING) == Availability::Ready)
+            named.any(|it| prober.availability(it) == Availability::Ready)
         };
         let baseline = [suite.baseline.as_str(), FALLBACK_BASELINE].into_iter().find(usable);
         names.extend(baseline.map(str::to_owned));
