@@ -3,14 +3,15 @@
 use comfy_table::{CellAlignment, Table, presets};
 use std::{collections::BTreeSet, fmt::Write};
 use wirebench_schema::{
-    journal::{EndReason, Journal},
+    journal::{EndReason, Generator, Journal, Start},
     load::{Arrivals, LoadModel, RateCurve, Stop},
     scenario::Protocol,
-    suite::Workload,
+    suite::{Scale, Workload},
     units::write_duration,
 };
 
 use crate::{
+    published,
     summary::{Figures, Ratio, Reads, Row, WorkloadSummary, summarise},
     table_units::{bytes, latency, thousands},
 };
@@ -46,8 +47,15 @@ pub fn report(journal: &Journal, style: Style) -> String {
         let _ = writeln!(text, "# wirebench {}\n", journal.start.suite);
     }
     let _ = writeln!(text, "{}\n", headline(journal));
+    if let Some(paragraph) = published::paragraph(journal) {
+        let _ = writeln!(text, "{paragraph}\n");
+    }
     for summary in &summarise(journal) {
         add_workload(&mut text, summary, style);
+        let published = journal.start.published.as_deref();
+        if let Some(beside) = published.and_then(|it| published::beside(it, summary, style)) {
+            let _ = writeln!(text, "{beside}\n");
+        }
     }
     add_list(&mut text, style, "not measured", &unavailable(journal));
     add_list(&mut text, style, "what they leave out", &skips(journal));
@@ -72,10 +80,24 @@ fn headline(journal: &Journal) -> String {
         Some(EndReason::Interrupted) => "; interrupted, these are the runs until then",
         None => "; cut off, these are the runs until then",
     };
+    let scale = match start.scale {
+        Scale::Machine if start.published.is_none() => String::new(),
+        scale => format!(" at {scale} scale"),
+    };
     let blocks = count(start.blocks, "block");
-    format!("suite {}, {blocks}, seed {}, {sides}{ended}", start.suite, start.seed)
+    let before = match start.warmup_blocks {
+        0 => String::new(),
+        number => format!(" after {}", count(number, "warm-up block")),
+    };
+    let generator = match start.generator.name {
+        Generator::Wirebench => String::new(),
+        _ => format!(", load by {}", start.generator),
+    };
+    let Start { suite, seed, .. } = start;
+    format!("suite {suite}{scale}, {blocks}{before}, seed {seed}, {sides}{generator}{ended}")
 }
 
+/// A list of CPUs.
 fn list(cpus: &[u32]) -> String {
     cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
 }
@@ -123,14 +145,19 @@ fn describe(workload: &Workload) -> String {
         Protocol::Http1 => String::new(),
         Protocol::Echo => format!(", {} bytes a message", workload.payload_bytes),
     };
-    let stop = match workload.stop {
-        Stop::After(duration) => format!("{} a run", write_duration(duration)),
-        Stop::Requests(requests) => format!("{requests} requests a run"),
-        Stop::RequestsPerConnection(requests) => format!("{requests} requests a connection a run"),
-    };
+    let stop = describe_stop(workload.stop);
     let Workload { name, scenario, connections, .. } = workload;
     let (model, shape) = (describe_model(&workload.model), describe_shape(workload));
     format!("{name}: {scenario}, {model}, {connections} connections{shape}{payload}, {stop}")
+}
+
+/// When a run ends.
+pub(crate) fn describe_stop(stop: Stop) -> String {
+    match stop {
+        Stop::After(duration) => format!("{} a run", write_duration(duration)),
+        Stop::Requests(requests) => format!("{requests} requests a run"),
+        Stop::RequestsPerConnection(requests) => format!("{requests} requests a connection a run"),
+    }
 }
 
 fn describe_model(model: &LoadModel) -> String {
@@ -192,13 +219,18 @@ fn cells<'a>(row: &'a Row, notes: &mut Vec<&'a str>) -> Vec<String> {
     cells
 }
 
-fn ratio(ratio: Ratio) -> String {
-    let reads = match ratio.reads {
+/// The sign in front of a ratio.
+pub(crate) const fn sign(reads: Reads) -> &'static str {
+    match reads {
         Reads::Exactly => "",
         Reads::AtLeast => ">=",
         Reads::AtMost => "<=",
         Reads::Either => "~",
-    };
+    }
+}
+
+fn ratio(ratio: Ratio) -> String {
+    let reads = sign(ratio.reads);
     format!("{reads}{:.2} ({:.2}..{:.2})", ratio.median, ratio.least, ratio.most)
 }
 
@@ -235,7 +267,9 @@ fn add_list(text: &mut String, style: Style, title: &str, items: &[String]) {
 }
 
 fn unavailable(journal: &Journal) -> Vec<String> {
-    journal.unavailable.iter().map(|it| format!("{}: {}", it.variant, it.reason)).collect()
+    let left_out = journal.start.left_out.iter().map(|it| format!("{}: {}", it.what, it.reason));
+    let unavailable = journal.unavailable.iter();
+    left_out.chain(unavailable.map(|it| format!("{}: {}", it.variant, it.reason))).collect()
 }
 
 /// What each entry that was measured leaves out, as it declares itself.
@@ -254,6 +288,16 @@ fn reading_aid(journal: &Journal) -> Vec<String> {
     ]
     .map(str::to_owned)
     .to_vec();
+    if journal.start.published.is_some() {
+        lines.push(
+            "published: a figure of the document, and its ratio to the same row's; only ratios can \
+             be compared, and only as far as the loads are alike"
+                .to_owned(),
+        );
+    }
+    if journal.start.warmup_blocks > 0 {
+        lines.push("runs of warm-up blocks are in the journal and in no figure".to_owned());
+    }
     // Wilcoxon's signed-rank test needs six pairs before 5 % can be reached: 2 / 2^6.
     if journal.start.blocks < 6 {
         let blocks = count(journal.start.blocks, "block");
@@ -264,10 +308,10 @@ fn reading_aid(journal: &Journal) -> Vec<String> {
 }
 
 /// A number with its noun.
-fn count(number: u32, noun: &str) -> String {
+pub(crate) fn count(number: u32, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
