@@ -117,12 +117,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let server_cpus = u32::try_from(placement.server_cpus.len())?;
     let mut suite = written.at_scale(arguments.scale, server_cpus).map_err(usage)?;
     plan::change(&mut suite, &arguments.changes()).map_err(usage)?;
+    let mut left_out = choice::leave_out(&mut suite, arguments.generator)?;
     let tool = match arguments.generator {
         Generator::Wirebench => None,
         other => Some(Tool::find(other).map_err(usage)?),
     };
-    let refused = tool.iter().map(|tool| choice::leave_out(&mut suite, tool));
-    let mut left_out = refused.collect::<anyhow::Result<Vec<_>>>()?.concat();
     let chosen = choice::subjects(&context, arguments, &suite, &names)?;
     left_out.extend(chosen.left_out);
     let program = context.program.display().to_string();

@@ -42,11 +42,6 @@ impl Tool {
         Ok(Self { version: GeneratorVersion { name: generator, version } })
     }
 
-    /// Why it cannot carry out `workload`, as a sentence with the next step.
-    pub fn refuses(&self, workload: &Workload) -> Option<String> {
-        refusal(self.version.name, workload).err()
-    }
-
     /// The command that asks for `config`.
     #[must_use]
     pub fn command(&self, config: &LoadConfig) -> Vec<String> {
@@ -86,7 +81,8 @@ const fn is_whole_seconds(duration: Duration) -> bool {
     duration.subsec_nanos() == 0 && duration.as_secs() > 0
 }
 
-fn refusal(generator: Generator, workload: &Workload) -> Result<(), String> {
+/// Why `generator` cannot carry out `workload`, as a sentence with the next step.
+pub fn check(generator: Generator, workload: &Workload) -> Result<(), String> {
     let only = |condition: bool, what: &str| match condition {
         true => Ok(()),
         false => Err(format!("{generator} {what}: leave --generator away")),

@@ -111,7 +111,7 @@ fn each_program_is_asked_in_its_own_words() {
 fn what_a_program_cannot_do_is_refused_with_the_reason() {
     let hello = "scenario = \"hello\"\nduration = \"1s\"\n";
     for generator in EVERY {
-        assert_eq!(refusal(generator, &workload(hello)), Ok(()));
+        assert_eq!(check(generator, &workload(hello)), Ok(()));
         for (lines, part) in [
             ("scenario = \"echo\"\nduration = \"1s\"", "no echo"),
             (&format!("{hello}delay = \"1ms\""), "without pauses"),
@@ -120,15 +120,15 @@ fn what_a_program_cannot_do_is_refused_with_the_reason() {
             (&format!("{hello}idle_connections = 1"), "idle"),
             (&format!("{hello}requests_per_connection = 1"), "after a count"),
         ] {
-            let reason = refusal(generator, &workload(lines)).unwrap_err();
+            let reason = check(generator, &workload(lines)).unwrap_err();
             assert!(reason.contains(part) && reason.contains("--generator"), "{reason}");
         }
     }
     let count = workload("scenario = \"hello\"\nrequests = 1000");
-    assert!(refusal(Generator::Wrk, &count).unwrap_err().contains("--duration 5s"));
-    assert_eq!(refusal(Generator::Hey, &count), Ok(()));
+    assert!(check(Generator::Wrk, &count).unwrap_err().contains("--duration 5s"));
+    assert_eq!(check(Generator::Hey, &count), Ok(()));
     let few = workload("scenario = \"hello\"\nrequests = 7");
-    assert!(refusal(Generator::Hey, &few).unwrap_err().contains("each of 8 connections"));
+    assert!(check(Generator::Hey, &few).unwrap_err().contains("each of 8 connections"));
     let short = workload("scenario = \"hello\"\nduration = \"500ms\"");
-    assert!(refusal(Generator::Wrk, &short).unwrap_err().contains("whole seconds"));
+    assert!(check(Generator::Wrk, &short).unwrap_err().contains("whole seconds"));
 }

@@ -1,7 +1,7 @@
 //! Scales: how much of a suite is carried out. Pure: CPUs go in, another suite comes out.
 //!
 //! What a suite's file says outside of `[scale]` and `[workload.machine]` is what its document has
-//! published. This file makes less of it, and never more.
+//! published. What is published is never changed here, only what is carried out.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr, time::Duration};
@@ -96,8 +96,7 @@ impl Suite {
                 "the suite `{}` repeats no document: leave --scale away, or give --scale smoke",
                 self.name
             ))),
-            (Scale::Paper, Some(_)) => Ok(self.clone()),
-            (Scale::Machine, None) => Ok(self.clone()),
+            (Scale::Paper, Some(_)) | (Scale::Machine, None) => Ok(self.clone()),
             (Scale::Machine, Some(_)) => Ok(self.at_machine_scale(server_cpus)),
             (Scale::Smoke, None) => Ok(smoke(self.clone())),
             (Scale::Smoke, Some(_)) => Ok(smoke(self.at_machine_scale(server_cpus))),

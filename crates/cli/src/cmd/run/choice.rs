@@ -8,11 +8,11 @@ use wirebench_runner::{
     experiment::FALLBACK_BASELINE,
     requirement::{Availability, availability},
     subject::Subject,
-    tool::Tool,
+    tool,
 };
 use wirebench_schema::{
     id::VariantId,
-    journal::{LeftOut, Unavailable},
+    journal::{Generator, LeftOut, Unavailable},
     scenario::Scenario,
     suite::{DEFAULT_BASELINE, Suite},
 };
@@ -60,15 +60,18 @@ pub(super) fn check_baselines(context: &Context, suite: &Suite) -> anyhow::Resul
     Ok(())
 }
 
-/// Takes the workloads away that `tool` cannot carry out, and says why.
-pub(super) fn leave_out(suite: &mut Suite, tool: &Tool) -> anyhow::Result<Vec<LeftOut>> {
+/// Takes the workloads away that `generator` cannot carry out, and says why.
+pub(super) fn leave_out(suite: &mut Suite, generator: Generator) -> anyhow::Result<Vec<LeftOut>> {
     let mut left_out = Vec::new();
-    suite.workloads.retain(|workload| match tool.refuses(workload) {
-        None => true,
-        Some(reason) => {
-            left_out.push(LeftOut { what: workload.name.clone(), reason });
-            false
-        }
+    if generator == Generator::Wirebench {
+        return Ok(left_out);
+    }
+    suite.workloads.retain(|workload| {
+        let refusal = tool::check(generator, workload).err();
+        let what = || workload.name.clone();
+        left_out
+            .extend(refusal.iter().map(|reason| LeftOut { what: what(), reason: reason.clone() }));
+        refusal.is_none()
     });
     if suite.workloads.is_empty() {
         let reasons = left_out.iter().map(|it| format!("\n  {}: {}", it.what, it.reason));
