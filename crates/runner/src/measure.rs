@@ -1,6 +1,7 @@
 //! One run: a fresh server, the load on it, and what both of them used.
 
 mod outside;
+mod warm_up;
 
 use rustix::process::Pid;
 use std::{
@@ -31,18 +32,6 @@ pub const STOP_GRACE: Duration = Duration::from_secs(2);
 const STEP: Duration = Duration::from_millis(50);
 /// How much longer than planned a generator may take before it counts as hung.
 const GENERATOR_PATIENCE: Duration = Duration::from_secs(15);
-
-/// How long a generator with a count may take. Its own timeouts end it long before.
-const COUNT_PATIENCE: Duration = Duration::from_secs(3600);
-
-/// How long somebody else's generator may take.
-fn patience(config: &LoadConfig) -> Duration {
-    let window = match config.stop {
-        Stop::After(duration) => duration,
-        Stop::Requests(_) | Stop::RequestsPerConnection(_) => COUNT_PATIENCE,
-    };
-    GENERATOR_PATIENCE + window + config.timeout * 3
-}
 
 /// What all runs of a suite have in common.
 #[derive(Clone, Debug)]
@@ -228,42 +217,6 @@ impl Bench {
     /// The generator's CPUs, if the sides are bound to theirs.
     fn generator_cpus(&self) -> Option<&[u32]> {
         self.placement.pinned.then_some(self.placement.generator_cpus.as_slice())
-    }
-
-    /// Loads the server with requests that do not count, by a generator of their own.
-    fn warm_up(
-        &self,
-        cell: &Cell<'_>,
-        config: &LoadConfig,
-        stop: &AtomicBool,
-    ) -> Result<(), String> {
-        let warmup = match (cell.workload.warmup_requests, &self.tool) {
-            (Some(requests), _) => Stop::Requests(requests),
-            // Our own generator has a warm-up within its load.
-            (None, Some(_)) if !config.warmup.is_zero() => Stop::After(config.warmup),
-            (None, _) => return Ok(()),
-        };
-        let config = LoadConfig { warmup: Duration::ZERO, stop: warmup, ..config.clone() };
-        let argv = self.generator_command(&config);
-        let named = |reason| format!("in the load before the measured one: {reason}");
-        if self.tool.is_some() {
-            let patience = patience(&config);
-            return Tool::run(&argv, self.generator_cpus(), patience, stop)
-                .map(|_| ())
-                .map_err(named);
-        }
-        let mut generator = Generator::start(&argv, self.generator_cpus())
-            .map_err(|error| format!("the generator could not be started: {error}"))?;
-        loop {
-            if stop.load(Ordering::Relaxed) {
-                return Err("interrupted".to_owned());
-            }
-            match generator.next_event(STEP).map_err(named)? {
-                Some(LoadEvent::Failed { reason }) => return Err(named(reason)),
-                Some(LoadEvent::Report(_)) => return Ok(()),
-                _ => {}
-            }
-        }
     }
 
     fn load_config(&self, cell: &Cell<'_>, server: &Server) -> LoadConfig {

@@ -1,19 +1,31 @@
 //! A run whose load is made by another generator than our own: its report in the place of ours, and
 //! the server's clocks before its start and after its end.
 
-use std::sync::atomic::AtomicBool;
+use std::{sync::atomic::AtomicBool, time::Duration};
 use wirebench_schema::{
     journal::{Placement, ToolReport},
-    load::{EngineChoice, LoadConfig, LoadReport},
+    load::{EngineChoice, LoadConfig, LoadReport, Stop},
 };
 
-use super::{Bench, Edge, Seen, patience};
+use super::{Bench, Edge, GENERATOR_PATIENCE, Seen};
 use crate::{
     cost::{Sample, Window},
     launch::Server,
     neighbours::CpuTimes,
     tool::{Tool, parse},
 };
+
+/// How long a generator with a count may take. Its own timeouts end it long before.
+const COUNT_PATIENCE: Duration = Duration::from_secs(3600);
+
+/// How long somebody else's generator may take.
+pub(super) fn patience(config: &LoadConfig) -> Duration {
+    let window = match config.stop {
+        Stop::After(duration) => duration,
+        Stop::Requests(_) | Stop::RequestsPerConnection(_) => COUNT_PATIENCE,
+    };
+    GENERATOR_PATIENCE + window + config.timeout * 3
+}
 
 impl Bench {
     /// Runs `argv` and samples the server before and afterwards.
