@@ -11,6 +11,7 @@ use wirebench_schema::{
 };
 
 use crate::{
+    notes::Notes,
     published,
     summary::{Figures, Ratio, Reads, Row, WorkloadSummary, summarise},
     table_units::{bytes, latency, thousands},
@@ -52,7 +53,9 @@ pub fn report(journal: &Journal, style: Style) -> String {
     }
     for summary in &summarise(journal) {
         add_workload(&mut text, summary, style);
-        let published = journal.start.published.as_deref();
+        // The figures of the smallest scale mean nothing, so nothing is put beside them.
+        let tells = journal.start.scale != Scale::Smoke;
+        let published = journal.start.published.as_deref().filter(|_| tells);
         if let Some(beside) = published.and_then(|it| published::beside(it, summary, style)) {
             let _ = writeln!(text, "{beside}\n");
         }
@@ -116,12 +119,12 @@ fn add_workload(text: &mut String, summary: &WorkloadSummary, style: Style) {
     for column in table.column_iter_mut().skip(2) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    let mut notes: Vec<&str> = Vec::new();
+    let mut notes = Notes::default();
     for row in &summary.rows {
         table.add_row(cells(row, &mut notes));
     }
     let _ = writeln!(text, "{table}");
-    for (index, note) in notes.iter().enumerate() {
+    for (index, note) in notes.texts().enumerate() {
         let bullet = if style == Style::Markdown { "- " } else { "  " };
         let _ = writeln!(text, "{bullet}[{}] {note}", index + 1);
     }
@@ -196,17 +199,10 @@ fn describe_shape(workload: &Workload) -> String {
     shape
 }
 
-/// The cells of a row. Its notes get the numbers that they have, or will have, in `notes`.
-fn cells<'a>(row: &'a Row, notes: &mut Vec<&'a str>) -> Vec<String> {
-    let mut marks = BTreeSet::new();
-    for note in &row.notes {
-        let known = notes.iter().position(|known| known == note);
-        marks.insert(known.unwrap_or_else(|| {
-            notes.push(note);
-            notes.len() - 1
-        }));
-    }
-    let marks: String = marks.iter().map(|mark| format!(" [{}]", mark + 1)).collect();
+/// The cells of a row. Its notes get the numbers that they have in `notes`.
+fn cells(row: &Row, notes: &mut Notes) -> Vec<String> {
+    let marks: BTreeSet<usize> = row.notes.iter().map(|note| notes.add(note)).collect();
+    let marks: String = marks.iter().map(|mark| format!(" [{mark}]")).collect();
     let role = if row.is_baseline { " (baseline)" } else { "" };
     let mut cells = vec![
         format!("{}{role}{marks}", row.variant),
@@ -285,10 +281,14 @@ fn reading_aid(journal: &Journal) -> Vec<String> {
         "<= (>=): the load generator was at its limit in the baseline's (the row's) runs; ~: in both",
         "bound by generator: the load generator was at its limit, the server may do more",
         "figures are medians of the runs; memory is the peak, errors are the sum",
+        "a..b in a note: from the least to the most over all runs that have it",
     ]
     .map(str::to_owned)
     .to_vec();
-    if journal.start.published.is_some() {
+    if journal.start.scale == Scale::Smoke {
+        lines
+            .push("at smoke scale figures mean nothing: it shows that everything works".to_owned());
+    } else if journal.start.published.is_some() {
         lines.push(
             "published: a figure of the document, and its ratio to the same row's; only ratios can \
              be compared, and only as far as the loads are alike"

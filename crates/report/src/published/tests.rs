@@ -106,3 +106,12 @@ fn a_table_of_latencies_is_compared_by_latencies() {
     assert!(beside.contains("15.0 us") && beside.contains("1.50") && beside.contains("1.00"));
     assert!(beside.contains("p99") && beside.contains("2.50"), "{text}");
 }
+
+#[test]
+fn at_the_smallest_scale_nothing_stands_beside_and_it_is_said_that_figures_mean_nothing() {
+    let mut journal = repeated(&rates("\"c/epoll\" = [2000]\n\"go/net\" = [1000]"));
+    journal.start.scale = Scale::Smoke;
+    let text = report(&journal, Style::Text);
+    assert!(!text.contains("published in `Example`"), "{text}");
+    assert!(text.contains("figures mean nothing"), "{text}");
+}
