@@ -25,6 +25,7 @@ pub mod project;
 pub mod requirement;
 pub mod setup;
 pub mod subject;
+pub mod tool;
 pub mod topology;
 pub mod tree;
 mod validity;

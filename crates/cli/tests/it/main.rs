@@ -7,6 +7,7 @@ mod bad_input;
 mod load;
 mod run;
 mod stalled;
+mod suites;
 mod survive;
 mod verbs;
 
