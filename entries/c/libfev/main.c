@@ -114,6 +114,7 @@ static void *accept_all(void *argument) {
         if (result < 0 && result != -EINTR && result != -ECONNABORTED)
             fev_sem_wait_for(never, &pause);
     }
+    return NULL;
 }
 
 static long parse_number(const char *text, long least, long most, const char *name) {
