@@ -1,6 +1,5 @@
 /*
  * One connection of the raw io_uring server: what of it is in flight, and what to submit next.
- *
  * The usual answer is a silent send: it does not wait for room in the socket, so it is over when
  * the system call that submits it returns, and it reports only if it could not send everything.
  * What is left goes out with sends that wait and report; when too much is kept, receiving stops.
