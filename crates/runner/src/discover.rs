@@ -10,6 +10,7 @@ use wirebench_schema::{
 use crate::{
     project::Project,
     subject::{Origin, Subject},
+    verify,
 };
 
 /// The name of an entry's description in its folder.
@@ -80,6 +81,7 @@ fn read_entry(project: &Project, entries: &Path, folder: &Path) -> Result<Vec<Su
     let entry = Entry::parse(&id.to_string_lossy(), &text).map_err(|e| e.to_string())?;
     let mut subjects: Vec<Subject> = Vec::new();
     for variant in entry.variants {
+        check_deviations(&variant)?;
         // Variants that are built alike and differ only in how they are started share one build.
         let build = subjects
             .iter()
@@ -96,6 +98,18 @@ fn read_entry(project: &Project, entries: &Path, folder: &Path) -> Result<Vec<Su
         });
     }
     Ok(subjects)
+}
+
+/// A deviation from a check that does not exist would hide nothing and mislead its reader.
+fn check_deviations(variant: &Variant) -> Result<(), String> {
+    let known = || {
+        let all = variant.scenarios.iter().flat_map(|&scenario| verify::catalogue(scenario));
+        all.map(|check| check.name)
+    };
+    match variant.deviations.iter().find(|it| known().all(|name| name != it.check)) {
+        Some(it) => Err(suggest::unknown("check", &it.check, known())),
+        None => Ok(()),
+    }
 }
 
 /// Whether the builds of two variants are the same commands, once their names are filled in. What

@@ -26,6 +26,7 @@ pub mod requirement;
 pub mod setup;
 pub mod subject;
 pub mod template;
+pub mod tool;
 pub mod topology;
 pub mod tree;
 mod validity;

@@ -129,7 +129,7 @@ impl Subject {
             model: declared.then_some(self.variant.model),
             mechanism: declared.then_some(self.variant.mechanism),
             sharing: declared.then_some(self.variant.sharing),
-            skips: self.variant.skips.clone(),
+            skips: self.variant.caveats(),
             versions,
         }
     }
@@ -247,6 +247,7 @@ fn plain_variant(id: VariantId, command: Vec<String>, ready: Ready) -> Variant {
         skips: Vec::new(),
         known_issues: Vec::new(),
         max_workers: None,
+        deviations: Vec::new(),
         requires: Vec::new(),
         build: Vec::new(),
         run: RunCommand { command, ready, env: BTreeMap::new() },

@@ -8,6 +8,7 @@ mod fresh;
 mod load;
 mod run;
 mod stalled;
+mod suites;
 mod survive;
 mod verbs;
 

@@ -70,7 +70,7 @@ fn workers_not_checkable(request: &Request<'_>) -> Option<&'static str> {
         _ if has_one_worker(request) => Some("it declares that it has one worker"),
         Sharing::PerConnection => Some(PER_CONNECTION),
         _ if !takes(request, "workers") => Some(TAKES_NO_WORKERS),
-        Sharing::Prefork | Sharing::Shared | Sharing::Single => None,
+        Sharing::Prefork | Sharing::Shared | Sharing::HandOut | Sharing::Single => None,
     }
 }
 
@@ -79,7 +79,9 @@ fn limit_not_checkable(request: &Request<'_>) -> Option<&'static str> {
     match request.variant.sharing {
         Sharing::PerConnection => Some(PER_CONNECTION),
         _ if has_one_worker(request) || takes(request, "workers") => None,
-        Sharing::Prefork | Sharing::Shared | Sharing::Single => Some(TAKES_NO_WORKERS),
+        Sharing::Prefork | Sharing::Shared | Sharing::HandOut | Sharing::Single => {
+            Some(TAKES_NO_WORKERS)
+        }
     }
 }
 

@@ -75,6 +75,8 @@ pub enum Sharing {
     Prefork,
     /// Any worker may go on with any connection.
     Shared,
+    /// One of them accepts and hands each connection to a worker, which keeps it.
+    HandOut,
     /// Each connection has a thread or a process of its own, whatever the number of workers.
     PerConnection,
 }
@@ -96,7 +98,19 @@ display_as_serialized! {
         Goroutines = "goroutines", AsyncTasks = "async-tasks";
     Mechanism: Epoll = "epoll", IoUring = "io_uring", Blocking = "blocking";
     Sharing: Single = "single", Prefork = "prefork", Shared = "shared",
-        PerConnection = "per-connection";
+        HandOut = "hand-out", PerConnection = "per-connection";
+}
+
+/// A check that a server is known to fail, because of what its framework does by design.
+///
+/// It is checked all the same; what fails as declared does not keep the server from being measured,
+/// and is told on every row.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Deviation {
+    /// The check's name.
+    pub check: String,
+    /// Why it fails, in words.
+    pub reason: String,
 }
 
 /// What must be there before an entry can be built, and what brings it.
@@ -212,6 +226,8 @@ pub struct Variant {
     pub known_issues: Vec<String>,
     /// The most workers that it can have.
     pub max_workers: Option<u32>,
+    /// Checks that it is known to fail.
+    pub deviations: Vec<Deviation>,
     /// What must be there.
     pub requires: Vec<Requirement>,
     /// Commands that build it, in order.
@@ -247,6 +263,14 @@ impl Entry {
 }
 
 impl Variant {
+    /// What it leaves out and where it deviates from the contract: what a reader of its figures must
+    /// know.
+    #[must_use]
+    pub fn caveats(&self) -> Vec<String> {
+        let deviates = |it: &Deviation| format!("fails the check {}: {}", it.check, it.reason);
+        self.skips.iter().cloned().chain(self.deviations.iter().map(deviates)).collect()
+    }
+
     /// The error that a scenario is not among this variant's, if it is not.
     pub fn check_scenario(&self, scenario: Scenario) -> Result<(), String> {
         if self.scenarios.contains(&scenario) {

@@ -50,6 +50,27 @@ fn variants_inherit_what_they_do_not_say() {
 }
 
 #[test]
+fn deviations_add_up_and_are_caveats() {
+    let deviation = |table: &str, check: &str| {
+        format!("[[{table}]]\nchecks = [\"{check}\"]\nreason = \"by design\"\n")
+    };
+    let text = format!(
+        "{MINIMAL}{}[[variant]]\nname = \"one\"\n{}",
+        deviation("deviation", "pipelined"),
+        deviation("variant.deviation", "half-close")
+    );
+    let entry = Entry::parse("cpp/example", &text).unwrap();
+    let caveats = entry.variants[0].caveats();
+    assert_eq!(
+        caveats,
+        ["fails the check pipelined: by design", "fails the check half-close: by design"]
+    );
+    let silent = deviation("deviation", "pipelined").replace("by design", "");
+    let message = error_of(&format!("{MINIMAL}{silent}"));
+    assert!(message.contains("says its `reason`"), "{message}");
+}
+
+#[test]
 fn a_probe_has_a_name_and_may_have_a_command_that_brings_the_thing() {
     let text = format!(
         "{MINIMAL}[[requires]]\nprobe = [\"dub\", \"--root={{source}}\"]\nwhat = \"the package x\"\n\

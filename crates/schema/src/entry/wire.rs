@@ -5,8 +5,8 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    BuildStep, Class, Entry, EntryError, Mechanism, Model, Need, RESERVED, Ready, Requirement,
-    RunCommand, Sharing, Variant, VersionProbe, VersionSource,
+    BuildStep, Class, Deviation, Entry, EntryError, Mechanism, Model, Need, RESERVED, Ready,
+    Requirement, RunCommand, Sharing, Variant, VersionProbe, VersionSource,
 };
 use crate::{id::VariantId, placeholder, scenario::Scenario};
 
@@ -25,6 +25,8 @@ pub(super) struct WireEntry {
     #[serde(default)]
     known_issues: Vec<String>,
     max_workers: Option<u32>,
+    #[serde(default)]
+    deviation: Vec<WireDeviation>,
     #[serde(default)]
     requires: Vec<WireRequirement>,
     version: Vec<WireVersion>,
@@ -77,6 +79,13 @@ struct WireRun {
     env: BTreeMap<String, String>,
 }
 
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireDeviation {
+    checks: Vec<String>,
+    reason: String,
+}
+
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WireVariant {
@@ -90,7 +99,9 @@ struct WireVariant {
     skips: Option<Vec<String>>,
     known_issues: Option<Vec<String>>,
     max_workers: Option<u32>,
-    /// In addition to the entry's own.
+    /// In addition to the entry's own, and so are the requirements.
+    #[serde(default)]
+    deviation: Vec<WireDeviation>,
     #[serde(default)]
     requires: Vec<WireRequirement>,
     build: Option<Vec<WireStep>>,
@@ -177,6 +188,7 @@ impl WireEntry {
             skips: variant.skips.as_ref().unwrap_or(&self.skips).clone(),
             known_issues: variant.known_issues.as_ref().unwrap_or(&self.known_issues).clone(),
             max_workers,
+            deviations: deviations(self.deviation.iter().chain(&variant.deviation))?,
             requires: requires?,
             build: build?,
             run: RunCommand {
@@ -233,6 +245,20 @@ fn checked_command(what: &str, command: &[String]) -> Result<Vec<String>, EntryE
         placeholder::names(argument).map_err(|e| error(format!("the {what} command: {e}")))?;
     }
     Ok(command.to_vec())
+}
+
+fn deviations<'a>(
+    wire: impl Iterator<Item = &'a WireDeviation>,
+) -> Result<Vec<Deviation>, EntryError> {
+    let mut deviations = Vec::new();
+    for WireDeviation { checks, reason } in wire {
+        if checks.is_empty() || reason.trim().is_empty() {
+            return Err(error("each [[deviation]] names its `checks` and says its `reason`"));
+        }
+        let all = checks.iter().cloned();
+        deviations.extend(all.map(|check| Deviation { check, reason: reason.clone() }));
+    }
+    Ok(deviations)
 }
 
 impl WireRequirement {

@@ -32,6 +32,8 @@ pub(super) struct Tally {
     pub(super) passed: u32,
     pub(super) failed: u32,
     pub(super) skipped: u32,
+    /// Failed as their entries declare.
+    pub(super) deviated: u32,
 }
 
 impl Tally {
@@ -39,6 +41,7 @@ impl Tally {
         self.passed += other.passed;
         self.failed += other.failed;
         self.skipped += other.skipped;
+        self.deviated += other.deviated;
     }
 
     const fn count(&mut self, verdict: &Verdict) {
@@ -46,6 +49,7 @@ impl Tally {
             Verdict::Pass => self.passed += 1,
             Verdict::Fail { .. } => self.failed += 1,
             Verdict::Skip { .. } => self.skipped += 1,
+            Verdict::Deviates { .. } => self.deviated += 1,
         }
     }
 }
@@ -108,7 +112,10 @@ fn check(
             Verdict::Skip { reason } if shown == Shown::All => {
                 show(&format!("SKIP  {name}: {reason}"));
             }
-            Verdict::Pass | Verdict::Skip { .. } => {}
+            Verdict::Deviates { reason, finding } if shown == Shown::All => {
+                show(&format!("KNOWN {name}: {reason} ({finding})"));
+            }
+            Verdict::Pass | Verdict::Skip { .. } | Verdict::Deviates { .. } => {}
         }
     };
     let stop = context.interrupt.flag();
