@@ -251,3 +251,20 @@ fn other_generators_load_servers_and_every_row_says_so() {
         world.wait_for_silence();
     }
 }
+
+#[test]
+fn an_interrupt_ends_another_generator_too_and_keeps_what_there_is() {
+    if !wirebench_runner::command::exists("wrk") {
+        eprintln!("skipped: wrk is not installed");
+        return;
+    }
+    let world = World::new();
+    let arguments = ["run", "builtin/epoll", "--generator", "wrk", "--no-verify", "-d60s"];
+    let running = world.start(&arguments);
+    world.wait_for_process("wrk -t1");
+    running.signal(rustix::process::Signal::INT);
+    let outcome = running.end();
+    assert_eq!(outcome.code, Some(130), "{outcome:#?}");
+    assert!(outcome.stdout.contains("interrupted, these are the runs until then"), "{outcome:#?}");
+    world.wait_for_silence();
+}
