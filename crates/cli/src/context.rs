@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 use wirebench_runner::{
-    discover, launch::Launcher, project::Project, requirement::ProbeIoUring, subject::Subject,
+    discover, launch::Launcher, project::Project, requirement::Prober, subject::Subject,
 };
 use wirebench_schema::{journal::Placement, scenario::Scenario};
 
@@ -19,9 +19,6 @@ use crate::{
 
 /// How long a server may take to be ready; a virtual machine on a loaded system takes seconds.
 const READY_TIMEOUT: Duration = Duration::from_secs(15);
-
-/// Asks the kernel whether it lets us set up rings.
-pub(crate) const PROBE_IO_URING: ProbeIoUring = wirebench_nullserver::probe_io_uring;
 
 /// What most verbs begin with.
 #[derive(Debug)]
@@ -53,6 +50,12 @@ impl Context {
              `ulimit -Hn {NEEDED}`"
         );
         Ok(())
+    }
+
+    /// Looks at what entries need; it remembers what it saw.
+    pub(crate) fn prober(&self) -> Prober<'_> {
+        let io_uring = wirebench_nullserver::probe_io_uring;
+        Prober::new(&self.project, io_uring, self.interrupt.flag())
     }
 
     /// Everything that can be measured without a command line of the user's.

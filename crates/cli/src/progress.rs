@@ -173,6 +173,11 @@ impl Observer for Reporter {
     }
 }
 
+/// The live line while what happens has no measure yet.
+pub(crate) fn preparing() -> ProgressStyle {
+    style(PREPARING)
+}
+
 /// A style of the bar. The templates are constants of this file, and a test reads both.
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())

@@ -28,6 +28,13 @@ pub(crate) fn small_count(text: &str) -> Result<u32, String> {
     u32::try_from(count(text)?).map_err(|_| format!("`{text}` is too large"))
 }
 
+pub(crate) fn jobs(text: &str) -> Result<usize, String> {
+    match connections(text)? {
+        0 => Err("0 at once build nothing: give at least 1".to_owned()),
+        jobs => Ok(jobs),
+    }
+}
+
 pub(crate) fn connections(text: &str) -> Result<usize, String> {
     usize::try_from(count(text)?).map_err(|_| format!("`{text}` is too large"))
 }

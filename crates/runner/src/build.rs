@@ -3,6 +3,9 @@
 //! A stamp beside the outputs holds a digest of the sources and the commands. It is written last,
 //! so a build that was cut off is begun again.
 
+pub(crate) mod excerpt;
+pub mod parallel;
+
 use sha2::{Digest, Sha256};
 use std::{
     fs::{self, File, TryLockError},
@@ -13,7 +16,7 @@ use std::{
     time::Duration,
 };
 use walkdir::WalkDir;
-use wirebench_schema::{argv::display, placeholder};
+use wirebench_schema::{argv::display, entry::BuildStep, placeholder};
 
 use crate::{
     command::{CommandError, Job},
@@ -27,6 +30,15 @@ const STEP_TIMEOUT: Duration = Duration::from_secs(1200);
 const LOCK_STEP: Duration = Duration::from_millis(100);
 /// Folders in which toolchains leave their outputs; nothing in them is a source.
 const OUTPUT_FOLDERS: [&str; 4] = ["target", "build", "node_modules", "__pycache__"];
+
+/// Whether what is up to date is built all the same.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Freshness {
+    /// It is not: the stamp is believed.
+    Stamped,
+    /// It is.
+    Anew,
+}
 
 /// What a build did.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -51,7 +63,7 @@ pub enum BuildError {
         status: String,
         /// Everything that it printed.
         log: PathBuf,
-        /// The end of it.
+        /// The part of it that says why.
         excerpt: String,
     },
     /// The commands went well and made nothing that can be started.
@@ -83,8 +95,14 @@ fn io_error(path: &Path) -> impl Fn(io::Error) -> BuildError + '_ {
     |error| BuildError::Io { path: path.to_owned(), error }
 }
 
-/// Builds `subject` unless its outputs are up to date. With `force` it always does.
-pub fn build(subject: &Subject, force: bool, stop: &AtomicBool) -> Result<Built, BuildError> {
+/// Builds `subject` unless its outputs are up to date. `begin` is called before the first command,
+/// and not when there is none to run.
+pub fn build(
+    subject: &Subject,
+    freshness: Freshness,
+    stop: &AtomicBool,
+    begin: &dyn Fn(),
+) -> Result<Built, BuildError> {
     if subject.variant.build.is_empty() {
         return Ok(Built::Nothing);
     }
@@ -93,37 +111,52 @@ pub fn build(subject: &Subject, force: bool, stop: &AtomicBool) -> Result<Built,
     let lock_path = folder.join("lock");
     let lock = File::create(&lock_path).map_err(io_error(&lock_path))?;
     wait_for_lock(&lock, &lock_path, stop)?;
-    let commands = commands(subject)?;
+    let steps = steps(subject)?;
     let tools = version::of_tools(subject, stop);
-    let digest = digest(&subject.source, &commands, &tools).map_err(io_error(&subject.source))?;
+    let digest = digest(&subject.source, &steps, &tools).map_err(io_error(&subject.source))?;
     let stamp = folder.join("stamp");
     let unchanged = fs::read_to_string(&stamp).is_ok_and(|text| text == digest);
-    if unchanged && !force && program_exists(subject)? {
+    if unchanged && freshness == Freshness::Stamped && program_exists(subject)? {
         return Ok(Built::UpToDate);
     }
+    begin();
     let _ = fs::remove_file(&stamp);
     let log_path = log_path(subject);
     let mut log = File::create(&log_path).map_err(io_error(&log_path))?;
-    for argv in &commands {
-        let command = display(argv);
-        writeln!(log, "$ {command}").map_err(io_error(&log_path))?;
-        let job = Job { argv, folder: &subject.source, timeout: STEP_TIMEOUT };
-        let status = job.log_to(&log, stop)?;
-        if !status.success() {
-            let excerpt = excerpt(&log_path);
-            return Err(BuildError::Step {
-                command,
-                status: status.to_string(),
-                log: log_path,
-                excerpt,
-            });
-        }
+    for step in &steps {
+        run_step(step, subject, (&mut log, &log_path), stop)?;
     }
     if !program_exists(subject)? {
         return Err(BuildError::NoProgram { log: log_path });
     }
     fs::write(&stamp, digest).map_err(io_error(&stamp))?;
     Ok(Built::Made)
+}
+
+/// Runs one step. What it prints goes to the log, and when it fails the telling part into the error.
+fn run_step(
+    step: &BuildStep,
+    subject: &Subject,
+    (log, log_path): (&mut File, &Path),
+    stop: &AtomicBool,
+) -> Result<(), BuildError> {
+    let command = show(step);
+    writeln!(log, "$ {command}").map_err(io_error(log_path))?;
+    let begin = log.metadata().map_err(io_error(log_path))?.len();
+    let (argv, folder, env) = (&step.command, &subject.source, &step.env);
+    let job = Job { argv, folder, env, timeout: STEP_TIMEOUT };
+    let status = job.log_to(log, stop)?;
+    if status.success() {
+        return Ok(());
+    }
+    let bytes = fs::read(log_path).unwrap_or_default();
+    let said = bytes.get(usize::try_from(begin).unwrap_or(0)..).unwrap_or_default();
+    Err(BuildError::Step {
+        command,
+        status: status.to_string(),
+        log: log_path.to_owned(),
+        excerpt: excerpt::excerpt(&String::from_utf8_lossy(said)),
+    })
 }
 
 /// Two wirebench at once build one after the other. The lock ends with the file handle.
@@ -157,22 +190,34 @@ pub fn log_path(subject: &Subject) -> PathBuf {
     subject.build.join("build.log")
 }
 
-fn commands(subject: &Subject) -> Result<Vec<Vec<String>>, placeholder::PlaceholderError> {
+/// The steps of the build with their placeholders filled in.
+fn steps(subject: &Subject) -> Result<Vec<BuildStep>, placeholder::PlaceholderError> {
     let values = subject.build_values();
-    let fill = |argv: &Vec<String>| {
-        argv.iter().map(|argument| placeholder::fill(argument, &values)).collect()
+    let fill = |step: &BuildStep| {
+        Ok(BuildStep {
+            command: placeholder::fill_all(&step.command, &values)?,
+            env: placeholder::fill_values(&step.env, &values)?,
+        })
     };
     subject.variant.build.iter().map(fill).collect()
 }
 
+/// A step as one could type it.
+fn show(step: &BuildStep) -> String {
+    let quote = |value: &String| display(std::slice::from_ref(value));
+    let set: Vec<String> =
+        step.env.iter().map(|(name, value)| format!("{name}={} ", quote(value))).collect();
+    set.concat() + &display(&step.command)
+}
+
 /// SHA-256 over the commands, over what the tools say of their versions, and over path and content
 /// of every source. A link to a file is a source like any other.
-fn digest(source: &Path, commands: &[Vec<String>], tools: &str) -> io::Result<String> {
+fn digest(source: &Path, steps: &[BuildStep], tools: &str) -> io::Result<String> {
     let mut hash = Sha256::new();
     hash.update(tools.as_bytes());
     hash.update([0]);
-    for argv in commands {
-        hash.update(display(argv).as_bytes());
+    for step in steps {
+        hash.update(show(step).as_bytes());
         hash.update([0]);
     }
     let is_source = |file: &walkdir::DirEntry| {
@@ -195,85 +240,5 @@ fn digest(source: &Path, commands: &[Vec<String>], tools: &str) -> io::Result<St
     Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The last lines of a log, indented, for the error.
-fn excerpt(log: &Path) -> String {
-    const LINES: usize = 12;
-    let bytes = fs::read(log).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    let lines: Vec<&str> = text.lines().collect();
-    let last = &lines[lines.len().saturating_sub(LINES)..];
-    last.iter().map(|line| format!("\n    {line}")).collect()
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use wirebench_schema::scenario::Scenario;
-
-    struct Fixture {
-        folder: tempfile::TempDir,
-        subject: Subject,
-        stop: AtomicBool,
-    }
-
-    fn fixture(command: &[&str]) -> Fixture {
-        let folder = tempfile::tempdir().unwrap();
-        let project = crate::project::Project::without_entries(&folder.path().join("state"));
-        let mut subject = Subject::own("x {port}", &[Scenario::Hello], &[], &project).unwrap();
-        subject.source = folder.path().join("source");
-        fs::create_dir(&subject.source).unwrap();
-        fs::write(subject.source.join("main"), "1").unwrap();
-        subject.variant.build = vec![command.iter().map(|&word| word.to_owned()).collect()];
-        Fixture { folder, subject, stop: AtomicBool::new(false) }
-    }
-
-    #[test]
-    fn only_a_change_of_sources_or_commands_builds_again() {
-        let mut fixture = fixture(&["cp", "main", "{build}/out"]);
-        let once = |fixture: &Fixture| build(&fixture.subject, false, &fixture.stop).unwrap();
-        assert_eq!(once(&fixture), Built::Made);
-        assert_eq!(once(&fixture), Built::UpToDate);
-        fs::write(fixture.folder.path().join("source/main"), "2").unwrap();
-        assert_eq!(once(&fixture), Built::Made);
-        assert_eq!(fs::read_to_string(fixture.subject.build.join("out")).unwrap(), "2");
-        fixture.subject.variant.build[0].insert(1, "-v".into());
-        assert_eq!(once(&fixture), Built::Made);
-        fs::create_dir(fixture.subject.source.join("target")).unwrap();
-        fs::write(fixture.subject.source.join("target/x"), "").unwrap();
-        assert_eq!(once(&fixture), Built::UpToDate);
-        assert_eq!(build(&fixture.subject, true, &fixture.stop).unwrap(), Built::Made);
-    }
-
-    #[test]
-    fn a_build_without_a_program_is_an_error_and_a_lost_program_is_built_again() {
-        let mut fixture = fixture(&["cp", "main", "{build}/out"]);
-        fixture.subject.variant.run.command[0] = "{build}/server".into();
-        let message = build(&fixture.subject, false, &fixture.stop).unwrap_err().to_string();
-        assert!(message.contains("made no program"), "{message}");
-        fixture.subject.variant.run.command[0] = "{build}/out".into();
-        assert_eq!(build(&fixture.subject, false, &fixture.stop).unwrap(), Built::Made);
-        fs::remove_file(fixture.subject.build.join("out")).unwrap();
-        assert_eq!(build(&fixture.subject, false, &fixture.stop).unwrap(), Built::Made);
-    }
-
-    #[test]
-    fn a_wait_for_another_build_ends_with_a_signal() {
-        let fixture = fixture(&["cp", "main", "{build}/out"]);
-        fs::create_dir_all(&fixture.subject.build).unwrap();
-        let lock = File::create(fixture.subject.build.join("lock")).unwrap();
-        lock.lock().unwrap();
-        fixture.stop.store(true, Ordering::Relaxed);
-        let error = build(&fixture.subject, false, &fixture.stop).unwrap_err();
-        assert_eq!(error.to_string(), "interrupted");
-    }
-
-    #[test]
-    fn a_failed_step_shows_its_last_lines_and_is_tried_again() {
-        let fixture = fixture(&["ls", "no-such-file"]);
-        for _ in 0..2 {
-            let message = build(&fixture.subject, false, &fixture.stop).unwrap_err().to_string();
-            assert!(message.contains("no-such-file") && message.contains("build.log"), "{message}");
-            assert!(message.lines().count() > 1, "{message}");
-        }
-    }
-}
+mod tests;

@@ -6,6 +6,7 @@ use rustix::{
     process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open},
 };
 use std::{
+    collections::BTreeMap,
     fs::File,
     io::{self, Read, Seek, SeekFrom, Write},
     os::unix::process::CommandExt,
@@ -66,6 +67,9 @@ pub enum CommandError {
 /// The variable by which everything that a job started is found when the job must end early.
 const MARK: &str = "WIREBENCH_JOB";
 
+/// No variables beyond the inherited ones.
+pub const NO_ENV: &BTreeMap<String, String> = &BTreeMap::new();
+
 /// A program to be run.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
@@ -73,6 +77,8 @@ pub struct Job<'a> {
     pub argv: &'a [String],
     /// Its working folder.
     pub folder: &'a Path,
+    /// Environment variables beyond the inherited ones.
+    pub env: &'a BTreeMap<String, String>,
     /// How long it may take.
     pub timeout: Duration,
 }
@@ -83,6 +89,7 @@ impl Job<'_> {
         command
             .args(&self.argv[1..])
             .current_dir(self.folder)
+            .envs(self.env)
             .stdin(Stdio::null())
             .process_group(0);
         command
@@ -127,7 +134,7 @@ impl Job<'_> {
     /// a password. It has no time limit, and a Ctrl-C at the terminal reaches it directly.
     pub fn foreground(&self) -> Result<ExitStatus, CommandError> {
         let mut command = Command::new(&self.argv[0]);
-        command.args(&self.argv[1..]).current_dir(self.folder);
+        command.args(&self.argv[1..]).current_dir(self.folder).envs(self.env);
         command.status().map_err(|error| self.error(error))
     }
 
@@ -213,7 +220,8 @@ mod tests {
 
     fn job<T>(argv: &[&str], run: impl FnOnce(Job<'_>) -> T) -> T {
         let argv: Vec<String> = argv.iter().map(|&word| word.to_owned()).collect();
-        run(Job { argv: &argv, folder: Path::new("/"), timeout: Duration::from_secs(30) })
+        let (folder, timeout) = (Path::new("/"), Duration::from_secs(30));
+        run(Job { argv: &argv, folder, env: NO_ENV, timeout })
     }
 
     #[test]
@@ -242,7 +250,8 @@ mod tests {
     fn a_program_that_takes_too_long_is_killed() {
         let stop = AtomicBool::new(false);
         let argv = ["sleep".to_owned(), "60".to_owned()];
-        let job = Job { argv: &argv, folder: Path::new("/"), timeout: Duration::from_millis(50) };
+        let timeout = Duration::from_millis(50);
+        let job = Job { argv: &argv, folder: Path::new("/"), env: NO_ENV, timeout };
         assert!(matches!(job.output(&stop), Err(CommandError::Timeout { .. })));
         stop.store(true, Ordering::Relaxed);
         assert!(matches!(job.output(&stop), Err(CommandError::Interrupted)));
@@ -253,7 +262,7 @@ mod tests {
         let sleeper = ["sleep", "7391"];
         let wait = ["sh", "-c", "setsid --fork sleep 7391; sleep 60"].map(str::to_owned);
         let timeout = Duration::from_millis(300);
-        let job = Job { argv: &wait, folder: Path::new("/"), timeout };
+        let job = Job { argv: &wait, folder: Path::new("/"), env: NO_ENV, timeout };
         assert!(matches!(job.output(&AtomicBool::new(false)), Err(CommandError::Timeout { .. })));
         let all = procfs::process::all_processes().unwrap().flatten();
         let left = all.filter(|p| p.cmdline().is_ok_and(|words| words == sleeper)).count();

@@ -180,6 +180,14 @@ fn packages(setup: &Setup) -> Vec<Finding> {
             remedy: Some("wirebench setup".to_owned()),
         });
     }
+    for fetch in &setup.fetches {
+        findings.push(Finding {
+            name: "registries",
+            state: State::Missing,
+            text: format!("missing for some entries: {}", fetch.what),
+            remedy: Some("wirebench setup".to_owned()),
+        });
+    }
     for (variant, reason) in &setup.out_of_reach {
         findings.push(Finding {
             name: "entry",

@@ -3,7 +3,11 @@
 use std::{collections::BTreeMap, fs, path::Path, sync::atomic::AtomicBool, time::Duration};
 use wirebench_schema::environment::Environment;
 
-use crate::{command::Job, requirement::kernel_release, topology};
+use crate::{
+    command::{Job, NO_ENV},
+    requirement::kernel_release,
+    topology,
+};
 
 /// Kernel settings that change what a network server can do.
 pub const SYSCTLS: [&str; 8] = [
@@ -95,7 +99,8 @@ pub fn load_average_1m() -> f64 {
 /// The revision of the checkout, with `-dirty` when a tracked file differs from it.
 fn revision(root: &Path) -> Option<String> {
     let argv = ["git", "describe", "--always", "--dirty", "--abbrev=12"].map(str::to_owned);
-    let job = Job { argv: &argv, folder: root, timeout: Duration::from_secs(20) };
+    let timeout = Duration::from_secs(20);
+    let job = Job { argv: &argv, folder: root, env: NO_ENV, timeout };
     let output = job.output(&AtomicBool::new(false)).ok()?;
     output.status.success().then(|| output.text.trim().to_owned())
 }

@@ -5,6 +5,7 @@
 //! the journal.
 #![forbid(unsafe_code)]
 
+pub mod attempts;
 pub mod build;
 pub mod command;
 pub mod cost;

@@ -1,10 +1,20 @@
-//! Whether what an entry needs is there, and what brings it if not.
+//! Whether what an entry needs is there, and what brings it if not. It looks and changes nothing;
+//! `setup` brings things.
 
-use std::{collections::BTreeSet, path::Path, sync::atomic::AtomicBool, time::Duration};
-use wirebench_schema::entry::{Need, Requirement};
+mod probe;
+
+pub use probe::{ProbeIoUring, Prober, kernel_release};
+
+use std::{collections::BTreeSet, path::PathBuf};
+use wirebench_schema::{
+    argv::display,
+    entry::{Mechanism, Need, Requirement},
+    placeholder,
+};
 
 use crate::{
-    command::{Job, exists},
+    attempts::{Attempt, package_key},
+    command::exists,
     subject::{Origin, Subject},
 };
 
@@ -19,12 +29,37 @@ pub enum Availability {
         missing: Vec<String>,
         /// The Debian packages that bring it.
         packages: BTreeSet<String>,
+        /// The commands that bring it.
+        fetches: Vec<Fetch>,
+        /// Other ways to it.
+        hints: Vec<String>,
     },
-    /// Something is missing that no package brings.
+    /// Something is missing that setup cannot bring, or could not.
     NotAvailable {
-        /// What is missing, each as a clause.
-        missing: Vec<String>,
+        /// Why, as a sentence without its full stop.
+        reason: String,
     },
+}
+
+/// A command that brings something from an ecosystem's registry.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Fetch {
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// The entry's folder, in which it runs.
+    pub folder: PathBuf,
+    /// The folder of the entry's build, which must be there.
+    pub build: PathBuf,
+    /// What it brings.
+    pub what: String,
+}
+
+impl Fetch {
+    /// The command as one could type it, which is also the name of its attempts.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        display(&self.argv)
+    }
 }
 
 impl Availability {
@@ -33,127 +68,154 @@ impl Availability {
     pub fn reason(&self) -> Option<String> {
         match self {
             Self::Ready => None,
-            Self::NeedsSetup { missing, packages } => {
-                let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
-                let (missing, packages) = (missing.join(", "), packages.join(" "));
-                Some(format!("{missing}; `wirebench setup` installs {packages}"))
+            Self::NeedsSetup { missing, packages, fetches, hints } => {
+                let mut does = Vec::new();
+                if !packages.is_empty() {
+                    let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
+                    does.push(format!("installs {}", packages.join(" ")));
+                }
+                does.extend(fetches.iter().map(|fetch| format!("runs `{}`", fetch.shown())));
+                let does = format!("`wirebench setup` {}", does.join(" and "));
+                let clauses = [vec![missing.join(", "), does], hints.clone()].concat();
+                Some(clauses.join("; "))
             }
-            Self::NotAvailable { missing } => Some(missing.join(", ")),
+            Self::NotAvailable { reason } => Some(reason.clone()),
         }
     }
 }
 
-/// Tells whether rings can be set up, or why not; the runner does not know how the kernel is asked.
-pub type ProbeIoUring = fn() -> Result<(), String>;
-
-/// Looks at everything that `subject` needs.
-#[must_use]
-pub fn availability(subject: &Subject, probe_io_uring: ProbeIoUring) -> Availability {
-    let mut missing = Vec::new();
-    let mut packages = BTreeSet::new();
-    let mut all_have_packages = exists("apt-get");
-    let builtin_ring = Requirement { need: Need::IoUring, debian: Vec::new() };
-    let declares_ring = subject.variant.mechanism == wirebench_schema::entry::Mechanism::IoUring;
-    let builtin = (subject.origin == Origin::Builtin && declares_ring).then_some(&builtin_ring);
-    for requirement in subject.variant.requires.iter().chain(builtin) {
-        if let Some(reason) = lacks(&requirement.need, probe_io_uring) {
-            missing.push(reason);
-            packages.extend(requirement.debian.iter().cloned());
-            all_have_packages &= !requirement.debian.is_empty();
+impl Prober<'_> {
+    /// Looks at everything that `subject` needs, in the order in which the entry names it.
+    ///
+    /// What only another program can tell is asked only when all before it is there: without the
+    /// program the answer would mean nothing. The packages of what was not asked are installed
+    /// along with the others, so that one call of the installer is enough.
+    #[must_use]
+    pub fn availability(&self, subject: &Subject) -> Availability {
+        if let Some(reason) = subject.broken() {
+            return Availability::NotAvailable { reason: reason.to_owned() };
+        }
+        let ring = Requirement { need: Need::IoUring, debian: vec![], fetch: None, hint: None };
+        let needs_ring =
+            subject.origin == Origin::Builtin && subject.variant.mechanism == Mechanism::IoUring;
+        let mut lacks = Lacks::default();
+        for requirement in subject.variant.requires.iter().chain(needs_ring.then_some(&ring)) {
+            if asks_others(&requirement.need) && !lacks.missing.is_empty() {
+                lacks.packages.extend(requirement.debian.iter().cloned());
+            } else if let Err(missing) = self.look(&requirement.need, subject) {
+                self.add(&mut lacks, requirement, missing, subject);
+            }
+        }
+        let Lacks { missing, packages, fetches, hints, beyond_reach } = lacks;
+        if !beyond_reach.is_empty() {
+            Availability::NotAvailable { reason: beyond_reach.join(", ") }
+        } else if missing.is_empty() {
+            Availability::Ready
+        } else {
+            Availability::NeedsSetup { missing, packages, fetches, hints }
         }
     }
-    match (missing.is_empty(), all_have_packages) {
-        (true, _) => Availability::Ready,
-        (false, true) => Availability::NeedsSetup { missing, packages },
-        (false, false) => Availability::NotAvailable { missing },
+
+    /// Adds something that is missing to what is known: with its remedy, or why there is none.
+    fn add(
+        &self,
+        lacks: &mut Lacks,
+        requirement: &Requirement,
+        missing: String,
+        subject: &Subject,
+    ) {
+        let hint = requirement.hint.iter().cloned();
+        match self.remedy(requirement, subject) {
+            Ok(Remedy::Packages) => lacks.packages.extend(requirement.debian.iter().cloned()),
+            Ok(Remedy::Fetch(fetch)) => lacks.fetches.push(fetch),
+            Err(why) => {
+                let clauses = [missing.clone()].into_iter().chain(why).chain(hint.clone());
+                lacks.beyond_reach.push(clauses.collect::<Vec<_>>().join("; "));
+            }
+        }
+        lacks.missing.push(missing);
+        lacks.hints.extend(hint);
+    }
+
+    /// What setup would do for a requirement that is missing. An error says why nothing, if there
+    /// is more to say than that nothing brings it.
+    fn remedy(
+        &self,
+        requirement: &Requirement,
+        subject: &Subject,
+    ) -> Result<Remedy, Option<String>> {
+        let Some(fetch) = &requirement.fetch else {
+            if requirement.debian.is_empty() {
+                return Err(None);
+            }
+            if !exists("apt-get") {
+                let packages = requirement.debian.join(" ");
+                return Err(Some(format!("Debian has it in {packages}, and this is no Debian")));
+            }
+            let failed = requirement
+                .debian
+                .iter()
+                .find_map(|package| Some((package, self.attempts.failure(&package_key(package))?)));
+            return match failed {
+                None => Ok(Remedy::Packages),
+                Some((package, Attempt { date, said })) => {
+                    Err(Some(format!("the Debian package {package} was tried on {date}: {said}")))
+                }
+            };
+        };
+        let argv = placeholder::fill_all(fetch, &subject.build_values());
+        let fetch = Fetch {
+            argv: argv.map_err(|error| Some(error.to_string()))?,
+            folder: subject.source.clone(),
+            build: subject.build.clone(),
+            what: name(&requirement.need),
+        };
+        match self.attempts.failure(&fetch.shown()) {
+            None => Ok(Remedy::Fetch(fetch)),
+            Some(Attempt { date, said }) => {
+                Err(Some(format!("`{}` failed on {date}: {said}", fetch.shown())))
+            }
+        }
     }
 }
 
-/// What is missing for `need`, as a clause, or nothing.
-fn lacks(need: &Need, probe_io_uring: ProbeIoUring) -> Option<String> {
+/// What has been found missing so far.
+#[derive(Default)]
+struct Lacks {
+    missing: Vec<String>,
+    packages: BTreeSet<String>,
+    fetches: Vec<Fetch>,
+    hints: Vec<String>,
+    /// Missing, with the reason why setup does not bring it.
+    beyond_reach: Vec<String>,
+}
+
+enum Remedy {
+    /// The requirement's Debian packages.
+    Packages,
+    /// The requirement's command.
+    Fetch(Fetch),
+}
+
+/// Whether another program is asked, which may itself be missing.
+const fn asks_others(need: &Need) -> bool {
     match need {
-        Need::Command(name) => (!exists(name)).then(|| format!("the program `{name}` is missing")),
-        Need::Header(name) => {
-            (!has_header(name)).then(|| format!("the header <{name}> is missing"))
-        }
-        Need::PkgConfig(package) => (!has_package(package))
-            .then(|| format!("the pkg-config package `{package}` is missing")),
-        Need::Kernel { major, minor } => {
-            let release = kernel_release();
-            (parse_release(&release) < Some((*major, *minor)))
-                .then(|| format!("Linux {major}.{minor} or later is needed, this is {release}"))
-        }
-        Need::IoUring => probe_io_uring().err(),
+        Need::Header(_) | Need::PkgConfig(_) | Need::Probe { .. } => true,
+        Need::Command(_) | Need::Kernel { .. } | Need::IoUring => false,
     }
 }
 
-/// The kernel's release, such as `6.18.4`.
-#[must_use]
-pub fn kernel_release() -> String {
-    rustix::system::uname().release().to_string_lossy().into_owned()
-}
-
-fn parse_release(release: &str) -> Option<(u32, u32)> {
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit());
-    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
-}
-
-/// Asks the compiler, which alone knows where it looks.
-fn has_header(name: &str) -> bool {
-    let compiler = if exists("c++") { ("c++", "c++") } else { ("cc", "c") };
-    let argv = [compiler.0, "-E", "-x", compiler.1, "-"].map(str::to_owned);
-    let source = format!("#if !__has_include(<{name}>)\n#error missing\n#endif\n");
-    succeeds(&argv, Some(&source))
-}
-
-fn has_package(package: &str) -> bool {
-    succeeds(&["pkg-config", "--exists", package].map(str::to_owned), None)
-}
-
-fn succeeds(argv: &[String], input: Option<&str>) -> bool {
-    let job = Job { argv, folder: Path::new("/"), timeout: Duration::from_secs(20) };
-    let stop = AtomicBool::new(false);
-    job.feed(input.unwrap_or_default(), &stop).is_ok_and(|status| status.success())
+/// A need's name in a sentence.
+fn name(need: &Need) -> String {
+    match need {
+        Need::Command(name) => format!("the program `{name}`"),
+        Need::Header(name) => format!("the header <{name}>"),
+        Need::PkgConfig(package) => format!("the pkg-config package `{package}`"),
+        Need::Kernel { major, minor } => format!("Linux {major}.{minor} or later"),
+        Need::IoUring => "io_uring".to_owned(),
+        Need::Probe { what, .. } => what.clone(),
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use wirebench_schema::scenario::Scenario;
-
-    fn subject(requires: Vec<Requirement>) -> Subject {
-        let project = crate::project::Project::without_entries(Path::new("/nowhere"));
-        let mut subject = Subject::own("x {port}", &[Scenario::Hello], &[], &project).unwrap();
-        subject.variant.requires = requires;
-        subject
-    }
-
-    fn requirement(need: Need, debian: &[&str]) -> Requirement {
-        Requirement { need, debian: debian.iter().map(|&name| name.to_owned()).collect() }
-    }
-
-    #[test]
-    fn what_a_package_brings_needs_setup_and_what_none_brings_is_not_available() {
-        let there = requirement(Need::Command("cat".into()), &["coreutils"]);
-        let none = requirement(Need::Command("no-such-program".into()), &[]);
-        let look = |requires| availability(&subject(requires), || Err("no ring".to_owned()));
-        assert_eq!(look(vec![there.clone()]), Availability::Ready);
-        let answer = look(vec![there, none]);
-        assert_eq!(answer.reason().unwrap(), "the program `no-such-program` is missing");
-        let answer = look(vec![requirement(Need::IoUring, &[])]);
-        assert_eq!(answer.reason().unwrap(), "no ring");
-        if exists("apt-get") {
-            let some = requirement(Need::Command("no-such-program".into()), &["some-package"]);
-            let reason = look(vec![some]).reason().unwrap();
-            assert!(reason.contains("`wirebench setup` installs some-package"), "{reason}");
-        }
-    }
-
-    #[test]
-    fn kernels_are_compared_by_their_numbers() {
-        assert_eq!(parse_release("6.18.44-fc"), Some((6, 18)));
-        assert!(lacks(&Need::Kernel { major: 2, minor: 6 }, || Ok(())).is_none());
-        let reason = lacks(&Need::Kernel { major: 999, minor: 0 }, || Ok(())).unwrap();
-        assert!(reason.starts_with("Linux 999.0 or later"), "{reason}");
-    }
-}
+mod tests;

@@ -27,6 +27,12 @@ pub enum Origin {
     Builtin,
     /// A command line; nothing is declared about it.
     Own,
+    /// A folder below `entries/` whose description cannot be used. It stands in the list with the
+    /// reason, and keeps nobody from the others.
+    Broken {
+        /// What is wrong, beginning with the file.
+        reason: String,
+    },
 }
 
 /// One thing that can be measured.
@@ -52,7 +58,48 @@ impl Subject {
     /// The event mechanism that it declares.
     #[must_use]
     pub fn declared_mechanism(&self) -> Option<Mechanism> {
-        (self.origin != Origin::Own).then_some(self.variant.mechanism)
+        self.is_described().then_some(self.variant.mechanism)
+    }
+
+    /// Whether somebody has said what it is, in a form that can be used.
+    #[must_use]
+    pub const fn is_described(&self) -> bool {
+        match self.origin {
+            Origin::Entry { .. } | Origin::Builtin => true,
+            Origin::Own | Origin::Broken { .. } => false,
+        }
+    }
+
+    /// What is wrong with its description, if it cannot be used.
+    #[must_use]
+    pub fn broken(&self) -> Option<&str> {
+        match &self.origin {
+            Origin::Broken { reason } => Some(reason),
+            Origin::Entry { .. } | Origin::Builtin | Origin::Own => None,
+        }
+    }
+
+    /// What stands for the entry in `folder` whose description is wrong. Its name is made of the
+    /// folder's, with `_` for whatever has no place in a name.
+    #[must_use]
+    pub fn with_wrong_description(
+        (language, name): (&str, &str),
+        folder: &Path,
+        reason: String,
+        project: &Project,
+    ) -> Option<Self> {
+        let word = |text: &str| safe_word(text).trim_start_matches('.').to_owned();
+        let id = VariantId::new(&format!("{}/{}", word(language), word(name)), None).ok()?;
+        let variant = plain_variant(id, vec!["false".to_owned()], Ready::Line);
+        Some(Self {
+            title: "An entry that cannot be used".to_owned(),
+            description: String::new(),
+            url: None,
+            source: folder.to_owned(),
+            build: project.build_folder(&variant.id),
+            origin: Origin::Broken { reason },
+            variant,
+        })
     }
 
     /// The workers to ask it for, when `asked` are wanted.
@@ -74,7 +121,7 @@ impl Subject {
     /// What the journal says of it.
     #[must_use]
     pub fn describe(&self, versions: BTreeMap<String, String>) -> Described {
-        let declared = self.origin != Origin::Own;
+        let declared = self.is_described();
         Described {
             variant: self.variant.id.clone(),
             title: self.title.clone(),
@@ -82,7 +129,7 @@ impl Subject {
             model: declared.then_some(self.variant.model),
             mechanism: declared.then_some(self.variant.mechanism),
             sharing: declared.then_some(self.variant.sharing),
-            skips: self.variant.skips.clone(),
+            skips: self.variant.caveats(),
             versions,
         }
     }
@@ -166,11 +213,16 @@ fn split(line: &str) -> Result<Vec<String>, String> {
     Ok(command)
 }
 
+/// `text` with `_` for each character that has no place in a name.
+fn safe_word(text: &str) -> String {
+    let safe = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
+    text.chars().map(safe).collect()
+}
+
 /// `own/PROGRAM`, with a number behind when that is taken.
 fn own_id(program: &str, taken: &[VariantId]) -> Result<VariantId, String> {
     let stem = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
-    let safe = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
-    let stem: String = stem.chars().map(safe).collect();
+    let stem = safe_word(&stem);
     let stem = stem.trim_start_matches('.');
     for number in 1..=taken.len() + 1 {
         let suffix = if number == 1 { String::new() } else { format!("-{number}") };
@@ -195,6 +247,7 @@ fn plain_variant(id: VariantId, command: Vec<String>, ready: Ready) -> Variant {
         skips: Vec::new(),
         known_issues: Vec::new(),
         max_workers: None,
+        deviations: Vec::new(),
         requires: Vec::new(),
         build: Vec::new(),
         run: RunCommand { command, ready, env: BTreeMap::new() },

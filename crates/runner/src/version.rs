@@ -8,7 +8,7 @@ use wirebench_schema::{
 };
 
 use crate::{
-    command::Job,
+    command::{Job, NO_ENV},
     subject::{Origin, Subject},
 };
 
@@ -20,6 +20,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 pub fn versions(subject: &Subject, stop: &AtomicBool) -> Result<BTreeMap<String, String>, String> {
     match &subject.origin {
         Origin::Own => Ok(BTreeMap::new()),
+        Origin::Broken { reason } => Err(reason.clone()),
         Origin::Builtin => {
             let version = env!("CARGO_PKG_VERSION").to_owned();
             Ok(BTreeMap::from([("wirebench".to_owned(), version)]))
@@ -59,7 +60,8 @@ fn read(
             let argv: Result<Vec<String>, _> =
                 command.iter().map(|argument| placeholder::fill(argument, &values)).collect();
             let argv = argv.map_err(|e| error(e.to_string()))?;
-            let job = Job { argv: &argv, folder: &subject.source, timeout: TIMEOUT };
+            let folder = &subject.source;
+            let job = Job { argv: &argv, folder, env: NO_ENV, timeout: TIMEOUT };
             job.output(stop).map_err(|e| error(e.to_string()))?.text
         }
     };

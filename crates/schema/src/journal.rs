@@ -158,6 +158,9 @@ pub struct Verified {
     pub passed: u32,
     /// Name and finding of each check that failed.
     pub failed: Vec<(String, String)>,
+    /// Checks that failed as the entry declares, each with the declared reason and what was seen.
+    #[serde(default)]
+    pub deviates: Vec<(String, String)>,
     /// Name and reason of each check that says nothing about this server.
     pub skipped: Vec<(String, String)>,
 }

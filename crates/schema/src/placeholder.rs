@@ -3,6 +3,8 @@
 //! A word in braces that is no placeholder is an error, so that a typing mistake never reaches a
 //! server. Braces around anything else are left alone.
 
+use std::collections::BTreeMap;
+
 /// The placeholders and what each becomes.
 pub const PLACEHOLDERS: [(&str, &str); 8] = [
     ("scenario", "what the server must do, for example hello"),
@@ -71,6 +73,22 @@ pub fn fill(argument: &str, values: &[(&str, String)]) -> Result<String, Placeho
         filled = filled.replace(&format!("{{{name}}}"), value);
     }
     Ok(filled)
+}
+
+/// Replaces the placeholders in every argument of a command.
+pub fn fill_all(
+    command: &[String],
+    values: &[(&str, String)],
+) -> Result<Vec<String>, PlaceholderError> {
+    command.iter().map(|argument| fill(argument, values)).collect()
+}
+
+/// Replaces the placeholders in the values of environment variables.
+pub fn fill_values(
+    env: &BTreeMap<String, String>,
+    values: &[(&str, String)],
+) -> Result<BTreeMap<String, String>, PlaceholderError> {
+    env.iter().map(|(name, value)| Ok((name.clone(), fill(value, values)?))).collect()
 }
 
 #[cfg(test)]

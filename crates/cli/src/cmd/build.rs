@@ -1,15 +1,13 @@
-//! `wirebench build`: builds what changed, and shows the compiler's last lines when it fails.
+//! `wirebench build`: builds what changed, several at once, and shows what the compiler complains
+//! of when one fails.
 
-use std::time::Instant;
-use wirebench_runner::{
-    build::{self, Built},
-    requirement::availability,
-};
+use wirebench_runner::{build::Freshness, requirement::Availability};
 
 use crate::{
-    context::{Context, PROBE_IO_URING},
+    building::{Manner, Telling, build_all},
+    context::Context,
     exit::Exit,
-    out,
+    out, value,
 };
 
 /// Arguments of `wirebench build`.
@@ -17,10 +15,13 @@ use crate::{
 pub(crate) struct Arguments {
     /// Entries, variants or languages; all without
     names: Vec<String>,
+    /// Builds at once [default: one for each CPU, and fewer when memory is short]
+    #[arg(short, long, value_name = "N", value_parser = value::jobs)]
+    jobs: Option<usize>,
     /// Build also what is up to date
     #[arg(long)]
     force: bool,
-    /// Fail also when something is missing for an entry
+    /// Fail also when an entry needs `wirebench setup`
     #[arg(long)]
     strict: bool,
 }
@@ -28,29 +29,26 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new()?;
     let mut exit = Exit::Fine;
-    for subject in context.select(&arguments.names)? {
-        let id = &subject.variant.id;
-        if let Some(reason) = availability(&subject, PROBE_IO_URING).reason() {
-            out::result(&format!("{id}: left out, {reason}"));
-            // Who names an entry wants it built.
-            if arguments.strict || !arguments.names.is_empty() {
-                exit = Exit::Failed;
-            }
+    let selected = context.select(&arguments.names)?;
+    let survey = context.prober().survey(&selected);
+    let mut there = Vec::new();
+    for (subject, availability) in selected.into_iter().zip(survey) {
+        let Some(reason) = availability.reason() else {
+            there.push(subject);
             continue;
+        };
+        out::result(&format!("{}: left out, {reason}", subject.variant.id));
+        let left_undone = matches!(availability, Availability::NeedsSetup { .. });
+        // Who names an entry wants it built, and what is broken is nobody's wish.
+        let wanted = !arguments.names.is_empty() || (arguments.strict && left_undone);
+        if wanted || subject.broken().is_some() {
+            exit = Exit::Failed;
         }
-        let began = Instant::now();
-        match build::build(&subject, arguments.force, context.interrupt.flag()) {
-            Ok(Built::Nothing) => out::result(&format!("{id}: nothing to build")),
-            Ok(Built::UpToDate) => out::result(&format!("{id}: up to date")),
-            Ok(Built::Made) => {
-                out::result(&format!("{id}: built in {:.1} s", began.elapsed().as_secs_f64()));
-            }
-            Err(_) if context.interrupt.exit().is_some() => break,
-            Err(error) => {
-                out::error(&format!("{id}: {error}"));
-                exit = Exit::Failed;
-            }
-        }
+    }
+    let freshness = if arguments.force { Freshness::Anew } else { Freshness::Stamped };
+    let manner = Manner { freshness, jobs: arguments.jobs, telling: Telling::All };
+    if !build_all(&context, &there, manner).is_empty() {
+        exit = Exit::Failed;
     }
     Ok(context.interrupt.exit().unwrap_or(exit))
 }

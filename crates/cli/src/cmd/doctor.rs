@@ -6,11 +6,7 @@ use wirebench_runner::{
     setup::Setup,
 };
 
-use crate::{
-    context::{Context, PROBE_IO_URING},
-    exit::Exit,
-    out,
-};
+use crate::{context::Context, exit::Exit, out};
 
 /// Arguments of `wirebench doctor`.
 #[derive(Debug, clap::Args)]
@@ -18,8 +14,8 @@ pub(crate) struct Arguments {}
 
 pub(crate) fn run(_: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new()?;
-    let setup = Setup::find(&context.subjects()?, PROBE_IO_URING);
-    for finding in examine_here(PROBE_IO_URING(), &setup) {
+    let setup = Setup::find(&context.subjects()?, &context.prober());
+    for finding in examine_here(wirebench_nullserver::probe_io_uring(), &setup) {
         let state = match finding.state {
             State::Fine => "fine",
             State::Unwise => "unwise",

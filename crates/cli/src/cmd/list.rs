@@ -1,59 +1,177 @@
 //! `wirebench list`: every variant, what it is, and whether it can be built here.
 
+use serde_json::{Value, json};
+use std::{collections::BTreeSet, fmt::Write};
 use wirebench_report::table::{Style, new_table};
-use wirebench_runner::{requirement::availability, subject::Subject};
-use wirebench_schema::argv::display;
+use wirebench_runner::{requirement::Availability, subject::Subject};
+use wirebench_schema::{argv::display, scenario::Scenario};
 
-use crate::{context::Context, context::PROBE_IO_URING, exit::Exit, out};
+use crate::{context::Context, exit::Exit, out};
 
 /// Arguments of `wirebench list`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Entries such as `c/epoll`, variants such as `cpp/boost-asio:prefork`, or languages such as
-    /// `go/`; all without
+    /// `go/`; all without. One entry alone is shown with all that it declares
     names: Vec<String>,
     /// Write a Markdown table
     #[arg(long, conflicts_with = "details")]
     markdown: bool,
+    /// Write JSON with all that each entry declares
+    #[arg(long, conflicts_with_all = ["details", "markdown"])]
+    json: bool,
     /// Say everything that each entry declares
-    #[arg(long)]
+    #[arg(short = 'v', long)]
     details: bool,
 }
+
+/// A variant and whether it can be built here.
+type Row = (Subject, Availability);
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new()?;
     let subjects = context.select(&arguments.names)?;
-    if arguments.details {
-        subjects.iter().for_each(|subject| out::result(&details(subject)));
-        return Ok(Exit::Fine);
-    }
-    let style = if arguments.markdown { Style::Markdown } else { Style::Text };
-    let head = ["entry", "class", "model", "mechanism", "sharing", "scenarios", "here"];
-    let mut table = new_table(style, &head);
-    for subject in &subjects {
-        table.add_row(cells(subject));
-    }
-    out::result(&table.to_string());
-    Ok(Exit::Fine)
+    let survey = context.prober().survey(&subjects);
+    let rows: Vec<Row> = subjects.into_iter().zip(survey).collect();
+    let text = if arguments.json {
+        serde_json::to_string_pretty(&rows.iter().map(in_json).collect::<Vec<_>>())?
+    } else if arguments.markdown {
+        in_markdown(&rows)
+    } else if arguments.details || is_one_entry(&arguments.names) {
+        rows.iter().map(details).collect::<Vec<_>>().join("\n")
+    } else {
+        in_groups(&rows)
+    };
+    out::result(&text);
+    Ok(context.interrupt.exit().unwrap_or(Exit::Fine))
 }
 
-fn cells(subject: &Subject) -> Vec<String> {
+fn is_one_entry(names: &[String]) -> bool {
+    matches!(names, [name] if !name.ends_with('/'))
+}
+
+const fn state(availability: &Availability) -> &'static str {
+    match availability {
+        Availability::Ready => "ready",
+        Availability::NeedsSetup { .. } => "needs setup",
+        Availability::NotAvailable { .. } => "not available",
+    }
+}
+
+fn scenarios(subject: &Subject) -> String {
+    let scenarios = &subject.variant.scenarios;
+    if scenarios.len() == Scenario::ALL.len() {
+        return "all".to_owned();
+    }
+    scenarios.iter().map(|scenario| scenario.name()).collect::<Vec<_>>().join(" ")
+}
+
+/// Rows below the names of their languages, and below them why something cannot be built.
+fn in_groups(rows: &[Row]) -> String {
+    let mut text = String::new();
+    let same_language = |(one, _): &Row, (other, _): &Row| language(one) == language(other);
+    for group in rows.chunk_by(same_language) {
+        let _ = writeln!(text, "{}", language(&group[0].0));
+        let cells: Vec<[String; 5]> = group.iter().map(row).collect();
+        let width = |column: usize| cells.iter().map(|row| row[column].len()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..5).map(width).collect();
+        for ((index, row), cells) in (1..).zip(group).zip(&cells) {
+            let cells = cells.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}"));
+            let _ = writeln!(text, "  {}", cells.collect::<Vec<_>>().join("  ").trim_end());
+            // Variants that lack the same say so once.
+            let reason = row.1.reason();
+            let next = group.get(index);
+            let repeats = next.is_some_and(|next| {
+                next.1.reason() == reason && next.0.variant.id.entry() == row.0.variant.id.entry()
+            });
+            if let Some(reason) = reason.filter(|_| !repeats) {
+                let _ = writeln!(text, "      {reason}");
+            }
+        }
+        text.push('\n');
+    }
+    text + &totals(rows)
+}
+
+fn language(subject: &Subject) -> &str {
+    subject.variant.id.entry().split('/').next().unwrap_or_default()
+}
+
+fn row((subject, availability): &Row) -> [String; 5] {
     let variant = &subject.variant;
-    let scenarios: Vec<&str> = variant.scenarios.iter().map(|scenario| scenario.name()).collect();
-    let here = availability(subject, PROBE_IO_URING).reason().unwrap_or_else(|| "ready".to_owned());
-    vec![
+    let known = |text: String| if subject.is_described() { text } else { "-".to_owned() };
+    [
         variant.id.to_string(),
-        variant.class.to_string(),
-        variant.model.to_string(),
-        variant.mechanism.to_string(),
-        variant.sharing.to_string(),
-        scenarios.join(" "),
-        here,
+        state(availability).to_owned(),
+        known(scenarios(subject)),
+        known(variant.mechanism.to_string()),
+        known(variant.sharing.to_string()),
     ]
 }
 
+fn totals(rows: &[Row]) -> String {
+    let count = |name: &str| rows.iter().filter(|(_, it)| state(it) == name).count();
+    let entries: BTreeSet<&str> = rows.iter().map(|(it, _)| it.variant.id.entry()).collect();
+    let mut text =
+        format!("{} entries with {} variants: {} ready", entries.len(), rows.len(), count("ready"));
+    match count("needs setup") {
+        0 => {}
+        some => text += &format!(", {some} need `wirebench setup`"),
+    }
+    match count("not available") {
+        0 => {}
+        some => text += &format!(", {some} not available"),
+    }
+    text + "; `wirebench list ENTRY` shows all of one\n"
+}
+
+fn in_markdown(rows: &[Row]) -> String {
+    let head = ["entry", "class", "model", "mechanism", "sharing", "scenarios", "here"];
+    let mut table = new_table(Style::Markdown, &head);
+    for (subject, availability) in rows {
+        let variant = &subject.variant;
+        let here = match availability.reason() {
+            None => state(availability).to_owned(),
+            Some(reason) => format!("{}: {reason}", state(availability)),
+        };
+        table.add_row([
+            variant.id.to_string(),
+            variant.class.to_string(),
+            variant.model.to_string(),
+            variant.mechanism.to_string(),
+            variant.sharing.to_string(),
+            scenarios(subject),
+            here,
+        ]);
+    }
+    table.to_string()
+}
+
+fn in_json((subject, availability): &Row) -> Value {
+    let variant = &subject.variant;
+    json!({
+        "entry": variant.id.entry(),
+        "variant": variant.id.variant(),
+        "id": variant.id,
+        "title": subject.title,
+        "description": subject.description,
+        "note": variant.note,
+        "url": subject.url,
+        "class": variant.class,
+        "model": variant.model,
+        "mechanism": variant.mechanism,
+        "sharing": variant.sharing,
+        "scenarios": variant.scenarios,
+        "skips": variant.skips,
+        "known_issues": variant.known_issues,
+        "max_workers": variant.max_workers,
+        "state": state(availability),
+        "reason": availability.reason(),
+    })
+}
+
 /// Everything that an entry declares, a line each.
-fn details(subject: &Subject) -> String {
+fn details((subject, availability): &Row) -> String {
     let variant = &subject.variant;
     let mut lines = vec![format!("{}: {}", variant.id, subject.title)];
     let mut add = |name: &str, text: &str| {
@@ -64,15 +182,18 @@ fn details(subject: &Subject) -> String {
     add("what", &subject.description);
     add("variant", variant.note.as_deref().unwrap_or_default());
     add("home", subject.url.as_deref().unwrap_or_default());
-    let kinds = [variant.class.to_string(), variant.model.to_string()];
-    let kinds = format!("{}, {}, {}", kinds.join(", "), variant.mechanism, variant.sharing);
-    add("kind", &kinds);
-    let scenarios: Vec<&str> = variant.scenarios.iter().map(|scenario| scenario.name()).collect();
-    add("scenarios", &scenarios.join(", "));
-    add("leaves out", &variant.skips.join("; "));
-    add("known issues", &variant.known_issues.join("; "));
-    add("starts with", &display(&variant.run.command));
-    let reason = availability(subject, PROBE_IO_URING).reason();
-    add("here", reason.as_deref().unwrap_or("ready"));
+    if subject.is_described() {
+        let kinds = [variant.class.to_string(), variant.model.to_string()];
+        let kinds = format!("{}, {}, {}", kinds.join(", "), variant.mechanism, variant.sharing);
+        add("kind", &kinds);
+        let scenarios: Vec<&str> = variant.scenarios.iter().map(|it| it.name()).collect();
+        add("scenarios", &scenarios.join(", "));
+        variant.skips.iter().for_each(|skipped| add("leaves out", skipped));
+        variant.known_issues.iter().for_each(|issue| add("known issue", issue));
+        variant.build.iter().for_each(|step| add("built by", &display(&step.command)));
+        add("started by", &display(&variant.run.command));
+    }
+    add("here", state(availability));
+    add("", availability.reason().as_deref().unwrap_or_default());
     lines.join("\n") + "\n"
 }

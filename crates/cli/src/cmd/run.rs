@@ -28,7 +28,7 @@ use wirebench_schema::{
 };
 
 use crate::{
-    context::{Context, PROBE_IO_URING},
+    context::Context,
     exit::{Exit, usage},
     out,
     progress::{Reporter, Verbosity, show},
@@ -194,7 +194,7 @@ fn carry_out(
     for it in &missing {
         reporter.on(&Progress::Unavailable(it));
     }
-    let mut prepared = prepare(subjects, PROBE_IO_URING, stop, &mut reporter);
+    let mut prepared = prepare(subjects, &context.prober(), stop, &mut reporter);
     prepared.unavailable.splice(0..0, missing);
     if let Some(exit) = context.interrupt.exit() {
         reporter.finish();

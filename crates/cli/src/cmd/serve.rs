@@ -3,11 +3,15 @@
 
 use anyhow::Context as _;
 use std::time::Duration;
-use wirebench_runner::{build, launch::Request, measure::STOP_GRACE, requirement::availability};
+use wirebench_runner::{
+    build::{self, Freshness},
+    launch::Request,
+    measure::STOP_GRACE,
+};
 use wirebench_schema::scenario::{DEFAULT_TIMEOUT_MS, Protocol, Scenario};
 
 use crate::{
-    context::{Context, PROBE_IO_URING},
+    context::Context,
     exit::{Exit, usage},
     out, value,
 };
@@ -46,10 +50,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if arguments.workers == 0 {
         return Err(usage("0 workers serve nothing: give --workers at least 1"));
     }
-    if let Some(reason) = availability(subject, PROBE_IO_URING).reason() {
+    if let Some(reason) = context.prober().availability(subject).reason() {
         anyhow::bail!("{}: {reason}", subject.variant.id);
     }
-    build::build(subject, false, context.interrupt.flag())
+    build::build(subject, Freshness::Stamped, context.interrupt.flag(), &|| {})
         .with_context(|| format!("{} cannot be built", subject.variant.id))?;
     let request = Request {
         variant: &subject.variant,

@@ -1,15 +1,21 @@
-//! `wirebench setup`: installs the Debian packages that the entries need, all in one go.
+//! `wirebench setup`: installs the Debian packages that the entries need, all in one go, and then
+//! runs the commands by which entries fetch from the registries of their ecosystems.
 
 use anyhow::Context as _;
-use std::{path::Path, time::Duration};
-use wirebench_runner::{command::Job, setup::Setup};
+use std::{collections::BTreeSet, path::Path, time::Duration};
+use wirebench_runner::{
+    attempts::{Attempt, Attempts, package_key},
+    command::{Job, NO_ENV},
+    requirement::{Fetch, Prober},
+    setup::{FetchError, Privilege, Setup, fetch, install_commands, unknown_packages},
+    subject::Subject,
+};
 use wirebench_schema::argv::display;
 
-use crate::{
-    context::{Context, PROBE_IO_URING},
-    exit::Exit,
-    out,
-};
+use crate::{context::Context, exit::Exit, out};
+
+/// How often something that was brought may show that more is missing.
+const ROUNDS: usize = 8;
 
 /// Arguments of `wirebench setup`.
 #[derive(Debug, clap::Args)]
@@ -24,36 +30,176 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new()?;
     let subjects = context.select(&arguments.names)?;
-    let setup = Setup::find(&subjects, PROBE_IO_URING);
-    for (variant, missing) in &setup.out_of_reach {
-        out::note(&format!("{variant}: {missing}; no package that is known here brings it"));
+    if arguments.dry_run {
+        return Ok(show(&look(&context, &subjects)));
     }
-    let commands = setup.commands(rustix::process::geteuid().is_root());
-    if commands.is_empty() {
-        out::result("nothing to install");
-        return Ok(Exit::Fine);
-    }
-    for command in &commands {
-        out::result(&display(command));
-        if arguments.dry_run {
-            continue;
+    let mut work = Work {
+        context: &context,
+        attempts: Attempts::read(&context.project.state),
+        done: BTreeSet::new(),
+        failed: Vec::new(),
+    };
+    for _ in 0..ROUNDS {
+        let setup = look(&context, &subjects);
+        let packages: BTreeSet<String> =
+            setup.packages.iter().filter(|name| work.is_new(&package_key(name))).cloned().collect();
+        let fetches: Vec<&Fetch> =
+            setup.fetches.iter().filter(|fetch| work.is_new(&fetch.shown())).collect();
+        if packages.is_empty() && fetches.is_empty() {
+            break;
         }
-        // The installer speaks for itself, and sudo may ask for a password.
-        let job = Job { argv: command, folder: Path::new("/"), timeout: Duration::MAX };
-        let status = job.foreground()?;
+        // What needs a tool that comes with a package is looked at again behind the packages.
+        if packages.is_empty() {
+            work.fetch_all(&fetches)?;
+        } else {
+            work.install(packages)?;
+        }
         if let Some(exit) = context.interrupt.exit() {
             return Ok(exit);
         }
-        anyhow::ensure!(status.success(), "`{}` failed with {status}", display(command));
     }
-    if !arguments.dry_run {
-        let left = Setup::find(&context.select(&arguments.names)?, PROBE_IO_URING);
-        let left: Vec<&str> = left.packages.iter().map(String::as_str).collect();
-        if !left.is_empty() {
-            let left = left.join(" ");
-            return Err(anyhow::anyhow!(left)).context("installed, but the entries still miss");
-        }
-        out::result("installed");
+    work.note_what_did_not_help(&look(&context, &subjects))?;
+    if let Some(exit) = context.interrupt.exit() {
+        return Ok(exit);
     }
+    work.summarise(&subjects);
     Ok(Exit::Fine)
+}
+
+/// What is missing, whatever was tried before.
+fn look(context: &Context, subjects: &[Subject]) -> Setup {
+    let prober =
+        Prober::unprejudiced(wirebench_nullserver::probe_io_uring, context.interrupt.flag());
+    Setup::find(subjects, &prober)
+}
+
+fn privilege() -> Privilege {
+    if rustix::process::geteuid().is_root() { Privilege::Root } else { Privilege::Sudo }
+}
+
+fn show(setup: &Setup) -> Exit {
+    for (variant, reason) in &setup.out_of_reach {
+        out::note(&format!("{variant}: {reason}; setup cannot bring it"));
+    }
+    for command in install_commands(&setup.packages, privilege()) {
+        out::result(&display(&command));
+    }
+    for fetch in &setup.fetches {
+        out::result(&fetch.shown());
+    }
+    if setup.is_done() {
+        out::result("nothing to install");
+    }
+    Exit::Fine
+}
+
+/// What one setup has done so far.
+struct Work<'a> {
+    context: &'a Context,
+    attempts: Attempts,
+    /// Packages and commands that were tried.
+    done: BTreeSet<String>,
+    /// What failed, each as a line.
+    failed: Vec<String>,
+}
+
+impl Work<'_> {
+    fn is_new(&self, key: &str) -> bool {
+        !self.done.contains(key)
+    }
+
+    /// Writes down how an attempt ended.
+    fn record(&mut self, key: &str, said: Option<&str>) -> anyhow::Result<()> {
+        self.attempts
+            .record(key, said.map(Attempt::today))
+            .context("what failed cannot be written down in the state folder")
+    }
+
+    /// Installs all packages in one call of the installer, but those that it does not have.
+    fn install(&mut self, mut packages: BTreeSet<String>) -> anyhow::Result<()> {
+        let commands = install_commands(&packages, privilege());
+        self.done.extend(packages.iter().map(|name| package_key(name)));
+        let Some((update, _)) = commands.split_first() else { return Ok(()) };
+        self.installer(update)?;
+        if self.context.interrupt.exit().is_some() {
+            return Ok(());
+        }
+        for name in unknown_packages(&packages, self.context.interrupt.flag())? {
+            let said = "the installer has no such package";
+            self.record(&package_key(&name), Some(said))?;
+            self.failed.push(format!("package {name}: {said}"));
+            packages.remove(&name);
+        }
+        if let Some(install) = install_commands(&packages, privilege()).last() {
+            self.installer(install)?;
+        }
+        packages.iter().try_for_each(|name| self.record(&package_key(name), None))
+    }
+
+    fn installer(&self, command: &[String]) -> anyhow::Result<()> {
+        out::result(&display(command));
+        // The installer speaks for itself, and sudo may ask for a password.
+        let folder = Path::new("/");
+        let job = Job { argv: command, folder, env: NO_ENV, timeout: Duration::MAX };
+        let status = job.foreground()?;
+        let interrupted = self.context.interrupt.exit().is_some();
+        anyhow::ensure!(
+            status.success() || interrupted,
+            "`{}` failed with {status}",
+            display(command)
+        );
+        Ok(())
+    }
+
+    fn fetch_all(&mut self, fetches: &[&Fetch]) -> anyhow::Result<()> {
+        let flag = self.context.interrupt.flag();
+        for (number, it) in (1..).zip(fetches) {
+            let log = self.context.project.state.join(format!("setup/{}.log", self.done.len()));
+            let shown = it.shown();
+            out::result(&format!("[{number}/{}] {}: {shown}", fetches.len(), it.what));
+            self.done.insert(shown.clone());
+            match fetch(it, &log, flag) {
+                Ok(()) => self.record(&shown, None)?,
+                Err(FetchError::Failed(said)) => {
+                    let log = log.display();
+                    self.failed.push(format!("{}: `{shown}`: {said}; the log is {log}", it.what));
+                    self.record(&shown, Some(&said))?;
+                }
+                Err(FetchError::Interrupted) => return Ok(()),
+                Err(error @ FetchError::Io { .. }) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// What went well and changed nothing would be tried for ever; `list` shall say so.
+    fn note_what_did_not_help(&mut self, left: &Setup) -> anyhow::Result<()> {
+        let packages = left.packages.iter().map(|name| (package_key(name), name.as_str()));
+        let fetches = left.fetches.iter().map(|fetch| (fetch.shown(), fetch.what.as_str()));
+        let left: Vec<(String, String)> =
+            packages.chain(fetches).map(|(key, what)| (key, what.to_owned())).collect();
+        for (key, what) in left {
+            let failed = self.attempts.failure(&key).is_some();
+            if !failed && self.done.contains(&key) {
+                self.record(&key, Some("it went well and did not bring it"))?;
+                self.failed.push(format!("{what}: what should bring it went well and did not"));
+            }
+        }
+        Ok(())
+    }
+
+    fn summarise(&self, subjects: &[Subject]) {
+        let setup = Setup::find(subjects, &self.context.prober());
+        for failure in &self.failed {
+            out::note(&format!("failed: {failure}"));
+        }
+        for (variant, reason) in &setup.out_of_reach {
+            out::note(&format!("{variant}: {reason}"));
+        }
+        if self.done.is_empty() {
+            out::result("nothing to install");
+        }
+        let (ready, gone) = (setup.ready, setup.out_of_reach.len());
+        out::result(&format!("{ready} ready, {gone} not available"));
+    }
 }

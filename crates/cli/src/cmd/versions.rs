@@ -1,13 +1,9 @@
 //! `wirebench versions`: languages, frameworks and compilers of every entry that can be built here.
 
 use wirebench_report::table::{Style, new_table};
-use wirebench_runner::{requirement::availability, version};
+use wirebench_runner::version;
 
-use crate::{
-    context::{Context, PROBE_IO_URING},
-    exit::Exit,
-    out,
-};
+use crate::{context::Context, exit::Exit, out};
 
 /// Arguments of `wirebench versions`.
 #[derive(Debug, clap::Args)]
@@ -25,7 +21,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut table = new_table(style, &["entry", "versions"]);
     let mut exit = Exit::Fine;
     for subject in context.select(&arguments.names)? {
-        let text = match availability(&subject, PROBE_IO_URING).reason() {
+        let text = match context.prober().availability(&subject).reason() {
             Some(reason) => reason,
             None => match version::versions(&subject, context.interrupt.flag()) {
                 Ok(versions) => {

@@ -19,12 +19,21 @@ fn assert_refused(outcome: &Outcome, code: i32, parts: &[&str]) {
 }
 
 #[test]
-fn an_unknown_key_in_an_entry_is_named_with_its_file() {
-    let world = World::new().with_entry("c/x", &ENTRY.replace("skips", "skipz"));
+fn an_unknown_key_in_an_entry_is_named_with_its_file_and_stops_only_who_names_the_entry() {
+    let good = format!("{ENTRY}[[build]]\ncommand = [\"true\"]\n");
+    let world =
+        World::new().with_entry("c/x", &ENTRY.replace("skips", "skipz")).with_entry("c/y", &good);
+    let sentence = "c/x/entry.toml: line 9: unknown key `skipz`: did you mean `skips`?";
     for verb in ["list", "run", "verify", "build"] {
-        let parts = ["c/x/entry.toml: line 9: unknown key `skipz`: did you mean `skips`?"];
-        assert_refused(&world.wirebench(&[verb]), 2, &parts);
+        assert_refused(&world.wirebench(&[verb, "c/x"]), 2, &[sentence]);
+        assert_eq!(world.wirebench(&["list", "c/y"]).code, Some(0));
     }
+    let all = world.wirebench(&["list"]);
+    assert_eq!(all.code, Some(0), "{all:#?}");
+    assert!(all.stdout.contains("not available") && all.stdout.contains(sentence), "{all:#?}");
+    let all = world.wirebench(&["build"]);
+    assert_eq!(all.code, Some(1), "{all:#?}");
+    assert!(all.stdout.contains("c/y: built in") && all.stdout.contains(sentence), "{all:#?}");
 }
 
 #[test]

@@ -15,30 +15,78 @@ fn list_shows_every_entry_and_what_is_missing() {
     let world = World::new().with_entry("c/x", &format!("{ENTRY}{NEEDY}"));
     let text = stdout(&world, &["list"]);
     assert!(text.contains("builtin/epoll") && text.contains("builtin/io_uring"), "{text}");
-    assert!(
-        text.contains(
-            "the program `no-such-program` is missing; `wirebench setup` installs some-package"
-        ),
-        "{text}"
-    );
+    let reason =
+        "the program `no-such-program` is missing; `wirebench setup` installs some-package";
+    assert!(text.contains(reason) && text.contains("1 need `wirebench setup`"), "{text}");
     assert!(stdout(&world, &["list", "builtin/", "--markdown"]).starts_with("| entry"));
-    let text = stdout(&world, &["list", "c/x", "--details"]);
-    for part in ["c/x: A", "An example.", "raw, event-loop, epoll, prefork", "no-such-program"] {
-        assert!(text.contains(part), "{part} is missing in {text}");
+    for arguments in [&["list", "c/x"][..], &["list", "c/", "--details"]] {
+        let text = stdout(&world, arguments);
+        for part in ["c/x: A", "An example.", "raw, event-loop, epoll, prefork", reason] {
+            assert!(text.contains(part), "{part} is missing in {text}");
+        }
     }
+    let all: serde_json::Value =
+        serde_json::from_str(&stdout(&world, &["list", "--json"])).unwrap();
+    let it = all.as_array().unwrap().iter().find(|it| it["id"] == "c/x").unwrap();
+    assert_eq!((&it["state"], &it["reason"]), (&"needs setup".into(), &reason.into()));
 }
 
 #[test]
-fn setup_prints_what_it_would_install() {
+fn variants_that_lack_the_same_say_so_once() {
+    let variants = "[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n";
+    let world = World::new().with_entry("c/x", &format!("{ENTRY}{NEEDY}{variants}"));
+    let text = stdout(&world, &["list", "c/"]);
+    assert_eq!(text.matches("no-such-program").count(), 1, "{text}");
+    assert!(text.contains("1 entries with 2 variants"), "{text}");
+}
+
+#[test]
+fn setup_prints_what_it_would_do() {
     if !wirebench_runner::command::exists("apt-get") {
         // Without Debian's package manager there is nothing that setup could do, and `list` says
         // so.
         return;
     }
-    let world = World::new().with_entry("c/x", &format!("{ENTRY}{NEEDY}"));
+    let fetch = "[[requires]]\nprobe = [\"false\"]\nwhat = \"the package x\"\n\
+                 fetch = [\"fetcher\", \"x\"]\n";
+    let world = World::new()
+        .with_entry("c/x", &format!("{ENTRY}{NEEDY}"))
+        .with_entry("c/y", &format!("{ENTRY}{fetch}"));
     let text = stdout(&world, &["setup", "--dry-run"]);
     assert!(text.contains("apt-get install") && text.contains("some-package"), "{text}");
+    assert!(text.lines().any(|line| line == "fetcher x"), "{text}");
     assert!(stdout(&World::new(), &["setup", "--dry-run"]).contains("nothing to install"));
+}
+
+#[test]
+fn setup_fetches_what_is_missing_and_remembers_what_failed() {
+    let needs = |fetch: &str| {
+        format!(
+            "{ENTRY}[[requires]]\nprobe = [\"test\", \"-e\", \"{{build}}/there\"]\n\
+             what = \"the package x\"\nfetch = [\"sh\", \"-c\", \"{fetch}\"]\n\
+             hint = \"ask around\"\n"
+        )
+    };
+    let world = World::new()
+        .with_entry("c/brought", &needs("touch {build}/there"))
+        .with_entry("c/refused", &needs("echo first; echo no route >&2; exit 7"))
+        .with_entry("c/useless", &needs("true"));
+    let text = stdout(&world, &["list", "c/"]);
+    assert!(text.contains("3 need `wirebench setup`"), "{text}");
+    assert!(text.contains("`wirebench setup` runs `sh -c 'touch "), "{text}");
+    let outcome = world.wirebench(&["setup", "c/"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    assert!(outcome.stdout.contains("1 ready, 2 not available"), "{outcome:#?}");
+    assert!(outcome.stderr.contains("failed: the package x: `sh -c"), "{outcome:#?}");
+    let text = stdout(&world, &["list", "c/"]);
+    for part in ["1 ready, 2 not available", ": no route; ask around", ": it went well and did not"]
+    {
+        assert!(text.contains(part), "{part} is missing in {text}");
+    }
+    // Another setup tries again, and succeeds where the world has changed.
+    std::fs::write(world.folder.path().join("target/wirebench/build/c/refused/default/there"), "")
+        .unwrap();
+    assert!(stdout(&world, &["setup", "c/"]).contains("2 ready, 1 not available"));
 }
 
 #[test]
@@ -75,6 +123,34 @@ fn build_builds_once() {
     assert!(stdout(&world, &["build", "c/x"]).contains("c/x: built in"));
     assert_eq!(stdout(&world, &["build", "c/x"]), "c/x: up to date\n");
     assert!(stdout(&world, &["build", "c/x", "--force"]).contains("c/x: built in"));
+}
+
+#[test]
+fn a_build_that_fails_shows_its_errors_and_stops_no_other() {
+    let fails = "[[build]]\ncommand = [\"sh\", \"-c\", \"echo x.c: error: no; exit 1\"]\n";
+    let works = "[[build]]\ncommand = [\"cp\", \"entry.toml\", \"{build}/server\"]\n";
+    let world = World::new()
+        .with_entry("c/x", &format!("{ENTRY}{fails}"))
+        .with_entry("c/y", &format!("{ENTRY}{works}"));
+    let outcome = world.wirebench(&["build", "-j", "1"]);
+    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    assert!(outcome.stdout.contains("c/y: built in"), "{outcome:#?}");
+    for part in ["building c/x", "c/x: `sh -c", "\n    x.c: error: no"] {
+        assert!(outcome.stderr.contains(part), "{part} is missing in {outcome:#?}");
+    }
+}
+
+#[test]
+fn ctrl_c_ends_all_that_a_build_has_started() {
+    let step = "[[build]]\ncommand = [\"sh\", \"-c\", \"sleep 7397 & sleep 7397; true\"]\n";
+    let world = World::new()
+        .with_entry("c/x", &format!("{ENTRY}{step}"))
+        .with_entry("c/y", &format!("{ENTRY}{step}"));
+    let running = world.start(&["build", "-j2"]);
+    world.wait_for_process("sleep 7397");
+    running.signal(rustix::process::Signal::INT);
+    assert_eq!(running.end().code, Some(130));
+    world.wait_for_silence();
 }
 
 #[test]

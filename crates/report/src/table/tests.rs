@@ -203,6 +203,7 @@ fn failures_flags_and_refusals_are_notes_of_their_rows() {
         scenario: Scenario::Hello,
         passed: 3,
         failed: vec![("reply-once".into(), "it sent more".into())],
+        deviates: Vec::new(),
         skipped: Vec::new(),
     });
     let go = "go/net".parse().unwrap();

@@ -203,6 +203,7 @@ fn summarise(variant: &VariantId, scenario: Scenario, checks: &[verify::Checked]
         scenario,
         passed: 0,
         failed: Vec::new(),
+        deviates: Vec::new(),
         skipped: Vec::new(),
     };
     for check in checks {
@@ -210,6 +211,9 @@ fn summarise(variant: &VariantId, scenario: Scenario, checks: &[verify::Checked]
             verify::Verdict::Pass => verified.passed += 1,
             verify::Verdict::Fail { finding } => {
                 verified.failed.push((check.name.to_owned(), finding.clone()));
+            }
+            verify::Verdict::Deviates { reason, finding } => {
+                verified.deviates.push((check.name.to_owned(), format!("{reason} ({finding})")));
             }
             verify::Verdict::Skip { reason } => {
                 verified.skipped.push((check.name.to_owned(), reason.clone()));

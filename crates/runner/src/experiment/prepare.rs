@@ -8,8 +8,11 @@ use wirebench_schema::{id::VariantId, journal::Unavailable};
 
 use super::{Observer, Progress};
 use crate::{
-    build,
-    requirement::{ProbeIoUring, availability},
+    build::{
+        Freshness,
+        parallel::{self, Event, Group},
+    },
+    requirement::{Availability, Prober},
     subject::Subject,
     version,
 };
@@ -38,22 +41,22 @@ impl Prepared {
 /// Prepares every subject. One that cannot be prepared becomes a reason, never an error.
 pub fn prepare(
     subjects: Vec<Subject>,
-    probe_io_uring: ProbeIoUring,
+    prober: &Prober<'_>,
     stop: &AtomicBool,
     observer: &mut dyn Observer,
 ) -> Prepared {
     let mut prepared = Prepared::default();
-    for subject in subjects {
+    let missing: Vec<_> = prober.survey(&subjects).iter().map(Availability::reason).collect();
+    let there = subjects.iter().zip(&missing).filter(|(_, missing)| missing.is_none());
+    let built = build_all(&there.map(|(it, _)| it.clone()).collect::<Vec<_>>(), stop, observer);
+    for (subject, missing) in subjects.into_iter().zip(missing) {
         if stop.load(Ordering::Relaxed) {
             break;
         }
-        let missing = availability(&subject, probe_io_uring).reason();
-        let broke = missing.is_none();
-        let outcome = match missing {
-            None => build_and_read(&subject, stop, observer),
-            Some(reason) => Err(reason),
-        };
-        match outcome {
+        // Something that should have worked did not, unless something is missing for it.
+        let broke = missing.is_none() || subject.broken().is_some();
+        let failure = missing.or_else(|| built.get(&subject.variant.id).cloned());
+        match failure.map_or_else(|| version::versions(&subject, stop), Err) {
             Ok(versions) => prepared.ready.push((subject, versions)),
             Err(reason) => {
                 prepared.something_broke |= broke;
@@ -66,14 +69,36 @@ pub fn prepare(
     prepared
 }
 
-fn build_and_read(
-    subject: &Subject,
+/// Builds all subjects and returns why some are not built.
+fn build_all(
+    subjects: &[Subject],
     stop: &AtomicBool,
     observer: &mut dyn Observer,
-) -> Result<BTreeMap<String, String>, String> {
-    let variant = &subject.variant.id;
-    observer.on(&Progress::Building { variant });
-    let built = build::build(subject, false, stop).map_err(|error| error.to_string())?;
-    observer.on(&Progress::Built { variant, built });
-    version::versions(subject, stop)
+) -> BTreeMap<VariantId, String> {
+    let groups = parallel::groups(subjects);
+    let mut observe = |event: &Event<'_>| match event {
+        Event::Began { group } => {
+            ids(group, subjects).for_each(|variant| observer.on(&Progress::Building { variant }));
+        }
+        Event::Ended { group, outcome: Ok(built), .. } => {
+            let built = *built;
+            ids(group, subjects)
+                .for_each(|variant| observer.on(&Progress::Built { variant, built }));
+        }
+        // It is told as a subject that cannot be measured.
+        Event::Ended { outcome: Err(_), .. } => {}
+    };
+    let how = (parallel::default_jobs(), Freshness::Stamped);
+    let outcomes = parallel::build_all(subjects, &groups, how, stop, &mut observe);
+    let mut failures = BTreeMap::new();
+    for (group, outcome) in groups.iter().zip(outcomes) {
+        if let Some(Err(error)) = outcome {
+            failures.extend(ids(group, subjects).map(|id| (id.clone(), error.to_string())));
+        }
+    }
+    failures
+}
+
+fn ids<'a>(group: &'a Group, subjects: &'a [Subject]) -> impl Iterator<Item = &'a VariantId> {
+    group.members.iter().map(|&member| &subjects[member].variant.id)
 }

@@ -58,7 +58,16 @@ pub struct Request<'a> {
 impl Request<'_> {
     /// The server's argument list for one port.
     pub fn command(&self, host: IpAddr, port: u16) -> Result<Vec<String>, PlaceholderError> {
-        let values = [
+        placeholder::fill_all(&self.variant.run.command, &self.values(host, port))
+    }
+
+    /// The server's environment variables beyond the inherited ones.
+    fn env(&self, host: IpAddr, port: u16) -> Result<BTreeMap<String, String>, PlaceholderError> {
+        placeholder::fill_values(&self.variant.run.env, &self.values(host, port))
+    }
+
+    fn values(&self, host: IpAddr, port: u16) -> [(&'static str, String); 8] {
+        [
             ("scenario", self.scenario.name().to_owned()),
             ("host", host.to_string()),
             ("port", port.to_string()),
@@ -67,16 +76,11 @@ impl Request<'_> {
             ("build", self.build.display().to_string()),
             ("source", self.source.display().to_string()),
             ("variant", self.variant.id.variant().unwrap_or_default().to_owned()),
-        ];
-        self.variant.run.command.iter().map(|part| placeholder::fill(part, &values)).collect()
+        ]
     }
 
     const fn ready(&self) -> Ready {
         self.variant.run.ready
-    }
-
-    const fn env(&self) -> &BTreeMap<String, String> {
-        &self.variant.run.env
     }
 }
 

@@ -73,7 +73,7 @@ impl Server {
         }
         let mark = tree::new_mark();
         guard.arg("--").args(&command).current_dir(&request.source);
-        guard.envs(request.env()).env(MARK, &mark);
+        guard.envs(request.env(launcher.host, port)?).env(MARK, &mark);
         guard.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A Ctrl-C at the terminal is for wirebench alone, which then ends its servers in order.
         std::os::unix::process::CommandExt::process_group(&mut guard, 0);

@@ -64,7 +64,7 @@ fn workers_not_checkable(request: &Request<'_>) -> Option<&'static str> {
             "each connection has a thread or process of its own, whatever the number of workers",
         ),
         _ if !takes(request, "workers") => Some("its command takes no {workers}"),
-        Sharing::Prefork | Sharing::Shared => None,
+        Sharing::Prefork | Sharing::Shared | Sharing::HandOut => None,
     }
 }
 

@@ -60,6 +60,13 @@ pub enum Verdict {
         /// One sentence: what was expected and what was seen.
         finding: String,
     },
+    /// It does not, as its entry declares.
+    Deviates {
+        /// One sentence: why, as declared.
+        reason: String,
+        /// One sentence: what was expected and what was seen.
+        finding: String,
+    },
     /// The check says nothing about this server.
     Skip {
         /// One sentence: why.

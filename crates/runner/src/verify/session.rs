@@ -80,6 +80,13 @@ impl<'run, 'observe> Session<'run, 'observe> {
         if self.is_interrupted() {
             return;
         }
+        let declared = self.request.variant.deviations.iter().find(|it| it.check == name);
+        let verdict = match (verdict, declared) {
+            (Verdict::Fail { finding }, Some(deviation)) => {
+                Verdict::Deviates { reason: deviation.reason.clone(), finding }
+            }
+            (verdict, _) => verdict,
+        };
         let checked = Checked { name, scenario: self.request.scenario, verdict };
         (self.observe)(&checked);
         self.checked.push(checked);
@@ -184,7 +191,7 @@ impl<'run, 'observe> Session<'run, 'observe> {
             Verdict::Fail { finding } => {
                 Verdict::Fail { finding: format!("{finding}; the server ended with {exit}") }
             }
-            Verdict::Pass | Verdict::Skip { .. } => {
+            Verdict::Pass | Verdict::Skip { .. } | Verdict::Deviates { .. } => {
                 Verdict::Fail { finding: format!("the server ended with {exit} during this check") }
             }
         }

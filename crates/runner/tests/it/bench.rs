@@ -16,7 +16,7 @@ use wirebench_runner::{
     verify::{Checked, Verdict, catalogue, verify},
 };
 use wirebench_schema::{
-    entry::{Class, Mechanism, Model, Ready, RunCommand, Sharing, Variant},
+    entry::{Class, Deviation, Mechanism, Model, Ready, RunCommand, Sharing, Variant},
     id::VariantId,
     scenario::Scenario,
 };
@@ -39,6 +39,7 @@ pub(crate) struct Setup {
     pub(crate) cpus: Option<Vec<u32>>,
     pub(crate) ready_timeout: Duration,
     pub(crate) arguments: &'static [&'static str],
+    pub(crate) deviations: Vec<Deviation>,
 }
 
 impl Setup {
@@ -54,6 +55,7 @@ impl Setup {
             cpus: None,
             ready_timeout: Duration::from_secs(20),
             arguments: &["{scenario}", "{host}", "{port}", "{workers}", "{timeout_ms}"],
+            deviations: Vec::new(),
         }
     }
 
@@ -80,6 +82,7 @@ impl Setup {
             skips: Vec::new(),
             known_issues: Vec::new(),
             max_workers: None,
+            deviations: self.deviations.clone(),
             requires: Vec::new(),
             build: Vec::new(),
             run: RunCommand {
@@ -127,7 +130,7 @@ impl Setup {
 pub(crate) fn failures(checked: &[Checked]) -> Vec<(&'static str, String)> {
     let failed = checked.iter().filter_map(|checked| match &checked.verdict {
         Verdict::Fail { finding } => Some((checked.name, finding.clone())),
-        Verdict::Pass | Verdict::Skip { .. } => None,
+        Verdict::Pass | Verdict::Skip { .. } | Verdict::Deviates { .. } => None,
     });
     failed.collect()
 }
@@ -137,7 +140,7 @@ pub(crate) fn failures(checked: &[Checked]) -> Vec<(&'static str, String)> {
 pub(crate) fn is_hidden(checked: &Checked) -> bool {
     match &checked.verdict {
         Verdict::Skip { reason } => reason.starts_with("the kernel does not let"),
-        Verdict::Pass | Verdict::Fail { .. } => false,
+        Verdict::Pass | Verdict::Fail { .. } | Verdict::Deviates { .. } => false,
     }
 }
 

@@ -3,8 +3,9 @@
 
 use crate::bench::{Setup, failures, for_each, is_hidden};
 use std::time::Duration;
+use wirebench_runner::verify::Verdict;
 use wirebench_schema::{
-    entry::{Mechanism, Sharing},
+    entry::{Deviation, Mechanism, Sharing},
     scenario::Scenario::{self, Echo, Hello, HelloTimeout},
 };
 
@@ -213,4 +214,20 @@ fn a_server_that_delays_small_writes_is_found_out() {
     let cases =
         Scenario::ALL.map(|scenario| case("delays-small-writes", scenario, "no-delay", words));
     for_each(&cases, expect);
+}
+
+#[test]
+fn a_fault_that_is_declared_is_told_and_hides_no_other() {
+    let deviation = |check: &str| Deviation { check: check.into(), reason: "by design".into() };
+    let setup = Setup::new("merges-pipelined", Hello);
+    let undeclared = failures(&setup.verify());
+    assert!(undeclared.iter().any(|(name, _)| *name == "pipelined"), "{undeclared:?}");
+    let checked = Setup { deviations: vec![deviation("pipelined")], ..setup }.verify();
+    let told = checked.iter().find(|it| it.name == "pipelined").unwrap();
+    let Verdict::Deviates { reason, finding } = &told.verdict else { panic!("{told:?}") };
+    assert_eq!(reason, "by design");
+    assert!(finding.contains("after 1 of 16"), "{finding}");
+    let others = undeclared.iter().filter(|(name, _)| *name != "pipelined").map(|(name, _)| *name);
+    let left: Vec<_> = failures(&checked).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(left, others.collect::<Vec<_>>());
 }

@@ -133,6 +133,7 @@ fn variant(program: &str, mode: &str) -> Variant {
         skips: Vec::new(),
         known_issues: Vec::new(),
         max_workers: None,
+        deviations: Vec::new(),
         requires: Vec::new(),
         build: Vec::new(),
         run: RunCommand { command, ready: Ready::Line, env: std::collections::BTreeMap::new() },

@@ -72,6 +72,8 @@ pub enum Sharing {
     Prefork,
     /// Any worker may go on with any connection.
     Shared,
+    /// One of them accepts and hands each connection to a worker, which keeps it.
+    HandOut,
     /// Each connection has a thread or a process of its own, whatever the number of workers.
     PerConnection,
 }
@@ -93,16 +95,32 @@ display_as_serialized! {
         Goroutines = "goroutines", AsyncTasks = "async-tasks";
     Mechanism: Epoll = "epoll", IoUring = "io_uring", Blocking = "blocking";
     Sharing: Single = "single", Prefork = "prefork", Shared = "shared",
-        PerConnection = "per-connection";
+        HandOut = "hand-out", PerConnection = "per-connection";
 }
 
-/// What must be there before an entry can be built, and the Debian packages that bring it.
+/// A check that a server is known to fail, because of what its framework does by design.
+///
+/// It is checked all the same; what fails as declared does not keep the server from being measured,
+/// and is told on every row.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Deviation {
+    /// The check's name.
+    pub check: String,
+    /// Why it fails, in words.
+    pub reason: String,
+}
+
+/// What must be there before an entry can be built, and what brings it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Requirement {
     /// The thing itself.
     pub need: Need,
     /// Debian packages that bring it; empty when none does.
     pub debian: Vec<String>,
+    /// A command that brings it from the ecosystem's registry, with placeholders.
+    pub fetch: Option<Vec<String>>,
+    /// One more clause for the reader: another way to it.
+    pub hint: Option<String>,
 }
 
 /// A thing that an entry needs.
@@ -123,6 +141,22 @@ pub enum Need {
     },
     /// A kernel that lets this user set up rings.
     IoUring,
+    /// Anything that a command of the ecosystem can tell.
+    Probe {
+        /// The command with placeholders, which succeeds when the thing is there.
+        command: Vec<String>,
+        /// The thing's name, as in "the dub package eventcore".
+        what: String,
+    },
+}
+
+/// One command of a build.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct BuildStep {
+    /// Program and arguments with placeholders.
+    pub command: Vec<String>,
+    /// Environment variables beyond the inherited ones; the values may have placeholders.
+    pub env: BTreeMap<String, String>,
 }
 
 /// Where a version is read from.
@@ -162,7 +196,7 @@ pub struct RunCommand {
     pub command: Vec<String>,
     /// How it says that it is ready.
     pub ready: Ready,
-    /// Environment variables beyond the inherited ones.
+    /// Environment variables beyond the inherited ones; the values may have placeholders.
     pub env: BTreeMap<String, String>,
 }
 
@@ -189,10 +223,12 @@ pub struct Variant {
     pub known_issues: Vec<String>,
     /// The most workers that it can have.
     pub max_workers: Option<u32>,
+    /// Checks that it is known to fail.
+    pub deviations: Vec<Deviation>,
     /// What must be there.
     pub requires: Vec<Requirement>,
     /// Commands that build it, in order.
-    pub build: Vec<Vec<String>>,
+    pub build: Vec<BuildStep>,
     /// The command that starts it.
     pub run: RunCommand,
 }
@@ -224,6 +260,14 @@ impl Entry {
 }
 
 impl Variant {
+    /// What it leaves out and where it deviates from the contract: what a reader of its figures must
+    /// know.
+    #[must_use]
+    pub fn caveats(&self) -> Vec<String> {
+        let deviates = |it: &Deviation| format!("fails the check {}: {}", it.check, it.reason);
+        self.skips.iter().cloned().chain(self.deviations.iter().map(deviates)).collect()
+    }
+
     /// The error that a scenario is not among this variant's, if it is not.
     pub fn check_scenario(&self, scenario: Scenario) -> Result<(), String> {
         if self.scenarios.contains(&scenario) {

@@ -50,6 +50,44 @@ fn variants_inherit_what_they_do_not_say() {
 }
 
 #[test]
+fn deviations_add_up_and_are_caveats() {
+    let deviation = |table: &str, check: &str| {
+        format!("[[{table}]]\nchecks = [\"{check}\"]\nreason = \"by design\"\n")
+    };
+    let text = format!(
+        "{MINIMAL}{}[[variant]]\nname = \"one\"\n{}",
+        deviation("deviation", "pipelined"),
+        deviation("variant.deviation", "half-close")
+    );
+    let entry = Entry::parse("cpp/example", &text).unwrap();
+    let caveats = entry.variants[0].caveats();
+    assert_eq!(
+        caveats,
+        ["fails the check pipelined: by design", "fails the check half-close: by design"]
+    );
+    let silent = deviation("deviation", "pipelined").replace("by design", "");
+    let message = error_of(&format!("{MINIMAL}{silent}"));
+    assert!(message.contains("says its `reason`"), "{message}");
+}
+
+#[test]
+fn a_probe_has_a_name_and_may_have_a_command_that_brings_the_thing() {
+    let text = format!(
+        "{MINIMAL}[[requires]]\nprobe = [\"dub\", \"--root={{source}}\"]\nwhat = \"the package x\"\n\
+         fetch = [\"dub\", \"fetch\", \"x\"]\nhint = \"take a copy\"\n\
+         [[build]]\ncommand = [\"dub\"]\nenv = {{ HOME = \"{{build}}\" }}\n"
+    );
+    let entry = Entry::parse("d/example", &text).unwrap();
+    let variant = &entry.variants[0];
+    let requirement = &variant.requires[0];
+    let command = vec!["dub".to_owned(), "--root={source}".to_owned()];
+    assert_eq!(requirement.need, Need::Probe { command, what: "the package x".into() });
+    assert_eq!(requirement.fetch.as_ref().unwrap()[1], "fetch");
+    assert_eq!(requirement.hint.as_deref(), Some("take a copy"));
+    assert_eq!(variant.build[0].env["HOME"], "{build}");
+}
+
+#[test]
 fn an_unknown_key_is_an_error_that_names_it_and_its_line() {
     let message = error_of(&MINIMAL.replace("skips", "skipz"));
     assert!(message.contains("line 9: unknown key `skipz`: did you mean `skips`?"), "{message}");
@@ -67,6 +105,18 @@ fn each_mistake_is_answered_with_what_to_write() {
         (MINIMAL.replace("\"line\"", "\"connect\"").replace("{port}", "80"), "where {port} goes"),
         (MINIMAL.replace("[\"{build}/server\", \"{port}\"]", "[]"), "write the program first"),
         (format!("{MINIMAL}[[requires]]\ndebian = [\"gcc\"]\n"), "exactly one of"),
+        (format!("{MINIMAL}[[requires]]\nprobe = [\"x\"]\n"), "a `probe` needs `what`"),
+        (format!("{MINIMAL}[[requires]]\ncommand = \"x\"\nwhat = \"x\"\n"), "leave it out"),
+        (
+            format!("{MINIMAL}[[requires]]\ncommand = \"x\"\nfetch = [\"get\", \"{{port}}\"]\n"),
+            "`{port}` has no value here: it knows build, source, variant",
+        ),
+        (format!("{MINIMAL}[[build]]\ncommand = [\"cc\", \"{{host}}\"]\n"), "no value here"),
+        (
+            format!("{MINIMAL}[[build]]\ncommand = [\"cc\"]\nenv = {{ A = \"{{buidl}}\" }}\n"),
+            "did you mean `build`?",
+        ),
+        (format!("{MINIMAL}env = {{ \"A=B\" = \"x\" }}\n"), "no name of a variable"),
         (format!("{MINIMAL}[[requires]]\nkernel = \"new\"\n"), "such as 5.19"),
         (
             format!("{MINIMAL}[[variant]]\nname = \"a\"\n[[variant]]\nname = \"a\"\n"),

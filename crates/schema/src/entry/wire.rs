@@ -5,8 +5,8 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Class, Entry, EntryError, Mechanism, Model, Need, Ready, Requirement, RunCommand, Sharing,
-    Variant, VersionProbe, VersionSource,
+    BuildStep, Class, Deviation, Entry, EntryError, Mechanism, Model, Need, Ready, Requirement,
+    RunCommand, Sharing, Variant, VersionProbe, VersionSource,
 };
 use crate::{id::VariantId, placeholder, scenario::Scenario};
 
@@ -26,6 +26,8 @@ pub(super) struct WireEntry {
     known_issues: Vec<String>,
     max_workers: Option<u32>,
     #[serde(default)]
+    deviation: Vec<WireDeviation>,
+    #[serde(default)]
     requires: Vec<WireRequirement>,
     version: Vec<WireVersion>,
     #[serde(default)]
@@ -43,8 +45,12 @@ struct WireRequirement {
     pkg_config: Option<String>,
     kernel: Option<String>,
     io_uring: Option<bool>,
+    probe: Option<Vec<String>>,
+    what: Option<String>,
     #[serde(default)]
     debian: Vec<String>,
+    fetch: Option<Vec<String>>,
+    hint: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -60,6 +66,8 @@ struct WireVersion {
 #[serde(deny_unknown_fields)]
 struct WireStep {
     command: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Deserialize)]
@@ -69,6 +77,13 @@ struct WireRun {
     ready: Ready,
     #[serde(default)]
     env: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireDeviation {
+    checks: Vec<String>,
+    reason: String,
 }
 
 #[derive(Default, Deserialize)]
@@ -84,7 +99,9 @@ struct WireVariant {
     skips: Option<Vec<String>>,
     known_issues: Option<Vec<String>>,
     max_workers: Option<u32>,
-    /// In addition to the entry's own.
+    /// In addition to the entry's own, and so are the requirements.
+    #[serde(default)]
+    deviation: Vec<WireDeviation>,
     #[serde(default)]
     requires: Vec<WireRequirement>,
     build: Option<Vec<WireStep>>,
@@ -156,8 +173,7 @@ impl WireEntry {
         let requires: Result<Vec<_>, _> =
             self.requires.iter().chain(&variant.requires).map(WireRequirement::resolve).collect();
         let build = variant.build.as_ref().unwrap_or(&self.build);
-        let build: Result<Vec<_>, _> =
-            build.iter().map(|step| checked_command("build", &step.command)).collect();
+        let build: Result<Vec<_>, _> = build.iter().map(WireStep::resolve).collect();
         let run = variant.run.as_ref().unwrap_or(&self.run);
         let takes_port = |word: &String| word.contains("{port}");
         if run.ready == Ready::Connect && !run.command.iter().any(takes_port) {
@@ -175,16 +191,53 @@ impl WireEntry {
             skips: variant.skips.as_ref().unwrap_or(&self.skips).clone(),
             known_issues: variant.known_issues.as_ref().unwrap_or(&self.known_issues).clone(),
             max_workers,
+            deviations: deviations(self.deviation.iter().chain(&variant.deviation))?,
             requires: requires?,
             build: build?,
             run: RunCommand {
                 command: checked_command("run", &run.command)?,
                 ready: run.ready,
-                env: run.env.clone(),
+                env: checked_env("run", &run.env)?,
             },
             id,
         })
     }
+}
+
+impl WireStep {
+    fn resolve(&self) -> Result<BuildStep, EntryError> {
+        Ok(BuildStep {
+            command: early_command("build", &self.command)?,
+            env: checked_env("build", &self.env)?,
+        })
+    }
+}
+
+/// A command that runs before there is a server: it knows folders, and neither host nor port.
+fn early_command(what: &str, command: &[String]) -> Result<Vec<String>, EntryError> {
+    const KNOWN: [&str; 3] = ["build", "source", "variant"];
+    let values = KNOWN.map(|name| (name, String::new()));
+    let command = checked_command(what, command)?;
+    for argument in &command {
+        placeholder::fill(argument, &values).map_err(|e| {
+            error(format!("the {what} command: {e}: it knows {}", KNOWN.join(", ")))
+        })?;
+    }
+    Ok(command)
+}
+
+fn checked_env(
+    what: &str,
+    env: &BTreeMap<String, String>,
+) -> Result<BTreeMap<String, String>, EntryError> {
+    for (name, value) in env {
+        let wrong = |reason: String| error(format!("`env` of the {what} command: {reason}"));
+        if name.is_empty() || name.contains(['=', '\0']) {
+            return Err(wrong(format!("`{name}` is no name of a variable")));
+        }
+        placeholder::names(value).map_err(|e| wrong(e.to_string()))?;
+    }
+    Ok(env.clone())
 }
 
 fn checked_command(what: &str, command: &[String]) -> Result<Vec<String>, EntryError> {
@@ -197,6 +250,20 @@ fn checked_command(what: &str, command: &[String]) -> Result<Vec<String>, EntryE
     Ok(command.to_vec())
 }
 
+fn deviations<'a>(
+    wire: impl Iterator<Item = &'a WireDeviation>,
+) -> Result<Vec<Deviation>, EntryError> {
+    let mut deviations = Vec::new();
+    for WireDeviation { checks, reason } in wire {
+        if checks.is_empty() || reason.trim().is_empty() {
+            return Err(error("each [[deviation]] names its `checks` and says its `reason`"));
+        }
+        let all = checks.iter().cloned();
+        deviations.extend(all.map(|check| Deviation { check, reason: reason.clone() }));
+    }
+    Ok(deviations)
+}
+
 impl WireRequirement {
     fn resolve(&self) -> Result<Requirement, EntryError> {
         let needs = [
@@ -205,17 +272,36 @@ impl WireRequirement {
             self.pkg_config.clone().map(|name| Ok(Need::PkgConfig(name))),
             self.kernel.as_deref().map(parse_kernel),
             self.io_uring.map(|_| Ok(Need::IoUring)),
+            self.probe.as_deref().map(|command| self.resolve_probe(command)),
         ];
         let mut given = needs.into_iter().flatten();
         let (Some(need), None) = (given.next(), given.next()) else {
             return Err(error(
-                "each [[requires]] has exactly one of command, header, pkg_config, kernel, io_uring",
+                "each [[requires]] has exactly one of command, header, pkg_config, kernel, io_uring, \
+                 probe",
             ));
         };
+        if self.what.is_some() && self.probe.is_none() {
+            return Err(error("`what` names the thing that a `probe` looks for: leave it out"));
+        }
         if self.io_uring == Some(false) {
             return Err(error("`io_uring = false` requires nothing: leave it out"));
         }
-        Ok(Requirement { need: need?, debian: self.debian.clone() })
+        let fetch = self.fetch.as_deref().map(|command| early_command("fetch", command));
+        Ok(Requirement {
+            need: need?,
+            debian: self.debian.clone(),
+            fetch: fetch.transpose()?,
+            hint: self.hint.clone(),
+        })
+    }
+
+    fn resolve_probe(&self, command: &[String]) -> Result<Need, EntryError> {
+        let what = self.what.as_deref().map(str::trim).filter(|what| !what.is_empty());
+        let what = what.ok_or_else(|| {
+            error("a `probe` needs `what`, the name of the thing, such as \"the package x\"")
+        })?;
+        Ok(Need::Probe { command: early_command("probe", command)?, what: what.to_owned() })
     }
 }
 
@@ -229,7 +315,7 @@ fn parse_kernel(text: &str) -> Result<Need, EntryError> {
 impl WireVersion {
     fn resolve(&self) -> Result<VersionProbe, EntryError> {
         let source = match (&self.command, &self.file) {
-            (Some(command), None) => VersionSource::Command(checked_command("version", command)?),
+            (Some(command), None) => VersionSource::Command(early_command("version", command)?),
             (None, Some(file)) => VersionSource::File(file.clone()),
             _ => {
                 let name = &self.name;

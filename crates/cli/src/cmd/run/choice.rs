@@ -6,7 +6,7 @@
 use anyhow::Context as _;
 use wirebench_runner::{
     experiment::FALLBACK_BASELINE,
-    requirement::{Availability, availability},
+    requirement::{Availability, Prober},
     subject::Subject,
     tool,
 };
@@ -18,10 +18,7 @@ use wirebench_schema::{
 };
 
 use super::{Arguments, DEFAULT_SUITE};
-use crate::{
-    context::{Context, PROBE_IO_URING},
-    exit::usage,
-};
+use crate::{context::Context, exit::usage};
 
 /// The suite, and the names of entries that are left when the suite's own name is taken away.
 pub(super) fn suite_and_names(
@@ -115,7 +112,7 @@ pub(super) fn subjects(
         }
     }
     if !everything {
-        here.names.extend(baselines(suite, &known));
+        here.names.extend(baselines(suite, &known, &context.prober()));
     }
     let mut subjects = own;
     if everything || !here.names.is_empty() {
@@ -126,14 +123,14 @@ pub(super) fn subjects(
 
 /// The baselines that come along: in each workload the first that is ready and has its scenario, or
 /// what stands in for it.
-fn baselines(suite: &Suite, known: &[Subject]) -> Vec<String> {
+fn baselines(suite: &Suite, known: &[Subject], prober: &Prober<'_>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for workload in &suite.workloads {
         let usable = |name: &&str| {
             let mut named = known.iter().filter(|subject| subject.variant.id.matches(name));
             named.any(|it| {
                 it.variant.scenarios.contains(&workload.scenario)
-                    && availability(it, PROBE_IO_URING) == Availability::Ready
+                    && prober.availability(it) == Availability::Ready
             })
         };
         let candidates = suite.baselines.iter().map(String::as_str).chain([FALLBACK_BASELINE]);

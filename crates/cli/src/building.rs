@@ -1,0 +1,149 @@
+//! Builds what a verb needs, several at once, and shows how it goes on: a line when each begins and
+//! ends, and on a terminal a live line of what is being built.
+
+use indicatif::{ProgressBar, ProgressDrawTarget};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::IsTerminal,
+    time::Duration,
+};
+use wirebench_runner::{
+    build::{
+        BuildError, Built, Freshness,
+        parallel::{self, Event, Group},
+    },
+    command::CommandError,
+    subject::Subject,
+};
+use wirebench_schema::id::VariantId;
+
+use crate::{context::Context, out};
+
+/// Which builds are worth a line.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Telling {
+    /// All of them, as results: the builds are what was asked for.
+    All,
+    /// Those that take time, as notes: something else was asked for.
+    Work,
+}
+
+/// How to build.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manner {
+    pub(crate) freshness: Freshness,
+    /// Builds at once; as many as CPUs and memory allow when absent.
+    pub(crate) jobs: Option<usize>,
+    pub(crate) telling: Telling,
+}
+
+impl Manner {
+    /// Before something else: only what changed, with few words.
+    pub(crate) const BEFORE: Self =
+        Self { freshness: Freshness::Stamped, jobs: None, telling: Telling::Work };
+}
+
+/// Builds `subjects` and returns those that are not built. Errors are shown at once.
+pub(crate) fn build_all(
+    context: &Context,
+    subjects: &[Subject],
+    manner: Manner,
+) -> BTreeSet<VariantId> {
+    let groups = parallel::groups(subjects);
+    let how = (manner.jobs.unwrap_or_else(parallel::default_jobs), manner.freshness);
+    let mut show = Show::new(manner.telling, groups.len());
+    let mut observe = |event: &Event<'_>| show.on(event);
+    let outcomes =
+        parallel::build_all(subjects, &groups, how, context.interrupt.flag(), &mut observe);
+    show.finish();
+    let failed = groups.iter().zip(&outcomes).filter(|(_, it)| !matches!(it, Some(Ok(_))));
+    let members = failed.flat_map(|(group, _)| &group.members);
+    members.map(|&member| subjects[member].variant.id.clone()).collect()
+}
+
+/// What is shown while builds go on.
+struct Show {
+    telling: Telling,
+    /// Absent when standard error is no terminal.
+    bar: Option<ProgressBar>,
+    /// What is being built now.
+    now: BTreeMap<usize, String>,
+    ended: usize,
+    all: usize,
+}
+
+impl Show {
+    fn new(telling: Telling, all: usize) -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
+            bar.set_style(crate::progress::preparing());
+            bar
+        });
+        Self { telling, bar, now: BTreeMap::new(), ended: 0, all }
+    }
+
+    fn on(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Began { group } => {
+                self.now.insert(key(group), group.name.clone());
+                if self.bar.is_none() {
+                    out::note(&format!("building {}", group.name));
+                }
+            }
+            Event::Ended { group, outcome, took } => {
+                self.now.remove(&key(group));
+                self.ended += 1;
+                self.ended(&group.name, outcome, *took);
+            }
+        }
+        if let Some(bar) = &self.bar {
+            let names: Vec<&str> = self.now.values().map(String::as_str).collect();
+            let Self { ended, all, .. } = self;
+            bar.set_message(format!("{ended} of {all}, building {}", names.join(", ")));
+        }
+    }
+
+    fn ended(&self, name: &str, outcome: &Result<Built, BuildError>, took: Duration) {
+        let seconds = took.as_secs_f64();
+        match outcome {
+            Ok(Built::Nothing) if self.telling == Telling::All => {
+                self.line(|| out::result(&format!("{name}: nothing to build")));
+            }
+            Ok(Built::UpToDate) if self.telling == Telling::All => {
+                self.line(|| out::result(&format!("{name}: up to date")));
+            }
+            Ok(Built::Made) => {
+                let text = format!("{name}: built in {seconds:.1} s");
+                self.line(|| match self.telling {
+                    Telling::All => out::result(&text),
+                    Telling::Work => out::note(&text),
+                });
+            }
+            // Nothing was done, or who sent the signal knows why.
+            Ok(Built::Nothing | Built::UpToDate)
+            | Err(BuildError::Command(CommandError::Interrupted)) => {}
+            Err(error) => {
+                self.line(|| out::error(&format!("{name}: {error} (after {seconds:.1} s)")));
+            }
+        }
+    }
+
+    /// Writes a line that stays, above the live line if there is one.
+    fn line(&self, write: impl FnOnce()) {
+        match &self.bar {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+    }
+
+    fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// The first member tells a group from all others.
+fn key(group: &Group) -> usize {
+    group.members[0]
+}

@@ -1,0 +1,79 @@
+//! When a build is made, when it is not, and what a failed one says.
+
+use super::*;
+use std::collections::BTreeMap;
+use wirebench_schema::scenario::Scenario;
+
+struct Fixture {
+    folder: tempfile::TempDir,
+    subject: Subject,
+    stop: AtomicBool,
+}
+
+fn fixture(command: &[&str]) -> Fixture {
+    let folder = tempfile::tempdir().unwrap();
+    let project = crate::project::Project::without_entries(&folder.path().join("state"));
+    let mut subject = Subject::own("x {port}", &[Scenario::Hello], &[], &project).unwrap();
+    subject.source = folder.path().join("source");
+    fs::create_dir(&subject.source).unwrap();
+    fs::write(subject.source.join("main"), "1").unwrap();
+    let command = command.iter().map(|&word| word.to_owned()).collect();
+    subject.variant.build = vec![BuildStep { command, env: BTreeMap::new() }];
+    Fixture { folder, subject, stop: AtomicBool::new(false) }
+}
+
+fn once(fixture: &Fixture) -> Result<Built, BuildError> {
+    build(&fixture.subject, Freshness::Stamped, &fixture.stop, &|| {})
+}
+
+#[test]
+fn only_a_change_of_sources_or_commands_builds_again() {
+    let mut fixture = fixture(&["cp", "main", "{build}/out"]);
+    assert_eq!(once(&fixture).unwrap(), Built::Made);
+    assert_eq!(once(&fixture).unwrap(), Built::UpToDate);
+    fs::write(fixture.folder.path().join("source/main"), "2").unwrap();
+    assert_eq!(once(&fixture).unwrap(), Built::Made);
+    assert_eq!(fs::read_to_string(fixture.subject.build.join("out")).unwrap(), "2");
+    fixture.subject.variant.build[0].command.insert(1, "-v".into());
+    assert_eq!(once(&fixture).unwrap(), Built::Made);
+    fs::create_dir(fixture.subject.source.join("target")).unwrap();
+    fs::write(fixture.subject.source.join("target/x"), "").unwrap();
+    assert_eq!(once(&fixture).unwrap(), Built::UpToDate);
+    assert_eq!(
+        build(&fixture.subject, Freshness::Anew, &fixture.stop, &|| {}).unwrap(),
+        Built::Made
+    );
+}
+
+#[test]
+fn a_build_without_a_program_is_an_error_and_a_lost_program_is_built_again() {
+    let mut fixture = fixture(&["cp", "main", "{build}/out"]);
+    fixture.subject.variant.run.command[0] = "{build}/server".into();
+    let message = once(&fixture).unwrap_err().to_string();
+    assert!(message.contains("made no program"), "{message}");
+    fixture.subject.variant.run.command[0] = "{build}/out".into();
+    assert_eq!(once(&fixture).unwrap(), Built::Made);
+    fs::remove_file(fixture.subject.build.join("out")).unwrap();
+    assert_eq!(once(&fixture).unwrap(), Built::Made);
+}
+
+#[test]
+fn a_wait_for_another_build_ends_with_a_signal() {
+    let fixture = fixture(&["cp", "main", "{build}/out"]);
+    fs::create_dir_all(&fixture.subject.build).unwrap();
+    let lock = File::create(fixture.subject.build.join("lock")).unwrap();
+    lock.lock().unwrap();
+    fixture.stop.store(true, Ordering::Relaxed);
+    let error = once(&fixture).unwrap_err();
+    assert_eq!(error.to_string(), "interrupted");
+}
+
+#[test]
+fn a_failed_step_shows_its_last_lines_and_is_tried_again() {
+    let fixture = fixture(&["ls", "no-such-file"]);
+    for _ in 0..2 {
+        let message = once(&fixture).unwrap_err().to_string();
+        assert!(message.contains("no-such-file") && message.contains("build.log"), "{message}");
+        assert!(message.lines().count() > 1, "{message}");
+    }
+}

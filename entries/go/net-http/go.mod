@@ -1,0 +1,3 @@
+module wirebench/entries/go/net-http
+
+go 1.19
