@@ -4,8 +4,10 @@
 use comfy_table::CellAlignment;
 use wirebench_schema::{
     journal::{Journal, Published},
+    load::Stop,
     scenario::Protocol,
     suite::{Column, DocumentPlacement, Workload},
+    units::write_duration,
 };
 
 use crate::{
@@ -24,7 +26,7 @@ pub(crate) fn paragraph(journal: &Journal) -> Option<String> {
         some => some.join("; "),
     };
     Some(format!(
-        "the document is `{}`, measured on {} with {}; here: {here}",
+        "the document is `{}`; its machine: {}; its generator: {}; here: {here}",
         document.title, document.machine, document.generator
     ))
 }
@@ -67,30 +69,37 @@ fn differences(journal: &Journal, published: &Published) -> Vec<String> {
 
 fn workload(here: &Workload, there: &Workload, generator_cpus: usize) -> Vec<String> {
     let mut list = Vec::new();
-    let mut differ = |here: Option<String>, there: Option<String>| {
-        if let (Some(here), Some(there)) = (here, there)
-            && here != there
-        {
+    // What is here stands with its unit, what was there without.
+    let mut differ = |is_same: bool, here: String, there: String| {
+        if !is_same {
             list.push(format!("{here} instead of {there}"));
         }
     };
-    let some =
-        |number: usize, noun: &str| Some(count(u32::try_from(number).unwrap_or(u32::MAX), noun));
-    let workers = |it: &Workload| it.workers.map(|workers| count(workers, "worker"));
-    differ(workers(here), workers(there));
-    differ(some(here.connections, "connection"), some(there.connections, "connection"));
-    if let Some(threads) = there.threads {
+    if let (Some(here), Some(there)) = (here.workers, there.workers) {
+        differ(here == there, count(here, "worker"), there.to_string());
+    }
+    let some = |number: usize, noun: &str| count(u32::try_from(number).unwrap_or(u32::MAX), noun);
+    let (own, its) = (here.connections, there.connections);
+    differ(own == its, some(own, "connection"), its.to_string());
+    if let Some(its) = there.threads {
         let own = here.threads.unwrap_or(generator_cpus).min(here.connections);
-        differ(some(own, "generator thread"), some(threads, "generator thread"));
+        differ(own == its, some(own, "generator thread"), its.to_string());
     }
-    differ(Some(describe_stop(here.stop)), Some(describe_stop(there.stop)));
+    let bare = match (here.stop, there.stop) {
+        (Stop::After(_), Stop::After(its)) => write_duration(its),
+        (Stop::Requests(_), Stop::Requests(its))
+        | (Stop::RequestsPerConnection(_), Stop::RequestsPerConnection(its)) => its.to_string(),
+        (_, its) => describe_stop(its),
+    };
+    differ(here.stop == there.stop, describe_stop(here.stop), bare);
     if here.scenario.protocol() == Protocol::Echo {
-        let size = |it: &Workload| Some(format!("messages of {}", bytes(it.payload_bytes as u64)));
-        differ(size(here), size(there));
+        let size = |it: &Workload| bytes(it.payload_bytes as u64);
+        let is_same = here.payload_bytes == there.payload_bytes;
+        differ(is_same, format!("messages of {}", size(here)), size(there));
     }
-    let before =
-        |it: &Workload| Some(format!("{} requests before", it.warmup_requests.unwrap_or(0)));
-    differ(before(here), before(there));
+    let before = |it: &Workload| it.warmup_requests.unwrap_or(0);
+    let (own, its) = (before(here), before(there));
+    differ(own == its, format!("{own} requests before"), its.to_string());
     list
 }
 

@@ -64,12 +64,11 @@ fn the_header_says_all_that_is_not_as_published() {
     let text = report(&repeated(&rates("\"c/epoll\" = [1]")), Style::Text);
     for part in [
         "suite example at machine scale, 3 blocks after 1 warm-up block",
-        "the document is `Example`, measured on a machine with their tool; here: 3 blocks instead \
-         of 30; 1 warm-up block instead of 3",
+        "the document is `Example`; its machine: a machine; its generator: their tool; here: 3 \
+         blocks instead of 30; 1 warm-up block instead of 3",
         "server and generator on CPUs of their own instead of shared ones",
-        "1 worker instead of 12 workers; 64 connections instead of 768 connections",
-        "1 generator thread instead of 12 generator threads",
-        "2000 requests a connection a run instead of 20000 requests a connection a run",
+        "1 worker instead of 12; 64 connections instead of 768; 1 generator thread instead of 12",
+        "2000 requests a connection a run instead of 20000",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
