@@ -45,8 +45,12 @@ fn number<T: FromStr>(text: &str) -> Parsed<T> {
     text.trim().parse().map_err(|_| format!("`{text}` is no number"))
 }
 
-/// `count` at `rate` in a second, in nanoseconds.
+/// `count` at `rate` in a second, in nanoseconds; 0 where nothing came, which is no fault of the
+/// report.
 fn window_ns(count: u64, rate: f64) -> Parsed<u64> {
+    if count == 0 {
+        return Ok(0);
+    }
     let ns = count as f64 / rate * 1e9;
     if rate > 0.0 && ns.is_finite() { Ok(ns as u64) } else { Err(format!("its rate is {rate}")) }
 }
