@@ -151,6 +151,12 @@ pub fn select(subjects: &[Subject], names: &[String]) -> Result<Vec<Subject>, Di
             return Err(DiscoverError::Broken(reason.to_owned()));
         }
         if !subjects.iter().any(|subject| means(name, subject)) {
+            let language = format!("{name}/");
+            if subjects.iter().any(|subject| subject.variant.id.entry().starts_with(&language)) {
+                return Err(DiscoverError::Unknown(format!(
+                    "unknown entry `{name}`: all of the language are `{language}`"
+                )));
+            }
             let mut known: Vec<String> = Vec::new();
             for subject in subjects {
                 known.extend([
@@ -229,6 +235,8 @@ ready = "line"
         assert_eq!(names(&pick(&["go/", "c/epoll:b"]).unwrap()), ["c/epoll:b", "go/net"]);
         let message = pick(&["c/epol"]).unwrap_err().to_string();
         assert!(message.contains("did you mean `c/epoll`?"), "{message}");
+        let message = pick(&["go"]).unwrap_err().to_string();
+        assert!(message.contains("all of the language are `go/`"), "{message}");
     }
 
     #[test]
