@@ -192,6 +192,22 @@ fn verify_names_each_check_and_counts_them() {
 }
 
 #[test]
+fn a_check_that_passes_although_it_is_declared_to_fail_is_told() {
+    let command = format!(
+        "[{:?}, \"null-server\", \"epoll\", \"{{scenario}}\", \"{{host}}\", \"{{port}}\", \
+         \"{{workers}}\"]",
+        crate::world::program()
+    );
+    let entry = ENTRY.replace("[\"no-such-server\", \"{port}\"]", &command);
+    let deviation = "[[deviation]]\nchecks = [\"half-close\"]\nreason = \"by design\"\n";
+    let world = World::new().with_entry("c/x", &format!("{entry}{deviation}"));
+    let text = stdout(&world, &["verify", "c/x", "-q"]);
+    let line = "PASS  c/x hello half-close, although entry.toml declares that it fails";
+    assert_eq!(text.lines().next(), Some(line), "{text}");
+    assert_eq!(text.lines().count(), 2, "{text}");
+}
+
+#[test]
 fn a_ring_is_found_where_it_is_declared() {
     let world = World::new();
     if !stdout(&world, &["list", "builtin/io_uring"]).contains("ready") {
