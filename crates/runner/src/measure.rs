@@ -228,6 +228,9 @@ impl Bench {
         if !cell.verified && protocol == Protocol::Http1 {
             config.expect_body = None;
         }
+        if let Some(tool) = &self.tool {
+            config.threads = tool.threads(&config);
+        }
         config
     }
 
