@@ -172,6 +172,32 @@ fn a_suite_that_names_what_is_not_there_says_so_and_goes_on() {
 }
 
 #[test]
+fn an_entry_with_a_wrong_description_keeps_a_suite_that_names_it_from_nothing_else() {
+    let suite = REPEATED.replace("c/nowhere", "c/wrong:a\", \"c/wrong:b");
+    let suite = suite.replace("= \"builtin/epoll\"", "= [\"c/wrong\", \"builtin/epoll\"]");
+    let world = World::new().with_suite("mine.toml", &suite).with_entry("c/wrong", "title = 1");
+    let outcome = world.wirebench(&["run", "mine", "--scale", "smoke", "--no-verify"]);
+    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    assert!(outcome.stdout.contains("  c/wrong: entries/c/wrong/entry.toml: "), "{outcome:#?}");
+    assert_eq!(outcome.stdout.matches("  c/wrong: ").count(), 1, "{outcome:#?}");
+    assert_eq!(world.journal().runs.len(), 1);
+}
+
+#[test]
+fn another_generator_warms_a_server_up_as_far_as_it_can() {
+    if !wirebench_runner::command::exists("wrk") {
+        eprintln!("skipped: wrk is not installed");
+        return;
+    }
+    let world = World::new().with_suite("mine.toml", REPEATED);
+    let arguments = ["run", "mine", "--generator", "wrk", "-d1s", "--workers", "1", "--no-verify"];
+    let outcome = world.wirebench(&arguments);
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    let journal = world.journal();
+    assert!(journal.runs.iter().all(|run| matches!(run.outcome, Outcome::Measured(_))));
+}
+
+#[test]
 fn the_smallest_scale_runs_each_cell_once() {
     let world = World::new().with_suite("mine.toml", REPEATED);
     let outcome = world.wirebench(&["run", "mine", "--scale", "smoke", "--no-verify"]);
