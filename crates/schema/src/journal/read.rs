@@ -19,7 +19,8 @@ pub enum JournalError {
     NoStart,
     /// Another version of the load generator wrote the report in a line.
     #[error(
-        "line {line} of the journal has a load's report of format {found}, this wirebench reads format {LOAD_FORMAT}: use the version that wrote it"
+        "line {line} of the journal has a load's report of format {found}, this wirebench reads \
+         format {LOAD_FORMAT}: use the version that wrote it"
     )]
     Load {
         /// From 1.
