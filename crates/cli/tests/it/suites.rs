@@ -297,8 +297,8 @@ fn an_interrupt_ends_another_generator_too_and_keeps_what_there_is() {
     world.wait_for_silence();
 }
 
-/// A variant of a document that its entry here does not have; the run lists it as missing.
-const UNWRITTEN: [&str; 1] = ["d/hunt:pico"];
+/// What documents have measured and nobody has written here yet; a run lists it as missing.
+const UNWRITTEN: [&str; 3] = ["cpp/cpprestsdk", "d/hunt:pico", "d/photon"];
 
 #[test]
 fn a_suite_names_the_variants_of_the_projects_entries_as_the_entries_do() {
@@ -310,10 +310,10 @@ fn a_suite_names_the_variants_of_the_projects_entries_as_the_entries_do() {
         let rows = tables.flat_map(|table| table.rows.into_keys());
         let named: Vec<VariantId> =
             suite(name).entries.iter().map(|entry| entry.parse().unwrap()).chain(rows).collect();
-        for id in named.iter().filter(|id| !UNWRITTEN.contains(&id.to_string().as_str())) {
-            let file = entries.join(id.entry()).join("entry.toml");
-            // An entry that nobody has written yet is listed as missing by the run.
-            let Ok(text) = fs::read_to_string(file) else { continue };
+        let is_written = |id: &&VariantId| !UNWRITTEN.contains(&id.to_string().as_str());
+        for id in named.iter().filter(is_written).filter(|id| !id.entry().starts_with("builtin/")) {
+            let text = fs::read_to_string(entries.join(id.entry()).join("entry.toml"));
+            let text = text.unwrap_or_else(|error| panic!("{name}: `{id}`: {error}"));
             let entry = Entry::parse(id.entry(), &text).unwrap();
             let known: Vec<_> = entry.variants.iter().map(|it| it.id.to_string()).collect();
             assert!(known.contains(&id.to_string()), "{name}: `{id}` is none of {known:?}");
