@@ -154,10 +154,7 @@ impl Bench {
             return Err(failure(format!("the server ended with {exit} during the run")));
         }
         if seen.load.requests == 0 {
-            let examples = seen.load.error_examples.iter().map(|example| format!(": {example}"));
-            let examples: String = examples.collect();
-            let reason = format!("no request was answered correctly in the window{examples}");
-            return Err(failure(reason));
+            return Err(failure(validity::nothing_answered(&seen.load)));
         }
         Ok(self.judge(cell, workers, seen, &stopped))
     }
