@@ -140,10 +140,7 @@ pub(crate) fn read_small(file: &Path) -> Result<String, String> {
 /// A name is an entry's, such as `cpp/boost-asio`, a variant's, such as `cpp/boost-asio:prefork`,
 /// or a language's with a slash, such as `go/`.
 pub fn select(subjects: &[Subject], names: &[String]) -> Result<Vec<Subject>, DiscoverError> {
-    let means = |name: &str, subject: &Subject| {
-        let id = &subject.variant.id;
-        id.matches(name) || (name.ends_with('/') && id.entry().starts_with(name))
-    };
+    let means = |name: &str, subject: &Subject| subject.variant.id.is_among(name);
     for name in names {
         // Who asks for all of a language gets what can be used of it.
         let named = |subject: &&Subject| subject.variant.id.matches(entry_part(name));

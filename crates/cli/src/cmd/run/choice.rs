@@ -171,11 +171,7 @@ impl Here {
                 continue;
             }
             let of_language = name.ends_with('/');
-            let exists = known.iter().any(|subject| {
-                let id = &subject.variant.id;
-                id.matches(name) || (of_language && id.entry().starts_with(name))
-            });
-            if exists {
+            if known.iter().any(|subject| subject.variant.id.is_among(name)) {
                 here.names.push(name.clone());
             } else if of_language {
                 let reason = "there is no entry of this language here".to_owned();
