@@ -5,7 +5,7 @@ use std::{process::Command, time::Instant};
 
 use crate::{
     bench_load, bench_truth,
-    step::{built, step},
+    step::{built, root, step},
     tidy,
 };
 
@@ -40,7 +40,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     step("tests", &[cargo, "test", "--workspace", "--locked"], &[])?;
     step("list", &[program, "list"], &[])?;
-    // On CI's machine every entry must build; elsewhere what is missing is listed and left out.
+    // After setup nothing may be left that setup could bring. What cannot be had on this machine,
+    // for want of a registry, a toolchain or a newer kernel, is left out, and listed at the end.
     let strict: &[&str] = if arguments.no_install { &[] } else { &["--strict"] };
     step("build of the entries", &[&[program, "build"], strict].concat(), &[])?;
     step("conformance", &[&[program, "verify", "--quiet"], strict].concat(), &[])?;
@@ -49,8 +50,31 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     bench_load::smoke().context("cargo xtask bench-load --smoke")?;
     println!("\n== known delays\n$ cargo xtask bench-truth --smoke");
     bench_truth::smoke().context("cargo xtask bench-truth --smoke")?;
+    print_left_out(program)?;
     println!("\nall steps passed in {:.0} s", began.elapsed().as_secs_f64());
     Ok(())
+}
+
+/// Lists what the steps above have said nothing about.
+fn print_left_out(program: &str) -> anyhow::Result<()> {
+    let output = Command::new(program).args(["list", "--json"]).current_dir(root()).output()?;
+    let variants: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout)
+        .context("`wirebench list --json` wrote no list of variants")?;
+    let left_out = left_out(&variants);
+    if !left_out.is_empty() {
+        println!("\n== left out, and neither built nor checked: {} variants", left_out.len());
+        left_out.iter().for_each(|line| println!("{line}"));
+    }
+    Ok(())
+}
+
+/// Each variant that is not ready, with its state and the reason.
+fn left_out(variants: &[serde_json::Value]) -> Vec<String> {
+    let text = |it: &serde_json::Value, key| it[key].as_str().unwrap_or_default().to_owned();
+    let missing = variants.iter().filter(|it| it["state"] != "ready");
+    missing
+        .map(|it| format!("{}: {}: {}", text(it, "id"), text(it, "state"), text(it, "reason")))
+        .collect()
 }
 
 /// A toolchain without rustfmt or clippy gives odd errors later; say what to do now.
@@ -61,4 +85,17 @@ fn toolchain() -> anyhow::Result<()> {
         anyhow::ensure!(there, "`{program}` is missing: rustup component add {component}");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn what_is_not_ready_is_listed_with_its_reason() {
+        let variants = serde_json::json!([
+            {"id": "c/epoll", "state": "ready", "reason": null},
+            {"id": "d/x", "state": "not available", "reason": "no registry"},
+        ]);
+        let lines = super::left_out(variants.as_array().unwrap());
+        assert_eq!(lines, ["d/x: not available: no registry"]);
+    }
 }

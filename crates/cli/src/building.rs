@@ -99,7 +99,8 @@ impl Show {
         if let Some(bar) = &self.bar {
             let names: Vec<&str> = self.now.values().map(String::as_str).collect();
             let Self { ended, all, .. } = self;
-            bar.set_message(format!("{ended} of {all}, building {}", names.join(", ")));
+            let building = if names.is_empty() { "" } else { ", building " };
+            bar.set_message(format!("{ended} of {all}{building}{}", names.join(", ")));
         }
     }
 

@@ -35,6 +35,8 @@ enum Verb {
     Report(cmd::report::Arguments),
     /// List the entries, and what is missing for those that cannot be built here
     List(cmd::list::Arguments),
+    /// Begin a new entry from a template that already works
+    New(cmd::new::Arguments),
     /// Build entries
     Build(cmd::build::Arguments),
     /// Check that entries do what their scenarios demand
@@ -61,6 +63,7 @@ fn main() -> ExitCode {
         Verb::Load(arguments) => cmd::load::run(&arguments),
         Verb::Report(arguments) => cmd::report::run(&arguments),
         Verb::List(arguments) => cmd::list::run(&arguments),
+        Verb::New(arguments) => cmd::new::run(&arguments),
         Verb::Build(arguments) => cmd::build::run(&arguments),
         Verb::Verify(arguments) => cmd::verify::run(&arguments),
         Verb::Serve(arguments) => cmd::serve::run(&arguments),

@@ -61,6 +61,11 @@ impl Reporter {
         }
     }
 
+    /// A part of the suite that is not carried out.
+    pub(crate) fn left_out(&self, what: &str, reason: &str) {
+        self.line(&format!("left out {what}: {reason}"));
+    }
+
     /// A line that stays, above the bar if there is one.
     fn line(&self, text: &str) {
         match (&self.bar, self.verbosity) {
@@ -178,10 +183,14 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// A time to wait, in whole seconds or minutes.
-fn show(duration: Duration) -> String {
+/// A time to wait, in whole seconds or minutes, or in hours with a tenth.
+pub(crate) fn show(duration: Duration) -> String {
     let seconds = duration.as_secs_f64().ceil() as u64;
-    if seconds < 120 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) }
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..10_800 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{:.1} h", seconds as f64 / 3600.0),
+    }
 }
 
 #[cfg(test)]
@@ -206,5 +215,6 @@ mod tests {
         assert!((99.0..102.0).contains(&left), "{left}");
         assert_eq!(show(Duration::from_millis(1500)), "2 s");
         assert_eq!(show(Duration::from_secs(121)), "3 min");
+        assert_eq!(show(Duration::from_secs(5400 * 3)), "4.5 h");
     }
 }

@@ -3,7 +3,10 @@
 use anyhow::Context as _;
 use std::{fs, path::PathBuf};
 use wirebench_runner::project::Project;
-use wirebench_schema::{suggest, suite::Suite};
+use wirebench_schema::{
+    suggest,
+    suite::{PublishedFigures, Suite},
+};
 
 use crate::{context::Context, exit::usage};
 
@@ -41,13 +44,28 @@ pub(crate) fn load(project: &Project, name: &str) -> anyhow::Result<Suite> {
     Suite::parse(name, &text).map_err(|error| usage(format!("{origin}: {error}")))
 }
 
+/// The figures of the document that `suite` repeats: `suites/published/NAME.toml`, if there is one.
+pub(crate) fn figures(project: &Project, suite: &Suite) -> anyhow::Result<PublishedFigures> {
+    let Some(root) = &project.root else { return Ok(PublishedFigures::default()) };
+    let path = root.join("suites").join("published").join(format!("{}.toml", suite.name));
+    if !path.is_file() {
+        return Ok(PublishedFigures::default());
+    }
+    let shown = path.display().to_string();
+    let text = fs::read_to_string(&path).with_context(|| shown.clone())?;
+    PublishedFigures::parse(&text, suite).map_err(|error| usage(format!("{shown}: {error}")))
+}
+
 /// The error for a name that is neither a suite nor an entry.
 pub(crate) fn unknown(context: &Context, name: &str) -> anyhow::Result<anyhow::Error> {
     let mut known: Vec<String> = EMBEDDED.iter().map(|(name, _)| (*name).to_owned()).collect();
     let folder = context.project.root.as_ref().map(|root| root.join("suites"));
     for file in folder.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten()
     {
-        known.extend(file.path().file_stem().map(|stem| stem.to_string_lossy().into_owned()));
+        let path = file.path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            known.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
+        }
     }
     for subject in context.subjects()? {
         known.push(subject.variant.id.entry().to_owned());

@@ -30,7 +30,7 @@ pub(crate) fn small_count(text: &str) -> Result<u32, String> {
 
 pub(crate) fn jobs(text: &str) -> Result<usize, String> {
     match connections(text)? {
-        0 => Err("0 at once build nothing: give at least 1".to_owned()),
+        0 => Err("0 at once do nothing: give at least 1".to_owned()),
         jobs => Ok(jobs),
     }
 }

@@ -10,6 +10,8 @@ pub mod hgrm;
 pub mod load_csv;
 pub mod load_text;
 pub mod load_words;
+mod notes;
+mod published;
 pub mod summary;
 pub mod table;
 pub mod table_units;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::{
     entry::Class,
     id::VariantId,
-    journal::{Bound, Journal, Measurement, Outcome, Run},
+    journal::{Bound, Counts, Journal, Measurement, Outcome, Run},
     suite::Workload,
 };
 
@@ -43,8 +43,12 @@ pub struct Figures {
     pub ratio: Option<Ratio>,
     /// Median latency.
     pub latency_ns_p50: Option<f64>,
+    /// That in relation to the baseline's: the median over the blocks.
+    pub latency_p50_ratio: Option<f64>,
     /// 99th percentile of latency.
     pub latency_ns_p99: Option<f64>,
+    /// That in relation to the baseline's: the median over the blocks.
+    pub latency_p99_ratio: Option<f64>,
     /// CPU time of the server's whole process tree per request.
     pub server_cpu_ns_per_request: Option<f64>,
     /// The most over the runs.
@@ -95,8 +99,36 @@ impl Reads {
 /// What the rows of one workload are put in relation to.
 struct Baseline<'a> {
     variant: &'a VariantId,
-    requests_per_second: BTreeMap<u32, f64>,
+    runs: Vec<&'a Run>,
     is_limited: bool,
+}
+
+impl Baseline<'_> {
+    /// What `value` is in relation to the baseline's in the same block.
+    fn ratios(&self, runs: &[&Run], value: fn(&Measurement) -> Option<f64>) -> Vec<f64> {
+        wirebench_stats::ratios_by_block(&by_block(runs, value), &by_block(&self.runs, value))
+    }
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "one of several values, of which some are not there")]
+fn rate(measurement: &Measurement) -> Option<f64> {
+    Some(measurement.load.requests_per_second)
+}
+
+/// The median latency, by whoever has measured it.
+fn p50(measurement: &Measurement) -> Option<f64> {
+    match &measurement.tool {
+        Some(tool) => tool.latency.latency_ns_p50,
+        None => measurement.load.latency.as_ref().map(|it| it.latency_ns_p50 as f64),
+    }
+}
+
+/// The 99th percentile of latency, by whoever has measured it.
+fn p99(measurement: &Measurement) -> Option<f64> {
+    match &measurement.tool {
+        Some(tool) => tool.latency.latency_ns_p99,
+        None => measurement.load.latency.as_ref().map(|it| it.latency_ns_p99 as f64),
+    }
 }
 
 /// Summarises every workload of `journal`.
@@ -114,25 +146,28 @@ pub fn summarise(journal: &Journal) -> Vec<WorkloadSummary> {
 }
 
 fn rows(journal: &Journal, workload: &Workload) -> Vec<Row> {
-    let of_variant = |variant: &VariantId| -> Vec<&Run> {
+    let of_variant = |variant: &VariantId| -> (Vec<&Run>, Vec<&Run>) {
         let mine = |run: &&Run| run.workload == workload.name && run.variant == *variant;
-        journal.runs.iter().filter(mine).collect()
+        journal.runs.iter().filter(mine).partition(|run| run.counts == Counts::Yes)
     };
     let baseline = journal.start.baselines.iter().find_map(|variant| {
-        let runs = of_variant(variant);
-        let requests_per_second = by_block(&runs, |m| Some(m.load.requests_per_second));
+        let (runs, _) = of_variant(variant);
         let is_limited = runs.iter().filter_map(|run| measurement(run)).any(limited);
-        let figures = Baseline { variant, requests_per_second, is_limited };
-        (!figures.requests_per_second.is_empty()).then_some(figures)
+        let has_figures = runs.iter().any(|run| measurement(run).is_some());
+        has_figures.then_some(Baseline { variant, runs, is_limited })
     });
     let mut rows = Vec::new();
     for described in &journal.start.variants {
-        let runs = of_variant(&described.variant);
+        let (runs, warm_up) = of_variant(&described.variant);
         let mut notes = refusals(journal, &described.variant, workload);
-        if runs.is_empty() && notes.is_empty() {
+        if runs.is_empty() && warm_up.is_empty() && notes.is_empty() {
             continue;
         }
         notes.extend(run_notes(&runs));
+        // What was measured to warm up does not count; that it failed does.
+        let failed = warm_up.into_iter().filter(|run| measurement(run).is_none());
+        let failed = run_notes(&failed.collect::<Vec<_>>());
+        notes.extend(failed.into_iter().map(|note| format!("in a warm-up block: {note}")));
         let measured: Vec<&Measurement> = runs.iter().filter_map(|run| measurement(run)).collect();
         rows.push(Row {
             variant: described.variant.clone(),
@@ -158,7 +193,7 @@ fn measurement(run: &Run) -> Option<&Measurement> {
     }
 }
 
-fn by_block(runs: &[&Run], value: impl Fn(&Measurement) -> Option<f64>) -> BTreeMap<u32, f64> {
+fn by_block(runs: &[&Run], value: fn(&Measurement) -> Option<f64>) -> BTreeMap<u32, f64> {
     runs.iter().filter_map(|run| Some((run.block, value(measurement(run)?)?))).collect()
 }
 
@@ -207,12 +242,11 @@ fn figures(
         let values: Vec<f64> = measured.iter().filter_map(|m| value(m)).collect();
         wirebench_stats::median(&values)
     };
-    let latency = |pick: fn(&wirebench_schema::load::LatencySummary) -> u64| {
-        median(&|m| m.load.latency.as_ref().map(|latency| pick(latency) as f64))
+    let latency_ratio = |value| {
+        baseline.and_then(|baseline| wirebench_stats::median(&baseline.ratios(runs, value)))
     };
-    let rates = by_block(runs, |m| Some(m.load.requests_per_second));
     let ratio = baseline.and_then(|baseline| {
-        let ratios = wirebench_stats::ratios_by_block(&rates, &baseline.requests_per_second);
+        let ratios = baseline.ratios(runs, rate);
         let (least, most) = wirebench_stats::range(&ratios)?;
         let is_limited = measured.iter().any(|m| limited(m));
         let is_itself = runs.iter().all(|run| run.variant == *baseline.variant);
@@ -223,10 +257,12 @@ fn figures(
         Some(Ratio { median: wirebench_stats::median(&ratios)?, least, most, reads })
     });
     Some(Figures {
-        requests_per_second: median(&|m| Some(m.load.requests_per_second))?,
+        requests_per_second: median(&rate)?,
         ratio,
-        latency_ns_p50: latency(|latency| latency.latency_ns_p50),
-        latency_ns_p99: latency(|latency| latency.latency_ns_p99),
+        latency_ns_p50: median(&p50),
+        latency_p50_ratio: latency_ratio(p50),
+        latency_ns_p99: median(&p99),
+        latency_p99_ratio: latency_ratio(p99),
         server_cpu_ns_per_request: median(&|m| m.cost.cpu_ns_per_request),
         memory_peak_bytes: measured.iter().map(|m| m.cost.memory_peak_bytes).max()?,
         errors: measured.iter().map(|m| m.load.errors.total()).sum(),

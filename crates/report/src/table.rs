@@ -3,14 +3,16 @@
 use comfy_table::{CellAlignment, Table, presets};
 use std::{collections::BTreeSet, fmt::Write};
 use wirebench_schema::{
-    journal::{EndReason, Journal},
+    journal::{EndReason, Generator, Journal, Start},
     load::{Arrivals, LoadModel, RateCurve, Stop},
     scenario::Protocol,
-    suite::Workload,
+    suite::{Scale, Workload},
     units::write_duration,
 };
 
 use crate::{
+    notes::Notes,
+    published,
     summary::{Figures, Ratio, Reads, Row, WorkloadSummary, summarise},
     table_units::{bytes, latency, thousands},
 };
@@ -46,8 +48,17 @@ pub fn report(journal: &Journal, style: Style) -> String {
         let _ = writeln!(text, "# wirebench {}\n", journal.start.suite);
     }
     let _ = writeln!(text, "{}\n", headline(journal));
+    if let Some(paragraph) = published::paragraph(journal) {
+        let _ = writeln!(text, "{paragraph}\n");
+    }
     for summary in &summarise(journal) {
         add_workload(&mut text, summary, style);
+        // The figures of the smallest scale mean nothing, so nothing is put beside them.
+        let tells = journal.start.scale != Scale::Smoke;
+        let published = journal.start.published.as_deref().filter(|_| tells);
+        if let Some(beside) = published.and_then(|it| published::beside(it, summary, style)) {
+            let _ = writeln!(text, "{beside}\n");
+        }
     }
     add_list(&mut text, style, "not measured", &unavailable(journal));
     add_list(&mut text, style, "what they leave out", &skips(journal));
@@ -72,10 +83,24 @@ fn headline(journal: &Journal) -> String {
         Some(EndReason::Interrupted) => "; interrupted, these are the runs until then",
         None => "; cut off, these are the runs until then",
     };
+    let scale = match start.scale {
+        Scale::Machine if start.published.is_none() => String::new(),
+        scale => format!(" at {scale} scale"),
+    };
     let blocks = count(start.blocks, "block");
-    format!("suite {}, {blocks}, seed {}, {sides}{ended}", start.suite, start.seed)
+    let before = match start.warmup_blocks {
+        0 => String::new(),
+        number => format!(" after {}", count(number, "warm-up block")),
+    };
+    let generator = match start.generator.name {
+        Generator::Wirebench => String::new(),
+        _ => format!(", load by {}", start.generator),
+    };
+    let Start { suite, seed, .. } = start;
+    format!("suite {suite}{scale}, {blocks}{before}, seed {seed}, {sides}{generator}{ended}")
 }
 
+/// A list of CPUs.
 fn list(cpus: &[u32]) -> String {
     cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
 }
@@ -94,12 +119,12 @@ fn add_workload(text: &mut String, summary: &WorkloadSummary, style: Style) {
     for column in table.column_iter_mut().skip(2) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    let mut notes: Vec<&str> = Vec::new();
+    let mut notes = Notes::default();
     for row in &summary.rows {
         table.add_row(cells(row, &mut notes));
     }
     let _ = writeln!(text, "{table}");
-    for (index, note) in notes.iter().enumerate() {
+    for (index, note) in notes.texts().enumerate() {
         let bullet = if style == Style::Markdown { "- " } else { "  " };
         let _ = writeln!(text, "{bullet}[{}] {note}", index + 1);
     }
@@ -123,14 +148,19 @@ fn describe(workload: &Workload) -> String {
         Protocol::Http1 => String::new(),
         Protocol::Echo => format!(", {} bytes a message", workload.payload_bytes),
     };
-    let stop = match workload.stop {
-        Stop::After(duration) => format!("{} a run", write_duration(duration)),
-        Stop::Requests(requests) => format!("{requests} requests a run"),
-        Stop::RequestsPerConnection(requests) => format!("{requests} requests a connection a run"),
-    };
+    let stop = describe_stop(workload.stop);
     let Workload { name, scenario, connections, .. } = workload;
     let (model, shape) = (describe_model(&workload.model), describe_shape(workload));
     format!("{name}: {scenario}, {model}, {connections} connections{shape}{payload}, {stop}")
+}
+
+/// When a run ends.
+pub(crate) fn describe_stop(stop: Stop) -> String {
+    match stop {
+        Stop::After(duration) => format!("{} a run", write_duration(duration)),
+        Stop::Requests(requests) => format!("{requests} requests a run"),
+        Stop::RequestsPerConnection(requests) => format!("{requests} requests a connection a run"),
+    }
 }
 
 fn describe_model(model: &LoadModel) -> String {
@@ -169,17 +199,10 @@ fn describe_shape(workload: &Workload) -> String {
     shape
 }
 
-/// The cells of a row. Its notes get the numbers that they have, or will have, in `notes`.
-fn cells<'a>(row: &'a Row, notes: &mut Vec<&'a str>) -> Vec<String> {
-    let mut marks = BTreeSet::new();
-    for note in &row.notes {
-        let known = notes.iter().position(|known| known == note);
-        marks.insert(known.unwrap_or_else(|| {
-            notes.push(note);
-            notes.len() - 1
-        }));
-    }
-    let marks: String = marks.iter().map(|mark| format!(" [{}]", mark + 1)).collect();
+/// The cells of a row. Its notes get the numbers that they have in `notes`.
+fn cells(row: &Row, notes: &mut Notes) -> Vec<String> {
+    let marks: BTreeSet<usize> = row.notes.iter().map(|note| notes.add(note)).collect();
+    let marks: String = marks.iter().map(|mark| format!(" [{mark}]")).collect();
     let role = if row.is_baseline { " (baseline)" } else { "" };
     let mut cells = vec![
         format!("{}{role}{marks}", row.variant),
@@ -192,13 +215,18 @@ fn cells<'a>(row: &'a Row, notes: &mut Vec<&'a str>) -> Vec<String> {
     cells
 }
 
-fn ratio(ratio: Ratio) -> String {
-    let reads = match ratio.reads {
+/// The sign in front of a ratio.
+pub(crate) const fn sign(reads: Reads) -> &'static str {
+    match reads {
         Reads::Exactly => "",
         Reads::AtLeast => ">=",
         Reads::AtMost => "<=",
         Reads::Either => "~",
-    };
+    }
+}
+
+fn ratio(ratio: Ratio) -> String {
+    let reads = sign(ratio.reads);
     format!("{reads}{:.2} ({:.2}..{:.2})", ratio.median, ratio.least, ratio.most)
 }
 
@@ -235,7 +263,9 @@ fn add_list(text: &mut String, style: Style, title: &str, items: &[String]) {
 }
 
 fn unavailable(journal: &Journal) -> Vec<String> {
-    journal.unavailable.iter().map(|it| format!("{}: {}", it.variant, it.reason)).collect()
+    let left_out = journal.start.left_out.iter().map(|it| format!("{}: {}", it.what, it.reason));
+    let unavailable = journal.unavailable.iter();
+    left_out.chain(unavailable.map(|it| format!("{}: {}", it.variant, it.reason))).collect()
 }
 
 /// What each entry that was measured leaves out, as it declares itself.
@@ -251,9 +281,23 @@ fn reading_aid(journal: &Journal) -> Vec<String> {
         "<= (>=): the load generator was at its limit in the baseline's (the row's) runs; ~: in both",
         "bound by generator: the load generator was at its limit, the server may do more",
         "figures are medians of the runs; memory is the peak, errors are the sum",
+        "a..b in a note: from the least to the most over all runs that have it",
     ]
     .map(str::to_owned)
     .to_vec();
+    if journal.start.scale == Scale::Smoke {
+        lines
+            .push("at smoke scale figures mean nothing: it shows that everything works".to_owned());
+    } else if journal.start.published.is_some() {
+        lines.push(
+            "published: a figure of the document, and its ratio to the same row's; only ratios can \
+             be compared, and only as far as the loads are alike"
+                .to_owned(),
+        );
+    }
+    if journal.start.warmup_blocks > 0 {
+        lines.push("runs of warm-up blocks are in the journal and in no figure".to_owned());
+    }
     // Wilcoxon's signed-rank test needs six pairs before 5 % can be reached: 2 / 2^6.
     if journal.start.blocks < 6 {
         let blocks = count(journal.start.blocks, "block");
@@ -264,10 +308,10 @@ fn reading_aid(journal: &Journal) -> Vec<String> {
 }
 
 /// A number with its noun.
-fn count(number: u32, noun: &str) -> String {
+pub(crate) fn count(number: u32, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

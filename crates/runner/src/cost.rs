@@ -90,6 +90,12 @@ impl Sample {
         self.memory_peak_bytes += memory_peak_kib * 1024;
     }
 
+    /// The time from this sample to a later one.
+    #[must_use]
+    pub fn ns_until(&self, later: &Self) -> u64 {
+        nanoseconds(self.at, later.at)
+    }
+
     /// Whether the two samples saw the same processes.
     #[must_use]
     pub fn same_processes(&self, other: &Self) -> bool {

@@ -25,6 +25,8 @@ pub mod project;
 pub mod requirement;
 pub mod setup;
 pub mod subject;
+pub mod template;
+pub mod tool;
 pub mod topology;
 pub mod tree;
 mod validity;

@@ -1,12 +1,15 @@
 //! One run: a fresh server, the load on it, and what both of them used.
 
+mod outside;
+mod warm_up;
+
 use rustix::process::Pid;
 use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 use wirebench_schema::{
-    journal::{Measurement, Outcome, Placement, Run},
+    journal::{Counts, Measurement, Outcome, Placement, Run, ToolReport},
     load::{LoadConfig, LoadEvent, LoadReport, Stop},
     scenario::{DEFAULT_TIMEOUT_MS, Protocol},
     suite::Workload,
@@ -19,7 +22,8 @@ use crate::{
     launch::{LaunchError, Launcher, Request, Server, Stopped},
     neighbours::CpuTimes,
     subject::Subject,
-    validity::{bound, flags},
+    tool::Tool,
+    validity::{self, bound},
 };
 
 /// How long a server may take to end on SIGTERM.
@@ -37,9 +41,11 @@ pub struct Bench {
     /// The argument list that makes this program a load generator with events; the load's
     /// arguments follow.
     pub load_command: Vec<String>,
+    /// Somebody else's load generator, which takes the place of our own.
+    pub tool: Option<Tool>,
     /// Where both sides run.
     pub placement: Placement,
-    /// Workers asked for.
+    /// Workers asked for where a workload does not say how many.
     pub workers: u32,
     /// Seed of the payloads.
     pub seed: u64,
@@ -54,6 +60,8 @@ pub struct Cell<'a> {
     pub workload: &'a Workload,
     /// The block, from 0.
     pub block: u32,
+    /// Whether the run counts.
+    pub counts: Counts,
     /// The position in it, from 0.
     pub position: u32,
     /// Whether the conformance checks passed; without them the body of a reply is not known
@@ -69,6 +77,8 @@ struct Seen {
     load: LoadReport,
     edges: (Sample, Sample),
     cpus: (CpuTimes, CpuTimes),
+    /// What another generator than our own has told.
+    tool: Option<ToolReport>,
 }
 
 /// A run that could not be made; the reason becomes part of the record.
@@ -82,9 +92,10 @@ impl Bench {
     /// end.
     #[must_use]
     pub fn run(&self, cell: &Cell<'_>, stop: &AtomicBool) -> Option<Run> {
-        let workers = cell.subject.workers(self.workers);
+        let workers = cell.subject.workers(cell.workload.workers.unwrap_or(self.workers));
         let mut run = Run {
             block: cell.block,
+            counts: cell.counts,
             position: cell.position,
             variant: cell.subject.variant.id.clone(),
             workload: cell.workload.name.clone(),
@@ -126,9 +137,12 @@ impl Bench {
         })?;
         server.command().clone_into(&mut run.server_command);
         let config = self.load_config(cell, &server);
-        run.generator_command = self.load_command.clone();
-        run.generator_command.extend(load_arguments(&config));
-        let seen = self.observe(&run.generator_command, &config, &server, stop);
+        run.generator_command = self.generator_command(&config);
+        let warm = self.warm_up(cell, &config, stop);
+        let seen = warm.and_then(|()| match self.tool {
+            None => self.observe(&run.generator_command, &config, &server, stop),
+            Some(_) => self.observe_tool(&run.generator_command, &config, &server, stop),
+        });
         let ended = server.ended();
         let stopped = server.stop(STOP_GRACE);
         let failure = |reason| Failure { reason, stderr: stopped.stderr.clone() };
@@ -150,16 +164,23 @@ impl Bench {
 
     /// From what was seen to figures, and to what must be said of them.
     fn judge(&self, cell: &Cell<'_>, workers: u32, seen: Seen, stopped: &Stopped) -> Measurement {
-        let Seen { load, edges: (before, after), cpus } = seen;
-        let window = Window {
-            window_ns: load.window_ns,
-            requests: load.requests,
-            thread_cpu_ns_most: load.thread_cpu_ns.iter().copied().max().unwrap_or(0),
+        let Seen { load, edges: (before, after), cpus, tool } = seen;
+        let window = match &tool {
+            None => Window {
+                window_ns: load.window_ns,
+                requests: load.requests,
+                thread_cpu_ns_most: load.thread_cpu_ns.iter().copied().max().unwrap_or(0),
+            },
+            Some(tool) => outside::window(&before, &after, &load, tool, &self.placement),
         };
         let sharing = cell.subject.variant.sharing;
         let busy_cpus = cost::busy_cpus(sharing, workers, &self.placement);
         let cost = cost::between(&before, &after, window, busy_cpus);
-        let mut flags = flags(&load, &self.placement, stopped);
+        let mut flags = match &tool {
+            None => validity::flags(&load),
+            Some(tool) => validity::tool_flags(&load, tool),
+        };
+        flags.extend(validity::side_flags(&self.placement, stopped));
         if self.placement.pinned && self.placement.disjoint {
             let Placement { server_cpus, generator_cpus, .. } = &self.placement;
             let generator_ns = load.thread_cpu_ns.iter().sum();
@@ -179,7 +200,23 @@ impl Bench {
         if !before.same_processes(&after) {
             flags.push("processes of the server began or ended in the window".to_owned());
         }
-        Measurement { bound: bound(&cost, load.ready_share), load, cost, flags }
+        // Where the requests of another generator wait is not known; then its limit is the safe
+        // answer, which says that the server may do more.
+        let ready_share = if tool.is_some() { 1.0 } else { load.ready_share };
+        let bound = bound(&cost, ready_share);
+        Measurement { bound, load, tool: tool.map(Box::new), cost, flags }
+    }
+
+    fn generator_command(&self, config: &LoadConfig) -> Vec<String> {
+        match &self.tool {
+            None => [self.load_command.clone(), load_arguments(config)].concat(),
+            Some(tool) => tool.command(config),
+        }
+    }
+
+    /// The generator's CPUs, if the sides are bound to theirs.
+    fn generator_cpus(&self) -> Option<&[u32]> {
+        self.placement.pinned.then_some(self.placement.generator_cpus.as_slice())
     }
 
     fn load_config(&self, cell: &Cell<'_>, server: &Server) -> LoadConfig {
@@ -202,8 +239,7 @@ impl Bench {
         server: &Server,
         stop: &AtomicBool,
     ) -> Result<Seen, String> {
-        let cpus = self.placement.pinned.then_some(self.placement.generator_cpus.as_slice());
-        let mut generator = Generator::start(argv, cpus)
+        let mut generator = Generator::start(argv, self.generator_cpus())
             .map_err(|error| format!("the generator could not be started: {error}"))?;
         let patience = GENERATOR_PATIENCE + config.warmup + config.timeout * 3;
         let mut until = match config.stop {
@@ -244,6 +280,7 @@ impl Bench {
                             load: *report,
                             edges: (before.0, after.0),
                             cpus: (before.1, after.1),
+                            tool: None,
                         }),
                         _ => {
                             Err("the generator reported without the edges of its window".to_owned())

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 use wirebench_schema::{
-    load::Stop,
-    scenario::Scenario,
+    journal::Counts,
+    load::{LoadModel, Stop},
+    scenario::{Protocol, Scenario},
     suite::{Suite, Workload},
 };
 
@@ -11,6 +12,15 @@ use crate::subject::Subject;
 
 /// Start, connect and stop of a server, beyond warm-up and window; only for the estimate of time.
 const OVERHEAD: Duration = Duration::from_millis(250);
+
+/// What the estimate of time takes a worker to answer in a second, when the load ends after a count.
+const ASSUMED_REQUESTS_PER_SECOND: f64 = 100_000.0;
+
+/// What the estimate of time takes a worker to echo in a second.
+const ASSUMED_BYTES_PER_SECOND: f64 = 1e9;
+
+/// What the estimate of time adds to the pause between two requests.
+const ASSUMED_LATENCY: Duration = Duration::from_micros(100);
 
 /// The most blocks of a run; more would take days.
 const MOST_BLOCKS: u32 = 10_000;
@@ -20,6 +30,8 @@ const MOST_BLOCKS: u32 = 10_000;
 pub struct Step {
     /// The block, from 0.
     pub block: u32,
+    /// Whether it counts: warm-up blocks come first and do not.
+    pub counts: Counts,
     /// The position in it, from 0.
     pub position: u32,
     /// Index of the subject.
@@ -33,10 +45,12 @@ pub struct Step {
 /// The runs of one workload stay together within a block, because they are put in relation to each
 /// other: the less time between them, the less of the machine's drift is between them.
 #[must_use]
-pub fn steps(subjects: &[Subject], workloads: &[Workload], blocks: u32, seed: u64) -> Vec<Step> {
+pub fn steps(subjects: &[Subject], suite: &Suite, seed: u64) -> Vec<Step> {
+    let workloads = &suite.workloads;
     let mut random = fastrand::Rng::with_seed(seed);
     let mut steps = Vec::new();
-    for block in 0..blocks {
+    for block in 0..suite.warmup_blocks.saturating_add(suite.blocks) {
+        let counts = if block < suite.warmup_blocks { Counts::WarmUp } else { Counts::Yes };
         let mut order: Vec<usize> = (0..workloads.len()).collect();
         random.shuffle(&mut order);
         let mut cells = Vec::new();
@@ -46,7 +60,7 @@ pub fn steps(subjects: &[Subject], workloads: &[Workload], blocks: u32, seed: u6
             cells.extend(able.into_iter().map(|subject| (subject, workload)));
         }
         for (position, (subject, workload)) in (0..).zip(cells) {
-            steps.push(Step { block, position, subject, workload });
+            steps.push(Step { block, counts, position, subject, workload });
         }
     }
     steps
@@ -68,14 +82,43 @@ pub fn scenarios(subject: &Subject, workloads: &[Workload]) -> Vec<Scenario> {
     Scenario::ALL.into_iter().filter(needed).collect()
 }
 
-/// How long a run of `workload` takes, about. A count has no known time; a second stands for it.
+/// How long a run of `workload` takes, about. How long a count takes is a guess, which serves as
+/// long as no run has been made.
 #[must_use]
 pub fn estimate(workload: &Workload) -> Duration {
     let window = match workload.stop {
         Stop::After(duration) => duration,
-        Stop::Requests(_) | Stop::RequestsPerConnection(_) => Duration::from_secs(1),
+        Stop::Requests(requests) => time_of(workload, requests),
+        Stop::RequestsPerConnection(requests) => {
+            time_of(workload, requests.saturating_mul(workload.connections as u64))
+        }
     };
-    OVERHEAD + workload.warmup + window
+    let before = workload.warmup_requests.map_or(Duration::ZERO, |n| time_of(workload, n));
+    OVERHEAD + workload.warmup + before + window
+}
+
+fn time_of(workload: &Workload, requests: u64) -> Duration {
+    let requests = requests as f64;
+    let seconds = match &workload.model {
+        LoadModel::Closed => {
+            let bytes = match workload.scenario.protocol() {
+                Protocol::Http1 => 0.0,
+                Protocol::Echo => requests * workload.payload_bytes as f64,
+            };
+            let busy = requests / ASSUMED_REQUESTS_PER_SECOND + bytes / ASSUMED_BYTES_PER_SECOND;
+            busy / f64::from(workload.workers.unwrap_or(1))
+        }
+        LoadModel::Think { delay } => {
+            let each = (*delay + ASSUMED_LATENCY).as_secs_f64();
+            requests / workload.connections.max(1) as f64 * each
+        }
+        LoadModel::Rate { curve, .. } => {
+            let rates = curve.rates();
+            let sum: u64 = rates.iter().sum();
+            requests * rates.len() as f64 / sum.max(1) as f64
+        }
+    };
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX / 1024)
 }
 
 /// What a user changes of a suite on the command line.
@@ -121,6 +164,7 @@ pub fn change(suite: &mut Suite, changes: &Changes) -> Result<(), String> {
         }
     }
     for workload in &mut suite.workloads {
+        workload.workers = changes.workers.or(workload.workers);
         workload.connections = changes.connections.unwrap_or(workload.connections);
         workload.warmup = changes.warmup.unwrap_or(workload.warmup);
         if let Some(duration) = changes.duration {
@@ -165,7 +209,7 @@ requests = 1000
     fn every_block_has_each_cell_once_and_a_seed_gives_the_same_order_again() {
         let suite = Suite::parse("example", SUITE).unwrap();
         let subjects = subjects();
-        let plan = steps(&subjects, &suite.workloads, suite.blocks, 7);
+        let plan = steps(&subjects, &suite, 7);
         // Three subjects have `hello`, one of them has `hello-timeout` too.
         assert_eq!(plan.len(), 3 * 4);
         for block in 0..3 {
@@ -177,8 +221,33 @@ requests = 1000
                 plan.iter().filter(|s| s.block == block).map(|s| s.workload).collect();
             assert!(order.is_sorted() || order.iter().rev().is_sorted(), "{order:?}");
         }
-        assert_eq!(plan, steps(&subjects, &suite.workloads, suite.blocks, 7));
-        assert_ne!(plan, steps(&subjects, &suite.workloads, suite.blocks, 8));
+        assert_eq!(plan, steps(&subjects, &suite, 7));
+        assert_ne!(plan, steps(&subjects, &suite, 8));
+    }
+
+    #[test]
+    fn warm_up_blocks_come_first_and_do_not_count() {
+        let text = SUITE.replace("blocks = 3", "blocks = 2\nwarmup_blocks = 1");
+        let suite = Suite::parse("example", &text).unwrap();
+        let plan = steps(&subjects(), &suite, 7);
+        assert_eq!(plan.len(), 3 * 4);
+        for step in plan {
+            assert_eq!(step.counts == Counts::WarmUp, step.block == 0, "{step:?}");
+        }
+    }
+
+    #[test]
+    fn the_time_of_a_count_is_guessed_from_its_work() {
+        let suite = Suite::parse("example", SUITE).unwrap();
+        let mut workload = suite.workloads[1].clone();
+        let seconds = |workload: &Workload| (estimate(workload) - OVERHEAD).as_secs_f64();
+        assert!((seconds(&workload) - 0.01).abs() < 1e-6);
+        workload.stop = Stop::RequestsPerConnection(1000);
+        workload.model = LoadModel::Think { delay: Duration::from_millis(1) };
+        assert!((seconds(&workload) - 1.1).abs() < 1e-6);
+        (workload.scenario, workload.model) = (Scenario::Echo, LoadModel::Closed);
+        (workload.payload_bytes, workload.stop) = (1 << 30, Stop::Requests(2));
+        assert!((seconds(&workload) - 2.147).abs() < 0.01);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! trusting the figures. Pure.
 
 use wirebench_schema::{
-    journal::{Bound, Cost, Placement},
+    journal::{Bound, Cost, Placement, ToolReport},
     load::{LoadReport, MOST_ARE_READY},
 };
 
@@ -30,14 +30,31 @@ pub(crate) fn bound(cost: &Cost, ready_share: f64) -> Bound {
     }
 }
 
-/// What a reader must know before trusting the figures.
-pub(crate) fn flags(load: &LoadReport, placement: &Placement, stopped: &Stopped) -> Vec<String> {
-    let mut flags = Vec::new();
+/// What a reader must know of a load before trusting the figures.
+pub(crate) fn flags(load: &LoadReport) -> Vec<String> {
     let (errors, examples) = (load.errors.total(), load.error_examples.join("; "));
-    if errors > 0 {
-        flags.push(format!("{errors} errors: {examples}"));
+    let failed = (errors > 0).then(|| format!("{errors} errors: {examples}"));
+    failed.into_iter().chain(load.faults()).collect()
+}
+
+/// What a reader must know of a load that another generator than our own has made.
+pub(crate) fn tool_flags(load: &LoadReport, tool: &ToolReport) -> Vec<String> {
+    let generator = &tool.generator;
+    let mut flags = vec![format!(
+        "load by {generator}: it compares no reply, and the server's CPU time is that of the whole \
+         of its run, with connecting"
+    )];
+    if load.errors.total() > 0 {
+        let kinds = load.errors.kinds().into_iter().filter(|(_, count)| *count > 0);
+        let kinds: Vec<String> = kinds.map(|(kind, count)| format!("{count} {kind}")).collect();
+        flags.push(format!("{} errors: {}", load.errors.total(), kinds.join(", ")));
     }
-    flags.extend(load.faults());
+    flags
+}
+
+/// What a reader must know of the two sides before trusting the figures.
+pub(crate) fn side_flags(placement: &Placement, stopped: &Stopped) -> Vec<String> {
+    let mut flags = Vec::new();
     let mut flag = |condition: bool, text: String| {
         if condition {
             flags.push(text);

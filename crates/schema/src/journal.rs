@@ -11,11 +11,13 @@ use crate::{
     entry::{Class, Mechanism, Model, Sharing},
     id::VariantId,
     load::LoadReport,
-    suite::Workload,
+    suite::{Document, PublishedFigures, Scale, Workload},
 };
 
+mod generator;
 mod read;
 
+pub use generator::{Generator, GeneratorVersion, ToolLatency, ToolReport};
 pub use read::{Journal, JournalError};
 
 /// The version of all records. It grows whenever a field changes its meaning or goes away.
@@ -53,14 +55,53 @@ pub struct Start {
     pub baselines: Vec<VariantId>,
     /// Seed of the order of runs and of payloads.
     pub seed: u64,
-    /// How often each cell is run.
+    /// How often each cell is run and counts.
     pub blocks: u32,
+    /// Blocks before those, which do not count.
+    #[serde(default)]
+    pub warmup_blocks: u32,
+    /// How much of the suite is carried out.
+    #[serde(default)]
+    pub scale: Scale,
+    /// What the suite's document has published, if it repeats one.
+    #[serde(default)]
+    pub published: Option<Box<Published>>,
+    /// The load generator.
+    #[serde(default)]
+    pub generator: GeneratorVersion,
+    /// Parts of the suite that are not carried out.
+    #[serde(default)]
+    pub left_out: Vec<LeftOut>,
     /// The variants to be measured.
     pub variants: Vec<Described>,
     /// The workloads.
     pub workloads: Vec<Workload>,
     /// Where server and generator run.
     pub placement: Placement,
+}
+
+/// What the document of a suite has done and found: what the runs can be held against.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Published {
+    /// The document.
+    pub document: Document,
+    /// How often each cell was run.
+    pub blocks: u32,
+    /// Whole rounds before those.
+    pub warmup_blocks: u32,
+    /// The workloads as they were published.
+    pub workloads: Vec<Workload>,
+    /// The figures of its tables.
+    pub figures: PublishedFigures,
+}
+
+/// A part of a suite that is not carried out.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct LeftOut {
+    /// A workload's name, or what else the suite names.
+    pub what: String,
+    /// A sentence.
+    pub reason: String,
 }
 
 /// What a reader must know of a variant to judge its row.
@@ -127,8 +168,11 @@ pub struct Verified {
 /// One measurement of one cell with a fresh server process.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Run {
-    /// The block, from 0.
+    /// The block, from 0. Warm-up blocks come first.
     pub block: u32,
+    /// Whether it counts.
+    #[serde(default)]
+    pub counts: Counts,
     /// The position within the block, from 0.
     pub position: u32,
     /// The variant.
@@ -145,6 +189,17 @@ pub struct Run {
     pub generator_command: Vec<String>,
     /// What came of it.
     pub outcome: Outcome,
+}
+
+/// Whether a run counts.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counts {
+    /// It is part of all statistics.
+    #[default]
+    Yes,
+    /// It is of a warm-up block, which comes before those that count.
+    WarmUp,
 }
 
 /// What came of a run.
@@ -165,8 +220,12 @@ pub enum Outcome {
 /// The figures of a run.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Measurement {
-    /// What the generator saw.
+    /// What the generator saw. Of another generator than our own only what it tells: requests,
+    /// window, errors.
     pub load: LoadReport,
+    /// What another generator than our own has reported besides.
+    #[serde(default)]
+    pub tool: Option<Box<ToolReport>>,
     /// What the server cost.
     pub cost: Cost,
     /// Which side was at its limit.

@@ -6,8 +6,10 @@
  */
 #define _GNU_SOURCE
 #include "loop.h"
+#include "heads.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,44 +38,21 @@ static const uint32_t WRITING = EPOLLOUT | EPOLLET;
 enum outcome { DONE, BLOCKED, BROKEN };
 enum accept_state { ACCEPT_ALL_DONE, ACCEPT_LATER };
 
+/* The connection on descriptor `fd` is `connections[fd]`: small, and nothing to allocate. */
 struct connection {
-    int fd;
-    enum outcome last_write;  /* BLOCKED: waits for EPOLLOUT and reads nothing meanwhile. */
-    unsigned terminator_seen; /* hello: how many bytes of "\r\n\r\n" the input ends with. */
-    size_t owed_bytes;        /* What is still to be sent. */
-    size_t offset;            /* hello: position within the reply; echo: position within `held`. */
-    char *held;               /* echo: what could not be sent; NULL on all but slow connections. */
+    uint8_t last_write;      /* BLOCKED: waits for EPOLLOUT and reads nothing meanwhile. */
+    uint8_t terminator_seen; /* hello: see `count_heads`. */
+    uint32_t offset;         /* hello: position within the reply; echo: position within `held`. */
+    size_t owed_bytes;       /* What is still to be sent. */
+    char *held;              /* echo: what could not be sent; NULL on all but slow connections. */
 };
 
 /* One of each per process is enough: nothing stays in the read buffer between two events. */
 static char read_buffer[READ_BYTES];
 static char reply_block[BLOCK_BYTES];
 static enum scenario scenario;
-
-/* Counts the heads that end in these bytes; a terminator may be split over any number of reads. */
-static size_t count_heads(unsigned *terminator_seen, const char *bytes, size_t length) {
-    const char *end = bytes + length;
-    unsigned seen = *terminator_seen;
-    size_t heads = 0;
-    while (bytes < end) {
-        if (seen == 0) {
-            bytes = memchr(bytes, '\r', (size_t)(end - bytes));
-            if (bytes == NULL)
-                break;
-        }
-        if (*bytes == "\r\n\r\n"[seen])
-            seen++;
-        else
-            seen = *bytes == '\r' ? 1 : 0;
-        if (seen == 4) {
-            seen = 0;
-            heads++;
-        }
-        bytes++;
-    }
-    *terminator_seen = seen;
-    return heads;
-}
+static struct connection *connections;
+static size_t connections_length;
 
 /* Returns how much the socket took, less than `length` when it is full, or -1 when it is broken. */
 static ssize_t send_some(int fd, const char *bytes, size_t length) {
@@ -91,28 +70,27 @@ static ssize_t send_some(int fd, const char *bytes, size_t length) {
 }
 
 /* All replies are equal, so what a connection is owed is a number and never a buffer. */
-static enum outcome flush_hello(struct connection *connection) {
+static enum outcome flush_hello(int fd, struct connection *connection) {
     while (connection->owed_bytes > 0) {
         size_t length = BLOCK_BYTES - connection->offset;
         if (length > connection->owed_bytes)
             length = connection->owed_bytes;
-        ssize_t sent = send_some(connection->fd, reply_block + connection->offset, length);
+        ssize_t sent = send_some(fd, reply_block + connection->offset, length);
         if (sent < 0)
             return BROKEN;
         connection->owed_bytes -= (size_t)sent;
-        connection->offset = (connection->offset + (size_t)sent) % REPLY_BYTES;
+        connection->offset = (uint32_t)((connection->offset + (size_t)sent) % REPLY_BYTES);
         if ((size_t)sent < length)
             return BLOCKED;
     }
     return DONE;
 }
 
-static enum outcome flush_echo(struct connection *connection) {
-    ssize_t sent =
-        send_some(connection->fd, connection->held + connection->offset, connection->owed_bytes);
+static enum outcome flush_echo(int fd, struct connection *connection) {
+    ssize_t sent = send_some(fd, connection->held + connection->offset, connection->owed_bytes);
     if (sent < 0)
         return BROKEN;
-    connection->offset += (size_t)sent;
+    connection->offset += (uint32_t)sent;
     connection->owed_bytes -= (size_t)sent;
     if (connection->owed_bytes > 0)
         return BLOCKED;
@@ -122,8 +100,8 @@ static enum outcome flush_echo(struct connection *connection) {
 }
 
 /* Sends straight out of the read buffer; only what the socket refuses is copied and held. */
-static enum outcome answer_echo(struct connection *connection, size_t length) {
-    ssize_t sent = send_some(connection->fd, read_buffer, length);
+static enum outcome answer_echo(int fd, struct connection *connection, size_t length) {
+    ssize_t sent = send_some(fd, read_buffer, length);
     if (sent < 0)
         return BROKEN;
     size_t rest = length - (size_t)sent;
@@ -138,42 +116,43 @@ static enum outcome answer_echo(struct connection *connection, size_t length) {
     return BLOCKED;
 }
 
-static enum outcome answer(struct connection *connection, size_t length) {
+static enum outcome answer(int fd, struct connection *connection, size_t length) {
     if (scenario == ECHO)
-        return answer_echo(connection, length);
+        return answer_echo(fd, connection, length);
     connection->owed_bytes +=
         REPLY_BYTES * count_heads(&connection->terminator_seen, read_buffer, length);
-    return flush_hello(connection);
+    return flush_hello(fd, connection);
 }
 
-static void close_connection(struct connection *connection) {
-    close(connection->fd);
-    free(connection->held);
-    free(connection);
+static void close_connection(int fd) {
+    close(fd);
+    free(connections[fd].held);
 }
 
 /* Modifying an interest also reports it anew if it holds already, so no edge is ever missed. */
-static void wait_for(int epoll, struct connection *connection, uint32_t interest) {
-    struct epoll_event event = {.events = interest, .data.ptr = connection};
-    if (epoll_ctl(epoll, EPOLL_CTL_MOD, connection->fd, &event) < 0)
-        close_connection(connection);
+static void wait_for(int epoll, int fd, uint32_t interest) {
+    struct epoll_event event = {.events = interest, .data.fd = fd};
+    if (epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &event) < 0)
+        close_connection(fd);
 }
 
-static void on_readable(int epoll, struct connection *connection, uint32_t events) {
+static void on_readable(int epoll, int fd, uint32_t events) {
+    struct connection *connection = &connections[fd];
     for (int reads = 0; reads < READS_PER_EVENT; reads++) {
-        ssize_t length = recv(connection->fd, read_buffer, READ_BYTES, 0);
+        ssize_t length = recv(fd, read_buffer, READ_BYTES, 0);
         if (length < 0 && errno == EAGAIN)
             return;
         if (length < 0 && errno == EINTR)
             continue;
         /* The end of the stream or a reset count like an answer that could not be written. */
-        connection->last_write = length > 0 ? answer(connection, (size_t)length) : BROKEN;
-        if (connection->last_write == BROKEN) {
-            close_connection(connection);
+        enum outcome outcome = length > 0 ? answer(fd, connection, (size_t)length) : BROKEN;
+        if (outcome == BROKEN) {
+            close_connection(fd);
             return;
         }
-        if (connection->last_write == BLOCKED) {
-            wait_for(epoll, connection, WRITING);
+        if (outcome == BLOCKED) {
+            connection->last_write = BLOCKED;
+            wait_for(epoll, fd, WRITING);
             return;
         }
         /* A short read has emptied the socket: what comes later is a new edge. */
@@ -181,15 +160,32 @@ static void on_readable(int epoll, struct connection *connection, uint32_t event
             return;
     }
     /* A client that sends faster than this loop reads goes to the back of the queue. */
-    wait_for(epoll, connection, READING);
+    wait_for(epoll, fd, READING);
 }
 
-static void on_writable(int epoll, struct connection *connection) {
-    connection->last_write = scenario == ECHO ? flush_echo(connection) : flush_hello(connection);
+static void on_writable(int epoll, int fd) {
+    struct connection *connection = &connections[fd];
+    connection->last_write =
+        scenario == ECHO ? flush_echo(fd, connection) : flush_hello(fd, connection);
     if (connection->last_write == BROKEN)
-        close_connection(connection);
+        close_connection(fd);
     else if (connection->last_write == DONE)
-        wait_for(epoll, connection, READING);
+        wait_for(epoll, fd, READING);
+}
+
+/* Descriptors are the smallest numbers that are free, so the table is as long as it must be. */
+static int open_connection(int epoll, int fd) {
+    size_t index = (size_t)fd;
+    if (index >= connections_length) {
+        struct connection *more = realloc(connections, index * 2 * sizeof *more);
+        if (more == NULL)
+            return -1;
+        connections = more;
+        connections_length = index * 2;
+    }
+    connections[index] = (struct connection){.last_write = DONE};
+    struct epoll_event event = {.events = READING, .data.fd = fd};
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
 static enum accept_state accept_all(int epoll, int listener) {
@@ -201,26 +197,20 @@ static enum accept_state accept_all(int epoll, int listener) {
             continue;
         if (fd < 0) /* Out of file descriptors or memory: try again when some may be free. */
             return ACCEPT_LATER;
-        struct connection *connection = calloc(1, sizeof *connection);
-        if (connection == NULL) {
+        if (open_connection(epoll, fd) < 0)
             close(fd);
-            continue;
-        }
-        connection->fd = fd;
-        struct epoll_event event = {.events = READING, .data.ptr = connection};
-        if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) < 0)
-            close_connection(connection);
     }
 }
 
-_Noreturn void serve(int listener, enum scenario wanted) {
+_Noreturn void serve(int listener, enum scenario wanted, void (*ready)(void)) {
     scenario = wanted;
     for (int i = 0; i < REPLIES_PER_BLOCK; i++)
         memcpy(reply_block + i * REPLY_BYTES, REPLY, REPLY_BYTES);
     int epoll = epoll_create1(0);
-    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.ptr = NULL};
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = listener};
     if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &event) < 0)
         goto failed;
+    ready();
     static struct epoll_event events[EVENTS_PER_WAIT];
     enum accept_state accepting = ACCEPT_ALL_DONE;
     for (;;) {
@@ -229,13 +219,13 @@ _Noreturn void serve(int listener, enum scenario wanted) {
         if (count < 0 && errno != EINTR)
             goto failed;
         for (int i = 0; i < count; i++) {
-            struct connection *connection = events[i].data.ptr;
-            if (connection == NULL)
+            int fd = events[i].data.fd;
+            if (fd == listener)
                 accepting = ACCEPT_LATER;
-            else if (connection->last_write == BLOCKED)
-                on_writable(epoll, connection);
+            else if (connections[fd].last_write == BLOCKED)
+                on_writable(epoll, fd);
             else
-                on_readable(epoll, connection, events[i].events);
+                on_readable(epoll, fd, events[i].events);
         }
         if (accepting == ACCEPT_LATER)
             accepting = accept_all(epoll, listener);

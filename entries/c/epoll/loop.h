@@ -4,7 +4,10 @@
 
 enum scenario { HELLO, ECHO };
 
-/* Serves the connections of a non-blocking listener until the process ends. */
-_Noreturn void serve(int listener, enum scenario wanted);
+/*
+ * Serves the connections of a listener until the process ends. Calls `ready` once, when everything
+ * that serving needs is there; says on standard error what is missing and exits if it is not.
+ */
+_Noreturn void serve(int listener, enum scenario wanted, void (*ready)(void));
 
 #endif

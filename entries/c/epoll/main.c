@@ -24,6 +24,9 @@
 enum { BACKLOG = 4096, MAX_WORKERS = 1024 };
 
 static enum scenario scenario;
+static const char *host;
+static char port[NI_MAXSERV];
+static int ready_pipe[2];
 
 static void die(const char *what) {
     perror(what);
@@ -31,7 +34,7 @@ static void die(const char *what) {
 }
 
 /* Port 0 lets the kernel choose; `port` then becomes the chosen one, for the other listeners. */
-static int listen_on(const char *host, char port[NI_MAXSERV], int workers) {
+static int listen_on(int workers) {
     struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
                              .ai_socktype = SOCK_STREAM};
     struct addrinfo *address;
@@ -50,16 +53,23 @@ static int listen_on(const char *host, char port[NI_MAXSERV], int workers) {
     struct sockaddr_storage bound;
     socklen_t length = sizeof bound;
     if (getsockname(fd, (struct sockaddr *)&bound, &length) < 0 ||
-        getnameinfo((struct sockaddr *)&bound, length, NULL, 0, port, NI_MAXSERV, NI_NUMERICSERV) !=
-            0)
+        getnameinfo((struct sockaddr *)&bound, length, NULL, 0, port, sizeof port,
+                    NI_NUMERICSERV) != 0)
         die("getsockname");
     freeaddrinfo(address);
     return fd;
 }
 
-static void print_ready(const char *host, const char *port) {
+static void print_ready(void) {
     printf(strchr(host, ':') ? "listening [%s]:%s\n" : "listening %s:%s\n", host, port);
     fflush(stdout);
+}
+
+/* In a worker process: the parent prints the line when all workers have said this. */
+static void tell_ready(void) {
+    if (write(ready_pipe[1], "", 1) != 1)
+        _exit(1);
+    close(ready_pipe[1]);
 }
 
 static pid_t fork_worker(const int *listeners, int index, int workers, const sigset_t *old_mask) {
@@ -72,10 +82,11 @@ static pid_t fork_worker(const int *listeners, int index, int workers, const sig
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
         _exit(1);
     sigprocmask(SIG_SETMASK, old_mask, NULL);
+    close(ready_pipe[0]);
     for (int i = 0; i < workers; i++)
         if (i != index)
             close(listeners[i]);
-    serve(listeners[index], scenario);
+    serve(listeners[index], scenario, tell_ready);
 }
 
 /* Ends all workers when one of them ends or when the parent is told to; dies as it was told. */
@@ -101,7 +112,7 @@ static int supervise(const pid_t *children, int workers, const sigset_t *signals
     return 1;
 }
 
-static int serve_with_processes(const char *host, char port[NI_MAXSERV], int workers) {
+static int serve_with_processes(int workers) {
     static int listeners[MAX_WORKERS];
     static pid_t children[MAX_WORKERS];
     sigset_t signals, old_mask;
@@ -110,14 +121,22 @@ static int serve_with_processes(const char *host, char port[NI_MAXSERV], int wor
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGCHLD);
     sigprocmask(SIG_BLOCK, &signals, &old_mask);
+    if (pipe(ready_pipe) < 0)
+        die("pipe");
     for (int i = 0; i < workers; i++)
-        listeners[i] = listen_on(host, port, workers);
+        listeners[i] = listen_on(workers);
     for (int i = 0; i < workers; i++)
         children[i] = fork_worker(listeners, i, workers, &old_mask);
     /* The parent accepts nothing: a listener kept here would collect connections for nobody. */
     for (int i = 0; i < workers; i++)
         close(listeners[i]);
-    print_ready(host, port);
+    close(ready_pipe[1]);
+    char byte;
+    int ready = 0;
+    while (ready < workers && read(ready_pipe[0], &byte, 1) == 1)
+        ready++;
+    if (ready == workers)
+        print_ready();
     return supervise(children, workers, &signals);
 }
 
@@ -142,15 +161,12 @@ int main(int argc, char **argv) {
         return 2;
     }
     scenario = strcmp(argv[1], "echo") == 0 ? ECHO : HELLO;
-    const char *host = argv[2];
-    char port[NI_MAXSERV];
+    host = argv[2];
     snprintf(port, sizeof port, "%ld", parse_number(argv[3], 0, 65535, "PORT"));
     int workers = (int)parse_number(argv[4], 1, MAX_WORKERS, "WORKERS");
     if (argc == 6) /* Accepted like everywhere, although only `hello-timeout` would use it. */
         parse_number(argv[5], 1, INT_MAX, "TIMEOUT_MS");
     if (workers > 1)
-        return serve_with_processes(host, port, workers);
-    int listener = listen_on(host, port, workers);
-    print_ready(host, port);
-    serve(listener, scenario);
+        return serve_with_processes(workers);
+    serve(listen_on(workers), scenario, print_ready);
 }

@@ -40,7 +40,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         out::result(&format!("{}: left out, {reason}", subject.variant.id));
         let left_undone = matches!(availability, Availability::NeedsSetup { .. });
         // Who names an entry wants it built, and what is broken is nobody's wish.
-        let wanted = !arguments.names.is_empty() || (arguments.strict && left_undone);
+        let named = arguments.names.iter().any(|name| subject.variant.id.matches(name));
+        let wanted = named || (arguments.strict && left_undone);
         if wanted || subject.broken().is_some() {
             exit = Exit::Failed;
         }

@@ -112,10 +112,12 @@ fn row((subject, availability): &Row) -> [String; 5] {
 fn totals(rows: &[Row]) -> String {
     let count = |name: &str| rows.iter().filter(|(_, it)| state(it) == name).count();
     let entries: BTreeSet<&str> = rows.iter().map(|(it, _)| it.variant.id.entry()).collect();
-    let mut text =
-        format!("{} entries with {} variants: {} ready", entries.len(), rows.len(), count("ready"));
+    let entries = counted(entries.len(), "entry", "entries");
+    let variants = counted(rows.len(), "variant", "variants");
+    let mut text = format!("{entries} with {variants}: {} ready", count("ready"));
     match count("needs setup") {
         0 => {}
+        1 => text += ", 1 needs `wirebench setup`",
         some => text += &format!(", {some} need `wirebench setup`"),
     }
     match count("not available") {
@@ -123,6 +125,10 @@ fn totals(rows: &[Row]) -> String {
         some => text += &format!(", {some} not available"),
     }
     text + "; `wirebench list ENTRY` shows all of one\n"
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn in_markdown(rows: &[Row]) -> String {

@@ -5,6 +5,7 @@ pub(crate) mod doctor;
 pub(crate) mod hidden;
 pub(crate) mod list;
 pub(crate) mod load;
+pub(crate) mod new;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;

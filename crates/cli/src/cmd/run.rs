@@ -1,6 +1,9 @@
 //! `wirebench run`: builds, verifies and measures, prints the table and names the folder with all
 //! of it.
 
+mod choice;
+mod scale;
+
 use anyhow::Context as _;
 use std::{fs, path::PathBuf, time::Duration};
 use wirebench_report::{
@@ -9,22 +12,26 @@ use wirebench_report::{
 };
 use wirebench_runner::{
     experiment::{
-        Experiment, FALLBACK_BASELINE, Finished, Prepared, Verification, conduct, prepare,
+        Experiment, Finished, Observer as _, Prepared, Progress, Verification, conduct, prepare,
     },
     measure::Bench,
     place::{Wish, place},
     plan::{self, Changes},
-    requirement::Availability,
     subject::Subject,
+    tool::Tool,
     topology,
 };
-use wirebench_schema::{journal::Placement, scenario::Scenario, suite::Suite};
+use wirebench_schema::{
+    journal::{Counts, Generator, Placement, Unavailable},
+    scenario::Scenario,
+    suite::{DocumentPlacement, Scale, Suite},
+};
 
 use crate::{
     context::Context,
     exit::{Exit, usage},
     out,
-    progress::{Reporter, Verbosity},
+    progress::{Reporter, Verbosity, show},
     value::{self, CpuList},
 };
 
@@ -41,6 +48,13 @@ pub(crate) struct Arguments {
     /// be given more than once
     #[arg(long = "server", value_name = "COMMAND")]
     servers: Vec<String>,
+    /// How much of a suite is carried out: paper (exactly what its document published), machine (made
+    /// to fit by the rule in its file) or smoke (everything once, to see that it works)
+    #[arg(long, value_name = "NAME", default_value_t)]
+    scale: Scale,
+    /// Who makes the load: wirebench, wrk, hey or h2load; the others do closed loops over HTTP only
+    #[arg(long, value_name = "PROGRAM", default_value_t)]
+    generator: Generator,
     /// Only this scenario; may be given more than once [default: all of the suite, hello for
     /// --server]
     #[arg(long = "scenario", value_name = "NAME")]
@@ -91,37 +105,64 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Some(output) = &arguments.output {
         context.project.results = std::path::absolute(output)?;
     }
-    let (mut suite, names) = suite_and_names(&context, arguments)?;
+    let (written, names) = choice::suite_and_names(&context, arguments)?;
     if context.project.root.is_none() {
         out::note(
             "no folder here or above has entries/ and suites/: only built-in servers are known",
         );
     }
     context.require_files()?;
-    check_baseline(&context, &suite)?;
+    choice::check_baselines(&context, &written)?;
+    let placement = arguments.placement(&written)?;
+    let server_cpus = u32::try_from(placement.server_cpus.len())?;
+    let mut suite = written.at_scale(arguments.scale, server_cpus).map_err(usage)?;
     plan::change(&mut suite, &arguments.changes()).map_err(usage)?;
-    let placement = arguments.placement()?;
-    let subjects = subjects(&context, arguments, &suite, &names)?;
-    let workers = suite.workers.unwrap_or(u32::try_from(placement.server_cpus.len())?);
+    let mut left_out = choice::leave_out(&mut suite, arguments.generator)?;
+    let tool = match arguments.generator {
+        Generator::Wirebench => None,
+        other => Some(Tool::find(other).map_err(usage)?),
+    };
+    let chosen = choice::subjects(&context, arguments, &suite, &names)?;
+    left_out.extend(chosen.left_out);
     let program = context.program.display().to_string();
     let bench = Bench {
         launcher: context.launcher(Some(&placement)),
         load_command: vec![program, "load".to_owned(), "--events".to_owned()],
-        workers,
+        tool,
+        workers: suite.workers.unwrap_or(server_cpus),
         // A seed that is easy to read aloud and to type again.
         seed: arguments.seed.unwrap_or_else(|| u64::from(std::process::id())),
         placement,
     };
+    let subjects = chosen.subjects;
     if arguments.dry_run {
+        for it in &chosen.missing {
+            out::result(&format!("left out {}: {}", it.variant, it.reason));
+        }
+        for it in &left_out {
+            out::result(&format!("left out {}: {}", it.what, it.reason));
+        }
         print_plan(&suite, &subjects, &bench);
         return Ok(Exit::Fine);
+    }
+    if arguments.scale == Scale::Paper {
+        scale::announce(&suite, &subjects);
     }
     let verification = if arguments.no_verify { Verification::LeftOut } else { Verification::Full };
     let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let project = context.project.clone();
-    let experiment = Experiment { suite, bench, project, command, verification };
+    let experiment = Experiment {
+        scale: arguments.scale,
+        published: scale::published(&context, &written)?,
+        left_out,
+        suite,
+        bench,
+        project,
+        command,
+        verification,
+    };
     let named = Named(names);
-    carry_out(&context, &experiment, subjects, &named, arguments.quiet)
+    carry_out(&context, &experiment, (subjects, chosen.missing), &named, arguments.quiet)
 }
 
 /// The names that the user gave. What was asked for by name must be measured; what merely happens
@@ -138,7 +179,7 @@ impl Named {
 fn carry_out(
     context: &Context,
     experiment: &Experiment,
-    subjects: Vec<Subject>,
+    (subjects, missing): (Vec<Subject>, Vec<Unavailable>),
     named: &Named,
     quiet: bool,
 ) -> anyhow::Result<Exit> {
@@ -147,7 +188,14 @@ fn carry_out(
     // Waiting and sampling happen on the generator's CPUs, so that the server's are the server's
     // alone. Builds come first and may use all of them.
     let stop = context.interrupt.flag();
-    let prepared = prepare(subjects, &context.prober(), stop, &mut reporter);
+    for it in &experiment.left_out {
+        reporter.left_out(&it.what, &it.reason);
+    }
+    for it in &missing {
+        reporter.on(&Progress::Unavailable(it));
+    }
+    let mut prepared = prepare(subjects, &context.prober(), stop, &mut reporter);
+    prepared.unavailable.splice(0..0, missing);
     if let Some(exit) = context.interrupt.exit() {
         reporter.finish();
         return Ok(exit);
@@ -199,10 +247,15 @@ impl Arguments {
         }
     }
 
-    fn placement(&self) -> anyhow::Result<Placement> {
+    fn placement(&self, suite: &Suite) -> anyhow::Result<Placement> {
         let cpus = topology::usable_cpus().context("the usable CPUs cannot be read")?;
+        let wishes = self.server_cpus.is_some() || self.generator_cpus.is_some();
+        // Where the document's sides shared their CPUs, so do those of its own scale.
+        let shared =
+            suite.document.as_ref().is_some_and(|it| it.placement == DocumentPlacement::Shared);
+        let as_published = self.scale == Scale::Paper && shared && !wishes;
         let wish = Wish {
-            no_pin: self.no_pin,
+            no_pin: self.no_pin || as_published,
             server_cpus: self.server_cpus.clone().map(|list| list.0),
             generator_cpus: self.generator_cpus.clone().map(|list| list.0),
         };
@@ -210,89 +263,19 @@ impl Arguments {
     }
 }
 
-/// The suite, and the names of entries that are left when the suite's own name is taken away.
-fn suite_and_names(
-    context: &Context,
-    arguments: &Arguments,
-) -> anyhow::Result<(Suite, Vec<String>)> {
-    let (suites, names): (Vec<String>, Vec<String>) = arguments
-        .names
-        .iter()
-        .cloned()
-        .partition(|name| crate::suites::exists(&context.project, name));
-    match suites.as_slice() {
-        [] => {
-            if let Some(name) = names.iter().find(|name| !name.contains('/')) {
-                return Err(crate::suites::unknown(context, name)?);
-            }
-            Ok((crate::suites::load(&context.project, DEFAULT_SUITE)?, names))
-        }
-        [one] => Ok((crate::suites::load(&context.project, one)?, names)),
-        more => {
-            Err(usage(format!("one suite at a time: {} are {}", more.join(" and "), more.len())))
-        }
-    }
-}
-
-/// A suite's baseline must exist. The usual one need not: without it the built-in server stands in.
-fn check_baseline(context: &Context, suite: &Suite) -> anyhow::Result<()> {
-    if suite.baseline != wirebench_schema::suite::DEFAULT_BASELINE {
-        context
-            .select(std::slice::from_ref(&suite.baseline))
-            .with_context(|| format!("the baseline of the suite `{}`", suite.name))?;
-    }
-    Ok(())
-}
-
-/// What is to be measured: what was named, or what the suite names, and the baseline.
-fn subjects(
-    context: &Context,
-    arguments: &Arguments,
-    suite: &Suite,
-    names: &[String],
-) -> anyhow::Result<Vec<Subject>> {
-    let scenarios: Vec<Scenario> = suite.workloads.iter().map(|w| w.scenario).collect();
-    let own = context.own(&arguments.servers, &scenarios)?;
-    let nothing_named = names.is_empty() && own.is_empty();
-    let mut names: Vec<String> = if nothing_named { suite.entries.clone() } else { names.to_vec() };
-    // Who asks for a scenario of an entry that lacks it should hear so; a suite asks everyone.
-    if !nothing_named && !names.is_empty() {
-        for subject in context.select(&names)? {
-            for &scenario in &arguments.scenarios {
-                subject.variant.check_scenario(scenario).map_err(usage)?;
-            }
-        }
-    }
-    if !names.is_empty() || !own.is_empty() {
-        // The baseline comes along, or what stands in for it when it cannot be built.
-        let known = context.subjects()?;
-        let prober = context.prober();
-        let usable = |name: &&str| {
-            let mut named = known.iter().filter(|subject| subject.variant.id.matches(name));
-            named.any(|it| prober.availability(it) == Availability::Ready)
-        };
-        let baseline = [suite.baseline.as_str(), FALLBACK_BASELINE].into_iter().find(usable);
-        names.extend(baseline.map(str::to_owned));
-    }
-    let mut subjects = own;
-    subjects.extend(context.select(&names)?);
-    Ok(subjects)
-}
-
 fn print_plan(suite: &Suite, subjects: &[Subject], bench: &Bench) {
-    let steps = plan::steps(subjects, &suite.workloads, suite.blocks, bench.seed);
-    let time: Duration =
-        steps.iter().map(|step| plan::estimate(&suite.workloads[step.workload])).sum();
+    let steps = plan::steps(subjects, suite, bench.seed);
     for step in &steps {
         let id = &subjects[step.subject].variant.id;
         let workload = &suite.workloads[step.workload].name;
-        out::result(&format!("block {}  {workload}  {id}", step.block + 1));
+        let kind = if step.counts == Counts::Yes { "block" } else { "warm-up block" };
+        out::result(&format!("{kind} {}  {workload}  {id}", step.block + 1));
     }
     let placement = &bench.placement;
     out::result(&format!(
-        "{} runs, about {:.0} s beyond builds and checks; seed {}; server on CPUs {:?}, generator on CPUs {:?}",
+        "{} runs, about {} beyond builds and checks; seed {}; server on CPUs {:?}, generator on CPUs {:?}",
         steps.len(),
-        time.as_secs_f64(),
+        show(scale::time(suite, &steps)),
         bench.seed,
         placement.server_cpus,
         placement.generator_cpus

@@ -1,20 +1,19 @@
 //! `wirebench verify`: every conformance check of every scenario, with PASS or FAIL and what was
 //! expected and seen.
 
+mod course;
+
 use wirebench_report::table::{Style, new_table};
-use wirebench_runner::{
-    requirement::Availability,
-    subject::Subject,
-    verify::{Checked, Verdict, catalogue, verify_subject},
-};
+use wirebench_runner::{requirement::Availability, subject::Subject, verify::catalogue};
 use wirebench_schema::scenario::Scenario;
 
 use crate::{
     building::{Manner, build_all},
     context::Context,
     exit::{Exit, usage},
-    out,
+    out, value,
 };
+use course::{Pair, Shown, Tally, check_all};
 
 /// Arguments of `wirebench verify`.
 #[derive(Debug, clap::Args)]
@@ -31,21 +30,15 @@ pub(crate) struct Arguments {
     /// Show only checks that fail
     #[arg(short, long)]
     quiet: bool,
+    /// Servers that are checked at once [default: two for each CPU, at most 8]
+    #[arg(short, long, value_name = "N", value_parser = value::jobs)]
+    jobs: Option<usize>,
     /// List the checks and what each demands, and run none
     #[arg(long)]
     checks: bool,
     /// Fail also when an entry needs `wirebench setup`
     #[arg(long)]
     strict: bool,
-}
-
-/// What has been counted so far.
-#[derive(Debug, Default)]
-struct Tally {
-    passed: u32,
-    failed: u32,
-    skipped: u32,
-    deviated: u32,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -69,17 +62,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let (ready, scenarios): (Vec<Subject>, Vec<Vec<Scenario>>) = there.into_iter().unzip();
     let not_built = build_all(&context, &ready, Manner::BEFORE);
     incomplete |= !not_built.is_empty();
-    let mut tally = Tally::default();
+    let mut pairs: Vec<Pair<'_>> = Vec::new();
     for (subject, scenarios) in ready.iter().zip(scenarios) {
-        if context.interrupt.exit().is_some() {
-            break;
-        }
-        let built = !not_built.contains(&subject.variant.id);
-        for scenario in scenarios.into_iter().filter(|_| built) {
-            check(&context, subject, scenario, arguments.quiet, &mut tally);
+        if !not_built.contains(&subject.variant.id) {
+            pairs.extend(scenarios.into_iter().map(|scenario| (subject, scenario)));
         }
     }
-    let Tally { passed, failed, skipped, deviated } = tally;
+    let shown = if arguments.quiet { Shown::Failed } else { Shown::All };
+    let jobs = arguments.jobs.unwrap_or_else(course::default_jobs);
+    let Tally { passed, failed, skipped, deviated } = check_all(&context, &pairs, jobs, shown);
     if deviated > 0 {
         out::result(&format!("{deviated} more failed as their entries declare (KNOWN)"));
     }
@@ -105,9 +96,8 @@ fn take_those_that_are_there(
         };
         out::result(&format!("{}: left out, {reason}", subject.variant.id));
         let left_undone = matches!(availability, Availability::NeedsSetup { .. });
-        incomplete |= !arguments.names.is_empty()
-            || (arguments.strict && left_undone)
-            || subject.broken().is_some();
+        let named = arguments.names.iter().any(|name| subject.variant.id.matches(name));
+        incomplete |= named || (arguments.strict && left_undone) || subject.broken().is_some();
     }
     (there, incomplete)
 }
@@ -124,38 +114,6 @@ fn scenarios(subject: &Subject, arguments: &Arguments) -> anyhow::Result<Vec<Sce
     }
     let asked = arguments.scenarios.iter().copied();
     Ok(asked.filter(|scenario| subject.variant.scenarios.contains(scenario)).collect())
-}
-
-fn check(context: &Context, subject: &Subject, scenario: Scenario, quiet: bool, tally: &mut Tally) {
-    let launcher = context.launcher(None);
-    let id = &subject.variant.id;
-    let mut observe = |checked: &Checked| match &checked.verdict {
-        Verdict::Pass => {
-            tally.passed += 1;
-            if !quiet {
-                out::result(&format!("PASS  {id} {scenario} {}", checked.name));
-            }
-        }
-        Verdict::Fail { finding } => {
-            tally.failed += 1;
-            out::result(&format!("FAIL  {id} {scenario} {}: {finding}", checked.name));
-        }
-        Verdict::Deviates { reason, finding } => {
-            tally.deviated += 1;
-            if !quiet {
-                let name = checked.name;
-                out::result(&format!("KNOWN {id} {scenario} {name}: {reason} ({finding})"));
-            }
-        }
-        Verdict::Skip { reason } => {
-            tally.skipped += 1;
-            if !quiet {
-                out::result(&format!("SKIP  {id} {scenario} {}: {reason}", checked.name));
-            }
-        }
-    };
-    let stop = context.interrupt.flag();
-    verify_subject(&launcher, subject, scenario, subject.workers(1), stop, &mut observe);
 }
 
 fn list_checks() {

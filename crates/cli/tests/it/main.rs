@@ -4,9 +4,11 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod bad_input;
+mod fresh;
 mod load;
 mod run;
 mod stalled;
+mod suites;
 mod survive;
 mod verbs;
 

@@ -98,7 +98,7 @@ fn a_server_that_ends_at_once_is_a_finding_and_not_a_hang() {
 fn an_entry_for_which_something_is_missing_is_listed_with_its_reason() {
     let needs = "[[requires]]\ncommand = \"no-such-compiler\"\n";
     let world = World::new().with_entry("c/x", &format!("{ENTRY}{needs}"));
-    let outcome = world.wirebench(&run(&["--scenario", "hello"]));
+    let outcome = world.wirebench(&run(&["smoke", "--scenario", "hello"]));
     assert_eq!(outcome.code, Some(0), "{outcome:#?}");
     assert!(outcome.stdout.contains("c/x: the program `no-such-compiler` is missing"));
     assert_eq!(world.journal().unavailable.len(), 1);
@@ -129,7 +129,7 @@ fn a_baseline_that_does_not_exist_is_refused() {
 fn a_build_that_fails_shows_its_last_lines_and_fails_the_run() {
     let step = "[[build]]\ncommand = [\"ls\", \"no-such-source.c\"]\n";
     let world = World::new().with_entry("c/x", &format!("{ENTRY}{step}"));
-    let outcome = world.wirebench(&run(&["--scenario", "hello"]));
+    let outcome = world.wirebench(&run(&["smoke", "--scenario", "hello"]));
     assert_eq!(outcome.code, Some(1), "{outcome:#?}");
     assert!(outcome.stdout.contains("no-such-source.c"), "{outcome:#?}");
     assert!(!world.journal().runs.is_empty());

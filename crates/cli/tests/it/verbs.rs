@@ -17,7 +17,7 @@ fn list_shows_every_entry_and_what_is_missing() {
     assert!(text.contains("builtin/epoll") && text.contains("builtin/io_uring"), "{text}");
     let reason =
         "the program `no-such-program` is missing; `wirebench setup` installs some-package";
-    assert!(text.contains(reason) && text.contains("1 need `wirebench setup`"), "{text}");
+    assert!(text.contains(reason) && text.contains("1 needs `wirebench setup`"), "{text}");
     assert!(stdout(&world, &["list", "builtin/", "--markdown"]).starts_with("| entry"));
     for arguments in [&["list", "c/x"][..], &["list", "c/", "--details"]] {
         let text = stdout(&world, arguments);
@@ -37,7 +37,7 @@ fn variants_that_lack_the_same_say_so_once() {
     let world = World::new().with_entry("c/x", &format!("{ENTRY}{NEEDY}{variants}"));
     let text = stdout(&world, &["list", "c/"]);
     assert_eq!(text.matches("no-such-program").count(), 1, "{text}");
-    assert!(text.contains("1 entries with 2 variants"), "{text}");
+    assert!(text.contains("1 entry with 2 variants"), "{text}");
 }
 
 #[test]
@@ -179,9 +179,10 @@ fn a_ring_is_found_where_it_is_declared() {
 #[test]
 fn help_names_every_verb() {
     let text = stdout(&World::new(), &["--help"]);
-    for verb in
-        ["run", "load", "report", "list", "build", "verify", "serve", "versions", "setup", "doctor"]
-    {
+    for verb in [
+        "run", "load", "report", "list", "new", "build", "verify", "serve", "versions", "setup",
+        "doctor",
+    ] {
         assert!(text.contains(&format!("\n  {verb} ")), "{verb} is missing in {text}");
         assert!(stdout(&World::new(), &[verb, "--help"]).contains("Usage:"));
     }

@@ -75,7 +75,17 @@ impl World {
 
     /// Runs wirebench to its end.
     pub(crate) fn wirebench(&self, arguments: &[&str]) -> Outcome {
+        self.outcome(Command::cargo_bin("wirebench").unwrap(), arguments)
+    }
+
+    /// The same on a machine that has no other programs.
+    pub(crate) fn wirebench_alone(&self, arguments: &[&str]) -> Outcome {
         let mut command = Command::cargo_bin("wirebench").unwrap();
+        command.env("PATH", self.folder.path());
+        self.outcome(command, arguments)
+    }
+
+    fn outcome(&self, mut command: Command, arguments: &[&str]) -> Outcome {
         command.args(arguments).current_dir(self.folder.path()).env(MARK, &self.mark);
         let output = command.timeout(PATIENCE).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use wirebench_schema::{
     entry::Class,
     journal::{
-        Bound, Cost, Described, JOURNAL_FORMAT, Journal, Measurement, Outcome, Placement, Run,
-        Start, Unavailable, Verified,
+        Bound, Cost, Counts, Described, GeneratorVersion, JOURNAL_FORMAT, Journal, LeftOut,
+        Measurement, Outcome, Placement, Run, Start, ToolLatency, ToolReport, Unavailable,
+        Verified,
     },
     load::{EngineChoice, ErrorCounts, LatencySummary, LoadConfig, LoadReport},
     scenario::Scenario,
-    suite::Suite,
+    suite::{Scale, Suite},
 };
 
 const SUITE: &str = r#"
@@ -23,7 +24,7 @@ connections = 64
 duration = "1s"
 "#;
 
-fn journal() -> Journal {
+pub(crate) fn journal() -> Journal {
     let suite = Suite::parse("example", SUITE).unwrap();
     let described = |name: &str, class| Described {
         variant: name.parse().unwrap(),
@@ -43,6 +44,11 @@ fn journal() -> Journal {
         baselines: vec!["c/epoll".parse().unwrap(), "go/net".parse().unwrap()],
         seed: 7,
         blocks: 3,
+        warmup_blocks: 0,
+        scale: Scale::Machine,
+        published: None,
+        generator: GeneratorVersion::default(),
+        left_out: Vec::new(),
         variants: vec![
             described("c/epoll", Some(Class::Raw)),
             described("go/net", Some(Class::Library)),
@@ -85,9 +91,10 @@ fn load(rate: f64, errors: u64) -> LoadReport {
     }
 }
 
-fn measured(rate: f64, errors: u64, flags: &[&str]) -> Outcome {
+pub(crate) fn measured(rate: f64, errors: u64, flags: &[&str]) -> Outcome {
     Outcome::Measured(Box::new(Measurement {
         load: load(rate, errors),
+        tool: None,
         cost: Cost {
             cpu_ns: 1,
             sampled_ns: 1,
@@ -106,9 +113,10 @@ fn measured(rate: f64, errors: u64, flags: &[&str]) -> Outcome {
     }))
 }
 
-fn run(block: u32, variant: &str, outcome: Outcome) -> Run {
+pub(crate) fn run(block: u32, variant: &str, outcome: Outcome) -> Run {
     Run {
         block,
+        counts: Counts::Yes,
         position: 0,
         variant: variant.parse().unwrap(),
         workload: "hello".into(),
@@ -120,7 +128,7 @@ fn run(block: u32, variant: &str, outcome: Outcome) -> Run {
     }
 }
 
-fn row<'a>(text: &'a str, name: &str) -> &'a str {
+pub(crate) fn row<'a>(text: &'a str, name: &str) -> &'a str {
     let line = text.lines().find(|line| line.trim_start_matches(['|', ' ']).starts_with(name));
     line.unwrap_or_else(|| panic!("no row {name} in\n{text}"))
 }
@@ -221,4 +229,47 @@ fn markdown_has_a_table_for_each_workload() {
         text.contains("| entry ") && row(&text, "c/epoll (baseline)").starts_with('|'),
         "{text}"
     );
+}
+
+#[test]
+fn warm_up_blocks_are_in_no_figure_but_their_failures_are_told() {
+    let mut journal = journal();
+    journal.start.warmup_blocks = 1;
+    let warm = |block, outcome| Run { counts: Counts::WarmUp, ..run(block, "c/epoll", outcome) };
+    journal.runs.push(warm(0, measured(9000.0, 0, &["flag of a warm-up run"])));
+    journal.runs.push(run(1, "c/epoll", measured(1000.0, 0, &[])));
+    let text = report(&journal, Style::Text);
+    assert!(row(&text, "c/epoll").contains(" 1 000 "), "{text}");
+    assert!(text.contains("3 blocks after 1 warm-up block"), "{text}");
+    assert!(!text.contains("flag of a warm-up run"), "{text}");
+    let failed = Outcome::Failed { reason: "it ended".into(), server_stderr: String::new() };
+    journal.runs.push(warm(0, failed));
+    let text = report(&journal, Style::Text);
+    assert!(text.contains("in a warm-up block: failed: it ended"), "{text}");
+}
+
+#[test]
+fn the_latencies_of_another_generator_are_shown_as_far_as_it_tells_them() {
+    let mut journal = journal();
+    let generator = GeneratorVersion { name: Generator::Wrk, version: "4.1.0".into() };
+    journal.start.generator = generator.clone();
+    let Outcome::Measured(mut outcome) = measured(1000.0, 0, &[]) else { unreachable!() };
+    outcome.load.latency = None;
+    let latency = ToolLatency { latency_ns_p50: Some(123_000.0), ..ToolLatency::default() };
+    let tool = ToolReport { generator, latency, cpu_ns: 1, output: String::new() };
+    outcome.tool = Some(Box::new(tool));
+    journal.runs.push(run(0, "c/epoll", Outcome::Measured(outcome)));
+    let text = report(&journal, Style::Text);
+    assert!(text.contains(", load by wrk 4.1.0"), "{text}");
+    let line = row(&text, "c/epoll");
+    assert!(line.contains("123 us") && line.contains(" - "), "{line}");
+}
+
+#[test]
+fn what_a_suite_names_in_vain_is_listed() {
+    let mut journal = journal();
+    let reason = "there is no entry of this language here".to_owned();
+    journal.start.left_out.push(LeftOut { what: "d/".into(), reason });
+    let text = report(&journal, Style::Text);
+    assert!(text.contains("  d/: there is no entry of this language here"), "{text}");
 }

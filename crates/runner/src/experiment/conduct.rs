@@ -9,7 +9,10 @@ use std::{
 };
 use wirebench_schema::{
     id::VariantId,
-    journal::{End, EndReason, JOURNAL_FORMAT, Journal, Outcome, Record, Start, Verified},
+    journal::{
+        End, EndReason, Generator, GeneratorVersion, JOURNAL_FORMAT, Journal, Outcome, Record,
+        Start, Verified,
+    },
     scenario::Scenario,
 };
 
@@ -76,7 +79,7 @@ pub fn conduct(
 ) -> Result<Finished, ExperimentError> {
     let subjects: Vec<Subject> =
         prepared.ready.iter().map(|(subject, _)| subject.clone()).collect();
-    if plan::steps(&subjects, &experiment.suite.workloads, 1, 1).is_empty() {
+    if plan::steps(&subjects, &experiment.suite, 1).is_empty() {
         return Err(ExperimentError::Nothing(nothing_to_measure(experiment, prepared)));
     }
     let folder = journal::new_run_folder(&experiment.project.results, &experiment.suite.name)?;
@@ -122,14 +125,25 @@ fn nothing_to_measure(experiment: &Experiment, prepared: &Prepared) -> String {
 fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
     let variants = prepared.ready.iter();
     let variants = variants.map(|(subject, versions)| subject.describe(versions.clone()));
+    let names: Vec<&str> = experiment.suite.baselines.iter().map(String::as_str).collect();
+    let tool = experiment.bench.tool.as_ref().map(|tool| tool.version.clone());
+    let own = || GeneratorVersion {
+        name: Generator::Wirebench,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
     Start {
         format: JOURNAL_FORMAT,
         started: journal::now(),
         command: experiment.command.clone(),
         suite: experiment.suite.name.clone(),
-        baselines: prepared.ready_among(&[&experiment.suite.baseline, FALLBACK_BASELINE]),
+        baselines: prepared.ready_among(&[&names[..], &[FALLBACK_BASELINE]].concat()),
         seed: experiment.bench.seed,
         blocks: experiment.suite.blocks,
+        warmup_blocks: experiment.suite.warmup_blocks,
+        scale: experiment.scale,
+        published: experiment.published.clone().map(Box::new),
+        generator: tool.unwrap_or_else(own),
+        left_out: experiment.left_out.clone(),
         variants: variants.collect(),
         workloads: experiment.suite.workloads.clone(),
         placement: experiment.bench.placement.clone(),
@@ -158,7 +172,7 @@ fn verify_all(
                 &experiment.bench.launcher,
                 subject,
                 scenario,
-                subject.workers(experiment.bench.workers),
+                subject.workers(most_workers(experiment, scenario)),
                 stop,
                 &mut |_| {},
             );
@@ -174,6 +188,13 @@ fn verify_all(
         }
     }
     Ok(refused)
+}
+
+/// The most workers with which a scenario is measured.
+fn most_workers(experiment: &Experiment, scenario: Scenario) -> u32 {
+    let workloads = experiment.suite.workloads.iter().filter(|w| w.scenario == scenario);
+    let workers = workloads.map(|workload| workload.workers.unwrap_or(experiment.bench.workers));
+    workers.max().unwrap_or(experiment.bench.workers)
 }
 
 fn summarise(variant: &VariantId, scenario: Scenario, checks: &[verify::Checked]) -> Verified {
@@ -215,7 +236,7 @@ fn measure_all(
         let scenario = suite.workloads[step.workload].scenario;
         !refused.contains(&(subjects[step.subject].variant.id.clone(), scenario))
     };
-    let mut steps = plan::steps(subjects, &suite.workloads, suite.blocks, experiment.bench.seed);
+    let mut steps = plan::steps(subjects, suite, experiment.bench.seed);
     steps.retain(allowed);
     let time = |step: &Step| plan::estimate(&suite.workloads[step.workload]);
     let mut left: Duration = steps.iter().map(time).sum();
@@ -231,6 +252,7 @@ fn measure_all(
             subject,
             workload,
             block: step.block,
+            counts: step.counts,
             position: step.position,
             verified: experiment.verification == Verification::Full,
         };

@@ -17,9 +17,9 @@ pub use prepare::{Prepared, prepare};
 use std::{path::Path, time::Duration};
 use wirebench_schema::{
     id::VariantId,
-    journal::{Run, Unavailable, Verified},
+    journal::{LeftOut, Published, Run, Unavailable, Verified},
     scenario::Scenario,
-    suite::Suite,
+    suite::{Scale, Suite},
 };
 
 use crate::{build::Built, measure::Bench, project::Project};
@@ -30,8 +30,14 @@ pub const FALLBACK_BASELINE: &str = "builtin/epoll";
 /// What is to be carried out.
 #[derive(Debug)]
 pub struct Experiment {
-    /// Workloads, blocks and the baseline's name.
+    /// Workloads, blocks and the baselines' names.
     pub suite: Suite,
+    /// How much of the suite this is.
+    pub scale: Scale,
+    /// What the suite's document has published, if it repeats one.
+    pub published: Option<Published>,
+    /// Parts of the suite that cannot be carried out.
+    pub left_out: Vec<LeftOut>,
     /// How runs are made.
     pub bench: Bench,
     /// Where results go.

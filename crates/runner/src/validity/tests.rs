@@ -63,7 +63,7 @@ fn flags_of(spoil: impl FnOnce(&mut LoadReport, &mut Placement, &mut Stopped)) -
     let (mut load, mut placement, mut stopped) =
         (good_load(), good_placement(), Stopped::default());
     spoil(&mut load, &mut placement, &mut stopped);
-    flags(&load, &placement, &stopped)
+    [flags(&load), side_flags(&placement, &stopped)].concat()
 }
 
 #[test]

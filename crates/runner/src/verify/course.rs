@@ -8,8 +8,8 @@ use wirebench_schema::{
 };
 
 use super::{
-    PROCESS, Verdict, conversation, ends, mechanism, no_delay, process, session::Session, timeout,
-    timeouts, traffic,
+    PROCESS, Verdict, conversation, ends, limit, mechanism, no_delay, process, session::Session,
+    timeout, timeouts, traffic,
 };
 use crate::launch::Request;
 
@@ -55,17 +55,50 @@ fn takes(request: &Request<'_>, placeholder: &str) -> bool {
     request.variant.run.command.iter().any(|argument| argument.contains(&placeholder))
 }
 
-/// Why the number of workers of this server cannot be checked, if it cannot.
+const PER_CONNECTION: &str =
+    "each connection has a thread or process of its own, whatever the number of workers";
+const TAKES_NO_WORKERS: &str = "its command takes no {workers}";
+
+/// Whether a server of this kind has one worker, whatever it is asked for.
+fn has_one_worker(request: &Request<'_>) -> bool {
+    request.variant.sharing == Sharing::Single || request.variant.max_workers == Some(1)
+}
+
+/// Why it cannot be checked that two workers are two, if it cannot.
 fn workers_not_checkable(request: &Request<'_>) -> Option<&'static str> {
     match request.variant.sharing {
-        Sharing::Single => Some("it declares that it has one worker"),
-        _ if request.variant.max_workers == Some(1) => Some("it declares that it has one worker"),
-        Sharing::PerConnection => Some(
-            "each connection has a thread or process of its own, whatever the number of workers",
-        ),
-        _ if !takes(request, "workers") => Some("its command takes no {workers}"),
-        Sharing::Prefork | Sharing::Shared | Sharing::HandOut => None,
+        _ if has_one_worker(request) => Some("it declares that it has one worker"),
+        Sharing::PerConnection => Some(PER_CONNECTION),
+        _ if !takes(request, "workers") => Some(TAKES_NO_WORKERS),
+        Sharing::Prefork | Sharing::Shared | Sharing::HandOut | Sharing::Single => None,
     }
+}
+
+/// Why it cannot be checked that one worker is only one, if it cannot.
+fn limit_not_checkable(request: &Request<'_>) -> Option<&'static str> {
+    match request.variant.sharing {
+        Sharing::PerConnection => Some(PER_CONNECTION),
+        _ if has_one_worker(request) || takes(request, "workers") => None,
+        Sharing::Prefork | Sharing::Shared | Sharing::HandOut | Sharing::Single => {
+            Some(TAKES_NO_WORKERS)
+        }
+    }
+}
+
+fn check_worker_limit(session: &mut Session<'_, '_>, name: &'static str) {
+    if let Some(reason) = limit_not_checkable(&session.request) {
+        session.report(name, Verdict::Skip { reason: reason.into() });
+        return;
+    }
+    let protocol = session.request.scenario.protocol();
+    let model = session.request.variant.model;
+    let asked = std::mem::replace(&mut session.request.workers, 1);
+    session.converse(name, &mut |server| {
+        let tree = || server.tree();
+        limit::check(&tree, server.address(), protocol, model).into()
+    });
+    session.stop_server();
+    session.request.workers = asked;
 }
 
 fn check_workers(session: &mut Session<'_, '_>, name: &'static str) {
@@ -94,7 +127,9 @@ fn check_workers(session: &mut Session<'_, '_>, name: &'static str) {
 
 pub(super) fn check_processes(session: &mut Session<'_, '_>, declared: Option<Mechanism>) {
     let protocol = session.request.scenario.protocol();
-    let [workers, mechanism, no_delay, affinity, survives] = PROCESS.map(|check| check.name);
+    let [worker_limit, workers, mechanism, no_delay, affinity, survives] =
+        PROCESS.map(|check| check.name);
+    check_worker_limit(session, worker_limit);
     check_workers(session, workers);
     match declared {
         None => session.report(

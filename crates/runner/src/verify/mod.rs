@@ -7,8 +7,8 @@
 //! The checks come in groups, each on a server process of its own:
 //! 1. the conversation, with the workers that were asked for (`hello` or `echo`),
 //! 2. for `hello-timeout`, the timeouts, with a short one,
-//! 3. the processes (`process`, `mechanism`, `no_delay`, `traffic`, `ends`), with two workers at
-//!    least where the server can have them.
+//! 3. the processes: `limit` with one worker, then `process`, `mechanism`, `no_delay`, `traffic` and
+//!    `ends` with two at least where the server can have them.
 //!
 //! How all of these processes ended is judged last.
 
@@ -16,8 +16,10 @@ mod client;
 mod course;
 mod echo;
 mod ends;
+mod flood;
 mod hello;
 mod http;
+mod limit;
 mod mechanism;
 mod no_delay;
 mod process;
@@ -96,7 +98,11 @@ const READY: Described = Described {
 };
 
 /// The checks of the third group, in their order.
-const PROCESS: [Described; 5] = [
+const PROCESS: [Described; 6] = [
+    Described {
+        name: "worker-limit",
+        about: "Started with one worker, the server works on one thing at a time.",
+    },
     Described {
         name: "workers",
         about: "Started with two workers or more, at least two threads or processes do the work.",

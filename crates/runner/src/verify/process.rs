@@ -12,14 +12,14 @@ use std::{
 use crate::topology::parse_list;
 
 /// One thread of a tree: the numbers of its process and its own.
-type ThreadId = (i32, i32);
+pub(super) type ThreadId = (i32, i32);
 
 /// CPU time that each thread of a tree has used so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunTimes(BTreeMap<ThreadId, u64>);
 
 /// Threads of the kernel that work for `io_uring` are listed among the process's own.
-const KERNEL_THREAD_PREFIX: &str = "iou-";
+pub(super) const KERNEL_THREAD_PREFIX: &str = "iou-";
 
 impl RunTimes {
     /// Reads them. Threads that cannot be read any more have ended. `None` when the kernel does not
@@ -52,7 +52,8 @@ impl RunTimes {
     }
 }
 
-fn threads(pids: &[Pid]) -> Vec<(ThreadId, String)> {
+/// All threads of the processes, with their folders below `/proc`.
+pub(super) fn threads(pids: &[Pid]) -> Vec<(ThreadId, String)> {
     let mut found = Vec::new();
     for pid in pids {
         let pid = pid.as_raw_nonzero().get();

@@ -24,7 +24,7 @@ fn expect_all_but(setup: &Setup, skipped: &[&str]) -> Result<(), String> {
 #[test]
 fn a_correct_server_with_a_thread_per_connection_passes() {
     for_each(&Scenario::ALL, |&scenario| {
-        expect_all_but(&Setup::new("correct", scenario), &["workers"])
+        expect_all_but(&Setup::new("correct", scenario), &["worker-limit", "workers"])
     });
 }
 
@@ -37,21 +37,21 @@ fn a_correct_server_with_two_epoll_loops_passes() {
 #[test]
 fn a_correct_server_that_is_slow_passes() {
     for_each(&[Scenario::Hello, Scenario::HelloTimeout], |&scenario| {
-        expect_all_but(&Setup::new("correct-slow", scenario), &["workers"])
+        expect_all_but(&Setup::new("correct-slow", scenario), &["worker-limit", "workers"])
     });
 }
 
 #[test]
 fn a_correct_server_whose_replies_vary_in_length_passes() {
     for_each(&[Scenario::Hello, Scenario::HelloTimeout], |&scenario| {
-        expect_all_but(&Setup::new("correct-counting", scenario), &["workers"])
+        expect_all_but(&Setup::new("correct-counting", scenario), &["worker-limit", "workers"])
     });
 }
 
 #[test]
 fn a_server_without_a_ready_line_may_print_what_it_likes() {
     let setup = Setup { ready: Ready::Connect, ..Setup::new("prints-on-stdout", Scenario::Hello) };
-    expect_all_but(&setup, &["workers"]).unwrap();
+    expect_all_but(&setup, &["worker-limit", "workers"]).unwrap();
 }
 
 #[test]
@@ -69,7 +69,10 @@ fn a_server_on_an_ipv6_address_passes() {
     }
     let host = IpAddr::V6(Ipv6Addr::LOCALHOST);
     for_each(&[Scenario::HelloTimeout, Scenario::Echo], |&scenario| {
-        expect_all_but(&Setup { host, ..Setup::new("correct", scenario) }, &["workers"])
+        expect_all_but(
+            &Setup { host, ..Setup::new("correct", scenario) },
+            &["worker-limit", "workers"],
+        )
     });
 }
 
@@ -86,6 +89,7 @@ fn what_a_plain_command_does_not_declare_or_take_is_skipped() {
         "timeout-partial",
         "timeout-write",
         "timeout-active",
+        "worker-limit",
         "workers",
         "mechanism",
     ];

@@ -146,11 +146,21 @@ fn wrong_starts_are_found_out() {
 #[test]
 fn wrong_processes_are_found_out() {
     let one = Setup::epoll("one-worker", Hello);
-    let refusing = Setup { sharing: Sharing::Shared, ..Setup::new("refuses-two-workers", Echo) };
+    let greedy = Setup::epoll("too-many-workers", Hello);
+    let greedy_echo = Setup { sharing: Sharing::Shared, ..Setup::epoll("too-many-workers", Echo) };
+    let greedy_single = Setup {
+        sharing: Sharing::Single,
+        arguments: &["{scenario}", "{host}", "{port}", "1"],
+        ..Setup::epoll("too-many-workers", Hello)
+    };
+    let refusing = Setup { sharing: Sharing::Shared, ..Setup::epoll("refuses-two-workers", Echo) };
     let ring =
         Setup { declared: Some(Mechanism::IoUring), ..Setup::epoll("epoll-for-io-uring", Hello) };
     let cases = [
         Case { setup: one, check: "workers", words: &["2 workers", "only 1 of its 2 threads"] },
+        Case { setup: greedy, check: "worker-limit", words: &["one worker", "64 busy"] },
+        Case { setup: greedy_echo, check: "worker-limit", words: &["wanted to run"] },
+        Case { setup: greedy_single, check: "worker-limit", words: &["wanted to run"] },
         Case {
             setup: refusing,
             check: "workers",

@@ -32,7 +32,11 @@ pub(crate) fn serve(options: &Options) -> io::Result<()> {
     let first = listen(options.address)?;
     let address = first.local_addr()?;
     let mut listeners = vec![first];
-    let workers = if options.fault == Fault::OneWorker { 1 } else { options.workers };
+    let workers = match options.fault {
+        Fault::OneWorker => 1,
+        Fault::TooManyWorkers => options.workers * 2,
+        _ => options.workers,
+    };
     while listeners.len() < workers {
         listeners.push(listen(address)?);
     }

@@ -44,6 +44,8 @@ faults! {
     EpollForIoUring = "epoll-for-io-uring",
     /// One epoll loop, whatever WORKERS says.
     OneWorker = "one-worker",
+    /// Two epoll loops for each worker that was asked for.
+    TooManyWorkers = "too-many-workers",
     /// Replies to the first bytes of a head, not to its end.
     AnswersEarly = "answers-early",
     /// One reply per read, however many heads were in it.
@@ -97,6 +99,8 @@ impl Fault {
             Self::NoneByEpoll
                 | Self::EpollForIoUring
                 | Self::OneWorker
+                | Self::TooManyWorkers
+                | Self::RefusesTwoWorkers
                 | Self::LosesPartialWrites
                 | Self::EchoHoards
         )

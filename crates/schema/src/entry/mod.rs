@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 
 use crate::{id::VariantId, scenario::Scenario};
 
+/// First parts of names that no folder may have: the built-in servers, and command lines.
+pub const RESERVED: [&str; 2] = ["builtin", "own"];
+
 /// Why an `entry.toml` is not one. The message is a sentence; the caller adds the file's name.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{0}")]

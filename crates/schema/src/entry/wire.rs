@@ -5,8 +5,8 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    BuildStep, Class, Deviation, Entry, EntryError, Mechanism, Model, Need, Ready, Requirement,
-    RunCommand, Sharing, Variant, VersionProbe, VersionSource,
+    BuildStep, Class, Deviation, Entry, EntryError, Mechanism, Model, Need, RESERVED, Ready,
+    Requirement, RunCommand, Sharing, Variant, VersionProbe, VersionSource,
 };
 use crate::{id::VariantId, placeholder, scenario::Scenario};
 
@@ -107,9 +107,6 @@ struct WireVariant {
     build: Option<Vec<WireStep>>,
     run: Option<WireRun>,
 }
-
-/// First parts of names that no folder may have: the built-in servers, and command lines.
-const RESERVED: [&str; 2] = ["builtin", "own"];
 
 fn error(message: impl Into<String>) -> EntryError {
     EntryError(message.into())

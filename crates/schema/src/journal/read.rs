@@ -84,7 +84,10 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::Placement;
+    use crate::{
+        journal::{GeneratorVersion, Placement},
+        suite::Scale,
+    };
 
     fn start() -> Start {
         Start {
@@ -95,6 +98,11 @@ mod tests {
             baselines: vec!["c/epoll".parse().unwrap()],
             seed: 7,
             blocks: 3,
+            warmup_blocks: 1,
+            scale: Scale::Machine,
+            published: None,
+            generator: GeneratorVersion::default(),
+            left_out: Vec::new(),
             variants: Vec::new(),
             workloads: Vec::new(),
             placement: Placement {

@@ -3,7 +3,11 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-use super::SuiteError;
+use super::{
+    SuiteError,
+    scale::WorkloadRule,
+    wire::{OneOrMany, duration},
+};
 use crate::{
     load::{Arrivals, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop, THREADS_LIMIT},
     scenario::Scenario,
@@ -17,11 +21,17 @@ pub struct Workload {
     pub name: String,
     /// What the server must do.
     pub scenario: Scenario,
+    /// Workers of each server in this workload; absent means as many as in the others.
+    #[serde(default)]
+    pub workers: Option<u32>,
     /// How requests are offered.
     #[serde(default)]
     pub model: LoadModel,
     /// Connections in total.
     pub connections: usize,
+    /// Threads of the generator; absent means one for each of its CPUs.
+    #[serde(default)]
+    pub threads: Option<usize>,
     /// Connections beyond those that stay silent.
     #[serde(default)]
     pub idle_connections: usize,
@@ -36,6 +46,9 @@ pub struct Workload {
     /// Load that is not counted.
     #[serde(with = "crate::units::duration_text")]
     pub warmup: Duration,
+    /// Requests of a load of its own before the measured one, on the same server.
+    #[serde(default)]
+    pub warmup_requests: Option<u64>,
     /// When the window ends.
     pub stop: Stop,
     /// How long a reply may take.
@@ -44,14 +57,14 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// The load of this workload on `target` with `threads` threads, of which no more are used than
-    /// there are connections.
+    /// The load of this workload on `target`, with `threads` threads unless it says how many. No
+    /// more are used than there are connections.
     #[must_use]
     pub fn load_config(&self, target: Target, threads: usize, seed: u64) -> LoadConfig {
         let is_http = target.protocol() == crate::scenario::Protocol::Http1;
         LoadConfig {
             model: self.model.clone(),
-            threads: threads.min(self.connections).min(THREADS_LIMIT),
+            threads: self.threads.unwrap_or(threads).min(self.connections).min(THREADS_LIMIT),
             connections: self.connections,
             idle_connections: self.idle_connections,
             pipeline: self.pipeline,
@@ -67,13 +80,15 @@ impl Workload {
     }
 }
 
-/// A workload as it is written.
+/// A workload as it is written. Lists are swept: they make a workload of every pair.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WireWorkload {
-    pub(super) name: String,
+    name: String,
     scenario: Scenario,
-    connections: usize,
+    workers: Option<u32>,
+    connections: OneOrMany<usize>,
+    threads: Option<usize>,
     #[serde(default)]
     idle_connections: usize,
     #[serde(default = "default_pipeline")]
@@ -84,22 +99,36 @@ pub(super) struct WireWorkload {
     #[serde(default, with = "crate::units::duration_text")]
     delay: Duration,
     #[serde(default = "default_payload")]
-    payload: String,
+    payload: OneOrMany<String>,
     #[serde(default, with = "crate::units::duration_text")]
     warmup: Duration,
+    warmup_requests: Option<u64>,
     duration: Option<String>,
     requests: Option<u64>,
     count_per_connection: Option<u64>,
     #[serde(default = "default_timeout", with = "crate::units::duration_text")]
     timeout: Duration,
+    machine: Option<WireRule>,
+}
+
+/// `[workload.machine]`: what is less than published on an ordinary machine.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireRule {
+    connections: Option<usize>,
+    payload: Option<String>,
+    warmup_requests: Option<u64>,
+    duration: Option<String>,
+    requests: Option<u64>,
+    count_per_connection: Option<u64>,
 }
 
 const fn default_pipeline() -> usize {
     1
 }
 
-fn default_payload() -> String {
-    "64".to_owned()
+fn default_payload() -> OneOrMany<String> {
+    OneOrMany::One("64".to_owned())
 }
 
 const fn default_timeout() -> Duration {
@@ -107,41 +136,66 @@ const fn default_timeout() -> Duration {
 }
 
 impl WireWorkload {
-    /// Says what it means, or why it cannot be meant.
-    pub(super) fn resolve(self) -> Result<Workload, SuiteError> {
-        let name = self.name.clone();
-        self.checked().map_err(|message| SuiteError(format!("workload `{name}`: {message}")))
+    /// What is different on an ordinary machine.
+    pub(super) fn rule(&self) -> Result<Option<WorkloadRule>, SuiteError> {
+        let Some(wire) = &self.machine else { return Ok(None) };
+        let wrong =
+            |reason: String| SuiteError(format!("[workload.machine] of `{}`: {reason}", self.name));
+        let counts = (wire.requests, wire.count_per_connection);
+        let stop = match (&wire.duration, counts) {
+            (None, (None, None)) => None,
+            (text, (requests, each)) => Some(stop(text.as_deref(), requests, each).map_err(wrong)?),
+        };
+        Ok(Some(WorkloadRule {
+            connections: wire.connections,
+            payload_bytes: wire.payload.as_deref().map(size).transpose().map_err(wrong)?,
+            stop,
+            warmup_requests: wire.warmup_requests,
+        }))
     }
 
-    fn checked(self) -> Result<Workload, String> {
-        let payload = crate::units::parse_size(&self.payload).map_err(|e| e.to_string())?;
+    /// Says what it means, or why it cannot be meant.
+    pub(super) fn resolve(self) -> Result<Vec<Workload>, SuiteError> {
+        let mut workloads = Vec::new();
+        for connections in self.connections.values() {
+            for payload in self.payload.values() {
+                let name = self.name.replace("{connections}", &connections.to_string());
+                let name = name.replace("{payload}", &payload);
+                let workload = self.one(name.clone(), connections, &payload);
+                let named = |reason| SuiteError(format!("workload `{name}`: {reason}"));
+                workloads.push(workload.map_err(named)?);
+            }
+        }
+        if workloads.is_empty() {
+            return Err(SuiteError(format!("workload `{}`: an empty list", self.name)));
+        }
+        Ok(workloads)
+    }
+
+    fn one(&self, name: String, connections: usize, payload: &str) -> Result<Workload, String> {
+        if self.workers == Some(0) {
+            return Err("`workers = 0` serves nothing: write at least 1".to_owned());
+        }
+        let stop = stop(self.duration.as_deref(), self.requests, self.count_per_connection)?;
         let workload = Workload {
-            stop: self.stop()?,
+            stop,
             model: self.model()?,
-            name: self.name,
+            name,
             scenario: self.scenario,
-            connections: self.connections,
+            workers: self.workers,
+            connections,
+            threads: self.threads,
             idle_connections: self.idle_connections,
             pipeline: self.pipeline,
             requests_per_connection: self.requests_per_connection,
-            payload_bytes: usize::try_from(payload).map_err(|e| e.to_string())?,
+            payload_bytes: size(payload)?,
             warmup: self.warmup,
+            warmup_requests: self.warmup_requests,
             timeout: self.timeout,
         };
         let anywhere = Target::new(workload.scenario.protocol(), "127.0.0.1", 1, "/");
         workload.load_config(anywhere, 1, 1).check()?;
         Ok(workload)
-    }
-
-    fn stop(&self) -> Result<Stop, String> {
-        match (&self.duration, self.requests, self.count_per_connection) {
-            (Some(text), None, None) => {
-                crate::units::parse_duration(text).map(Stop::After).map_err(|e| e.to_string())
-            }
-            (None, Some(requests), None) => Ok(Stop::Requests(requests)),
-            (None, None, Some(requests)) => Ok(Stop::RequestsPerConnection(requests)),
-            _ => Err("write exactly one of duration, requests and count_per_connection".to_owned()),
-        }
     }
 
     fn model(&self) -> Result<LoadModel, String> {
@@ -159,5 +213,19 @@ impl WireWorkload {
             }),
             (Some(_), false) => Err("write at most one of rate and delay".to_owned()),
         }
+    }
+}
+
+fn size(text: &str) -> Result<usize, String> {
+    let size = crate::units::parse_size(text).map_err(|error| error.to_string())?;
+    usize::try_from(size).map_err(|error| error.to_string())
+}
+
+fn stop(time: Option<&str>, requests: Option<u64>, each: Option<u64>) -> Result<Stop, String> {
+    match (time, requests, each) {
+        (Some(text), None, None) => duration(text).map(Stop::After),
+        (None, Some(requests), None) => Ok(Stop::Requests(requests)),
+        (None, None, Some(requests)) => Ok(Stop::RequestsPerConnection(requests)),
+        _ => Err("write exactly one of duration, requests and count_per_connection".to_owned()),
     }
 }

@@ -1,0 +1,180 @@
+//! What a run is about: the suite, the servers, and what of both is not to be had here.
+//!
+//! What a user names must exist. What a suite names need not: suites name entries of the whole
+//! project, and a part of them may be missing in a checkout.
+
+use anyhow::Context as _;
+use wirebench_runner::{
+    experiment::FALLBACK_BASELINE,
+    requirement::{Availability, Prober},
+    subject::Subject,
+    tool,
+};
+use wirebench_schema::{
+    id::VariantId,
+    journal::{Generator, LeftOut, Unavailable},
+    scenario::Scenario,
+    suite::{DEFAULT_BASELINE, Suite},
+};
+
+use super::{Arguments, DEFAULT_SUITE};
+use crate::{context::Context, exit::usage};
+
+/// The suite, and the names of entries that are left when the suite's own name is taken away.
+pub(super) fn suite_and_names(
+    context: &Context,
+    arguments: &Arguments,
+) -> anyhow::Result<(Suite, Vec<String>)> {
+    let (suites, names): (Vec<String>, Vec<String>) = arguments
+        .names
+        .iter()
+        .cloned()
+        .partition(|name| crate::suites::exists(&context.project, name));
+    match suites.as_slice() {
+        [] => {
+            if let Some(name) = names.iter().find(|name| !name.contains('/')) {
+                return Err(crate::suites::unknown(context, name)?);
+            }
+            Ok((crate::suites::load(&context.project, DEFAULT_SUITE)?, names))
+        }
+        [one] => Ok((crate::suites::load(&context.project, one)?, names)),
+        more => {
+            Err(usage(format!("one suite at a time: {} are {}", more.join(" and "), more.len())))
+        }
+    }
+}
+
+/// A suite's baselines must exist, unless they are among its entries, which may be missing here. The
+/// usual one need not: without it the built-in server stands in.
+pub(super) fn check_baselines(context: &Context, suite: &Suite) -> anyhow::Result<()> {
+    for name in &suite.baselines {
+        if name != DEFAULT_BASELINE && !suite.entries.contains(name) {
+            context
+                .select(std::slice::from_ref(name))
+                .with_context(|| format!("the baseline of the suite `{}`", suite.name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes the workloads away that `generator` cannot carry out, and says why.
+pub(super) fn leave_out(suite: &mut Suite, generator: Generator) -> anyhow::Result<Vec<LeftOut>> {
+    let mut left_out = Vec::new();
+    if generator == Generator::Wirebench {
+        return Ok(left_out);
+    }
+    suite.workloads.retain(|workload| {
+        let refusal = tool::check(generator, workload).err();
+        let what = || workload.name.clone();
+        left_out
+            .extend(refusal.iter().map(|reason| LeftOut { what: what(), reason: reason.clone() }));
+        refusal.is_none()
+    });
+    if suite.workloads.is_empty() {
+        let reasons = left_out.iter().map(|it| format!("\n  {}: {}", it.what, it.reason));
+        let reasons: String = reasons.collect();
+        let name = &suite.name;
+        return Err(usage(format!("no workload of `{name}` can be carried out:{reasons}")));
+    }
+    Ok(left_out)
+}
+
+/// What is to be measured, and what the suite names in vain.
+pub(super) struct Chosen {
+    pub(super) subjects: Vec<Subject>,
+    pub(super) missing: Vec<Unavailable>,
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+/// What is to be measured: what was named, or what the suite names, and the baseline.
+pub(super) fn subjects(
+    context: &Context,
+    arguments: &Arguments,
+    suite: &Suite,
+    names: &[String],
+) -> anyhow::Result<Chosen> {
+    let scenarios: Vec<Scenario> = suite.workloads.iter().map(|w| w.scenario).collect();
+    let own = context.own(&arguments.servers, &scenarios)?;
+    let known = context.subjects()?;
+    let nothing_named = names.is_empty() && own.is_empty();
+    let everything = nothing_named && suite.entries.is_empty();
+    let mut here = Here::default();
+    if nothing_named {
+        here = Here::of(&suite.entries, &known)?;
+    } else {
+        names.clone_into(&mut here.names);
+        // Who asks for a scenario of an entry that lacks it should hear so; a suite asks everyone.
+        let named = if names.is_empty() { Vec::new() } else { context.select(names)? };
+        for (subject, scenario) in
+            named.iter().flat_map(|it| arguments.scenarios.iter().map(move |s| (it, *s)))
+        {
+            subject.variant.check_scenario(scenario).map_err(usage)?;
+        }
+    }
+    if !everything {
+        here.names.extend(baselines(suite, &known, &context.prober()));
+    }
+    let mut subjects = own;
+    if everything || !here.names.is_empty() {
+        subjects.extend(context.select(&here.names)?);
+    }
+    Ok(Chosen { subjects, missing: here.missing, left_out: here.left_out })
+}
+
+/// The baselines that come along: in each workload the first that is ready and has its scenario, or
+/// what stands in for it.
+fn baselines(suite: &Suite, known: &[Subject], prober: &Prober<'_>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for workload in &suite.workloads {
+        let usable = |name: &&str| {
+            let mut named = known.iter().filter(|subject| subject.variant.id.matches(name));
+            named.any(|it| {
+                it.variant.scenarios.contains(&workload.scenario)
+                    && prober.availability(it) == Availability::Ready
+            })
+        };
+        let candidates = suite.baselines.iter().map(String::as_str).chain([FALLBACK_BASELINE]);
+        names.extend(candidates.into_iter().find(usable).map(str::to_owned));
+    }
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// The names of a suite, told apart by whether they mean anything in this checkout.
+#[derive(Default)]
+struct Here {
+    names: Vec<String>,
+    missing: Vec<Unavailable>,
+    left_out: Vec<LeftOut>,
+}
+
+impl Here {
+    fn of(names: &[String], known: &[Subject]) -> anyhow::Result<Self> {
+        let mut here = Self::default();
+        for name in names {
+            let of_language = name.ends_with('/');
+            let exists = known.iter().any(|subject| {
+                let id = &subject.variant.id;
+                id.matches(name) || (of_language && id.entry().starts_with(name))
+            });
+            if exists {
+                here.names.push(name.clone());
+            } else if of_language {
+                let reason = "there is no entry of this language here".to_owned();
+                here.left_out.push(LeftOut { what: name.clone(), reason });
+            } else {
+                let variant: VariantId = name.parse().map_err(usage)?;
+                let same = |subject: &Subject| subject.variant.id.entry() == variant.entry();
+                let reason = match (known.iter().any(same), variant.variant()) {
+                    (true, Some(mode)) => {
+                        format!("the entry `{}` has no variant `{mode}`", variant.entry())
+                    }
+                    _ => format!("there is no entry `{}` here", variant.entry()),
+                };
+                here.missing.push(Unavailable { variant, reason });
+            }
+        }
+        Ok(here)
+    }
+}

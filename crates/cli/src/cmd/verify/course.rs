@@ -1,0 +1,124 @@
+//! Checks several servers at a time: most of a check is waiting. What each check demands is not its
+//! business.
+
+use std::{
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+use wirebench_runner::{
+    subject::Subject,
+    verify::{Checked, Verdict, verify_subject},
+};
+use wirebench_schema::scenario::Scenario;
+
+use crate::{context::Context, out};
+
+/// One server in one scenario.
+pub(super) type Pair<'a> = (&'a Subject, Scenario);
+
+/// Which verdicts are shown.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Shown {
+    All,
+    Failed,
+}
+
+/// What has been counted so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) passed: u32,
+    pub(super) failed: u32,
+    pub(super) skipped: u32,
+    /// Failed as their entries declare.
+    pub(super) deviated: u32,
+}
+
+impl Tally {
+    fn add(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+        self.deviated += other.deviated;
+    }
+
+    const fn count(&mut self, verdict: &Verdict) {
+        match verdict {
+            Verdict::Pass => self.passed += 1,
+            Verdict::Fail { .. } => self.failed += 1,
+            Verdict::Skip { .. } => self.skipped += 1,
+            Verdict::Deviates { .. } => self.deviated += 1,
+        }
+    }
+}
+
+/// Servers that are checked at once when nobody says how many: a check waits more than it works.
+pub(super) fn default_jobs() -> usize {
+    thread::available_parallelism().map_or(2, |cpus| 2 * usize::from(cpus)).min(8)
+}
+
+/// Checks all `pairs`, at most `jobs` at once, and shows what comes of it: line by line when there
+/// is one at a time, else each pair's lines together once it is done.
+pub(super) fn check_all(context: &Context, pairs: &[Pair<'_>], jobs: usize, shown: Shown) -> Tally {
+    let jobs = jobs.min(pairs.len());
+    let next = AtomicUsize::new(0);
+    let tally = Mutex::new(Tally::default());
+    let work = || {
+        while let Some(pair) = pairs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if context.interrupt.exit().is_some() {
+                return;
+            }
+            let mut lines = String::new();
+            let mut show = |line: &str| {
+                if jobs > 1 {
+                    lines.push_str(line);
+                    lines.push('\n');
+                } else {
+                    out::result(line);
+                }
+            };
+            let counted = check(context, *pair, shown, &mut show);
+            tally.lock().unwrap_or_else(PoisonError::into_inner).add(counted);
+            if !lines.is_empty() {
+                out::result(&lines);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..jobs {
+            scope.spawn(work);
+        }
+    });
+    tally.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn check(
+    context: &Context,
+    (subject, scenario): Pair<'_>,
+    shown: Shown,
+    show: &mut dyn FnMut(&str),
+) -> Tally {
+    let launcher = context.launcher(None);
+    let id = &subject.variant.id;
+    let mut tally = Tally::default();
+    let mut observe = |checked: &Checked| {
+        tally.count(&checked.verdict);
+        let name = format!("{id} {scenario} {}", checked.name);
+        match &checked.verdict {
+            Verdict::Fail { finding } => show(&format!("FAIL  {name}: {finding}")),
+            Verdict::Pass if shown == Shown::All => show(&format!("PASS  {name}")),
+            Verdict::Skip { reason } if shown == Shown::All => {
+                show(&format!("SKIP  {name}: {reason}"));
+            }
+            Verdict::Deviates { reason, finding } if shown == Shown::All => {
+                show(&format!("KNOWN {name}: {reason} ({finding})"));
+            }
+            Verdict::Pass | Verdict::Skip { .. } | Verdict::Deviates { .. } => {}
+        }
+    };
+    let stop = context.interrupt.flag();
+    verify_subject(&launcher, subject, scenario, subject.workers(1), stop, &mut observe);
+    tally
+}

@@ -1,0 +1,180 @@
+//! What the document of a suite has published, beside what was measured here: how the two loads
+//! differ, and the ratios of both. It judges nothing.
+
+use comfy_table::CellAlignment;
+use wirebench_schema::{
+    journal::{Journal, Published},
+    load::Stop,
+    scenario::Protocol,
+    suite::{Column, DocumentPlacement, Workload},
+    units::write_duration,
+};
+
+use crate::{
+    summary::{Figures, Row, WorkloadSummary},
+    table::{Style, count, describe_stop, new_table, sign},
+    table_units::{bytes, latency, thousands},
+};
+
+/// The document, its machine, and all that is not as there; none for a suite without a document.
+pub(crate) fn paragraph(journal: &Journal) -> Option<String> {
+    let published = journal.start.published.as_ref()?;
+    let document = &published.document;
+    let differences = differences(journal, published);
+    let here = match differences.as_slice() {
+        [] => "as there".to_owned(),
+        some => some.join("; "),
+    };
+    Some(format!(
+        "the document is `{}`; its machine: {}; its generator: {}; here: {here}",
+        document.title, document.machine, document.generator
+    ))
+}
+
+/// Everything that is not as published, each as `this instead of that`.
+fn differences(journal: &Journal, published: &Published) -> Vec<String> {
+    let start = &journal.start;
+    let mut list = Vec::new();
+    let mut blocks = |here: u32, there: u32, noun: &str| {
+        if here != there {
+            list.push(format!("{} instead of {there}", count(here, noun)));
+        }
+    };
+    blocks(start.blocks, published.blocks, "block");
+    blocks(start.warmup_blocks, published.warmup_blocks, "warm-up block");
+    let shared = published.document.placement == DocumentPlacement::Shared;
+    if shared && start.placement.pinned && start.placement.disjoint {
+        list.push("server and generator on CPUs of their own instead of shared ones".to_owned());
+    }
+    // Each difference once, with the workloads that have it, in their order.
+    let mut found: Vec<(String, Vec<&str>)> = Vec::new();
+    for here in &start.workloads {
+        let there = published.workloads.iter().find(|there| there.name == here.name);
+        let generator_cpus = start.placement.generator_cpus.len();
+        for difference in there.iter().flat_map(|there| workload(here, there, generator_cpus)) {
+            match found.iter_mut().find(|(known, _)| *known == difference) {
+                Some((_, names)) => names.push(&here.name),
+                None => found.push((difference, vec![&here.name])),
+            }
+        }
+    }
+    let all = start.workloads.len();
+    list.extend(found.into_iter().map(|(difference, names)| match names.len() {
+        number if number == all => difference,
+        1..=3 => format!("{difference} in {}", names.join(", ")),
+        number => format!("{difference} in {number} workloads"),
+    }));
+    list
+}
+
+fn workload(here: &Workload, there: &Workload, generator_cpus: usize) -> Vec<String> {
+    let mut list = Vec::new();
+    // What is here stands with its unit, what was there without.
+    let mut differ = |is_same: bool, here: String, there: String| {
+        if !is_same {
+            list.push(format!("{here} instead of {there}"));
+        }
+    };
+    if let (Some(here), Some(there)) = (here.workers, there.workers) {
+        differ(here == there, count(here, "worker"), there.to_string());
+    }
+    let some = |number: usize, noun: &str| count(u32::try_from(number).unwrap_or(u32::MAX), noun);
+    let (own, its) = (here.connections, there.connections);
+    differ(own == its, some(own, "connection"), its.to_string());
+    if let Some(its) = there.threads {
+        let own = here.threads.unwrap_or(generator_cpus).min(here.connections);
+        differ(own == its, some(own, "generator thread"), its.to_string());
+    }
+    let bare = match (here.stop, there.stop) {
+        (Stop::After(_), Stop::After(its)) => write_duration(its),
+        (Stop::Requests(_), Stop::Requests(its))
+        | (Stop::RequestsPerConnection(_), Stop::RequestsPerConnection(its)) => its.to_string(),
+        (_, its) => describe_stop(its),
+    };
+    differ(here.stop == there.stop, describe_stop(here.stop), bare);
+    if here.scenario.protocol() == Protocol::Echo {
+        let size = |it: &Workload| bytes(it.payload_bytes as u64);
+        let is_same = here.payload_bytes == there.payload_bytes;
+        differ(is_same, format!("messages of {}", size(here)), size(there));
+    }
+    let before = |it: &Workload| it.warmup_requests.unwrap_or(0);
+    let (own, its) = (before(here), before(there));
+    differ(own == its, format!("{own} requests before"), its.to_string());
+    list
+}
+
+/// A figure that can stand on both sides.
+struct Comparable {
+    column: Column,
+    name: &'static str,
+    show: fn(f64) -> String,
+    measured: fn(&Figures) -> Option<String>,
+}
+
+const RATE: Comparable = Comparable {
+    column: Column::RequestsPerSecond,
+    name: "requests/s",
+    show: thousands,
+    measured: |figures| {
+        figures.ratio.map(|ratio| format!("{}{:.2}", sign(ratio.reads), ratio.median))
+    },
+};
+
+const LATENCIES: [Comparable; 2] = [
+    Comparable {
+        column: Column::LatencyNsP50,
+        name: "p50",
+        show: latency,
+        measured: |figures| figures.latency_p50_ratio.map(|ratio| format!("{ratio:.2}")),
+    },
+    Comparable {
+        column: Column::LatencyNsP99,
+        name: "p99",
+        show: latency,
+        measured: |figures| figures.latency_p99_ratio.map(|ratio| format!("{ratio:.2}")),
+    },
+];
+
+/// A table of the ratios that exist on both sides, for the same pairs of entries; none where there
+/// are none.
+pub(crate) fn beside(
+    published: &Published,
+    summary: &WorkloadSummary,
+    style: Style,
+) -> Option<String> {
+    let base = &summary.rows.iter().find(|row| row.is_baseline)?.variant;
+    let head = ["entry", "figure", "published", "published ratio", "ratio here"];
+    let mut table = new_table(style, &head);
+    for column in table.column_iter_mut().skip(2) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let name = &summary.workload.name;
+    let mut pairs = 0;
+    for row in &summary.rows {
+        let cells = |comparable: &Comparable| -> Option<[String; 5]> {
+            let Row { variant, figures, .. } = row;
+            let measured = (comparable.measured)(figures.as_ref()?)?;
+            let column = comparable.column;
+            let ratio = published.figures.ratio(name, variant, base, column)?;
+            let figure = published.figures.figure(name, variant, column);
+            let figure = figure.map_or("-".to_owned(), comparable.show);
+            let what = comparable.name.to_owned();
+            Some([variant.to_string(), what, figure, format!("{ratio:.2}"), measured])
+        };
+        // A latency at think time is the figure of a table that has no rate.
+        let rows: Vec<_> = match cells(&RATE) {
+            Some(rate) => vec![rate],
+            None => LATENCIES.iter().filter_map(cells).collect(),
+        };
+        pairs += usize::from(!rows.is_empty() && row.variant != *base);
+        for row in rows {
+            table.add_row(row);
+        }
+    }
+    let title = format!("published in `{}`, in relation to {base}:", published.document.title);
+    let gap = if style == Style::Markdown { "\n\n" } else { "\n" };
+    (pairs > 0).then(|| format!("{title}{gap}{table}"))
+}
+
+#[cfg(test)]
+mod tests;

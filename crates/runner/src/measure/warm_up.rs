@@ -1,0 +1,49 @@
+//! A load of its own before the measured one, on the same server. Nothing of it is kept.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+use wirebench_schema::load::{LoadConfig, LoadEvent, Stop};
+
+use super::{Bench, Cell, STEP, outside::patience};
+use crate::{generate::Generator, tool::Tool};
+
+impl Bench {
+    /// Loads the server with requests that do not count, by a generator of their own.
+    pub(super) fn warm_up(
+        &self,
+        cell: &Cell<'_>,
+        config: &LoadConfig,
+        stop: &AtomicBool,
+    ) -> Result<(), String> {
+        let warmup = match (cell.workload.warmup_requests, &self.tool) {
+            // Some generators need a request for each connection.
+            (Some(requests), _) => Stop::Requests(requests.max(config.connections as u64)),
+            // Our own generator has a warm-up within its load.
+            (None, Some(_)) if !config.warmup.is_zero() => Stop::After(config.warmup),
+            (None, _) => return Ok(()),
+        };
+        let config = LoadConfig { warmup: Duration::ZERO, stop: warmup, ..config.clone() };
+        let argv = self.generator_command(&config);
+        let named = |reason| format!("in the load before the measured one: {reason}");
+        if self.tool.is_some() {
+            let patience = patience(&config);
+            return Tool::run(&argv, self.generator_cpus(), patience, stop)
+                .map(|_| ())
+                .map_err(named);
+        }
+        let mut generator = Generator::start(&argv, self.generator_cpus())
+            .map_err(|error| format!("the generator could not be started: {error}"))?;
+        loop {
+            if stop.load(Ordering::Relaxed) {
+                return Err("interrupted".to_owned());
+            }
+            match generator.next_event(STEP).map_err(named)? {
+                Some(LoadEvent::Failed { reason }) => return Err(named(reason)),
+                Some(LoadEvent::Report(_)) => return Ok(()),
+                _ => {}
+            }
+        }
+    }
+}

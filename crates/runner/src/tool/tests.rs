@@ -1,0 +1,134 @@
+//! Real reports of the real programs, and what they are asked for.
+
+use super::*;
+use wirebench_schema::{load::ErrorCounts, suite::Suite};
+
+const WRK: &str = include_str!("outputs/wrk.txt");
+const WRK_ERRORS: &str = include_str!("outputs/wrk_errors.txt");
+const HEY: &str = include_str!("outputs/hey.txt");
+const HEY_ERRORS: &str = include_str!("outputs/hey_errors.txt");
+const H2LOAD: &str = include_str!("outputs/h2load.txt");
+const H2LOAD_TIME: &str = include_str!("outputs/h2load_time.txt");
+const H2LOAD_ERRORS: &str = include_str!("outputs/h2load_errors.txt");
+
+const EVERY: [Generator; 3] = [Generator::Wrk, Generator::Hey, Generator::H2load];
+
+fn near(value: Option<f64>, expected: f64) -> bool {
+    value.is_some_and(|value| (value - expected).abs() < 1e-3 * expected)
+}
+
+#[test]
+fn the_report_of_wrk_is_understood() {
+    let told = parse(Generator::Wrk, WRK).unwrap();
+    assert_eq!((told.requests, told.errors.total()), (67816, 0));
+    assert!(near(Some(told.window_ns as f64), 1.000_26e9), "{told:?}");
+    let latency = told.latency;
+    assert!(near(latency.latency_ns_mean, 317_800.0) && near(latency.latency_ns_max, 10.15e6));
+    assert!(near(latency.latency_ns_p50, 70_000.0) && near(latency.latency_ns_p99, 4.36e6));
+    assert_eq!((latency.latency_ns_p95, latency.latency_ns_min), (None, None));
+}
+
+#[test]
+fn the_report_of_hey_is_understood() {
+    let told = parse(Generator::Hey, HEY).unwrap();
+    assert_eq!((told.requests, told.errors.total(), told.window_ns), (2000, 0, 100_000_000));
+    let latency = told.latency;
+    assert!(near(latency.latency_ns_p50, 200_000.0) && near(latency.latency_ns_p99, 6.4e6));
+    assert!(near(latency.latency_ns_mean, 400_000.0) && near(latency.latency_ns_max, 21.6e6));
+}
+
+#[test]
+fn the_report_of_h2load_is_understood() {
+    let told = parse(Generator::H2load, H2LOAD).unwrap();
+    assert_eq!((told.requests, told.errors.total()), (2000, 0));
+    assert!(near(Some(told.window_ns as f64), 41.755e6), "{told:?}");
+    let latency = told.latency;
+    assert!(near(latency.latency_ns_mean, 162_000.0) && near(latency.latency_ns_max, 4.6e6));
+    assert_eq!(latency.latency_ns_p50, None);
+    let timed = parse(Generator::H2load, H2LOAD_TIME).unwrap();
+    assert_eq!((timed.requests, timed.window_ns), (53813, 1_000_000_000));
+}
+
+#[test]
+fn failures_are_counted_by_kind_and_are_no_requests() {
+    let errors = |status, socket| ErrorCounts { status, socket, ..ErrorCounts::default() };
+    let told = parse(Generator::Wrk, WRK_ERRORS).unwrap();
+    assert_eq!((told.requests, told.errors), (80, errors(78, 80)));
+    let told = parse(Generator::Hey, HEY_ERRORS).unwrap();
+    assert_eq!((told.requests, told.errors), (95, errors(94, 11)));
+    let told = parse(Generator::H2load, H2LOAD_ERRORS).unwrap();
+    assert_eq!((told.requests, told.errors), (3, errors(4, 193)));
+}
+
+#[test]
+fn a_report_that_lacks_something_is_an_error_that_shows_it() {
+    let rows = [
+        (Generator::Wrk, WRK, "Requests/sec:"),
+        (Generator::Wrk, WRK, " requests in "),
+        (Generator::Wrk, WRK, "    Latency  "),
+        (Generator::Hey, HEY, "Total:"),
+        (Generator::Hey, HEY, "Status code distribution:"),
+        (Generator::H2load, H2LOAD, "finished in"),
+        (Generator::H2load, H2LOAD, " succeeded"),
+        (Generator::H2load, H2LOAD, "time for request:"),
+    ];
+    for (generator, output, part) in rows {
+        let reason = parse(generator, &output.replace(part, "#")).unwrap_err();
+        assert!(reason.contains("was not understood") && reason.contains('#'), "{reason}");
+        assert!(parse(generator, "").is_err());
+    }
+}
+
+fn workload(lines: &str) -> Workload {
+    let text = format!(
+        "description = \"\"\nblocks = 1\n[[workload]]\nname = \"a\"\nconnections = 8\n{lines}"
+    );
+    Suite::parse("example", &text).unwrap().workloads.remove(0)
+}
+
+fn config(lines: &str) -> LoadConfig {
+    let target = "http://127.0.0.1:80/".parse().unwrap();
+    workload(&format!("scenario = \"hello\"\n{lines}")).load_config(target, 2, 1)
+}
+
+#[test]
+fn each_program_is_asked_in_its_own_words() {
+    let tool = |name| Tool { version: GeneratorVersion { name, version: String::new() } };
+    let rows = [
+        (Generator::Wrk, "duration = \"5s\"", "wrk -t2 -c8 -d5s --latency --timeout 2s"),
+        (Generator::Hey, "duration = \"500ms\"", "hey -z 500ms -c 8 -cpus 2 -t 2"),
+        (Generator::Hey, "requests = 1000", "hey -n 1000 -c 8 -cpus 2 -t 2"),
+        (Generator::H2load, "count_per_connection = 50", "h2load --h1 -t2 -c8 -n400 -N 2s"),
+        (Generator::H2load, "duration = \"2s\"", "h2load --h1 -t2 -c8 -D 2000ms -N 2s"),
+    ];
+    for (generator, lines, expected) in rows {
+        let command = tool(generator).command(&config(lines)).join(" ");
+        assert_eq!(command, format!("{expected} http://127.0.0.1:80/"));
+    }
+}
+
+#[test]
+fn what_a_program_cannot_do_is_refused_with_the_reason() {
+    let hello = "scenario = \"hello\"\nduration = \"1s\"\n";
+    for generator in EVERY {
+        assert_eq!(check(generator, &workload(hello)), Ok(()));
+        for (lines, part) in [
+            ("scenario = \"echo\"\nduration = \"1s\"", "no echo"),
+            (&format!("{hello}delay = \"1ms\""), "without pauses"),
+            (&format!("{hello}rate = 100"), "closed loops"),
+            (&format!("{hello}pipeline = 2"), "pipelining"),
+            (&format!("{hello}idle_connections = 1"), "idle"),
+            (&format!("{hello}requests_per_connection = 1"), "after a count"),
+        ] {
+            let reason = check(generator, &workload(lines)).unwrap_err();
+            assert!(reason.contains(part) && reason.contains("--generator"), "{reason}");
+        }
+    }
+    let count = workload("scenario = \"hello\"\nrequests = 1000");
+    assert!(check(Generator::Wrk, &count).unwrap_err().contains("--duration 5s"));
+    assert_eq!(check(Generator::Hey, &count), Ok(()));
+    let few = workload("scenario = \"hello\"\nrequests = 7");
+    assert!(check(Generator::Hey, &few).unwrap_err().contains("each of 8 connections"));
+    let short = workload("scenario = \"hello\"\nduration = \"500ms\"");
+    assert!(check(Generator::Wrk, &short).unwrap_err().contains("whole seconds"));
+}

@@ -1,0 +1,178 @@
+//! Whether a server with one worker works on one thing at a time.
+//!
+//! What counts is how many of its threads want to run at the same moment: a thread that waits for a
+//! CPU counts like one that has it, so a busy machine changes nothing, and even one CPU is enough.
+//! CPU time would say less: it cannot exceed what the clients and everybody else leave over.
+//!
+//! A thread that accepts, or that hands requests on, runs now and then beside the worker. It stays
+//! below the bound on average, and a server is found wrong only when no round was good. Compilers
+//! and collectors of the runtime are known by their names and do not count.
+
+use rustix::process::Pid;
+use std::{
+    fs,
+    net::SocketAddr,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+    time::Duration,
+};
+use wirebench_schema::{entry::Model, scenario::Protocol};
+
+use super::{
+    Verdict,
+    flood::Flood,
+    process::{KERNEL_THREAD_PREFIX, threads},
+};
+
+/// Clients at once. Together they leave no worker without something to do.
+const CLIENTS: usize = 4;
+/// Connections of each client: enough that each of too many workers gets some.
+const CONNECTIONS: usize = 16;
+/// How long one round puts load on the server.
+const ROUND: Duration = Duration::from_millis(150);
+/// Rounds until a good one. Compilers that work while a program runs are done by then.
+const ROUNDS: usize = 16;
+/// Between two looks. It only keeps the looking from being a load of its own.
+const PAUSE: Duration = Duration::from_micros(200);
+/// So many looks at a server at work are needed for a mean.
+const LOOKS_LEAST: usize = 30;
+/// The most threads that want to run on average while any does. Two even workers have two.
+const RUNNING_MOST: f64 = 1.5;
+/// The same for goroutines: while a thread is in the kernel for long, Go gives its place to another
+/// one, and both want to run when it comes back. Two workers have more than three.
+const RUNNING_MOST_GOROUTINES: f64 = 2.5;
+
+/// How runtimes name their own compilers and collectors, cut off as the kernel does. They work while
+/// a program warms up, and on a busy machine that takes longer than any check.
+const HELPERS: [&str; 12] = [
+    // Of the Java virtual machine.
+    "C1 CompilerThre",
+    "C2 CompilerThre",
+    "GC Thread",
+    "G1 ",
+    "VM Thread",
+    "VM Periodic",
+    // Of .NET.
+    ".NET Tiered",
+    ".NET BGC",
+    ".NET Server GC",
+    ".NET Finalizer",
+    // Of V8.
+    "V8Worker",
+    // Of the kernel, for io_uring.
+    KERNEL_THREAD_PREFIX,
+];
+
+/// Puts load on a server that was started with one worker, and counts the threads that want to run.
+pub(super) fn check(
+    tree: &dyn Fn() -> Vec<Pid>,
+    address: SocketAddr,
+    protocol: Protocol,
+    model: Model,
+) -> Result<Verdict, String> {
+    let most = if model == Model::Goroutines { RUNNING_MOST_GOROUTINES } else { RUNNING_MOST };
+    let mut least: Option<f64> = None;
+    for _ in 0..ROUNDS {
+        let looks = round(tree, address, protocol)?;
+        let Some(mean) = mean_while_running(&looks) else { continue };
+        if mean <= most {
+            return Ok(Verdict::Pass);
+        }
+        least = Some(least.map_or(mean, |least| least.min(mean)));
+    }
+    Ok(match least {
+        None => Verdict::Skip {
+            reason: "it was never seen at work: its threads or the machine gave no chance to look"
+                .into(),
+        },
+        Some(least) => Verdict::Fail {
+            finding: format!(
+                "it was started with one worker, but under {} busy connections {least:.1} of its threads wanted to run \
+                 at the same time on average: WORKERS must bound how many threads or processes do the work",
+                CLIENTS * CONNECTIONS
+            ),
+        },
+    })
+}
+
+/// How many threads wanted to run, at each of many moments of load.
+fn round(
+    tree: &dyn Fn() -> Vec<Pid>,
+    address: SocketAddr,
+    protocol: Protocol,
+) -> Result<Vec<usize>, String> {
+    let clients: Result<Vec<Flood>, String> =
+        (0..CLIENTS).map(|_| Flood::open(protocol, address, CONNECTIONS)).collect();
+    let clients = clients?;
+    let pids = tree();
+    let working = AtomicUsize::new(clients.len());
+    let load = |mut flood: Flood| {
+        let outcome = flood.keep_full(ROUND);
+        working.fetch_sub(1, Ordering::Relaxed);
+        outcome
+    };
+    let load = &load;
+    thread::scope(|scope| {
+        let clients: Vec<_> =
+            clients.into_iter().map(|flood| scope.spawn(move || load(flood))).collect();
+        let mut looks = Vec::new();
+        while working.load(Ordering::Relaxed) == CLIENTS {
+            looks.push(running(&pids));
+            thread::sleep(PAUSE);
+        }
+        for client in clients {
+            client.join().map_err(|_| "a client of the check has panicked")??;
+        }
+        Ok(looks)
+    })
+}
+
+/// The mean over the looks that saw the server at work; absent when there were too few.
+fn mean_while_running(looks: &[usize]) -> Option<f64> {
+    let busy: Vec<usize> = looks.iter().copied().filter(|&running| running > 0).collect();
+    let sum: usize = busy.iter().sum();
+    (busy.len() >= LOOKS_LEAST).then(|| sum as f64 / busy.len() as f64)
+}
+
+/// How many threads of the processes run or wait for a CPU now.
+fn running(pids: &[Pid]) -> usize {
+    let all = threads(pids).into_iter();
+    let stats = all.filter_map(|(_, folder)| fs::read_to_string(format!("{folder}/stat")).ok());
+    stats.filter(|stat| wants_to_run(stat)).count()
+}
+
+/// Whether the line of a thread says that it wants to run and is nobody's helper.
+fn wants_to_run(stat: &str) -> bool {
+    let name = stat.split_once('(').map_or("", |(_, rest)| rest);
+    // A name may have any characters, also brackets; the state follows the last one.
+    let state = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+    state.starts_with('R') && !HELPERS.iter().any(|helper| name.starts_with(helper))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_want_to_run_are_told_from_those_that_wait() {
+        assert!(wants_to_run("12 (server) R 1 12 12 0"));
+        assert!(wants_to_run("12 (a) S (b)) R 1 12 12 0"));
+        assert!(!wants_to_run("12 (server) S 1 12 12 0"));
+        assert!(!wants_to_run("12 (iou-wrk-12) R 1 12 12 0"));
+        assert!(!wants_to_run("12 (GC Thread#1) R 1 12 12 0"));
+        assert!(!wants_to_run(""));
+        // This very thread runs while it looks.
+        assert!(running(&[rustix::process::getpid()]) >= 1);
+        assert_eq!(running(&[]), 0);
+    }
+
+    #[test]
+    fn only_looks_at_a_server_at_work_count_and_there_must_be_enough() {
+        let mut looks = vec![0; 1000];
+        assert_eq!(mean_while_running(&looks), None);
+        looks.extend(vec![1; LOOKS_LEAST]);
+        looks.extend(vec![2; LOOKS_LEAST]);
+        let mean = mean_while_running(&looks).unwrap();
+        assert!((mean - 1.5).abs() < 1e-9, "{mean}");
+    }
+}

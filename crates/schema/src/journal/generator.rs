@@ -1,0 +1,131 @@
+//! The load generator of a run: wirebench itself, or a program of somebody else's. What such a
+//! program reports, as far as it reports it.
+
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
+
+/// A program that makes the load.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Generator {
+    /// `wirebench load`, which checks every reply.
+    #[default]
+    Wirebench,
+    /// wrk, by Will Glozer.
+    Wrk,
+    /// hey, by Jaana Dogan.
+    Hey,
+    /// h2load, of nghttp2.
+    H2load,
+}
+
+impl Generator {
+    /// All of them, our own first.
+    pub const ALL: [Self; 4] = [Self::Wirebench, Self::Wrk, Self::Hey, Self::H2load];
+
+    /// The name on command lines and in files, which is the program's.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Wirebench => "wirebench",
+            Self::Wrk => "wrk",
+            Self::Hey => "hey",
+            Self::H2load => "h2load",
+        }
+    }
+
+    /// The Debian package that brings it; none for our own.
+    #[must_use]
+    pub const fn debian_package(self) -> Option<&'static str> {
+        match self {
+            Self::Wirebench => None,
+            Self::Wrk => Some("wrk"),
+            Self::Hey => Some("hey"),
+            Self::H2load => Some("nghttp2-client"),
+        }
+    }
+}
+
+impl fmt::Display for Generator {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl FromStr for Generator {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|generator| generator.name() == text)
+            .ok_or_else(|| crate::suggest::unknown("generator", text, Self::ALL.map(Self::name)))
+    }
+}
+
+/// Which generator, in which version. Figures of different ones cannot be compared.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct GeneratorVersion {
+    /// The program.
+    pub name: Generator,
+    /// Its version, in its own words; empty where it tells none.
+    pub version: String,
+}
+
+impl fmt::Display for GeneratorVersion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.version.as_str() {
+            "" => write!(formatter, "{}", self.name),
+            version => write!(formatter, "{} {version}", self.name),
+        }
+    }
+}
+
+/// What somebody else's generator has reported of its latencies, in nanoseconds. Each is absent
+/// where the program says nothing of it; none comes with a histogram.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct ToolLatency {
+    /// Arithmetic mean.
+    pub latency_ns_mean: Option<f64>,
+    /// Smallest.
+    pub latency_ns_min: Option<f64>,
+    /// Median.
+    pub latency_ns_p50: Option<f64>,
+    /// 75th percentile.
+    pub latency_ns_p75: Option<f64>,
+    /// 90th percentile.
+    pub latency_ns_p90: Option<f64>,
+    /// 95th percentile.
+    pub latency_ns_p95: Option<f64>,
+    /// 99th percentile.
+    pub latency_ns_p99: Option<f64>,
+    /// Largest.
+    pub latency_ns_max: Option<f64>,
+}
+
+/// What somebody else's generator has reported.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct ToolReport {
+    /// The program.
+    pub generator: GeneratorVersion,
+    /// Its latencies.
+    pub latency: ToolLatency,
+    /// CPU time of the program from its start to its end.
+    pub cpu_ns: u64,
+    /// All that it printed.
+    pub output: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_generator_reads_back_from_its_name() {
+        for generator in Generator::ALL {
+            assert_eq!(generator.name().parse(), Ok(generator));
+            assert_eq!(generator == Generator::Wirebench, generator.debian_package().is_none());
+        }
+        assert!("wrkk".parse::<Generator>().unwrap_err().contains("did you mean `wrk`?"));
+    }
+}

@@ -1,0 +1,292 @@
+//! Scales: how much of a suite is carried out. Pure: CPUs go in, another suite comes out.
+//!
+//! What a suite's file says outside of `[scale]` and `[workload.machine]` is what its document has
+//! published. What is published is never changed here, only what is carried out.
+
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr, time::Duration};
+
+use super::{Suite, SuiteError, Workload};
+use crate::load::Stop;
+
+/// How much of a suite is carried out.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// Exactly what the document has published.
+    Paper,
+    /// Made to fit this machine by the rule in the suite's file. A suite without a document is
+    /// carried out as it is written.
+    #[default]
+    Machine,
+    /// Every cell once and in a moment: it shows that everything works, and its figures mean
+    /// nothing.
+    Smoke,
+}
+
+impl Scale {
+    /// All scales, the largest first.
+    pub const ALL: [Self; 3] = [Self::Paper, Self::Machine, Self::Smoke];
+
+    /// The name on command lines and in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+            Self::Machine => "machine",
+            Self::Smoke => "smoke",
+        }
+    }
+}
+
+impl fmt::Display for Scale {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl FromStr for Scale {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|scale| scale.name() == text)
+            .ok_or_else(|| crate::suggest::unknown("scale", text, Self::ALL.map(Self::name)))
+    }
+}
+
+/// What becomes of the connections when a server has fewer workers than the document's.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum ConnectionsRule {
+    /// As many for each worker as in the document, rounded up.
+    #[default]
+    PerWorker,
+    /// As many in all as in the document.
+    AsPublished,
+}
+
+/// `[scale.machine]`: what is reduced in all workloads.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct MachineRule {
+    pub(super) blocks: Option<u32>,
+    pub(super) warmup_blocks: Option<u32>,
+    pub(super) connections: ConnectionsRule,
+    pub(super) duration: Option<Duration>,
+    pub(super) requests: Option<u64>,
+    pub(super) count_per_connection: Option<u64>,
+    pub(super) warmup_requests: Option<u64>,
+}
+
+/// `[workload.machine]`: what is different in one workload.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct WorkloadRule {
+    pub(super) connections: Option<usize>,
+    pub(super) payload_bytes: Option<usize>,
+    pub(super) stop: Option<Stop>,
+    pub(super) warmup_requests: Option<u64>,
+}
+
+impl Suite {
+    /// This suite at `scale` on a machine that gives `server_cpus` CPUs to servers.
+    pub fn at_scale(&self, scale: Scale, server_cpus: u32) -> Result<Self, SuiteError> {
+        match (scale, &self.document) {
+            (Scale::Paper, None) => Err(SuiteError(format!(
+                "the suite `{}` repeats no document: leave --scale away, or give --scale smoke",
+                self.name
+            ))),
+            (Scale::Paper, Some(_)) | (Scale::Machine, None) => Ok(self.clone()),
+            (Scale::Machine, Some(_)) => Ok(self.at_machine_scale(server_cpus)),
+            (Scale::Smoke, None) => Ok(smoke(self.clone())),
+            (Scale::Smoke, Some(_)) => Ok(smoke(self.at_machine_scale(server_cpus))),
+        }
+    }
+
+    fn at_machine_scale(&self, server_cpus: u32) -> Self {
+        let mut suite = self.clone();
+        let rule = &self.machine;
+        suite.blocks = rule.blocks.unwrap_or(suite.blocks);
+        suite.warmup_blocks = rule.warmup_blocks.unwrap_or(suite.warmup_blocks);
+        for workload in &mut suite.workloads {
+            let own = self.workload_rules.get(&workload.name);
+            scale_workload(workload, rule, own, server_cpus.max(1));
+        }
+        suite
+    }
+}
+
+fn scale_workload(
+    workload: &mut Workload,
+    rule: &MachineRule,
+    own: Option<&WorkloadRule>,
+    server_cpus: u32,
+) {
+    if let Some(published) = workload.workers {
+        let workers = published.min(server_cpus);
+        workload.workers = Some(workers);
+        if rule.connections == ConnectionsRule::PerWorker {
+            let share = workload.connections as u64 * u64::from(workers);
+            let connections = share.div_ceil(u64::from(published));
+            workload.connections = usize::try_from(connections).unwrap_or(usize::MAX);
+        }
+    }
+    // The generator has a thread for each of its CPUs.
+    workload.threads = None;
+    workload.stop = match workload.stop {
+        Stop::After(time) => Stop::After(rule.duration.unwrap_or(time)),
+        Stop::Requests(count) => Stop::Requests(rule.requests.unwrap_or(count)),
+        Stop::RequestsPerConnection(count) => {
+            Stop::RequestsPerConnection(rule.count_per_connection.unwrap_or(count))
+        }
+    };
+    if workload.warmup_requests.is_some() {
+        workload.warmup_requests = rule.warmup_requests.or(workload.warmup_requests);
+    }
+    if let Some(own) = own {
+        workload.connections = own.connections.unwrap_or(workload.connections);
+        workload.payload_bytes = own.payload_bytes.unwrap_or(workload.payload_bytes);
+        workload.stop = own.stop.unwrap_or(workload.stop);
+        workload.warmup_requests = own.warmup_requests.or(workload.warmup_requests);
+    }
+}
+
+/// What nothing is larger than at the smallest scale.
+mod most {
+    use std::time::Duration;
+
+    pub(super) const CONNECTIONS: usize = 8;
+    pub(super) const WINDOW: Duration = Duration::from_millis(100);
+    pub(super) const WARMUP: Duration = Duration::from_millis(20);
+    pub(super) const REQUESTS: u64 = 1000;
+    pub(super) const REQUESTS_PER_CONNECTION: u64 = 100;
+    pub(super) const WARMUP_REQUESTS: u64 = 100;
+    pub(super) const PAYLOAD_BYTES: usize = 64 * 1024;
+}
+
+fn smoke(mut suite: Suite) -> Suite {
+    suite.blocks = 1;
+    suite.warmup_blocks = 0;
+    for workload in &mut suite.workloads {
+        workload.connections = workload.connections.min(most::CONNECTIONS);
+        workload.idle_connections = workload.idle_connections.min(most::CONNECTIONS);
+        workload.payload_bytes = workload.payload_bytes.min(most::PAYLOAD_BYTES);
+        workload.warmup = workload.warmup.min(most::WARMUP);
+        workload.warmup_requests = workload.warmup_requests.map(|n| n.min(most::WARMUP_REQUESTS));
+        workload.stop = match workload.stop {
+            Stop::After(time) => Stop::After(time.min(most::WINDOW)),
+            Stop::Requests(count) => Stop::Requests(count.min(most::REQUESTS)),
+            Stop::RequestsPerConnection(count) => {
+                // A connection of a pipelined load must have its depth to itself.
+                let most = most::REQUESTS_PER_CONNECTION.max(workload.pipeline as u64);
+                Stop::RequestsPerConnection(count.min(most))
+            }
+        };
+    }
+    suite
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SUITE: &str = r#"
+description = "An example."
+blocks = 30
+warmup_blocks = 3
+[published]
+document = "Example"
+machine = "a machine"
+cpus = 12
+placement = "shared"
+generator = "tool"
+[scale.machine]
+blocks = 6
+warmup_blocks = 1
+count_per_connection = 2000
+[[workload]]
+name = "hello"
+scenario = "hello"
+connections = 768
+workers = 12
+threads = 12
+count_per_connection = 20000
+[[workload]]
+name = "large"
+scenario = "echo"
+connections = 20
+payload = "1GiB"
+count_per_connection = 1
+warmup_requests = 5000
+[workload.machine]
+connections = 3
+payload = "64MiB"
+count_per_connection = 2
+"#;
+
+    fn suite() -> Suite {
+        Suite::parse("example", SUITE).unwrap()
+    }
+
+    #[test]
+    fn paper_is_exactly_what_is_written() {
+        assert_eq!(suite().at_scale(Scale::Paper, 1), Ok(suite()));
+    }
+
+    #[test]
+    fn a_machine_with_fewer_cpus_gets_the_same_connections_for_each_worker() {
+        let at = |cpus| suite().at_scale(Scale::Machine, cpus).unwrap();
+        let one = at(1);
+        assert_eq!((one.blocks, one.warmup_blocks), (6, 1));
+        let hello = &one.workloads[0];
+        assert_eq!((hello.workers, hello.threads, hello.connections), (Some(1), None, 64));
+        assert_eq!(hello.stop, Stop::RequestsPerConnection(2000));
+        assert_eq!(at(5).workloads[0].connections, 320);
+        assert_eq!(at(100).workloads[0].connections, 768);
+    }
+
+    #[test]
+    fn a_workload_may_have_a_rule_of_its_own() {
+        let large = suite().at_scale(Scale::Machine, 1).unwrap().workloads.remove(1);
+        assert_eq!((large.connections, large.payload_bytes), (3, 64 << 20));
+        assert_eq!(large.stop, Stop::RequestsPerConnection(2));
+        assert_eq!(large.warmup_requests, Some(5000));
+    }
+
+    #[test]
+    fn connections_can_stay_as_published() {
+        let text =
+            SUITE.replace("[scale.machine]", "[scale.machine]\nconnections = \"as-published\"");
+        let suite = Suite::parse("example", &text).unwrap();
+        assert_eq!(suite.at_scale(Scale::Machine, 1).unwrap().workloads[0].connections, 768);
+    }
+
+    #[test]
+    fn smoke_runs_every_cell_once_and_hardly_loads_it() {
+        let smoke = suite().at_scale(Scale::Smoke, 1).unwrap();
+        assert_eq!((smoke.blocks, smoke.warmup_blocks, smoke.workloads.len()), (1, 0, 2));
+        assert_eq!(smoke.workloads[0].connections, 8);
+        assert_eq!(smoke.workloads[0].stop, Stop::RequestsPerConnection(100));
+        assert_eq!(smoke.workloads[1].payload_bytes, 64 << 10);
+        assert_eq!(smoke.workloads[1].warmup_requests, Some(100));
+    }
+
+    #[test]
+    fn a_suite_without_a_document_has_no_paper_and_is_itself_on_every_machine() {
+        let text = "description = \"\"\nblocks = 3\n[[workload]]\nname = \"a\"\n\
+                    scenario = \"hello\"\nconnections = 64\nduration = \"1s\"\n";
+        let plain = Suite::parse("plain", text).unwrap();
+        let message = plain.at_scale(Scale::Paper, 1).unwrap_err().to_string();
+        assert!(message.contains("`plain` repeats no document"), "{message}");
+        assert_eq!(plain.at_scale(Scale::Machine, 1), Ok(plain.clone()));
+        assert_eq!(plain.at_scale(Scale::Smoke, 1).unwrap().blocks, 1);
+    }
+
+    #[test]
+    fn every_scale_reads_back_from_its_name() {
+        for scale in Scale::ALL {
+            assert_eq!(scale.name().parse(), Ok(scale));
+        }
+        assert!("papr".parse::<Scale>().unwrap_err().contains("did you mean `paper`?"));
+    }
+}

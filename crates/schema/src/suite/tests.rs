@@ -1,0 +1,120 @@
+//! Suites as people write them, right and wrong.
+
+use super::*;
+use crate::{
+    load::{Arrivals, LatencyOrigin, LoadModel, RateCurve, Stop},
+    scenario::Scenario,
+    target::Target,
+};
+use std::time::Duration;
+
+const SUITE: &str = r#"
+description = "An example."
+blocks = 3
+[[workload]]
+name = "hello"
+scenario = "hello"
+connections = 64
+warmup = "200ms"
+duration = "1s"
+"#;
+
+#[test]
+fn a_suite_has_defaults_for_all_that_it_does_not_say() {
+    let suite = Suite::parse("example", SUITE).unwrap();
+    assert_eq!((suite.baselines[0].as_str(), suite.workers), ("c/epoll", None));
+    let workload = &suite.workloads[0];
+    assert_eq!(workload.stop, Stop::After(Duration::from_secs(1)));
+    assert_eq!(workload.warmup, Duration::from_millis(200));
+}
+
+#[test]
+fn each_mistake_is_answered_with_what_to_write() {
+    let rows = [
+        (SUITE.replace("blocks = 3", "blocks = 0"), "at least 1"),
+        (SUITE.replace("blocks", "bloks"), "unknown key `bloks`: did you mean `blocks`?"),
+        (SUITE.replace("warmup", "warm_up"), "did you mean `warmup`?"),
+        (SUITE.replace("\"1s\"", "\"10x\""), "unknown unit `x`"),
+        (SUITE.replace("duration = \"1s\"", ""), "exactly one of duration, requests and"),
+        (SUITE.replace("connections = 64", "connections = 0"), "0 connections"),
+        (format!("{SUITE}rate = 0"), "0 requests/s is not a rate"),
+        (format!("{SUITE}rate = 5\ndelay = \"1ms\""), "at most one of rate and delay"),
+        (format!("{SUITE}arrivals = \"poisson\""), "`arrivals` needs a `rate`"),
+        (format!("{SUITE}pipeline = 0"), "0 requests cannot be in flight"),
+        (SUITE.replace("scenario = \"hello\"", "scenario = \"hallo\""), "unknown variant `hallo`"),
+        (format!("{SUITE}payload = \"4 KB\""), "unknown unit `KB`"),
+        (
+            format!("{SUITE}[[workload]]{}", SUITE.split("[[workload]]").nth(1).unwrap()),
+            "two workloads",
+        ),
+    ];
+    for (text, part) in rows {
+        let message = Suite::parse("example", &text).unwrap_err().to_string();
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
+fn a_workload_can_have_any_load_model() {
+    let workload = |lines: &str| {
+        Suite::parse("example", &format!("{SUITE}{lines}")).unwrap().workloads.remove(0)
+    };
+    assert_eq!(workload("").model, LoadModel::Closed);
+    let delay = Duration::from_millis(1);
+    assert_eq!(workload("delay = \"1ms\"").model, LoadModel::Think { delay });
+    let (curve, latency_from) = (RateCurve::Constant(5000), LatencyOrigin::Due);
+    let arrivals = Arrivals::Poisson;
+    let expected = LoadModel::Rate { curve, arrivals, latency_from };
+    assert_eq!(workload("rate = 5000\narrivals = \"poisson\"").model, expected);
+    let crowd = workload("pipeline = 16\nrequests_per_connection = 10\nidle_connections = 3");
+    let target = Target::new(Scenario::Hello.protocol(), "127.0.0.1", 1, "/");
+    let config = crowd.load_config(target, 1, 1);
+    assert_eq!((config.pipeline, config.requests_per_connection), (16, Some(10)));
+    assert_eq!(config.idle_connections, 3);
+}
+
+#[test]
+fn a_load_never_has_more_threads_than_connections() {
+    let mut workload = Suite::parse("example", SUITE).unwrap().workloads.remove(0);
+    workload.connections = 2;
+    let target = Target::new(Scenario::Hello.protocol(), "127.0.0.1", 1, "/");
+    let config = workload.load_config(target, 8, 1);
+    assert_eq!((config.threads, config.check()), (2, Ok(())));
+    assert_eq!(config.expect_body.as_deref(), Some("Hello world!"));
+}
+
+#[test]
+fn lists_are_swept_and_every_workload_has_a_name_of_its_own() {
+    let text =
+        SUITE.replace("connections = 64", "connections = [8, 64]\npayload = [\"1\", \"4KiB\"]");
+    let message = Suite::parse("example", &text).unwrap_err().to_string();
+    assert!(message.contains("{connections} and {payload}"), "{message}");
+    let text = text.replace("name = \"hello\"", "name = \"c{connections}-b{payload}\"");
+    let suite = Suite::parse("example", &text).unwrap();
+    let names: Vec<&str> = suite.workloads.iter().map(|w| w.name.as_str()).collect();
+    assert_eq!(names, ["c8-b1", "c8-b4KiB", "c64-b1", "c64-b4KiB"]);
+    assert_eq!((suite.workloads[3].connections, suite.workloads[3].payload_bytes), (64, 4096));
+}
+
+#[test]
+fn a_rule_for_this_machine_needs_something_published() {
+    let text = SUITE.replace("[[workload]]", "[scale.machine]\nblocks = 1\n[[workload]]");
+    let message = Suite::parse("example", &text).unwrap_err().to_string();
+    assert!(message.contains("write [published] too"), "{message}");
+    let message =
+        Suite::parse("example", &format!("{SUITE}[workload.machine]\nduration = \"1s\"\n"));
+    assert!(message.unwrap_err().to_string().contains("write [published] too"));
+}
+
+#[test]
+fn a_suite_can_name_several_baselines_and_knows_whom_it_measures() {
+    let text = SUITE.replace("blocks = 3", "blocks = 3\nbaseline = [\"c/epoll\", \"c/threads\"]");
+    let text = text.replace("blocks = 3", "blocks = 3\nentries = [\"c/epoll\", \"go/\"]");
+    let suite = Suite::parse("example", &text).unwrap();
+    assert_eq!(suite.baselines, ["c/epoll", "c/threads"]);
+    for (variant, named) in [("c/epoll", true), ("go/net", true), ("c/threads", false)] {
+        assert_eq!(suite.names(&variant.parse().unwrap()), named, "{variant}");
+    }
+    let message = Suite::parse("example", &text.replace("\"go/\"", "\"go\"")).unwrap_err();
+    assert!(message.to_string().contains("`go` is not an entry's name"), "{message}");
+}

@@ -1,0 +1,148 @@
+//! A suite as it is written: the keys of its file, and what they mean. Nothing that is measured is
+//! decided here.
+
+use serde::Deserialize;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use super::{
+    DEFAULT_BASELINE, Document, Suite, SuiteError,
+    scale::{ConnectionsRule, MachineRule},
+    workload::WireWorkload,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WireSuite {
+    description: String,
+    #[serde(default)]
+    entries: Vec<String>,
+    #[serde(default = "default_baseline")]
+    baseline: OneOrMany<String>,
+    blocks: u32,
+    #[serde(default)]
+    warmup_blocks: u32,
+    workers: Option<u32>,
+    published: Option<Document>,
+    #[serde(default)]
+    scale: WireScale,
+    workload: Vec<WireWorkload>,
+}
+
+fn default_baseline() -> OneOrMany<String> {
+    OneOrMany::One(DEFAULT_BASELINE.to_owned())
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireScale {
+    machine: Option<WireMachine>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireMachine {
+    blocks: Option<u32>,
+    warmup_blocks: Option<u32>,
+    #[serde(default)]
+    connections: ConnectionsRule,
+    duration: Option<String>,
+    requests: Option<u64>,
+    count_per_connection: Option<u64>,
+    warmup_requests: Option<u64>,
+}
+
+/// One value, or a list of values to be swept.
+#[derive(Clone, Deserialize)]
+#[serde(untagged, expecting = "expected one value, or a list of values of the same kind")]
+pub(super) enum OneOrMany<T> {
+    One(T),
+    Many(Vec<T>),
+}
+
+impl<T: Clone> OneOrMany<T> {
+    pub(super) fn values(&self) -> Vec<T> {
+        match self {
+            Self::One(value) => vec![value.clone()],
+            Self::Many(values) => values.clone(),
+        }
+    }
+}
+
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    crate::units::parse_duration(text).map_err(|error| error.to_string())
+}
+
+impl WireSuite {
+    /// Says what the file means, or why it cannot be meant.
+    pub(super) fn resolve(self, name: &str) -> Result<Suite, SuiteError> {
+        if self.blocks == 0 {
+            return Err(SuiteError("`blocks = 0` measures nothing: write at least 1".to_owned()));
+        }
+        if self.workers == Some(0) {
+            return Err(SuiteError("`workers = 0` serves nothing: write at least 1".to_owned()));
+        }
+        if self.workload.is_empty() {
+            return Err(SuiteError("no [[workload]]: write at least one".to_owned()));
+        }
+        let mut workloads = Vec::new();
+        let mut workload_rules = BTreeMap::new();
+        for wire in self.workload {
+            let rule = wire.rule()?;
+            for workload in wire.resolve()? {
+                workload_rules.extend(rule.clone().map(|rule| (workload.name.clone(), rule)));
+                workloads.push(workload);
+            }
+        }
+        let mut names = BTreeSet::new();
+        if let Some(twice) = workloads.iter().find(|workload| !names.insert(&workload.name)) {
+            return Err(SuiteError(format!(
+                "two workloads are named `{}`: a name may contain {{connections}} and {{payload}}",
+                twice.name
+            )));
+        }
+        let machine = self.scale.machine.map(WireMachine::resolve).transpose()?;
+        if self.published.is_none() && (machine.is_some() || !workload_rules.is_empty()) {
+            return Err(SuiteError(
+                "a rule for this machine changes what was published: write [published] too"
+                    .to_owned(),
+            ));
+        }
+        let suite = Suite {
+            name: name.to_owned(),
+            description: self.description,
+            entries: self.entries,
+            baselines: self.baseline.values(),
+            blocks: self.blocks,
+            warmup_blocks: self.warmup_blocks,
+            workers: self.workers,
+            workloads,
+            document: self.published,
+            machine: machine.unwrap_or_default(),
+            workload_rules,
+        };
+        suite.check()?;
+        Ok(suite)
+    }
+}
+
+impl WireMachine {
+    fn resolve(self) -> Result<MachineRule, SuiteError> {
+        let wrong = |reason: &str| SuiteError(format!("[scale.machine]: {reason}"));
+        if self.blocks == Some(0) {
+            return Err(wrong("`blocks = 0` measures nothing: write at least 1"));
+        }
+        let duration = self.duration.as_deref().map(duration).transpose();
+        Ok(MachineRule {
+            blocks: self.blocks,
+            warmup_blocks: self.warmup_blocks,
+            connections: self.connections,
+            duration: duration.map_err(|reason| wrong(&reason))?,
+            requests: self.requests,
+            count_per_connection: self.count_per_connection,
+            warmup_requests: self.warmup_requests,
+        })
+    }
+}

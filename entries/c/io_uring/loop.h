@@ -1,0 +1,13 @@
+/* The seam between starting (`main.c`) and serving (`loop.c`). */
+#ifndef LOOP_H
+#define LOOP_H
+
+enum scenario { HELLO, ECHO };
+
+/*
+ * Serves the connections of a listener until the process ends. Calls `ready` once, when everything
+ * that serving needs is there; says on standard error what is missing and exits if it is not.
+ */
+_Noreturn void serve(int listener, enum scenario wanted, void (*ready)(void));
+
+#endif

@@ -1,0 +1,15 @@
+/* The seam between starting (`main.c`) and serving (`connection.c`). */
+#ifndef CONNECTION_H
+#define CONNECTION_H
+
+#include <fev/fev.h>
+
+enum scenario { HELLO, HELLO_TIMEOUT, ECHO };
+
+/* To be called once, before any connection. */
+void prepare(enum scenario wanted, long timeout_ms);
+
+/* What the fiber of a connection runs; its argument is the socket, which it closes. */
+void *serve_connection(void *socket);
+
+#endif

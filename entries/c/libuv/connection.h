@@ -1,0 +1,17 @@
+/* The seam between starting (`main.c`) and serving (`connection.c`). */
+#ifndef CONNECTION_H
+#define CONNECTION_H
+
+#include <stdint.h>
+#include <uv.h>
+
+/* The prefix is needed because <termios.h>, which libuv includes, defines ECHO. */
+enum scenario { SCENARIO_HELLO, SCENARIO_HELLO_TIMEOUT, SCENARIO_ECHO };
+
+/* To be called once, before any connection. */
+void prepare(enum scenario wanted, uint64_t timeout_in_ms);
+
+/* The callback of `uv_listen`. */
+void on_connection(uv_stream_t *listener, int status);
+
+#endif
