@@ -138,11 +138,11 @@ pub(crate) fn read_small(file: &Path) -> Result<String, String> {
 /// The subjects that `names` mean, in the order of `subjects`; all of them when there are no names.
 ///
 /// A name is an entry's, such as `cpp/boost-asio`, a variant's, such as `cpp/boost-asio:prefork`,
-/// or a language's with a slash, such as `go/`.
+/// or a language's, such as `go` or `go/`.
 pub fn select(subjects: &[Subject], names: &[String]) -> Result<Vec<Subject>, DiscoverError> {
     let means = |name: &str, subject: &Subject| {
         let id = &subject.variant.id;
-        id.matches(name) || (name.ends_with('/') && id.entry().starts_with(name))
+        id.matches(name) || language(id.entry()) == name.trim_end_matches('/')
     };
     for name in names {
         // Who asks for all of a language gets what can be used of it.
@@ -153,10 +153,9 @@ pub fn select(subjects: &[Subject], names: &[String]) -> Result<Vec<Subject>, Di
         if !subjects.iter().any(|subject| means(name, subject)) {
             let mut known: Vec<String> = Vec::new();
             for subject in subjects {
-                known.extend([
-                    subject.variant.id.entry().to_owned(),
-                    subject.variant.id.to_string(),
-                ]);
+                let id = &subject.variant.id;
+                known.extend([language(id.entry()), id.entry()].map(str::to_owned));
+                known.push(id.to_string());
             }
             known.sort();
             known.dedup();
@@ -167,6 +166,11 @@ pub fn select(subjects: &[Subject], names: &[String]) -> Result<Vec<Subject>, Di
     let chosen =
         |subject: &&Subject| names.is_empty() || names.iter().any(|name| means(name, subject));
     Ok(subjects.iter().filter(chosen).cloned().collect())
+}
+
+/// The first part of an entry's name.
+fn language(entry: &str) -> &str {
+    entry.split_once('/').map_or(entry, |(language, _)| language)
 }
 
 /// The name without its variant: of a broken entry nobody knows the variants.
@@ -227,6 +231,9 @@ ready = "line"
         };
         assert_eq!(names(&pick(&["c/epoll"]).unwrap()), ["c/epoll:a", "c/epoll:b"]);
         assert_eq!(names(&pick(&["go/", "c/epoll:b"]).unwrap()), ["c/epoll:b", "go/net"]);
+        assert_eq!(names(&pick(&["go"]).unwrap()), ["go/net"]);
+        let message = pick(&["goo"]).unwrap_err().to_string();
+        assert!(message.contains("did you mean `go`?"), "{message}");
         let message = pick(&["c/epol"]).unwrap_err().to_string();
         assert!(message.contains("did you mean `c/epoll`?"), "{message}");
     }
