@@ -6,6 +6,7 @@
 mod bench;
 mod bench_load;
 mod bench_truth;
+mod conformance;
 mod splice;
 mod step;
 mod test;

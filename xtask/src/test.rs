@@ -4,7 +4,7 @@ use anyhow::Context;
 use std::{process::Command, time::Instant};
 
 use crate::{
-    bench_load, bench_truth,
+    bench_load, bench_truth, conformance,
     step::{built, root, step},
     tidy,
 };
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     // for want of a registry, a toolchain or a newer kernel, is left out, and listed at the end.
     let strict: &[&str] = if arguments.no_install { &[] } else { &["--strict"] };
     step("build of the entries", &[&[program, "build"], strict].concat(), &[])?;
-    step("conformance", &[&[program, "verify", "--quiet"], strict].concat(), &[])?;
+    conformance::run(program, strict)?;
     step("smoke suite", &[program, "run", "smoke", "--no-verify"], &[])?;
     println!("\n== load generators side by side\n$ cargo xtask bench-load --smoke");
     bench_load::smoke().context("cargo xtask bench-load --smoke")?;

@@ -22,8 +22,10 @@ const DOCUMENTS: [&str; 7] = [
     "CHANGELOG.md",
     "LICENSE-MIT",
     "LICENSE-APACHE",
-    "entries/README.md",
+    ENTRIES,
 ];
+/// It has a row for each entry.
+const ENTRIES: &str = "entries/README.md";
 /// Which crates of the workspace each crate may depend on. An arrow that is not here is not
 /// allowed.
 const ARROWS: [(&str, &[&str]); 11] = [
@@ -89,7 +91,8 @@ fn complaints(root: &Path) -> anyhow::Result<Vec<String>> {
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         complaints.extend(arrow_complaints(name, allowed, &text));
     }
-    complaints.extend(entry_complaints(root));
+    let table = fs::read_to_string(root.join(ENTRIES)).context(ENTRIES)?;
+    complaints.extend(entry_complaints(root, &table));
     Ok(complaints)
 }
 
@@ -141,20 +144,35 @@ fn arrow_complaints(name: &str, allowed: &[&str], manifest: &str) -> Vec<String>
         .collect()
 }
 
-/// Each folder of two levels below `entries/` is an entry and has what an entry needs.
-fn entry_complaints(root: &Path) -> Vec<String> {
+/// Each folder of two levels below `entries/` is an entry and has what an entry needs: its files,
+/// and its row in `table`. No row is without its entry.
+fn entry_complaints(root: &Path, table: &str) -> Vec<String> {
     let folders = WalkDir::new(root.join("entries")).min_depth(2).max_depth(2).sort_by_file_name();
     let folders = folders.into_iter().flatten().filter(|folder| folder.file_type().is_dir());
     let mut complaints = Vec::new();
+    let mut unused: Vec<&str> = table.lines().filter_map(row_id).collect();
     for folder in folders {
+        let shown = folder.path().strip_prefix(root).unwrap_or(folder.path()).display();
         for file in ["entry.toml", "README.md"] {
             if !folder.path().join(file).is_file() {
-                let shown = folder.path().strip_prefix(root).unwrap_or(folder.path());
-                complaints.push(format!("{}: no {file}", shown.display()));
+                complaints.push(format!("{shown}: no {file}"));
             }
+        }
+        match unused.iter().position(|id| format!("entries/{id}") == shown.to_string()) {
+            Some(row) => drop(unused.remove(row)),
+            None => complaints.push(format!("{shown}: no row in the table of {ENTRIES}")),
         }
     }
     complaints
+        .extend(unused.iter().map(|id| format!("{ENTRIES}: `{id}` is no entry, or is twice")));
+    complaints
+}
+
+/// The entry that a line of the table is about: the row begins with a link to its folder.
+fn row_id(line: &str) -> Option<&str> {
+    let (id, rest) = line.strip_prefix("| [`")?.split_once("`](")?;
+    let (folder, _) = rest.split_once("/)")?;
+    (folder == id).then_some(id)
 }
 
 #[cfg(test)]
@@ -188,7 +206,26 @@ mod tests {
     fn an_entry_without_its_description_is_named() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("entries/c/x")).unwrap();
-        let complaints = entry_complaints(folder.path());
+        let complaints = entry_complaints(folder.path(), "| [`c/x`](c/x/) | x | all |\n");
         assert_eq!(complaints, ["entries/c/x: no entry.toml", "entries/c/x: no README.md"]);
+    }
+
+    #[test]
+    fn the_table_of_entries_has_a_row_for_each_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let entry = folder.path().join("entries/c/x");
+        fs::create_dir_all(&entry).unwrap();
+        for file in ["entry.toml", "README.md"] {
+            fs::write(entry.join(file), "").unwrap();
+        }
+        let complaints = |table: &str| entry_complaints(folder.path(), table);
+        let row = "| [`c/x`](c/x/) | x | all |\n";
+        assert!(complaints(row).is_empty());
+        let missing = "entries/c/x: no row in the table of entries/README.md";
+        assert_eq!(complaints(""), [missing]);
+        assert_eq!(complaints("| [`c/x`](c/y/) | x | all |\n"), [missing]);
+        let surplus = |id: &str| format!("entries/README.md: `{id}` is no entry, or is twice");
+        assert_eq!(complaints(&format!("{row}| [`c/y`](c/y/) | y | all |\n")), [surplus("c/y")]);
+        assert_eq!(complaints(&row.repeat(2)), [surplus("c/x")]);
     }
 }

@@ -70,12 +70,6 @@ pub(crate) fn unknown(context: &Context, name: &str) -> anyhow::Result<anyhow::E
     suites.sort();
     suites.dedup();
     let subjects = context.subjects()?;
-    let language = format!("{name}/");
-    if subjects.iter().any(|subject| subject.variant.id.entry().starts_with(&language)) {
-        return Ok(usage(format!(
-            "unknown suite or entry `{name}`: all entries of the language are `{language}`"
-        )));
-    }
     let entries = subjects.iter().map(|subject| subject.variant.id.entry());
     let known = suites.iter().map(String::as_str).chain(entries);
     Ok(usage(format!(

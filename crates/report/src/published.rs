@@ -21,13 +21,13 @@ pub(crate) fn paragraph(journal: &Journal) -> Option<String> {
     let published = journal.start.published.as_ref()?;
     let document = &published.document;
     let differences = differences(journal, published);
-    let here = match differences.as_slice() {
-        [] => "as there".to_owned(),
+    let rest = match differences.as_slice() {
+        [] => "all else as there".to_owned(),
         some => some.join("; "),
     };
     Some(format!(
-        "the document is `{}`; its machine: {}; its generator: {}; here: {here}",
-        document.title, document.machine, document.generator
+        "the document is `{}`; its machine: {}; its generator: {}; here: load by {}; {rest}",
+        document.title, document.machine, document.generator, journal.start.generator
     ))
 }
 
@@ -42,9 +42,22 @@ fn differences(journal: &Journal, published: &Published) -> Vec<String> {
     };
     blocks(start.blocks, published.blocks, "block");
     blocks(start.warmup_blocks, published.warmup_blocks, "warm-up block");
-    let shared = published.document.placement == DocumentPlacement::Shared;
-    if shared && start.placement.pinned && start.placement.disjoint {
-        list.push("server and generator on CPUs of their own instead of shared ones".to_owned());
+    let is_apart = start.placement.pinned && start.placement.disjoint;
+    let sides = match (published.document.placement, is_apart) {
+        (DocumentPlacement::Shared, true) => {
+            Some("server and generator on CPUs of their own instead of shared ones")
+        }
+        (DocumentPlacement::Apart, false) => {
+            Some("server and generator on shared CPUs instead of their own")
+        }
+        (DocumentPlacement::Shared, false) | (DocumentPlacement::Apart, true) => None,
+    };
+    list.extend(sides.map(str::to_owned));
+    let is_here = |there: &&Workload| start.workloads.iter().any(|here| here.name == there.name);
+    let absent: Vec<&Workload> = published.workloads.iter().filter(|it| !is_here(it)).collect();
+    if !absent.is_empty() {
+        let names: Vec<&str> = absent.iter().map(|it| it.name.as_str()).collect();
+        list.push(format!("without {}", few(&names)));
     }
     // Each difference once, with the workloads that have it, in their order.
     let mut found: Vec<(String, Vec<&str>)> = Vec::new();
@@ -59,12 +72,18 @@ fn differences(journal: &Journal, published: &Published) -> Vec<String> {
         }
     }
     let all = start.workloads.len();
-    list.extend(found.into_iter().map(|(difference, names)| match names.len() {
-        number if number == all => difference,
-        1..=3 => format!("{difference} in {}", names.join(", ")),
-        number => format!("{difference} in {number} workloads"),
+    list.extend(found.into_iter().map(|(difference, names)| {
+        if names.len() == all { difference } else { format!("{difference} in {}", few(&names)) }
     }));
     list
+}
+
+/// Workloads by their names, or by their number where there are many.
+fn few(names: &[&str]) -> String {
+    match names.len() {
+        0..=3 => names.join(", "),
+        number => format!("{number} workloads"),
+    }
 }
 
 fn workload(here: &Workload, there: &Workload, generator_cpus: usize) -> Vec<String> {
@@ -97,6 +116,8 @@ fn workload(here: &Workload, there: &Workload, generator_cpus: usize) -> Vec<Str
         let is_same = here.payload_bytes == there.payload_bytes;
         differ(is_same, format!("messages of {}", size(here)), size(there));
     }
+    let time = |it: &Workload| write_duration(it.warmup);
+    differ(here.warmup == there.warmup, format!("{} of warm-up", time(here)), time(there));
     let before = |it: &Workload| it.warmup_requests.unwrap_or(0);
     let (own, its) = (before(here), before(there));
     differ(own == its, format!("{own} requests before"), its.to_string());

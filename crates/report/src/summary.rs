@@ -159,7 +159,7 @@ fn rows(journal: &Journal, workload: &Workload) -> Vec<Row> {
     let mut rows = Vec::new();
     for described in &journal.start.variants {
         let (runs, warm_up) = of_variant(&described.variant);
-        let mut notes = refusals(journal, &described.variant, workload);
+        let mut notes = check_notes(journal, &described.variant, workload);
         if runs.is_empty() && warm_up.is_empty() && notes.is_empty() {
             continue;
         }
@@ -197,8 +197,9 @@ fn by_block(runs: &[&Run], value: fn(&Measurement) -> Option<f64>) -> BTreeMap<u
     runs.iter().filter_map(|run| Some((run.block, value(measurement(run)?)?))).collect()
 }
 
-/// Why the variant was not measured in this workload's scenario, or not checked in full.
-fn refusals(journal: &Journal, variant: &VariantId, workload: &Workload) -> Vec<String> {
+/// Why the variant was not measured in this workload's scenario, which checks it fails as declared,
+/// and what of it was not checked.
+fn check_notes(journal: &Journal, variant: &VariantId, workload: &Workload) -> Vec<String> {
     let mine = |verified: &&wirebench_schema::journal::Verified| {
         verified.variant == *variant && verified.scenario == workload.scenario
     };
@@ -206,6 +207,8 @@ fn refusals(journal: &Journal, variant: &VariantId, workload: &Workload) -> Vec<
     for verified in journal.verified.iter().filter(mine) {
         let failed = verified.failed.iter();
         notes.extend(failed.map(|(check, why)| format!("not measured, fails `{check}`: {why}")));
+        let known = verified.deviates.iter();
+        notes.extend(known.map(|(check, why)| format!("known to fail `{check}`: {why}")));
         // A scenario whose point was not checked is worth a word; `workers` skipped is not.
         let timeouts = verified.skipped.iter().find(|(check, _)| check.starts_with("timeout-"));
         notes.extend(timeouts.map(|(_, why)| format!("its timeouts were not checked: {why}")));

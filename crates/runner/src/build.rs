@@ -149,13 +149,12 @@ fn run_step(
     if status.success() {
         return Ok(());
     }
-    let bytes = fs::read(log_path).unwrap_or_default();
-    let said = bytes.get(usize::try_from(begin).unwrap_or(0)..).unwrap_or_default();
+    let said = excerpt::read_log(log_path, begin).unwrap_or_default();
     Err(BuildError::Step {
         command,
         status: status.to_string(),
         log: log_path.to_owned(),
-        excerpt: excerpt::excerpt(&String::from_utf8_lossy(said)),
+        excerpt: excerpt::excerpt(&said),
     })
 }
 

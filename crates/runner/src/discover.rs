@@ -148,11 +148,12 @@ pub(crate) fn read_small(file: &Path) -> Result<String, String> {
 /// The subjects that `names` mean, in the order of `subjects`; all of them when there are no names.
 ///
 /// A name is an entry's, such as `cpp/boost-asio`, a variant's, such as `cpp/boost-asio:prefork`,
-/// or a language's with a slash, such as `go/`.
+/// or a language's, such as `go` or `go/`.
 pub fn select(subjects: &[Subject], names: &[String]) -> Result<Vec<Subject>, DiscoverError> {
+    // On a command line a language needs no slash.
     let means = |name: &str, subject: &Subject| {
         let id = &subject.variant.id;
-        id.matches(name) || (name.ends_with('/') && id.entry().starts_with(name))
+        id.is_among(name) || language(id.entry()) == name
     };
     for name in names {
         // Who asks for all of a language gets what can be used of it.
@@ -161,18 +162,11 @@ pub fn select(subjects: &[Subject], names: &[String]) -> Result<Vec<Subject>, Di
             return Err(DiscoverError::Broken(reason.to_owned()));
         }
         if !subjects.iter().any(|subject| means(name, subject)) {
-            let language = format!("{name}/");
-            if subjects.iter().any(|subject| subject.variant.id.entry().starts_with(&language)) {
-                return Err(DiscoverError::Unknown(format!(
-                    "unknown entry `{name}`: all of the language are `{language}`"
-                )));
-            }
             let mut known: Vec<String> = Vec::new();
             for subject in subjects {
-                known.extend([
-                    subject.variant.id.entry().to_owned(),
-                    subject.variant.id.to_string(),
-                ]);
+                let id = &subject.variant.id;
+                known.extend([language(id.entry()), id.entry()].map(str::to_owned));
+                known.push(id.to_string());
             }
             known.sort();
             known.dedup();
@@ -183,6 +177,11 @@ pub fn select(subjects: &[Subject], names: &[String]) -> Result<Vec<Subject>, Di
     let chosen =
         |subject: &&Subject| names.is_empty() || names.iter().any(|name| means(name, subject));
     Ok(subjects.iter().filter(chosen).cloned().collect())
+}
+
+/// The first part of an entry's name.
+fn language(entry: &str) -> &str {
+    entry.split_once('/').map_or(entry, |(language, _)| language)
 }
 
 /// The name without its variant: of a broken entry nobody knows the variants.
@@ -243,10 +242,11 @@ ready = "line"
         };
         assert_eq!(names(&pick(&["c/epoll"]).unwrap()), ["c/epoll:a", "c/epoll:b"]);
         assert_eq!(names(&pick(&["go/", "c/epoll:b"]).unwrap()), ["c/epoll:b", "go/net"]);
+        assert_eq!(names(&pick(&["go"]).unwrap()), ["go/net"]);
+        let message = pick(&["goo"]).unwrap_err().to_string();
+        assert!(message.contains("did you mean `go`?"), "{message}");
         let message = pick(&["c/epol"]).unwrap_err().to_string();
         assert!(message.contains("did you mean `c/epoll`?"), "{message}");
-        let message = pick(&["go"]).unwrap_err().to_string();
-        assert!(message.contains("all of the language are `go/`"), "{message}");
     }
 
     #[test]

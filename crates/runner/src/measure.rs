@@ -154,7 +154,7 @@ impl Bench {
             return Err(failure(format!("the server ended with {exit} during the run")));
         }
         if seen.load.requests == 0 {
-            return Err(failure(unanswered(&seen.load)));
+            return Err(failure(validity::nothing_answered(&seen.load)));
         }
         Ok(self.judge(cell, workers, seen, &stopped))
     }
@@ -225,6 +225,9 @@ impl Bench {
         if !cell.verified && protocol == Protocol::Http1 {
             config.expect_body = None;
         }
+        if let Some(tool) = &self.tool {
+            config.threads = tool.threads(&config);
+        }
         config
     }
 
@@ -287,19 +290,4 @@ impl Bench {
             }
         }
     }
-}
-
-/// The sentence for a window without a good reply: examples of what happened instead, or the counts
-/// of a generator that gives no examples.
-fn unanswered(load: &LoadReport) -> String {
-    let mut sentence = "no request was answered correctly in the window".to_owned();
-    for example in &load.error_examples {
-        sentence += &format!(": {example}");
-    }
-    let kinds = load.errors.kinds().into_iter().filter(|(_, count)| *count > 0);
-    let counted: Vec<String> = kinds.map(|(name, count)| format!("{name} {count}")).collect();
-    if load.error_examples.is_empty() && !counted.is_empty() {
-        sentence += &format!("; failures counted: {}", counted.join(", "));
-    }
-    sentence
 }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use crate::{
-    build::excerpt::last_line,
+    build::excerpt::{last_line, read_log},
     command::{CommandError, Job, NO_ENV},
     requirement::{Availability, Fetch, Prober},
     subject::Subject,
@@ -140,8 +140,7 @@ pub fn fetch(fetch: &Fetch, log: &Path, stop: &AtomicBool) -> Result<(), FetchEr
         Err(CommandError::Interrupted) => return Err(FetchError::Interrupted),
         Err(error) => return Err(FetchError::Failed(error.to_string())),
     };
-    let bytes = fs::read(log).map_err(at(log))?;
-    let said = last_line(&String::from_utf8_lossy(&bytes));
+    let said = last_line(&read_log(log, 0).map_err(at(log))?);
     Err(FetchError::Failed(said.unwrap_or_else(|| status.to_string())))
 }
 

@@ -45,11 +45,28 @@ pub(crate) fn tool_flags(load: &LoadReport, tool: &ToolReport) -> Vec<String> {
          of its run, with connecting"
     )];
     if load.errors.total() > 0 {
-        let kinds = load.errors.kinds().into_iter().filter(|(_, count)| *count > 0);
-        let kinds: Vec<String> = kinds.map(|(kind, count)| format!("{count} {kind}")).collect();
-        flags.push(format!("{} errors: {}", load.errors.total(), kinds.join(", ")));
+        flags.push(format!("{} errors: {}", load.errors.total(), error_kinds(load)));
     }
     flags
+}
+
+/// Why a load has no figures: nothing was answered correctly.
+pub(crate) fn nothing_answered(load: &LoadReport) -> String {
+    let mut reason = "no request was answered correctly in the window".to_owned();
+    for example in &load.error_examples {
+        reason += &format!(": {example}");
+    }
+    if load.error_examples.is_empty() && load.errors.total() > 0 {
+        reason += &format!(": {}", error_kinds(load));
+    }
+    reason
+}
+
+/// How many errors of each kind there were.
+fn error_kinds(load: &LoadReport) -> String {
+    let kinds = load.errors.kinds().into_iter().filter(|(_, count)| *count > 0);
+    let kinds: Vec<String> = kinds.map(|(kind, count)| format!("{count} {kind}")).collect();
+    kinds.join(", ")
 }
 
 /// What a reader must know of the two sides before trusting the figures.

@@ -51,6 +51,12 @@ impl VariantId {
     pub fn matches(&self, name: &str) -> bool {
         self.entry == name || self.to_string() == name
     }
+
+    /// The same, or the name of its language with a slash.
+    #[must_use]
+    pub fn is_among(&self, name: &str) -> bool {
+        self.matches(name) || (name.ends_with('/') && self.entry.starts_with(name))
+    }
 }
 
 fn is_word(text: &str) -> bool {
@@ -119,5 +125,7 @@ mod tests {
         let id: VariantId = "cpp/boost-asio:prefork".parse().unwrap();
         assert!(id.matches("cpp/boost-asio") && id.matches("cpp/boost-asio:prefork"));
         assert!(!id.matches("cpp/boost-asio:shared") && !id.matches("cpp"));
+        assert!(id.is_among("cpp/") && id.is_among("cpp/boost-asio") && !id.matches("cpp/"));
+        assert!(!id.is_among("cpp") && !id.is_among("c/") && !id.is_among("cpp/boost-asio/"));
     }
 }

@@ -64,10 +64,7 @@ impl Suite {
     /// Whether the suite measures this variant when nobody says otherwise.
     #[must_use]
     pub fn names(&self, variant: &VariantId) -> bool {
-        let means = |name: &String| {
-            variant.matches(name) || (name.ends_with('/') && variant.entry().starts_with(name))
-        };
-        self.entries.is_empty() || self.entries.iter().any(means)
+        self.entries.is_empty() || self.entries.iter().any(|name| variant.is_among(name))
     }
 
     /// The first reason why it cannot be carried out at any scale.

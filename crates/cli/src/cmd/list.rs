@@ -12,7 +12,7 @@ use crate::{context::Context, exit::Exit, out};
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Entries such as `c/epoll`, variants such as `cpp/boost-asio:prefork`, or languages such as
-    /// `go/`; all without. One entry alone is shown with all that it declares
+    /// `go`; all without. One entry alone is shown with all that it declares
     names: Vec<String>,
     /// Write a Markdown table
     #[arg(long, conflicts_with = "details")]
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 fn is_one_entry(names: &[String]) -> bool {
-    matches!(names, [name] if !name.ends_with('/'))
+    matches!(names, [name] if name.contains('/') && !name.ends_with('/'))
 }
 
 const fn state(availability: &Availability) -> &'static str {

@@ -20,10 +20,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let style = if arguments.markdown { Style::Markdown } else { Style::Text };
     let mut table = new_table(style, &["entry", "versions"]);
     let mut exit = Exit::Fine;
-    for subject in context.select(&arguments.names)? {
-        let text = match context.prober().availability(&subject).reason() {
+    let subjects = context.select(&arguments.names)?;
+    let survey = context.prober().survey(&subjects);
+    for (subject, availability) in subjects.iter().zip(survey) {
+        let text = match availability.reason() {
             Some(reason) => reason,
-            None => match version::versions(&subject, context.interrupt.flag()) {
+            None => match version::versions(subject, context.interrupt.flag()) {
                 Ok(versions) => {
                     let each = versions.iter().map(|(name, version)| format!("{name} {version}"));
                     each.collect::<Vec<_>>().join(", ")

@@ -5,6 +5,7 @@ use crate::table::{
     report,
     tests::{journal, measured, row, run},
 };
+use std::time::Duration;
 use wirebench_schema::suite::{PublishedFigures, Scale, Suite};
 
 const SUITE: &str = r#"
@@ -64,11 +65,42 @@ fn the_header_says_all_that_is_not_as_published() {
     let text = report(&repeated(&rates("\"c/epoll\" = [1]")), Style::Text);
     for part in [
         "suite example at machine scale, 3 blocks after 1 warm-up block",
-        "the document is `Example`; its machine: a machine; its generator: their tool; here: 3 \
-         blocks instead of 30; 1 warm-up block instead of 3",
+        "the document is `Example`; its machine: a machine; its generator: their tool; here: \
+         load by wirebench; 3 blocks instead of 30; 1 warm-up block instead of 3",
         "server and generator on CPUs of their own instead of shared ones",
         "1 worker instead of 12; 64 connections instead of 768; 1 generator thread instead of 12",
         "2000 requests a connection a run instead of 20000",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+#[test]
+fn a_load_as_published_is_said_to_be_so_but_for_its_generator() {
+    let mut journal = repeated(&rates("\"c/epoll\" = [1]"));
+    let published = journal.start.published.clone().unwrap();
+    journal.start.blocks = published.blocks;
+    journal.start.warmup_blocks = published.warmup_blocks;
+    journal.start.workloads = published.workloads;
+    journal.start.placement.pinned = false;
+    let text = report(&journal, Style::Text);
+    assert!(text.contains("; here: load by wirebench; all else as there\n"), "{text}");
+}
+
+#[test]
+fn what_options_take_away_or_add_is_a_difference_too() {
+    let mut journal = repeated(&rates("\"c/epoll\" = [1]"));
+    journal.start.workloads[0].warmup = Duration::from_millis(200);
+    let published = journal.start.published.as_mut().unwrap();
+    published.document.placement = DocumentPlacement::Apart;
+    journal.start.placement.disjoint = false;
+    let mut other = published.workloads[0].clone();
+    other.name = "other".to_owned();
+    published.workloads.push(other);
+    let text = report(&journal, Style::Text);
+    for part in [
+        "; server and generator on shared CPUs instead of their own; without other; ",
+        "; 200ms of warm-up instead of 0",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }

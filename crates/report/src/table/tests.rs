@@ -219,6 +219,24 @@ fn failures_flags_and_refusals_are_notes_of_their_rows() {
 }
 
 #[test]
+fn a_check_that_fails_as_declared_is_a_note_of_the_row_that_was_measured() {
+    let mut journal = journal();
+    journal.runs.push(run(0, "go/net", measured(1000.0, 0, &[])));
+    journal.verified.push(Verified {
+        variant: "go/net".parse().unwrap(),
+        scenario: Scenario::Hello,
+        passed: 3,
+        failed: Vec::new(),
+        deviates: vec![("half-close".into(), "by design (it closed at once)".into())],
+        skipped: Vec::new(),
+    });
+    let text = report(&journal, Style::Text);
+    assert!(row(&text, "go/net").contains("[1]"), "{text}");
+    let note = "[1] known to fail `half-close`: by design (it closed at once)";
+    assert!(text.contains(note), "{text}");
+}
+
+#[test]
 fn markdown_has_a_table_for_each_workload() {
     let mut journal = journal();
     journal.runs.push(run(0, "c/epoll", measured(1000.0, 0, &[])));

@@ -1,9 +1,28 @@
 //! The part of a build's log that says why it failed. It reads lines and knows no compiler.
 
+use std::{
+    fs::File,
+    io::{self, Read, Seek, SeekFrom},
+    path::Path,
+};
+
 /// Lines that are shown.
 const LINES: usize = 12;
 /// Bytes of a line that are shown; a command of a linker may have tens of thousands.
 const LINE_BYTES: usize = 200;
+
+/// Bytes of a log that are read; compilers print less, and what runs away may print gigabytes.
+const LOG_BYTES: u64 = 4 << 20;
+
+/// What the log at `path` says from the byte `from` on, or the end of that when it is very long.
+pub(crate) fn read_log(path: &Path, from: u64) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let begin = from.max(file.metadata()?.len().saturating_sub(LOG_BYTES));
+    file.seek(SeekFrom::Start(begin))?;
+    let mut bytes = Vec::new();
+    file.take(LOG_BYTES).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
 
 /// The lines of `log` from the first one that speaks of an error, or the last ones when none does.
 /// Near the end there are always as many as fit.
@@ -74,6 +93,22 @@ mod tests {
         );
         assert_eq!(excerpt(""), "");
         assert_eq!(excerpt("one\n\n"), "\n    one");
+    }
+
+    #[test]
+    fn of_a_log_the_part_that_was_asked_for_is_read_and_of_a_very_long_one_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        std::fs::write(&path, "before\nnow\n").unwrap();
+        assert_eq!(read_log(&path, 7).unwrap(), "now\n");
+        assert_eq!(read_log(&path, 1000).unwrap(), "");
+        let mut long = vec![b'x'; usize::try_from(LOG_BYTES).unwrap()];
+        long.extend(b"\nthe end");
+        std::fs::write(&path, &long).unwrap();
+        let read = read_log(&path, 3).unwrap();
+        assert_eq!(read.len() as u64, LOG_BYTES);
+        assert_eq!(last_line(&read), Some("the end".to_owned()));
+        assert!(read_log(&folder.path().join("absent"), 0).is_err());
     }
 
     #[test]

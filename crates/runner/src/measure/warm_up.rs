@@ -17,9 +17,11 @@ impl Bench {
         config: &LoadConfig,
         stop: &AtomicBool,
     ) -> Result<(), String> {
-        let warmup = match (cell.workload.warmup_requests, &self.tool) {
-            // Some generators need a request for each connection.
-            (Some(requests), _) => Stop::Requests(requests.max(config.connections as u64)),
+        // Some generators need a request for each connection.
+        let requests = cell.workload.warmup_requests.map(|n| n.max(config.connections as u64));
+        let warmup = match (requests, &self.tool) {
+            (Some(requests), Some(tool)) => tool.warm_up(requests),
+            (Some(requests), None) => Stop::Requests(requests),
             // Our own generator has a warm-up within its load.
             (None, Some(_)) if !config.warmup.is_zero() => Stop::After(config.warmup),
             (None, _) => return Ok(()),

@@ -57,6 +57,27 @@ impl Tool {
         words
     }
 
+    /// How many threads make the load of `config`. wrk gives each thread as many connections as the
+    /// others and drops the rest, so it gets the most threads with which there is none.
+    #[must_use]
+    pub fn threads(&self, config: &LoadConfig) -> usize {
+        let comes_out_even = |threads: &usize| config.connections.is_multiple_of(*threads);
+        match self.version.name {
+            Generator::Wrk => (1..=config.threads).rev().find(comes_out_even).unwrap_or(1),
+            Generator::Wirebench | Generator::Hey | Generator::H2load => config.threads,
+        }
+    }
+
+    /// When a load that warms the server up ends. wrk knows no counts, so it takes the shortest time
+    /// that it can.
+    #[must_use]
+    pub fn warm_up(&self, requests: u64) -> Stop {
+        match self.version.name {
+            Generator::Wrk => Stop::After(Duration::from_secs(1)),
+            Generator::Wirebench | Generator::Hey | Generator::H2load => Stop::Requests(requests),
+        }
+    }
+
     /// Runs `argv` on `cpus` to its end, or until `stop` or `patience` ends it.
     pub(crate) fn run(
         argv: &[String],

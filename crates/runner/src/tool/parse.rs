@@ -10,7 +10,7 @@ use wirebench_schema::{
 /// The figures of a report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Told {
-    /// Good replies: status 2xx, for wrk also 3xx.
+    /// Good replies in time: status 2xx, for wrk and h2load also 3xx.
     pub requests: u64,
     /// How long the load was.
     pub window_ns: u64,
@@ -45,11 +45,11 @@ fn number<T: FromStr>(text: &str) -> Parsed<T> {
     text.trim().parse().map_err(|_| format!("`{text}` is no number"))
 }
 
-/// `count` at `rate` in a second, in nanoseconds; 0 where nothing came, which is no fault of the
-/// report.
-fn window_ns(count: u64, rate: f64) -> Parsed<u64> {
+/// The time of `count` at `rate` in a second, in nanoseconds. It has more digits than the time that
+/// is `printed`, which stands in for it where there was nothing to count.
+fn window_ns(count: u64, rate: f64, printed: &str) -> Parsed<u64> {
     if count == 0 {
-        return Ok(0);
+        return Ok(time_ns(printed)? as u64);
     }
     let ns = count as f64 / rate * 1e9;
     if rate > 0.0 && ns.is_finite() { Ok(ns as u64) } else { Err(format!("its rate is {rate}")) }
@@ -66,9 +66,12 @@ fn time_ns(text: &str) -> Parsed<f64> {
 
 /// `67816 requests in 1.00s, 4.98MB read`, `Requests/sec:  67798.44`, a line `Latency` with mean,
 /// deviation and maximum, and a distribution. Lines on failures are there only if there are some.
+/// Replies that failed or came too late are among the requests.
 fn wrk(output: &str) -> Parsed<Told> {
     let total = output.lines().find_map(|line| line.trim().split_once(" requests in "));
-    let total: u64 = number(total.ok_or("no line says how many requests there were")?.0)?;
+    let (total, rest) = total.ok_or("no line says how many requests there were")?;
+    let total: u64 = number(total)?;
+    let printed = rest.split_once(',').map_or(rest, |(time, _)| time);
     let mut errors = ErrorCounts::default();
     if let Ok(text) = field(output, "Socket errors:") {
         for part in text.split(',') {
@@ -99,8 +102,9 @@ fn wrk(output: &str) -> Parsed<Told> {
         latency_ns_p99: share("99%"),
         ..ToolLatency::default()
     };
-    let window_ns = window_ns(total, number(field(output, "Requests/sec:")?)?)?;
-    Ok(Told { requests: total.saturating_sub(errors.status), window_ns, errors, latency })
+    let window_ns = window_ns(total, number(field(output, "Requests/sec:")?)?, printed)?;
+    let requests = total.saturating_sub(errors.status + errors.timeout);
+    Ok(Told { requests, window_ns, errors, latency })
 }
 
 /// `Total:  0.1000 secs`, `[200]  2000 responses`, `[11]  Get "…": EOF`, and `50% in 0.0002 secs`.
@@ -165,7 +169,8 @@ fn named_counts(text: &str) -> Parsed<BTreeMap<&str, u64>> {
 /// smallest, the largest and the mean time for a request.
 fn h2load(output: &str) -> Parsed<Told> {
     let finished = field(output, "finished in")?;
-    let rate = finished.split(',').nth(1).and_then(|part| part.trim().strip_suffix(" req/s"));
+    let (printed, rest) = finished.split_once(',').ok_or("its first line has no `req/s`")?;
+    let rate = rest.split(',').next().and_then(|part| part.trim().strip_suffix(" req/s"));
     let rate: f64 = number(rate.ok_or("its first line has no `req/s`")?)?;
     let counts = named_counts(field(output, "requests:")?)?;
     let of =
@@ -179,7 +184,7 @@ fn h2load(output: &str) -> Parsed<Told> {
     let [least, most, mean, ..] = words[..] else { return Err(format!("`{times}`?")) };
     Ok(Told {
         requests: of("succeeded")?,
-        window_ns: window_ns(of("done")?, rate)?,
+        window_ns: window_ns(of("done")?, rate, printed)?,
         errors: ErrorCounts { status, timeout, socket, ..ErrorCounts::default() },
         latency: ToolLatency {
             latency_ns_mean: Some(time_ns(mean)?),

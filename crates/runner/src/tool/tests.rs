@@ -5,13 +5,16 @@ use wirebench_schema::{load::ErrorCounts, suite::Suite};
 
 const WRK: &str = include_str!("outputs/wrk.txt");
 const WRK_ERRORS: &str = include_str!("outputs/wrk_errors.txt");
+const WRK_LATE: &str = include_str!("outputs/wrk_late.txt");
+const WRK_SILENT: &str = include_str!("outputs/wrk_silent.txt");
 const HEY: &str = include_str!("outputs/hey.txt");
 const HEY_ERRORS: &str = include_str!("outputs/hey_errors.txt");
-const WRK_NOTHING: &str = include_str!("outputs/wrk_nothing.txt");
 const H2LOAD_NOTHING: &str = include_str!("outputs/h2load_nothing.txt");
 const H2LOAD: &str = include_str!("outputs/h2load.txt");
 const H2LOAD_TIME: &str = include_str!("outputs/h2load_time.txt");
 const H2LOAD_ERRORS: &str = include_str!("outputs/h2load_errors.txt");
+
+const H2LOAD_SILENT: &str = include_str!("outputs/h2load_silent.txt");
 
 const EVERY: [Generator; 3] = [Generator::Wrk, Generator::Hey, Generator::H2load];
 
@@ -63,6 +66,23 @@ fn failures_are_counted_by_kind_and_are_no_requests() {
 }
 
 #[test]
+fn replies_that_come_too_late_are_no_requests() {
+    let told = parse(Generator::Wrk, WRK_LATE).unwrap();
+    assert_eq!((told.requests, told.errors.timeout, told.errors.total()), (24, 8, 8));
+    // The window is that of all replies.
+    assert!(near(Some(told.window_ns as f64), 3.01e9), "{told:?}");
+}
+
+#[test]
+fn a_report_without_a_single_reply_is_understood() {
+    let told = parse(Generator::Wrk, WRK_SILENT).unwrap();
+    assert_eq!((told.requests, told.errors.total(), told.window_ns), (0, 0, 1_020_000_000));
+    let told = parse(Generator::H2load, H2LOAD_SILENT).unwrap();
+    assert_eq!((told.requests, told.errors.timeout, told.errors.total()), (0, 2, 4));
+    assert_eq!(told.window_ns, 1_000_000_000);
+}
+
+#[test]
 fn a_report_that_lacks_something_is_an_error_that_shows_it() {
     let rows = [
         (Generator::Wrk, WRK, "Requests/sec:"),
@@ -93,9 +113,37 @@ fn config(lines: &str) -> LoadConfig {
     workload(&format!("scenario = \"hello\"\n{lines}")).load_config(target, 2, 1)
 }
 
+fn tool(name: Generator) -> Tool {
+    Tool { version: GeneratorVersion { name, version: String::new() } }
+}
+
+#[test]
+fn wrk_gets_no_threads_with_which_it_would_drop_connections() {
+    let config = |connections, threads| LoadConfig {
+        connections,
+        threads,
+        ..LoadConfig::new("http://127.0.0.1:80/".parse().unwrap())
+    };
+    let rows = [(100, 3, 2), (400, 2, 2), (400, 6, 5), (7, 6, 1), (8, 1, 1), (3, 3, 3)];
+    for (connections, threads, expected) in rows {
+        let config = config(connections, threads);
+        assert_eq!(tool(Generator::Wrk).threads(&config), expected, "{connections} {threads}");
+        assert_eq!(tool(Generator::H2load).threads(&config), threads);
+    }
+}
+
+#[test]
+fn a_count_that_warms_up_is_a_time_for_wrk() {
+    let stop = tool(Generator::Wrk).warm_up(1000);
+    let command = tool(Generator::Wrk).command(&LoadConfig { stop, ..config("duration = \"5s\"") });
+    assert!(command.contains(&"-d1s".to_owned()), "{command:?}");
+    for generator in [Generator::Hey, Generator::H2load] {
+        assert_eq!(tool(generator).warm_up(1000), Stop::Requests(1000));
+    }
+}
+
 #[test]
 fn each_program_is_asked_in_its_own_words() {
-    let tool = |name| Tool { version: GeneratorVersion { name, version: String::new() } };
     let rows = [
         (Generator::Wrk, "duration = \"5s\"", "wrk -t2 -c8 -d5s --latency --timeout 2s"),
         (Generator::Hey, "duration = \"500ms\"", "hey -z 500ms -c 8 -cpus 2 -t 2"),
@@ -136,11 +184,9 @@ fn what_a_program_cannot_do_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_server_that_answered_nothing_is_no_fault_of_the_report() {
-    let told = parse(Generator::Wrk, WRK_NOTHING).unwrap();
-    assert_eq!((told.requests, told.window_ns, told.errors.timeout), (0, 0, 8));
+fn a_server_that_answered_nothing_is_no_fault_of_the_report_of_h2load() {
     let told = parse(Generator::H2load, H2LOAD_NOTHING).unwrap();
-    assert_eq!((told.requests, told.window_ns, told.errors.total()), (0, 0, 0));
+    assert_eq!((told.requests, told.window_ns, told.errors.total()), (0, 1_000_000_000, 0));
     let contradiction = WRK.replace("67798.44", "0.00");
     assert!(parse(Generator::Wrk, &contradiction).unwrap_err().contains("its rate is 0"));
 }

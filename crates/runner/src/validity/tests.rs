@@ -123,3 +123,14 @@ fn each_fault_of_a_run_has_its_flag() {
         assert!(flags[0].contains(part), "{part}: {flags:?}");
     }
 }
+
+#[test]
+fn a_load_without_a_good_reply_says_what_was_bad() {
+    let silent = good_load();
+    assert_eq!(nothing_answered(&silent), "no request was answered correctly in the window");
+    let errors = ErrorCounts { timeout: 2, socket: 1, ..ErrorCounts::default() };
+    let counted = LoadReport { errors, ..good_load() };
+    assert!(nothing_answered(&counted).ends_with("in the window: 2 timeout, 1 socket"));
+    let shown = LoadReport { error_examples: vec!["404".into()], ..counted };
+    assert!(nothing_answered(&shown).ends_with("in the window: 404"));
+}

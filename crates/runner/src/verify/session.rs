@@ -36,6 +36,15 @@ impl<T: Into<Verdict>> From<T> for Outcome {
     }
 }
 
+/// Whether a deviation that the entry declares may stand behind a failure.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Excuse {
+    /// It may: the check has found what it looks for.
+    Possible,
+    /// It may not: the server ended in the middle.
+    Impossible,
+}
+
 /// The course of one scenario.
 pub(super) struct Session<'run, 'observe> {
     pub(super) launcher: &'run Launcher,
@@ -77,12 +86,16 @@ impl<'run, 'observe> Session<'run, 'observe> {
 
     /// Takes down a verdict.
     pub(super) fn report(&mut self, name: &'static str, verdict: Verdict) {
+        self.take_down(name, verdict, Excuse::Possible);
+    }
+
+    fn take_down(&mut self, name: &'static str, verdict: Verdict, excuse: Excuse) {
         if self.is_interrupted() {
             return;
         }
         let declared = self.request.variant.deviations.iter().find(|it| it.check == name);
         let verdict = match (verdict, declared) {
-            (Verdict::Fail { finding }, Some(deviation)) => {
+            (Verdict::Fail { finding }, Some(deviation)) if excuse == Excuse::Possible => {
                 Verdict::Deviates { reason: deviation.reason.clone(), finding }
             }
             (verdict, _) => verdict,
@@ -132,18 +145,18 @@ impl<'run, 'observe> Session<'run, 'observe> {
         if self.is_interrupted() {
             return;
         }
-        let verdict = match &self.broken {
-            Some(reason) => Verdict::Skip { reason: reason.clone() },
+        let (verdict, excuse) = match &self.broken {
+            Some(reason) => (Verdict::Skip { reason: reason.clone() }, Excuse::Possible),
             None => match self.start() {
                 Ok(()) => self.run(run),
                 Err(error) => {
                     self.broken = Some("the server could not be started again".into());
                     let finding = format!("the server could not be started again: {error}");
-                    Verdict::Fail { finding }
+                    (Verdict::Fail { finding }, Excuse::Impossible)
                 }
             },
         };
-        self.report(name, verdict);
+        self.take_down(name, verdict, excuse);
     }
 
     /// The check without which no other conversation says anything.
@@ -173,28 +186,27 @@ impl<'run, 'observe> Session<'run, 'observe> {
         }
     }
 
-    fn run(&mut self, run: &mut dyn FnMut(&mut Server) -> Outcome) -> Verdict {
+    fn run(&mut self, run: &mut dyn FnMut(&mut Server) -> Outcome) -> (Verdict, Excuse) {
         let Some(server) = &mut self.server else {
-            return Verdict::Fail { finding: "no server runs".into() };
+            return (Verdict::Fail { finding: "no server runs".into() }, Excuse::Impossible);
         };
         let verdict = match run(server) {
             Outcome::Verdict(verdict) => verdict,
             Outcome::ServerEnded { finding } => {
                 self.end_server(Cause::Itself);
-                return Verdict::Fail { finding };
+                return (Verdict::Fail { finding }, Excuse::Possible);
             }
         };
         let news = if verdict == Verdict::Pass { Duration::ZERO } else { NEWS };
-        let Some(exit) = server.wait(news) else { return verdict };
+        let Some(exit) = server.wait(news) else { return (verdict, Excuse::Possible) };
         self.end_server(Cause::Itself);
-        match verdict {
-            Verdict::Fail { finding } => {
-                Verdict::Fail { finding: format!("{finding}; the server ended with {exit}") }
-            }
+        let finding = match verdict {
+            Verdict::Fail { finding } => format!("{finding}; the server ended with {exit}"),
             Verdict::Pass | Verdict::Skip { .. } | Verdict::Deviates { .. } => {
-                Verdict::Fail { finding: format!("the server ended with {exit} during this check") }
+                format!("the server ended with {exit} during this check")
             }
-        }
+        };
+        (Verdict::Fail { finding }, Excuse::Impossible)
     }
 
     /// Ends the server that runs, if one does, and keeps how it ended.

@@ -241,3 +241,15 @@ fn a_fault_that_is_declared_is_told_and_hides_no_other() {
     let left: Vec<_> = failures(&checked).into_iter().map(|(name, _)| name).collect();
     assert_eq!(left, others.collect::<Vec<_>>());
 }
+
+#[test]
+fn a_crash_is_never_as_declared_but_an_end_that_a_check_looks_for_may_be() {
+    let declared = |fault, check: &str| {
+        let deviation = Deviation { check: check.into(), reason: "by design".into() };
+        Setup { deviations: vec![deviation], ..Setup::new(fault, Hello) }.verify()
+    };
+    let crashed = failures(&declared("crashes", "keep-alive"));
+    assert!(crashed.iter().any(|(name, _)| *name == "keep-alive"), "{crashed:?}");
+    let ended = failures(&declared("dies-on-reset", "survives"));
+    assert!(ended.iter().all(|(name, _)| *name != "survives"), "{ended:?}");
+}

@@ -1,6 +1,7 @@
 //! Reading a journal back, also one that was cut off.
 
 use super::{End, JOURNAL_FORMAT, Record, Run, Start, Unavailable, Verified};
+use crate::load::LOAD_FORMAT;
 
 /// Why a journal cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +17,17 @@ pub enum JournalError {
     /// The first line is no `start` record.
     #[error("the journal does not begin with a `start` record")]
     NoStart,
+    /// Another version of the load generator wrote the report in a line.
+    #[error(
+        "line {line} of the journal has a load's report of format {found}, this wirebench reads \
+         format {LOAD_FORMAT}: use the version that wrote it"
+    )]
+    Load {
+        /// From 1.
+        line: usize,
+        /// The writer's format.
+        found: u64,
+    },
     /// Another version wrote it.
     #[error(
         "the journal has format {found}, this wirebench reads format {JOURNAL_FORMAT}: use the version that wrote it"
@@ -54,9 +66,8 @@ impl Journal {
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         let mut journal: Option<Self> = None;
         for (index, line) in whole.lines().enumerate().filter(|(_, line)| !line.is_empty()) {
-            let record: Record = serde_json::from_str(line).map_err(|error| {
-                JournalError::Line { line: index + 1, reason: error.to_string() }
-            })?;
+            let record: Record =
+                serde_json::from_str(line).map_err(|error| why(line, index + 1, &error))?;
             match (&mut journal, record) {
                 (None, Record::Start(start)) if start.format != JOURNAL_FORMAT => {
                     return Err(JournalError::Format { found: start.format });
@@ -81,11 +92,22 @@ impl Journal {
     }
 }
 
+/// Why the text of line number `line` is no record: the report of a load in it has a format of its
+/// own.
+fn why(text: &str, line: usize, error: &serde_json::Error) -> JournalError {
+    let value: Option<serde_json::Value> = serde_json::from_str(text).ok();
+    let format = value.as_ref().and_then(|it| it.pointer("/outcome/measured/load/format"));
+    match format.and_then(serde_json::Value::as_u64) {
+        Some(found) if found != u64::from(LOAD_FORMAT) => JournalError::Load { line, found },
+        _ => JournalError::Line { line, reason: error.to_string() },
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        journal::{GeneratorVersion, Placement},
+        journal::{Counts, GeneratorVersion, Placement},
         suite::Scale,
     };
 
@@ -132,6 +154,24 @@ mod tests {
         assert_eq!((journal.start, journal.unavailable.len(), journal.end), (start(), 1, None));
     }
 
+    /// Without scales, warm-up blocks, generators and documents.
+    const EARLY: &str = include_str!("outputs/early.jsonl");
+
+    #[test]
+    fn a_journal_from_before_some_fields_were_added_can_be_read() {
+        let journal = Journal::parse(EARLY).unwrap();
+        let start = &journal.start;
+        assert_eq!((start.scale, start.warmup_blocks), (Scale::Machine, 0));
+        assert_eq!((&start.published, &start.generator), (&None, &GeneratorVersion::default()));
+        let workload = &start.workloads[0];
+        assert_eq!(
+            (workload.workers, workload.threads, workload.warmup_requests),
+            (None, None, None)
+        );
+        assert_eq!(journal.runs[0].counts, Counts::Yes);
+        assert_eq!(journal.verified[0].deviates, []);
+    }
+
     #[test]
     fn a_line_that_was_cut_off_at_the_end_loses_only_itself() {
         let text = line(&Record::Start(start())) + line(&unavailable()).trim_end();
@@ -143,6 +183,14 @@ mod tests {
         let text = line(&Record::Start(start())) + "{\"record\":\"ru\n" + &line(&unavailable());
         let message = Journal::parse(&text).unwrap_err().to_string();
         assert!(message.starts_with("line 2 of the journal is damaged"), "{message}");
+    }
+
+    #[test]
+    fn a_load_report_of_another_format_is_refused_as_such() {
+        let text = line(&Record::Start(start()))
+            + "{\"record\":\"run\",\"outcome\":{\"measured\":{\"load\":{\"format\":1}}}}\n";
+        let message = Journal::parse(&text).unwrap_err().to_string();
+        assert!(message.contains("line 2") && message.contains("format 1, this"), "{message}");
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub struct Document {
     pub title: String,
     /// The machine, in the document's words.
     pub machine: String,
-    /// The CPUs of that machine.
+    /// The CPUs that its servers could have.
     pub cpus: u32,
     /// Where its two sides ran.
     pub placement: DocumentPlacement,
@@ -164,10 +164,18 @@ impl PublishedTable {
         if let Some(unknown) = self.workloads.iter().find(|name| !known.contains(name.as_str())) {
             return Err(crate::suggest::unknown("workload", unknown, known));
         }
+        let relates = |column: &Column| {
+            matches!(column, Column::RequestsPerSecondRatio | Column::RequestsPerSecondPercent)
+        };
+        if self.relative_to.is_none() && self.columns.iter().any(relates) {
+            return Err("a ratio or a percentage needs a `relative_to`".to_owned());
+        }
+        if let Some(unknown) =
+            self.rows.keys().chain(&self.relative_to).find(|variant| !suite.names(variant))
+        {
+            return Err(format!("`{unknown}` is none of the suite's entries"));
+        }
         for (variant, numbers) in &self.rows {
-            if !suite.names(variant) {
-                return Err(format!("`{variant}` is none of the suite's entries"));
-            }
             if numbers.len() != self.columns.len() {
                 return Err(format!(
                     "`{variant}` has {} numbers for {} columns",
@@ -234,6 +242,8 @@ mod tests {
             (TABLE.replace("200", "-200"), "a number that is none"),
             (TABLE.replace("ns_p50", "ns_p51"), "unknown variant"),
             (TABLE.replace("[\"hello\"]", "[]"), "write its workloads"),
+            (TABLE.replace("columns", "relative_to = \"c/c\"\ncolumns"), "`c/c` is none of"),
+            (TABLE.replace("per_second", "per_second_ratio"), "needs a `relative_to`"),
         ];
         for (text, part) in rows {
             let message = parse(&text).unwrap_err().to_string();

@@ -22,6 +22,8 @@ const REPLIES_PER_WRITE: usize = 256;
 const READ_BYTES: usize = 16 * 1024;
 const ACCEPT_RETRY: Duration = Duration::from_millis(50);
 const DEFAULT_TIMEOUT: Duration = Duration::from_millis(5000);
+/// async-std learns the number of its threads from this variable and from nowhere else.
+const THREADS: &str = "ASYNC_STD_THREAD_COUNT";
 
 static REPLY_BLOCK: LazyLock<Vec<u8>> = LazyLock::new(|| REPLY.repeat(REPLIES_PER_WRITE));
 
@@ -35,7 +37,6 @@ enum Scenario {
 struct Options {
     scenario: Scenario,
     address: SocketAddr,
-    workers: usize,
 }
 
 /// Counts ends of heads; a terminator may be split over any number of reads.
@@ -139,8 +140,6 @@ async fn accept(listener: TcpListener, scenario: Scenario) {
 }
 
 fn run(options: &Options) -> io::Result<Infallible> {
-    // SAFETY: No other thread exists yet that could read or write the environment.
-    unsafe { std::env::set_var("ASYNC_STD_THREAD_COUNT", options.workers.to_string()) };
     let listener = task::block_on(TcpListener::bind(options.address))?;
     let address = listener.local_addr()?;
     task::spawn(accept(listener, options.scenario));
@@ -182,8 +181,11 @@ fn parse_options(arguments: &[String]) -> Result<Options, String> {
     };
     let host: IpAddr = parse("HOST", host)?;
     let address = SocketAddr::new(host, parse("PORT", port)?);
-    let workers = parse::<std::num::NonZeroUsize>("WORKERS", workers)?.get();
-    Ok(Options { scenario, address, workers })
+    let workers = parse::<std::num::NonZeroUsize>("WORKERS", workers)?.to_string();
+    if std::env::var(THREADS).as_ref() != Ok(&workers) {
+        return Err(format!("WORKERS `{workers}`: the variable {THREADS} must say the same"));
+    }
+    Ok(Options { scenario, address })
 }
 
 fn main() -> ExitCode {

@@ -32,8 +32,11 @@ pub(super) fn suite_and_names(
         .partition(|name| crate::suites::exists(&context.project, name));
     match suites.as_slice() {
         [] => {
-            if let Some(name) = names.iter().find(|name| !name.contains('/')) {
-                return Err(crate::suites::unknown(context, name)?);
+            // A name without a slash is a suite's or a language's.
+            for name in names.iter().filter(|name| !name.contains('/')) {
+                if context.select(std::slice::from_ref(name)).is_err() {
+                    return Err(crate::suites::unknown(context, name)?);
+                }
             }
             Ok((crate::suites::load(&context.project, DEFAULT_SUITE)?, names))
         }
@@ -45,10 +48,12 @@ pub(super) fn suite_and_names(
 }
 
 /// A suite's baselines must exist, unless they are among its entries, which may be missing here. The
-/// usual one need not: without it the built-in server stands in.
+/// usual one need not: without it, as without one whose description is wrong, another stands in.
 pub(super) fn check_baselines(context: &Context, suite: &Suite) -> anyhow::Result<()> {
+    let known = context.subjects()?;
     for name in &suite.baselines {
-        if name != DEFAULT_BASELINE && !suite.entries.contains(name) {
+        let is_needed = name != DEFAULT_BASELINE && !suite.entries.contains(name);
+        if is_needed && broken(&known, name).is_none() {
             context
                 .select(std::slice::from_ref(name))
                 .with_context(|| format!("the baseline of the suite `{}`", suite.name))?;
@@ -118,6 +123,7 @@ pub(super) fn subjects(
     if everything || !here.names.is_empty() {
         subjects.extend(context.select(&here.names)?);
     }
+    subjects.extend(here.broken);
     Ok(Chosen { subjects, missing: here.missing, left_out: here.left_out })
 }
 
@@ -145,20 +151,30 @@ fn baselines(suite: &Suite, known: &[Subject], prober: &Prober<'_>) -> Vec<Strin
 #[derive(Default)]
 struct Here {
     names: Vec<String>,
+    /// Entries whose descriptions are wrong. They keep nobody from the others.
+    broken: Vec<Subject>,
     missing: Vec<Unavailable>,
     left_out: Vec<LeftOut>,
+}
+
+/// The entry that `name` means, if its description is wrong; then nobody knows its variants.
+fn broken<'a>(known: &'a [Subject], name: &str) -> Option<&'a Subject> {
+    let entry = name.split_once(':').map_or(name, |(entry, _)| entry);
+    known.iter().find(|it| it.broken().is_some() && it.variant.id.entry() == entry)
 }
 
 impl Here {
     fn of(names: &[String], known: &[Subject]) -> anyhow::Result<Self> {
         let mut here = Self::default();
         for name in names {
+            if let Some(subject) = broken(known, name) {
+                if !here.broken.contains(subject) {
+                    here.broken.push(subject.clone());
+                }
+                continue;
+            }
             let of_language = name.ends_with('/');
-            let exists = known.iter().any(|subject| {
-                let id = &subject.variant.id;
-                id.matches(name) || (of_language && id.entry().starts_with(name))
-            });
-            if exists {
+            if known.iter().any(|subject| subject.variant.id.is_among(name)) {
                 here.names.push(name.clone());
             } else if of_language {
                 let reason = "there is no entry of this language here".to_owned();

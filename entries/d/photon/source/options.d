@@ -1,0 +1,58 @@
+/* The arguments: SCENARIO HOST PORT WORKERS [TIMEOUT_MS]. */
+module options;
+
+import std.conv : ConvException, to;
+import std.exception : enforce;
+import std.format : format;
+import std.socket : Address, parseAddress, SocketException;
+
+@safe:
+
+enum Scenario { hello, echo }
+
+struct Options {
+    Scenario scenario;
+    Address address;
+}
+
+private uint parseNumber(string text, string name, uint least, uint most) {
+    uint value;
+    try
+        value = text.to!uint;
+    catch (ConvException)
+        value = uint.max;
+    enforce(value >= least && value <= most,
+        format!"%s must be a number from %s to %s, not `%s`"(name, least, most, text));
+    return value;
+}
+
+private Scenario parseScenario(string text) {
+    switch (text) {
+        case "hello": return Scenario.hello;
+        case "echo": return Scenario.echo;
+        default: throw new Exception(format!"unknown scenario `%s`"(text));
+    }
+}
+
+private Address parseHost(string host, ushort port) {
+    try
+        return parseAddress(host, port);
+    catch (SocketException)
+        throw new Exception(format!"HOST must be an IPv4 or IPv6 address, not `%s`"(host));
+}
+
+/* Throws what is to be told to the user. */
+Options parseOptions(const string[] arguments) {
+    enforce(arguments.length == 4 || arguments.length == 5,
+        "usage: server hello|echo HOST PORT WORKERS [TIMEOUT_MS]");
+    Options options;
+    options.scenario = parseScenario(arguments[0]);
+    immutable port = parseNumber(arguments[2], "PORT", 0, ushort.max);
+    options.address = parseHost(arguments[1], cast(ushort) port);
+    /* Only checked: photon cannot be told how many threads it is to have. */
+    parseNumber(arguments[3], "WORKERS", 1, 1024);
+    /* Accepted like everywhere, although only `hello-timeout` would use it. */
+    if (arguments.length == 5)
+        parseNumber(arguments[4], "TIMEOUT_MS", 1, int.max);
+    return options;
+}
