@@ -58,21 +58,31 @@ pub(crate) fn figures(project: &Project, suite: &Suite) -> anyhow::Result<Publis
 
 /// The error for a name that is neither a suite nor an entry.
 pub(crate) fn unknown(context: &Context, name: &str) -> anyhow::Result<anyhow::Error> {
-    let mut known: Vec<String> = EMBEDDED.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let mut suites: Vec<String> = EMBEDDED.iter().map(|(name, _)| (*name).to_owned()).collect();
     let folder = context.project.root.as_ref().map(|root| root.join("suites"));
     for file in folder.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten()
     {
         let path = file.path();
         if path.extension().is_some_and(|extension| extension == "toml") {
-            known.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
+            suites.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
         }
     }
-    for subject in context.subjects()? {
-        known.push(subject.variant.id.entry().to_owned());
+    suites.sort();
+    suites.dedup();
+    let subjects = context.subjects()?;
+    let language = format!("{name}/");
+    if subjects.iter().any(|subject| subject.variant.id.entry().starts_with(&language)) {
+        return Ok(usage(format!(
+            "unknown suite or entry `{name}`: all entries of the language are `{language}`"
+        )));
     }
-    known.sort();
-    known.dedup();
-    Ok(usage(suggest::unknown("suite or entry", name, known.iter().map(String::as_str))))
+    let entries = subjects.iter().map(|subject| subject.variant.id.entry());
+    let known = suites.iter().map(String::as_str).chain(entries);
+    Ok(usage(format!(
+        "{} (suites: {}; `wirebench list` shows the entries)",
+        suggest::unknown("suite or entry", name, known),
+        suites.join(", ")
+    )))
 }
 
 #[cfg(test)]

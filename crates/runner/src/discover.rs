@@ -10,7 +10,7 @@ use wirebench_schema::{
 use crate::{
     project::Project,
     subject::{Origin, Subject},
-    verify,
+    verify, version,
 };
 
 /// The name of an entry's description in its folder.
@@ -79,6 +79,7 @@ fn read_entry(project: &Project, entries: &Path, folder: &Path) -> Result<Vec<Su
     let id = folder.strip_prefix(entries).map_err(|error| error.to_string())?;
     let text = read_small(&folder.join(ENTRY_FILE))?;
     let entry = Entry::parse(&id.to_string_lossy(), &text).map_err(|e| e.to_string())?;
+    check_patterns(&entry)?;
     let mut subjects: Vec<Subject> = Vec::new();
     for variant in entry.variants {
         check_deviations(&variant)?;
@@ -98,6 +99,15 @@ fn read_entry(project: &Project, entries: &Path, folder: &Path) -> Result<Vec<Su
         });
     }
     Ok(subjects)
+}
+
+/// A pattern that cannot be used would be noticed only when everything is built.
+fn check_patterns(entry: &Entry) -> Result<(), String> {
+    entry.versions.iter().try_for_each(|probe| {
+        version::pattern(probe)
+            .map(|_| ())
+            .map_err(|reason| format!("the pattern of the version `{}`: {reason}", probe.name))
+    })
 }
 
 /// A deviation from a check that does not exist would hide nothing and mislead its reader.

@@ -45,7 +45,7 @@ impl Setup {
                 Availability::Ready => setup.ready += 1,
                 Availability::NeedsSetup { packages, fetches, .. } => {
                     setup.packages.extend(packages);
-                    setup.fetches.extend(fetches);
+                    fetches.into_iter().for_each(|fetch| setup.add(fetch));
                 }
                 Availability::NotAvailable { reason } => {
                     setup.out_of_reach.push((subject.variant.id.to_string(), reason));
@@ -53,6 +53,14 @@ impl Setup {
             }
         }
         setup
+    }
+
+    /// Variants of an entry often need the same command, which then says nothing of their builds.
+    fn add(&mut self, fetch: Fetch) {
+        let same = |it: &Fetch| it.argv == fetch.argv && it.folder == fetch.folder;
+        if !self.fetches.iter().any(same) {
+            self.fetches.insert(fetch);
+        }
     }
 
     /// Whether nothing is left that setup could do.
@@ -185,6 +193,19 @@ mod tests {
             let asked = packages(&["no-such-package-anywhere"]);
             assert_eq!(unknown_packages(&asked, &AtomicBool::new(false)).unwrap(), asked);
         }
+    }
+
+    #[test]
+    fn the_same_command_in_the_same_folder_is_needed_once() {
+        let mut setup = Setup::default();
+        let rows = [("get x", "c/x", "a"), ("get x", "c/x", "b"), ("get x", "c/y", "a")];
+        for (program, folder, build) in rows {
+            let (argv, what) = (vec![program.to_owned()], "x".to_owned());
+            setup.add(Fetch { argv, folder: folder.into(), build: build.into(), what });
+        }
+        let folders: Vec<_> =
+            setup.fetches.iter().map(|it| it.folder.display().to_string()).collect();
+        assert_eq!(folders, ["c/x", "c/y"]);
     }
 
     #[test]

@@ -83,6 +83,11 @@ pub fn create(entries: &Path, name: &str) -> Result<Fresh, NewError> {
         ))
     })?;
     let (language, own) = id.entry().split_once('/').unwrap_or_default();
+    if language.starts_with('-') {
+        return Err(NewError::Name(format!(
+            "`{name}` begins with `-` and would be taken for an option: begin with a letter"
+        )));
+    }
     if wirebench_schema::entry::RESERVED.contains(&language) {
         let reason = format!("`{language}/` is wirebench's own: choose another language's name");
         return Err(NewError::Name(reason));
@@ -96,12 +101,26 @@ pub fn create(entries: &Path, name: &str) -> Result<Fresh, NewError> {
         Some((_, files)) => (*files, State::Serves),
         None => (OTHER, State::Describes),
     };
-    for (file, text) in files {
-        let text =
-            text.replace("@NAME@", own).replace("@LANGUAGE@", language).replace("@ID@", id.entry());
-        write(&folder.join(file), &text)?;
-    }
+    let fill = |text: &str| {
+        text.replace("@NAME@", own).replace("@LANGUAGE@", language).replace("@ID@", id.entry())
+    };
+    let filled: Vec<(&str, String)> =
+        files.iter().map(|(file, text)| (*file, fill(text))).collect();
+    write_all(&folder, &filled)?;
     Ok(Fresh { folder, files: files.iter().map(|(file, _)| *file).collect(), state })
+}
+
+/// Writes all files of a new folder, or leaves none: a part of an entry would be in the way of the
+/// next attempt.
+fn write_all(folder: &Path, files: &[(&str, String)]) -> Result<(), NewError> {
+    let written = files.iter().try_for_each(|(file, text)| write(&folder.join(file), text));
+    if written.is_err() {
+        // The first error is the one to be told.
+        let _ = fs::remove_dir_all(folder);
+        // The folder of the language stays when there is something else in it.
+        let _ = folder.parent().map(fs::remove_dir);
+    }
+    written
 }
 
 fn write(path: &Path, text: &str) -> Result<(), NewError> {
@@ -146,10 +165,26 @@ mod tests {
             ("../x/y", "write LANGUAGE/NAME"),
             ("c/..", "write LANGUAGE/NAME"),
             ("builtin/mine", "is wirebench's own"),
+            ("-a/b", "would be taken for an option"),
             ("c/taken", "entries/c/taken exists already"),
         ] {
             let message = create(folder.path(), name).unwrap_err().to_string();
             assert!(message.contains(part), "{name}: {message}");
         }
+    }
+
+    #[test]
+    fn an_entry_that_cannot_be_written_leaves_nothing_in_the_way_of_the_next_attempt() {
+        let folder = tempfile::tempdir().unwrap();
+        // Below a file there is no place for another one.
+        let files = [("main.c", String::new()), ("main.c/part.c", String::new())];
+        let write = || write_all(&folder.path().join("c/mine"), &files);
+        assert!(matches!(write(), Err(NewError::Io { .. })));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        create(folder.path(), "c/other").unwrap();
+        assert!(write().is_err());
+        let left: Vec<_> = fs::read_dir(folder.path().join("c")).unwrap().flatten().collect();
+        assert_eq!(left.len(), 1);
+        assert!(folder.path().join("c/other/main.c").exists());
     }
 }

@@ -44,6 +44,17 @@ pub(crate) fn of_tools(subject: &Subject, stop: &AtomicBool) -> String {
     answers.flatten().map(|(name, version)| format!("{name} {version}\n")).collect()
 }
 
+/// The pattern of `probe`, ready for use. An error is a sentence with the next step.
+pub(crate) fn pattern(probe: &VersionProbe) -> Result<Regex, String> {
+    let shown = &probe.pattern;
+    let pattern = Regex::new(shown).map_err(|error| format!("`{shown}`: {error}"))?;
+    // The first group is the whole match.
+    if pattern.captures_len() < 2 {
+        return Err(format!("`{shown}` has no group: put what is the version in parentheses"));
+    }
+    Ok(pattern)
+}
+
 fn read(
     probe: &VersionProbe,
     subject: &Subject,
@@ -51,7 +62,7 @@ fn read(
 ) -> Result<(String, String), String> {
     let name = &probe.name;
     let error = |reason: String| format!("the version of {name} cannot be read: {reason}");
-    let pattern = Regex::new(&probe.pattern).map_err(|e| error(e.to_string()))?;
+    let pattern = pattern(probe).map_err(error)?;
     let text = match &probe.source {
         VersionSource::File(file) => crate::discover::read_small(&subject.source.join(file))
             .map_err(|reason| error(format!("{file}: {reason}")))?,
@@ -93,7 +104,14 @@ mod tests {
         assert_eq!(answer.unwrap().1, "1.2.3");
         let program = VersionSource::Command(vec!["cat".into(), "lock".into()]);
         assert_eq!(read_with(program, r"(\d+)\.").unwrap().1, "1");
-        let message = read_with(file, "nothing").unwrap_err();
-        assert!(message.contains("version of tokio cannot be read"), "{message}");
+        for (pattern, part) in [
+            ("(nothing)", "nothing matches `(nothing)`"),
+            ("version", "`version` has no group: put"),
+            ("(", "`(`: "),
+        ] {
+            let message = read_with(file.clone(), pattern).unwrap_err();
+            assert!(message.starts_with("the version of tokio cannot be read"), "{message}");
+            assert!(message.contains(part), "{message}");
+        }
     }
 }

@@ -1,12 +1,20 @@
 //! The sentence for a name that does not exist: what it was, the nearest one that does, or all of
-//! them.
+//! them. Who knows of a command that lists the names says so behind the sentence.
 
-/// `unknown KIND `NAME`` with the nearest of `known`, or with all of them when none is near.
+use std::collections::BTreeSet;
+
+/// The most names that are listed; more would hide the sentence that they stand in.
+const LISTED: usize = 32;
+
+/// `unknown KIND `NAME`` with the nearest of `known`, or with all of them when none is near and they
+/// are not too many.
 pub fn unknown<'a>(kind: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let known: Vec<&str> = known.into_iter().collect();
+    let mut seen = BTreeSet::new();
+    let known: Vec<&str> = known.into_iter().filter(|&name| seen.insert(name)).collect();
     let hint = match nearest(name, &known) {
         Some(near) => format!("did you mean `{near}`?"),
         None if known.is_empty() => "there are none".to_owned(),
+        None if known.len() > LISTED => "none is named like it".to_owned(),
         None => format!("known: {}", known.join(", ")),
     };
     format!("unknown {kind} `{name}`: {hint}")
@@ -47,6 +55,14 @@ mod tests {
 
     #[test]
     fn without_a_near_name_all_are_listed() {
-        assert_eq!(unknown("entry", "zzz", ["a", "b"]), "unknown entry `zzz`: known: a, b");
+        let sentence = unknown("entry", "zzz", ["a", "b", "a"]);
+        assert_eq!(sentence, "unknown entry `zzz`: known: a, b");
+    }
+
+    #[test]
+    fn names_that_would_fill_the_screen_are_not_listed() {
+        let many: Vec<String> = (0..100).map(|number| format!("entry-{number}")).collect();
+        let sentence = unknown("entry", "zzz", many.iter().map(String::as_str));
+        assert_eq!(sentence, "unknown entry `zzz`: none is named like it");
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::{collections::BTreeSet, fmt::Write};
 use wirebench_report::table::{Style, new_table};
 use wirebench_runner::{requirement::Availability, subject::Subject};
-use wirebench_schema::{argv::display, scenario::Scenario};
+use wirebench_schema::{argv::display, entry::Deviation, scenario::Scenario};
 
 use crate::{context::Context, exit::Exit, out};
 
@@ -155,6 +155,8 @@ fn in_markdown(rows: &[Row]) -> String {
 
 fn in_json((subject, availability): &Row) -> Value {
     let variant = &subject.variant;
+    let deviation = |it: &Deviation| json!({ "check": it.check, "reason": it.reason });
+    let deviations: Vec<Value> = variant.deviations.iter().map(deviation).collect();
     json!({
         "entry": variant.id.entry(),
         "variant": variant.id.variant(),
@@ -170,6 +172,7 @@ fn in_json((subject, availability): &Row) -> Value {
         "scenarios": variant.scenarios,
         "skips": variant.skips,
         "known_issues": variant.known_issues,
+        "deviations": deviations,
         "max_workers": variant.max_workers,
         "state": state(availability),
         "reason": availability.reason(),
@@ -196,6 +199,9 @@ fn details((subject, availability): &Row) -> String {
         add("scenarios", &scenarios.join(", "));
         variant.skips.iter().for_each(|skipped| add("leaves out", skipped));
         variant.known_issues.iter().for_each(|issue| add("known issue", issue));
+        for it in &variant.deviations {
+            add("fails check", &format!("{}: {}", it.check, it.reason));
+        }
         variant.build.iter().for_each(|step| add("built by", &display(&step.command)));
         add("started by", &display(&variant.run.command));
     }

@@ -120,7 +120,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut left_out = choice::leave_out(&mut suite, arguments.generator)?;
     let tool = match arguments.generator {
         Generator::Wirebench => None,
-        other => Some(Tool::find(other).map_err(usage)?),
+        other => {
+            let found = Tool::find(other, context.interrupt.flag());
+            if let Some(exit) = context.interrupt.exit() {
+                return Ok(exit);
+            }
+            Some(found.map_err(usage)?)
+        }
     };
     let chosen = choice::subjects(&context, arguments, &suite, &names)?;
     left_out.extend(chosen.left_out);
@@ -142,8 +148,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         for it in &left_out {
             out::result(&format!("left out {}: {}", it.what, it.reason));
         }
-        print_plan(&suite, &subjects, &bench);
-        return Ok(Exit::Fine);
+        print_plan(&suite, &those_that_are_there(&context, subjects), &bench);
+        return Ok(context.interrupt.exit().unwrap_or(Exit::Fine));
     }
     if arguments.scale == Scale::Paper {
         scale::announce(&suite, &subjects);
@@ -261,6 +267,21 @@ impl Arguments {
         };
         place(&cpus, &wish).map_err(usage)
     }
+}
+
+/// The subjects that can be measured here; of the others the reason is told, as in a run.
+fn those_that_are_there(context: &Context, subjects: Vec<Subject>) -> Vec<Subject> {
+    let survey = context.prober().survey(&subjects);
+    let mut there = Vec::new();
+    for (subject, availability) in subjects.into_iter().zip(survey) {
+        match availability.reason() {
+            None => there.push(subject),
+            Some(reason) => {
+                out::result(&format!("left out {}: {reason}", subject.variant.id));
+            }
+        }
+    }
+    there
 }
 
 fn print_plan(suite: &Suite, subjects: &[Subject], bench: &Bench) {

@@ -78,9 +78,7 @@ fn privilege() -> Privilege {
 }
 
 fn show(setup: &Setup) -> Exit {
-    for (variant, reason) in &setup.out_of_reach {
-        out::note(&format!("{variant}: {reason}; setup cannot bring it"));
-    }
+    tell_out_of_reach(&setup.out_of_reach);
     for command in install_commands(&setup.packages, privilege()) {
         out::result(&display(&command));
     }
@@ -88,9 +86,33 @@ fn show(setup: &Setup) -> Exit {
         out::result(&fetch.shown());
     }
     if setup.is_done() {
-        out::result("nothing to install");
+        out::result(&nothing_to_do(setup.out_of_reach.len()));
     }
     Exit::Fine
+}
+
+/// What setup cannot bring, each reason behind all of an entry's variants that it keeps away.
+fn tell_out_of_reach(missing: &[(String, String)]) {
+    fn entry(variant: &str) -> &str {
+        variant.split(':').next().unwrap_or_default()
+    }
+    for group in missing.chunk_by(|one, other| one.1 == other.1 && entry(&one.0) == entry(&other.0))
+    {
+        let variants: Vec<&str> = group.iter().map(|(variant, _)| variant.as_str()).collect();
+        out::note(&format!("{}: {}", variants.join(", "), group[0].1));
+    }
+}
+
+/// The sentence for a machine on which setup can do nothing, and on which something may be missing
+/// all the same.
+fn nothing_to_do(out_of_reach: usize) -> String {
+    match out_of_reach {
+        0 => "nothing to install".to_owned(),
+        1 => "nothing to install; setup cannot bring what the one named above lacks".to_owned(),
+        some => {
+            format!("nothing to install; setup cannot bring what the {some} named above lack")
+        }
+    }
 }
 
 /// What one setup has done so far.
@@ -193,11 +215,9 @@ impl Work<'_> {
         for failure in &self.failed {
             out::note(&format!("failed: {failure}"));
         }
-        for (variant, reason) in &setup.out_of_reach {
-            out::note(&format!("{variant}: {reason}"));
-        }
+        tell_out_of_reach(&setup.out_of_reach);
         if self.done.is_empty() {
-            out::result("nothing to install");
+            out::result(&nothing_to_do(setup.out_of_reach.len()));
         }
         let (ready, gone) = (setup.ready, setup.out_of_reach.len());
         out::result(&format!("{ready} ready, {gone} not available"));

@@ -37,6 +37,14 @@ fn an_unknown_key_in_an_entry_is_named_with_its_file_and_stops_only_who_names_th
 }
 
 #[test]
+fn a_pattern_that_cannot_be_used_is_told_before_anything_is_built() {
+    for (pattern, part) in [("(", "the version `cat`: `(`"), ("x", "has no group: put")] {
+        let world = World::new().with_entry("c/x", &ENTRY.replace(r"(\d+\.\d+)", pattern));
+        assert_refused(&world.wirebench(&["build", "c/x"]), 2, &["c/x/entry.toml: ", part]);
+    }
+}
+
+#[test]
 fn an_unknown_key_in_a_suite_is_named_with_its_file() {
     let world = World::new().with_suite("mine.toml", &SUITE.replace("connections", "conections"));
     let parts = ["suites/mine.toml: line 6: unknown key `conections`: did you mean `connections`?"];

@@ -152,3 +152,22 @@ fn a_dry_run_prints_the_plan_and_makes_nothing() {
     assert!(outcome.stdout.contains("block 3") && outcome.stdout.contains("6 runs"));
     assert!(!world.folder.path().join("target").exists());
 }
+
+#[test]
+fn a_dry_run_leaves_out_what_the_run_would_leave_out() {
+    let needs = "[[requires]]\ncommand = \"no-such-program\"\n";
+    let world = World::new().with_entry("c/x", &format!("{ENTRY}{needs}"));
+    let outcome = world.wirebench(&["run", "builtin/epoll", "c/x", "--dry-run"]);
+    let reason = "left out c/x: the program `no-such-program` is missing\n";
+    assert!(outcome.stdout.starts_with(reason), "{outcome:#?}");
+    assert!(outcome.stdout.contains("6 runs") && !outcome.stdout.contains("  c/x"), "{outcome:#?}");
+}
+
+#[test]
+fn a_language_without_its_slash_is_told_how_it_is_written() {
+    for verb in ["run", "list", "verify"] {
+        let outcome = World::new().wirebench(&[verb, "builtin"]);
+        assert_eq!(outcome.code, Some(2), "{outcome:#?}");
+        assert!(outcome.stderr.contains("of the language are `builtin/`"), "{outcome:#?}");
+    }
+}

@@ -32,6 +32,32 @@ fn list_shows_every_entry_and_what_is_missing() {
 }
 
 #[test]
+fn list_tells_which_checks_an_entry_declares_to_fail() {
+    let deviation = "[[deviation]]\nchecks = [\"half-close\"]\nreason = \"by design\"\n";
+    let world = World::new().with_entry("c/x", &format!("{ENTRY}{deviation}"));
+    let text = stdout(&world, &["list", "c/x"]);
+    assert!(text.contains("fails check   half-close: by design"), "{text}");
+    let all: serde_json::Value =
+        serde_json::from_str(&stdout(&world, &["list", "c/x", "--json"])).unwrap();
+    let expected = serde_json::json!([{ "check": "half-close", "reason": "by design" }]);
+    assert_eq!(all[0]["deviations"], expected);
+}
+
+#[test]
+fn setup_says_for_whom_it_can_do_nothing_once_for_each_reason() {
+    let needs = "[[requires]]\ncommand = \"no-such-program\"\n";
+    let variants = "[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n";
+    let world = World::new().with_entry("c/x", &format!("{ENTRY}{needs}{variants}"));
+    for arguments in [&["setup", "c/x", "--dry-run"][..], &["setup", "c/x"]] {
+        let outcome = world.wirebench(arguments);
+        let expected = "c/x:a, c/x:b: the program `no-such-program` is missing\n";
+        assert_eq!(outcome.stderr, expected);
+        let expected = "nothing to install; setup cannot bring what the 2 named above lack";
+        assert!(outcome.stdout.starts_with(expected), "{outcome:#?}");
+    }
+}
+
+#[test]
 fn variants_that_lack_the_same_say_so_once() {
     let variants = "[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n";
     let world = World::new().with_entry("c/x", &format!("{ENTRY}{NEEDY}{variants}"));
@@ -163,6 +189,22 @@ fn verify_names_each_check_and_counts_them() {
     }
     assert!(text.contains(", 0 failed, "), "{text}");
     assert!(stdout(&world, &["verify", "--checks"]).contains("reply-exact"));
+}
+
+#[test]
+fn a_check_that_passes_although_it_is_declared_to_fail_is_told() {
+    let command = format!(
+        "[{:?}, \"null-server\", \"epoll\", \"{{scenario}}\", \"{{host}}\", \"{{port}}\", \
+         \"{{workers}}\"]",
+        crate::world::program()
+    );
+    let entry = ENTRY.replace("[\"no-such-server\", \"{port}\"]", &command);
+    let deviation = "[[deviation]]\nchecks = [\"half-close\"]\nreason = \"by design\"\n";
+    let world = World::new().with_entry("c/x", &format!("{entry}{deviation}"));
+    let text = stdout(&world, &["verify", "c/x", "-q"]);
+    let line = "PASS  c/x hello half-close, although entry.toml declares that it fails";
+    assert_eq!(text.lines().next(), Some(line), "{text}");
+    assert_eq!(text.lines().count(), 2, "{text}");
 }
 
 #[test]

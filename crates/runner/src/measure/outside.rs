@@ -45,7 +45,7 @@ impl Bench {
         let finished = Tool::run(argv, self.generator_cpus(), patience(config), stop)?;
         let after = take(&before.0.pids());
         let told = parse(tool.version.name, &finished.output)?;
-        let seconds = told.window_ns as f64 / 1e9;
+        let rate = told.requests as f64 / (told.window_ns as f64 / 1e9);
         let failed = usize::try_from(told.errors.connect).unwrap_or(usize::MAX);
         let cpu_ns = u64::try_from(finished.cpu.as_nanos()).unwrap_or(u64::MAX);
         let version = env!("CARGO_PKG_VERSION").to_owned();
@@ -53,7 +53,7 @@ impl Bench {
         let load = LoadReport {
             window_ns: told.window_ns,
             requests: told.requests,
-            requests_per_second: told.requests as f64 / seconds,
+            requests_per_second: if told.window_ns == 0 { 0.0 } else { rate },
             errors: told.errors,
             connections_made: config.connections.saturating_sub(failed),
             thread_cpu_ns: vec![cpu_ns],

@@ -9,7 +9,7 @@ mod process;
 
 pub use parse::{Told, parse};
 
-use std::{process::Command, sync::atomic::AtomicBool, time::Duration};
+use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
 use wirebench_schema::{
     journal::{Generator, GeneratorVersion},
     load::{LoadConfig, LoadModel, Stop},
@@ -17,7 +17,12 @@ use wirebench_schema::{
     suite::Workload,
 };
 
+use crate::command::{CommandError, Job, NO_ENV};
+
 pub(crate) use process::Finished;
+
+/// How long a program may take to say its version.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A generator that is there.
 #[derive(Clone, Debug)]
@@ -28,7 +33,7 @@ pub struct Tool {
 
 impl Tool {
     /// Looks for the program. The error names the package that brings it.
-    pub fn find(generator: Generator) -> Result<Self, String> {
+    pub fn find(generator: Generator, stop: &AtomicBool) -> Result<Self, String> {
         let Some(package) = generator.debian_package() else {
             return Err(format!("{generator} is no program of somebody else's"));
         };
@@ -38,7 +43,8 @@ impl Tool {
                  `wirebench setup` does not, because no entry needs it"
             ));
         }
-        let version = version(generator, package).unwrap_or_default();
+        let printed = printed_version(generator, package, stop)?;
+        let version = version(generator, &printed).unwrap_or_default();
         Ok(Self { version: GeneratorVersion { name: generator, version } })
     }
 
@@ -83,18 +89,48 @@ impl Tool {
     }
 }
 
-/// What the program says of its version. hey says nothing, but its package has one.
-fn version(generator: Generator, package: &str) -> Option<String> {
-    let (argv, after): (&[&str], &str) = match generator {
-        Generator::Wirebench => return None,
-        Generator::Wrk => (&["wrk", "-v"], "wrk "),
-        Generator::H2load => (&["h2load", "--version"], "h2load "),
-        Generator::Hey => (&["dpkg-query", "--show", "--showformat=${Version}", package], ""),
+/// What the program prints of its version. hey prints nothing, but its package has one.
+fn printed_version(
+    generator: Generator,
+    package: &str,
+    stop: &AtomicBool,
+) -> Result<String, String> {
+    let words: &[&str] = match generator {
+        Generator::Wirebench => return Ok(String::new()),
+        Generator::Wrk => &["wrk", "-v"],
+        Generator::H2load => &["h2load", "--version"],
+        Generator::Hey => &["dpkg-query", "--show", "--showformat=${Version}", package],
     };
-    let output = Command::new(argv[0]).args(&argv[1..]).output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let word = text.lines().next()?.strip_prefix(after)?.split_whitespace().next()?;
-    Some(word.to_owned())
+    let argv: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+    asked(&argv, VERSION_TIMEOUT, stop)
+}
+
+/// What `argv` prints. A program that cannot be asked has no version; one that does not end is an
+/// error, for it would not load either.
+fn asked(argv: &[String], timeout: Duration, stop: &AtomicBool) -> Result<String, String> {
+    let job = Job { argv, folder: Path::new("."), env: NO_ENV, timeout };
+    match job.output(stop) {
+        Ok(output) => Ok(output.text),
+        Err(CommandError::NotFound(_) | CommandError::Io { .. }) => Ok(String::new()),
+        Err(error @ (CommandError::Timeout { .. } | CommandError::Flood(_))) => Err(format!(
+            "{error} when it was asked for its version by `{}`: look at what is installed under \
+             that name",
+            argv.join(" ")
+        )),
+        Err(CommandError::Interrupted) => Err("interrupted".to_owned()),
+    }
+}
+
+/// The version in the first line of what was printed.
+fn version(generator: Generator, printed: &str) -> Option<String> {
+    let before = match generator {
+        Generator::Wirebench | Generator::Hey => "",
+        Generator::Wrk => "wrk ",
+        Generator::H2load => "h2load ",
+    };
+    let word = printed.lines().next()?.strip_prefix(before)?.split_whitespace().next()?;
+    // The complaint of a package manager about an unknown package is no version.
+    word.contains(|character: char| character.is_ascii_digit()).then(|| word.to_owned())
 }
 
 /// Whether `duration` has no fraction of a second; some programs take nothing else.

@@ -88,7 +88,12 @@ pub(super) fn run(
     }
     let (status, cpu) = waited.map_err(sentence)?;
     if !status.success() {
-        return Err(format!("{program} ended with {status}: {}", stderr.text().trim()));
+        let said = [stderr.text(), output].map(|text| text.trim().to_owned());
+        let said = said.iter().find(|text| !text.is_empty()).and_then(|text| text.lines().last());
+        return Err(match said {
+            Some(line) => format!("{program} ended with {status}: {line}"),
+            None => format!("{program} ended with {status} and said nothing"),
+        });
     }
     Ok(Finished { output, cpu })
 }

@@ -9,6 +9,8 @@ const WRK_LATE: &str = include_str!("outputs/wrk_late.txt");
 const WRK_SILENT: &str = include_str!("outputs/wrk_silent.txt");
 const HEY: &str = include_str!("outputs/hey.txt");
 const HEY_ERRORS: &str = include_str!("outputs/hey_errors.txt");
+const WRK_NOTHING: &str = include_str!("outputs/wrk_nothing.txt");
+const H2LOAD_NOTHING: &str = include_str!("outputs/h2load_nothing.txt");
 const H2LOAD: &str = include_str!("outputs/h2load.txt");
 const H2LOAD_TIME: &str = include_str!("outputs/h2load_time.txt");
 const H2LOAD_ERRORS: &str = include_str!("outputs/h2load_errors.txt");
@@ -180,4 +182,52 @@ fn what_a_program_cannot_do_is_refused_with_the_reason() {
     assert!(check(Generator::Hey, &few).unwrap_err().contains("each of 8 connections"));
     let short = workload("scenario = \"hello\"\nduration = \"500ms\"");
     assert!(check(Generator::Wrk, &short).unwrap_err().contains("whole seconds"));
+}
+
+#[test]
+fn a_server_that_answered_nothing_is_no_fault_of_the_report() {
+    let told = parse(Generator::Wrk, WRK_NOTHING).unwrap();
+    assert_eq!((told.requests, told.window_ns, told.errors.timeout), (0, 0, 8));
+    let told = parse(Generator::H2load, H2LOAD_NOTHING).unwrap();
+    assert_eq!((told.requests, told.window_ns, told.errors.total()), (0, 0, 0));
+    let contradiction = WRK.replace("67798.44", "0.00");
+    assert!(parse(Generator::Wrk, &contradiction).unwrap_err().contains("its rate is 0"));
+}
+
+/// Runs a script of the shell as if it were a generator.
+fn run_script(script: &str) -> String {
+    let argv = ["sh", "-c", script].map(str::to_owned);
+    let stop = AtomicBool::new(false);
+    Tool::run(&argv, None, Duration::from_secs(20), &stop).unwrap_err()
+}
+
+#[test]
+fn a_program_that_fails_is_quoted_with_its_last_words() {
+    assert_eq!(run_script("exit 1"), "sh ended with exit status: 1 and said nothing");
+    assert_eq!(run_script("echo a; echo b; exit 3"), "sh ended with exit status: 3: b");
+    assert_eq!(run_script("echo a; echo c >&2; exit 3"), "sh ended with exit status: 3: c");
+}
+
+#[test]
+fn versions_are_read_from_what_the_programs_print() {
+    let rows = [
+        (Generator::Wrk, "wrk 4.1.0 [epoll] Copyright\nUsage: wrk", Some("4.1.0")),
+        (Generator::H2load, "h2load nghttp2/1.52.0\n", Some("nghttp2/1.52.0")),
+        (Generator::Hey, "0.1.4-2+b4", Some("0.1.4-2+b4")),
+        (Generator::Wrk, "something else", None),
+        (Generator::Hey, "", None),
+    ];
+    for (generator, printed, expected) in rows {
+        assert_eq!(version(generator, printed).as_deref(), expected, "{printed}");
+    }
+}
+
+#[test]
+fn a_program_that_hangs_when_asked_for_its_version_is_ended_and_named() {
+    let argv = ["sleep".to_owned(), "60".to_owned()];
+    let stop = AtomicBool::new(false);
+    let reason = asked(&argv, Duration::from_millis(100), &stop).unwrap_err();
+    assert!(reason.contains("`sleep` did not end") && reason.contains("`sleep 60`"), "{reason}");
+    let absent = ["no-such-generator".to_owned()];
+    assert_eq!(asked(&absent, Duration::from_secs(20), &stop), Ok(String::new()));
 }

@@ -271,6 +271,12 @@ impl Variant {
         self.skips.iter().cloned().chain(self.deviations.iter().map(deviates)).collect()
     }
 
+    /// Whether it is declared to fail `check` by design.
+    #[must_use]
+    pub fn declares_deviation_from(&self, check: &str) -> bool {
+        self.deviations.iter().any(|it| it.check == check)
+    }
+
     /// The error that a scenario is not among this variant's, if it is not.
     pub fn check_scenario(&self, scenario: Scenario) -> Result<(), String> {
         if self.scenarios.contains(&scenario) {
