@@ -57,7 +57,7 @@ def serve(options, when_listening):
         backlog=BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_S,
         # On SIGTERM uvicorn waits for replies that are under way, without this for ever.
-        timeout_graceful_shutdown=1,
+        timeout_graceful_shutdown=0,
     )
     listener = bind(options)
     port = listener.getsockname()[1]
