@@ -3,7 +3,7 @@
 use crate::world::{ENTRY, World, program};
 use wirebench_schema::journal::{EndReason, Outcome};
 
-const SHORT: [&str; 7] = ["-d", "100ms", "--warmup", "20ms", "--blocks", "1", "-c8"];
+const SHORT: [&str; 7] = ["-d", "300ms", "--warmup", "20ms", "--blocks", "1", "-c8"];
 
 fn run<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     [&["run"], arguments, &SHORT].concat()
