@@ -131,7 +131,7 @@ impl Reporter {
                 let rate = measured.load.requests_per_second;
                 self.line(&format!("{}/{} {name}: {rate:.0} requests/s", self.done, self.runs));
             }
-            Outcome::Measured(_) => {}
+            Outcome::Measured(_) | Outcome::Idle(_) => {}
         }
     }
 

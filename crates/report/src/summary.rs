@@ -147,7 +147,8 @@ pub fn summarise(journal: &Journal) -> Vec<WorkloadSummary> {
 
 fn rows(journal: &Journal, workload: &Workload) -> Vec<Row> {
     let of_variant = |variant: &VariantId| -> (Vec<&Run>, Vec<&Run>) {
-        let mine = |run: &&Run| run.workload == workload.name && run.variant == *variant;
+        let mine =
+            |run: &&Run| run.workload == workload.name && run.variant == *variant && run.copy == 0;
         journal.runs.iter().filter(mine).partition(|run| run.counts == Counts::Yes)
     };
     let baseline = journal.start.baselines.iter().find_map(|variant| {
@@ -189,7 +190,7 @@ fn limited(measurement: &Measurement) -> bool {
 fn measurement(run: &Run) -> Option<&Measurement> {
     match &run.outcome {
         Outcome::Measured(measurement) => Some(measurement),
-        Outcome::Failed { .. } => None,
+        Outcome::Idle(_) | Outcome::Failed { .. } => None,
     }
 }
 
@@ -225,7 +226,12 @@ fn run_notes(runs: &[&Run]) -> Vec<String> {
     };
     for run in runs {
         match &run.outcome {
-            Outcome::Measured(measurement) => measurement.flags.iter().cloned().for_each(&mut add),
+            Outcome::Measured(measurement) => {
+                measurement.reasons.iter().map(|reason| reason.text.clone()).for_each(&mut add);
+            }
+            Outcome::Idle(measurement) => {
+                measurement.reasons.iter().map(|reason| reason.text.clone()).for_each(&mut add);
+            }
             Outcome::Failed { reason, server_stderr } => {
                 let said = server_stderr.trim();
                 let said = if said.is_empty() { String::new() } else { format!(" ({said})") };

@@ -79,7 +79,8 @@ fn headline(journal: &Journal) -> String {
         "not pinned".to_owned()
     };
     let ended = match journal.end.as_ref().map(|end| end.reason) {
-        Some(EndReason::Complete) => "",
+        Some(EndReason::Complete | EndReason::Precise) => "",
+        Some(EndReason::Budget) => "; the time was up, these are the blocks until then",
         Some(EndReason::Interrupted) => "; interrupted, these are the runs until then",
         None => "; cut off, these are the runs until then",
     };

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_schema::{
-    journal::{Counts, Measurement, Outcome, Placement, Run, ToolReport},
+    journal::{Counts, Measurement, Outcome, Placement, ReasonKind, Run, ToolReport, Weight},
     load::{LoadConfig, LoadEvent, LoadReport, Stop},
     scenario::{DEFAULT_TIMEOUT_MS, Protocol},
     suite::Workload,
@@ -56,6 +56,8 @@ pub struct Bench {
 pub struct Cell<'a> {
     /// The server.
     pub subject: &'a Subject,
+    /// Which of several copies of it, from 0.
+    pub copy: u32,
     /// The load.
     pub workload: &'a Workload,
     /// The block, from 0.
@@ -98,6 +100,7 @@ impl Bench {
             counts: cell.counts,
             position: cell.position,
             variant: cell.subject.variant.id.clone(),
+            copy: cell.copy,
             workload: cell.workload.name.clone(),
             started: crate::journal::now(),
             workers,
@@ -173,35 +176,39 @@ impl Bench {
         let sharing = cell.subject.variant.sharing;
         let busy_cpus = cost::busy_cpus(sharing, workers, &self.placement);
         let cost = cost::between(&before, &after, window, busy_cpus);
-        let mut flags = match &tool {
-            None => validity::flags(&load),
-            Some(tool) => validity::tool_flags(&load, tool),
+        let mut reasons = match &tool {
+            None => validity::load_reasons(&load),
+            Some(tool) => validity::tool_reasons(&load, tool),
         };
-        flags.extend(validity::side_flags(&self.placement, stopped));
+        reasons.extend(validity::side_reasons(&self.placement, stopped));
         if self.placement.pinned && self.placement.disjoint {
             let Placement { server_cpus, generator_cpus, .. } = &self.placement;
             let generator_ns = load.thread_cpu_ns.iter().sum();
-            flags.extend(cpus.1.complaint(&cpus.0, server_cpus, cost.cpu_ns, "server"));
-            flags.extend(cpus.1.complaint(&cpus.0, generator_cpus, generator_ns, "generator"));
+            reasons.extend(cpus.1.complaint(&cpus.0, server_cpus, cost.cpu_ns, "server"));
+            reasons.extend(cpus.1.complaint(&cpus.0, generator_cpus, generator_ns, "generator"));
         }
         if !cell.verified {
-            flags.push("not verified: the conformance checks were left out".to_owned());
+            let text = "not verified: the conformance checks were left out";
+            reasons.push(ReasonKind::NotVerified.reason(Weight::Invalid, None, text));
         }
         if cost.cpu_ns_per_request.is_none() {
-            flags.push(format!(
+            let text = format!(
                 "no cost: the samples were {} us apart and the window had {} us",
                 cost.sampled_ns / 1000,
                 load.window_ns / 1000
-            ));
+            );
+            let figure = Some(cost.sampled_ns as f64);
+            reasons.push(ReasonKind::NoCost.reason(Weight::Note, figure, text));
         }
         if !before.same_processes(&after) {
-            flags.push("processes of the server began or ended in the window".to_owned());
+            let text = "processes of the server began or ended in the window";
+            reasons.push(ReasonKind::ProcessesChanged.reason(Weight::Note, None, text));
         }
         // Where the requests of another generator wait is not known; then its limit is the safe
         // answer, which says that the server may do more.
         let ready_share = if tool.is_some() { 1.0 } else { load.ready_share };
         let bound = bound(&cost, ready_share);
-        Measurement { bound, load, tool: tool.map(Box::new), cost, flags }
+        Measurement { bound, load, tool: tool.map(Box::new), cost, warm_up: None, reasons }
     }
 
     fn generator_command(&self, config: &LoadConfig) -> Vec<String> {

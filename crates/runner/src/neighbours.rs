@@ -5,6 +5,7 @@
 
 use procfs::{CurrentSI, KernelStats};
 use std::{collections::BTreeMap, time::Instant};
+use wirebench_schema::journal::{Reason, ReasonKind, Weight};
 
 /// Share of the window above which a neighbour counts.
 const NOTICED_SHARE: f64 = 0.1;
@@ -42,7 +43,7 @@ impl CpuTimes {
         cpus: &[u32],
         own_ns: u64,
         who: &str,
-    ) -> Option<String> {
+    ) -> Option<Reason> {
         let available_ns =
             (self.at.duration_since(before.at).as_nanos() * cpus.len() as u128) as f64;
         let since = |cpu: &u32| {
@@ -55,16 +56,20 @@ impl CpuTimes {
         let noticed = |ns: f64| ns > NOTICED_NS && ns > NOTICED_SHARE * available_ns;
         let percent = |ns: f64| ns * 100.0 / available_ns;
         if noticed(others) {
-            return Some(format!(
+            let text = format!(
                 "other programs used {:.0} % of the {who}'s CPUs in the window: end them and measure again",
                 percent(others)
-            ));
+            );
+            let share = Some(others / available_ns);
+            return Some(ReasonKind::Neighbour.reason(Weight::Invalid, share, text));
         }
         noticed(stolen as f64).then(|| {
-            format!(
+            let text = format!(
                 "the hypervisor took {:.0} % of the {who}'s CPUs in the window",
                 percent(stolen as f64)
-            )
+            );
+            let share = Some(stolen as f64 / available_ns);
+            ReasonKind::Stolen.reason(Weight::Invalid, share, text)
         })
     }
 }
@@ -82,7 +87,8 @@ mod tests {
             at: at + Duration::from_secs(1),
             times: BTreeMap::from([(0, times), (1, (1_000_000_000, 0))]),
         };
-        after.complaint(&before, &[0], own_ms * 1_000_000, "server")
+        let complaint = after.complaint(&before, &[0], own_ms * 1_000_000, "server");
+        complaint.map(|reason| reason.text)
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! trusting the figures. Pure.
 
 use wirebench_schema::{
-    journal::{Bound, Cost, Placement, ToolReport},
+    journal::{Bound, Cost, Placement, Reason, ReasonKind, ToolReport, Weight},
     load::{LoadReport, MOST_ARE_READY},
 };
 
@@ -31,23 +31,31 @@ pub(crate) fn bound(cost: &Cost, ready_share: f64) -> Bound {
 }
 
 /// What a reader must know of a load before trusting the figures.
-pub(crate) fn flags(load: &LoadReport) -> Vec<String> {
+pub(crate) fn load_reasons(load: &LoadReport) -> Vec<Reason> {
     let (errors, examples) = (load.errors.total(), load.error_examples.join("; "));
-    let failed = (errors > 0).then(|| format!("{errors} errors: {examples}"));
-    failed.into_iter().chain(load.faults()).collect()
+    let failed = (errors > 0).then(|| failed(load, format!("{errors} errors: {examples}")));
+    let faults = load.faults().into_iter();
+    let faults = faults.map(|text| ReasonKind::Unanswered.reason(Weight::Invalid, None, text));
+    failed.into_iter().chain(faults).collect()
+}
+
+fn failed(load: &LoadReport, text: String) -> Reason {
+    ReasonKind::Errors.reason(Weight::Invalid, Some(load.errors.total() as f64), text)
 }
 
 /// What a reader must know of a load that another generator than our own has made.
-pub(crate) fn tool_flags(load: &LoadReport, tool: &ToolReport) -> Vec<String> {
+pub(crate) fn tool_reasons(load: &LoadReport, tool: &ToolReport) -> Vec<Reason> {
     let generator = &tool.generator;
-    let mut flags = vec![format!(
+    let text = format!(
         "load by {generator}: it compares no reply, and the server's CPU time is that of the whole \
          of its run, with connecting"
-    )];
+    );
+    let mut reasons = vec![ReasonKind::ForeignGenerator.reason(Weight::Note, None, text)];
     if load.errors.total() > 0 {
-        flags.push(format!("{} errors: {}", load.errors.total(), error_kinds(load)));
+        let text = format!("{} errors: {}", load.errors.total(), error_kinds(load));
+        reasons.push(failed(load, text));
     }
-    flags
+    reasons
 }
 
 /// Why a load has no figures: nothing was answered correctly.
@@ -70,26 +78,39 @@ fn error_kinds(load: &LoadReport) -> String {
 }
 
 /// What a reader must know of the two sides before trusting the figures.
-pub(crate) fn side_flags(placement: &Placement, stopped: &Stopped) -> Vec<String> {
-    let mut flags = Vec::new();
-    let mut flag = |condition: bool, text: String| {
+pub(crate) fn side_reasons(placement: &Placement, stopped: &Stopped) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    let mut flag = |condition: bool, (kind, weight): (ReasonKind, Weight), text: String| {
         if condition {
-            flags.push(text);
+            reasons.push(kind.reason(weight, None, text));
         }
     };
-    flag(!placement.pinned, "not pinned: server and generator may share CPUs".to_owned());
+    let not_pinned = (ReasonKind::NotPinned, Weight::Invalid);
+    flag(
+        !placement.pinned,
+        not_pinned,
+        "not pinned: server and generator may share CPUs".to_owned(),
+    );
     flag(
         placement.pinned && !placement.disjoint,
+        (ReasonKind::SharedCpu, Weight::Invalid),
         "server and generator share a CPU: their figures contain each other's waiting".to_owned(),
     );
-    flag(stopped.forced, "the server ignored SIGTERM and was killed".to_owned());
+    let forced = (ReasonKind::Forced, Weight::Note);
+    flag(stopped.forced, forced, "the server ignored SIGTERM and was killed".to_owned());
     let left = &stopped.left_behind;
-    flag(!left.is_empty(), format!("the server left processes behind: {}", left.join(", ")));
+    let behind = (ReasonKind::LeftBehind, Weight::Note);
+    flag(
+        !left.is_empty(),
+        behind,
+        format!("the server left processes behind: {}", left.join(", ")),
+    );
     flag(
         stopped.stderr_bytes > STDERR_BYTES,
+        (ReasonKind::Stderr, Weight::Note),
         format!("the server wrote {} bytes to standard error", stopped.stderr_bytes),
     );
-    flags
+    reasons
 }
 
 #[cfg(test)]

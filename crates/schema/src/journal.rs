@@ -5,7 +5,7 @@
 //! [`Outcome::Failed`]; an entry that could not be built is an [`Unavailable`] record.
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use crate::{
     entry::{Class, Mechanism, Model, Sharing},
@@ -15,13 +15,17 @@ use crate::{
 };
 
 mod generator;
+mod idle;
 mod read;
+mod reason;
 
 pub use generator::{Generator, GeneratorVersion, ToolLatency, ToolReport};
+pub use idle::IdleMeasurement;
 pub use read::{Journal, JournalError};
+pub use reason::{Reason, ReasonKind, Weight};
 
 /// The version of all records. It grows whenever a field changes its meaning or goes away.
-pub const JOURNAL_FORMAT: u32 = 1;
+pub const JOURNAL_FORMAT: u32 = 2;
 
 /// One line of the journal.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -33,8 +37,12 @@ pub enum Record {
     Unavailable(Unavailable),
     /// A variant passed or failed its conformance checks.
     Verified(Verified),
+    /// The one rate at which the cost of all variants is measured in a workload.
+    Rate(FixedRate),
     /// One measurement of one cell.
     Run(Box<Run>),
+    /// A run that was cut off goes on from here.
+    Resumed(Resumed),
     /// The last line, also of an interrupted run. Without it the run was cut off.
     End(End),
 }
@@ -55,11 +63,23 @@ pub struct Start {
     pub baselines: Vec<VariantId>,
     /// Seed of the order of runs and of payloads.
     pub seed: u64,
-    /// How often each cell is run and counts.
+    /// The folder in which the program was started; what the command names may be relative to it.
+    #[serde(default)]
+    pub folder: String,
+    /// How often each cell is run and counts; more with a precision, fewer with a budget.
     pub blocks: u32,
     /// Blocks before those, which do not count.
     #[serde(default)]
     pub warmup_blocks: u32,
+    /// How often each variant is run in a block, as though it were several.
+    #[serde(default = "one")]
+    pub copies: u32,
+    /// How often the baseline is run in a block. Twice gives the noise floor (A/A).
+    #[serde(default = "one")]
+    pub baseline_copies: u32,
+    /// When the experiment is over, if not after its blocks.
+    #[serde(default)]
+    pub goal: Goal,
     /// How much of the suite is carried out.
     #[serde(default)]
     pub scale: Scale,
@@ -78,6 +98,47 @@ pub struct Start {
     pub workloads: Vec<Workload>,
     /// Where server and generator run.
     pub placement: Placement,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+/// When an experiment is over, beside its number of blocks.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Goal {
+    /// Further blocks are made until every ratio's interval is this narrow: half of its width over
+    /// the ratio, such as 0.01.
+    pub precision: Option<f64>,
+    /// No block is begun that would end later than this after the first run began.
+    #[serde(default, with = "crate::units::optional_duration_text")]
+    pub budget: Option<Duration>,
+}
+
+/// The one rate at which the cost of all variants is measured in a workload.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct FixedRate {
+    /// The workload's name.
+    pub workload: String,
+    /// Requests per second, over all connections.
+    pub requests_per_second: u64,
+    /// Why this one, as a sentence.
+    pub reason: String,
+    /// What each variant reached in the pilot, in requests per second.
+    pub reached: Vec<(VariantId, f64)>,
+    /// Variants that cannot hold it, each with a sentence. They are not measured at it.
+    pub too_slow: Vec<(VariantId, String)>,
+}
+
+/// A run that was cut off goes on.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Resumed {
+    /// When, as RFC 3339 in UTC.
+    pub at: String,
+    /// The arguments of the program that goes on.
+    pub command: Vec<String>,
+    /// What is not quite as it was, each as a sentence.
+    pub differences: Vec<String>,
 }
 
 /// What the document of a suite has done and found: what the runs can be held against.
@@ -177,6 +238,9 @@ pub struct Run {
     pub position: u32,
     /// The variant.
     pub variant: VariantId,
+    /// Which of several copies of the same, from 0. The baseline's second one is the A/A run.
+    #[serde(default)]
+    pub copy: u32,
     /// The workload's name.
     pub workload: String,
     /// When, as RFC 3339 in UTC.
@@ -200,6 +264,8 @@ pub enum Counts {
     Yes,
     /// It is of a warm-up block, which comes before those that count.
     WarmUp,
+    /// It was made to find the rate of a cost phase.
+    Pilot,
 }
 
 /// What came of a run.
@@ -208,6 +274,8 @@ pub enum Counts {
 pub enum Outcome {
     /// Figures.
     Measured(Box<Measurement>),
+    /// Figures of silent connections.
+    Idle(Box<IdleMeasurement>),
     /// None, and why.
     Failed {
         /// A sentence.
@@ -230,8 +298,24 @@ pub struct Measurement {
     pub cost: Cost,
     /// Which side was at its limit.
     pub bound: Bound,
-    /// What a reader must know before trusting the figures, each as a sentence.
-    pub flags: Vec<String>,
+    /// How the server was warmed up before the measured load, if that was waited for.
+    #[serde(default)]
+    pub warm_up: Option<WarmUp>,
+    /// What a reader must know before trusting the figures.
+    pub reasons: Vec<Reason>,
+}
+
+/// The load before the measured one, which goes on until the rate is steady.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct WarmUp {
+    /// How long it was.
+    pub length_ns: u64,
+    /// Whether the rate became steady.
+    pub steady: bool,
+    /// Correct replies per second in each 100 ms.
+    pub requests_per_second: Vec<f64>,
+    /// The server's CPU time per request in each 100 ms, in nanoseconds, where it could be told.
+    pub cpu_ns_per_request: Vec<f64>,
 }
 
 /// What the server's process tree used between two samples, taken at the edges of the measured
@@ -305,4 +389,8 @@ pub enum EndReason {
     Complete,
     /// A signal ended it.
     Interrupted,
+    /// Every interval is as narrow as was asked for.
+    Precise,
+    /// The time was up.
+    Budget,
 }

@@ -1,10 +1,12 @@
 //! Suites: which entries are measured with which workloads, and how often.
 
+mod phase;
 mod published;
 mod scale;
 mod wire;
 mod workload;
 
+pub use phase::Phase;
 pub use published::{Column, Document, DocumentPlacement, PublishedFigures, PublishedTable};
 pub use scale::Scale;
 pub use workload::Workload;
@@ -15,7 +17,7 @@ use self::{
     scale::{MachineRule, WorkloadRule},
     wire::WireSuite,
 };
-use crate::{id::VariantId, target::Target};
+use crate::id::VariantId;
 
 /// Why a suite is not one. The message is a sentence; the caller adds the file's name.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -38,6 +40,10 @@ pub struct Suite {
     pub blocks: u32,
     /// Blocks before those, which are kept and do not count.
     pub warmup_blocks: u32,
+    /// How often each variant is run in a block, as though it were several.
+    pub copies: u32,
+    /// How often the baseline is run in a block; twice gives the noise floor (A/A).
+    pub baseline_copies: u32,
     /// Workers of each server; absent means one for each of the server's CPUs.
     pub workers: Option<u32>,
     /// At least one.
@@ -49,6 +55,10 @@ pub struct Suite {
     /// The same for single workloads, by their names.
     workload_rules: BTreeMap<String, WorkloadRule>,
 }
+
+/// How often a baseline is run in a block: the second run tells how far apart two equal things may
+/// appear (A/A).
+pub const BASELINE_COPIES: u32 = 2;
 
 /// The entry that ratios refer to when a suite names none.
 pub const DEFAULT_BASELINE: &str = "c/epoll";
@@ -77,8 +87,7 @@ impl Suite {
         }
         for scale in Scale::ALL.into_iter().filter(|_| self.document.is_some()) {
             for workload in &self.at_scale(scale, 1)?.workloads {
-                let anywhere = Target::new(workload.scenario.protocol(), "127.0.0.1", 1, "/");
-                workload.load_config(anywhere, 1, 1).check().map_err(|reason| {
+                workload.check().map_err(|reason| {
                     SuiteError(format!("workload `{}` at {scale} scale: {reason}", workload.name))
                 })?;
             }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use wirebench_schema::{
     entry::Class,
     journal::{
-        Bound, Cost, Counts, Described, GeneratorVersion, JOURNAL_FORMAT, Journal, LeftOut,
-        Measurement, Outcome, Placement, Run, Start, ToolLatency, ToolReport, Unavailable,
-        Verified,
+        Bound, Cost, Counts, Described, GeneratorVersion, Goal, JOURNAL_FORMAT, Journal, LeftOut,
+        Measurement, Outcome, Placement, ReasonKind, Run, Start, ToolLatency, ToolReport,
+        Unavailable, Verified, Weight,
     },
     load::{EngineChoice, ErrorCounts, LatencySummary, LoadConfig, LoadReport},
     scenario::Scenario,
@@ -43,6 +43,10 @@ pub(crate) fn journal() -> Journal {
         suite: "example".into(),
         baselines: vec!["c/epoll".parse().unwrap(), "go/net".parse().unwrap()],
         seed: 7,
+        folder: "/".into(),
+        copies: 1,
+        baseline_copies: 1,
+        goal: Goal::default(),
         blocks: 3,
         warmup_blocks: 0,
         scale: Scale::Machine,
@@ -109,7 +113,11 @@ pub(crate) fn measured(rate: f64, errors: u64, flags: &[&str]) -> Outcome {
             context_switches_involuntary: 0,
         },
         bound: Bound::Server,
-        flags: flags.iter().map(|&flag| flag.to_owned()).collect(),
+        warm_up: None,
+        reasons: flags
+            .iter()
+            .map(|&flag| ReasonKind::Errors.reason(Weight::Invalid, None, flag))
+            .collect(),
     }))
 }
 
@@ -118,6 +126,7 @@ pub(crate) fn run(block: u32, variant: &str, outcome: Outcome) -> Run {
         block,
         counts: Counts::Yes,
         position: 0,
+        copy: 0,
         variant: variant.parse().unwrap(),
         workload: "hello".into(),
         started: String::new(),

@@ -10,8 +10,8 @@ use std::{
 use wirebench_schema::{
     id::VariantId,
     journal::{
-        End, EndReason, Generator, GeneratorVersion, JOURNAL_FORMAT, Journal, Outcome, Record,
-        Start, Verified,
+        End, EndReason, Generator, GeneratorVersion, Goal, JOURNAL_FORMAT, Journal, Outcome,
+        Record, Start, Verified,
     },
     scenario::Scenario,
 };
@@ -51,7 +51,7 @@ impl Finished {
     #[must_use]
     pub fn all_well(&self) -> bool {
         self.journal.verified.iter().all(|verified| verified.failed.is_empty())
-            && self.journal.runs.iter().all(|run| matches!(run.outcome, Outcome::Measured(_)))
+            && self.journal.runs.iter().all(|run| !matches!(run.outcome, Outcome::Failed { .. }))
     }
 }
 
@@ -138,6 +138,10 @@ fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
         suite: experiment.suite.name.clone(),
         baselines: prepared.ready_among(&[&names[..], &[FALLBACK_BASELINE]].concat()),
         seed: experiment.bench.seed,
+        folder: current_folder(),
+        copies: experiment.suite.copies,
+        baseline_copies: experiment.suite.baseline_copies,
+        goal: Goal::default(),
         blocks: experiment.suite.blocks,
         warmup_blocks: experiment.suite.warmup_blocks,
         scale: experiment.scale,
@@ -148,6 +152,10 @@ fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
         workloads: experiment.suite.workloads.clone(),
         placement: experiment.bench.placement.clone(),
     }
+}
+
+fn current_folder() -> String {
+    std::env::current_dir().map_or_else(|_| String::new(), |folder| folder.display().to_string())
 }
 
 type Refused = BTreeSet<(VariantId, Scenario)>;
@@ -250,6 +258,7 @@ fn measure_all(
         });
         let cell = Cell {
             subject,
+            copy: step.copy,
             workload,
             block: step.block,
             counts: step.counts,

@@ -59,11 +59,11 @@ fn good_placement() -> Placement {
     Placement { server_cpus: vec![0], generator_cpus: vec![1], pinned: true, disjoint: true }
 }
 
-fn flags_of(spoil: impl FnOnce(&mut LoadReport, &mut Placement, &mut Stopped)) -> Vec<String> {
+fn reasons_of(spoil: impl FnOnce(&mut LoadReport, &mut Placement, &mut Stopped)) -> Vec<Reason> {
     let (mut load, mut placement, mut stopped) =
         (good_load(), good_placement(), Stopped::default());
     spoil(&mut load, &mut placement, &mut stopped);
-    [flags(&load), side_flags(&placement, &stopped)].concat()
+    [load_reasons(&load), side_reasons(&placement, &stopped)].concat()
 }
 
 #[test]
@@ -80,8 +80,8 @@ fn of_two_busy_sides_the_one_at_which_requests_wait_bounds_the_run() {
 }
 
 #[test]
-fn a_good_run_has_no_flags() {
-    assert!(flags_of(|_, _, _| {}).is_empty());
+fn a_good_run_has_no_reasons() {
+    assert!(reasons_of(|_, _, _| {}).is_empty());
 }
 
 #[test]
@@ -92,11 +92,11 @@ fn a_thread_that_is_busy_all_the_time_is_a_limit_of_the_server() {
 
 #[test]
 fn a_count_may_run_dry_without_a_flag() {
-    let flags = flags_of(|load, _, _| {
+    let reasons = reasons_of(|load, _, _| {
         load.config.stop = Stop::Requests(1000);
         load.requests_per_second = 60_000.0;
     });
-    assert!(flags.is_empty(), "{flags:?}");
+    assert!(reasons.is_empty(), "{reasons:?}");
 }
 
 #[test]
@@ -118,9 +118,9 @@ fn each_fault_of_a_run_has_its_flag() {
         (|_, _, stopped| stopped.stderr_bytes = 1 << 20, "1048576 bytes to standard error"),
     ];
     for (spoil, part) in rows {
-        let flags = flags_of(spoil);
-        assert_eq!(flags.len(), 1, "{flags:?}");
-        assert!(flags[0].contains(part), "{part}: {flags:?}");
+        let reasons = reasons_of(spoil);
+        assert_eq!(reasons.len(), 1, "{reasons:?}");
+        assert!(reasons[0].text.contains(part), "{part}: {reasons:?}");
     }
 }
 

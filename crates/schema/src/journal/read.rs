@@ -1,6 +1,6 @@
 //! Reading a journal back, also one that was cut off.
 
-use super::{End, JOURNAL_FORMAT, Record, Run, Start, Unavailable, Verified};
+use super::{End, FixedRate, JOURNAL_FORMAT, Record, Resumed, Run, Start, Unavailable, Verified};
 use crate::load::LOAD_FORMAT;
 
 /// Why a journal cannot be read.
@@ -47,8 +47,12 @@ pub struct Journal {
     pub unavailable: Vec<Unavailable>,
     /// Conformance.
     pub verified: Vec<Verified>,
+    /// The rates of cost phases.
+    pub rates: Vec<FixedRate>,
     /// All runs, in the order in which they were made.
     pub runs: Vec<Run>,
+    /// When it went on after it was cut off.
+    pub resumed: Vec<Resumed>,
     /// Its tail, if it has one.
     pub end: Option<End>,
 }
@@ -57,7 +61,15 @@ impl Journal {
     /// A journal that has only its head yet.
     #[must_use]
     pub const fn new(start: Start) -> Self {
-        Self { start, unavailable: Vec::new(), verified: Vec::new(), runs: Vec::new(), end: None }
+        Self {
+            start,
+            unavailable: Vec::new(),
+            verified: Vec::new(),
+            rates: Vec::new(),
+            runs: Vec::new(),
+            resumed: Vec::new(),
+            end: None,
+        }
     }
 
     /// Reads the text of a `runs.jsonl`. A last line without its line end was cut off while it was
@@ -86,7 +98,13 @@ impl Journal {
             Record::Start(_) => {}
             Record::Unavailable(record) => self.unavailable.push(record),
             Record::Verified(record) => self.verified.push(record),
+            Record::Rate(record) => self.rates.push(record),
             Record::Run(record) => self.runs.push(*record),
+            // What was cut off has no end any more; the end that follows counts.
+            Record::Resumed(record) => {
+                self.resumed.push(record);
+                self.end = None;
+            }
             Record::End(record) => self.end = Some(record),
         }
     }
@@ -107,9 +125,10 @@ fn why(text: &str, line: usize, error: &serde_json::Error) -> JournalError {
 mod tests {
     use super::*;
     use crate::{
-        journal::{Counts, GeneratorVersion, Placement},
+        journal::{EndReason, GeneratorVersion, Goal, Placement},
         suite::Scale,
     };
+    use std::time::Duration;
 
     fn start() -> Start {
         Start {
@@ -119,8 +138,12 @@ mod tests {
             suite: "quick".into(),
             baselines: vec!["c/epoll".parse().unwrap()],
             seed: 7,
+            folder: "/".into(),
             blocks: 3,
             warmup_blocks: 1,
+            copies: 1,
+            baseline_copies: 2,
+            goal: Goal { precision: Some(0.01), budget: Some(Duration::from_secs(60)) },
             scale: Scale::Machine,
             published: None,
             generator: GeneratorVersion::default(),
@@ -154,22 +177,18 @@ mod tests {
         assert_eq!((journal.start, journal.unavailable.len(), journal.end), (start(), 1, None));
     }
 
-    /// Without scales, warm-up blocks, generators and documents.
-    const EARLY: &str = include_str!("outputs/early.jsonl");
-
     #[test]
-    fn a_journal_from_before_some_fields_were_added_can_be_read() {
-        let journal = Journal::parse(EARLY).unwrap();
-        let start = &journal.start;
-        assert_eq!((start.scale, start.warmup_blocks), (Scale::Machine, 0));
-        assert_eq!((&start.published, &start.generator), (&None, &GeneratorVersion::default()));
-        let workload = &start.workloads[0];
-        assert_eq!(
-            (workload.workers, workload.threads, workload.warmup_requests),
-            (None, None, None)
-        );
-        assert_eq!(journal.runs[0].counts, Counts::Yes);
-        assert_eq!(journal.verified[0].deviates, []);
+    fn a_run_that_goes_on_has_no_end_until_the_next_one() {
+        let end = Record::End(End { ended: String::new(), reason: EndReason::Interrupted });
+        let resumed = Record::Resumed(Resumed {
+            at: String::new(),
+            command: Vec::new(),
+            differences: Vec::new(),
+        });
+        let cut = line(&Record::Start(start())) + &line(&end) + &line(&resumed);
+        let journal = Journal::parse(&cut).unwrap();
+        assert_eq!((journal.end, journal.resumed.len()), (None, 1));
+        assert!(Journal::parse(&(cut + &line(&end))).unwrap().end.is_some());
     }
 
     #[test]

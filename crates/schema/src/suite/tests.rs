@@ -118,3 +118,43 @@ fn a_suite_can_name_several_baselines_and_knows_whom_it_measures() {
     let message = Suite::parse("example", &text.replace("\"go/\"", "\"go\"")).unwrap_err();
     assert!(message.to_string().contains("`go` is not an entry's name"), "{message}");
 }
+
+#[test]
+fn a_workload_with_several_phases_becomes_one_for_each() {
+    let phases = "phases = [\"saturate\", \"cost\", \"idle\"]\nsteady_within = \"5s\"\n";
+    let suite = Suite::parse("example", &format!("{SUITE}{phases}")).unwrap();
+    let all: Vec<_> = suite.workloads.iter().map(|w| (w.name.as_str(), w.phase)).collect();
+    let expected =
+        [("hello", Phase::Saturate), ("hello-cost", Phase::Cost), ("hello-idle", Phase::Idle)];
+    assert_eq!(all, expected);
+    let [saturate, cost, idle] = &suite.workloads[..] else { panic!("{all:?}") };
+    assert_eq!((cost.needs_rate(), saturate.needs_rate()), (true, false));
+    assert!(!cost.at_rate(5000).needs_rate() && cost.at_rate(5000).check().is_ok());
+    assert_eq!((idle.connections, cost.steady_within), (1000, Duration::from_secs(5)));
+    let given = format!("{SUITE}{phases}rate = 5000\nsilent_connections = 10");
+    let suite = Suite::parse("example", &given).unwrap();
+    assert_eq!(suite.workloads[0].model, LoadModel::Closed);
+    assert!(!suite.workloads[1].needs_rate());
+    assert_eq!(suite.workloads[2].connections, 10);
+}
+
+#[test]
+fn a_rate_is_there_for_the_cost() {
+    let suite = Suite::parse("example", &format!("{SUITE}rate = 5000")).unwrap();
+    assert_eq!(
+        (suite.workloads[0].phase, suite.workloads[0].name.as_str()),
+        (Phase::Cost, "hello")
+    );
+    let rows = [
+        ("phases = []", "no phase"),
+        ("phases = [\"saturate\"]\nrate = 5", "`rate` is for the phase `cost`"),
+        ("silent_connections = 5", "`silent_connections` is for the phase `idle`"),
+        ("phases = [\"idle\"]\nsilent_connections = 0", "0 silent connections"),
+        ("phases = [\"cost\"]\ndelay = \"1ms\"", "can have no `delay`"),
+        ("phases = [\"costs\"]", "unknown variant `costs`"),
+    ];
+    for (lines, part) in rows {
+        let message = Suite::parse("example", &format!("{SUITE}{lines}")).unwrap_err().to_string();
+        assert!(message.contains(part), "{message}");
+    }
+}

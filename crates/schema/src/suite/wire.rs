@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{
-    DEFAULT_BASELINE, Document, Suite, SuiteError,
+    BASELINE_COPIES, DEFAULT_BASELINE, Document, Suite, SuiteError,
     scale::{ConnectionsRule, MachineRule},
     workload::WireWorkload,
 };
@@ -117,6 +117,8 @@ impl WireSuite {
             baselines: self.baseline.values(),
             blocks: self.blocks,
             warmup_blocks: self.warmup_blocks,
+            copies: 1,
+            baseline_copies: BASELINE_COPIES,
             workers: self.workers,
             workloads,
             document: self.published,

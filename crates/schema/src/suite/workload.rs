@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 use super::{
-    SuiteError,
+    Phase, SuiteError,
     scale::WorkloadRule,
     wire::{OneOrMany, duration},
 };
@@ -21,13 +21,17 @@ pub struct Workload {
     pub name: String,
     /// What the server must do.
     pub scenario: Scenario,
+    /// What it is measured for.
+    #[serde(default)]
+    pub phase: Phase,
     /// Workers of each server in this workload; absent means as many as in the others.
     #[serde(default)]
     pub workers: Option<u32>,
-    /// How requests are offered.
+    /// How requests are offered. A closed loop in a cost phase stands for a rate that is not known
+    /// yet: a pilot finds it.
     #[serde(default)]
     pub model: LoadModel,
-    /// Connections in total.
+    /// Connections in total that carry requests; in an idle phase those that are silent.
     pub connections: usize,
     /// Threads of the generator; absent means one for each of its CPUs.
     #[serde(default)]
@@ -49,6 +53,10 @@ pub struct Workload {
     /// Requests of a load of its own before the measured one, on the same server.
     #[serde(default)]
     pub warmup_requests: Option<u64>,
+    /// How long a load of its own before the measured one goes on at most until the rate is steady.
+    /// Zero means that there is none.
+    #[serde(default, with = "crate::units::duration_text")]
+    pub steady_within: Duration,
     /// When the window ends.
     pub stop: Stop,
     /// How long a reply may take.
@@ -57,6 +65,32 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// Whether a pilot must find the rate first.
+    #[must_use]
+    pub fn needs_rate(&self) -> bool {
+        self.phase == Phase::Cost && self.model == LoadModel::Closed
+    }
+
+    /// The same at `requests_per_second`, evenly, with latencies from the moment a request is due.
+    #[must_use]
+    pub fn at_rate(&self, requests_per_second: u64) -> Self {
+        let model = rate_model(requests_per_second, Arrivals::default());
+        Self { model, ..self.clone() }
+    }
+
+    /// The first reason why it cannot be carried out.
+    pub fn check(&self) -> Result<(), String> {
+        if self.phase == Phase::Idle {
+            // No load is made of it.
+            return match self.connections {
+                0 => Err("0 silent connections cost nothing: give at least 1".to_owned()),
+                _ => Ok(()),
+            };
+        }
+        let anywhere = Target::new(self.scenario.protocol(), "127.0.0.1", 1, "/");
+        self.load_config(anywhere, 1, 1).check()
+    }
+
     /// The load of this workload on `target`, with `threads` threads unless it says how many. No
     /// more are used than there are connections.
     #[must_use]
@@ -94,6 +128,8 @@ pub(super) struct WireWorkload {
     #[serde(default = "default_pipeline")]
     pipeline: usize,
     requests_per_connection: Option<u64>,
+    phases: Option<Vec<Phase>>,
+    silent_connections: Option<usize>,
     rate: Option<u64>,
     arrivals: Option<Arrivals>,
     #[serde(default, with = "crate::units::duration_text")]
@@ -103,6 +139,8 @@ pub(super) struct WireWorkload {
     #[serde(default, with = "crate::units::duration_text")]
     warmup: Duration,
     warmup_requests: Option<u64>,
+    #[serde(default, with = "crate::units::duration_text")]
+    steady_within: Duration,
     duration: Option<String>,
     requests: Option<u64>,
     count_per_connection: Option<u64>,
@@ -121,6 +159,17 @@ struct WireRule {
     duration: Option<String>,
     requests: Option<u64>,
     count_per_connection: Option<u64>,
+}
+
+/// Silent connections in an idle phase, unless the suite says how many.
+const SILENT_CONNECTIONS: usize = 1000;
+
+const fn rate_model(requests_per_second: u64, arrivals: Arrivals) -> LoadModel {
+    LoadModel::Rate {
+        curve: RateCurve::Constant(requests_per_second),
+        arrivals,
+        latency_from: LatencyOrigin::Due,
+    }
 }
 
 const fn default_pipeline() -> usize {
@@ -161,9 +210,11 @@ impl WireWorkload {
             for payload in self.payload.values() {
                 let name = self.name.replace("{connections}", &connections.to_string());
                 let name = name.replace("{payload}", &payload);
-                let workload = self.one(name.clone(), connections, &payload);
                 let named = |reason| SuiteError(format!("workload `{name}`: {reason}"));
-                workloads.push(workload.map_err(named)?);
+                for phase in self.phases().map_err(named)? {
+                    let workload = self.one(name.clone(), connections, &payload, phase);
+                    workloads.push(workload.map_err(named)?);
+                }
             }
         }
         if workloads.is_empty() {
@@ -172,18 +223,52 @@ impl WireWorkload {
         Ok(workloads)
     }
 
-    fn one(&self, name: String, connections: usize, payload: &str) -> Result<Workload, String> {
+    /// What it is measured for. A rate that is given is there for the cost.
+    fn phases(&self) -> Result<Vec<Phase>, String> {
+        let phases = match (&self.phases, self.rate) {
+            (Some(phases), _) => phases.clone(),
+            (None, Some(_)) => vec![Phase::Cost],
+            (None, None) => vec![Phase::Saturate],
+        };
+        if phases.is_empty() {
+            return Err("no phase: write phases = [\"saturate\"]".to_owned());
+        }
+        if self.rate.is_some() && !phases.contains(&Phase::Cost) {
+            return Err("`rate` is for the phase `cost`, which is not among its phases".to_owned());
+        }
+        if self.silent_connections.is_some() && !phases.contains(&Phase::Idle) {
+            return Err(
+                "`silent_connections` is for the phase `idle`, which is not among its phases"
+                    .to_owned(),
+            );
+        }
+        Ok(phases)
+    }
+
+    /// One phase of it. The first phase has its name, each other one a name with the phase in it.
+    fn one(
+        &self,
+        name: String,
+        connections: usize,
+        payload: &str,
+        phase: Phase,
+    ) -> Result<Workload, String> {
         if self.workers == Some(0) {
             return Err("`workers = 0` serves nothing: write at least 1".to_owned());
         }
         let stop = stop(self.duration.as_deref(), self.requests, self.count_per_connection)?;
+        let is_first = self.phases()?.first() == Some(&phase);
         let workload = Workload {
             stop,
-            model: self.model()?,
-            name,
+            model: self.model(phase)?,
+            name: if is_first { name } else { format!("{name}-{phase}") },
             scenario: self.scenario,
+            phase,
             workers: self.workers,
-            connections,
+            connections: match phase {
+                Phase::Idle => self.silent_connections.unwrap_or(SILENT_CONNECTIONS),
+                Phase::Saturate | Phase::Cost => connections,
+            },
             threads: self.threads,
             idle_connections: self.idle_connections,
             pipeline: self.pipeline,
@@ -191,26 +276,26 @@ impl WireWorkload {
             payload_bytes: size(payload)?,
             warmup: self.warmup,
             warmup_requests: self.warmup_requests,
+            steady_within: self.steady_within,
             timeout: self.timeout,
         };
-        let anywhere = Target::new(workload.scenario.protocol(), "127.0.0.1", 1, "/");
-        workload.load_config(anywhere, 1, 1).check()?;
+        workload.check()?;
         Ok(workload)
     }
 
-    fn model(&self) -> Result<LoadModel, String> {
+    fn model(&self, phase: Phase) -> Result<LoadModel, String> {
         let arrivals = self.arrivals.unwrap_or_default();
+        if phase == Phase::Cost && self.rate.is_none() && !self.delay.is_zero() {
+            return Err("the phase `cost` has a rate, so it can have no `delay`".to_owned());
+        }
         match (self.rate, self.delay.is_zero()) {
             (None, _) if self.arrivals.is_some() => {
                 Err("`arrivals` needs a `rate`: write rate = 1000".to_owned())
             }
             (None, true) => Ok(LoadModel::Closed),
             (None, false) => Ok(LoadModel::Think { delay: self.delay }),
-            (Some(rate), true) => Ok(LoadModel::Rate {
-                curve: RateCurve::Constant(rate),
-                arrivals,
-                latency_from: LatencyOrigin::Due,
-            }),
+            (Some(rate), true) if phase == Phase::Cost => Ok(rate_model(rate, arrivals)),
+            (Some(_), true) => Ok(LoadModel::Closed),
             (Some(_), false) => Err("write at most one of rate and delay".to_owned()),
         }
     }

@@ -1,0 +1,66 @@
+//! What a cell is measured for.
+
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
+
+/// What a cell is measured for. A workload that is written once with several phases becomes a
+/// workload for each of them.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// How much it can do: the load is offered as the workload says, usually in a closed loop, and
+    /// the rate is the figure.
+    #[default]
+    Saturate,
+    /// What it costs: one constant rate for all variants, which each of them can hold. The server's
+    /// CPU time per request and the latency are the figures.
+    Cost,
+    /// What it costs to be there: open connections that stay silent. Memory and CPU time are the
+    /// figures.
+    Idle,
+}
+
+impl Phase {
+    /// All phases, in the order in which they are shown.
+    pub const ALL: [Self; 3] = [Self::Saturate, Self::Cost, Self::Idle];
+
+    /// The name on command lines and in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Saturate => "saturate",
+            Self::Cost => "cost",
+            Self::Idle => "idle",
+        }
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl FromStr for Phase {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|phase| phase.name() == text)
+            .ok_or_else(|| crate::suggest::unknown("phase", text, Self::ALL.map(Self::name)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_phase_reads_back_from_its_name() {
+        for phase in Phase::ALL {
+            assert_eq!(phase.name().parse(), Ok(phase));
+        }
+        assert!("costs".parse::<Phase>().unwrap_err().contains("did you mean `cost`?"));
+    }
+}
