@@ -134,10 +134,7 @@ impl Metric {
     /// Whether a generator at its limit makes it worse than the server is.
     #[must_use]
     pub const fn is_bounded_by_generator(self) -> bool {
-        matches!(
-            self,
-            Self::Throughput | Self::LatencyP50 | Self::LatencyP99 | Self::LatencyP999
-        )
+        matches!(self, Self::Throughput | Self::LatencyP50 | Self::LatencyP99 | Self::LatencyP999)
     }
 
     /// The name on command lines.
@@ -175,15 +172,12 @@ impl Metric {
             Self::Throughput => {
                 ("throughput", "requests_per_second", "requests/s", ("faster", "slower"))
             }
-            Self::Cpu => (
-                "cpu",
-                "server_cpu_ns_per_request",
-                "server CPU us/request",
-                ("dearer", "cheaper"),
-            ),
-            Self::LatencyP50 => ("p50", "latency_ns_p50", "p50", ("later", "earlier")),
-            Self::LatencyP99 => ("p99", "latency_ns_p99", "p99", ("later", "earlier")),
-            Self::LatencyP999 => ("p999", "latency_ns_p999", "p99.9", ("later", "earlier")),
+            Self::Cpu => {
+                ("cpu", "server_cpu_ns_per_request", "server CPU us/request", ("dearer", "cheaper"))
+            }
+            Self::LatencyP50 => ("p50", "latency_ns_p50", "p50", ("longer", "shorter")),
+            Self::LatencyP99 => ("p99", "latency_ns_p99", "p99", ("longer", "shorter")),
+            Self::LatencyP999 => ("p999", "latency_ns_p999", "p99.9", ("longer", "shorter")),
             Self::Switches => {
                 ("switches", "context_switches_per_request", "switches/request", ("more", "fewer"))
             }
@@ -234,8 +228,7 @@ impl Metric {
                 None => load.latency.as_ref().map(|it| it.latency_ns_p999 as f64),
             },
             Self::Switches => {
-                let switches =
-                    cost.context_switches_voluntary + cost.context_switches_involuntary;
+                let switches = cost.context_switches_voluntary + cost.context_switches_involuntary;
                 // They were counted between the same two samples as the CPU time, so that they are
                 // brought to the window and to its requests in the same proportion.
                 let per_cpu_ns = (cost.cpu_ns > 0).then(|| switches as f64 / cost.cpu_ns as f64);

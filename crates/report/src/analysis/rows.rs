@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::{
     entry::Class,
     id::VariantId,
-    journal::{Bound, Counts, Described, FixedRate, Journal, Measurement, Outcome, Reason, Run, Weight},
+    journal::{
+        Bound, Counts, Described, FixedRate, Journal, Measurement, Outcome, Reason, Run, Weight,
+    },
     suite::Workload,
 };
 
