@@ -4,12 +4,15 @@
 //! again.
 #![forbid(unsafe_code)]
 
+pub mod analysis;
 pub mod commands;
 pub mod distribution;
 pub mod hgrm;
 pub mod load_csv;
 pub mod load_text;
 pub mod load_words;
+#[cfg(test)]
+mod made_up;
 mod notes;
 mod published;
 pub mod summary;
