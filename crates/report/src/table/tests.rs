@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use wirebench_schema::{
     entry::Class,
     journal::{
-        Bound, Cost, Counts, Described, GeneratorVersion, Goal, JOURNAL_FORMAT, Journal, LeftOut,
-        Measurement, Outcome, Placement, ReasonKind, Run, Start, ToolLatency, ToolReport,
-        Cause, Unavailable, Verified, Weight,
+        Bound, Cause, Cost, Counts, Described, GeneratorVersion, Goal, JOURNAL_FORMAT, Journal,
+        LeftOut, Measurement, Outcome, Placement, ReasonKind, Run, Start, ToolLatency, ToolReport,
+        Unavailable, Verified, Weight,
     },
     load::{EngineChoice, ErrorCounts, LatencySummary, LoadConfig, LoadReport},
     scenario::Scenario,
@@ -216,7 +216,11 @@ fn failures_flags_and_refusals_are_notes_of_their_rows() {
         skipped: Vec::new(),
     });
     let go = "go/net".parse().unwrap();
-    journal.unavailable.push(Unavailable { variant: go, reason: "no compiler".into(), cause: Cause::Missing });
+    journal.unavailable.push(Unavailable {
+        variant: go,
+        reason: "no compiler".into(),
+        cause: Cause::Missing,
+    });
     let text = report(&journal, Style::Text);
     assert!(row(&text, "c/epoll").contains("[1]"), "{text}");
     assert!(text.contains("[1] 2 errors: late"), "{text}");

@@ -46,9 +46,10 @@ impl Book {
     }
 
     /// Opens the journal in `folder` to go on with it. Nothing is changed yet.
-    pub(super) fn open(folder: &Path) -> Result<Self, String> {
-        let writer = Writer::reopen(folder).map_err(|error| error.to_string())?;
-        let journal = journal::read(folder)?;
+    pub(super) fn open(folder: &Path) -> io::Result<Self> {
+        let writer = Writer::reopen(folder)?;
+        let journal = journal::read(folder)
+            .map_err(|reason| io::Error::new(io::ErrorKind::InvalidData, reason))?;
         Ok(Self { writer, journal, folder: folder.to_owned() })
     }
 

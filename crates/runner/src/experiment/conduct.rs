@@ -11,7 +11,7 @@ use std::{
 use wirebench_schema::journal::{Cause, End, EndReason, Journal, Outcome, Record};
 
 use super::{
-    Experiment, Observer, Outlook, Prepared, Progress, Stage,
+    Experiment, Observer, Prepared, Progress, Stage,
     blocks::{Blocks, Clock},
     book::Book,
     checks,
@@ -73,7 +73,7 @@ pub fn conduct(
     let start = start::start(experiment, prepared);
     let book = Book::begin(&folder, start, &prepared.unavailable)?;
     observer.on(&Progress::Started { folder: &folder });
-    let outlook = Outlook::new(&subjects, &experiment.suite, experiment.verification);
+    let outlook = experiment.outlook(&subjects);
     observer.on(&Progress::Planned(&outlook));
     carry_on(&Stage { experiment, subjects: &subjects, stop }, book, observer)
 }

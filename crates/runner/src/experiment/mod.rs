@@ -79,6 +79,14 @@ struct Stage<'a> {
     stop: &'a AtomicBool,
 }
 
+impl Experiment {
+    /// What will be done with `subjects`.
+    #[must_use]
+    pub fn outlook(&self, subjects: &[Subject]) -> Outlook {
+        Outlook::new(subjects, &self.suite, self.verification, self.goal)
+    }
+}
+
 /// Whether conformance is checked before anything is measured.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Verification {

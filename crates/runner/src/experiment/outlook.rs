@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 use wirebench_schema::{
+    journal::Goal,
     scenario::Scenario,
     suite::{Phase, Suite},
 };
@@ -23,7 +24,7 @@ const ASSUMED_TIMEOUT_CHECKS: Duration = Duration::from_millis(1200);
 const ASSUMED_PILOT: Duration = Duration::from_millis(2000);
 
 /// What an experiment will do, and how long that takes, about.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outlook {
     /// Blocks that count.
     pub blocks: u32,
@@ -49,12 +50,19 @@ pub struct Outlook {
     pub pilots_time: Duration,
     /// How long the blocks take.
     pub runs_time: Duration,
+    /// What ends it, beside its number of blocks.
+    pub goal: Goal,
 }
 
 impl Outlook {
     /// What becomes of `suite` with these subjects.
     #[must_use]
-    pub fn new(subjects: &[Subject], suite: &Suite, verification: Verification) -> Self {
+    pub fn new(
+        subjects: &[Subject],
+        suite: &Suite,
+        verification: Verification,
+        goal: Goal,
+    ) -> Self {
         let blocks = suite.warmup_blocks.saturating_add(suite.blocks);
         // All blocks have the same cells.
         let block = plan::block(subjects, suite, 1, 0);
@@ -86,6 +94,7 @@ impl Outlook {
             checks_time: checked.into_iter().map(checks_time).sum(),
             pilots_time: ASSUMED_PILOT.saturating_mul(number),
             runs_time: block_time.saturating_mul(blocks),
+            goal,
         }
     }
 
@@ -118,13 +127,13 @@ mod tests {
         let project = Project::without_entries(Path::new("/nowhere"));
         let subjects = Subject::builtins(Path::new("wirebench"), &project).unwrap();
         let suite = Suite::parse("example", SUITE).unwrap();
-        let outlook = Outlook::new(&subjects, &suite, Verification::Full);
+        let outlook = Outlook::new(&subjects, &suite, Verification::Full, Goal::default());
         // Two variants and the A/A run in each of two workloads.
         assert_eq!((outlook.runs, outlook.repeated), (4 * 6, 4 * 2));
         assert_eq!((outlook.checks, outlook.pilots, outlook.variants), (2, 2, 2));
         assert!(outlook.runs_time > Duration::from_secs(24));
         assert_eq!(outlook.time(), outlook.runs_time + ASSUMED_CHECKS * 2 + ASSUMED_PILOT * 2);
-        let unchecked = Outlook::new(&subjects, &suite, Verification::LeftOut);
+        let unchecked = Outlook::new(&subjects, &suite, Verification::LeftOut, Goal::default());
         assert_eq!((unchecked.checks, unchecked.checks_time), (0, Duration::ZERO));
     }
 }

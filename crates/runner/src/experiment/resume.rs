@@ -4,15 +4,15 @@
 //! That is only right on the same machine with the same programs and the same plan. What has changed
 //! is found here; what to do about it is the caller's matter.
 
-use std::{fs, path::Path, sync::atomic::AtomicBool};
+use std::{fs, io, path::Path, sync::atomic::AtomicBool};
 use wirebench_schema::{
     environment::Environment,
     journal::{EndReason, Journal, Record, Resumed},
 };
 
 use super::{
-    ENVIRONMENT_FILE, Experiment, ExperimentError, Finished, Observer, Outlook, Prepared, Progress,
-    Stage, book::Book, changed, conduct, start,
+    ENVIRONMENT_FILE, Experiment, ExperimentError, Finished, Observer, Prepared, Progress, Stage,
+    book::Book, changed, conduct, start,
 };
 use crate::{environment, journal, subject::Subject};
 
@@ -33,7 +33,7 @@ pub struct Differences {
 
 impl TakenUp {
     /// Opens the journal in `folder`. It stays as it is.
-    pub fn open(folder: &Path) -> Result<Self, String> {
+    pub fn open(folder: &Path) -> io::Result<Self> {
         Book::open(folder).map(|book| Self { book })
     }
 
@@ -124,7 +124,7 @@ impl TakenUp {
         let command = experiment.command.clone();
         let resumed = Resumed { at: journal::now(), command, differences: noted };
         self.book.write(Record::Resumed(resumed))?;
-        let outlook = Outlook::new(&subjects, &experiment.suite, experiment.verification);
+        let outlook = experiment.outlook(&subjects);
         observer.on(&Progress::Planned(&outlook));
         let stage = Stage { experiment, subjects: &subjects, stop };
         conduct::carry_on(&stage, self.book, observer)
