@@ -53,7 +53,8 @@ pub(super) fn prepare_all(
     subjects: Vec<Subject>,
     reporter: &mut Reporter,
 ) -> Prepared {
-    prepare(subjects, &context.prober(), context.interrupt.flag(), reporter)
+    let stop = context.interrupt.flag();
+    prepare(subjects, &context.project, &context.prober(), stop, reporter)
 }
 
 /// Waiting and sampling happen on the generator's CPUs, so that the server's are the server's alone.
