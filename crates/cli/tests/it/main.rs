@@ -5,7 +5,9 @@
 
 mod bad_input;
 mod fresh;
+mod goals;
 mod load;
+mod resume;
 mod run;
 mod stalled;
 mod suites;
