@@ -14,8 +14,9 @@ pub mod load_words;
 #[cfg(test)]
 mod made_up;
 mod notes;
+mod order;
 mod published;
-pub mod summary;
+mod remarks;
 pub mod table;
 pub mod table_units;
 pub mod wrk_units;
