@@ -8,6 +8,7 @@ pub mod analysis;
 pub mod commands;
 pub mod distribution;
 pub mod hgrm;
+pub mod json;
 pub mod load_csv;
 pub mod load_text;
 pub mod load_words;
