@@ -96,7 +96,7 @@ fn what_is_not_valid_is_marked_in_text_and_markdown() {
     });
     for style in [Style::Text, Style::Markdown] {
         let text = report(&journal, style);
-        assert!(row(&text, "! go/net [1] [2]").contains(">=0.9"), "{text}");
+        assert!(row(&text, "! go/net [1,2]").contains(">=0.9"), "{text}");
         assert!(text.contains(" [1] ! others used 30 % of the server's CPUs\n"), "{text}");
         assert!(text.contains(" [2] it wrote 7 bytes\n"), "{text}");
         assert!(!text.contains("the generator was busy"), "the sign says it: {text}");
