@@ -6,6 +6,7 @@
 mod bad_input;
 mod fresh;
 mod load;
+mod report;
 mod run;
 mod stalled;
 mod suites;
