@@ -7,6 +7,7 @@ mod bad_input;
 mod fresh;
 mod goals;
 mod load;
+mod report;
 mod resume;
 mod run;
 mod stalled;

@@ -4,7 +4,7 @@
 use anyhow::Context as _;
 use std::fs;
 use wirebench_report::{
-    commands,
+    commands, json,
     table::{Style, report},
 };
 use wirebench_runner::{
@@ -90,6 +90,7 @@ fn write_reports(finished: &Finished) -> anyhow::Result<()> {
     let files = [
         ("report.txt", report(&finished.journal, Style::Text)),
         ("report.md", report(&finished.journal, Style::Markdown)),
+        ("report.json", json::text(&finished.journal)),
         ("commands.txt", commands::text(&finished.journal)),
     ];
     for (name, text) in files {
