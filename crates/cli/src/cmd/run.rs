@@ -3,6 +3,7 @@
 
 mod choice;
 mod scale;
+mod strict;
 
 use anyhow::Context as _;
 use std::{fs, path::PathBuf, time::Duration};
@@ -89,6 +90,9 @@ pub(crate) struct Arguments {
     /// Leave the conformance checks out; every run is flagged
     #[arg(long)]
     no_verify: bool,
+    /// Exit with 3 when the figures of a run that counts are a bound, or not what they claim to be
+    #[arg(long)]
+    strict: bool,
     /// Where the folder of the results is made [default: target/wirebench]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
@@ -168,7 +172,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         verification,
     };
     let named = Named(names);
-    carry_out(&context, &experiment, (subjects, chosen.missing), &named, arguments.quiet)
+    let how = (arguments.quiet, arguments.strict);
+    carry_out(&context, &experiment, (subjects, chosen.missing), &named, how)
 }
 
 /// The names that the user gave. What was asked for by name must be measured; what merely happens
@@ -187,7 +192,7 @@ fn carry_out(
     experiment: &Experiment,
     (subjects, missing): (Vec<Subject>, Vec<Unavailable>),
     named: &Named,
-    quiet: bool,
+    (quiet, is_strict): (bool, bool),
 ) -> anyhow::Result<Exit> {
     let verbosity = if quiet { Verbosity::Quiet } else { Verbosity::Normal };
     let mut reporter = Reporter::new(verbosity);
@@ -218,7 +223,12 @@ fn carry_out(
     write_reports(&finished)?;
     out::result(&format!("results: {}", finished.folder.display()));
     let well = all_well(&finished, &prepared) && !named.is_missing(&prepared);
-    let exit = if well { Exit::Fine } else { Exit::Failed };
+    let not_valid = if is_strict { strict::tell(&finished.journal) } else { 0 };
+    let exit = match (well, not_valid) {
+        (false, _) => Exit::Failed,
+        (true, 0) => Exit::Fine,
+        (true, _) => Exit::NotValid,
+    };
     Ok(context.interrupt.exit().unwrap_or(exit))
 }
 
