@@ -18,6 +18,7 @@ pub mod guard;
 pub mod journal;
 pub mod launch;
 pub mod measure;
+mod memory;
 mod neighbours;
 pub mod place;
 pub mod plan;
