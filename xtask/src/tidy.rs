@@ -38,7 +38,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("delayserver", &["schema"]),
     ("report", &["schema", "stats"]),
     ("loadgen", &["schema", "uring"]),
-    ("runner", &["schema", "sys"]),
+    ("runner", &["schema", "stats", "sys"]),
     ("cli", &["loadgen", "nullserver", "report", "runner", "schema", "sys"]),
 ];
 /// Crates that must be unable to touch clocks, files and sockets, and what would give them away.

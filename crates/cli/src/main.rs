@@ -28,7 +28,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Measure and compare servers; without arguments the suite `quick`
-    Run(cmd::run::Arguments),
+    Run(Box<cmd::run::Arguments>),
     /// Generate load on one server
     Load(Box<cmd::load::Arguments>),
     /// Show again what a run has measured

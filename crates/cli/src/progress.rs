@@ -129,6 +129,18 @@ impl Reporter {
         self.precision = format!("  ({text})");
     }
 
+    fn piloted(&self, name: &str, run: &Run) {
+        let name = format!("{name} {}", run.workload);
+        match &run.outcome {
+            Outcome::Failed { reason, .. } => self.problem(&format!("FAILED {name}: {reason}")),
+            Outcome::Measured(measured) if self.bar.is_none() => {
+                let rate = measured.load.requests_per_second;
+                self.line(&format!("{name}: {rate:.0} requests/s"));
+            }
+            Outcome::Measured(_) | Outcome::Idle(_) => {}
+        }
+    }
+
     fn ran(&mut self, name: &str, run: &Run) {
         self.done += 1;
         if let Some(bar) = &self.bar {
@@ -191,6 +203,7 @@ impl Observer for Reporter {
             }
             Progress::Measuring { runs, left } => self.measuring(*runs, *left),
             Progress::Precision { widest, goal } => self.precision(*widest, *goal),
+            Progress::Piloted { name, run } => self.piloted(name, run),
             Progress::Further { runs } => self.further(*runs),
             Progress::Running { name, workload, left } => {
                 if let Some(bar) = &self.bar {

@@ -156,7 +156,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let setting = match Setting::new(&context, arguments, arguments.seed) {
         Ok(setting) => setting,
         // Looking for another generator takes a moment.
-        Err(error) => return context.interrupt.exit().map_or(Err(error), Ok),
+        Err(error) => return context.interrupt.exit().ok_or(error),
     };
     if arguments.dry_run {
         plan_text::print(&context, setting);

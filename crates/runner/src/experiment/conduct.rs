@@ -10,7 +10,7 @@ use std::{
 };
 use wirebench_schema::{
     environment::Environment,
-    journal::{Cause, End, EndReason, Journal, Outcome, Record},
+    journal::{Cause, End, EndReason, Journal, Record},
 };
 
 use super::{
@@ -20,7 +20,7 @@ use super::{
     checks,
     loads::Loads,
     pace::Pace,
-    start,
+    rates, start,
 };
 use crate::{journal, plan};
 
@@ -55,7 +55,7 @@ impl Finished {
         let Journal { unavailable, verified, runs, .. } = &self.journal;
         unavailable.iter().all(|it| it.cause == Cause::Missing)
             && verified.iter().all(|verified| verified.failed.is_empty())
-            && runs.iter().all(|run| !matches!(run.outcome, Outcome::Failed { .. }))
+            && runs.iter().all(|run| run.outcome.has_figures() || !rates::is_lasting(run, runs))
     }
 }
 
@@ -105,6 +105,7 @@ fn measure(
     let mut pace = Pace::new(workloads);
     let earlier = pace.replay(book.journal(), workloads);
     let clock = Clock { earlier, began: Instant::now() };
+    rates::settle(stage, &refused, book, observer)?;
     let loads = Loads::new(&stage.experiment.suite, &book.journal().rates);
     if stage.stop.load(Ordering::Relaxed) {
         return Ok(EndReason::Interrupted);

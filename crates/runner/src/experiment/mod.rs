@@ -22,7 +22,9 @@ mod limits;
 mod loads;
 mod outlook;
 mod pace;
+pub mod pilot;
 mod prepare;
+mod rates;
 mod resume;
 mod start;
 
@@ -151,6 +153,13 @@ pub enum Progress<'a> {
         widest: Option<f64>,
         /// What was asked for.
         goal: f64,
+    },
+    /// A run that helps to find the rate of a cost phase has ended.
+    Piloted {
+        /// Of this variant.
+        name: &'a str,
+        /// What is in the journal next.
+        run: &'a Run,
     },
     /// The precision is not reached, so there are more runs.
     Further {

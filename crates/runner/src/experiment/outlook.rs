@@ -7,7 +7,7 @@ use wirebench_schema::{
     suite::{Phase, Suite},
 };
 
-use super::Verification;
+use super::{Verification, pilot};
 use crate::{
     plan::{self, Step},
     subject::Subject,
@@ -19,9 +19,6 @@ const ASSUMED_CHECKS: Duration = Duration::from_millis(2000);
 
 /// What the checks of timeouts take besides: they must be seen to fire.
 const ASSUMED_TIMEOUT_CHECKS: Duration = Duration::from_millis(1200);
-
-/// What it takes to find out what a variant can do before a rate is chosen.
-const ASSUMED_PILOT: Duration = Duration::from_millis(2000);
 
 /// What an experiment will do, and how long that takes, about.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -79,8 +76,11 @@ impl Outlook {
             Verification::LeftOut => Vec::new(),
         };
         let is_pilot = |step: &&Step| step.copy == 0 && suite.workloads[step.workload].needs_rate();
-        let pilots = block.iter().filter(is_pilot).count();
-        let number = u32::try_from(pilots).unwrap_or(u32::MAX);
+        let pilots: Vec<Duration> = block
+            .iter()
+            .filter(is_pilot)
+            .map(|step| pilot::estimate(&suite.workloads[step.workload]))
+            .collect();
         Self {
             blocks: suite.blocks,
             warmup_blocks: suite.warmup_blocks,
@@ -88,11 +88,11 @@ impl Outlook {
             phases,
             runs: block.len() * blocks as usize,
             repeated: block.iter().filter(|step| step.copy > 0).count() * blocks as usize,
-            pilots,
+            pilots: pilots.len(),
             checks: checked.len(),
             block_time,
             checks_time: checked.into_iter().map(checks_time).sum(),
-            pilots_time: ASSUMED_PILOT.saturating_mul(number),
+            pilots_time: pilots.into_iter().fold(Duration::ZERO, Duration::saturating_add),
             runs_time: block_time.saturating_mul(blocks),
             goal,
         }
@@ -132,7 +132,8 @@ mod tests {
         assert_eq!((outlook.runs, outlook.repeated), (4 * 6, 4 * 2));
         assert_eq!((outlook.checks, outlook.pilots, outlook.variants), (2, 2, 2));
         assert!(outlook.runs_time > Duration::from_secs(24));
-        assert_eq!(outlook.time(), outlook.runs_time + ASSUMED_CHECKS * 2 + ASSUMED_PILOT * 2);
+        let pilots_time = pilot::estimate(&suite.workloads[1]) * 2;
+        assert_eq!(outlook.time(), outlook.runs_time + ASSUMED_CHECKS * 2 + pilots_time);
         let unchecked = Outlook::new(&subjects, &suite, Verification::LeftOut, Goal::default());
         assert_eq!((unchecked.checks, unchecked.checks_time), (0, Duration::ZERO));
     }

@@ -82,7 +82,7 @@ fn original(start: &Start) -> anyhow::Result<Arguments> {
         refusal(start, &[format!("{options}: {}", first.trim_start_matches("error: "))])
     })?;
     match parsed.verb {
-        Verb::Run(arguments) => Ok(arguments),
+        Verb::Run(arguments) => Ok(*arguments),
         _ => Err(usage(format!(
             "`{}` made this folder, and only `wirebench run` can be taken up again",
             argv::display(&start.command)
