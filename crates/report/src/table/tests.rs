@@ -6,7 +6,7 @@ use crate::made_up::{
 };
 use wirebench_schema::{
     journal::{
-        Counts, End, EndReason, Generator, GeneratorVersion, LeftOut, Outcome, Resumed, Run,
+        Cause, Counts, End, EndReason, Generator, GeneratorVersion, LeftOut, Outcome, Resumed, Run,
         ToolLatency, ToolReport, Unavailable, Verified, Weight,
     },
     scenario::Scenario,
@@ -123,7 +123,8 @@ fn failures_flags_and_refusals_are_notes_of_their_rows() {
         skipped: Vec::new(),
     });
     let go = "go/net".parse().unwrap();
-    journal.unavailable.push(Unavailable { variant: go, reason: "no compiler".into() });
+    let reason = "no compiler".into();
+    journal.unavailable.push(Unavailable { variant: go, reason, cause: Cause::Missing });
     let text = report(&journal, Style::Text);
     assert!(row(&text, "! c/epoll (baseline) [1]").ends_with(" 2"), "{text}");
     assert!(text.contains("[1] ! 2 errors: late"), "{text}");
@@ -269,6 +270,18 @@ fn what_an_entry_leaves_out_and_what_a_suite_names_in_vain_is_listed() {
     assert!(text.contains("  c/epoll: does not parse; has no timeouts"), "{text}");
     assert!(text.contains("  d/: there is no entry of this language here"), "{text}");
     assert!(text.contains("nothing was measured"), "{text}");
+}
+
+#[test]
+fn a_second_run_without_figures_leaves_an_assumed_floor() {
+    let mut journal = pair(1.0);
+    for run in journal.runs.iter_mut().filter(|run| run.copy == 1) {
+        run.outcome = failed("it ended");
+    }
+    let text = report(&journal, Style::Text);
+    let line = "A/A: c/epoll has no block with figures of both of its runs; a floor of 2.0 %";
+    assert!(text.contains(line), "{text}");
+    assert!(row(&text, "! c/epoll (A/A) [1]").contains(" - "), "{text}");
 }
 
 #[test]
