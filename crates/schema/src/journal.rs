@@ -22,7 +22,7 @@ mod reason;
 pub use generator::{Generator, GeneratorVersion, ToolLatency, ToolReport};
 pub use idle::IdleMeasurement;
 pub use read::{Journal, JournalError};
-pub use reason::{Reason, ReasonKind, Weight};
+pub use reason::{KindGuide, Reason, ReasonKind, Weight};
 
 /// The version of all records. It grows whenever a field changes its meaning or goes away.
 pub const JOURNAL_FORMAT: u32 = 2;
