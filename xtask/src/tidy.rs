@@ -1,6 +1,8 @@
 //! `cargo xtask tidy`: the rules that no compiler checks. Each has a name, and each complaint says
 //! what to do.
 
+mod guards;
+
 use anyhow::{Context, ensure};
 use std::{
     fs,
@@ -93,6 +95,7 @@ fn complaints(root: &Path) -> anyhow::Result<Vec<String>> {
     }
     let table = fs::read_to_string(root.join(ENTRIES)).context(ENTRIES)?;
     complaints.extend(entry_complaints(root, &table));
+    complaints.extend(guards::complaints(root));
     Ok(complaints)
 }
 

@@ -5,7 +5,7 @@
 //! [`Outcome::Failed`]; an entry that could not be built is an [`Unavailable`] record.
 
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use crate::{
     entry::{Class, Mechanism, Model, Sharing},
@@ -14,12 +14,14 @@ use crate::{
     suite::{Document, PublishedFigures, Scale, Workload},
 };
 
+mod course;
 mod generator;
 mod idle;
 mod read;
 mod reason;
 mod warm_up;
 
+pub use course::{End, EndReason, FixedRate, Goal, Resumed};
 pub use generator::{Generator, GeneratorVersion, ToolLatency, ToolReport};
 pub use idle::IdleMeasurement;
 pub use read::{Journal, JournalError};
@@ -105,43 +107,6 @@ pub struct Start {
 
 const fn one() -> u32 {
     1
-}
-
-/// When an experiment is over, beside its number of blocks.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub struct Goal {
-    /// Further blocks are made until every ratio's interval is this narrow: half of its width over
-    /// the ratio, such as 0.01.
-    pub precision: Option<f64>,
-    /// No block is begun that would end later than this after the first run began.
-    #[serde(default, with = "crate::units::optional_duration_text")]
-    pub budget: Option<Duration>,
-}
-
-/// The one rate at which the cost of all variants is measured in a workload.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct FixedRate {
-    /// The workload's name.
-    pub workload: String,
-    /// Requests per second, over all connections.
-    pub requests_per_second: u64,
-    /// Why this one, as a sentence.
-    pub reason: String,
-    /// What each variant reached in the pilot, in requests per second.
-    pub reached: Vec<(VariantId, f64)>,
-    /// Variants that cannot hold it, each with a sentence. They are not measured at it.
-    pub too_slow: Vec<(VariantId, String)>,
-}
-
-/// A run that was cut off goes on.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct Resumed {
-    /// When, as RFC 3339 in UTC.
-    pub at: String,
-    /// The arguments of the program that goes on.
-    pub command: Vec<String>,
-    /// What is not quite as it was, each as a sentence.
-    pub differences: Vec<String>,
 }
 
 /// What the document of a suite has done and found: what the runs can be held against.
@@ -388,27 +353,4 @@ impl std::fmt::Display for Bound {
             Self::Neither => "neither",
         })
     }
-}
-
-/// The tail of a journal.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct End {
-    /// When, as RFC 3339 in UTC.
-    pub ended: String,
-    /// How it ended.
-    pub reason: EndReason,
-}
-
-/// How a run of a suite ended.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EndReason {
-    /// All runs were made.
-    Complete,
-    /// A signal ended it.
-    Interrupted,
-    /// Every interval is as narrow as was asked for.
-    Precise,
-    /// The time was up.
-    Budget,
 }
