@@ -178,6 +178,17 @@ mod tests {
     }
 
     #[test]
+    fn rows_that_share_no_block_are_told_apart_by_one_between_them() {
+        let later = |row: BTreeMap<u32, f64>| row.into_iter().map(|(block, it)| (block + 6, it));
+        let both: BTreeMap<u32, f64> =
+            row(150.0, 1).into_iter().chain(later(row(150.0, 1))).collect();
+        let rows = [row(200.0, 5), both, later(row(100.0, 5)).collect()];
+        assert_eq!(ranks(&rows, Better::More), [(1, 1, 1), (2, 2, 2), (3, 3, 3)]);
+        let without = [rows[0].clone(), rows[2].clone()];
+        assert_eq!(ranks(&without, Better::More), [(1, 2, 1), (1, 2, 1)]);
+    }
+
+    #[test]
     fn what_follows_from_two_comparisons_counts_as_told() {
         let told = vec![vec![false, true, false], vec![false, false, true], vec![false; 3]];
         assert!(close(told)[0][2]);
