@@ -19,6 +19,7 @@ pub mod guard;
 pub mod journal;
 pub mod launch;
 pub mod measure;
+mod memory;
 mod neighbours;
 pub mod place;
 pub mod plan;

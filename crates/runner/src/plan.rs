@@ -120,8 +120,9 @@ pub fn baseline(subjects: &[Subject], suite: &Suite, workload: &Workload) -> Opt
     found.next()
 }
 
-/// The subjects that have the scenario of `workload`.
-fn able(subjects: &[Subject], workload: &Workload) -> Vec<usize> {
+/// The subjects that have the scenario of `workload`, by their indices.
+#[must_use]
+pub fn able(subjects: &[Subject], workload: &Workload) -> Vec<usize> {
     let able = |index: &usize| subjects[*index].variant.scenarios.contains(&workload.scenario);
     (0..subjects.len()).filter(able).collect()
 }

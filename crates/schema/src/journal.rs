@@ -18,11 +18,13 @@ mod generator;
 mod idle;
 mod read;
 mod reason;
+mod warm_up;
 
 pub use generator::{Generator, GeneratorVersion, ToolLatency, ToolReport};
 pub use idle::IdleMeasurement;
 pub use read::{Journal, JournalError};
 pub use reason::{Reason, ReasonKind, Weight};
+pub use warm_up::WarmUp;
 
 /// The version of all records. It grows whenever a field changes its meaning or goes away.
 pub const JOURNAL_FORMAT: u32 = 2;
@@ -288,6 +290,17 @@ pub enum Outcome {
     },
 }
 
+impl Outcome {
+    /// Whether anything was measured.
+    #[must_use]
+    pub const fn has_figures(&self) -> bool {
+        match self {
+            Self::Measured(_) | Self::Idle(_) => true,
+            Self::Failed { .. } => false,
+        }
+    }
+}
+
 /// The figures of a run.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Measurement {
@@ -306,19 +319,6 @@ pub struct Measurement {
     pub warm_up: Option<WarmUp>,
     /// What a reader must know before trusting the figures.
     pub reasons: Vec<Reason>,
-}
-
-/// The load before the measured one, which goes on until the rate is steady.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct WarmUp {
-    /// How long it was.
-    pub length_ns: u64,
-    /// Whether the rate became steady.
-    pub steady: bool,
-    /// Correct replies per second in each 100 ms.
-    pub requests_per_second: Vec<f64>,
-    /// The server's CPU time per request in each 100 ms, in nanoseconds, where it could be told.
-    pub cpu_ns_per_request: Vec<f64>,
 }
 
 /// What the server's process tree used between two samples, taken at the edges of the measured

@@ -6,7 +6,9 @@
 mod bad_input;
 mod fresh;
 mod load;
+mod phases;
 mod run;
+mod servers;
 mod stalled;
 mod suites;
 mod survive;

@@ -10,13 +10,14 @@ use std::{
 use wirebench_schema::{
     id::VariantId,
     journal::{
-        End, EndReason, Generator, GeneratorVersion, Goal, JOURNAL_FORMAT, Journal, Outcome,
+        End, EndReason, FixedRate, Generator, GeneratorVersion, Goal, JOURNAL_FORMAT, Journal,
         Record, Start, Verified,
     },
     scenario::Scenario,
+    suite::Workload,
 };
 
-use super::{Experiment, FALLBACK_BASELINE, Observer, Prepared, Progress, Verification};
+use super::{Experiment, FALLBACK_BASELINE, Observer, Prepared, Progress, Verification, rates};
 use crate::{
     environment, fingerprint, journal,
     journal::Writer,
@@ -51,7 +52,11 @@ impl Finished {
     #[must_use]
     pub fn all_well(&self) -> bool {
         self.journal.verified.iter().all(|verified| verified.failed.is_empty())
-            && self.journal.runs.iter().all(|run| !matches!(run.outcome, Outcome::Failed { .. }))
+            && self
+                .journal
+                .runs
+                .iter()
+                .all(|run| run.outcome.has_figures() || !rates::is_lasting(run, &self.journal.runs))
     }
 }
 
@@ -93,6 +98,7 @@ pub fn conduct(
         book.write(Record::Unavailable(unavailable.clone()))?;
     }
     let refused = verify_all(experiment, &subjects, &mut book, stop, observer)?;
+    settle_rates(experiment, &subjects, &refused, &mut book, stop, observer)?;
     measure_all(experiment, &subjects, &refused, &mut book, stop, observer)?;
     let interrupted = stop.load(Ordering::Relaxed);
     let reason = if interrupted { EndReason::Interrupted } else { EndReason::Complete };
@@ -235,6 +241,46 @@ fn summarise(variant: &VariantId, scenario: Scenario, checks: &[verify::Checked]
     verified
 }
 
+/// Tells the plan, and finds the rates of cost phases.
+fn settle_rates(
+    experiment: &Experiment,
+    subjects: &[Subject],
+    refused: &Refused,
+    book: &mut Book,
+    stop: &AtomicBool,
+    observer: &mut dyn Observer,
+) -> Result<(), ExperimentError> {
+    let Journal { rates: known, runs: earlier, .. } = book.journal.clone();
+    let allows = |variant: &VariantId, scenario| !refused.contains(&(variant.clone(), scenario));
+    let search = rates::Search { experiment, subjects, allows: &allows, known: &known };
+    let (pilots, time) = search.estimate();
+    let steps = steps(experiment, subjects, refused, &known);
+    let runs = pilots + steps.len();
+    let workload = |step: &Step| &experiment.suite.workloads[step.workload];
+    let estimate = time + steps.iter().map(|step| plan::estimate(workload(step))).sum();
+    observer.on(&Progress::Planned { runs, estimate });
+    search.settle(&earlier, stop, observer, &mut |record| book.write(record))?;
+    Ok(())
+}
+
+/// The runs of all blocks that may be made.
+fn steps(
+    experiment: &Experiment,
+    subjects: &[Subject],
+    refused: &Refused,
+    rates: &[FixedRate],
+) -> Vec<Step> {
+    let suite = &experiment.suite;
+    let mut steps = plan::steps(subjects, suite, experiment.bench.seed);
+    steps.retain(|step| {
+        let variant = &subjects[step.subject].variant.id;
+        let workload = &suite.workloads[step.workload];
+        !refused.contains(&(variant.clone(), workload.scenario))
+            && !rates::leaves_out(rates, workload, variant)
+    });
+    steps
+}
+
 fn measure_all(
     experiment: &Experiment,
     subjects: &[Subject],
@@ -244,17 +290,16 @@ fn measure_all(
     observer: &mut dyn Observer,
 ) -> Result<(), ExperimentError> {
     let suite = &experiment.suite;
-    let allowed = |step: &Step| {
-        let scenario = suite.workloads[step.workload].scenario;
-        !refused.contains(&(subjects[step.subject].variant.id.clone(), scenario))
-    };
-    let mut steps = plan::steps(subjects, suite, experiment.bench.seed);
-    steps.retain(allowed);
+    let rates = book.journal.rates.clone();
+    let workloads: Vec<Option<Workload>> =
+        suite.workloads.iter().map(|workload| rates::carried_out(workload, &rates)).collect();
+    let steps = steps(experiment, subjects, refused, &rates);
     let time = |step: &Step| plan::estimate(&suite.workloads[step.workload]);
     let mut left: Duration = steps.iter().map(time).sum();
-    observer.on(&Progress::Planned { runs: steps.len(), estimate: left });
     for step in &steps {
-        let (subject, workload) = (&subjects[step.subject], &suite.workloads[step.workload]);
+        let subject = &subjects[step.subject];
+        // Without a rate nobody has held anything, and the pilots say why.
+        let Some(workload) = &workloads[step.workload] else { continue };
         observer.on(&Progress::Running {
             variant: &subject.variant.id,
             workload: &workload.name,

@@ -5,11 +5,14 @@
 //! 1. [`prepare()`]: what is missing is found out, the rest is built, versions are read.
 //! 2. The journal begins. What could not be prepared is its first news.
 //! 3. Conformance: a subject that fails a scenario is not measured in it.
-//! 4. The blocks of runs.
-//! 5. The journal ends, also when a signal ended the run.
+//! 4. Pilots: the rates of cost phases that the suite leaves open.
+//! 5. The blocks of runs.
+//! 6. The journal ends, also when a signal ended the run.
 
 mod conduct;
+pub mod pilot;
 mod prepare;
+mod rates;
 
 pub use conduct::{ExperimentError, Finished, conduct};
 pub use prepare::{Prepared, prepare};

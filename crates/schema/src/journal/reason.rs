@@ -1,5 +1,5 @@
-//! What a reader must know of a run before trusting its figures: one reason at a time, each with its
-//! figure and a sentence.
+//! What a reader must know of a run before trusting its figures: one reason at a time, each with
+//! its figure and a sentence.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -79,6 +79,9 @@ pub enum ReasonKind {
     NoCost,
     /// Processes of the server began or ended in the window.
     ProcessesChanged,
+    /// Memory is the sum of the resident set sizes, because the proportional ones cannot be read:
+    /// pages that several processes share count in each.
+    ResidentMemory,
     /// The server did not end on SIGTERM.
     Forced,
     /// The server left processes behind. Figure: how many.

@@ -87,6 +87,13 @@ impl Workload {
                 _ => Ok(()),
             };
         }
+        if !self.steady_within.is_zero() && self.steady_within < SHORTEST_STEADY {
+            let given = crate::units::write_duration(self.steady_within);
+            return Err(format!(
+                "`steady_within = \"{given}\"` is too short to tell what is steady: write at least \
+                 \"1s\", or \"0s\" for none"
+            ));
+        }
         let anywhere = Target::new(self.scenario.protocol(), "127.0.0.1", 1, "/");
         self.load_config(anywhere, 1, 1).check()
     }
@@ -160,6 +167,10 @@ struct WireRule {
     requests: Option<u64>,
     count_per_connection: Option<u64>,
 }
+
+/// The shortest time in which a rate can be found steady: the values of 800 ms, and the moment in
+/// which connections find their pace.
+const SHORTEST_STEADY: Duration = Duration::from_secs(1);
 
 /// Silent connections in an idle phase, unless the suite says how many.
 const SILENT_CONNECTIONS: usize = 1000;
