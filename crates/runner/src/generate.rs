@@ -175,6 +175,12 @@ impl Generator {
         Ok(Self { child, events, stderr })
     }
 
+    /// The process that makes the load.
+    #[must_use]
+    pub fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
     /// The next event, or none within `timeout`. An error is a sentence on how the generator ended.
     pub fn next_event(&mut self, timeout: Duration) -> Result<Option<LoadEvent>, String> {
         match self.events.recv_timeout(timeout) {

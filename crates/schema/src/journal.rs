@@ -23,7 +23,7 @@ mod warm_up;
 pub use generator::{Generator, GeneratorVersion, ToolLatency, ToolReport};
 pub use idle::IdleMeasurement;
 pub use read::{Journal, JournalError};
-pub use reason::{Reason, ReasonKind, Weight};
+pub use reason::{KindGuide, Reason, ReasonKind, Weight};
 pub use warm_up::WarmUp;
 
 /// The version of all records. It grows whenever a field changes its meaning or goes away.
@@ -32,6 +32,7 @@ pub const JOURNAL_FORMAT: u32 = 2;
 /// One line of the journal.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "record", rename_all = "kebab-case")]
+#[allow(clippy::large_enum_variant, reason = "a journal has one head, and no list holds records")]
 pub enum Record {
     /// The first line: what is to be measured.
     Start(Start),
@@ -211,6 +212,20 @@ pub struct Unavailable {
     pub variant: VariantId,
     /// A sentence with the next step, if there is one.
     pub reason: String,
+    /// Whether it should have worked.
+    #[serde(default)]
+    pub cause: Cause,
+}
+
+/// Whether what cannot be measured should have worked.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// Something that it needs is not here. That is no fault.
+    #[default]
+    Missing,
+    /// All that it needs is here, and it could not be prepared all the same.
+    Broken,
 }
 
 /// The outcome of the conformance checks of one scenario.

@@ -5,8 +5,11 @@
 
 mod bad_input;
 mod fresh;
+mod goals;
 mod load;
 mod phases;
+mod report;
+mod resume;
 mod run;
 mod servers;
 mod stalled;

@@ -65,7 +65,7 @@ pub fn given(workload: &Workload) -> Option<FixedRate> {
     (workload.phase == Phase::Cost).then(|| FixedRate {
         workload: workload.name.clone(),
         requests_per_second: *rate,
-        reason: "given by the suite".to_owned(),
+        reason: "given by the suite or with --rate".to_owned(),
         reached: Vec::new(),
         too_slow: Vec::new(),
     })
@@ -311,7 +311,7 @@ mod tests {
         let rate = given(&parse(&format!("{suite}rate = 12345\n"))).unwrap();
         assert_eq!(
             (rate.requests_per_second, rate.reason.as_str()),
-            (12_345, "given by the suite")
+            (12_345, "given by the suite or with --rate")
         );
         let saturate = suite.replace("cost", "saturate");
         assert_eq!(given(&parse(&saturate)), None);

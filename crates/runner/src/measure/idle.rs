@@ -66,9 +66,7 @@ impl Bench {
         }
         let mut reasons = reasons(cell, &request, &seen);
         // There is no load that could be in the way of the server on a CPU of both.
-        let shared = [ReasonKind::NotPinned, ReasonKind::SharedCpu];
-        let of_sides = validity::side_reasons(&self.placement, &stopped);
-        reasons.extend(of_sides.into_iter().filter(|reason| !shared.contains(&reason.kind)));
+        reasons.extend(validity::end_reasons(&stopped));
         let grown_bytes = seen.silent.own_bytes as f64 - seen.rest.own_bytes as f64;
         Ok(Outcome::Idle(Box::new(IdleMeasurement {
             connections: cell.workload.connections as u64,

@@ -125,7 +125,7 @@ fn why(text: &str, line: usize, error: &serde_json::Error) -> JournalError {
 mod tests {
     use super::*;
     use crate::{
-        journal::{EndReason, GeneratorVersion, Goal, Placement},
+        journal::{Cause, EndReason, GeneratorVersion, Goal, Placement},
         suite::Scale,
     };
     use std::time::Duration;
@@ -167,6 +167,7 @@ mod tests {
         Record::Unavailable(Unavailable {
             variant: "go/net".parse().unwrap(),
             reason: "no go".into(),
+            cause: Cause::Missing,
         })
     }
 

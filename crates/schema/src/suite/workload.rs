@@ -78,6 +78,18 @@ impl Workload {
         Self { model, ..self.clone() }
     }
 
+    /// The same for another phase, with the phase behind its name. A cost phase of it needs a rate;
+    /// an idle one has the usual number of silent connections.
+    #[must_use]
+    pub fn in_phase(&self, phase: Phase) -> Self {
+        let connections = match phase {
+            Phase::Idle => SILENT_CONNECTIONS,
+            Phase::Saturate | Phase::Cost => self.connections,
+        };
+        let name = format!("{}-{phase}", self.name);
+        Self { name, phase, connections, model: LoadModel::Closed, ..self.clone() }
+    }
+
     /// The first reason why it cannot be carried out.
     pub fn check(&self) -> Result<(), String> {
         if self.phase == Phase::Idle {
@@ -303,10 +315,10 @@ impl WireWorkload {
             (None, _) if self.arrivals.is_some() => {
                 Err("`arrivals` needs a `rate`: write rate = 1000".to_owned())
             }
-            (None, true) => Ok(LoadModel::Closed),
             (None, false) => Ok(LoadModel::Think { delay: self.delay }),
             (Some(rate), true) if phase == Phase::Cost => Ok(rate_model(rate, arrivals)),
-            (Some(_), true) => Ok(LoadModel::Closed),
+            // The rate is for the phase `cost`, and without one a pilot finds it.
+            (None | Some(_), true) => Ok(LoadModel::Closed),
             (Some(_), false) => Err("write at most one of rate and delay".to_owned()),
         }
     }
