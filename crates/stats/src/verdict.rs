@@ -44,6 +44,15 @@ pub struct Change<'a> {
     pub new: &'a [f64],
 }
 
+impl Judgement {
+    /// The judgement of one row of a family whose p values were adjusted elsewhere, because each of
+    /// its rows has a floor of its own.
+    #[must_use]
+    pub fn of(estimate: Option<Estimate>, p_adjusted: Option<f64>, floor: &Floor) -> Self {
+        Self { estimate, p_adjusted, verdict: verdict_of(estimate, p_adjusted, floor) }
+    }
+}
+
 /// Judges all rows of one workload together: for each its ratios to the baseline, one per block.
 ///
 /// The rows come back in the order given.
@@ -78,7 +87,7 @@ fn judge_family<Row>(
         .into_iter()
         .map(|(estimate, p)| {
             let p_adjusted = p.and_then(|_| adjusted.next());
-            Judgement { estimate, p_adjusted, verdict: verdict_of(estimate, p_adjusted, floor) }
+            Judgement::of(estimate, p_adjusted, floor)
         })
         .collect()
 }
