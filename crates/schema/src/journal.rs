@@ -184,6 +184,9 @@ pub struct Described {
     pub skips: Vec<String>,
     /// Versions by name.
     pub versions: BTreeMap<String, String>,
+    /// A digest of what its command runs, 16 hexadecimal digits. The same program has the same.
+    #[serde(default)]
+    pub fingerprint: Option<String>,
 }
 
 /// Where the two sides run.

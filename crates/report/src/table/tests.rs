@@ -35,6 +35,7 @@ pub(crate) fn journal() -> Journal {
         sharing: None,
         skips: Vec::new(),
         versions: BTreeMap::new(),
+        fingerprint: None,
     };
     Journal::new(Start {
         format: JOURNAL_FORMAT,

@@ -18,7 +18,7 @@ use wirebench_schema::{
 
 use super::{Experiment, FALLBACK_BASELINE, Observer, Prepared, Progress, Verification};
 use crate::{
-    environment, journal,
+    environment, fingerprint, journal,
     journal::Writer,
     measure::Cell,
     plan::{self, Step},
@@ -84,7 +84,7 @@ pub fn conduct(
     }
     let folder = journal::new_run_folder(&experiment.project.results, &experiment.suite.name)?;
     let start = start(experiment, prepared);
-    write_environment(experiment, &folder)?;
+    write_environment(experiment, &folder, stop)?;
     let mut writer = Writer::create(&folder)?;
     writer.write(&Record::Start(start.clone()))?;
     let mut book = Book { writer, journal: Journal::new(start) };
@@ -100,8 +100,8 @@ pub fn conduct(
     Ok(Finished { folder, journal: book.journal })
 }
 
-fn write_environment(experiment: &Experiment, folder: &Path) -> io::Result<()> {
-    let environment = environment::gather(experiment.project.root.as_deref());
+fn write_environment(experiment: &Experiment, folder: &Path, stop: &AtomicBool) -> io::Result<()> {
+    let environment = environment::gather(experiment.project.root.as_deref(), stop);
     let path = folder.join("environment.json");
     let text = serde_json::to_vec_pretty(&environment)?;
     fs::write(&path, text).map_err(|error| journal::at(&path, &error))
@@ -124,7 +124,11 @@ fn nothing_to_measure(experiment: &Experiment, prepared: &Prepared) -> String {
 
 fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
     let variants = prepared.ready.iter();
-    let variants = variants.map(|(subject, versions)| subject.describe(versions.clone()));
+    let variants = variants.map(|(subject, versions)| {
+        let mut described = subject.describe(versions.clone());
+        described.fingerprint = fingerprint::fingerprint(subject);
+        described
+    });
     let names: Vec<&str> = experiment.suite.baselines.iter().map(String::as_str).collect();
     let tool = experiment.bench.tool.as_ref().map(|tool| tool.version.clone());
     let own = || GeneratorVersion {
