@@ -6,6 +6,7 @@
 
 pub mod analysis;
 pub mod commands;
+pub mod compare;
 pub mod distribution;
 pub mod hgrm;
 pub mod load_csv;
