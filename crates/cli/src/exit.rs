@@ -12,6 +12,8 @@ pub(crate) enum Exit {
     Failed,
     /// What was asked cannot be meant.
     Usage,
+    /// Two results are not of the same experiment.
+    NotComparable,
     /// A signal asked to end, and everything was ended in order.
     Interrupted(i32),
 }
@@ -22,6 +24,7 @@ impl From<Exit> for ExitCode {
             Exit::Fine => Self::SUCCESS,
             Exit::Failed => Self::FAILURE,
             Exit::Usage => Self::from(2),
+            Exit::NotComparable => Self::from(3),
             // The shells' convention: 128 and the number of the signal.
             Exit::Interrupted(signal) => Self::from(u8::try_from(128 + signal).unwrap_or(130)),
         }
