@@ -110,6 +110,8 @@ pub struct ConditionResult {
     pub condition: Condition,
     /// Cells that have its figure.
     pub looked_at: usize,
+    /// Of those, cells that do not meet it and have blocks enough to have met it.
+    pub passed: usize,
     /// Cells that meet it beyond the noise.
     pub failed: Vec<Hit>,
     /// Cells that are beyond its limit, but within the noise.
@@ -154,9 +156,13 @@ pub(super) fn judge(
         let here = |change: &&Change| condition.concerns(change);
         let concerned: Vec<&Change> = changes.iter().filter(here).collect();
         gate.warnings.extend(condition.warning(&concerned));
+        let passed = concerned
+            .iter()
+            .filter(|it| it.estimate.interval.is_some() && !condition.is_beyond(it.share()));
         let mut result = ConditionResult {
             condition: *condition,
             looked_at: concerned.len(),
+            passed: passed.count(),
             failed: Vec::new(),
             cannot_tell: Vec::new(),
         };
@@ -205,7 +211,7 @@ impl Condition {
         };
         Some(format!(
             "'{self}' {scope}: it takes {MIN_BLOCKS} blocks on each side to tell a change from \
-             noise, and there are as few as {shortest}: give `wirebench run --blocks 10`"
+             noise, and there are as few as {shortest} with figures: give `wirebench run --blocks 10`"
         ))
     }
 }

@@ -131,6 +131,7 @@ fn condition(it: &ConditionResult) -> Value {
     json!({
         "condition": it.condition.to_string(),
         "looked_at": it.looked_at,
+        "passed": it.passed,
         "failed": it.failed.iter().map(hit).collect::<Vec<_>>(),
         "cannot_tell": it.cannot_tell.iter().map(hit).collect::<Vec<_>>(),
     })

@@ -44,10 +44,11 @@ pub fn markdown(comparison: &Comparison) -> String {
 }
 
 fn gate_word(comparison: &Comparison) -> &'static str {
-    match comparison.gate.as_ref().map(super::Gate::is_passed) {
-        Some(true) => "; **passed**",
-        Some(false) => "; **FAILED**",
+    match &comparison.gate {
         None => "",
+        Some(gate) if !gate.is_passed() => "; **FAILED**",
+        Some(gate) if gate.warnings.is_empty() => "; **passed**",
+        Some(_) => "; **not failed, but it could not fail everywhere: see the warnings**",
     }
 }
 

@@ -154,9 +154,9 @@ pub(super) fn gate_lines(gate: &Gate) -> Vec<String> {
         for hit in &it.cannot_tell {
             lines.push(format!("cannot tell '{condition}': {}: {}", hit.cell, hit.why));
         }
-        if it.failed.is_empty() && it.looked_at > 0 {
-            let cells = if it.looked_at == 1 { "cell" } else { "cells" };
-            lines.push(format!("passed '{condition}' in {} {cells}", it.looked_at));
+        if it.passed > 0 {
+            let cells = if it.passed == 1 { "cell" } else { "cells" };
+            lines.push(format!("passed '{condition}' in {} {cells}", it.passed));
         }
     }
     let lost = gate.lost.iter();

@@ -171,6 +171,8 @@ fn fewer_than_six_blocks_tell_nothing_and_a_gate_that_cannot_fail_says_so() {
     let expected = "'throughput < -3%' can never fail here: it takes 6 blocks on each side";
     assert!(gate.warnings[0].starts_with(expected), "{gate:#?}");
     assert!(gate.conditions[0].cannot_tell[0].why.contains("5 of the 6 blocks"), "{gate:#?}");
+    assert_eq!((gate.conditions[0].looked_at, gate.conditions[0].passed), (2, 0));
+    assert!(markdown(&comparison).contains("it could not fail everywhere"));
     assert!(comparison.warnings.iter().any(|it| it.starts_with("old has 5 of the 6 blocks")));
 }
 
@@ -182,7 +184,8 @@ fn a_condition_on_a_figure_that_is_not_there_warns() {
     let gate = comparison.gate.unwrap();
     assert_eq!(gate.warnings.len(), 1, "{gate:#?}");
     assert!(gate.warnings[0].contains("no cell of both results has its figure"), "{gate:#?}");
-    assert_eq!((gate.conditions[0].looked_at, gate.conditions[1].looked_at), (0, 2));
+    let counts = |index: usize| (gate.conditions[index].looked_at, gate.conditions[index].passed);
+    assert_eq!((counts(0), counts(1)), ((0, 0), (2, 2)));
 }
 
 #[test]
