@@ -9,14 +9,16 @@ pub mod commands;
 pub mod compare;
 pub mod distribution;
 pub mod hgrm;
+pub mod json;
 pub mod load_csv;
 pub mod load_text;
 pub mod load_words;
 #[cfg(test)]
 mod made_up;
 mod notes;
+mod order;
 mod published;
-pub mod summary;
+mod remarks;
 pub mod table;
 pub mod table_units;
 pub mod wrk_units;

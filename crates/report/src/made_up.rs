@@ -21,6 +21,18 @@ connections = 64
 duration = "1s"
 "#;
 
+/// A suite of a cost phase and an idle one, six blocks each.
+pub(crate) const COST: &str = r#"
+description = "An example."
+blocks = 6
+[[workload]]
+name = "hello"
+scenario = "hello"
+phases = ["cost", "idle"]
+connections = 64
+duration = "1s"
+"#;
+
 /// The noise of six blocks: the same for all rows with the same turn, and about 0.3 %.
 pub(crate) const NOISE: [f64; 6] = [0.997, 1.002, 1.004, 0.999, 1.003, 0.996];
 
@@ -126,6 +138,21 @@ pub(crate) fn measured(rate: f64, errors: u64, flags: &[&str]) -> Outcome {
     }))
 }
 
+/// A run at `value` requests a second.
+pub(crate) fn rate(value: f64) -> Outcome {
+    measured(value, 0, &[])
+}
+
+/// Six blocks of the baseline twice and of `go/net`, whose ratios to it are about `ratio`.
+pub(crate) fn pair(ratio: f64) -> Journal {
+    let mut journal = journal();
+    journal.start.blocks = 6;
+    add(&mut journal, "hello", ("c/epoll", 0), noisy(100e3, 1), rate);
+    add(&mut journal, "hello", ("c/epoll", 1), noisy(100e3, 5), rate);
+    add(&mut journal, "hello", ("go/net", 0), noisy(100e3 * ratio, 5), rate);
+    journal
+}
+
 /// A reason.
 pub(crate) fn reason(weight: Weight, text: &str) -> Reason {
     ReasonKind::Errors.reason(weight, None, text)
@@ -213,7 +240,9 @@ pub(crate) fn noisy(middle: f64, turn: usize) -> [f64; 6] {
 
 /// The line of a table that begins with `name`.
 pub(crate) fn row<'a>(text: &'a str, name: &str) -> &'a str {
-    let cell = |line: &str| line.contains(&format!(" {name} "));
-    let line = text.lines().find(|line| cell(&format!(" {line} ")));
-    line.unwrap_or_else(|| panic!("no row {name} in\n{text}"))
+    // A name is followed by the padding of its cell; of a cell that is as wide as its column, by the
+    // next one.
+    let line = text.lines().find(|line| format!(" {line} ").contains(&format!(" {name}  ")));
+    let wide = || text.lines().find(|line| line.contains(&format!(" {name} | ")));
+    line.or_else(wide).unwrap_or_else(|| panic!("no row {name} in\n{text}"))
 }

@@ -13,7 +13,7 @@ use wirebench_runner::journal;
 use wirebench_schema::{environment::Environment, journal::Journal};
 
 use crate::{
-    exit::{Exit, usage},
+    exit::{Exit, incomparable, usage},
     out,
 };
 
@@ -74,13 +74,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         differences: if arguments.force { Differences::Force } else { Differences::Refuse },
         conditions: arguments.fail_if.clone(),
     };
-    let comparison = match compare(&old.side(), &new.side(), &wishes) {
-        Ok(comparison) => comparison,
-        Err(reason) => {
-            out::error(&refusal(&reason, &old.name, &new.name));
-            return Ok(Exit::NotComparable);
-        }
-    };
+    let comparison = compare(&old.side(), &new.side(), &wishes)
+        .map_err(|reason| incomparable(refusal(&reason, &old.name, &new.name)))?;
     out::result(&match (arguments.markdown, arguments.json) {
         (true, _) => markdown(&comparison),
         (_, true) => json(&comparison),

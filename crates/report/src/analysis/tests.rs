@@ -2,26 +2,13 @@
 
 use super::*;
 use crate::made_up::{
-    add, cost, failed, journal, journal_of, limited, measured, noisy, reason, run, silence,
+    COST, add, cost, failed, journal, journal_of, limited, noisy, pair, rate, reason, run, silence,
 };
 use wirebench_schema::{
     journal::{Counts, FixedRate, Journal, Outcome, Run, Weight},
     suite::Phase,
 };
 use wirebench_stats::FloorBasis;
-
-fn rate(value: f64) -> Outcome {
-    measured(value, 0, &[])
-}
-
-/// The baseline twice and `go/net`, whose ratios to it are about `ratio`.
-fn pair(ratio: f64) -> Journal {
-    let mut journal = journal();
-    add(&mut journal, "hello", ("c/epoll", 0), noisy(100e3, 1), rate);
-    add(&mut journal, "hello", ("c/epoll", 1), noisy(100e3, 5), rate);
-    add(&mut journal, "hello", ("go/net", 0), noisy(100e3 * ratio, 5), rate);
-    journal
-}
 
 /// What is known of a row by the primary metric of its workload.
 fn compared(journal: &Journal, name: &str) -> Compared {
@@ -180,17 +167,6 @@ fn warm_up_blocks_and_pilots_never_count() {
     journal.runs.retain(|run| run.counts == Counts::Pilot);
     assert!(rows(&journal)[0].rows.is_empty());
 }
-
-const COST: &str = r#"
-description = "An example."
-blocks = 6
-[[workload]]
-name = "hello"
-scenario = "hello"
-phases = ["cost", "idle"]
-connections = 64
-duration = "1s"
-"#;
 
 #[test]
 fn cost_is_compared_by_cpu_time_at_the_rate_that_was_found() {

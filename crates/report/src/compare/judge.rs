@@ -1,12 +1,13 @@
-//! What changed in each cell, and what may be claimed of it. All changes that are looked at are one
-//! family: the more there are, the more of them look like changes by chance.
+//! What changed in each cell, and what may be claimed of it. The more changes are looked at, the more
+//! of them look like changes by chance; so the p values are adjusted for all of them, and at most one
+//! comparison in twenty claims a change where there is none.
 //!
 //! Not here: which cells there are, and whether the results may be compared at all.
 
 use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::{id::VariantId, suite::Phase};
 use wirebench_stats::{
-    Estimate, Floor, Judgement, MIN_BLOCKS, change_estimate, holm, median, range, welch_p,
+    Change as Sides, Floor, Judgement, SIGNIFICANCE, Verdict, judge_changes, median, range,
 };
 
 use super::{
@@ -26,23 +27,28 @@ pub(super) struct Judged {
     pub(super) warnings: Vec<String>,
 }
 
-/// A change that is not judged yet.
+/// The values of a cell in both results, which are not judged yet.
 struct Open<'a> {
     pair: &'a Pair<'a>,
+    old: Vec<f64>,
+    new: Vec<f64>,
+}
+
+/// Changes of one figure in one workload, which share their noise and their floor.
+struct Family<'a> {
     metric: Metric,
     relative_to: Option<VariantId>,
-    estimate: Estimate,
-    p: Option<f64>,
     floor: Floor,
+    open: Vec<Open<'a>>,
 }
 
 /// Judges all cells.
 pub(super) fn judge(old: &Side<'_>, new: &Side<'_>, pairs: &[Pair<'_>], wishes: &Wishes) -> Judged {
     let floors = Floors::of(old, new);
     let mut judged = Judged::default();
-    let mut open = Vec::new();
+    let mut families = Vec::new();
     let mut without: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-    for (workload, metric, cells) in families(pairs, wishes) {
+    for (workload, metric, pairs_here) in figures(pairs, wishes) {
         let baseline = Baseline::find((old, new), pairs, workload, metric);
         match &baseline {
             Ok(baseline) => judged.add_yardstick(baseline),
@@ -52,17 +58,30 @@ pub(super) fn judge(old: &Side<'_>, new: &Side<'_>, pairs: &[Pair<'_>], wishes: 
             Err(_) => {}
         }
         let baseline = baseline.as_ref().ok();
-        for pair in cells {
-            let relative = baseline.filter(|_| wishes.basis == Basis::Relative);
+        let relative = baseline.filter(|_| wishes.basis == Basis::Relative);
+        let family = |basis, relative_to| Family {
+            metric,
+            relative_to,
+            floor: floors.floor(workload, metric, basis, baseline),
+            open: Vec::new(),
+        };
+        let its_name = relative.map(|it| it.pair.cell.variant.clone());
+        let mut of_ratios = family(Basis::Relative, its_name);
+        let mut of_figures = family(Basis::Absolute, None);
+        for pair in pairs_here {
             if relative.is_some_and(|baseline| baseline.is(pair)) {
                 continue;
             }
-            let floor = |basis| floors.floor(workload, metric, basis, baseline);
-            match Open::of(pair, metric, relative, floor) {
-                Some(change) => open.push(change),
-                None => judged.warnings.extend(no_value(pair, metric)),
+            // Who never ran in one block with the baseline has no ratios.
+            if let Some(open) = relative.and_then(|it| Open::of_ratios(pair, metric, it)) {
+                of_ratios.open.push(open);
+            } else if let Some(open) = Open::of_figures(pair, metric) {
+                of_figures.open.push(open);
+            } else {
+                judged.warnings.extend(no_value(pair, metric));
             }
         }
+        families.extend([of_ratios, of_figures].into_iter().filter(|it| !it.open.is_empty()));
     }
     judged.warnings.extend(without.into_iter().map(|(reason, workloads)| {
         let workloads = workloads.into_iter().collect::<Vec<_>>().join(", ");
@@ -71,22 +90,22 @@ pub(super) fn judge(old: &Side<'_>, new: &Side<'_>, pairs: &[Pair<'_>], wishes: 
              {reason}"
         )
     }));
-    judged.changes = settle(open, |variant| same_program(old, new, variant));
+    judged.changes = settle(&families, |variant| same_program(old, new, variant));
     judged
 }
 
-/// The cells of each workload that have a figure which is looked at.
-fn families<'a>(
+/// The figures of each workload that are looked at, and the cells that may have them.
+fn figures<'a>(
     pairs: &'a [Pair<'a>],
     wishes: &Wishes,
 ) -> Vec<(&'a str, Metric, Vec<&'a Pair<'a>>)> {
-    let mut families: BTreeMap<(&str, Metric), Vec<&Pair<'_>>> = BTreeMap::new();
+    let mut figures: BTreeMap<(&str, Metric), Vec<&Pair<'_>>> = BTreeMap::new();
     for pair in pairs {
         for metric in metrics(pair.cell.phase, wishes) {
-            families.entry((&pair.cell.workload, metric)).or_default().push(pair);
+            figures.entry((&pair.cell.workload, metric)).or_default().push(pair);
         }
     }
-    families.into_iter().map(|((workload, metric), pairs)| (workload, metric, pairs)).collect()
+    figures.into_iter().map(|((workload, metric), pairs)| (workload, metric, pairs)).collect()
 }
 
 /// What is looked at in a phase.
@@ -115,60 +134,84 @@ fn no_value(pair: &Pair<'_>, metric: Metric) -> Option<String> {
 }
 
 impl<'a> Open<'a> {
-    fn of(
-        pair: &'a Pair<'a>,
-        metric: Metric,
-        baseline: Option<&Baseline<'_>>,
-        floor: impl Fn(Basis) -> Floor,
-    ) -> Option<Self> {
+    /// Ratios to the baseline in the same block.
+    fn of_ratios(pair: &'a Pair<'a>, metric: Metric, baseline: &Baseline<'_>) -> Option<Self> {
+        let (old, new) =
+            baseline.ratios(&pair.old.row.values(metric), &pair.new.row.values(metric));
+        Self::with(pair, old, new)
+    }
+
+    /// Figures as they are.
+    fn of_figures(pair: &'a Pair<'a>, metric: Metric) -> Option<Self> {
         let (old, new) = (pair.old.row.values(metric), pair.new.row.values(metric));
-        let open = |(old, new): (Vec<f64>, Vec<f64>), relative_to: Option<VariantId>| {
-            let estimate = change_estimate(&old, &new)?;
-            let enough = estimate.samples >= MIN_BLOCKS;
-            let p = if enough { welch_p(&old, &new) } else { None };
-            let basis = if relative_to.is_some() { Basis::Relative } else { Basis::Absolute };
-            Some(Self { pair, metric, relative_to, estimate, p, floor: floor(basis) })
-        };
-        let relative = baseline.and_then(|baseline| {
-            open(baseline.ratios(&old, &new), Some(baseline.pair.cell.variant.clone()))
-        });
-        relative.or_else(|| open((plain(&old), plain(&new)), None))
+        Self::with(pair, plain(&old), plain(&new))
+    }
+
+    /// None without a value above 0 on a side.
+    fn with(pair: &'a Pair<'a>, old: Vec<f64>, new: Vec<f64>) -> Option<Self> {
+        let is_usable = |values: &[f64]| values.iter().any(|value| *value > 0.0);
+        (is_usable(&old) && is_usable(&new)).then_some(Self { pair, old, new })
     }
 }
 
-/// Adjusts the p values of all changes, claims what may be claimed, and brings them in order.
-fn settle(open: Vec<Open<'_>>, same_program: impl Fn(&VariantId) -> Option<bool>) -> Vec<Change> {
-    let tested: Vec<f64> = open.iter().filter_map(|it| it.p).collect();
-    let mut adjusted = holm(&tested).into_iter();
-    let mut changes: Vec<Change> = open
-        .into_iter()
-        .filter_map(|it| {
-            let p_adjusted = it.p.and_then(|_| adjusted.next());
-            let judgement = Judgement::of(Some(it.estimate), p_adjusted, &it.floor);
-            // The newer result takes the place of the row, the older one that of its baseline. A
-            // baseline that both have in common bounds both alike, and so does not bound the
-            // change.
-            let Pair { cell, old, new } = it.pair;
-            let reads = Reads::of(it.metric, new.row.limited(), old.row.limited());
-            Some(Change {
-                cell: cell.clone(),
-                metric: it.metric,
-                old: Figure::of(old, it.metric)?,
-                new: Figure::of(new, it.metric)?,
-                relative_to: it.relative_to,
-                estimate: it.estimate,
-                p_adjusted,
-                floor: it.floor,
-                reads,
-                claim: Claim::of(&judgement, reads, &it.floor),
-                same_program: same_program(&cell.variant),
-            })
-        })
-        .collect();
+/// Judges all families, and brings their changes in order.
+fn settle(
+    families: &[Family<'_>],
+    same_program: impl Fn(&VariantId) -> Option<bool>,
+) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for family in families {
+        let sides = family.open.iter().map(|open| Sides { old: &open.old, new: &open.new });
+        let rows: Vec<Sides<'_>> = sides.collect();
+        for (open, judgement) in family.open.iter().zip(judge_changes(&rows, &family.floor)) {
+            let judgement = among(families.len(), judgement);
+            let same_program = same_program(&open.pair.cell.variant);
+            changes.extend(family.change(open, &judgement, same_program));
+        }
+    }
     changes.sort_by(|one, other| {
         place(one).cmp(&place(other)).then(size(other).total_cmp(&size(one)))
     });
     changes
+}
+
+/// What remains of a judgement that was made within one of so many families: the chance that any of
+/// them errs is at most the sum of all (Bonferroni).
+fn among(families: usize, judgement: Judgement) -> Judgement {
+    let p_adjusted = judgement.p_adjusted.map(|p| (p * families as f64).min(1.0));
+    let is_significant = p_adjusted.is_some_and(|p| p <= SIGNIFICANCE);
+    let verdict = match judgement.verdict {
+        Verdict::Higher | Verdict::Lower if !is_significant => Verdict::CannotTell,
+        verdict => verdict,
+    };
+    Judgement { p_adjusted, verdict, ..judgement }
+}
+
+impl Family<'_> {
+    fn change(
+        &self,
+        open: &Open<'_>,
+        judgement: &Judgement,
+        same_program: Option<bool>,
+    ) -> Option<Change> {
+        let Pair { cell, old, new } = open.pair;
+        // The newer result takes the place of the row, the older one that of its baseline. A
+        // baseline that both have in common bounds both alike, and so does not bound the change.
+        let reads = Reads::of(self.metric, new.row.limited(), old.row.limited());
+        Some(Change {
+            cell: cell.clone(),
+            metric: self.metric,
+            old: Figure::of(old, self.metric)?,
+            new: Figure::of(new, self.metric)?,
+            relative_to: self.relative_to.clone(),
+            estimate: judgement.estimate?,
+            p_adjusted: judgement.p_adjusted,
+            floor: self.floor,
+            reads,
+            claim: Claim::of(judgement, reads, &self.floor),
+            same_program,
+        })
+    }
 }
 
 /// What counts comes first, what is the same last.
