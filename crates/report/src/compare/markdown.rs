@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use super::{
     Comparison,
-    text::{Rows, gate_lines, heading, lists, rows, table},
+    text::{READING_AID, Rows, gate_lines, heading, lists, rows, table},
     words,
 };
 use crate::table::Style;
@@ -38,6 +38,10 @@ pub fn markdown(comparison: &Comparison) -> String {
         for item in items {
             let _ = writeln!(text, "- {}", escape(&item));
         }
+    }
+    let _ = writeln!(text, "\nhow to read this:\n");
+    for line in READING_AID {
+        let _ = writeln!(text, "- {}", escape(line));
     }
     let _ = writeln!(text, "\n</details>");
     text

@@ -21,11 +21,11 @@ pub enum Rows {
     All,
 }
 
-/// What only the text says about itself.
-const READING_AID: [&str; 4] = [
+/// What the columns mean.
+pub(super) const READING_AID: [&str; 4] = [
     "old, new: medians over the blocks; change: new over old with its interval of 95 % confidence",
-    "a change counts when its interval excludes 0, p <= 0.05 among all that was compared, and it is \
-     beyond the noise floor of both results",
+    "a change counts when its interval excludes 0, it is significant among all that was compared \
+     (p <= 0.05), and it is beyond the noise floor of both results",
     "!: a run failed or is not what it claims to be; the note says why",
     "<= (>=, ~): the load generator was at its limit in the older (the newer, both) result's runs",
 ];

@@ -2,6 +2,7 @@
 //!
 //! Not here: tables.
 
+use std::collections::BTreeSet;
 use wirebench_stats::{Estimate, Floor};
 
 use super::{Change, Comparison, Movement, Yardstick};
@@ -81,39 +82,45 @@ pub(super) fn summary(comparison: &Comparison) -> String {
     format!("{all} {figures} compared: {moved}{rest}")
 }
 
-/// What the baselines did by themselves, or none where nothing is relative.
+/// Of what the changes are changes, and what is noise.
 pub(super) fn basis(comparison: &Comparison) -> String {
     let relative = comparison.changes.iter().filter_map(|it| it.relative_to.as_ref());
-    let mut baselines: Vec<String> = relative.map(ToString::to_string).collect();
-    baselines.sort();
-    baselines.dedup();
-    if baselines.is_empty() {
-        let mut text = "changes are those of the figures themselves: what the machine did between \
-                        the two is in them"
-            .to_owned();
-        if let Some(drift) = drift(&comparison.yardsticks) {
-            text += &format!(
-                "; the baseline, the same program in both, changed by {drift}, which \
-                              counts as noise"
-            );
-        }
-        return text;
-    }
-    let drift = drift(&comparison.yardsticks).unwrap_or_default();
-    format!(
-        "changes are those of the ratio to {} in the same block, which is the same program in both; \
-         its own figures changed by {drift}",
-        baselines.join(", ")
-    )
+    let baselines: BTreeSet<String> = relative.map(ToString::to_string).collect();
+    let drift = drift(&comparison.yardsticks);
+    let basis = if baselines.is_empty() {
+        let own = drift.map_or_else(String::new, |drift| {
+            format!(
+                "; the baseline, the same program in both, changed by {drift}, which counts as noise"
+            )
+        });
+        format!(
+            "changes are those of the figures themselves: what the machine did between the two is \
+             in them{own}"
+        )
+    } else {
+        let baselines = baselines.into_iter().collect::<Vec<_>>().join(", ");
+        let drift = drift.unwrap_or_default();
+        format!(
+            "changes are those of the ratio to {baselines} in the same block, which is the same \
+             program in both; its own figures changed by {drift}"
+        )
+    };
+    let floors = comparison.changes.iter().map(|it| it.floor.relative);
+    let share = |relative: f64| format!("{:.1} %", relative * 100.0);
+    let floors = spread(floors, share).unwrap_or_default();
+    format!("{basis}; noise floor {floors}")
 }
 
 /// From the least to the most that baselines changed by themselves.
 fn drift(yardsticks: &[Yardstick]) -> Option<String> {
-    let ratios = yardsticks.iter().map(|it| it.estimate.value);
-    let least = ratios.clone().min_by(f64::total_cmp)?;
-    let most = ratios.max_by(f64::total_cmp)?;
-    let (low, high) = (percent(least), percent(most));
-    Some(if low == high { low } else { format!("{low} to {high}") })
+    spread(yardsticks.iter().map(|it| it.estimate.value), percent)
+}
+
+/// From the least to the most, or the one that they are.
+fn spread(values: impl Iterator<Item = f64> + Clone, show: fn(f64) -> String) -> Option<String> {
+    let least = show(values.clone().min_by(f64::total_cmp)?);
+    let most = show(values.max_by(f64::total_cmp)?);
+    Some(if least == most { least } else { format!("{least} to {most}") })
 }
 
 #[cfg(test)]
