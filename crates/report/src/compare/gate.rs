@@ -156,6 +156,7 @@ pub(super) fn judge(
         let here = |change: &&Change| condition.concerns(change);
         let concerned: Vec<&Change> = changes.iter().filter(here).collect();
         gate.warnings.extend(condition.warning(&concerned));
+        gate.warnings.extend(condition.beyond_floor(&concerned));
         let passed = concerned
             .iter()
             .filter(|it| it.estimate.interval.is_some() && !condition.is_beyond(it.share()));
@@ -212,6 +213,23 @@ impl Condition {
         Some(format!(
             "'{self}' {scope}: it takes {MIN_BLOCKS} blocks on each side to tell a change from \
              noise, and there are as few as {shortest} with figures: give `wirebench run --blocks 10`"
+        ))
+    }
+
+    /// That changes beyond it must be larger still to count, where the noise is larger than it. A
+    /// limit of nothing asks for any change that counts.
+    fn beyond_floor(&self, concerned: &[&Change]) -> Option<String> {
+        let asked = (1.0 + self.share).ln().abs();
+        let higher = |change: &&&Change| asked > 0.0 && change.floor.relative.ln_1p() > asked;
+        let hidden: Vec<&&Change> = concerned.iter().filter(higher).collect();
+        let floors = hidden.iter().map(|it| it.floor);
+        let largest = floors.max_by(|a, b| a.relative.total_cmp(&b.relative))?;
+        Some(format!(
+            "'{self}' asks for less than the noise floor of {} of {} cells, which is up to {}: what is \
+             smaller than that fails nothing",
+            hidden.len(),
+            concerned.len(),
+            words::floor(&largest)
         ))
     }
 }

@@ -288,10 +288,16 @@ fn the_floor_is_the_larger_one_of_both_results() {
         })
     };
     for (old, new) in [(1.08, 1.0), (1.0, 1.08)] {
-        let comparison = compared(&apart(1, old), &apart(2, new), &Wishes::default());
+        let wishes = conditions(&["throughput < -3%"]);
+        let comparison = compared(&apart(1, old), &apart(2, new), &wishes);
         let change = go(&comparison, "hello", Metric::Throughput);
         assert!(change.floor.relative > 0.07 && change.movement().is_none(), "{change:#?}");
+        let gate = comparison.gate.unwrap();
+        let expected = "'throughput < -3%' asks for less than the noise floor of 2 of 2 cells";
+        assert!(gate.warnings[0].starts_with(expected), "{gate:#?}");
+        assert!(gate.conditions[0].cannot_tell[0].why.contains("within the noise floor of"));
     }
-    let quiet = compared(&apart(1, 1.0), &apart(2, 1.0), &Wishes::default());
+    let quiet = compared(&apart(1, 1.0), &apart(2, 1.0), &conditions(&["throughput < -3%"]));
     assert!(go(&quiet, "hello", Metric::Throughput).movement().is_some());
+    assert!(quiet.gate.unwrap().warnings.is_empty());
 }
