@@ -7,6 +7,7 @@ mod bad_input;
 mod compare;
 mod fresh;
 mod load;
+mod report;
 mod run;
 mod stalled;
 mod suites;

@@ -32,7 +32,9 @@ fn a_run_prints_its_table_and_keeps_everything_in_its_folder() {
     }
     let folder = world.results();
     assert!(outcome.stdout.ends_with(&format!("results: {}\n", folder.display())));
-    for file in ["runs.jsonl", "environment.json", "commands.txt", "report.md", "report.txt"] {
+    for file in
+        ["runs.jsonl", "environment.json", "commands.txt", "report.md", "report.txt", "report.json"]
+    {
         assert!(folder.join(file).is_file(), "{file}");
     }
     let journal = world.journal();
