@@ -43,6 +43,7 @@ fn start() -> Start {
         sharing: None,
         skips: Vec::new(),
         versions: std::collections::BTreeMap::new(),
+        fingerprint: None,
     };
     let suite = Suite::parse("example", SUITE).unwrap();
     Start {
