@@ -1,0 +1,79 @@
+//! Strange runs: flagged, never dropped.
+//!
+//! Not here: anything that leaves a value out. What estimates do about strange runs is in
+//! `location`, whose median of averages is not moved far by a few.
+
+use crate::summary::median;
+
+/// Beyond this modified z score a value is an outlier (Iglewicz & Hoaglin 1993).
+pub const MODIFIED_Z_LIMIT: f64 = 3.5;
+/// The median absolute deviation of normal noise, in standard deviations.
+const MEDIAN_DEVIATION: f64 = 0.674_489_750_196_082;
+/// The mean absolute deviation of normal noise, in standard deviations: sqrt(2 / pi).
+const MEAN_DEVIATION: f64 = 0.797_884_560_802_865;
+
+/// How far each value lies from the median, in standard deviations that are estimated by the median
+/// absolute deviation, which the outliers themselves do not widen (Iglewicz & Hoaglin 1993).
+///
+/// Where more than half of the values are equal, that deviation is 0 and the mean absolute deviation
+/// takes its place. Where all are equal, every score is 0. Values that are not finite score infinity.
+#[must_use]
+pub fn modified_z_scores(values: &[f64]) -> Vec<f64> {
+    let finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+    let Some(middle) = median(&finite) else { return vec![f64::INFINITY; values.len()] };
+    let distances: Vec<f64> = finite.iter().map(|value| (value - middle).abs()).collect();
+    let by_median = median(&distances).unwrap_or(0.0) / MEDIAN_DEVIATION;
+    let by_mean = distances.iter().sum::<f64>() / distances.len() as f64 / MEAN_DEVIATION;
+    let deviation = if by_median > 0.0 { by_median } else { by_mean };
+    let score = |value: &f64| {
+        if !value.is_finite() {
+            f64::INFINITY
+        } else if deviation > 0.0 {
+            (value - middle) / deviation
+        } else {
+            0.0
+        }
+    };
+    values.iter().map(score).collect()
+}
+
+/// The places of the values whose modified z score is beyond [`MODIFIED_Z_LIMIT`].
+#[must_use]
+pub fn outliers(values: &[f64]) -> Vec<usize> {
+    let scores = modified_z_scores(values);
+    (0..values.len()).filter(|place| scores[*place].abs() > MODIFIED_Z_LIMIT).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_far_from_the_others_is_flagged_on_either_side() {
+        let values = [10.0, 10.1, 9.9, 10.2, 9.8, 14.0, 6.0];
+        assert_eq!(outliers(&values), [5, 6]);
+        assert!(outliers(&[10.0, 10.1, 9.9, 10.2, 9.8]).is_empty());
+    }
+
+    #[test]
+    fn the_score_is_the_published_one() {
+        // Median 3, median absolute deviation 1: the score of 10 is 0.6745 * 7.
+        let scores = modified_z_scores(&[1.0, 2.0, 3.0, 4.0, 10.0]);
+        assert!((scores[4] - 0.6745 * 7.0).abs() < 1e-3, "{scores:?}");
+    }
+
+    #[test]
+    fn where_most_values_are_equal_the_mean_deviation_decides() {
+        let mut values = vec![5.0; 9];
+        assert!(outliers(&values).is_empty());
+        values.push(6.0);
+        assert_eq!(outliers(&values), [9]);
+        assert!(outliers(&[]).is_empty());
+    }
+
+    #[test]
+    fn what_is_no_number_is_strange() {
+        assert_eq!(outliers(&[1.0, f64::NAN, 1.1, 0.9]), [1]);
+        assert_eq!(outliers(&[f64::NAN]), [0]);
+    }
+}

@@ -1,0 +1,182 @@
+//! Ranks of rows among each other, as ranges where they cannot be told apart.
+//!
+//! "Cannot be told apart" is not transitive: the first may be equal to the second within the noise
+//! and the second to the third, while the first is plainly better than the third. So a row has no
+//! single rank but a range: its first rank is one more than the number of rows that are told to be
+//! better, and its last leaves room for those that are told to be worse. Rows that cannot be told
+//! apart always share a rank. Who wants to draw lines between rows takes the group: a new one begins
+//! only where every row above is told from every row below, so that no line divides what cannot be
+//! told apart; rows of one group may still differ.
+//!
+//! Being better *is* transitive, so what follows from two comparisons counts as told too.
+//!
+//! Not here: how well rows do beside a baseline; that is in `verdict`.
+
+use crate::MIN_BLOCKS;
+use crate::floor::Floor;
+use crate::location::hodges_lehmann;
+use crate::summary::{logarithms, ratios_by_block};
+use crate::verdict::{Verdict, judge};
+use std::collections::BTreeMap;
+
+/// Which direction is the better one.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Better {
+    /// As with requests per second.
+    More,
+    /// As with time per request.
+    Less,
+}
+
+/// The ranks that a row may have. The best rank is 1.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Rank {
+    /// The best rank that the row may have.
+    pub first: usize,
+    /// The worst rank that the row may have.
+    pub last: usize,
+    /// Which group of rows it belongs to, counted from 1.
+    pub group: usize,
+}
+
+/// The ranks of all rows among each other, in the order given; each row has its values by block.
+///
+/// All pairs of rows are compared within the blocks that both have, and are judged as one family:
+/// with equal rows, anything but a single group comes out in at most one of twenty experiments.
+/// Rows with fewer than [`MIN_BLOCKS`] positive values have no rank.
+#[must_use]
+pub fn rank_rows(rows: &[BTreeMap<u32, f64>], better: Better, floor: &Floor) -> Vec<Option<Rank>> {
+    let order = order_of(rows, better);
+    let told = close(told_apart(rows, &order, better, floor));
+    let count = order.len();
+    let mut ranks = vec![None; rows.len()];
+    let mut group = 0;
+    for place in 0..count {
+        if (0..place).all(|above| (place..count).all(|below| told[above][below])) {
+            group += 1;
+        }
+        let ahead = (0..place).filter(|other| told[*other][place]).count();
+        let behind = (place + 1..count).filter(|other| told[place][*other]).count();
+        ranks[order[place]] = Some(Rank { first: ahead + 1, last: count - behind, group });
+    }
+    ranks
+}
+
+/// The rows that can be ranked, the best first.
+fn order_of(rows: &[BTreeMap<u32, f64>], better: Better) -> Vec<usize> {
+    let mut placed: Vec<(usize, f64)> = rows
+        .iter()
+        .enumerate()
+        .filter_map(|(index, row)| {
+            let logs = logarithms(&row.values().copied().collect::<Vec<f64>>());
+            hodges_lehmann(&logs).filter(|_| logs.len() >= MIN_BLOCKS).map(|value| (index, value))
+        })
+        .collect();
+    placed.sort_by(|first, second| match better {
+        Better::More => second.1.total_cmp(&first.1),
+        Better::Less => first.1.total_cmp(&second.1),
+    });
+    placed.into_iter().map(|(index, _)| index).collect()
+}
+
+/// For each two places of the order whether the former is told to be better. A comparison that
+/// contradicts the order, which is possible where rows miss different blocks, tells nothing.
+fn told_apart(
+    rows: &[BTreeMap<u32, f64>],
+    order: &[usize],
+    better: Better,
+    floor: &Floor,
+) -> Vec<Vec<bool>> {
+    let count = order.len();
+    let pairs: Vec<(usize, usize)> = (0..count)
+        .flat_map(|former| (former + 1..count).map(move |latter| (former, latter)))
+        .collect();
+    let ratios: Vec<Vec<f64>> = pairs
+        .iter()
+        .map(|(former, latter)| ratios_by_block(&rows[order[*former]], &rows[order[*latter]]))
+        .collect();
+    let wanted = match better {
+        Better::More => Verdict::Higher,
+        Better::Less => Verdict::Lower,
+    };
+    let mut told = vec![vec![false; count]; count];
+    for ((former, latter), judgement) in pairs.into_iter().zip(judge(&ratios, floor)) {
+        told[former][latter] = judgement.verdict == wanted;
+    }
+    told
+}
+
+/// Adds what follows: better than something that is better is better.
+fn close(mut told: Vec<Vec<bool>>) -> Vec<Vec<bool>> {
+    for between in 0..told.len() {
+        let onwards = told[between].clone();
+        for row in told.iter_mut().take(between) {
+            if row[between] {
+                row.iter_mut().zip(&onwards).for_each(|(known, follows)| *known |= *follows);
+            }
+        }
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::floor::FloorBasis;
+
+    const FLOOR: Floor = Floor { relative: 0.01, basis: FloorBasis::Least };
+    const NOISE: [f64; 6] = [0.997, 1.002, 1.004, 0.999, 1.003, 0.996];
+
+    /// A row whose noise differs from that of others with another turn.
+    fn row(value: f64, turn: usize) -> BTreeMap<u32, f64> {
+        (0..6).map(|block| (block as u32, value * NOISE[(block * turn + turn) % 6])).collect()
+    }
+
+    fn ranks(rows: &[BTreeMap<u32, f64>], better: Better) -> Vec<(usize, usize, usize)> {
+        let all = rank_rows(rows, better, &FLOOR);
+        all.into_iter().map(Option::unwrap).map(|it| (it.first, it.last, it.group)).collect()
+    }
+
+    #[test]
+    fn rows_that_are_plainly_different_have_ranks_of_their_own() {
+        let rows = [row(200.0, 1), row(400.0, 5), row(100.0, 1)];
+        assert_eq!(ranks(&rows, Better::More), [(2, 2, 2), (1, 1, 1), (3, 3, 3)]);
+        assert_eq!(ranks(&rows, Better::Less), [(2, 2, 2), (3, 3, 3), (1, 1, 1)]);
+    }
+
+    #[test]
+    fn rows_that_cannot_be_told_apart_share_their_ranks() {
+        let rows = [row(100.0, 1), row(100.1, 5), row(300.0, 1), row(100.05, 5)];
+        assert_eq!(ranks(&rows, Better::More), [(2, 4, 2), (2, 4, 2), (1, 1, 1), (2, 4, 2)]);
+    }
+
+    #[test]
+    fn a_chain_of_neighbours_is_one_group_whose_ends_differ() {
+        // 1 % of floor: neighbours are 0.8 % apart, the ends 1.6 %.
+        let rows = [row(100.0, 1), row(100.8, 1), row(101.6, 1)];
+        let floor = Floor { relative: 0.01, basis: FloorBasis::Least };
+        let ranked: Vec<Rank> =
+            rank_rows(&rows, Better::Less, &floor).into_iter().map(Option::unwrap).collect();
+        assert_eq!((ranked[0].first, ranked[0].last), (1, 2));
+        assert_eq!((ranked[1].first, ranked[1].last), (1, 3));
+        assert_eq!((ranked[2].first, ranked[2].last), (2, 3));
+        assert!(ranked.iter().all(|rank| rank.group == 1));
+    }
+
+    #[test]
+    fn rows_with_too_few_blocks_have_no_rank_and_do_not_join_what_is_apart() {
+        let mut few = row(150.0, 1);
+        few.remove(&0);
+        let all = rank_rows(&[row(100.0, 1), few, row(200.0, 5)], Better::Less, &FLOOR);
+        assert_eq!(all[0], Some(Rank { first: 1, last: 1, group: 1 }));
+        assert_eq!(all[1], None);
+        assert_eq!(all[2], Some(Rank { first: 2, last: 2, group: 2 }));
+        assert!(rank_rows(&[], Better::More, &FLOOR).is_empty());
+    }
+
+    #[test]
+    fn what_follows_from_two_comparisons_counts_as_told() {
+        let told = vec![vec![false, true, false], vec![false, false, true], vec![false; 3]];
+        assert!(close(told)[0][2]);
+    }
+}

@@ -1,0 +1,157 @@
+//! Verdicts: which rows differ from what they are compared with, and which are the same.
+//!
+//! Not here: whether rows differ from each other; that is in `ranks`. And no row is judged for
+//! itself: the more rows there are, the more of them look different by chance.
+
+use crate::change::change_estimate;
+use crate::estimate::{Estimate, MIN_BLOCKS};
+use crate::floor::Floor;
+use crate::location::ratio_estimate;
+use crate::significance::{SIGNIFICANCE, holm, student_p, welch_p};
+
+/// What can be said of a row.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Verdict {
+    /// The ratio is above 1: the interval excludes 1, the adjusted p is at most 0.05, and the ratio
+    /// is beyond the floor.
+    Higher,
+    /// The ratio is below 1, in the same sense.
+    Lower,
+    /// The whole interval lies within the floor: any difference is smaller than what equal things
+    /// show.
+    Same,
+    /// Neither; or fewer than [`MIN_BLOCKS`] blocks.
+    CannotTell,
+}
+
+/// A row that was judged among others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judgement {
+    /// The ratio and its interval, which is the row's own and is not adjusted; None without values.
+    pub estimate: Option<Estimate>,
+    /// The p value of "the ratio is 1", adjusted for all rows (Holm); None below [`MIN_BLOCKS`].
+    pub p_adjusted: Option<f64>,
+    /// What follows.
+    pub verdict: Verdict,
+}
+
+/// The values of one row in two results.
+#[derive(Clone, Copy, Debug)]
+pub struct Change<'a> {
+    /// One value of each run in the old result.
+    pub old: &'a [f64],
+    /// One value of each run in the new result.
+    pub new: &'a [f64],
+}
+
+/// Judges all rows of one workload together: for each its ratios to the baseline, one per block.
+///
+/// The rows come back in the order given.
+#[must_use]
+pub fn judge<Row: AsRef<[f64]>>(rows: &[Row], floor: &Floor) -> Vec<Judgement> {
+    judge_family(rows, floor, |row| (ratio_estimate(row.as_ref()), student_p(row.as_ref())))
+}
+
+/// Judges the changes of all rows of one workload together, between two results that were made at
+/// different times.
+#[must_use]
+pub fn judge_changes(rows: &[Change<'_>], floor: &Floor) -> Vec<Judgement> {
+    judge_family(rows, floor, |row| (change_estimate(row.old, row.new), welch_p(row.old, row.new)))
+}
+
+/// Estimates and tests each row, then adjusts and judges all.
+fn judge_family<Row>(
+    rows: &[Row],
+    floor: &Floor,
+    measure: impl Fn(&Row) -> (Option<Estimate>, Option<f64>),
+) -> Vec<Judgement> {
+    let measured: Vec<(Option<Estimate>, Option<f64>)> = rows
+        .iter()
+        .map(|row| {
+            let (estimate, p) = measure(row);
+            (estimate, p.filter(|_| estimate.is_some_and(|it| it.samples >= MIN_BLOCKS)))
+        })
+        .collect();
+    let tested: Vec<f64> = measured.iter().filter_map(|(_, p)| *p).collect();
+    let mut adjusted = holm(&tested).into_iter();
+    measured
+        .into_iter()
+        .map(|(estimate, p)| {
+            let p_adjusted = p.and_then(|_| adjusted.next());
+            Judgement { estimate, p_adjusted, verdict: verdict_of(estimate, p_adjusted, floor) }
+        })
+        .collect()
+}
+
+/// The verdict of one row whose p is adjusted already.
+fn verdict_of(estimate: Option<Estimate>, p_adjusted: Option<f64>, floor: &Floor) -> Verdict {
+    let (Some(estimate), Some(p)) = (estimate, p_adjusted) else { return Verdict::CannotTell };
+    let Some(interval) = estimate.interval else { return Verdict::CannotTell };
+    let band = floor.band();
+    if p <= SIGNIFICANCE && interval.low > 1.0 && estimate.value > band.high {
+        Verdict::Higher
+    } else if p <= SIGNIFICANCE && interval.high < 1.0 && estimate.value < band.low {
+        Verdict::Lower
+    } else if interval.lies_within(&band) {
+        Verdict::Same
+    } else {
+        Verdict::CannotTell
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::floor::FloorBasis;
+
+    const FLOOR: Floor = Floor { relative: 0.01, basis: FloorBasis::Least };
+    const NOISE: [f64; 6] = [0.99, 1.004, 1.01, 0.998, 1.006, 0.995];
+
+    fn row(ratio: f64) -> Vec<f64> {
+        NOISE.iter().map(|noise| noise * ratio).collect()
+    }
+
+    fn verdict(values: &[f64], floor: &Floor) -> Verdict {
+        judge(&[values], floor)[0].verdict
+    }
+
+    #[test]
+    fn six_blocks_and_fifty_rows_suffice_for_a_plain_difference() {
+        let mut rows = vec![row(1.0); 48];
+        rows.insert(7, row(1.05));
+        rows.push(row(0.95));
+        let judged = judge(&rows, &FLOOR);
+        assert_eq!(judged[7].verdict, Verdict::Higher, "{:?}", judged[7]);
+        assert_eq!(judged[49].verdict, Verdict::Lower, "{:?}", judged[49]);
+        assert!(judged.iter().filter(|row| row.verdict == Verdict::CannotTell).count() == 48);
+    }
+
+    #[test]
+    fn five_blocks_never_tell_anything_and_do_not_burden_the_others() {
+        let five = row(2.0)[..5].to_vec();
+        let judged = judge(&[five, row(1.05), vec![]], &FLOOR);
+        assert_eq!(judged[0].verdict, Verdict::CannotTell);
+        assert!(judged[0].p_adjusted.is_none() && judged[0].estimate.is_some());
+        assert_eq!(judged[1].p_adjusted, student_p(&row(1.05)));
+        assert!(judged[2].estimate.is_none() && judged[2].verdict == Verdict::CannotTell);
+    }
+
+    #[test]
+    fn what_lies_within_the_floor_is_the_same_and_what_straddles_it_cannot_be_told() {
+        let quiet = [1.003, 1.004, 1.005, 1.004, 1.003, 1.005];
+        assert_eq!(verdict(&quiet, &FLOOR), Verdict::Same);
+        assert_eq!(verdict(&row(1.0), &Floor { relative: 0.02, ..FLOOR }), Verdict::Same);
+        assert_eq!(verdict(&row(1.02), &FLOOR), Verdict::Higher);
+        assert_eq!(verdict(&row(1.02), &Floor { relative: 0.025, ..FLOOR }), Verdict::CannotTell);
+    }
+
+    #[test]
+    fn a_change_needs_six_runs_on_both_sides() {
+        let (old, new) = (row(10.0), row(11.0));
+        let change = |old, new| judge_changes(&[Change { old, new }], &FLOOR)[0].verdict;
+        assert_eq!(change(&old, &new), Verdict::Higher);
+        assert_eq!(change(&new, &old), Verdict::Lower);
+        assert_eq!(change(&old[..5], &new), Verdict::CannotTell);
+        assert_eq!(change(&old, &old), Verdict::CannotTell);
+    }
+}
