@@ -29,6 +29,7 @@ pub mod template;
 pub mod tool;
 pub mod topology;
 pub mod tree;
+pub mod tune;
 mod validity;
 pub mod verify;
 pub mod version;

@@ -56,16 +56,36 @@ impl Finished {
 }
 
 /// The journal on disk and in memory, kept alike.
-struct Book {
+pub(crate) struct Book {
     writer: Writer,
     journal: Journal,
 }
 
 impl Book {
-    fn write(&mut self, record: Record) -> io::Result<()> {
+    pub(crate) fn write(&mut self, record: Record) -> io::Result<()> {
         self.writer.write(&record)?;
         self.journal.add(record);
         Ok(())
+    }
+}
+
+/// An experiment whose journal is open and whose subjects are verified.
+pub(crate) struct Begun {
+    folder: PathBuf,
+    pub(crate) book: Book,
+    refused: Refused,
+}
+
+impl Begun {
+    /// Whether the variant failed a check of the scenario, so that it must not be measured.
+    pub(crate) fn refuses(&self, variant: &VariantId, scenario: Scenario) -> bool {
+        self.refused.contains(&(variant.clone(), scenario))
+    }
+
+    /// Ends the journal.
+    pub(crate) fn end(mut self, reason: EndReason) -> Result<Finished, ExperimentError> {
+        self.book.write(Record::End(End { ended: journal::now(), reason }))?;
+        Ok(Finished { folder: self.folder, journal: self.book.journal })
     }
 }
 
@@ -77,8 +97,25 @@ pub fn conduct(
     stop: &AtomicBool,
     observer: &mut dyn Observer,
 ) -> Result<Finished, ExperimentError> {
-    let subjects: Vec<Subject> =
-        prepared.ready.iter().map(|(subject, _)| subject.clone()).collect();
+    let mut begun = begin(experiment, prepared, stop, observer)?;
+    let Begun { book, refused, .. } = &mut begun;
+    measure_all(experiment, &ready(prepared), refused, book, stop, observer)?;
+    let interrupted = stop.load(Ordering::Relaxed);
+    begun.end(if interrupted { EndReason::Interrupted } else { EndReason::Complete })
+}
+
+fn ready(prepared: &Prepared) -> Vec<Subject> {
+    prepared.ready.iter().map(|(subject, _)| subject.clone()).collect()
+}
+
+/// Opens the journal and verifies what is ready. What is measured then is up to the caller.
+pub(crate) fn begin(
+    experiment: &Experiment,
+    prepared: &Prepared,
+    stop: &AtomicBool,
+    observer: &mut dyn Observer,
+) -> Result<Begun, ExperimentError> {
+    let subjects = ready(prepared);
     if plan::steps(&subjects, &experiment.suite, 1).is_empty() {
         return Err(ExperimentError::Nothing(nothing_to_measure(experiment, prepared)));
     }
@@ -93,11 +130,7 @@ pub fn conduct(
         book.write(Record::Unavailable(unavailable.clone()))?;
     }
     let refused = verify_all(experiment, &subjects, &mut book, stop, observer)?;
-    measure_all(experiment, &subjects, &refused, &mut book, stop, observer)?;
-    let interrupted = stop.load(Ordering::Relaxed);
-    let reason = if interrupted { EndReason::Interrupted } else { EndReason::Complete };
-    book.write(Record::End(End { ended: journal::now(), reason }))?;
-    Ok(Finished { folder, journal: book.journal })
+    Ok(Begun { folder, book, refused })
 }
 
 fn write_environment(experiment: &Experiment, folder: &Path) -> io::Result<()> {

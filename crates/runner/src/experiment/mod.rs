@@ -11,6 +11,7 @@
 mod conduct;
 mod prepare;
 
+pub(crate) use conduct::{Begun, begin};
 pub use conduct::{ExperimentError, Finished, conduct};
 pub use prepare::{Prepared, prepare};
 

@@ -11,4 +11,4 @@ mod seek;
 
 pub use grid::{Grid, grid};
 pub use search::{Attempt, Kind, Plan, Probe, Saw, Search};
-pub use seek::{Quest, Watcher, seek};
+pub use seek::{Quest, Watcher, seek, workloads};
