@@ -67,7 +67,7 @@ impl Reporter {
     }
 
     /// A line that stays, above the bar if there is one.
-    fn line(&self, text: &str) {
+    pub(crate) fn line(&self, text: &str) {
         match (&self.bar, self.verbosity) {
             (Some(bar), _) => bar.println(text),
             (None, Verbosity::Normal) => out::note(text),
@@ -76,7 +76,7 @@ impl Reporter {
     }
 
     /// What happens just now, in the bar. Lines tell what has happened instead.
-    fn now(&self, text: String) {
+    pub(crate) fn now(&self, text: String) {
         if let Some(bar) = &self.bar {
             bar.set_message(text);
         }

@@ -15,4 +15,5 @@ mod published;
 pub mod summary;
 pub mod table;
 pub mod table_units;
+pub mod tune;
 pub mod wrk_units;

@@ -32,16 +32,8 @@ pub enum LatencyFigure {
 
 impl LatencyFigure {
     /// All of them, in the order in which they are shown.
-    pub const ALL: [Self; 8] = [
-        Self::P50,
-        Self::P75,
-        Self::P90,
-        Self::P95,
-        Self::P99,
-        Self::P999,
-        Self::Max,
-        Self::Mean,
-    ];
+    pub const ALL: [Self; 8] =
+        [Self::P50, Self::P75, Self::P90, Self::P95, Self::P99, Self::P999, Self::Max, Self::Mean];
 
     /// The name on command lines and in files.
     #[must_use]
@@ -161,9 +153,10 @@ impl FromStr for Objective {
         let names = LatencyFigure::ALL.map(LatencyFigure::name);
         // Both ways to write it are usual.
         let name = if figure == "p99.9" { LatencyFigure::P999.name() } else { figure };
-        let figure = LatencyFigure::ALL.into_iter().find(|it| it.name() == name).ok_or_else(|| {
-            wrong(&format!("unknown figure of latency `{figure}`; known: {}", names.join(", ")))
-        })?;
+        let figure =
+            LatencyFigure::ALL.into_iter().find(|it| it.name() == name).ok_or_else(|| {
+                wrong(&format!("unknown figure of latency `{figure}`; known: {}", names.join(", ")))
+            })?;
         if limit.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
             return Err(wrong("the limit has no unit: write for example 'p99 < 2ms'"));
         }
