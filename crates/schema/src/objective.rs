@@ -83,6 +83,23 @@ impl LatencyFigure {
     }
 }
 
+impl LatencyFigure {
+    /// The share of the samples that must be slow before the figure is; 0 where one is enough.
+    #[must_use]
+    pub const fn tail_share(self) -> f64 {
+        match self {
+            Self::P50 => 0.5,
+            Self::P75 => 0.25,
+            Self::P90 => 0.1,
+            Self::P95 => 0.05,
+            // A mean has no tail of its own; what changes it by much is of this size.
+            Self::P99 | Self::Mean => 0.01,
+            Self::P999 => 0.001,
+            Self::Max => 0.0,
+        }
+    }
+}
+
 impl fmt::Display for LatencyFigure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(self.name())
@@ -106,6 +123,15 @@ impl Objective {
         self.figure.of(latency) < self.limit_ns()
     }
 
+    /// The limit as people read it, such as `2 ms`.
+    #[must_use]
+    pub fn limit_text(&self) -> String {
+        let text = write_duration(self.below);
+        let unit = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let (number, unit) = text.split_at(unit);
+        format!("{number} {unit}")
+    }
+
     /// The limit in nanoseconds.
     #[must_use]
     pub fn limit_ns(&self) -> f64 {
@@ -116,10 +142,7 @@ impl Objective {
 impl fmt::Display for Objective {
     /// With a space before the unit; it reads back all the same.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = write_duration(self.below);
-        let unit = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-        let (number, unit) = text.split_at(unit);
-        write!(formatter, "{} < {number} {unit}", self.figure)
+        write!(formatter, "{} < {}", self.figure, self.limit_text())
     }
 }
 

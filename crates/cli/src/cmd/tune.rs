@@ -26,6 +26,7 @@ use wirebench_runner::{
     topology,
 };
 use wirebench_schema::{
+    load::Stop,
     objective::Objective,
     scenario::Scenario,
     suite::{Scale, Suite, Workload},
@@ -77,7 +78,8 @@ pub(crate) struct Arguments {
     /// with --objective [default: 10-1000; with --objective 64]
     #[arg(short, long, value_name = "LIST", value_parser = lists::connections)]
     connections: Option<Connections>,
-    /// Length of the measured window of each run; those that confirm are twice as long [default: 1s]
+    /// Length of the measured window of each run; of runs that confirm twice that [default: 1s; with
+    /// --objective 2s]
     #[arg(short, long, value_name = "DURATION", value_parser = value::duration)]
     duration: Option<Duration>,
     /// Load before the window, which is not counted [default: 200ms]
@@ -176,7 +178,7 @@ impl Arguments {
         model.scenario = self.scenario;
         model.warmup = self.warmup.unwrap_or(model.warmup);
         if let Some(duration) = self.duration {
-            model.stop = wirebench_schema::load::Stop::After(duration);
+            model.stop = Stop::After(duration);
         }
         model.check().map_err(usage)?;
         Ok(model)

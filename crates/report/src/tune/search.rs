@@ -6,12 +6,15 @@ use std::{collections::BTreeMap, fmt::Write};
 use wirebench_schema::{
     id::VariantId,
     journal::{Found, Journal, Kept, Measurement, Outcome, Run, SearchLimit, Side, Sought},
+    load::Stop,
     objective::LatencyFigure,
     scenario::Scenario,
+    suite::Workload,
+    units::write_duration,
 };
 use wirebench_stats::median;
 
-use super::{add_invalid, counted, ended, refusals, sides};
+use super::{add_invalid, counted, ended, refusals, sides, trimmed};
 use crate::{
     table::{Style, new_table},
     table_units::{latency, thousands},
@@ -36,6 +39,8 @@ pub struct SearchReport {
     pub found: Option<Found>,
     /// That as a sentence.
     pub sentence: String,
+    /// What a closed loop with as many connections reached.
+    pub closed_loop_requests_per_second: Option<f64>,
     /// What each rate did, the lowest first.
     pub rates: Vec<ProbedRate>,
     /// What must be known besides.
@@ -84,13 +89,30 @@ impl SearchReport {
             scenario: workload.scenario,
             connections,
             workers,
-            headline: format!("seed {}, {}{}", journal.start.seed, sides(journal), ended(journal)),
+            headline: headline(journal, workload, &shape),
+            closed_loop_requests_per_second: closed_loop(journal, &sought),
             sentence: sentence(&sought, found, &shape),
             notes: notes(journal, &sought, found, &runs),
             found,
             rates,
             sought,
         })
+    }
+}
+
+fn headline(journal: &Journal, workload: &Workload, shape: &str) -> String {
+    let window = match workload.stop {
+        Stop::After(window) => format!("{} a run, ", write_duration(window)),
+        Stop::Requests(_) | Stop::RequestsPerConnection(_) => String::new(),
+    };
+    format!("{shape}, {window}seed {}, {}{}", journal.start.seed, sides(journal), ended(journal))
+}
+
+fn closed_loop(journal: &Journal, sought: &Sought) -> Option<f64> {
+    let first = journal.runs.iter().find(|run| run.workload != sought.workload)?;
+    match &first.outcome {
+        Outcome::Measured(it) => Some(it.load.requests_per_second),
+        Outcome::Idle(_) | Outcome::Failed { .. } => None,
     }
 }
 
@@ -194,7 +216,10 @@ fn nothing_held(variant: &VariantId, objectives: &str, found: Found, shape: &str
             "{variant} does not hold {objectives} even at {rate} requests/s ({shape}): give a larger \
              limit, or a lower first rate with --rates"
         ),
-        _ => format!("no rate at which {variant} holds {objectives} was found in time ({shape})"),
+        _ => format!(
+            "no rate at which {variant} holds {objectives} was found in time ({shape}): give more \
+             --budget, or a shorter -d"
+        ),
     }
 }
 
@@ -240,7 +265,11 @@ pub(super) fn text(search: &SearchReport, style: Style) -> String {
     );
     let _ = writeln!(text, "{}\n", search.headline);
     if !search.rates.is_empty() {
-        let _ = writeln!(text, "{}\n", table(search, style));
+        let _ = writeln!(text, "{}\n", trimmed(&table(search, style)));
+    }
+    if let Some(rate) = search.closed_loop_requests_per_second {
+        let rate = thousands(rate);
+        let _ = writeln!(text, "as fast as it goes, in a closed loop: {rate} requests/s\n");
     }
     let _ = writeln!(text, "{}", search.sentence);
     let bullet = if style == Style::Markdown { "- " } else { "  " };
@@ -275,9 +304,14 @@ fn table(search: &SearchReport, style: Style) -> comfy_table::Table {
         );
         row.push(shown(rate.server_cpu_ns_per_request, |ns| format!("{:.2}", ns / 1000.0)));
         row.push(format!("{} of {}", rate.held, rate.runs));
+        let first = rate.reasons.first().map(|reason| match rate.generator_late {
+            late if late > 0 && late + rate.held == rate.runs => {
+                format!("{reason}, because of the load generator")
+            }
+            _ => reason.clone(),
+        });
         let failed = (rate.failed > 0).then(|| format!("{} failed", rate.failed));
-        let why: Vec<String> = rate.reasons.iter().cloned().chain(failed).collect();
-        row.push(why.join("; "));
+        row.push(first.into_iter().chain(failed).collect::<Vec<_>>().join("; "));
         table.add_row(row);
     }
     table

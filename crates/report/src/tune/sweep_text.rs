@@ -7,6 +7,7 @@ use wirebench_stats::MIN_BLOCKS;
 use super::{
     Look, Standing, Sweep, SweepCell, counted,
     picture::{bars, heat_map},
+    trimmed,
 };
 use crate::{
     table::{Style, new_table},
@@ -53,7 +54,7 @@ fn add_table(text: &mut String, sweep: &Sweep, style: Style) {
         let row: Vec<String> = [workers.to_string()].into_iter().chain(cells).collect();
         table.add_row(row);
     }
-    let _ = writeln!(text, "requests/s (median)\n\n{table}\n");
+    let _ = writeln!(text, "requests/s (median)\n\n{}\n", trimmed(&table));
     let mut key = vec!["* the highest", "= cannot be told apart from it"];
     if sweep.cells.iter().any(SweepCell::is_limited) {
         key.push(">= the load generator was at its limit, the server may do more");

@@ -42,6 +42,8 @@ pub struct Quest {
 
 /// Is told what happens, and of each probe what came of it.
 pub trait Watcher: Observer {
+    /// A closed loop was run, to see where to begin.
+    fn begun(&mut self, closed_loop: Result<&Measurement, &str>);
     /// A probe begins.
     fn probing(&mut self, probe: Probe);
     /// It has ended and is in the journal. Without figures it has failed.
@@ -70,7 +72,7 @@ pub fn seek(
         return begun.end(ending(stop));
     }
     let mut probing = Probing { experiment, quest, subject, stop, began, made: 0 };
-    let Some(start) = probing.start(closed, &mut begun, watcher.as_observer())? else {
+    let Some(start) = probing.start(closed, &mut begun, watcher)? else {
         return begun.end(ending(stop));
     };
     let Sought { lowest, highest, precision, confirmations, .. } = quest.sought;
@@ -110,14 +112,15 @@ impl Probing<'_> {
         &mut self,
         closed: &Workload,
         begun: &mut Begun,
-        observer: &mut dyn Observer,
+        watcher: &mut dyn Watcher,
     ) -> Result<Option<u64>, ExperimentError> {
-        observer.on(&Progress::Running {
+        watcher.as_observer().on(&Progress::Running {
             variant: &self.subject.variant.id,
             workload: &closed.name,
             left: Duration::ZERO,
         });
         let Some(run) = self.run(closed, begun)? else { return Ok(None) };
+        watcher.begun(measurement(&run));
         #[allow(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,

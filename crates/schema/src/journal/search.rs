@@ -8,7 +8,6 @@ use crate::{
     id::VariantId,
     load::{Limit, LoadModel, LoadReport, MOST_ARE_READY, RateCurve},
     objective::Objective,
-    units::write_duration,
 };
 
 /// Less than this share of the requests that were due answered correctly, and the rate was not kept.
@@ -115,22 +114,21 @@ impl Measurement {
             reasons.push(format!("{percent:.1} % of the requests were answered"));
         }
         reasons.extend(load.failures());
-        let mut tightest_ns = f64::INFINITY;
+        let mut missed: Vec<&Objective> = Vec::new();
         match &load.latency {
             None => reasons.push("no latency was measured".to_owned()),
             Some(latency) => {
-                for objective in objectives.iter().filter(|objective| !objective.holds(latency)) {
-                    tightest_ns = tightest_ns.min(objective.limit_ns());
-                    let limit = write_duration(objective.below);
-                    reasons.push(format!("{} is not below {limit}", objective.figure));
-                }
+                missed.extend(objectives.iter().filter(|objective| !objective.holds(latency)));
+                reasons.extend(missed.iter().map(|objective| {
+                    format!("{} is not below {}", objective.figure, objective.limit_text())
+                }));
             }
         }
         if reasons.is_empty() {
             return Kept::Holds;
         }
         let failed = load.errors.total() > 0 || load.latency.is_none();
-        let by = match self.generator_was_late(share, tightest_ns) {
+        let by = match self.generator_was_late(share, &missed) {
             Some(reason) if !failed => {
                 reasons.push(reason);
                 Side::Generator
@@ -144,9 +142,9 @@ impl Measurement {
     ///
     /// At a rate the generator looks again and again until the next request is due, so that it is
     /// busy long before it is at its limit. It is to blame when the replies wait for it, when
-    /// something kept it from its CPU for longer than the objective allows, or when it sent late
-    /// although connections were free and the server had time to spare.
-    fn generator_was_late(&self, share: f64, limit_ns: f64) -> Option<String> {
+    /// something kept it from its CPU for so long that this alone explains what was missed, or when
+    /// it sent late although connections were free and the server had time to spare.
+    fn generator_was_late(&self, share: f64, missed: &[&Objective]) -> Option<String> {
         let (load, cost) = (&self.load, &self.cost);
         let generator_is_busy = cost.generator_cpu_share >= BUSY;
         let server_is_busy = cost.cpu_share >= BUSY || cost.busiest_thread_share >= BUSY;
@@ -160,17 +158,23 @@ impl Measurement {
         if server_is_busy || on_their_way(load) >= FULL * capacity(load) {
             return None;
         }
-        if load.stall_ns_max as f64 >= limit_ns {
+        let stall_ns = load.stall_ns_max as f64;
+        let explained = |it: &&Objective| {
+            // What was due in the stall, but for its last part, waited for longer than the limit.
+            let slow_ns = it.figure.tail_share() * load.window_ns as f64;
+            stall_ns >= it.limit_ns() + slow_ns
+        };
+        if missed.iter().all(explained) {
             return Some(format!(
                 "a thread of the load generator did not run for {:.2} ms when it should have",
-                load.stall_ns_max as f64 / 1e6
+                stall_ns / 1e6
             ));
         }
         let (lag, service) = (load.lag.as_ref()?, load.service.as_ref()?);
-        let late = lag.latency_ns_p99 as f64 >= limit_ns;
+        let late = missed.iter().all(|it| it.figure.of(lag) >= it.limit_ns());
         // Had a pause of the server filled the connections, a request would have been on its way for
         // as long.
-        let served = (service.latency_ns_max as f64) < limit_ns;
+        let served = missed.iter().all(|it| (service.latency_ns_max as f64) < it.limit_ns());
         (generator_is_busy && late && served).then(|| {
             format!(
                 "the load generator sent one request in a hundred {:.2} ms or more after it was due",

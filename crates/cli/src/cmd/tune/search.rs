@@ -1,6 +1,7 @@
 //! The search of `wirebench tune --objective`: up to which constant rate the server keeps it.
 
 use anyhow::Context as _;
+use std::time::Duration;
 use wirebench_report::{
     table_units::{latency, thousands},
     tune::Tuned,
@@ -12,6 +13,7 @@ use wirebench_runner::{
 };
 use wirebench_schema::{
     journal::{Found, Kept, Measurement, Side, Sought},
+    load::Stop,
     objective::Objective,
     suite::Workload,
 };
@@ -33,6 +35,7 @@ const PRECISION: f64 = 0.02;
 const CONFIRMATIONS: u32 = 3;
 const RATES: Rates = Rates(100, 10_000_000);
 const CONNECTIONS: usize = 64;
+const WINDOW: Duration = Duration::from_secs(2);
 
 pub(super) fn run(
     context: &Context,
@@ -47,7 +50,9 @@ pub(super) fn run(
         return Err(usage("what nothing confirms is not found: give --confirm at least 1"));
     }
     let largest = objectives.iter().map(|it| it.below).max().unwrap_or_default();
+    let stop = if arguments.duration.is_none() { Stop::After(WINDOW) } else { model.stop };
     let model = Workload {
+        stop,
         workers,
         connections,
         // A reply that is given up too early would say nothing on the objective.
@@ -127,6 +132,14 @@ impl Observer for Teller<'_> {
 }
 
 impl Watcher for Teller<'_> {
+    fn begun(&mut self, closed_loop: Result<&Measurement, &str>) {
+        let told = match closed_loop {
+            Ok(it) => format!("{} requests/s", thousands(it.load.requests_per_second)),
+            Err(reason) => format!("failed: {reason}"),
+        };
+        self.reporter.line(&format!("as fast as it goes, to see where to begin: {told}"));
+    }
+
     fn probing(&mut self, probe: Probe) {
         self.reporter.now(format!("trying {}", name(probe)));
     }
