@@ -4,15 +4,20 @@
 //! again.
 #![forbid(unsafe_code)]
 
+pub mod analysis;
 pub mod commands;
 pub mod distribution;
 pub mod hgrm;
+pub mod json;
 pub mod load_csv;
 pub mod load_text;
 pub mod load_words;
+#[cfg(test)]
+mod made_up;
 mod notes;
+mod order;
 mod published;
-pub mod summary;
+mod remarks;
 pub mod table;
 pub mod table_units;
 pub mod tune;

@@ -26,14 +26,47 @@ pub fn change_estimate(old: &[f64], new: &[f64]) -> Option<Estimate> {
     let differences = differences(&old, &new);
     let value = median_of_sorted(&differences)?.exp();
     let samples = old.len().min(new.len());
-    let interval = rank_sum_depth(old.len(), new.len())
-        .filter(|_| samples >= MIN_BLOCKS)
+    let interval = interval_depth(&old, &new, value.ln()).filter(|_| samples >= MIN_BLOCKS);
+    let interval = interval
         .map(|depth| Interval {
             low: differences[depth],
             high: differences[differences.len() - 1 - depth],
         })
         .map(|interval| interval.map(f64::exp));
     Some(Estimate { value, interval, samples })
+}
+
+/// How many differences lie outside the interval at each end.
+///
+/// The exact number holds for two sides with the same noise. Where the noise that they show, after
+/// the new side was shifted back, lets the rank sum stray further than that (Brunner & Munzel 2000),
+/// the interval is wider by the same factor. It is never narrower.
+fn interval_depth(old: &[f64], new: &[f64], shift: f64) -> Option<usize> {
+    let exact = rank_sum_depth(old.len(), new.len())?;
+    let (first, second) = (old.len() as f64, new.len() as f64);
+    let centre = first * second / 2.0;
+    let supposed = first * second * (first + second + 1.0) / 12.0;
+    let shifted: Vec<f64> = new.iter().map(|value| value - shift).collect();
+    let shown = placement_variance(old, &shifted) + placement_variance(&shifted, old);
+    let factor = ((shown / supposed).sqrt() / 1.15).max(1.0);
+    Some((centre - (centre - exact as f64) * factor).max(0.0).floor() as usize)
+}
+
+/// What one side adds to the variance of the rank sum: its size times the variance of how many
+/// values of the other side lie below each of its own.
+fn placement_variance(side: &[f64], other: &[f64]) -> f64 {
+    let placements: Vec<f64> = side
+        .iter()
+        .map(|value| {
+            let below = other.iter().filter(|other| *other < value).count();
+            let at_most = other.iter().filter(|other| *other <= value).count();
+            (below + at_most) as f64 / 2.0
+        })
+        .collect();
+    let count = side.len() as f64;
+    let mean = placements.iter().sum::<f64>() / count;
+    let squares: f64 = placements.iter().map(|placement| (placement - mean).powi(2)).sum();
+    count * squares / (count - 1.0)
 }
 
 /// All differences `second - first`, in order.

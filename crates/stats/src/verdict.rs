@@ -7,7 +7,7 @@ use crate::change::change_estimate;
 use crate::estimate::{Estimate, MIN_BLOCKS};
 use crate::floor::Floor;
 use crate::location::ratio_estimate;
-use crate::significance::{SIGNIFICANCE, holm, student_p, welch_p};
+use crate::significance::{Evidence, SIGNIFICANCE, family_p_values};
 
 /// What can be said of a row.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -49,35 +49,40 @@ pub struct Change<'a> {
 /// The rows come back in the order given.
 #[must_use]
 pub fn judge<Row: AsRef<[f64]>>(rows: &[Row], floor: &Floor) -> Vec<Judgement> {
-    judge_family(rows, floor, |row| (ratio_estimate(row.as_ref()), student_p(row.as_ref())))
+    judge_family(rows, floor, |row| {
+        (ratio_estimate(row.as_ref()), Evidence::of_ratios(row.as_ref()))
+    })
 }
 
 /// Judges the changes of all rows of one workload together, between two results that were made at
 /// different times.
 #[must_use]
 pub fn judge_changes(rows: &[Change<'_>], floor: &Floor) -> Vec<Judgement> {
-    judge_family(rows, floor, |row| (change_estimate(row.old, row.new), welch_p(row.old, row.new)))
+    judge_family(rows, floor, |row| {
+        (change_estimate(row.old, row.new), Evidence::of_change(row.old, row.new))
+    })
 }
 
 /// Estimates and tests each row, then adjusts and judges all.
 fn judge_family<Row>(
     rows: &[Row],
     floor: &Floor,
-    measure: impl Fn(&Row) -> (Option<Estimate>, Option<f64>),
+    measure: impl Fn(&Row) -> (Option<Estimate>, Option<Evidence>),
 ) -> Vec<Judgement> {
-    let measured: Vec<(Option<Estimate>, Option<f64>)> = rows
+    let measured: Vec<(Option<Estimate>, Option<Evidence>)> = rows
         .iter()
         .map(|row| {
-            let (estimate, p) = measure(row);
-            (estimate, p.filter(|_| estimate.is_some_and(|it| it.samples >= MIN_BLOCKS)))
+            let (estimate, evidence) = measure(row);
+            let suffices = estimate.is_some_and(|estimate| estimate.samples >= MIN_BLOCKS);
+            (estimate, evidence.filter(|_| suffices))
         })
         .collect();
-    let tested: Vec<f64> = measured.iter().filter_map(|(_, p)| *p).collect();
-    let mut adjusted = holm(&tested).into_iter();
+    let tested: Vec<Evidence> = measured.iter().filter_map(|(_, evidence)| *evidence).collect();
+    let mut adjusted = family_p_values(&tested).into_iter();
     measured
         .into_iter()
-        .map(|(estimate, p)| {
-            let p_adjusted = p.and_then(|_| adjusted.next());
+        .map(|(estimate, evidence)| {
+            let p_adjusted = evidence.and_then(|_| adjusted.next());
             Judgement { estimate, p_adjusted, verdict: verdict_of(estimate, p_adjusted, floor) }
         })
         .collect()
@@ -103,6 +108,7 @@ fn verdict_of(estimate: Option<Estimate>, p_adjusted: Option<f64>, floor: &Floor
 mod tests {
     use super::*;
     use crate::floor::FloorBasis;
+    use crate::significance::student_p;
 
     const FLOOR: Floor = Floor { relative: 0.01, basis: FloorBasis::Least };
     const NOISE: [f64; 6] = [0.99, 1.004, 1.01, 0.998, 1.006, 0.995];

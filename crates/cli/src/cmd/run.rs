@@ -7,7 +7,7 @@ mod scale;
 use anyhow::Context as _;
 use std::{fs, path::PathBuf, time::Duration};
 use wirebench_report::{
-    commands,
+    commands, json,
     table::{Style, report},
 };
 use wirebench_runner::{
@@ -231,6 +231,7 @@ fn write_reports(finished: &Finished) -> anyhow::Result<()> {
     let files = [
         ("report.txt", report(&finished.journal, Style::Text)),
         ("report.md", report(&finished.journal, Style::Markdown)),
+        ("report.json", json::text(&finished.journal)),
         ("commands.txt", commands::text(&finished.journal)),
     ];
     for (name, text) in files {
