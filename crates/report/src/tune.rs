@@ -3,6 +3,7 @@
 
 mod picture;
 mod search;
+mod search_text;
 mod sweep;
 mod sweep_text;
 
@@ -46,7 +47,7 @@ impl Tuned {
     pub fn text(&self, style: Style, look: Look) -> String {
         match self {
             Self::Sweep(sweep) => sweep_text::text(sweep, style, look),
-            Self::Search(search) => search::text(search, style),
+            Self::Search(search) => search_text::text(search, style),
         }
     }
 }

@@ -10,6 +10,7 @@ mod run;
 mod stalled;
 mod suites;
 mod survive;
+mod tune;
 mod verbs;
 
 mod world;
