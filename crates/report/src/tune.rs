@@ -1,5 +1,6 @@
-//! What `wirebench tune` has found, from its journal alone: a sweep over workers and connections, or
-//! a search for the highest rate that keeps objectives. Which of the two it is, the journal tells.
+//! What `wirebench tune` has found, from its journal alone: a sweep over workers and connections,
+//! or a search for the highest rate that keeps objectives. Which of the two it is, the journal
+//! tells.
 
 mod picture;
 mod search;

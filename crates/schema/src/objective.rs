@@ -1,5 +1,5 @@
-//! Objectives of latency as people write them: `p99 < 2ms`. What a load is held against, and nothing
-//! of how loads are made.
+//! Objectives of latency as people write them: `p99 < 2ms`. What a load is held against, and
+//! nothing of how loads are made.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr, time::Duration};

@@ -70,16 +70,16 @@ pub(crate) struct Arguments {
     /// What the server must do
     #[arg(long, value_name = "NAME", default_value_t = Scenario::Hello)]
     scenario: Scenario,
-    /// Workers of the server, such as 1-4 or 1,2,8; one number with --objective [default: 1-4; with
-    /// --objective one for each of the server's CPUs]
+    /// Workers of the server, such as 1-4 or 1,2,8; one number with --objective [default: 1-4;
+    /// with --objective one for each of the server's CPUs]
     #[arg(long, value_name = "LIST", value_parser = lists::workers)]
     workers: Option<Workers>,
-    /// Connections, such as 10,50,200, 10-1000 (in steps of 1, 2 and 5) or 100-1000/100; one number
-    /// with --objective [default: 10-1000; with --objective 64]
+    /// Connections, such as 10,50,200, 10-1000 (in steps of 1, 2 and 5) or 100-1000/100; one
+    /// number with --objective [default: 10-1000; with --objective 64]
     #[arg(short, long, value_name = "LIST", value_parser = lists::connections)]
     connections: Option<Connections>,
-    /// Length of the measured window of each run; of runs that confirm twice that [default: 1s; with
-    /// --objective 2s]
+    /// Length of the measured window of each run; of runs that confirm twice that [default: 1s;
+    /// with --objective 2s]
     #[arg(short, long, value_name = "DURATION", value_parser = value::duration)]
     duration: Option<Duration>,
     /// Load before the window, which is not counted [default: 200ms]
@@ -88,8 +88,8 @@ pub(crate) struct Arguments {
     /// Of a sweep: how often each cell is run [default: 3]
     #[arg(long, value_name = "N", value_parser = value::small_count, conflicts_with = "objectives")]
     blocks: Option<u32>,
-    /// Search the highest rate that keeps this, such as 'p99 < 2ms'; p50, p75, p90, p95, p99, p999,
-    /// max or mean; may be given more than once, and then all must hold
+    /// Search the highest rate that keeps this, such as 'p99 < 2ms'; p50, p75, p90, p95, p99,
+    /// p999, max or mean; may be given more than once, and then all must hold
     #[arg(long = "objective", value_name = "OBJECTIVE")]
     objectives: Vec<Objective>,
     /// Of a search: how close the highest rate that holds and the lowest that does not come

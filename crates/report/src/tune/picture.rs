@@ -18,7 +18,8 @@ pub enum Look {
 /// From little to much. The shades go along with the colours, for those who cannot tell them apart.
 const PLAIN: [char; 8] = ['.', ':', '-', '=', '+', '*', '#', '@'];
 const SHADES: [char; 8] = ['░', '░', '▒', '▒', '▓', '▓', '█', '█'];
-/// From dark blue over green to yellow, which grows lighter all the way (of the 256 colours of xterm).
+/// From dark blue over green to yellow, which grows lighter all the way (of the 256 colours of
+/// xterm).
 const COLOURS: [u8; 8] = [54, 60, 25, 31, 36, 71, 149, 220];
 /// A heat map spans at least this share of the highest rate, so that noise does not look like a
 /// mountain.

@@ -1,5 +1,5 @@
-//! A search for the highest rate: what was found, and what each rate did. How it looks is not decided
-//! here.
+//! A search for the highest rate: what was found, and what each rate did. How it looks is not
+//! decided here.
 
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -59,7 +59,8 @@ pub struct SweepCell {
     pub server_cpu_ns_per_request: Option<f64>,
     /// Each side that bounded a run.
     pub bound: BTreeSet<Bound>,
-    /// Whether a run has a reason that makes its figures something else than what they claim to be.
+    /// Whether a run has a reason that makes its figures something else than what they claim to
+    /// be.
     pub invalid: bool,
     /// How it stands to the best cell.
     pub standing: Standing,
@@ -198,10 +199,10 @@ fn cell(workload: &Workload, workers: u32, runs: &[&Run]) -> SweepCell {
 
 /// Says of each cell how it stands to the best one.
 ///
-/// With six blocks and more all cells are ranked among each other as one family, so that the best one
-/// is not compared as though it had been chosen beforehand. With fewer a cell is alike if it came near
-/// to the best one in any block: that is no statement on what is true, but keeps anybody from making
-/// one.
+/// With six blocks and more all cells are ranked among each other as one family, so that the best
+/// one is not compared as though it had been chosen beforehand. With fewer a cell is alike if it
+/// came near to the best one in any block: that is no statement on what is true, but keeps anybody
+/// from making one.
 fn judge(cells: &mut [SweepCell]) {
     let floor = Floor::from_pairs(&[]);
     let rate = |cell: &SweepCell| cell.requests_per_second.unwrap_or(-1.0);

@@ -1,5 +1,5 @@
-//! What is said of made-up sweeps and searches: where it is fastest, what cannot be told, who was the
-//! limit, and in which sentence a search ends.
+//! What is said of made-up sweeps and searches: where it is fastest, what cannot be told, who was
+//! the limit, and in which sentence a search ends.
 
 use super::*;
 use crate::made_up::{NOISE, changed, failed, journal_of, limited, measured, noisy, rate, run};

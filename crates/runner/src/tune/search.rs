@@ -4,12 +4,12 @@
 //! - *Climb*: twice the rate as long as it holds, a quarter of it as long as none has held.
 //! - *Bisect*: the geometric middle between the highest rate that held and the lowest that missed,
 //!   until they are as close as asked for.
-//! - *Confirm*: several runs at the highest rate that held. Where it does not hold in more than half
-//!   of them, a lower rate is confirmed in its place, in steps that grow.
+//! - *Confirm*: several runs at the highest rate that held. Where it does not hold in more than
+//!   half of them, a lower rate is confirmed in its place, in steps that grow.
 //!
-//! One run that misses may be an accident of the machine, so it is repeated once before it decides. A
-//! run that holds by accident is what the confirmation is for: the highest of many noisy values is
-//! too high on average.
+//! One run that misses may be an accident of the machine, so it is repeated once before it decides.
+//! A run that holds by accident is what the confirmation is for: the highest of many noisy values
+//! is too high on average.
 
 use wirebench_schema::journal::{Found, SearchLimit, Side};
 
@@ -211,8 +211,8 @@ impl Search {
         Stage::Confirm { rate, made: 0, held: 0, step: self.plan.precision }
     }
 
-    /// Goes on with the confirmation, or with that of a lower rate as soon as this one cannot hold in
-    /// more than half of its runs any more.
+    /// Goes on with the confirmation, or with that of a lower rate as soon as this one cannot hold
+    /// in more than half of its runs any more.
     fn confirm(&mut self, seen: Confirmed, step: f64, saw: Saw) {
         let of = self.plan.confirmations;
         let Confirmed { rate, made, held } = seen;

@@ -10,12 +10,13 @@ use crate::{
     objective::Objective,
 };
 
-/// Less than this share of the requests that were due answered correctly, and the rate was not kept.
+/// Less than this share of the requests that were due answered correctly, and the rate was not
+/// kept.
 pub const KEPT: f64 = 0.99;
 /// A side that was busy for this share of the window had no time to spare.
 const BUSY: f64 = 0.95;
-/// More than this share of what the connections can carry on its way on average, and requests waited
-/// for a connection to be free.
+/// More than this share of what the connections can carry on its way on average, and requests
+/// waited for a connection to be free.
 const FULL: f64 = 0.9;
 
 /// What a search is for. It is written before the first run.
@@ -172,8 +173,8 @@ impl Measurement {
         }
         let (lag, service) = (load.lag.as_ref()?, load.service.as_ref()?);
         let late = missed.iter().all(|it| it.figure.of(lag) >= it.limit_ns());
-        // Had a pause of the server filled the connections, a request would have been on its way for
-        // as long.
+        // Had a pause of the server filled the connections, a request would have been on its way
+        // for as long.
         let served = missed.iter().all(|it| (service.latency_ns_max as f64) < it.limit_ns());
         (generator_is_busy && late && served).then(|| {
             format!(

@@ -1,5 +1,5 @@
-//! Lists and ranges of workers, connections and rates, and shares in percent, as they are written on
-//! the command line. Errors say how to write one.
+//! Lists and ranges of workers, connections and rates, and shares in percent, as they are written
+//! on the command line. Errors say how to write one.
 
 use wirebench_schema::units::parse_count;
 

@@ -1,4 +1,5 @@
-//! Runs at a rate, made up: which of them keep their objectives, and who is to blame for the others.
+//! Runs at a rate, made up: which of them keep their objectives, and who is to blame for the
+//! others.
 
 use super::*;
 use crate::{
