@@ -2,8 +2,8 @@
 //!
 //! A check that fails twice on its own is a failure. One that fails once among thousands, while
 //! several servers are checked side by side on a busy machine, is told and looked at again alone: a
-//! rare fault of a framework must not stop a change of something else. It hides nothing that
-//! `wirebench verify` shows its user, who sees each failure.
+//! rare fault of a framework must not stop a change of something else. It hides nothing that `wirebench
+//! verify` shows its user, who sees each failure.
 
 use anyhow::{Context, bail};
 use std::{

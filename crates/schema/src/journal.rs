@@ -214,6 +214,20 @@ pub struct Unavailable {
     pub variant: VariantId,
     /// A sentence with the next step, if there is one.
     pub reason: String,
+    /// Whether it should have worked.
+    #[serde(default)]
+    pub cause: Cause,
+}
+
+/// Whether what cannot be measured should have worked.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// Something that it needs is not here. That is no fault.
+    #[default]
+    Missing,
+    /// All that it needs is here, and it could not be prepared all the same.
+    Broken,
 }
 
 /// The outcome of the conformance checks of one scenario.

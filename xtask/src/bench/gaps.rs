@@ -1,5 +1,5 @@
-//! How often a CPU is away: a loop that does nothing but look at the clock sees when something
-//! else, or the hypervisor, had it. What a bench measures there can be no better.
+//! How often a CPU is away: a loop that does nothing but look at the clock sees when something else,
+//! or the hypervisor, had it. What a bench measures there can be no better.
 
 use anyhow::Context;
 use std::{

@@ -26,6 +26,7 @@ use wirebench_runner::{
     topology,
 };
 use wirebench_schema::{
+    journal::Goal,
     load::Stop,
     objective::Objective,
     scenario::Scenario,
@@ -102,8 +103,8 @@ pub(crate) struct Arguments {
     /// Of a search: runs that confirm what was found; it must hold in more than half [default: 3]
     #[arg(long, value_name = "N", value_parser = value::small_count, requires = "objectives")]
     confirm: Option<u32>,
-    /// Of a search: end in about this time, with what has been found until then
-    #[arg(long, value_name = "DURATION", value_parser = value::duration, requires = "objectives")]
+    /// End in about this time, with what has been measured or found until then
+    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     budget: Option<Duration>,
     /// Seed of the order of runs and of payloads [default: a new one]
     #[arg(long, value_name = "NUMBER")]
@@ -220,6 +221,9 @@ impl Arguments {
             project: context.project.clone(),
             command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
             verification: full,
+            goal: Goal { precision: None, budget: self.budget },
+            // A sweep has no ratio to a baseline whose interval could be narrow enough.
+            precision: |_| None,
         })
     }
 

@@ -6,7 +6,7 @@ use crate::made_up::{
 };
 use wirebench_schema::{
     journal::{
-        Counts, End, EndReason, Generator, GeneratorVersion, LeftOut, Outcome, Resumed, Run,
+        Cause, Counts, End, EndReason, Generator, GeneratorVersion, LeftOut, Outcome, Resumed, Run,
         ToolLatency, ToolReport, Unavailable, Verified, Weight,
     },
     scenario::Scenario,
@@ -123,7 +123,11 @@ fn failures_flags_and_refusals_are_notes_of_their_rows() {
         skipped: Vec::new(),
     });
     let go = "go/net".parse().unwrap();
-    journal.unavailable.push(Unavailable { variant: go, reason: "no compiler".into() });
+    journal.unavailable.push(Unavailable {
+        variant: go,
+        reason: "no compiler".into(),
+        cause: Cause::Missing,
+    });
     let text = report(&journal, Style::Text);
     assert!(row(&text, "! c/epoll (baseline) [1]").ends_with(" 2"), "{text}");
     assert!(text.contains("[1] ! 2 errors: late"), "{text}");

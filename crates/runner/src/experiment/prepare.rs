@@ -4,7 +4,10 @@ use std::{
     collections::BTreeMap,
     sync::atomic::{AtomicBool, Ordering},
 };
-use wirebench_schema::{id::VariantId, journal::Unavailable};
+use wirebench_schema::{
+    id::VariantId,
+    journal::{Cause, Unavailable},
+};
 
 use super::{Observer, Progress};
 use crate::{
@@ -24,12 +27,15 @@ pub struct Prepared {
     pub ready: Vec<(Subject, BTreeMap<String, String>)>,
     /// Not ready, with reasons.
     pub unavailable: Vec<Unavailable>,
-    /// Whether something that should have worked did not: a build failed although all that it
-    /// needs is there.
-    pub something_broke: bool,
 }
 
 impl Prepared {
+    /// Those that are ready.
+    #[must_use]
+    pub fn subjects(&self) -> Vec<Subject> {
+        self.ready.iter().map(|(subject, _)| subject.clone()).collect()
+    }
+
     /// The variants that `names` mean and that are ready, in the order of the names.
     #[must_use]
     pub fn ready_among(&self, names: &[&str]) -> Vec<VariantId> {
@@ -53,14 +59,14 @@ pub fn prepare(
         if stop.load(Ordering::Relaxed) {
             break;
         }
-        // Something that should have worked did not, unless something is missing for it.
+        // What has all that it needs should have worked.
         let broke = missing.is_none() || subject.broken().is_some();
+        let cause = if broke { Cause::Broken } else { Cause::Missing };
         let failure = missing.or_else(|| built.get(&subject.variant.id).cloned());
         match failure.map_or_else(|| version::versions(&subject, stop), Err) {
             Ok(versions) => prepared.ready.push((subject, versions)),
             Err(reason) => {
-                prepared.something_broke |= broke;
-                let unavailable = Unavailable { variant: subject.variant.id, reason };
+                let unavailable = Unavailable { variant: subject.variant.id, reason, cause };
                 observer.on(&Progress::Unavailable(&unavailable));
                 prepared.unavailable.push(unavailable);
             }

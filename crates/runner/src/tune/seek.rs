@@ -19,7 +19,6 @@ use super::{Attempt, Kind, Plan, Probe, Saw, Search};
 use crate::{
     experiment::{
         Begun, Experiment, ExperimentError, Finished, Observer, Prepared, Progress, Verification,
-        begin,
     },
     measure::Cell,
     plan::estimate,
@@ -62,8 +61,8 @@ pub fn seek(
     watcher: &mut dyn Watcher,
 ) -> Result<Finished, ExperimentError> {
     let began = Instant::now();
-    let mut begun = begin(experiment, prepared, stop, watcher.as_observer())?;
-    begun.book.write(Record::Sought(quest.sought.clone()))?;
+    let mut begun = Begun::new(experiment, prepared, stop, watcher.as_observer())?;
+    begun.write(Record::Sought(quest.sought.clone()))?;
     let [closed, rated] = experiment.suite.workloads.as_slice() else {
         return Err(ExperimentError::Nothing("a search has two workloads".to_owned()));
     };
@@ -78,7 +77,7 @@ pub fn seek(
     let Sought { lowest, highest, precision, confirmations, .. } = quest.sought;
     let plan = Plan { start, lowest, highest, precision, confirmations };
     let found = probing.search(plan, rated, &mut begun, watcher)?;
-    begun.book.write(Record::Found(found))?;
+    begun.write(Record::Found(found))?;
     let out_of_time = found.limit == SearchLimit::Budget;
     begun.end(if out_of_time { EndReason::Budget } else { ending(stop) })
 }
@@ -115,7 +114,7 @@ impl Probing<'_> {
         watcher: &mut dyn Watcher,
     ) -> Result<Option<u64>, ExperimentError> {
         watcher.as_observer().on(&Progress::Running {
-            variant: &self.subject.variant.id,
+            name: &self.subject.variant.id.to_string(),
             workload: &closed.name,
             left: Duration::ZERO,
         });
@@ -183,7 +182,7 @@ impl Probing<'_> {
         };
         let Some(run) = self.experiment.bench.run(&cell, self.stop) else { return Ok(None) };
         self.made += 1;
-        begun.book.write(Record::Run(Box::new(run.clone())))?;
+        begun.write(Record::Run(Box::new(run.clone())))?;
         Ok(Some(run))
     }
 

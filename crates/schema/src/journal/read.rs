@@ -136,7 +136,7 @@ fn why(text: &str, line: usize, error: &serde_json::Error) -> JournalError {
 mod tests {
     use super::*;
     use crate::{
-        journal::{EndReason, GeneratorVersion, Goal, Placement},
+        journal::{Cause, EndReason, GeneratorVersion, Goal, Placement},
         suite::Scale,
     };
     use std::time::Duration;
@@ -178,6 +178,7 @@ mod tests {
         Record::Unavailable(Unavailable {
             variant: "go/net".parse().unwrap(),
             reason: "no go".into(),
+            cause: Cause::Missing,
         })
     }
 

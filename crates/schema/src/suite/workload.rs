@@ -78,6 +78,18 @@ impl Workload {
         Self { model, ..self.clone() }
     }
 
+    /// The same for another phase, with the phase behind its name. A cost phase of it needs a rate;
+    /// an idle one has the usual number of silent connections.
+    #[must_use]
+    pub fn in_phase(&self, phase: Phase) -> Self {
+        let connections = match phase {
+            Phase::Idle => SILENT_CONNECTIONS,
+            Phase::Saturate | Phase::Cost => self.connections,
+        };
+        let name = format!("{}-{phase}", self.name);
+        Self { name, phase, connections, model: LoadModel::Closed, ..self.clone() }
+    }
+
     /// The first reason why it cannot be carried out.
     pub fn check(&self) -> Result<(), String> {
         if self.phase == Phase::Idle {

@@ -137,7 +137,7 @@ impl Watcher for Teller<'_> {
             Ok(it) => format!("{} requests/s", thousands(it.load.requests_per_second)),
             Err(reason) => format!("failed: {reason}"),
         };
-        self.reporter.line(&format!("as fast as it goes, to see where to begin: {told}"));
+        self.reporter.note(&format!("as fast as it goes, to see where to begin: {told}"));
     }
 
     fn probing(&mut self, probe: Probe) {
@@ -149,7 +149,7 @@ impl Watcher for Teller<'_> {
             Ok((measured, kept)) => told(self.objectives, measured, kept),
             Err(reason) => format!("failed: {reason}"),
         };
-        self.reporter.line(&format!("{}: {told}", name(probe)));
+        self.reporter.note(&format!("{}: {told}", name(probe)));
     }
 
     fn as_observer(&mut self) -> &mut dyn Observer {
