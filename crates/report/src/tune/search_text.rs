@@ -95,14 +95,16 @@ pub(super) fn sentence(sought: &Sought, found: Option<Found>, shape: &str) -> St
     let rate = thousands(rate as f64);
     let is_a_bound = found.limit != SearchLimit::Server;
     let up_to = if is_a_bound { "at least up to" } else { "up to" };
+    let missed = found.missed.map(|rate| thousands(rate as f64));
+    let misses = missed.map_or_else(String::new, |rate| format!(" (it misses at {rate})"));
     let beyond = match found.limit {
-        SearchLimit::Server => "",
+        SearchLimit::Server => String::new(),
         SearchLimit::Generator => {
-            "; beyond that it is the generator's limit, the server may do more"
+            "; beyond that it is the generator's limit, the server may do more".to_owned()
         }
-        SearchLimit::HighestRate => "; no higher rate was to be tried",
-        SearchLimit::Budget => "; the time was up before a higher one could be tried",
-        SearchLimit::Interrupted => "; the search was interrupted",
+        SearchLimit::HighestRate => "; no higher rate was to be tried".to_owned(),
+        SearchLimit::Budget => format!("; the time was up before a closer answer{misses}"),
+        SearchLimit::Interrupted => format!("; the search was interrupted{misses}"),
     };
     format!("{variant} holds {objectives} {up_to} {rate} requests/s ({shape}; {confirmed}){beyond}")
 }

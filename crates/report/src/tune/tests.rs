@@ -196,7 +196,7 @@ fn a_search_ends_in_one_sentence_that_says_what_bounds_it() {
     for (limit, part) in [
         (SearchLimit::Generator, "it is the generator's limit, the server may do more"),
         (SearchLimit::HighestRate, "no higher rate was to be tried"),
-        (SearchLimit::Budget, "the time was up"),
+        (SearchLimit::Budget, "the time was up before a closer answer (it misses at 62 000)"),
         (SearchLimit::Interrupted, "the search was interrupted"),
     ] {
         let text = sentence(Found { limit, ..FOUND });
