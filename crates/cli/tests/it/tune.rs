@@ -55,22 +55,24 @@ fn a_search_finds_the_highest_rate_and_journals_every_run() {
     let world = World::new();
     // An objective that any machine keeps, so that the highest rate is what is found.
     let arguments = ["tune", "builtin/epoll", "--objective", "p50 < 1s", "--objective", "max<9s"];
-    let rest = ["--rates", "200-400", "-c4", "-d", "100ms", "--warmup", "20ms", "--json"];
+    // With more connections than requests no pause of a busy machine leaves one without.
+    let rest = ["--rates", "100-200", "-c128", "-d", "300ms", "--warmup", "20ms", "--json"];
     let outcome = world.wirebench(&[&arguments[..], &rest].concat());
     let search = &json(&outcome)["search"];
     assert_eq!(search["found"]["limit"], "highest-rate", "{outcome:#?}");
-    assert_eq!(search["found"]["requests_per_second"], 400, "{outcome:#?}");
+    assert_eq!(search["found"]["requests_per_second"], 200, "{outcome:#?}");
     let sentence = search["sentence"].as_str().unwrap();
-    let expected = "builtin/epoll holds p50 < 1 s and max < 9 s at least up to 400 requests/s (4 c";
+    let expected =
+        "builtin/epoll holds p50 < 1 s and max < 9 s at least up to 200 requests/s (128 c";
     assert!(sentence.starts_with(expected), "{sentence}");
-    assert!(outcome.stderr.contains("400 requests/s: p50 "), "{outcome:#?}");
-    assert!(outcome.stderr.contains("400 requests/s (confirming, 3 of 3): "), "{outcome:#?}");
+    assert!(outcome.stderr.contains("\n200 requests/s: "), "{outcome:#?}");
+    assert!(outcome.stderr.contains("200 requests/s (confirming, 3 of 3): "), "{outcome:#?}");
     let journal = world.journal();
     let at_rates = journal.runs.iter().filter(|run| run.workload == "rate");
     let words: Vec<String> = at_rates.map(|run| run.generator_command.join(" ")).collect();
-    assert!(words.len() >= 4 && words.iter().all(|words| words.contains("-R 400")), "{words:#?}");
+    assert!(words.len() >= 4 && words.iter().all(|words| words.contains("-R 200")), "{words:#?}");
     // Runs that confirm are twice as long.
-    let long = words.iter().filter(|words| words.contains("-d 200ms")).count();
+    let long = words.iter().filter(|words| words.contains("-d 600ms")).count();
     assert_eq!(long, 3, "{words:#?}");
     assert_eq!(journal.sought.unwrap().objectives.len(), 2);
     let text = world.wirebench(&["report", world.results().to_str().unwrap()]);

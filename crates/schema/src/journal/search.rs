@@ -185,10 +185,13 @@ impl Measurement {
     }
 }
 
-/// The share of the requests that were due that was answered correctly, at most 1.
+/// The share of the requests that were due that was answered correctly, at most 1. As many as the
+/// connections can carry may still wait for one when the window ends: of few requests in a short
+/// window they would be a large share, although the next moment sends them.
 fn share_of_rate(load: &LoadReport) -> f64 {
-    let due = load.offered.map_or(load.requests, |offered| offered.due);
-    if due == 0 { 0.0 } else { (load.answered() as f64 / due as f64).min(1.0) }
+    let (due, owed) = load.offered.map_or((load.requests, 0), |it| (it.due, it.owed_at_end));
+    let waiting = (owed as f64).min(capacity(load));
+    if due == 0 { 0.0 } else { ((load.answered() as f64 + waiting) / due as f64).min(1.0) }
 }
 
 /// Requests on their way, on average, by Little's law.

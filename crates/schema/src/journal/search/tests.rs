@@ -107,6 +107,21 @@ fn fast_answers_to_some_of_the_requests_do_not_hold() {
 }
 
 #[test]
+fn as_many_requests_as_there_are_connections_may_wait_when_the_window_ends() {
+    let waiting = |owed: u64| {
+        let mut run = run(900_000, 1000);
+        run.cost.cpu_share = 0.99;
+        run.load.offered =
+            Some(Offered { due: 200, owed_at_end: owed, requests_per_second: 40_000.0 });
+        let latency = run.load.latency.as_mut().unwrap();
+        (latency.count, latency.censored) = (200, owed);
+        run.keeps(&objectives())
+    };
+    assert_eq!(waiting(64), Kept::Holds);
+    assert!(matches!(waiting(67), Kept::Misses { by: Side::Server, .. }));
+}
+
+#[test]
 fn an_error_is_a_miss_and_the_servers() {
     let mut failing = run(900_000, 1000);
     failing.load.errors = ErrorCounts { reset: 1, ..ErrorCounts::default() };
