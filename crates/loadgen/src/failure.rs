@@ -11,6 +11,8 @@ use crate::codec::ReplyError;
 pub(crate) enum Failure {
     /// The server refused the connection.
     Refused,
+    /// No local port was free for the connection.
+    NoPort,
     /// The connection could not be made for another reason.
     Connect(Errno),
     /// TLS failed, for this reason.
@@ -39,6 +41,7 @@ impl Failure {
         match error {
             Errno::CONNREFUSED => Self::Refused,
             Errno::TIMEDOUT => Self::ConnectTimeout,
+            Errno::ADDRNOTAVAIL => Self::NoPort,
             other => Self::Connect(other),
         }
     }
@@ -65,19 +68,21 @@ impl Failure {
             Self::Surplus(_) => (7, &mut counts.surplus),
             Self::Status(_) => (8, &mut counts.status),
             Self::Socket(_) => (9, &mut counts.socket),
+            // In between are the requests that are lost with another failure.
+            Self::NoPort => (11, &mut counts.no_port),
         }
     }
 }
 
-/// How many kinds there are.
-pub(crate) const KINDS: usize = 10;
+/// How many places there are, with that of lost requests, which no failure of their own has.
+pub(crate) const KINDS: usize = 12;
 
 impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused => formatter.write_str("refused: nothing listens any more"),
-            Self::Connect(Errno::ADDRNOTAVAIL) => formatter.write_str(
-                "connect: no local port is free towards the server: give more addresses to \
+            Self::NoPort => formatter.write_str(
+                "no port: no local port is free towards the server: give more addresses to \
                  connect from (--source 127.0.0.2-127.0.0.9), or fewer connections; a port that \
                  was closed is kept in TIME_WAIT",
             ),
@@ -107,7 +112,8 @@ mod tests {
     fn each_failure_counts_once_in_the_kind_that_its_sentence_begins_with() {
         let failures = [
             Failure::Refused,
-            Failure::Connect(Errno::ADDRNOTAVAIL),
+            Failure::of_connecting(Errno::ADDRNOTAVAIL),
+            Failure::of_connecting(Errno::NOBUFS),
             Failure::Tls("no certificate".to_owned()),
             Failure::Timeout,
             Failure::Reset,
@@ -117,7 +123,7 @@ mod tests {
             Failure::Status(500),
             Failure::Socket(Errno::NOBUFS),
         ];
-        assert_eq!(failures.len(), KINDS);
+        assert_eq!(failures.len(), KINDS - 1);
         for failure in failures {
             let mut counts = ErrorCounts::default();
             let (place, count) = failure.count(&mut counts);

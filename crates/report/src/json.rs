@@ -153,8 +153,8 @@ fn workload(journal: &Journal, rows: &WorkloadRows<'_>) -> WorkloadReport {
     let primary = Metric::primary(phase);
     let comparisons: Vec<Comparison> =
         Metric::of_phase(phase).iter().map(|metric| rows.compare(*metric)).collect();
-    let main = rows.compare(primary);
-    let order = in_order(rows, &main);
+    let main = comparisons.iter().find(|it| it.metric == primary);
+    let order = main.map_or_else(Vec::new, |main| in_order(rows, main));
     WorkloadReport {
         name: rows.workload.name.clone(),
         phase,
@@ -164,10 +164,7 @@ fn workload(journal: &Journal, rows: &WorkloadRows<'_>) -> WorkloadReport {
         blocks: rows.blocks,
         primary_metric: primary.field(),
         noise: comparisons.iter().map(|it| (it.metric.field(), noise(&it.noise))).collect(),
-        rows: order
-            .into_iter()
-            .map(|index| row::row(journal, rows, index, &main, &comparisons))
-            .collect(),
+        rows: order.into_iter().map(|index| row::row(journal, rows, index, &comparisons)).collect(),
     }
 }
 

@@ -53,6 +53,7 @@ pub(crate) fn journal_of(suite: &str) -> Journal {
         sharing: None,
         skips: Vec::new(),
         versions: BTreeMap::new(),
+        fingerprint: None,
     };
     Journal::new(Start {
         format: JOURNAL_FORMAT,

@@ -146,7 +146,7 @@ pub(crate) fn beside(
     }
     let name = &rows.workload.name;
     let rates = rows.compare(RATE.1);
-    let latencies = LATENCIES.map(|(_, metric)| rows.compare(metric));
+    let latencies = LATENCIES.map(|(_, metric)| rows.compare_to_baseline(metric));
     let mut pairs = 0;
     for index in in_order(rows, &rates).into_iter().filter(|index| rows.rows[*index].copy == 0) {
         let variant = rows.rows[index].variant;

@@ -1,5 +1,6 @@
 //! Runs the load generator as a child process of this program and reads what it says.
 
+use rustix::process::Pid;
 use std::{
     io::{BufRead, BufReader},
     process::{Child, Command, Stdio},
@@ -172,6 +173,12 @@ impl Generator {
             }
         });
         Ok(Self { child, events, stderr })
+    }
+
+    /// The process that makes the load.
+    #[must_use]
+    pub fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
     }
 
     /// The next event, or none within `timeout`. An error is a sentence on how the generator ended.

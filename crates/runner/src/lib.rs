@@ -13,6 +13,7 @@ pub mod discover;
 pub mod doctor;
 pub mod environment;
 pub mod experiment;
+pub mod fingerprint;
 pub mod generate;
 pub mod guard;
 pub mod journal;

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_schema::{
-    journal::{Counts, Measurement, Outcome, Placement, ReasonKind, Run, ToolReport, Weight},
+    journal::{Counts, Measurement, Outcome, Placement, Reason, Run, ToolReport},
     load::{LoadConfig, LoadEvent, LoadReport, Stop},
     scenario::{DEFAULT_TIMEOUT_MS, Protocol},
     suite::Workload,
@@ -18,12 +18,13 @@ use wirebench_schema::{
 
 use crate::{
     cost::{self, Sample, Window},
+    experiment::Verification,
     generate::{Generator, load_arguments},
     launch::{LaunchError, Launcher, Request, Server, Stopped},
-    neighbours::CpuTimes,
+    neighbours::{self, Machine},
     subject::Subject,
     tool::Tool,
-    validity::{self, bound},
+    validity::{self, Evidence, Processes, bound},
 };
 
 /// How long a server may take to end on SIGTERM.
@@ -71,14 +72,16 @@ pub struct Cell<'a> {
     pub verified: bool,
 }
 
-/// The clocks at one edge of the window: the server's, and those of all CPUs.
-type Edge = (Sample, CpuTimes);
+/// The clocks at one edge of the window: the server's, and those of the machine.
+type Edge = (Sample, Machine);
 
 /// What was seen of a run: the generator's report, and both sides' clocks at the window's edges.
 struct Seen {
     load: LoadReport,
     edges: (Sample, Sample),
-    cpus: (CpuTimes, CpuTimes),
+    machine: (Machine, Machine),
+    /// Who already used the CPUs before the run.
+    busy_before: Option<Reason>,
     /// What another generator than our own has told.
     tool: Option<ToolReport>,
 }
@@ -135,6 +138,7 @@ impl Bench {
             build: subject.build.clone(),
             source: subject.source.clone(),
         };
+        let busy_before = self.busy_before();
         let mut server = self.launcher.start(&request, stop).map_err(|error: LaunchError| {
             Failure { reason: error.to_string(), stderr: String::new() }
         })?;
@@ -159,12 +163,12 @@ impl Bench {
         if seen.load.requests == 0 {
             return Err(failure(validity::nothing_answered(&seen.load)));
         }
-        Ok(self.judge(cell, workers, seen, &stopped))
+        Ok(self.judge(cell, workers, Seen { busy_before, ..seen }, &stopped))
     }
 
     /// From what was seen to figures, and to what must be said of them.
     fn judge(&self, cell: &Cell<'_>, workers: u32, seen: Seen, stopped: &Stopped) -> Measurement {
-        let Seen { load, edges: (before, after), cpus, tool } = seen;
+        let Seen { load, edges: (before, after), machine, tool, busy_before } = seen;
         let window = match &tool {
             None => Window {
                 window_ns: load.window_ns,
@@ -176,39 +180,36 @@ impl Bench {
         let sharing = cell.subject.variant.sharing;
         let busy_cpus = cost::busy_cpus(sharing, workers, &self.placement);
         let cost = cost::between(&before, &after, window, busy_cpus);
-        let mut reasons = match &tool {
-            None => validity::load_reasons(&load),
-            Some(tool) => validity::tool_reasons(&load, tool),
-        };
-        reasons.extend(validity::side_reasons(&self.placement, stopped));
-        if self.placement.pinned && self.placement.disjoint {
-            let Placement { server_cpus, generator_cpus, .. } = &self.placement;
-            let generator_ns = load.thread_cpu_ns.iter().sum();
-            reasons.extend(cpus.1.complaint(&cpus.0, server_cpus, cost.cpu_ns, "server"));
-            reasons.extend(cpus.1.complaint(&cpus.0, generator_cpus, generator_ns, "generator"));
-        }
-        if !cell.verified {
-            let text = "not verified: the conformance checks were left out";
-            reasons.push(ReasonKind::NotVerified.reason(Weight::Invalid, None, text));
-        }
-        if cost.cpu_ns_per_request.is_none() {
-            let text = format!(
-                "no cost: the samples were {} us apart and the window had {} us",
-                cost.sampled_ns / 1000,
-                load.window_ns / 1000
-            );
-            let figure = Some(cost.sampled_ns as f64);
-            reasons.push(ReasonKind::NoCost.reason(Weight::Note, figure, text));
-        }
-        if !before.same_processes(&after) {
-            let text = "processes of the server began or ended in the window";
-            reasons.push(ReasonKind::ProcessesChanged.reason(Weight::Note, None, text));
-        }
         // Where the requests of another generator wait is not known; then its limit is the safe
         // answer, which says that the server may do more.
         let ready_share = if tool.is_some() { 1.0 } else { load.ready_share };
         let bound = bound(&cost, ready_share);
+        let own_ns = (cost.cpu_ns, load.thread_cpu_ns.iter().sum());
+        let others = machine.1.reasons(&machine.0, &self.placement, own_ns);
+        let evidence = Evidence {
+            phase: cell.workload.phase,
+            load: &load,
+            tool: tool.as_ref(),
+            cost: &cost,
+            bound,
+            placement: &self.placement,
+            stopped,
+            others: busy_before.into_iter().chain(others).collect(),
+            verification: if cell.verified { Verification::Full } else { Verification::LeftOut },
+            processes: match before.same_processes(&after) {
+                true => Processes::Same,
+                false => Processes::Changed,
+            },
+        };
+        let reasons = evidence.reasons();
         Measurement { bound, load, tool: tool.map(Box::new), cost, warm_up: None, reasons }
+    }
+
+    /// Who already uses the CPUs of the two sides. Without CPUs of their own it says nothing.
+    fn busy_before(&self) -> Option<Reason> {
+        let Placement { server_cpus, generator_cpus, pinned, .. } = &self.placement;
+        let cpus = [&server_cpus[..], generator_cpus].concat();
+        pinned.then(|| neighbours::busy_before(&cpus)).flatten()
     }
 
     fn generator_command(&self, config: &LoadConfig) -> Vec<String> {
@@ -254,11 +255,13 @@ impl Bench {
             // A count takes as long as it takes; the generator's own timeouts bound it.
             Stop::Requests(_) | Stop::RequestsPerConnection(_) => None,
         };
+        let generator_pid = generator.pid();
         let mut edges: (Option<Edge>, Option<Edge>) = (None, None);
         let mut known = Vec::new();
         let take = |known: &[Pid]| {
             let sample = Sample::take(known, || server.tree(), server.guard());
-            (sample, CpuTimes::read())
+            let machine = Machine::read(&sample.pids(), Some(generator_pid));
+            (sample, machine)
         };
         loop {
             if stop.load(Ordering::Relaxed) {
@@ -286,8 +289,9 @@ impl Bench {
                         (Some(before), Some(after)) => Ok(Seen {
                             load: *report,
                             edges: (before.0, after.0),
-                            cpus: (before.1, after.1),
+                            machine: (before.1, after.1),
                             tool: None,
+                            busy_before: None,
                         }),
                         _ => {
                             Err("the generator reported without the edges of its window".to_owned())

@@ -1,108 +1,169 @@
-//! Who else used the CPUs on which a run was made: other programs, and the hypervisor's other guests.
+//! Who else used the CPUs on which a run was made: other programs, the hypervisor's other guests,
+//! and the limits of a control group. It tells who was there, and never who was right.
 //!
-//! The kernel counts the time of a CPU in ticks of 10 ms, so small shares of short windows do not
-//! show.
+//! Two clocks tell of other programs. The kernel counts the time of a CPU in ticks of 10 ms, and
+//! most kernels only look at each tick who runs, so small shares of short windows do not show. It
+//! also counts, in nanoseconds, how long each thread was ready to run while another one had its
+//! CPU. That shows what a neighbour did to the side in windows of any length, unless the side's own
+//! threads compete for its CPUs.
 
-use procfs::{CurrentSI, KernelStats};
-use std::{collections::BTreeMap, time::Instant};
-use wirebench_schema::journal::{Reason, ReasonKind, Weight};
+mod before;
+mod cpu_times;
+mod threads;
+mod throttle;
 
-/// Share of the window above which a neighbour counts.
-const NOTICED_SHARE: f64 = 0.1;
-/// Time below which the ticks are too coarse to accuse anybody.
-const NOTICED_NS: f64 = 50e6;
+use rustix::process::Pid;
+use std::time::Duration;
+use wirebench_schema::journal::{Placement, Reason, ReasonKind, Weight};
 
-/// The times of every CPU at one moment.
+pub(crate) use before::busy_before;
+use cpu_times::CpuTimes;
+use threads::Threads;
+use throttle::Throttled;
+
+/// Share of the window from which on a neighbour makes the figures another thing.
+const SPOILS_SHARE: f64 = 0.1;
+/// Share of the window above which a neighbour that made a side wait is worth a word.
+const NOTED_SHARE: f64 = 0.03;
+/// Ticks of 10 ms in fewer than fifty do not tell one program from another.
+const TICKS_TELL: Duration = Duration::from_millis(500);
+/// Stolen and throttled time below which the clocks are too coarse to accuse anybody: two ticks.
+const NOTICED_NS: f64 = 20e6;
+/// Shares of the window from which on stolen time is worth a word, and from which on it spoils: the
+/// machine is that much slower than it says.
+const STOLEN_NOTED: f64 = 0.01;
+const STOLEN_SPOILS: f64 = 0.05;
+/// A hundredth of the window in one piece is the 99th percentile of the latencies in it.
+const THROTTLED_SPOILS: f64 = 0.01;
+
+/// The clocks of the machine at one moment, as far as they tell of others.
 #[derive(Clone, Debug)]
-pub(crate) struct CpuTimes {
-    at: Instant,
-    /// Busy and stolen time in nanoseconds by CPU.
-    times: BTreeMap<u32, (u64, u64)>,
+pub(crate) struct Machine {
+    cpus: CpuTimes,
+    throttled: Throttled,
+    server: Threads,
+    generator: Threads,
 }
 
-impl CpuTimes {
-    /// Reads them. Where `/proc/stat` cannot be read, nobody is accused.
-    pub(crate) fn read() -> Self {
-        let at = Instant::now();
-        let nanoseconds = |ticks: u64| ticks * 1_000_000_000 / procfs::ticks_per_second();
-        let stats = KernelStats::current().ok();
-        let cpus = stats.into_iter().flat_map(|stats| stats.cpu_time);
-        let times = (0..).zip(cpus).map(|(cpu, time)| {
-            let interrupts = time.irq.unwrap_or(0) + time.softirq.unwrap_or(0);
-            let busy = time.user + time.nice + time.system + interrupts;
-            (cpu, (nanoseconds(busy), nanoseconds(time.steal.unwrap_or(0))))
-        });
-        Self { at, times: times.collect() }
+/// One side of a run.
+struct Side<'a> {
+    name: &'static str,
+    cpus: &'a [u32],
+    /// What it used by its own account.
+    own_ns: u64,
+    /// Its threads at both edges of the window.
+    threads: (&'a Threads, &'a Threads),
+}
+
+impl Machine {
+    /// Reads them. What cannot be read accuses nobody.
+    pub(crate) fn read(server: &[Pid], generator: Option<Pid>) -> Self {
+        Self {
+            cpus: CpuTimes::read(),
+            throttled: Throttled::read(),
+            server: Threads::of(server),
+            generator: Threads::of(generator.as_slice()),
+        }
     }
 
-    /// What others used of `cpus` since `before`, beside the `own_ns` of the side that runs there.
-    /// `who` names that side. None when it is not worth a word.
-    pub(crate) fn complaint(
+    /// What must be said of the time since `before`. The sides have used `server_ns` and
+    /// `generator_ns` of CPU time by their own account.
+    pub(crate) fn reasons(
         &self,
         before: &Self,
-        cpus: &[u32],
-        own_ns: u64,
-        who: &str,
-    ) -> Option<Reason> {
-        let available_ns =
-            (self.at.duration_since(before.at).as_nanos() * cpus.len() as u128) as f64;
-        let since = |cpu: &u32| {
-            let (now, then) = (self.times.get(cpu)?, before.times.get(cpu)?);
-            Some((now.0.saturating_sub(then.0), now.1.saturating_sub(then.1)))
-        };
-        let (busy, stolen) =
-            cpus.iter().filter_map(since).fold((0, 0), |sum, cpu| (sum.0 + cpu.0, sum.1 + cpu.1));
-        let others = busy.saturating_sub(own_ns) as f64;
-        let noticed = |ns: f64| ns > NOTICED_NS && ns > NOTICED_SHARE * available_ns;
-        let percent = |ns: f64| ns * 100.0 / available_ns;
-        if noticed(others) {
-            let text = format!(
-                "other programs used {:.0} % of the {who}'s CPUs in the window: end them and measure again",
-                percent(others)
-            );
-            let share = Some(others / available_ns);
-            return Some(ReasonKind::Neighbour.reason(Weight::Invalid, share, text));
+        placement: &Placement,
+        (server_ns, generator_ns): (u64, u64),
+    ) -> Vec<Reason> {
+        let elapsed = self.cpus.since(&before.cpus);
+        let mut reasons: Vec<Reason> =
+            throttled(self.throttled.ns_since(&before.throttled), elapsed).into_iter().collect();
+        // Without CPUs of their own, the sides are each other's neighbours.
+        if !placement.pinned || !placement.disjoint {
+            return reasons;
         }
-        noticed(stolen as f64).then(|| {
-            let text = format!(
-                "the hypervisor took {:.0} % of the {who}'s CPUs in the window",
-                percent(stolen as f64)
-            );
-            let share = Some(stolen as f64 / available_ns);
-            ReasonKind::Stolen.reason(Weight::Invalid, share, text)
-        })
+        let sides = [
+            Side {
+                name: "server",
+                cpus: &placement.server_cpus,
+                own_ns: server_ns,
+                threads: (&before.server, &self.server),
+            },
+            Side {
+                name: "generator",
+                cpus: &placement.generator_cpus,
+                own_ns: generator_ns,
+                threads: (&before.generator, &self.generator),
+            },
+        ];
+        for side in sides {
+            let used = self.cpus.used_since(&before.cpus, side.cpus);
+            let waited_ns = side.threads.1.waited_since(side.threads.0, side.cpus.len());
+            let others_ns = used.busy_ns.saturating_sub(side.own_ns);
+            reasons.extend(neighbour(&side, elapsed, others_ns, waited_ns));
+            reasons.extend(stolen(&side, elapsed, used.stolen_ns));
+        }
+        reasons
     }
+}
+
+/// The share of the CPU time of a side that ticks must show before they accuse: three times the
+/// standard deviation of a share that is found by looking a hundred times a second.
+fn ticks_accuse(elapsed: Duration, cpus: usize) -> f64 {
+    let looks = elapsed.as_secs_f64() * 100.0 * cpus as f64;
+    SPOILS_SHARE.max(3.0 * 0.5 / looks.sqrt())
+}
+
+/// What other programs did to a side, by the ticks and by its own waiting.
+fn neighbour(side: &Side<'_>, elapsed: Duration, others_ns: u64, waited_ns: u64) -> Option<Reason> {
+    let Side { name, cpus, .. } = side;
+    let elapsed_ns = elapsed.as_nanos() as f64;
+    let used = others_ns as f64 / (elapsed_ns * cpus.len() as f64);
+    let waited = waited_ns as f64 / elapsed_ns;
+    let used = (elapsed >= TICKS_TELL && used > ticks_accuse(elapsed, cpus.len())).then_some(used);
+    let waited = (waited > NOTED_SHARE).then_some(waited);
+    let of = |share: f64| share * 100.0;
+    let text = match (used, waited) {
+        (None, None) => return None,
+        (Some(used), None) => {
+            format!("other programs used {:.0} % of the {name}'s CPUs in the window", of(used))
+        }
+        (None, Some(waited)) => {
+            format!("the {name} waited {:.0} % of the window for CPUs that others had", of(waited))
+        }
+        (Some(used), Some(waited)) => format!(
+            "other programs used {:.0} % of the {name}'s CPUs in the window, and it waited {:.0} % \
+             of the window for them",
+            of(used),
+            of(waited)
+        ),
+    };
+    let share = used.unwrap_or(0.0).max(waited.unwrap_or(0.0));
+    let weight = if share > SPOILS_SHARE { Weight::Invalid } else { Weight::Note };
+    Some(ReasonKind::Neighbour.reason(weight, Some(share), text))
+}
+
+fn stolen(side: &Side<'_>, elapsed: Duration, stolen_ns: u64) -> Option<Reason> {
+    let stolen = stolen_ns as f64;
+    let share = stolen / (elapsed.as_nanos() as f64 * side.cpus.len() as f64);
+    let weight = if share > STOLEN_SPOILS { Weight::Invalid } else { Weight::Note };
+    let text = format!(
+        "the hypervisor took {:.0} % of the {}'s CPUs in the window",
+        share * 100.0,
+        side.name
+    );
+    let says = stolen > NOTICED_NS && share > STOLEN_NOTED;
+    says.then(|| ReasonKind::Stolen.reason(weight, Some(share), text))
+}
+
+fn throttled(ns: u64, elapsed: Duration) -> Option<Reason> {
+    let is_long = ns as f64 > THROTTLED_SPOILS * elapsed.as_nanos() as f64;
+    let weight = if is_long { Weight::Invalid } else { Weight::Note };
+    let text = format!(
+        "a CPU limit of the control group held the sides back for {:.1} ms in the window",
+        ns as f64 / 1e6
+    );
+    (ns > 0).then(|| ReasonKind::Throttled.reason(weight, Some(ns as f64), text))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Duration;
-
-    fn complaint(busy_ms: u64, stolen_ms: u64, own_ms: u64) -> Option<String> {
-        let at = Instant::now();
-        let before = CpuTimes { at, times: BTreeMap::from([(0, (7, 7)), (1, (0, 0))]) };
-        let times = (7 + busy_ms * 1_000_000, 7 + stolen_ms * 1_000_000);
-        let after = CpuTimes {
-            at: at + Duration::from_secs(1),
-            times: BTreeMap::from([(0, times), (1, (1_000_000_000, 0))]),
-        };
-        let complaint = after.complaint(&before, &[0], own_ms * 1_000_000, "server");
-        complaint.map(|reason| reason.text)
-    }
-
-    #[test]
-    fn only_what_others_took_of_the_sides_own_cpus_is_complained_of() {
-        assert_eq!(complaint(990, 0, 980), None);
-        assert_eq!(complaint(990, 0, 900), None);
-        assert!(
-            complaint(990, 0, 500).unwrap().contains("other programs used 49 % of the server's")
-        );
-        assert!(complaint(500, 300, 500).unwrap().contains("the hypervisor took 30 %"));
-    }
-
-    #[test]
-    fn this_machine_tells_the_time_of_its_cpus() {
-        assert!(!CpuTimes::read().times.is_empty());
-    }
-}
+mod tests;

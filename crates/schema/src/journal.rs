@@ -25,7 +25,7 @@ pub use bound::Bound;
 pub use generator::{Generator, GeneratorVersion, ToolLatency, ToolReport};
 pub use idle::IdleMeasurement;
 pub use read::{Journal, JournalError};
-pub use reason::{Reason, ReasonKind, Weight};
+pub use reason::{KindGuide, Reason, ReasonKind, Weight};
 pub use search::{Found, KEPT, Kept, SearchLimit, Side, Sought};
 
 /// The version of all records. It grows whenever a field changes its meaning or goes away.
@@ -192,6 +192,9 @@ pub struct Described {
     pub skips: Vec<String>,
     /// Versions by name.
     pub versions: BTreeMap<String, String>,
+    /// A digest of what its command runs, 16 hexadecimal digits. The same program has the same.
+    #[serde(default)]
+    pub fingerprint: Option<String>,
 }
 
 /// Where the two sides run.

@@ -21,4 +21,4 @@ pub use verdict::{Limit, MOST_ARE_READY, Verdict};
 
 /// The version of [`LoadReport`] and [`LoadEvent`]. It grows whenever a field changes its meaning
 /// or goes away.
-pub const LOAD_FORMAT: u32 = 2;
+pub const LOAD_FORMAT: u32 = 3;

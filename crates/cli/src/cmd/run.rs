@@ -7,6 +7,7 @@ mod plan_text;
 mod resume;
 mod scale;
 mod setting;
+mod strict;
 
 use std::{path::PathBuf, time::Duration};
 use wirebench_schema::{
@@ -109,6 +110,9 @@ pub(crate) struct Arguments {
     /// Leave the conformance checks out; every run is flagged
     #[arg(long)]
     no_verify: bool,
+    /// Exit with 3 when the figures of a run that counts are a bound, or not what they claim to be
+    #[arg(long)]
+    strict: bool,
     /// Where the folder of the results is made [default: target/wirebench]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
@@ -121,6 +125,21 @@ pub(crate) struct Arguments {
     /// No progress
     #[arg(short, long)]
     quiet: bool,
+}
+
+/// How strictly the figures of a run are looked at.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Strictness {
+    /// What speaks against them is in the report.
+    Usual,
+    /// It decides on the exit code too.
+    Strict,
+}
+
+impl Arguments {
+    const fn strictness(&self) -> Strictness {
+        if self.strict { Strictness::Strict } else { Strictness::Usual }
+    }
 }
 
 /// What would change a run cannot be given when it goes on.

@@ -240,7 +240,7 @@ fn ready(
     reporter: &mut Reporter,
 ) -> anyhow::Result<Result<Prepared, Exit>> {
     let stop = context.interrupt.flag();
-    let prepared = prepare(vec![subject], &context.prober(), stop, reporter);
+    let prepared = prepare(vec![subject], &context.project, &context.prober(), stop, reporter);
     if let Some(exit) = context.interrupt.exit() {
         reporter.finish();
         return Ok(Err(exit));

@@ -5,7 +5,10 @@
 
 mod bad_input;
 mod fresh;
+mod goals;
 mod load;
+mod report;
+mod resume;
 mod run;
 mod stalled;
 mod suites;

@@ -1,7 +1,10 @@
 //! `wirebench run`: tables, journals, refusals.
 
 use crate::world::{ENTRY, World, program};
-use wirebench_schema::journal::{EndReason, Outcome};
+use wirebench_schema::{
+    environment::Environment,
+    journal::{EndReason, Outcome},
+};
 
 const SHORT: [&str; 7] = ["-d", "300ms", "--warmup", "20ms", "--blocks", "1", "-c8"];
 
@@ -29,12 +32,19 @@ fn a_run_prints_its_table_and_keeps_everything_in_its_folder() {
     }
     let folder = world.results();
     assert!(outcome.stdout.ends_with(&format!("results: {}\n", folder.display())));
-    for file in ["runs.jsonl", "environment.json", "commands.txt", "report.md", "report.txt"] {
+    for file in
+        ["runs.jsonl", "environment.json", "commands.txt", "report.md", "report.txt", "report.json"]
+    {
         assert!(folder.join(file).is_file(), "{file}");
     }
     let journal = world.journal();
     assert_eq!((journal.start.seed, journal.verified.len(), journal.runs.len()), (7, 2, 4));
     assert_eq!(journal.end.unwrap().reason, EndReason::Complete);
+    let text = std::fs::read_to_string(folder.join("environment.json")).unwrap();
+    let environment: Environment = serde_json::from_str(&text).unwrap();
+    let digits = |text: &Option<String>| text.as_ref().map(String::len);
+    let prints = [&environment.program.digest, &journal.start.variants[0].fingerprint];
+    assert_eq!(prints.map(digits), [Some(16), Some(16)], "{text}");
     for run in &journal.runs {
         let Outcome::Measured(measured) = &run.outcome else { panic!("{run:#?}") };
         assert!(measured.load.requests > 0 && measured.cost.cpu_ns > 0, "{measured:#?}");

@@ -5,6 +5,10 @@ use wirebench_stats::{Floor, Judgement, Verdict};
 
 use super::{Direction, Metric};
 
+/// Two things further apart than this are not called the same, however far apart equal things
+/// appear: on a machine with a floor of 50 % that word would say nothing.
+const LARGEST_SAME: f64 = 0.05;
+
 /// How a ratio is to be read when the generator was at its limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Reads {
@@ -95,18 +99,20 @@ impl Claim {
     /// A ratio that is at most so much can be lower for certain, and can be not higher; that it is
     /// higher, or the same, does not follow from it. The reverse holds of one that is at least so
     /// much, and nothing follows from one that may be anything.
+    ///
+    /// That there is no difference is claimed only up to 5 %, also where the floor is larger.
     #[must_use]
     pub fn of(judgement: &Judgement, reads: Reads, floor: &Floor) -> Self {
         let interval = judgement.estimate.and_then(|estimate| estimate.interval);
-        let band = floor.band();
+        let small = Floor { relative: floor.relative.min(LARGEST_SAME), ..*floor }.band();
+        let is_above = interval.is_some_and(|it| it.low >= small.low);
+        let is_below = interval.is_some_and(|it| it.high <= small.high);
         match (reads, judgement.verdict) {
-            (Reads::Exactly, Verdict::Same) => Self::Same,
             (Reads::Exactly | Reads::AtLeast, Verdict::Higher) => Self::Higher,
             (Reads::Exactly | Reads::AtMost, Verdict::Lower) => Self::Lower,
-            (Reads::AtLeast, _) if interval.is_some_and(|it| it.low >= band.low) => Self::NotLower,
-            (Reads::AtMost, _) if interval.is_some_and(|it| it.high <= band.high) => {
-                Self::NotHigher
-            }
+            (Reads::Exactly, _) if is_above && is_below => Self::Same,
+            (Reads::AtLeast, _) if is_above => Self::NotLower,
+            (Reads::AtMost, _) if is_below => Self::NotHigher,
             _ => Self::CannotTell,
         }
     }
@@ -175,6 +181,16 @@ mod tests {
         assert_eq!(baseline(Metric::LatencyP99), Reads::AtLeast);
         assert_eq!(row(Metric::Cpu), Reads::Exactly);
         assert_eq!(Reads::of(Metric::LatencyP50, Limited::Yes, Limited::Yes), Reads::Either);
+    }
+
+    #[test]
+    fn where_equal_things_appear_far_apart_nothing_is_called_the_same() {
+        let floor = Floor::from_pairs(&[0.5, 2.0, 0.7, 1.4, 1.0, 1.2]);
+        let of = |ratios: [f64; 6]| Claim::of(&judge(&[ratios], &floor)[0], Reads::Exactly, &floor);
+        assert_eq!(of([0.9, 1.1, 0.8, 1.2, 1.0, 1.05]), Claim::CannotTell);
+        assert_eq!(of([0.99, 1.01, 1.0, 1.02, 1.0, 1.0]), Claim::Same);
+        let wide = judge(&[[0.9, 1.1, 0.8, 1.2, 1.0, 1.05]], &floor)[0];
+        assert_eq!(Claim::of(&wide, Reads::AtMost, &floor), Claim::CannotTell);
     }
 
     #[test]

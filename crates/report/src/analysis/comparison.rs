@@ -70,6 +70,20 @@ impl WorkloadRows<'_> {
     /// Compares all rows by `metric`.
     #[must_use]
     pub fn compare(&self, metric: Metric) -> Comparison {
+        let mut comparison = self.compare_to_baseline(metric);
+        let ranks = self.ranks(&comparison);
+        for (row, rank) in comparison.rows.iter_mut().zip(ranks) {
+            if let Some(row) = row {
+                row.rank = rank;
+            }
+        }
+        comparison
+    }
+
+    /// The same without ranks, for which every row is compared with every other one: with many rows
+    /// they take nearly all of the time.
+    #[must_use]
+    pub fn compare_to_baseline(&self, metric: Metric) -> Comparison {
         let values: Vec<BTreeMap<u32, f64>> =
             self.rows.iter().map(|row| row.values(metric)).collect();
         let pairs: Vec<BTreeMap<u32, f64>> = match self.baseline {
@@ -80,7 +94,6 @@ impl WorkloadRows<'_> {
             pairs.iter().map(|pairs| pairs.values().copied().collect()).collect();
         let noise = self.noise(&plain);
         let judged = self.judge(&plain, &noise.floor);
-        let ranks = self.ranks(&values, metric, &noise.floor);
         let rows = self.rows.iter().enumerate().map(|(index, row)| {
             let by_block = values[index].clone();
             let plain: Vec<f64> = by_block.values().copied().collect();
@@ -94,7 +107,7 @@ impl WorkloadRows<'_> {
                 interval: location_estimate(&plain).and_then(|estimate| estimate.interval),
                 outliers: outliers(&plain).into_iter().map(|place| blocks[place]).collect(),
                 ratio,
-                rank: ranks[index],
+                rank: None,
                 by_block,
             })
         });
@@ -135,28 +148,26 @@ impl WorkloadRows<'_> {
     }
 
     /// The ranks among each other of all rows but the baseline's second run.
-    fn ranks(
-        &self,
-        values: &[BTreeMap<u32, f64>],
-        metric: Metric,
-        floor: &Floor,
-    ) -> Vec<Option<Rank>> {
+    fn ranks(&self, comparison: &Comparison) -> Vec<Option<Rank>> {
+        let metric = comparison.metric;
         let better = match metric.direction() {
             Direction::MoreIsBetter => Better::More,
             Direction::LessIsBetter => Better::Less,
         };
-        let ranked: Vec<usize> = (0..values.len())
+        let ranked: Vec<usize> = (0..self.rows.len())
             .filter(|index| self.rows[*index].role != Role::SecondOfBaseline)
             .collect();
-        let rows: Vec<BTreeMap<u32, f64>> =
-            ranked.iter().map(|index| values[*index].clone()).collect();
-        let mut found = rank_rows(&rows, better, floor);
+        let values = |index: &usize| {
+            comparison.rows[*index].as_ref().map_or_else(BTreeMap::new, |row| row.by_block.clone())
+        };
+        let rows: Vec<BTreeMap<u32, f64>> = ranked.iter().map(values).collect();
+        let mut found = rank_rows(&rows, better, &comparison.noise.floor);
         if metric.is_bounded_by_generator() {
             let limited: Vec<Limited> =
                 ranked.iter().map(|index| self.rows[*index].limited()).collect();
             loosen(&mut found, &limited);
         }
-        let mut ranks = vec![None; values.len()];
+        let mut ranks = vec![None; self.rows.len()];
         for (index, rank) in ranked.into_iter().zip(found) {
             ranks[index] = rank;
         }

@@ -22,7 +22,7 @@ pub fn widest_interval(journal: &Journal) -> Option<f64> {
     for workload in rows(journal) {
         let Some(baseline) = workload.baseline else { continue };
         let blocks = workload.rows[baseline].measured();
-        let compared = workload.compare(Metric::primary(workload.workload.phase));
+        let compared = workload.compare_to_baseline(Metric::primary(workload.workload.phase));
         for (row, compared) in workload.rows.iter().zip(compared.rows) {
             let measured = row.measured();
             let fails = measured == 0 || (measured as f64) < blocks as f64 * MISSED;

@@ -9,7 +9,7 @@ use wirebench_schema::{
 
 use super::figure::{Figure, figure};
 use crate::{
-    analysis::{self, Comparison, Limited, Role, WorkloadRows},
+    analysis::{self, Comparison, Limited, Metric, Role, WorkloadRows},
     notes::Notes,
     remarks::remarks,
 };
@@ -71,12 +71,11 @@ pub struct Reasons {
     pub texts: Vec<String>,
 }
 
-/// The row at `index`; `main` is its comparison by the primary metric.
+/// The row at `index` by all metrics.
 pub(super) fn row(
     journal: &Journal,
     rows: &WorkloadRows<'_>,
     index: usize,
-    main: &Comparison,
     comparisons: &[Comparison],
 ) -> Row {
     let row = &rows.rows[index];
@@ -85,9 +84,12 @@ pub(super) fn row(
         let metric = comparison.metric;
         Some((metric.field(), figure(comparison.rows[index].as_ref()?, metric)))
     });
+    let primary = Metric::primary(rows.workload.phase);
     let mut notes = Notes::default();
-    for remark in remarks(journal, rows, index, main) {
-        notes.add(&remark);
+    for main in comparisons.iter().filter(|it| it.metric == primary) {
+        for remark in remarks(journal, rows, index, main) {
+            notes.add(&remark);
+        }
     }
     Row {
         variant: row.variant.to_string(),

@@ -52,8 +52,12 @@ impl Line<'_> {
     fn name(&self) -> String {
         let invalid = self.row.invalid() + self.row.failed() > 0;
         let mark = if invalid { "! " } else { "" };
-        let notes: String = self.notes.iter().map(|number| format!(" [{number}]")).collect();
-        format!("{mark}{}{notes}", self.row.name())
+        let name = self.row.name();
+        if self.notes.is_empty() {
+            return format!("{mark}{name}");
+        }
+        let notes: Vec<String> = self.notes.iter().map(usize::to_string).collect();
+        format!("{mark}{name} [{}]", notes.join(","))
     }
 }
 

@@ -96,7 +96,7 @@ fn what_is_not_valid_is_marked_in_text_and_markdown() {
     });
     for style in [Style::Text, Style::Markdown] {
         let text = report(&journal, style);
-        assert!(row(&text, "! go/net [1] [2]").contains(">=0.9"), "{text}");
+        assert!(row(&text, "! go/net [1,2]").contains(">=0.9"), "{text}");
         assert!(text.contains(" [1] ! others used 30 % of the server's CPUs\n"), "{text}");
         assert!(text.contains(" [2] it wrote 7 bytes\n"), "{text}");
         assert!(!text.contains("the generator was busy"), "the sign says it: {text}");
@@ -123,11 +123,8 @@ fn failures_flags_and_refusals_are_notes_of_their_rows() {
         skipped: Vec::new(),
     });
     let go = "go/net".parse().unwrap();
-    journal.unavailable.push(Unavailable {
-        variant: go,
-        reason: "no compiler".into(),
-        cause: Cause::Missing,
-    });
+    let reason = "no compiler".into();
+    journal.unavailable.push(Unavailable { variant: go, reason, cause: Cause::Missing });
     let text = report(&journal, Style::Text);
     assert!(row(&text, "! c/epoll (baseline) [1]").ends_with(" 2"), "{text}");
     assert!(text.contains("[1] ! 2 errors: late"), "{text}");

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 use wirebench_schema::{
-    environment::Environment,
+    environment::{Environment, Weight},
     journal::{Described, Start},
 };
 
@@ -48,30 +48,47 @@ pub(super) fn plan(was: &Start, is: &Start) -> Vec<String> {
     sentences
 }
 
-/// What is different in a variant. How it is described in words is left out.
+/// What is different in a variant, first of all whether it is another program. How it is described in words is left out.
 pub(super) fn variant(was: &Described, is: &Described) -> Vec<String> {
     let told = |described: &Described| {
         let mut fields = match value(described) {
             Value::Object(fields) => fields,
             _ => Map::new(),
         };
-        fields.retain(|name, _| !["title", "skips", "variant"].contains(&name.as_str()));
+        fields.retain(|name, _| {
+            !["title", "skips", "variant", "fingerprint"].contains(&name.as_str())
+        });
         Value::Object(fields)
     };
     let mut sentences = Vec::new();
+    if was.fingerprint != is.fingerprint {
+        sentences.push(format!("{} is another program: its files have changed", was.variant));
+    }
     add_changes(&mut sentences, &was.variant.to_string(), &told(was), &told(is));
     sentences
 }
 
-/// What is different in the machine.
+/// The field of wirebench's own program.
+const OWN_PROGRAM: &str = "program.digest";
+
+/// What is different in the machine and in wirebench itself.
 pub(super) fn environment(was: &Environment, is: &Environment, differences: &mut Differences) {
-    let pairs = [
-        ("the machine's architecture", value(&was.architecture), value(&is.architecture)),
-        ("the machine's CPU", value(&was.cpu_model), value(&is.cpu_model)),
-        ("the number of CPUs", value(was.cpus_online), value(is.cpus_online)),
-    ];
-    for (what, was, is) in &pairs {
-        add_changes(&mut differences.refusing, what, was, is);
+    for difference in was.differences(is) {
+        let text = difference.to_string();
+        match difference.weight {
+            // wirebench is also the load generator.
+            _ if difference.field == OWN_PROGRAM => differences.refusing.push(format!(
+                "wirebench is another program ({} was {} and is {})",
+                difference.field, difference.old, difference.new
+            )),
+            Weight::Refuses => differences.refusing.push(format!("another machine: {text}")),
+            Weight::Warns => differences.noted.push(text),
+        }
+    }
+    if let (Some(was), Some(is)) = (&was.boot, &is.boot)
+        && was != is
+    {
+        differences.noted.push("the machine was started anew in between".to_owned());
     }
 }
 
@@ -113,6 +130,25 @@ fn show(value: &Value) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn another_machine_or_wirebench_refuses_and_settings_are_noted() {
+        let was = Environment { cpus_online: 2, boot: Some("a".into()), ..Environment::default() };
+        let mut is = was.clone();
+        let differences = |is: &Environment| {
+            let mut differences = Differences::default();
+            environment(&was, is, &mut differences);
+            differences
+        };
+        assert_eq!(differences(&is), Differences::default());
+        (is.boot, is.load_average_1m) = (Some("b".into()), 9.0);
+        let noted = differences(&is);
+        assert_eq!((noted.refusing.len(), noted.noted.len()), (0, 1), "{noted:?}");
+        assert!(noted.noted[0].contains("started anew"), "{noted:?}");
+        is.cpus_online = 4;
+        let other = differences(&is);
+        assert_eq!(other.refusing, ["another machine: cpus_online was `2` and is `4`"]);
+    }
 
     #[test]
     fn each_field_that_differs_is_a_sentence_with_both_values() {

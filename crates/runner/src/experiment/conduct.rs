@@ -8,7 +8,10 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::Instant,
 };
-use wirebench_schema::journal::{Cause, End, EndReason, Journal, Outcome, Record};
+use wirebench_schema::{
+    environment::Environment,
+    journal::{Cause, End, EndReason, Journal, Outcome, Record},
+};
 
 use super::{
     Experiment, Observer, Prepared, Progress, Stage,
@@ -19,7 +22,7 @@ use super::{
     pace::Pace,
     start,
 };
-use crate::{environment, journal, plan};
+use crate::{journal, plan};
 
 /// The environment's name in the folder of a run.
 pub const ENVIRONMENT_FILE: &str = "environment.json";
@@ -81,7 +84,7 @@ pub(super) fn begin(
         return Err(ExperimentError::Nothing(nothing_to_measure(experiment, prepared)));
     }
     let folder = journal::new_run_folder(&experiment.project.results, &experiment.suite.name)?;
-    write_environment(experiment, &folder)?;
+    write_environment(&prepared.environment, &folder)?;
     let start = start::start(experiment, prepared);
     let book = Book::begin(&folder, start, &prepared.unavailable)?;
     observer.on(&Progress::Started { folder: &folder });
@@ -121,10 +124,9 @@ fn measure(
     Ok(blocks.measure(book, observer)?)
 }
 
-fn write_environment(experiment: &Experiment, folder: &Path) -> io::Result<()> {
-    let environment = environment::gather(experiment.project.root.as_deref());
+fn write_environment(environment: &Environment, folder: &Path) -> io::Result<()> {
     let path = folder.join(ENVIRONMENT_FILE);
-    let text = serde_json::to_vec_pretty(&environment)?;
+    let text = serde_json::to_vec_pretty(environment)?;
     fs::write(&path, text).map_err(|error| journal::at(&path, &error))
 }
 

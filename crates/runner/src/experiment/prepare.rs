@@ -1,10 +1,11 @@
-//! Finds out what can be measured, builds it, and reads its versions.
+//! Finds out what can be measured, builds it, and reads its versions and those of the machine.
 
 use std::{
     collections::BTreeMap,
     sync::atomic::{AtomicBool, Ordering},
 };
 use wirebench_schema::{
+    environment::Environment,
     id::VariantId,
     journal::{Cause, Unavailable},
 };
@@ -15,6 +16,8 @@ use crate::{
         Freshness,
         parallel::{self, Event, Group},
     },
+    environment,
+    project::Project,
     requirement::{Availability, Prober},
     subject::Subject,
     version,
@@ -27,6 +30,8 @@ pub struct Prepared {
     pub ready: Vec<(Subject, BTreeMap<String, String>)>,
     /// Not ready, with reasons.
     pub unavailable: Vec<Unavailable>,
+    /// The machine, as it was before wirebench bound itself to some of its CPUs.
+    pub environment: Environment,
 }
 
 impl Prepared {
@@ -47,6 +52,7 @@ impl Prepared {
 /// Prepares every subject. One that cannot be prepared becomes a reason, never an error.
 pub fn prepare(
     subjects: Vec<Subject>,
+    project: &Project,
     prober: &Prober<'_>,
     stop: &AtomicBool,
     observer: &mut dyn Observer,
@@ -72,6 +78,7 @@ pub fn prepare(
             }
         }
     }
+    prepared.environment = environment::gather(project.root.as_deref(), stop);
     prepared
 }
 

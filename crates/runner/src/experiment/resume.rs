@@ -14,7 +14,7 @@ use super::{
     ENVIRONMENT_FILE, Experiment, ExperimentError, Finished, Observer, Prepared, Progress, Stage,
     book::Book, changed, conduct, start,
 };
-use crate::{environment, journal, subject::Subject};
+use crate::{journal, subject::Subject};
 
 /// A journal that is to go on. As long as this lives, nobody else can write to it.
 #[derive(Debug)]
@@ -88,9 +88,8 @@ impl TakenUp {
                 }
             }
         }
-        let is = environment::gather(experiment.project.root.as_deref());
         match self.environment() {
-            Ok(was) => changed::environment(&was, &is, &mut differences),
+            Ok(was) => changed::environment(&was, &prepared.environment, &mut differences),
             Err(reason) => differences
                 .noted
                 .push(format!("whether this is the same machine is not known: {reason}")),

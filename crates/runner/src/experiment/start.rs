@@ -3,13 +3,17 @@
 use wirebench_schema::journal::{Generator, GeneratorVersion, JOURNAL_FORMAT, Start};
 
 use super::{Experiment, FALLBACK_BASELINE, Prepared};
-use crate::journal;
+use crate::{fingerprint, journal};
 
 /// What the journal of `experiment` begins with.
 pub(super) fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
     let suite = &experiment.suite;
     let variants = prepared.ready.iter();
-    let variants = variants.map(|(subject, versions)| subject.describe(versions.clone()));
+    let variants = variants.map(|(subject, versions)| {
+        let mut described = subject.describe(versions.clone());
+        described.fingerprint = fingerprint::fingerprint(subject);
+        described
+    });
     let names: Vec<&str> = suite.baselines.iter().map(String::as_str).collect();
     let tool = experiment.bench.tool.as_ref().map(|tool| tool.version.clone());
     let own = || GeneratorVersion {

@@ -11,7 +11,7 @@ use super::{Bench, Edge, GENERATOR_PATIENCE, Seen};
 use crate::{
     cost::{Sample, Window},
     launch::Server,
-    neighbours::CpuTimes,
+    neighbours::Machine,
     tool::{Tool, parse},
 };
 
@@ -39,7 +39,9 @@ impl Bench {
         let tool = self.tool.as_ref().ok_or("no other generator was asked for")?;
         let known = server.tree();
         let take = |known: &[_]| -> Edge {
-            (Sample::take(known, || server.tree(), server.guard()), CpuTimes::read())
+            let sample = Sample::take(known, || server.tree(), server.guard());
+            let machine = Machine::read(&sample.pids(), None);
+            (sample, machine)
         };
         let before = take(&known);
         let finished = Tool::run(argv, self.generator_cpus(), patience(config), stop)?;
@@ -65,7 +67,13 @@ impl Bench {
             cpu_ns,
             output: finished.output,
         };
-        Ok(Seen { load, edges: (before.0, after.0), cpus: (before.1, after.1), tool: Some(report) })
+        Ok(Seen {
+            load,
+            edges: (before.0, after.0),
+            machine: (before.1, after.1),
+            tool: Some(report),
+            busy_before: None,
+        })
     }
 }
 

@@ -1,8 +1,12 @@
 //! Each verdict, provoked.
 
 use super::*;
-use wirebench_schema::load::{
-    EngineChoice, ErrorCounts, Fairness, LatencySummary, LoadConfig, LoadReport, Stop,
+use wirebench_schema::{
+    journal::{ReasonKind, Weight},
+    load::{
+        EngineChoice, ErrorCounts, Fairness, LatencySummary, LoadConfig, LoadModel, LoadReport,
+        Stop,
+    },
 };
 
 fn cost(server: f64, generator: f64) -> Cost {
@@ -63,7 +67,19 @@ fn reasons_of(spoil: impl FnOnce(&mut LoadReport, &mut Placement, &mut Stopped))
     let (mut load, mut placement, mut stopped) =
         (good_load(), good_placement(), Stopped::default());
     spoil(&mut load, &mut placement, &mut stopped);
-    [load_reasons(&load), side_reasons(&placement, &stopped)].concat()
+    let evidence = Evidence {
+        phase: Phase::Saturate,
+        load: &load,
+        tool: None,
+        cost: &Cost { cpu_ns_per_request: Some(1.0), ..cost(0.99, 0.6) },
+        bound: Bound::Server,
+        placement: &placement,
+        stopped: &stopped,
+        others: Vec::new(),
+        verification: Verification::Full,
+        processes: Processes::Same,
+    };
+    evidence.reasons()
 }
 
 #[test]
@@ -100,27 +116,127 @@ fn a_count_may_run_dry_without_a_flag() {
 }
 
 #[test]
-fn each_fault_of_a_run_has_its_flag() {
+fn each_fault_of_a_run_has_its_reason_with_the_next_step() {
     type Spoil = fn(&mut LoadReport, &mut Placement, &mut Stopped);
-    let rows: [(Spoil, &str); 10] = [
-        (|load, _, _| load.errors = ErrorCounts { reset: 3, ..load.errors }, "3 errors"),
-        (|load, _, _| load.connections_made = 9, "9 of 10 connections"),
-        (|load, _, _| load.fairness.jain_index = 0.5, "unevenly served"),
-        (|load, _, _| load.requests_per_second = 60_000.0, "only 6.0 of 10 connections"),
-        (|load, _, _| load.latency.as_mut().unwrap().count = 999, "999 samples are too few"),
-        (|_, placement, _| placement.pinned = false, "not pinned"),
-        (|_, placement, _| placement.disjoint = false, "share a CPU"),
-        (|_, _, stopped| stopped.forced = true, "ignored SIGTERM"),
+    let rows: [(Spoil, ReasonKind, Weight, &str); 8] = [
+        (
+            |load, _, _| load.errors = ErrorCounts { reset: 3, ..load.errors },
+            ReasonKind::ClosedEarly,
+            Weight::Invalid,
+            "3 of 100003 requests lost their connection",
+        ),
+        (
+            |load, _, _| load.connections_made = 9,
+            ReasonKind::ConnectionsMissing,
+            Weight::Invalid,
+            "9 of 10 connections",
+        ),
+        (
+            |load, _, _| load.requests_per_second = 60_000.0,
+            ReasonKind::Unanswered,
+            Weight::Invalid,
+            "only 6.0 of 10 connections",
+        ),
+        (
+            |_, placement, _| placement.pinned = false,
+            ReasonKind::NotPinned,
+            Weight::Invalid,
+            "not pinned",
+        ),
+        (
+            |_, placement, _| placement.disjoint = false,
+            ReasonKind::SharedCpu,
+            Weight::Invalid,
+            "share a CPU",
+        ),
+        (
+            |_, _, stopped| stopped.forced = true,
+            ReasonKind::Forced,
+            Weight::Note,
+            "ignored SIGTERM",
+        ),
         (
             |_, _, stopped| stopped.left_behind = vec!["7 (x)".into()],
+            ReasonKind::LeftBehind,
+            Weight::Note,
             "left processes behind: 7 (x)",
         ),
-        (|_, _, stopped| stopped.stderr_bytes = 1 << 20, "1048576 bytes to standard error"),
+        (
+            |_, _, stopped| stopped.stderr_bytes = 1 << 20,
+            ReasonKind::Stderr,
+            Weight::Note,
+            "1048576 bytes to standard error",
+        ),
     ];
-    for (spoil, part) in rows {
+    for (spoil, kind, weight, part) in rows {
         let reasons = reasons_of(spoil);
         assert_eq!(reasons.len(), 1, "{reasons:?}");
+        assert_eq!((reasons[0].kind, reasons[0].weight), (kind, weight));
         assert!(reasons[0].text.contains(part), "{part}: {reasons:?}");
+        assert!(reasons[0].text.ends_with(kind.guide().next_step), "{reasons:?}");
+    }
+}
+
+/// The one reason of a good load in this phase with such a limit, if there is one.
+fn of_bound(phase: Phase, bound: Bound, model: &LoadModel) -> Option<(ReasonKind, Weight, f64)> {
+    let mut load = good_load();
+    load.config.model = model.clone();
+    let evidence = Evidence {
+        phase,
+        load: &load,
+        tool: None,
+        cost: &Cost { cpu_ns_per_request: Some(1.0), ..cost(0.6, 0.97) },
+        bound,
+        placement: &good_placement(),
+        stopped: &Stopped::default(),
+        others: Vec::new(),
+        verification: Verification::Full,
+        processes: Processes::Same,
+    };
+    let reasons = evidence.reasons();
+    assert!(reasons.len() <= 1, "{reasons:?}");
+    reasons.first().map(|it| (it.kind, it.weight, it.figure.unwrap()))
+}
+
+#[test]
+fn a_rate_that_is_not_the_servers_is_told_where_the_rate_is_the_figure() {
+    use {Bound::Generator, Bound::Neither, Phase::Saturate};
+    let closed = LoadModel::Closed;
+    let think = LoadModel::Think { delay: std::time::Duration::from_millis(1) };
+    let limit = Some((ReasonKind::GeneratorBound, Weight::Limit, 0.97));
+    let note = Some((ReasonKind::NeitherBound, Weight::Note, 0.6));
+    assert_eq!(of_bound(Saturate, Generator, &closed), limit);
+    assert_eq!(of_bound(Saturate, Neither, &closed), note);
+    assert_eq!(of_bound(Saturate, Bound::Server, &closed), None);
+    assert_eq!(of_bound(Saturate, Generator, &think), limit);
+    assert_eq!(of_bound(Saturate, Neither, &think), None);
+    assert_eq!(of_bound(Phase::Cost, Generator, &closed), None);
+}
+
+#[test]
+fn a_cost_that_cannot_be_told_spoils_a_phase_of_cost_alone() {
+    for (phase, weight) in [(Phase::Saturate, Weight::Note), (Phase::Cost, Weight::Invalid)] {
+        let evidence = Evidence {
+            phase,
+            load: &good_load(),
+            tool: None,
+            cost: &cost(0.99, 0.5),
+            bound: Bound::Server,
+            placement: &good_placement(),
+            stopped: &Stopped::default(),
+            others: Vec::new(),
+            verification: Verification::LeftOut,
+            processes: Processes::Changed,
+        };
+        let reasons = evidence.reasons();
+        let told: Vec<_> = reasons.iter().map(|reason| (reason.kind, reason.weight)).collect();
+        let expected = [
+            (ReasonKind::NotVerified, Weight::Invalid),
+            (ReasonKind::NoCost, weight),
+            (ReasonKind::ProcessesChanged, Weight::Note),
+        ];
+        assert_eq!(told, expected);
+        assert_eq!(reasons[1].figure, Some(1.0));
     }
 }
 

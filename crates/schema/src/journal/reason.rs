@@ -1,8 +1,15 @@
-//! What a reader must know of a run before trusting its figures: one reason at a time, each with its
-//! figure and a sentence.
+//! What a reader must know of a run before trusting its figures: one reason at a time, each with
+//! its weight, its figure and a sentence. It decides nothing: who finds a fault says how heavy it
+//! is.
+
+mod kind;
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+
+pub use kind::{KindGuide, ReasonKind};
+
+use super::{Measurement, Outcome, Run};
 
 /// One thing that speaks against the figures of a run, or limits what they say.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -14,11 +21,15 @@ pub struct Reason {
     /// The figure that decided, in the unit that the kind says.
     #[serde(default)]
     pub figure: Option<f64>,
-    /// A sentence with its figures, for people.
+    /// A sentence with its figures, for people: what was seen, what that means, and what to do.
     pub text: String,
 }
 
 /// What a reason does to the figures of its run.
+///
+/// What a server does by itself is a result and no fault of the measurement, so it is at most a
+/// note: a pause, for example. What keeps the figures from meaning what their names say is invalid,
+/// whoever caused it: replies that are missing, a rate that was not kept, a CPU that others had.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weight {
@@ -30,63 +41,28 @@ pub enum Weight {
     Invalid,
 }
 
-/// What can speak against the figures of a run.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReasonKind {
-    /// Nothing was bound to CPUs.
-    NotPinned,
-    /// Server and generator had a CPU in common.
-    SharedCpu,
-    /// The conformance checks were left out.
-    NotVerified,
-    /// The generator was at its limit. Figure: share of its CPUs' time, 0 to 1.
-    GeneratorBound,
-    /// The rate that was asked for was not reached. Figure: achieved over offered rate.
-    BelowRate,
-    /// Requests were sent later than they were due. Figure: 99th percentile of the lag in
-    /// nanoseconds.
-    ScheduleLag,
-    /// Requests that were never answered. Figure: connections with an answered request, on average.
-    Unanswered,
-    /// Requests or connections failed. Figure: how many.
-    Errors,
-    /// Fewer connections than asked for could be made. Figure: how many were made.
-    ConnectionsMissing,
-    /// Some connections were starved. Figure: Jain's index.
-    Unfair,
-    /// The server closed connections between two requests. Figure: how many.
-    ServerCloses,
-    /// The server answered nobody for a while. Figure: the longest pause in nanoseconds.
-    ServerStall,
-    /// The generator came too late to look at its connections. Figure: the longest delay in
-    /// nanoseconds.
-    GeneratorStall,
-    /// Other programs ran on the CPUs of a side. Figure: share of their time, 0 to 1.
-    Neighbour,
-    /// The hypervisor took the CPUs of a side away. Figure: share of their time, 0 to 1.
-    Stolen,
-    /// A limit of the control group held a side back. Figure: time in nanoseconds.
-    Throttled,
-    /// Local ports ran out. Figure: failures because of that.
-    PortsExhausted,
-    /// Too few samples for a percentile that is shown. Figure: how many there are.
-    FewSamples,
-    /// The rate did not become steady before the window. Figure: how long it was waited for, in
-    /// nanoseconds.
-    NotSteady,
-    /// The server's cost could not be told. Figure: time between the samples in nanoseconds.
-    NoCost,
-    /// Processes of the server began or ended in the window.
-    ProcessesChanged,
-    /// The server did not end on SIGTERM.
-    Forced,
-    /// The server left processes behind. Figure: how many.
-    LeftBehind,
-    /// The server wrote much to standard error. Figure: bytes.
-    Stderr,
-    /// Another generator than our own made the load.
-    ForeignGenerator,
+impl Weight {
+    /// The name in texts and files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Limit => "limit",
+            Self::Invalid => "invalid",
+        }
+    }
+
+    /// The heaviest weight among `reasons`; none where nothing is to be said.
+    #[must_use]
+    pub fn heaviest(reasons: &[Reason]) -> Option<Self> {
+        reasons.iter().map(|reason| reason.weight).max()
+    }
+}
+
+impl fmt::Display for Weight {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
 }
 
 impl ReasonKind {
@@ -97,8 +73,65 @@ impl ReasonKind {
     }
 }
 
+impl Reason {
+    /// The same with the next step of its kind behind the sentence, unless it is there already.
+    #[must_use]
+    pub fn with_next_step(mut self) -> Self {
+        let next_step = self.kind.guide().next_step;
+        if !self.text.ends_with(next_step) {
+            self.text = format!("{}; {next_step}", self.text);
+        }
+        self
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.text)
     }
 }
+
+impl Outcome {
+    /// What must be said of the figures; nothing of a run that has none.
+    #[must_use]
+    pub fn reasons(&self) -> &[Reason] {
+        match self {
+            Self::Measured(measurement) => &measurement.reasons,
+            Self::Idle(measurement) => &measurement.reasons,
+            Self::Failed { .. } => &[],
+        }
+    }
+}
+
+impl Run {
+    /// The heaviest weight of what must be said of its figures; none where nothing is to be said. A
+    /// run without figures has none either.
+    #[must_use]
+    pub fn weight(&self) -> Option<Weight> {
+        Weight::heaviest(self.outcome.reasons())
+    }
+
+    /// Whether it has figures, and nothing says that they are not what they claim to be. A bound is
+    /// valid as a bound.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        !matches!(self.outcome, Outcome::Failed { .. }) && self.weight() != Some(Weight::Invalid)
+    }
+}
+
+impl Measurement {
+    /// The heaviest weight of what must be said of it; none where nothing is to be said.
+    #[must_use]
+    pub fn weight(&self) -> Option<Weight> {
+        Weight::heaviest(&self.reasons)
+    }
+
+    /// Whether nothing says that its figures are not what they claim to be.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        self.weight() != Some(Weight::Invalid)
+    }
+}
+
+#[cfg(test)]
+mod tests;

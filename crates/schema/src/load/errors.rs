@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What failed, by kind: in the window, while its last replies were waited for, and while connecting.
-/// Each failed request or connection is counted in exactly one field.
+/// What failed, by kind: in the window, while its last replies were waited for, and while
+/// connecting. Each failed request or connection is counted in exactly one field.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct ErrorCounts {
     /// The server refused the connection.
     pub refused: u64,
-    /// The connection could not be made for another reason, such as no free port.
+    /// The connection could not be made for another reason.
     pub connect: u64,
     /// TLS failed: the handshake, or later.
     pub tls: u64,
@@ -28,12 +28,14 @@ pub struct ErrorCounts {
     pub socket: u64,
     /// Further requests that were in flight on a connection that failed.
     pub lost: u64,
+    /// The connection could not be made because no local port was free.
+    pub no_port: u64,
 }
 
 impl ErrorCounts {
     /// Name and count of each kind, in the order of the fields.
     #[must_use]
-    pub const fn kinds(&self) -> [(&'static str, u64); 11] {
+    pub const fn kinds(&self) -> [(&'static str, u64); 12] {
         [
             ("refused", self.refused),
             ("connect", self.connect),
@@ -46,6 +48,7 @@ impl ErrorCounts {
             ("status", self.status),
             ("socket", self.socket),
             ("lost", self.lost),
+            ("no port", self.no_port),
         ]
     }
 
@@ -71,7 +74,7 @@ impl ErrorCounts {
     /// Connections that failed.
     #[must_use]
     pub const fn connections(&self) -> u64 {
-        self.refused + self.connect + self.tls
+        self.refused + self.connect + self.tls + self.no_port
     }
 
     /// Adds the counts of another thread.
@@ -87,6 +90,7 @@ impl ErrorCounts {
         self.status += other.status;
         self.socket += other.socket;
         self.lost += other.lost;
+        self.no_port += other.no_port;
     }
 }
 
@@ -108,12 +112,13 @@ mod tests {
             socket: 256,
             lost: 512,
             tls: 1024,
+            no_port: 2048,
         };
-        assert_eq!(counts.total(), 2047);
-        assert_eq!((counts.connections(), counts.surplus), (1 + 2 + 1024, 64));
+        assert_eq!(counts.total(), 4095);
+        assert_eq!((counts.connections(), counts.surplus), (1 + 2 + 1024 + 2048, 64));
         assert_eq!(counts.requests() + counts.connections() + counts.surplus, counts.total());
         let mut sum = counts;
         sum.add(&counts);
-        assert_eq!(sum.total(), 4094);
+        assert_eq!(sum.total(), 8190);
     }
 }

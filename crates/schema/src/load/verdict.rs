@@ -4,7 +4,9 @@
 //! It knows the generator's side alone. Whoever also knows how busy the server was, as `wirebench
 //! run` does, can say more.
 
+mod faults;
 mod limit;
+mod reasons;
 
 use serde::Serialize;
 
@@ -17,18 +19,8 @@ pub const MOST_ARE_READY: f64 = 0.5;
 const NEAR_THE_CEILING: f64 = 0.9;
 /// So much above the ceiling, and it was none.
 const NO_CEILING: f64 = 1.1;
-/// Jain's index below which some connections were starved.
-const FAIR: f64 = 0.8;
-/// Requests of each connection, on average, below which an uneven share says nothing.
-const ENOUGH_OF_EACH: u64 = 10;
 /// How the sentence of a load that gave up begins.
 const GAVE_UP: &str = "gave up";
-/// Samples of which ten lie beyond the 99th percentile.
-const ENOUGH_SAMPLES: u64 = 1000;
-/// A thread that looks at its connections this much too late was stopped or had no CPU.
-const STALL_NS: u64 = 10_000_000;
-/// A 99th percentile of the lag above which requests were not sent when they were due.
-const LAG_NS: u64 = 1_000_000;
 
 /// What set the rate.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -127,46 +119,8 @@ impl LoadReport {
         }
     }
 
-    /// What is wrong with the load itself, whoever was the limit.
-    #[must_use]
-    pub fn faults(&self) -> Vec<String> {
-        let (asked, made) = (self.config.connections, self.connections_made);
-        let mut faults = Vec::new();
-        if made < asked {
-            faults.push(format!("{made} of {asked} connections could be made"));
-        }
-        if let Some(busy) = self.unanswered() {
-            let (depth, left) = (self.config.pipeline, self.in_flight_at_end);
-            let answered = match depth {
-                1 => format!("of {made} connections had a request that was answered"),
-                _ => format!(
-                    "of the {} requests that {made} connections can have in flight were answered",
-                    self.capacity()
-                ),
-            };
-            faults.push(format!(
-                "only {busy:.1} {answered}, on average (Little's law); {left} requests had no answer \
-                 when the window ended"
-            ));
-        }
-        let samples = self.latency.as_ref().map_or(0, |latency| latency.count);
-        if samples < ENOUGH_SAMPLES {
-            faults.push(format!(
-                "{samples} samples are too few for a 99th percentile: ten must lie beyond it"
-            ));
-        }
-        let fairness = self.fairness;
-        let enough = self.requests > 0 && self.requests >= ENOUGH_OF_EACH * made as u64;
-        if enough && fairness.jain_index < FAIR {
-            faults.push(format!(
-                "unevenly served: {} to {} replies a connection, Jain's index {:.2}",
-                fairness.replies_least, fairness.replies_most, fairness.jain_index
-            ));
-        }
-        faults
-    }
-
-    /// What failed, as one sentence: requests, connections, and what nobody asked for are told apart.
+    /// What failed, as one sentence: requests, connections, and what nobody asked for are told
+    /// apart.
     #[must_use]
     pub fn failures(&self) -> Option<String> {
         let (requests, errors) = (self.errors.requests(), &self.errors);
@@ -183,8 +137,8 @@ impl LoadReport {
         (!clauses.is_empty()).then(|| clauses.join("; "))
     }
 
-    /// The sentence of a load with a count that ended before it, because the server said nothing any
-    /// more.
+    /// The sentence of a load with a count that ended before it, because the server said nothing
+    /// any more.
     #[must_use]
     pub fn gave_up(&self) -> Option<&str> {
         let sentences = self.error_examples.iter().map(String::as_str);
@@ -226,21 +180,10 @@ impl LoadReport {
         }
         // Before the window there was nothing to find fault with.
         if self.window_ns > 0 {
-            cautions.extend(self.faults());
+            cautions.extend(self.faults().into_iter().map(|reason| reason.text));
         }
-        if let Some(lag) = self.lag.as_ref().filter(|lag| lag.latency_ns_p99 > LAG_NS) {
-            cautions.push(format!(
-                "one request in a hundred was sent {:.2} ms or more after it was due",
-                lag.latency_ns_p99 as f64 / 1e6
-            ));
-        }
-        if self.stall_ns_max > STALL_NS {
-            cautions.push(format!(
-                "a thread of the generator did not run for {:.2} ms when it should have: something \
-                 else had its CPU, and latencies contain that",
-                self.stall_ns_max as f64 / 1e6
-            ));
-        }
+        let late = [self.schedule_lag(), self.generator_stall()];
+        cautions.extend(late.into_iter().flatten().map(|reason| reason.text));
         cautions
     }
 }

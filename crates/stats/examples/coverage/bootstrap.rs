@@ -29,13 +29,13 @@ fn between(estimates: &[f64], low: f64, high: f64) -> Interval {
 }
 
 /// The plain percentile interval.
-pub fn percentile(values: &[f64]) -> Option<Interval> {
+pub(crate) fn percentile(values: &[f64]) -> Option<Interval> {
     Some(between(&resampled(values), TAIL, 1.0 - TAIL))
 }
 
 /// Hesterberg's expanded percentile interval (2014): the tails are those that Student's t would
 /// have, for a deviation that is too small by sqrt((n - 1) / n).
-pub fn expanded_percentile(values: &[f64]) -> Option<Interval> {
+pub(crate) fn expanded_percentile(values: &[f64]) -> Option<Interval> {
     let n = values.len() as f64;
     let t = StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(TAIL);
     let tail = Normal::standard().cdf((n / (n - 1.0)).sqrt() * t);
@@ -43,7 +43,7 @@ pub fn expanded_percentile(values: &[f64]) -> Option<Interval> {
 }
 
 /// Efron's interval, corrected for bias and acceleration.
-pub fn bias_corrected_accelerated(values: &[f64]) -> Option<Interval> {
+pub(crate) fn bias_corrected_accelerated(values: &[f64]) -> Option<Interval> {
     let estimates = resampled(values);
     let found = hodges_lehmann(values)?;
     let below = estimates.iter().filter(|estimate| **estimate < found).count() as f64
@@ -69,7 +69,7 @@ pub fn bias_corrected_accelerated(values: &[f64]) -> Option<Interval> {
 }
 
 /// Student's t interval around the mean, which is another parameter for skewed noise.
-pub fn student(values: &[f64]) -> Option<Interval> {
+pub(crate) fn student(values: &[f64]) -> Option<Interval> {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);

@@ -9,9 +9,12 @@ use fastrand::Rng;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 use wirebench_stats::{
-    Better, Change, Floor, FloorBasis, Interval, Judgement, Verdict, judge, judge_changes, median,
-    rank_rows, ratios_by_block,
+    Better, Change, Floor, FloorBasis, Interval, Judgement, Steadiness, Verdict, judge,
+    judge_changes, median, rank_rows, ratios_by_block, steadiness,
 };
+
+/// From how many draws a truth is taken: its error is a three-hundredth of the noise.
+const DRAWS: usize = 200_000;
 
 /// A kind of noise, in shares of the value: 0.01 is one percent too much.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -52,20 +55,20 @@ impl Noise {
     }
 
     /// The median of the mean of two draws, from many draws.
-    pub fn pseudo_median(self, draws: usize, random: &mut Rng) -> f64 {
+    pub fn pseudo_median(self, random: &mut Rng) -> f64 {
         let means: Vec<f64> =
-            (0..draws).map(|_| f64::midpoint(self.draw(random), self.draw(random))).collect();
-        median(&means).unwrap()
+            (0..DRAWS).map(|_| f64::midpoint(self.draw(random), self.draw(random))).collect();
+        median(&means).expect("there are draws")
     }
 
     /// The median of the difference of draws from two kinds.
-    pub fn shift_to(self, other: Noise, draws: usize, random: &mut Rng) -> f64 {
+    pub fn shift_to(self, other: Noise, random: &mut Rng) -> f64 {
         if self == other {
             return 0.0;
         }
         let differences: Vec<f64> =
-            (0..draws).map(|_| other.draw(random) - self.draw(random)).collect();
-        median(&differences).unwrap()
+            (0..DRAWS).map(|_| other.draw(random) - self.draw(random)).collect();
+        median(&differences).expect("there are draws")
     }
 }
 
@@ -78,15 +81,14 @@ fn mode(share: f64, random: &mut Rng) -> f64 {
     if random.f64() < share { -0.1 } else { 0.0 }
 }
 
-/// How often an interval of so many draws holds the pseudo-median, in percent.
+/// How often an interval of so many draws holds the truth, which is their pseudo-median, in percent.
 pub fn coverage_percent(
-    noise: Noise,
+    (noise, truth): (Noise, f64),
     blocks: usize,
     experiments: usize,
     random: &mut Rng,
     interval_of: impl Fn(&[f64]) -> Option<Interval>,
 ) -> f64 {
-    let truth = noise.pseudo_median(200_000, random);
     let held = (0..experiments).filter(|_| {
         let values: Vec<f64> = (0..blocks).map(|_| noise.draw(random)).collect();
         interval_of(&values).is_some_and(|interval| interval.contains(truth))
@@ -103,7 +105,7 @@ pub fn change_coverage_percent(
     random: &mut Rng,
     interval_of: impl Fn(&[f64], &[f64]) -> Option<Interval>,
 ) -> f64 {
-    let truth = old_noise.shift_to(new_noise, 200_000, random).exp();
+    let truth = old_noise.shift_to(new_noise, random).exp();
     let held = (0..experiments).filter(|_| {
         let old: Vec<f64> = (0..old_runs).map(|_| old_noise.draw(random).exp()).collect();
         let new: Vec<f64> = (0..new_runs).map(|_| new_noise.draw(random).exp()).collect();
@@ -123,6 +125,8 @@ pub struct Suite {
     pub baseline: Noise,
     /// What the first row is multiplied by.
     pub first_row: f64,
+    /// What every row is multiplied by.
+    pub every_row: f64,
     /// What the noise of the rows is multiplied by, in turn; the baseline keeps its own.
     pub loudness: &'static [f64],
 }
@@ -130,7 +134,26 @@ pub struct Suite {
 impl Suite {
     /// All rows and the baseline are the same.
     pub fn of_equals(rows: usize, blocks: u32, noise: Noise) -> Suite {
-        Suite { rows, blocks, noise, baseline: noise, first_row: 1.0, loudness: &[1.0] }
+        Suite {
+            rows,
+            blocks,
+            noise,
+            baseline: noise,
+            first_row: 1.0,
+            every_row: 1.0,
+            loudness: &[1.0],
+        }
+    }
+
+    /// The same suite with rows whose ratio to the baseline has a pseudo-median of 1, which it has by
+    /// itself where the noise of both is the same.
+    pub fn centred(self, random: &mut Rng) -> Suite {
+        if self.noise == self.baseline {
+            return self;
+        }
+        let mut ratio = || self.noise.draw(random) - self.baseline.draw(random);
+        let means: Vec<f64> = (0..DRAWS).map(|_| f64::midpoint(ratio(), ratio())).collect();
+        Suite { every_row: (-median(&means).expect("there are draws")).exp(), ..self }
     }
 
     /// The values of every row and of the baseline, by block. All of a block share a slow drift: a
@@ -143,7 +166,7 @@ impl Suite {
             level *= (0.02 * normal(random)).exp();
             baseline.insert(block, level * self.baseline.draw(random).exp());
             for (index, row) in rows.iter_mut().enumerate() {
-                let factor = if index == 0 { self.first_row } else { 1.0 };
+                let factor = self.every_row * if index == 0 { self.first_row } else { 1.0 };
                 let loudness = self.loudness[index % self.loudness.len()];
                 let noise = loudness * self.noise.draw(random);
                 row.insert(block, factor * level * noise.exp());
@@ -178,6 +201,33 @@ impl Suite {
         let ranks = rank_rows(&rows, Better::More, floor);
         ranks.iter().flatten().any(|rank| rank.first != 1 || rank.last != self.rows)
     }
+}
+
+/// What a series does besides its noise.
+#[derive(Clone, Copy, Debug)]
+pub enum Series {
+    Flat,
+    /// So much across each eight values.
+    Linear(f64),
+    /// From three times the final level down to it, by a factor of e in five values.
+    Decay,
+}
+
+impl Series {
+    pub fn values(self, count: usize, noise: f64, random: &mut Rng) -> Vec<f64> {
+        let level = |place: f64| match self {
+            Series::Flat => 1.0,
+            Series::Linear(change) => 1.0 + change * place / 7.0,
+            Series::Decay => 1.0 + 2.0 * (-place / 5.0).exp(),
+        };
+        (0..count).map(|place| level(place as f64) * (1.0 + noise * normal(random))).collect()
+    }
+}
+
+/// After how many values a series is first called steady.
+pub fn first_steady(values: &[f64]) -> Option<usize> {
+    (1..=values.len())
+        .find(|count| matches!(steadiness(&values[..*count]), Steadiness::Steady { .. }))
 }
 
 /// Without a floor, so that nothing but the statistics stands between noise and a verdict.

@@ -13,7 +13,7 @@ use wirebench_runner::{
     subject::Subject,
 };
 
-use super::{Arguments, Setting};
+use super::{Arguments, Setting, Strictness, strict};
 use crate::{
     context::Context,
     exit::Exit,
@@ -44,7 +44,7 @@ pub(super) fn begin(
     bind(&experiment)?;
     let finished = conduct(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
     reporter.finish();
-    conclude(context, &finished?, &arguments.names)
+    conclude(context, &finished?, &arguments.names, arguments.strictness())
 }
 
 /// Builds come first and may use all CPUs.
@@ -53,7 +53,8 @@ pub(super) fn prepare_all(
     subjects: Vec<Subject>,
     reporter: &mut Reporter,
 ) -> Prepared {
-    prepare(subjects, &context.prober(), context.interrupt.flag(), reporter)
+    let stop = context.interrupt.flag();
+    prepare(subjects, &context.project, &context.prober(), stop, reporter)
 }
 
 /// Waiting and sampling happen on the generator's CPUs, so that the server's are the server's alone.
@@ -71,6 +72,7 @@ pub(super) fn conclude(
     context: &Context,
     finished: &Finished,
     names: &[String],
+    strictness: Strictness,
 ) -> anyhow::Result<Exit> {
     out::result(&report(&finished.journal, Style::Text));
     write_reports(finished)?;
@@ -82,7 +84,15 @@ pub(super) fn conclude(
     }
     let unavailable = &finished.journal.unavailable;
     let is_missing = unavailable.iter().any(|it| names.iter().any(|name| it.variant.matches(name)));
-    Ok(if finished.all_well() && !is_missing { Exit::Fine } else { Exit::Failed })
+    let not_valid = match strictness {
+        Strictness::Usual => 0,
+        Strictness::Strict => strict::tell(&finished.journal),
+    };
+    Ok(match (finished.all_well() && !is_missing, not_valid) {
+        (false, _) => Exit::Failed,
+        (true, 0) => Exit::Fine,
+        (true, _) => Exit::NotValid,
+    })
 }
 
 fn write_reports(finished: &Finished) -> anyhow::Result<()> {

@@ -106,10 +106,16 @@ fn goal_lines(outlook: &Outlook, goal: &Goal) -> Vec<String> {
     lines
 }
 
-/// A share in percent, without digits that say nothing.
+/// A share in percent, with the digits that say something.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
-    if percent < 10.0 { format!("{percent:.1}") } else { format!("{percent:.0}") }
+    let digits = match percent {
+        0.0..1.0 => 2,
+        1.0..10.0 => 1,
+        _ => 0,
+    };
+    let text = format!("{percent:.digits$}");
+    if digits == 0 { text } else { text.trim_end_matches('0').trim_end_matches('.').to_owned() }
 }
 
 fn count(number: usize, noun: &str) -> String {
@@ -233,6 +239,12 @@ mod tests {
         assert_eq!(lines(&outlook()), expected);
         let tomorrow = Outlook { runs_time: Duration::from_secs(3600), ..outlook() };
         assert!(lines(&tomorrow)[1].ends_with("done at 2026-03-02 00:58"), "{tomorrow:?}");
+    }
+
+    #[test]
+    fn percentages_have_the_digits_that_say_something() {
+        let shown = [0.01, 0.018, 0.0025, 0.07, 0.5, 0.0].map(percent);
+        assert_eq!(shown, ["1", "1.8", "0.25", "7", "50", "0"]);
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub(super) fn run(folder: &Path, arguments: &Arguments) -> anyhow::Result<Exit> 
     })?;
     let start = taken_up.journal().start.clone();
     let original = original(&start)?;
+    // Strict is who was so at first, and who is so now.
+    let original = Arguments { strict: original.strict || arguments.strict, ..original };
     if let Some(reason) = taken_up.ended() {
         return show_again(taken_up, reason, &original, arguments);
     }
@@ -68,7 +70,7 @@ pub(super) fn run(folder: &Path, arguments: &Arguments) -> anyhow::Result<Exit> 
     let stop = context.interrupt.flag();
     let finished = taken_up.go_on(&setting.experiment, &prepared, noted, stop, &mut reporter);
     reporter.finish();
-    carry_out::conclude(&context, &finished?, &quiet.names)
+    carry_out::conclude(&context, &finished?, &quiet.names, quiet.strictness())
 }
 
 /// The options with which the run was begun.
@@ -109,7 +111,12 @@ fn show_again(
         )));
     }
     let context = Context::new()?;
-    let exit = carry_out::conclude(&context, &taken_up.finished(), &original.names)?;
+    let exit = carry_out::conclude(
+        &context,
+        &taken_up.finished(),
+        &original.names,
+        original.strictness(),
+    )?;
     if !arguments.quiet {
         out::note(&format!("nothing is left to be done: {how}"));
     }

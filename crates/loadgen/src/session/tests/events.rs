@@ -150,7 +150,7 @@ fn failures_count_against_the_quota() {
     session.failed(0, Errno::ADDRNOTAVAIL, 51 * MS);
     assert!(session.is_over());
     let errors = left(session).errors;
-    assert_eq!((errors.closed_early, errors.refused, errors.connect), (1, 1, 1));
+    assert_eq!((errors.closed_early, errors.refused, errors.no_port), (1, 1, 1));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::load::{LatencyOrigin, LoadModel, LoadReport, Waiting};
 /// A thread that ran for this share of the window was busy.
 const BUSY: f64 = 0.9;
 /// Less than this share of what was due answered correctly, and the schedule was not kept.
-const KEPT: f64 = 0.99;
+pub(super) const KEPT: f64 = 0.99;
 /// This share of the connections, or of their time, is all of it.
 const NEARLY_ALL: f64 = 0.9;
 /// Requests below which nothing can be told of a limit.
@@ -147,15 +147,26 @@ impl LoadReport {
         (limit, reasons)
     }
 
-    fn limit_at_rate(&self, demanded: f64) -> (Limit, Vec<String>) {
+    /// Requests that were answered correctly, over those that were due; 1 at most.
+    pub(super) fn share_of_rate(&self, demanded: f64) -> f64 {
         let seconds = self.window_ns as f64 / 1e9;
         let answered = self.answered() as f64 / seconds.max(f64::MIN_POSITIVE);
-        let share = (answered / demanded.max(f64::MIN_POSITIVE)).min(1.0);
-        let kept = format!(
+        (answered / demanded.max(f64::MIN_POSITIVE)).min(1.0)
+    }
+
+    /// How far the schedule was kept, as a sentence.
+    pub(super) fn kept(&self, demanded: f64) -> String {
+        let share = self.share_of_rate(demanded);
+        format!(
             "{:.0} of {demanded:.0} requests/s that were due were answered correctly ({})",
-            answered.min(demanded),
+            share * demanded,
             percent(share)
-        );
+        )
+    }
+
+    fn limit_at_rate(&self, demanded: f64) -> (Limit, Vec<String>) {
+        let share = self.share_of_rate(demanded);
+        let kept = self.kept(demanded);
         if share >= KEPT && self.gave_up().is_none() {
             return (Limit::Schedule, vec![kept]);
         }

@@ -6,7 +6,7 @@ use crate::load::{
 };
 use std::time::Duration;
 
-fn summary(count: u64, latency_ns: u64) -> LatencySummary {
+pub(super) fn summary(count: u64, latency_ns: u64) -> LatencySummary {
     LatencySummary {
         count,
         censored: 0,
@@ -26,7 +26,7 @@ fn summary(count: u64, latency_ns: u64) -> LatencySummary {
 }
 
 /// Ten connections, busy all the time, on two threads that wait for the server.
-fn good() -> LoadReport {
+pub(super) fn good() -> LoadReport {
     let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
     LoadReport {
         requests: 100_000,
@@ -42,7 +42,7 @@ fn good() -> LoadReport {
 }
 
 /// The same at a rate: `due` requests a second, of which `answered` were.
-fn at_rate(due: u64, answered: u64, service_ns: u64) -> LoadReport {
+pub(super) fn at_rate(due: u64, answered: u64, service_ns: u64) -> LoadReport {
     let mut report = good();
     report.config.model = LoadModel::Rate {
         curve: RateCurve::Constant(due),
@@ -197,7 +197,7 @@ fn no_more_requests_are_on_their_way_than_the_connections_can_have() {
     (deep.requests_per_second, deep.latency) = (53_100.0, Some(summary(53_100, 1_000_000)));
     let faults = deep.faults();
     let part = "only 53.1 of the 160 requests that 10 connections can have in flight were answered";
-    assert!(faults[0].starts_with(part), "{faults:?}");
+    assert!(faults[0].text.starts_with(part), "{faults:?}");
 }
 
 #[test]
@@ -217,9 +217,9 @@ fn of_a_few_requests_or_a_few_latencies_nothing_is_told() {
     }
     let mut uneven = LoadReport { requests: 99, ..good() };
     uneven.fairness.jain_index = 0.5;
-    assert!(!uneven.faults().iter().any(|fault| fault.contains("unevenly")));
+    assert!(!uneven.faults().iter().any(|fault| fault.text.contains("unevenly")));
     uneven.requests = 100;
-    assert!(uneven.faults().iter().any(|fault| fault.contains("unevenly")));
+    assert!(uneven.faults().iter().any(|fault| fault.text.contains("unevenly")));
 }
 
 #[test]

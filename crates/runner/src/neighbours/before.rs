@@ -1,0 +1,86 @@
+//! Who already uses the CPUs when a run begins. It looks for a moment, while nothing of the run is
+//! there yet, and names programs only when there is something to name.
+
+use procfs::process::all_processes;
+use std::{collections::BTreeMap, thread, time::Duration};
+use wirebench_schema::journal::{Reason, ReasonKind, Weight};
+
+use super::cpu_times::CpuTimes;
+
+/// How long is looked: a few ticks, and little beside a run.
+const LOOK: Duration = Duration::from_millis(50);
+/// Share of one CPU from which on it was busy: most of what can be seen in a few ticks.
+const BUSY: f64 = 0.5;
+/// Programs that are named.
+const NAMED_MOST: usize = 3;
+
+/// What must be said of the time before a run that will use `cpus`.
+pub(crate) fn busy_before(cpus: &[u32]) -> Option<Reason> {
+    let before = CpuTimes::read();
+    thread::sleep(LOOK);
+    let after = CpuTimes::read();
+    let elapsed_ns = after.since(&before).as_nanos() as f64;
+    let share = |cpu: &u32| {
+        let busy_ns = after.used_since(&before, std::slice::from_ref(cpu)).busy_ns;
+        (*cpu, (busy_ns as f64 / elapsed_ns).min(1.0))
+    };
+    let busiest = cpus.iter().map(share).max_by(|a, b| a.1.total_cmp(&b.1));
+    let (cpu, share) = busiest.filter(|(_, share)| *share >= BUSY)?;
+    Some(reason(cpu, share, &culprits()))
+}
+
+fn reason(cpu: u32, share: f64, culprits: &[String]) -> Reason {
+    let who = match culprits {
+        [] => String::new(),
+        names => format!(" ({})", names.join(", ")),
+    };
+    let percent = share * 100.0;
+    let text = format!(
+        "other programs{who} used {percent:.0} % of CPU {cpu} just before the server was started"
+    );
+    ReasonKind::BusyBefore.reason(Weight::Note, Some(share), text)
+}
+
+/// The programs that use the most CPU time just now.
+fn culprits() -> Vec<String> {
+    let before = ticks();
+    thread::sleep(LOOK);
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let mut used: Vec<(u64, String)> = ticks()
+        .into_iter()
+        .filter_map(|(pid, (name, now))| {
+            let ticks = now.saturating_sub(before.get(&pid)?.1);
+            (ticks > 0 && pid != own).then(|| (ticks, format!("{name}, process {pid}")))
+        })
+        .collect();
+    used.sort_by_key(|(ticks, _)| std::cmp::Reverse(*ticks));
+    used.into_iter().take(NAMED_MOST).map(|(_, name)| name).collect()
+}
+
+/// Name and CPU time of every process that can be seen.
+fn ticks() -> BTreeMap<i32, (String, u64)> {
+    let all = all_processes().into_iter().flatten().flatten();
+    let stats = all.filter_map(|process| process.stat().ok());
+    stats.map(|stat| (stat.pid, (stat.comm, stat.utime + stat.stime))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_names_the_cpu_and_the_programs() {
+        let names = ["cargo, process 7".to_owned(), "rustc, process 8".to_owned()];
+        let text = reason(1, 0.8, &names).text;
+        let expected = "other programs (cargo, process 7, rustc, process 8) used 80 % of CPU 1 just \
+                        before the server was started";
+        assert_eq!(text, expected);
+        assert!(reason(1, 0.8, &[]).text.starts_with("other programs used 80 %"));
+    }
+
+    #[test]
+    fn a_cpu_that_nobody_knows_is_not_busy() {
+        assert_eq!(busy_before(&[u32::MAX]), None);
+        assert_eq!(busy_before(&[]), None);
+    }
+}

@@ -1,0 +1,74 @@
+//! What must be said of the two sides: where they ran, whether the server was checked, what it
+//! cost, and how it ended.
+
+use wirebench_schema::{
+    journal::{Placement, Reason, ReasonKind, Weight},
+    suite::Phase,
+};
+
+use super::{Evidence, Processes};
+use crate::{experiment::Verification, launch::Stopped};
+
+/// Bytes on standard error above which a server was busy with writing them.
+const STDERR_BYTES: u64 = 64 * 1024;
+
+/// Where the sides ran.
+pub(super) fn placement(placement: &Placement) -> Option<Reason> {
+    if !placement.pinned {
+        let text = "not pinned: server and generator may share CPUs";
+        return Some(ReasonKind::NotPinned.reason(Weight::Invalid, None, text));
+    }
+    let text = "server and generator share a CPU: their figures contain each other's waiting";
+    let reason = || ReasonKind::SharedCpu.reason(Weight::Invalid, None, text);
+    (!placement.disjoint).then(reason)
+}
+
+/// Whether the server was checked before.
+pub(super) fn verification(verification: Verification) -> Option<Reason> {
+    let text = "not verified: the conformance checks were left out";
+    let reason = || ReasonKind::NotVerified.reason(Weight::Invalid, None, text);
+    (verification == Verification::LeftOut).then(reason)
+}
+
+/// Whether the server's cost could be told, and whose it is.
+pub(super) fn cost(evidence: &Evidence<'_>) -> Vec<Reason> {
+    let Evidence { phase, load, cost, processes, .. } = evidence;
+    let mut reasons = Vec::new();
+    if cost.cpu_ns_per_request.is_none() {
+        let text = format!(
+            "no cost: the samples were {} us apart and the window had {} us",
+            cost.sampled_ns / 1000,
+            load.window_ns / 1000
+        );
+        let weight = if *phase == Phase::Cost { Weight::Invalid } else { Weight::Note };
+        let figure = Some(cost.sampled_ns as f64);
+        reasons.push(ReasonKind::NoCost.reason(weight, figure, text));
+    }
+    if *processes == Processes::Changed {
+        let text = "processes of the server began or ended in the window";
+        reasons.push(ReasonKind::ProcessesChanged.reason(Weight::Note, None, text));
+    }
+    reasons
+}
+
+/// How the server ended, and what it said.
+pub(super) fn end(stopped: &Stopped) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    let mut note = |kind: ReasonKind, figure: Option<f64>, text: String| {
+        reasons.push(kind.reason(Weight::Note, figure, text));
+    };
+    if stopped.forced {
+        note(ReasonKind::Forced, None, "the server ignored SIGTERM and was killed".to_owned());
+    }
+    let left = &stopped.left_behind;
+    if !left.is_empty() {
+        let text = format!("the server left processes behind: {}", left.join(", "));
+        note(ReasonKind::LeftBehind, Some(left.len() as f64), text);
+    }
+    let bytes = stopped.stderr_bytes;
+    if bytes > STDERR_BYTES {
+        let text = format!("the server wrote {bytes} bytes to standard error");
+        note(ReasonKind::Stderr, Some(bytes as f64), text);
+    }
+    reasons
+}

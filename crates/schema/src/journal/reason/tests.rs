@@ -1,0 +1,70 @@
+//! The list of kinds, its table in the documents, and what weights make of a run.
+
+use super::*;
+
+#[test]
+fn every_kind_has_its_name_in_files_and_its_row_in_the_documents() {
+    let formats = include_str!("../../../../../docs/formats.md");
+    for kind in ReasonKind::ALL {
+        assert_eq!(serde_json::to_string(&kind).unwrap(), format!("\"{kind}\""));
+        let row = kind.guide().markdown_row();
+        assert!(formats.lines().any(|line| line == row), "docs/formats.md lacks this row:\n{row}");
+    }
+    let rows = formats.lines().skip_while(|line| !line.starts_with("| `not-pinned`"));
+    let rows = rows.take_while(|line| line.starts_with("| `")).count();
+    assert_eq!(rows, ReasonKind::ALL.len(), "docs/formats.md has rows of kinds that are gone");
+}
+
+#[test]
+fn the_heaviest_reason_decides_and_a_bound_is_valid() {
+    let reason = |weight| ReasonKind::Errors.reason(weight, None, "");
+    assert_eq!(Weight::heaviest(&[]), None);
+    let both = [reason(Weight::Limit), reason(Weight::Note)];
+    assert_eq!(Weight::heaviest(&both), Some(Weight::Limit));
+    let all = [reason(Weight::Note), reason(Weight::Invalid), reason(Weight::Limit)];
+    assert_eq!(Weight::heaviest(&all), Some(Weight::Invalid));
+}
+
+#[test]
+fn a_run_without_figures_is_not_valid_and_has_no_weight() {
+    let mut run = Run {
+        block: 0,
+        counts: crate::journal::Counts::Yes,
+        position: 0,
+        variant: "own/x".parse().unwrap(),
+        copy: 0,
+        workload: "hello".into(),
+        started: String::new(),
+        workers: 1,
+        server_command: Vec::new(),
+        generator_command: Vec::new(),
+        outcome: Outcome::Failed { reason: "it ended".into(), server_stderr: String::new() },
+    };
+    assert_eq!((run.weight(), run.is_valid()), (None, false));
+    let idle = |weight| crate::journal::IdleMeasurement {
+        connections: 1,
+        made: 1,
+        lost: 0,
+        memory_rest_bytes: 0,
+        memory_bytes: 0,
+        memory_bytes_per_connection: 0.0,
+        window_ns: 1,
+        cpu_ns: 0,
+        context_switches_voluntary: 0,
+        context_switches_involuntary: 0,
+        processes: 1,
+        threads: 1,
+        reasons: vec![ReasonKind::NotSteady.reason(weight, None, "")],
+    };
+    for (weight, is_valid) in [(Weight::Note, true), (Weight::Invalid, false)] {
+        run.outcome = Outcome::Idle(Box::new(idle(weight)));
+        assert_eq!((run.weight(), run.is_valid()), (Some(weight), is_valid));
+    }
+}
+
+#[test]
+fn the_next_step_is_said_once() {
+    let once = ReasonKind::Timeouts.reason(Weight::Invalid, None, "2 timeouts").with_next_step();
+    assert!(once.text.starts_with("2 timeouts; look whether"), "{once}");
+    assert_eq!(once.clone().with_next_step(), once);
+}

@@ -1,0 +1,116 @@
+//! What is wrong with a load itself, whoever was the limit: the sentences that `wirebench load`
+//! shows as cautions, each with its kind, weight and figure.
+
+use crate::{
+    journal::{Reason, ReasonKind, Weight},
+    load::LoadReport,
+};
+
+/// Jain's index below which some connections were starved: with it, the load was the work of four
+/// fifths of the connections at most.
+const FAIR: f64 = 0.8;
+/// Requests of each connection, on average, below which an uneven share says nothing.
+const ENOUGH_OF_EACH: u64 = 10;
+/// A connection with less than one over this of the median's replies was starved. Jain's index of
+/// many connections does not show a few of those.
+const STARVED: u64 = 10;
+/// Replies of the median connection below which a small share may be chance.
+const ENOUGH_OF_MEDIAN: u64 = 100;
+/// Samples of which ten lie beyond the 99th percentile.
+const ENOUGH_SAMPLES: u64 = 1000;
+/// A thread that looks at its connections this much too late was stopped or had no CPU: it is
+/// longer than a time slice of the kernel's scheduler.
+const STALL_NS: u64 = 10_000_000;
+/// Over this share of the window one delay is the 99th percentile of what is due in it.
+const STALL_SHARE: f64 = 0.01;
+/// A 99th percentile of the lag above which requests were not sent when they were due. A thread
+/// that has its CPU is later than this only when no connection is free.
+const LAG_NS: u64 = 1_000_000;
+
+impl LoadReport {
+    /// What is wrong with the load itself, whoever was the limit.
+    #[must_use]
+    pub fn faults(&self) -> Vec<Reason> {
+        let faults = [
+            self.connections_missing(),
+            self.forgotten_requests(),
+            self.few_samples(),
+            self.uneven_service(),
+        ];
+        faults.into_iter().flatten().collect()
+    }
+
+    fn connections_missing(&self) -> Option<Reason> {
+        let (asked, made) = (self.config.connections, self.connections_made);
+        let text = format!("{made} of {asked} connections could be made");
+        let kind = ReasonKind::ConnectionsMissing;
+        (made < asked).then(|| kind.reason(Weight::Invalid, Some(made as f64), text))
+    }
+
+    fn forgotten_requests(&self) -> Option<Reason> {
+        let busy = self.unanswered()?;
+        let (made, left) = (self.connections_made, self.in_flight_at_end);
+        let answered = match self.config.pipeline {
+            1 => format!("of {made} connections had a request that was answered"),
+            _ => format!(
+                "of the {} requests that {made} connections can have in flight were answered",
+                self.capacity()
+            ),
+        };
+        let text = format!(
+            "only {busy:.1} {answered}, on average (Little's law); {left} requests had no answer \
+             when the window ended"
+        );
+        Some(ReasonKind::Unanswered.reason(Weight::Invalid, Some(busy), text))
+    }
+
+    fn few_samples(&self) -> Option<Reason> {
+        let samples = self.latency.as_ref().map_or(0, |latency| latency.count);
+        let text =
+            format!("{samples} samples are too few for a 99th percentile: ten must lie beyond it");
+        let kind = ReasonKind::FewSamples;
+        (samples < ENOUGH_SAMPLES).then(|| kind.reason(Weight::Note, Some(samples as f64), text))
+    }
+
+    fn uneven_service(&self) -> Option<Reason> {
+        let fairness = self.fairness;
+        let made = self.connections_made as u64;
+        if self.requests == 0 || self.requests < ENOUGH_OF_EACH * made {
+            return None;
+        }
+        let starved = fairness.replies_median >= ENOUGH_OF_MEDIAN
+            && fairness.replies_least * STARVED < fairness.replies_median;
+        let text = format!(
+            "unevenly served: {} to {} replies a connection, Jain's index {:.2}",
+            fairness.replies_least, fairness.replies_most, fairness.jain_index
+        );
+        let weight = if starved { Weight::Invalid } else { Weight::Note };
+        let reason = || ReasonKind::Unfair.reason(weight, Some(fairness.jain_index), text);
+        (starved || fairness.jain_index < FAIR).then(reason)
+    }
+
+    /// That requests were sent later than they were due.
+    pub(super) fn schedule_lag(&self) -> Option<Reason> {
+        let lag_ns = self.lag.as_ref()?.latency_ns_p99;
+        let text = format!(
+            "one request in a hundred was sent {:.2} ms or more after it was due",
+            lag_ns as f64 / 1e6
+        );
+        let kind = ReasonKind::ScheduleLag;
+        (lag_ns > LAG_NS).then(|| kind.reason(Weight::Note, Some(lag_ns as f64), text))
+    }
+
+    /// That a thread of the generator did not run when it should have.
+    pub(super) fn generator_stall(&self) -> Option<Reason> {
+        let (stall_ns, window_ns) = (self.stall_ns_max as f64, self.window_ns as f64);
+        let text = format!(
+            "a thread of the generator did not run for {:.2} ms when it should have: something \
+             else had its CPU, and latencies contain that",
+            stall_ns / 1e6
+        );
+        let is_long = stall_ns > STALL_SHARE * window_ns;
+        let weight = if is_long { Weight::Invalid } else { Weight::Note };
+        let kind = ReasonKind::GeneratorStall;
+        (self.stall_ns_max > STALL_NS).then(|| kind.reason(weight, Some(stall_ns), text))
+    }
+}

@@ -1,0 +1,197 @@
+//! Each reason that a load gives, provoked, with its weight and figure.
+
+use super::{
+    super::tests::{at_rate, good, summary},
+    *,
+};
+use crate::load::{ErrorCounts, Fairness, IdleCounts, LatencySummary, Stop};
+use std::time::Duration;
+
+/// The one reason of a load that is spoiled in one way.
+fn only(load: &LoadReport, phase: Phase) -> (ReasonKind, Weight, f64) {
+    let reasons = load.reasons(phase);
+    assert_eq!(reasons.len(), 1, "{reasons:#?}");
+    (reasons[0].kind, reasons[0].weight, reasons[0].figure.unwrap_or(-1.0))
+}
+
+/// Asserts kind, weight and figure of the one reason of a load.
+#[track_caller]
+fn assert_only(load: &LoadReport, phase: Phase, kind: ReasonKind, weight: Weight, figure: f64) {
+    let (found, weighs, told) = only(load, phase);
+    assert_eq!((found, weighs), (kind, weight));
+    assert!((told - figure).abs() < 1e-6, "{kind}: {told} instead of {figure}");
+}
+
+#[test]
+fn a_good_load_has_nothing_to_be_said_of_it_in_any_phase() {
+    for phase in [Phase::Saturate, Phase::Cost] {
+        assert_eq!(good().reasons(phase), []);
+        assert_eq!(at_rate(20_000, 20_000, 100_000).reasons(phase), []);
+    }
+}
+
+#[test]
+fn each_kind_of_failure_is_a_reason_of_its_own() {
+    use ReasonKind::{
+        ClosedEarly, ConnectionErrors, Errors, LostReplies, PortsExhausted, SurplusReplies,
+        Timeouts, WrongReplies,
+    };
+    let none = ErrorCounts::default();
+    let rows = [
+        (ErrorCounts { refused: 1, connect: 2, tls: 3, ..none }, ConnectionErrors, 6.0),
+        (ErrorCounts { no_port: 7, ..none }, PortsExhausted, 7.0),
+        (ErrorCounts { timeout: 4, ..none }, Timeouts, 4.0),
+        (ErrorCounts { reset: 1, closed_early: 4, ..none }, ClosedEarly, 5.0),
+        (ErrorCounts { wrong_reply: 2, status: 1, ..none }, WrongReplies, 3.0),
+        (ErrorCounts { surplus: 9, ..none }, SurplusReplies, 9.0),
+        (ErrorCounts { lost: 8, ..none }, LostReplies, 8.0),
+        (ErrorCounts { socket: 1, ..none }, Errors, 1.0),
+    ];
+    let mut all = none;
+    for (errors, kind, count) in rows {
+        all.add(&errors);
+        let load = LoadReport { errors, ..good() };
+        assert_only(&load, Phase::Saturate, kind, Weight::Invalid, count);
+    }
+    let load = LoadReport { errors: all, ..good() };
+    let kinds: Vec<_> = load.reasons(Phase::Saturate).iter().map(|it| it.kind).collect();
+    assert_eq!(kinds, rows.map(|(_, kind, _)| kind));
+}
+
+#[test]
+fn a_failure_names_an_example_of_its_own_kind() {
+    let errors = ErrorCounts { status: 1, timeout: 2, ..ErrorCounts::default() };
+    let examples = ["timeout: no reply in time", "status: a reply had status 503"];
+    let error_examples = examples.map(str::to_owned).to_vec();
+    let reasons = LoadReport { errors, error_examples, ..good() }.reasons(Phase::Saturate);
+    assert_eq!(reasons[0].text, "2 of 100003 requests had no reply within the timeout");
+    let expected = "1 of 100003 requests had a wrong reply (status: a reply had status 503)";
+    assert_eq!(reasons[1].text, expected);
+}
+
+#[test]
+fn a_rate_that_is_not_kept_is_invalid_from_a_hundredth_on() {
+    assert_eq!(at_rate(20_000, 19_900, 100_000).reasons(Phase::Cost), []);
+    let below = at_rate(20_000, 19_000, 100_000);
+    assert_only(&below, Phase::Saturate, ReasonKind::BelowRate, Weight::Invalid, 0.95);
+    assert!(below.reasons(Phase::Cost)[0].text.starts_with("only 19000 of 20000 requests/s"));
+}
+
+#[test]
+fn lag_is_invalid_in_a_cost_phase_and_a_note_elsewhere() {
+    let late = |p50_ns, p99_ns| {
+        let lag =
+            LatencySummary { latency_ns_p50: p50_ns, latency_ns_p99: p99_ns, ..summary(1, 0) };
+        LoadReport { lag: Some(lag), ..at_rate(20_000, 20_000, 100_000) }
+    };
+    let bursts = late(1000, 1_100_000);
+    let kind = ReasonKind::ScheduleLag;
+    assert_only(&bursts, Phase::Cost, kind, Weight::Invalid, 1_100_000.0);
+    assert_only(&bursts, Phase::Saturate, kind, Weight::Note, 1_100_000.0);
+    assert_only(&late(11_000, 20_000), Phase::Cost, kind, Weight::Note, 11_000.0);
+    assert_eq!(late(9_000, 900_000).reasons(Phase::Cost), []);
+}
+
+#[test]
+fn more_requests_than_connections_can_have_are_impossible_unless_they_began_before_the_window() {
+    let wrong = LoadReport { requests_per_second: 120_000.0, ..good() };
+    assert_only(&wrong, Phase::Saturate, ReasonKind::LittlesLaw, Weight::Invalid, 12.0);
+    let mut overhanging = wrong;
+    overhanging.latency.as_mut().unwrap().latency_ns_max = 200_000_000;
+    assert_eq!(overhanging.reasons(Phase::Saturate), []);
+}
+
+#[test]
+fn a_few_starved_connections_are_found_although_the_index_is_high() {
+    let fairness = |replies_least, jain_index| Fairness {
+        replies_least,
+        replies_median: 10_000,
+        replies_most: 12_000,
+        jain_index,
+    };
+    let load = |least, jain| LoadReport { fairness: fairness(least, jain), ..good() };
+    let kind = ReasonKind::Unfair;
+    assert_only(&load(999, 0.94), Phase::Saturate, kind, Weight::Invalid, 0.94);
+    assert_only(&load(2000, 0.7), Phase::Saturate, kind, Weight::Note, 0.7);
+    assert_eq!(load(1000, 0.94).reasons(Phase::Saturate), []);
+}
+
+#[test]
+fn closed_connections_weigh_by_how_often_they_were() {
+    let load = |server_closes| LoadReport { server_closes, ..good() };
+    let kind = ReasonKind::ServerCloses;
+    assert_only(&load(1000), Phase::Saturate, kind, Weight::Note, 1000.0);
+    assert_only(&load(1001), Phase::Saturate, kind, Weight::Invalid, 1001.0);
+}
+
+#[test]
+fn silent_connections_that_are_missing_or_lost_are_told() {
+    let mut load = LoadReport { idle: IdleCounts { made: 90, lost: 0 }, ..good() };
+    load.config.idle_connections = 100;
+    let missing = ReasonKind::ConnectionsMissing;
+    assert_only(&load, Phase::Saturate, missing, Weight::Invalid, 90.0);
+    load.idle = IdleCounts { made: 100, lost: 3 };
+    assert_only(&load, Phase::Saturate, ReasonKind::ServerCloses, Weight::Invalid, 3.0);
+}
+
+#[test]
+fn a_time_without_replies_is_a_stall_of_the_server_unless_the_generator_slept() {
+    let pieces = |pieces: &[u64]| LoadReport { requests_per_100ms: pieces.to_vec(), ..good() };
+    let kind = ReasonKind::ServerStall;
+    let stalled = pieces(&[100, 0, 0, 0, 0, 100, 0, 100]);
+    assert_only(&stalled, Phase::Saturate, kind, Weight::Note, 4e8);
+    // A generator that slept for as long has not looked.
+    let asleep = LoadReport { stall_ns_max: 390_000_000, ..stalled.clone() };
+    assert_eq!(only(&asleep, Phase::Saturate).0, ReasonKind::GeneratorStall);
+    let mut pausing = stalled;
+    pausing.config.model = LoadModel::Think { delay: Duration::from_millis(300) };
+    assert_eq!(pausing.reasons(Phase::Saturate), []);
+    // Of replies that are rare, a hundred milliseconds may have none by chance.
+    assert_eq!(pieces(&[5, 0, 3, 0, 6]).reasons(Phase::Saturate), []);
+    assert_eq!(pieces(&[]).reasons(Phase::Saturate), []);
+}
+
+#[test]
+fn one_reply_that_was_held_up_is_a_stall_too_but_one_that_never_came_is_not() {
+    let mut load = good();
+    load.latency.as_mut().unwrap().latency_ns_max = 260_000_000;
+    assert_only(&load, Phase::Saturate, ReasonKind::ServerStall, Weight::Note, 2.6e8);
+    load.errors.timeout = 1;
+    assert_eq!(only(&load, Phase::Saturate).0, ReasonKind::Timeouts);
+    load.errors.timeout = 0;
+    load.latency.as_mut().unwrap().latency_ns_p50 = 3_000_000;
+    assert_eq!(load.reasons(Phase::Saturate), []);
+}
+
+#[test]
+fn a_stall_of_the_generator_weighs_by_its_share_of_the_window() {
+    let load = |stall_ns_max, window_ns| LoadReport {
+        stall_ns_max,
+        window_ns,
+        config: crate::load::LoadConfig { stop: Stop::Requests(1), ..good().config },
+        ..good()
+    };
+    let kind = ReasonKind::GeneratorStall;
+    let saturate = Phase::Saturate;
+    assert_only(&load(15_000_000, 1_000_000_000), saturate, kind, Weight::Invalid, 15e6);
+    assert_only(&load(15_000_000, 5_000_000_000), saturate, kind, Weight::Note, 15e6);
+    assert_eq!(load(10_000_000, 1_000_000_000).reasons(saturate), []);
+}
+
+#[test]
+fn percentiles_need_ten_samples_beyond_them_and_only_those_that_are_shown() {
+    let load = |count| LoadReport { latency: Some(summary(count, 100_000)), ..good() };
+    let kind = ReasonKind::FewSamples;
+    for phase in [Phase::Saturate, Phase::Cost] {
+        assert_only(&load(999), phase, kind, Weight::Note, 999.0);
+    }
+    assert_only(&load(9_999), Phase::Cost, kind, Weight::Note, 9999.0);
+    assert_eq!(load(9_999).reasons(Phase::Saturate), []);
+}
+
+#[test]
+fn a_load_that_gave_up_says_so() {
+    let gave_up = "gave up: no reply came for three timeouts, so 7 requests were not sent";
+    let load = LoadReport { error_examples: vec![gave_up.to_owned()], ..good() };
+    assert_eq!(only(&load, Phase::Saturate).0, ReasonKind::GaveUp);
+}
