@@ -174,10 +174,11 @@ fn of(runs: &[&Measurement], value: impl Fn(&Measurement) -> Option<f64>) -> Opt
 fn notes(journal: &Journal, sought: &Sought, found: Option<Found>, runs: &[&Run]) -> Vec<String> {
     let mut notes = refusals(journal);
     let mut invalid = Vec::new();
-    let rate = found.and_then(|found| found.requests_per_second);
+    // Where nothing was found, what speaks against the runs that missed may be why.
+    let rate = found.and_then(|found| found.requests_per_second.or(found.missed));
     for run in runs {
         match &run.outcome {
-            // What speaks against a run that missed is its miss.
+            // What speaks against a run at another rate that missed is its miss.
             Outcome::Measured(it) if it.load.constant_rate() == rate => {
                 add_invalid(&mut invalid, &it.reasons);
                 for figure in sought.objectives.iter().map(|objective| objective.figure) {

@@ -2,7 +2,9 @@
 //! the limit, and in which sentence a search ends.
 
 use super::*;
-use crate::made_up::{NOISE, changed, failed, journal_of, limited, measured, noisy, rate, run};
+use crate::made_up::{
+    NOISE, changed, failed, journal_of, limited, measured, noisy, rate, reason, run,
+};
 use wirebench_schema::{
     journal::{Counts, Found, Outcome, Run, SearchLimit, Sought},
     load::{LatencySummary, Offered},
@@ -214,8 +216,14 @@ fn a_search_that_found_nothing_says_why() {
         (SearchLimit::Generator, "the load generator is at its limit already"),
         (SearchLimit::Budget, "was found in time"),
     ] {
-        let text = text(&search(Some(Found { limit, ..nothing })));
-        assert!(text.contains(part), "{text}");
+        let mut journal = search(Some(Found { limit, ..nothing }));
+        for run in &mut journal.runs {
+            run.outcome = changed(run.outcome.clone(), |it| {
+                it.reasons.push(reason(Weight::Invalid, "it rained"));
+            });
+        }
+        let text = text(&journal);
+        assert!(text.contains(part) && text.contains("it rained"), "{text}");
     }
     let text = text(&search(None));
     assert!(text.contains("the search for p99 < 2 ms did not come to an end"), "{text}");
