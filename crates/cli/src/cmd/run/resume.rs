@@ -38,7 +38,9 @@ pub(super) fn run(folder: &Path, arguments: &Arguments) -> anyhow::Result<Exit> 
     let original = original(&start)?;
     // Strict is who was so at first, and who is so now.
     let original = Arguments { strict: original.strict || arguments.strict, ..original };
-    if let Some(reason) = taken_up.ended() {
+    if let Some(reason) = taken_up.ended()
+        && !(reason == EndReason::Budget && arguments.budget.is_some())
+    {
         return show_again(taken_up, reason, &original, arguments);
     }
     std::env::set_current_dir(&start.folder).map_err(|error| {
@@ -100,7 +102,7 @@ fn show_again(
     let how = match reason {
         EndReason::Complete => "all of its runs are made",
         EndReason::Precise => "it is as precise as was asked for",
-        EndReason::Budget => "its time is up",
+        EndReason::Budget => "its time is up (a larger --budget lets it go on)",
         EndReason::Interrupted => "it was interrupted",
     };
     if arguments.budget.is_some() {
