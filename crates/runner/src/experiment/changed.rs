@@ -48,7 +48,8 @@ pub(super) fn plan(was: &Start, is: &Start) -> Vec<String> {
     sentences
 }
 
-/// What is different in a variant, first of all whether it is another program. How it is described in words is left out.
+/// What is different in a variant, first of all whether it is another program. How it is described
+/// in words is left out.
 pub(super) fn variant(was: &Described, is: &Described) -> Vec<String> {
     let told = |described: &Described| {
         let mut fields = match value(described) {
