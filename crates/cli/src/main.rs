@@ -18,8 +18,8 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit codes: 0 fine, 1 a run failed, 2 usage, 3 not comparable or not valid, \
-                  130/143 interrupted with a partial report."
+    after_help = "Exit codes: 0 fine, 1 a run failed or a condition of `compare` is met, 2 usage, \
+                  3 not comparable or not valid, 130/143 interrupted with a partial report."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -32,8 +32,13 @@ enum Verb {
     Run(Box<cmd::run::Arguments>),
     /// Generate load on one server
     Load(Box<cmd::load::Arguments>),
+    /// Find with how many workers and connections a server is fastest, or up to which rate it keeps
+    /// an objective
+    Tune(Box<cmd::tune::Arguments>),
     /// Show again what a run has measured
     Report(cmd::report::Arguments),
+    /// Hold two results against each other: what changed, beyond the noise
+    Compare(cmd::compare::Arguments),
     /// List the entries, and what is missing for those that cannot be built here
     List(cmd::list::Arguments),
     /// Begin a new entry from a template that already works
@@ -62,7 +67,9 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().verb {
         Verb::Run(arguments) => cmd::run::run(&arguments),
         Verb::Load(arguments) => cmd::load::run(&arguments),
+        Verb::Tune(arguments) => cmd::tune::run(&arguments),
         Verb::Report(arguments) => cmd::report::run(&arguments),
+        Verb::Compare(arguments) => cmd::compare::run(&arguments),
         Verb::List(arguments) => cmd::list::run(&arguments),
         Verb::New(arguments) => cmd::new::run(&arguments),
         Verb::Build(arguments) => cmd::build::run(&arguments),

@@ -7,6 +7,7 @@
 
 pub mod analysis;
 pub mod commands;
+pub mod compare;
 pub mod distribution;
 pub mod hgrm;
 pub mod json;
@@ -21,4 +22,5 @@ mod published;
 mod remarks;
 pub mod table;
 pub mod table_units;
+pub mod tune;
 pub mod wrk_units;

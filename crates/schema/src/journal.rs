@@ -5,7 +5,7 @@
 //! [`Outcome::Failed`]; an entry that could not be built is an [`Unavailable`] record.
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use crate::{
     entry::{Class, Mechanism, Model, Sharing},
@@ -14,18 +14,20 @@ use crate::{
     suite::{Document, PublishedFigures, Scale, Workload},
 };
 
-mod course;
+mod bound;
 mod generator;
 mod idle;
 mod read;
 mod reason;
+mod search;
 mod warm_up;
 
-pub use course::{End, EndReason, FixedRate, Goal, Resumed};
+pub use bound::Bound;
 pub use generator::{Generator, GeneratorVersion, ToolLatency, ToolReport};
 pub use idle::IdleMeasurement;
 pub use read::{Journal, JournalError};
 pub use reason::{KindGuide, Reason, ReasonKind, Weight};
+pub use search::{Found, KEPT, Kept, SearchLimit, Side, Sought};
 pub use warm_up::WarmUp;
 
 /// The version of all records. It grows whenever a field changes its meaning or goes away.
@@ -44,6 +46,10 @@ pub enum Record {
     Verified(Verified),
     /// The one rate at which the cost of all variants is measured in a workload.
     Rate(FixedRate),
+    /// A search for the highest rate begins.
+    Sought(Sought),
+    /// It has ended.
+    Found(Found),
     /// One measurement of one cell.
     Run(Box<Run>),
     /// A run that was cut off goes on from here.
@@ -107,6 +113,43 @@ pub struct Start {
 
 const fn one() -> u32 {
     1
+}
+
+/// When an experiment is over, beside its number of blocks.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Goal {
+    /// Further blocks are made until every ratio's interval is this narrow: half of its width over
+    /// the ratio, such as 0.01.
+    pub precision: Option<f64>,
+    /// No block is begun that would end later than this after the first run began.
+    #[serde(default, with = "crate::units::optional_duration_text")]
+    pub budget: Option<Duration>,
+}
+
+/// The one rate at which the cost of all variants is measured in a workload.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct FixedRate {
+    /// The workload's name.
+    pub workload: String,
+    /// Requests per second, over all connections.
+    pub requests_per_second: u64,
+    /// Why this one, as a sentence.
+    pub reason: String,
+    /// What each variant reached in the pilot, in requests per second.
+    pub reached: Vec<(VariantId, f64)>,
+    /// Variants that cannot hold it, each with a sentence. They are not measured at it.
+    pub too_slow: Vec<(VariantId, String)>,
+}
+
+/// A run that was cut off goes on.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Resumed {
+    /// When, as RFC 3339 in UTC.
+    pub at: String,
+    /// The arguments of the program that goes on.
+    pub command: Vec<String>,
+    /// What is not quite as it was, each as a sentence.
+    pub differences: Vec<String>,
 }
 
 /// What the document of a suite has done and found: what the runs can be held against.
@@ -333,24 +376,25 @@ pub struct Cost {
     pub context_switches_involuntary: u64,
 }
 
-/// Which side was at its limit.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Bound {
-    /// The server's CPUs were busy: the rate is the server's.
-    Server,
-    /// The generator's CPUs were busy and replies waited for it: the server may be able to do more.
-    Generator,
-    /// Neither was busy all the time: waiting, on each other or on a timer, sets the rate.
-    Neither,
+/// The tail of a journal.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct End {
+    /// When, as RFC 3339 in UTC.
+    pub ended: String,
+    /// How it ended.
+    pub reason: EndReason,
 }
 
-impl std::fmt::Display for Bound {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.pad(match self {
-            Self::Server => "server",
-            Self::Generator => "generator",
-            Self::Neither => "neither",
-        })
-    }
+/// How a run of a suite ended.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndReason {
+    /// All runs were made.
+    Complete,
+    /// A signal ended it.
+    Interrupted,
+    /// Every interval is as narrow as was asked for.
+    Precise,
+    /// The time was up.
+    Budget,
 }

@@ -1,10 +1,7 @@
 //! P values that reach below 2 / 2^n, and their adjustment for many rows.
 //!
-//! Holm's adjustment multiplies the smallest of fifty p values by fifty. With six blocks no test
-//! that assumes nothing of the noise but symmetry gets below 2 / 64, so with any such test two rows
-//! together could never show a difference, however plain. These p values come from Student's t on
-//! logarithms instead, which has no such bound. That rests on an assumption, and the simulation says
-//! what it is worth: see `verdict`.
+//! They are Student's on logarithms, which assumes that noise has normal tails where an exact test
+//! assumes nothing. What that is worth with other noise is measured; `verdict` has the tables.
 //!
 //! Not here: the exact tests; they are in `permutation`.
 
@@ -116,8 +113,8 @@ impl Evidence {
     }
 }
 
-/// The p values of all rows of a family, each with the typical error of the others in mind, adjusted
-/// for being several.
+/// The p values of all rows of a family, each with the typical error of the others in mind,
+/// adjusted for being several.
 pub(crate) fn family_p_values(family: &[Evidence]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..family.len()).collect();
     let error = |index: usize| family[index].error_squared;
@@ -140,8 +137,8 @@ pub(crate) fn family_p_values(family: &[Evidence]) -> Vec<f64> {
 /// The smaller of two distances; none at all where they disagree on the direction.
 ///
 /// The mean of noise with two modes is steadier than Hodges and Lehmann's estimate, which jumps
-/// between them. Where the noise of the two sides has different shapes, the means differ although the
-/// estimates agree. So a difference must show in both.
+/// between them. Where the noise of the two sides has different shapes, the means differ although
+/// the estimates agree. So a difference must show in both.
 fn nearer(one: f64, other: f64) -> f64 {
     if one * other <= 0.0 {
         0.0

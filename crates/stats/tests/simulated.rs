@@ -1,15 +1,15 @@
 //! What the documentation promises, tried with simulated noise whose truth is known.
 //!
-//! Each seed is fixed, so that a test passes always or never. The bounds leave three standard errors
-//! of the few experiments that are affordable here; `examples/coverage` makes many more. Not here:
-//! the arithmetic, which the modules test themselves.
+//! Each seed is fixed, so that a test passes always or never. The bounds leave three standard
+//! errors of the few experiments that are affordable here; `examples/coverage` makes many more. Not
+//! here: the arithmetic, which the modules test themselves.
 
 mod simulation;
 
 use fastrand::Rng;
 use simulation::{
     NO_FLOOR, Noise, Series, Suite, any_difference, change_coverage_percent, coverage_percent,
-    first_steady, percent_of,
+    first_steady, percent_of, stopped_coverage_percent,
 };
 use wirebench_stats::{
     Floor, MIN_BLOCKS, Verdict, change_estimate, judge, location_estimate, permutation_p,
@@ -34,6 +34,17 @@ fn intervals_hold_in_about_95_percent_whatever_the_noise() {
                 94.0 - error_percent(94.0, EXPERIMENTS)..=97.0 + error_percent(97.0, EXPERIMENTS);
             assert!(allowed.contains(&held), "{noise:?}, {blocks} blocks: {held} %");
         }
+    }
+}
+
+#[test]
+fn stopping_when_the_interval_is_narrow_enough_leaves_it_honest() {
+    const EXPERIMENTS: usize = 500;
+    let mut random = Rng::with_seed(14);
+    for half_width in [0.7, 1.0, 1.5] {
+        let (held, blocks) = stopped_coverage_percent(half_width, EXPERIMENTS, &mut random);
+        let least = 94.0 - error_percent(94.0, EXPERIMENTS);
+        assert!(held >= least, "{half_width}: {held} % with {blocks} blocks");
     }
 }
 

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod bad_input;
+mod compare;
 mod fresh;
 mod goals;
 mod load;
@@ -15,6 +16,7 @@ mod servers;
 mod stalled;
 mod suites;
 mod survive;
+mod tune;
 mod verbs;
 
 mod world;

@@ -11,14 +11,14 @@ mod verdicts;
 mod warm_up;
 
 use fastrand::Rng;
-use simulation::{Noise, change_coverage_percent, coverage_percent};
+use simulation::{Noise, change_coverage_percent, coverage_percent, stopped_coverage_percent};
 use std::process::ExitCode;
 use wirebench_stats::{Interval, change_estimate, location_estimate};
 
 const SEED: u64 = 20_260_917;
 const EXPERIMENTS: usize = 4_000;
-/// The rarest experiments are a fortieth of the number given.
-const FEWEST: usize = 40;
+/// The rarest experiments are a twentieth of the number given.
+const FEWEST: usize = 20;
 
 fn main() -> ExitCode {
     let experiments = match std::env::args().nth(1).map(|text| text.parse::<usize>()) {
@@ -29,11 +29,16 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let mut random = Rng::with_seed(SEED);
-    intervals(experiments, &mut random);
-    changes(experiments, &mut random);
-    verdicts::all(experiments / 5, &mut random);
-    warm_up::all(experiments / 5, &mut random);
+    // Each part has the same seed, so that none depends on what another one draws.
+    let random = || Rng::with_seed(SEED);
+    intervals(experiments, &mut random());
+    stopping(experiments, &mut random());
+    changes(experiments, &mut random());
+    verdicts::false_differences(experiments / 5, &mut random());
+    verdicts::unequal_noise(experiments / 5, &mut random());
+    verdicts::power(experiments / 5, &mut random());
+    verdicts::ranks(experiments / 10, &mut random());
+    warm_up::all(experiments / 5, &mut random());
     ExitCode::SUCCESS
 }
 
@@ -60,6 +65,19 @@ fn intervals(experiments: usize, random: &mut Rng) {
             let noise = truth.0;
             println!("| {name} | {noise:?} | {six:.1} | {ten:.1} | {thirty:.1} | {experiments} |");
         }
+    }
+    println!();
+}
+
+/// Coverage when blocks are added until the interval is narrow enough.
+fn stopping(experiments: usize, random: &mut Rng) {
+    println!(
+        "Coverage when the interval decides when to stop, in percent; {experiments} experiments\n"
+    );
+    println!("| half width in deviations of the noise | coverage | blocks |");
+    for half_width in [0.5, 0.7, 0.8, 1.0, 1.2, 1.5] {
+        let (held, blocks) = stopped_coverage_percent(half_width, experiments, random);
+        println!("| {half_width} | {held:.1} | {blocks:.1} |");
     }
     println!();
 }

@@ -9,7 +9,8 @@ use wirebench_stats::{Floor, Verdict};
 const BLOCKS: [u32; 3] = [6, 10, 30];
 const LEAST_FLOOR: Floor = Floor { relative: 0.01, ..NO_FLOOR };
 
-pub(crate) fn all(experiments: usize, random: &mut Rng) {
+/// Families of equal rows in which any is called different.
+pub(crate) fn false_differences(experiments: usize, random: &mut Rng) {
     println!("Experiments with any false difference, in percent; {experiments} of each kind;");
     println!("by blocks: judge, judge_changes; without a floor\n");
     for noise in Noise::ALL {
@@ -27,25 +28,28 @@ pub(crate) fn all(experiments: usize, random: &mut Rng) {
             println!();
         }
     }
+}
+
+/// The same where the rows are not as noisy as the baseline, or in another way.
+pub(crate) fn unequal_noise(experiments: usize, random: &mut Rng) {
     println!("\nThe same for judge, with rows as noisy as 0.3, 1, 3 and 10 times the baseline\n");
     for rows in [2, 5, 20, 50] {
         let suite =
             Suite { loudness: &[0.3, 1.0, 3.0, 10.0], ..Suite::of_equals(rows, 0, Noise::Normal) };
-        false_differences(&suite, experiments, random);
+        centred_line(&suite, experiments, random);
     }
     println!("\nThe same for judge, with a normal baseline and rows of another noise\n");
     for noise in [Noise::Skewed, Noise::Exponential, Noise::Bimodal, Noise::EvenModes] {
         for rows in [1, 5, 20, 50] {
             let suite = Suite { baseline: Noise::Normal, ..Suite::of_equals(rows, 0, noise) };
-            false_differences(&suite, experiments, random);
+            centred_line(&suite, experiments, random);
         }
     }
-    power(experiments, random);
-    ranks(experiments / 8, random);
 }
 
-/// One line: false differences by number of blocks, where the rows' pseudo-median is the baseline's.
-fn false_differences(suite: &Suite, experiments: usize, random: &mut Rng) {
+/// One line: false differences by number of blocks, where the rows' pseudo-median is the
+/// baseline's.
+fn centred_line(suite: &Suite, experiments: usize, random: &mut Rng) {
     print!("| {:?} | {} |", suite.noise, suite.rows);
     for blocks in BLOCKS {
         let suite = Suite { blocks, ..*suite }.centred(random);
@@ -56,7 +60,7 @@ fn false_differences(suite: &Suite, experiments: usize, random: &mut Rng) {
 }
 
 /// How often one row that differs among equal ones is found.
-fn power(experiments: usize, random: &mut Rng) {
+pub(crate) fn power(experiments: usize, random: &mut Rng) {
     println!("\nA row that differs is found, in percent: judge, judge_changes");
     println!("(1 % of noise in each run, so 1.4 % in each ratio; floor 1 %)\n");
     println!("| blocks | rows | 2 % | 3 % | 5 % | 7 % | 10 % |");
@@ -79,7 +83,7 @@ fn power(experiments: usize, random: &mut Rng) {
 }
 
 /// Experiments in which equal rows get different ranks.
-fn ranks(experiments: usize, random: &mut Rng) {
+pub(crate) fn ranks(experiments: usize, random: &mut Rng) {
     println!("\nEqual rows have any different ranks, in percent; {experiments} experiments\n");
     for noise in Noise::ALL {
         for rows in [5, 20] {

@@ -9,8 +9,8 @@ use fastrand::Rng;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 use wirebench_stats::{
-    Better, Change, Floor, FloorBasis, Interval, Judgement, Steadiness, Verdict, judge,
-    judge_changes, median, rank_rows, ratios_by_block, steadiness,
+    Better, Change, Floor, FloorBasis, Interval, Judgement, MIN_BLOCKS, Steadiness, Verdict, judge,
+    judge_changes, location_estimate, median, rank_rows, ratios_by_block, steadiness,
 };
 
 /// From how many draws a truth is taken: its error is a three-hundredth of the noise.
@@ -81,7 +81,8 @@ fn mode(share: f64, random: &mut Rng) -> f64 {
     if random.f64() < share { -0.1 } else { 0.0 }
 }
 
-/// How often an interval of so many draws holds the truth, which is their pseudo-median, in percent.
+/// How often an interval of so many draws holds the truth, which is their pseudo-median, in
+/// percent.
 pub fn coverage_percent(
     (noise, truth): (Noise, f64),
     blocks: usize,
@@ -94,6 +95,30 @@ pub fn coverage_percent(
         interval_of(&values).is_some_and(|interval| interval.contains(truth))
     });
     100.0 * held.count() as f64 / experiments as f64
+}
+
+/// How often the interval holds the truth, in percent, when blocks are added until its half is no
+/// wider than so many times the noise, thirty at most. The second is how many blocks that takes.
+pub fn stopped_coverage_percent(
+    half_width: f64,
+    experiments: usize,
+    random: &mut Rng,
+) -> (f64, f64) {
+    let (mut held, mut taken) = (0, 0);
+    for _ in 0..experiments {
+        let mut values: Vec<f64> = (0..MIN_BLOCKS).map(|_| normal(random)).collect();
+        let interval = loop {
+            let estimate = location_estimate(&values).expect("there are values");
+            let interval = estimate.interval.expect("there are enough blocks");
+            if interval.width() / 2.0 <= half_width || values.len() >= 30 {
+                break interval;
+            }
+            values.push(normal(random));
+        };
+        held += usize::from(interval.contains(0.0));
+        taken += values.len();
+    }
+    (100.0 * held as f64 / experiments as f64, taken as f64 / experiments as f64)
 }
 
 /// How often an interval holds the shift between two kinds of noise, in percent. It is given
@@ -145,8 +170,8 @@ impl Suite {
         }
     }
 
-    /// The same suite with rows whose ratio to the baseline has a pseudo-median of 1, which it has by
-    /// itself where the noise of both is the same.
+    /// The same suite with rows whose ratio to the baseline has a pseudo-median of 1, which it has
+    /// by itself where the noise of both is the same.
     pub fn centred(self, random: &mut Rng) -> Suite {
         if self.noise == self.baseline {
             return self;
