@@ -12,7 +12,7 @@ pub(crate) enum Exit {
     Failed,
     /// What was asked cannot be meant.
     Usage,
-    /// All went well, but figures are not what they claim to be, or are only a bound.
+    /// Figures cannot be compared, or are not valid.
     NotValid,
     /// A signal asked to end, and everything was ended in order.
     Interrupted(i32),
@@ -48,14 +48,40 @@ pub(crate) fn usage(message: impl fmt::Display) -> anyhow::Error {
     Usage(message.to_string()).into()
 }
 
+/// Marks an error as one of figures that do not belong together, so that the exit code is 3.
+#[derive(Debug)]
+struct Incomparable(String);
+
+impl fmt::Display for Incomparable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Incomparable {}
+
+/// An error of figures that do not belong together, made of anything that is a sentence.
+pub(crate) fn incomparable(message: impl fmt::Display) -> anyhow::Error {
+    Incomparable(message.to_string()).into()
+}
+
 /// Prints an error, if there is one, and gives the exit code.
 pub(crate) fn report(result: anyhow::Result<Exit>) -> ExitCode {
     match result {
         Ok(exit) => exit.into(),
         Err(error) => {
             crate::out::error(&format!("{error:#}"));
-            let exit = if error.is::<Usage>() { Exit::Usage } else { Exit::Failed };
-            exit.into()
+            exit_of(&error).into()
         }
+    }
+}
+
+fn exit_of(error: &anyhow::Error) -> Exit {
+    if error.is::<Usage>() {
+        Exit::Usage
+    } else if error.is::<Incomparable>() {
+        Exit::NotValid
+    } else {
+        Exit::Failed
     }
 }

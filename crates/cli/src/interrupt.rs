@@ -7,7 +7,7 @@
 
 use anyhow::Context;
 use signal_hook::{
-    consts::{SIGINT, SIGTERM},
+    consts::{SIGINT, SIGTERM, SIGXFSZ},
     iterator::Signals,
 };
 use std::{
@@ -41,6 +41,9 @@ impl Interrupt {
             signal_hook::flag::register_usize(number, Arc::clone(&signal), value)?;
             signal_hook::flag::register(number, Arc::clone(&asked))?;
         }
+        // A file that may not grow any more is then an error of the write, which says what is safe
+        // and how to go on, and not a sudden death. Children are not affected.
+        signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
         let watch = move || {
             let mut patience = Patience::default();
             for number in urgent.forever() {

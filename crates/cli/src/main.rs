@@ -17,8 +17,10 @@ use std::process::ExitCode;
 /// Benchmarks network servers: builds, starts, pins, checks, loads and compares them.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 fine, 1 a run failed, 2 usage, 3 not valid (run --strict), \
-                  130/143 interrupted with a partial report.")]
+#[command(
+    after_help = "Exit codes: 0 fine, 1 a run failed or a condition of `compare` is met, 2 usage, \
+                  3 not comparable or not valid, 130/143 interrupted with a partial report."
+)]
 struct Arguments {
     #[command(subcommand)]
     verb: Verb,
@@ -27,11 +29,16 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Measure and compare servers; without arguments the suite `quick`
-    Run(cmd::run::Arguments),
+    Run(Box<cmd::run::Arguments>),
     /// Generate load on one server
     Load(Box<cmd::load::Arguments>),
+    /// Find with how many workers and connections a server is fastest, or up to which rate it keeps
+    /// an objective
+    Tune(Box<cmd::tune::Arguments>),
     /// Show again what a run has measured
     Report(cmd::report::Arguments),
+    /// Hold two results against each other: what changed, beyond the noise
+    Compare(cmd::compare::Arguments),
     /// List the entries, and what is missing for those that cannot be built here
     List(cmd::list::Arguments),
     /// Begin a new entry from a template that already works
@@ -60,7 +67,9 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().verb {
         Verb::Run(arguments) => cmd::run::run(&arguments),
         Verb::Load(arguments) => cmd::load::run(&arguments),
+        Verb::Tune(arguments) => cmd::tune::run(&arguments),
         Verb::Report(arguments) => cmd::report::run(&arguments),
+        Verb::Compare(arguments) => cmd::compare::run(&arguments),
         Verb::List(arguments) => cmd::list::run(&arguments),
         Verb::New(arguments) => cmd::new::run(&arguments),
         Verb::Build(arguments) => cmd::build::run(&arguments),

@@ -2,10 +2,8 @@
 //! nothing when asked.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::{
-    io::IsTerminal,
-    time::{Duration, Instant},
-};
+use jiff::Zoned;
+use std::{io::IsTerminal, time::Duration};
 use wirebench_runner::{
     build::Built,
     experiment::{Observer, Progress},
@@ -15,7 +13,10 @@ use wirebench_schema::{
     journal::{Outcome, Run, Verified},
 };
 
-use crate::out;
+use crate::{
+    cmd::run::{outlook_lines, percent},
+    out,
+};
 
 /// The bar while the number of runs is not known yet, and while it is.
 const PREPARING: &str = "{spinner} {msg}";
@@ -36,10 +37,10 @@ pub(crate) struct Reporter {
     verbosity: Verbosity,
     /// Absent when standard error is no terminal.
     bar: Option<ProgressBar>,
-    began: Option<Instant>,
-    estimate: Duration,
     runs: usize,
     done: usize,
+    /// How far a precision is, if one was asked for.
+    precision: String,
 }
 
 impl Reporter {
@@ -50,8 +51,7 @@ impl Reporter {
             bar.set_style(style(PREPARING));
             bar
         });
-        let (estimate, runs, done) = (Duration::ZERO, 0, 0);
-        Self { verbosity, bar, began: None, estimate, runs, done }
+        Self { verbosity, bar, runs: 0, done: 0, precision: String::new() }
     }
 
     /// Takes the bar away, so that results begin on a clean line.
@@ -76,7 +76,7 @@ impl Reporter {
     }
 
     /// What happens just now, in the bar. Lines tell what has happened instead.
-    fn now(&self, text: String) {
+    pub(crate) fn now(&self, text: String) {
         if let Some(bar) = &self.bar {
             bar.set_message(text);
         }
@@ -95,41 +95,70 @@ impl Reporter {
         }
     }
 
-    fn planned(&mut self, runs: usize, estimate: Duration) {
+    /// A line that stays.
+    pub(crate) fn note(&self, text: &str) {
+        self.line(text);
+    }
+
+    fn measuring(&mut self, runs: usize, left: Duration) {
         self.runs = runs;
-        self.estimate = estimate;
-        self.began = Some(Instant::now());
         match &self.bar {
             Some(bar) => {
                 bar.set_length(runs as u64);
                 bar.set_style(style(MEASURING));
             }
-            None if runs == 1 => self.line(&format!("1 run, about {}", show(estimate))),
-            None => self.line(&format!("{runs} runs, about {}", show(estimate))),
+            None if runs == 1 => self.line(&format!("1 run, about {}", show(left))),
+            None => self.line(&format!("{runs} runs, about {}", show(left))),
         }
     }
 
-    /// The time left: what was planned, corrected by how the plan has held so far.
-    fn left(&self, planned: Duration) -> Duration {
-        let spent = self.began.map_or(Duration::ZERO, |began| began.elapsed());
-        let should = self.estimate.saturating_sub(planned);
-        if should.is_zero() {
-            return planned;
+    fn further(&mut self, runs: usize) {
+        self.runs += runs;
+        if let Some(bar) = &self.bar {
+            bar.set_length(self.runs as u64);
         }
-        planned.mul_f64((spent.as_secs_f64() / should.as_secs_f64()).clamp(0.5, 5.0))
     }
 
-    fn ran(&mut self, run: &Run) {
+    fn precision(&mut self, widest: Option<f64>, goal: f64) {
+        let goal = percent(goal);
+        let Some(widest) = widest else { return };
+        let text = format!("widest interval +-{} %, goal {goal} %", percent(widest));
+        if self.bar.is_none() {
+            self.line(&text);
+        }
+        self.precision = format!("  ({text})");
+    }
+
+    fn piloted(&self, name: &str, run: &Run) {
+        let name = format!("{name} {}", run.workload);
+        match &run.outcome {
+            Outcome::Failed { reason, .. } => self.problem(&format!("FAILED {name}: {reason}")),
+            Outcome::Measured(measured) if self.bar.is_none() => {
+                let rate = measured.load.requests_per_second;
+                self.line(&format!("{name}: {rate:.0} requests/s"));
+            }
+            Outcome::Measured(_) | Outcome::Idle(_) => {}
+        }
+    }
+
+    fn ran(&mut self, name: &str, run: &Run) {
         self.done += 1;
         if let Some(bar) = &self.bar {
             bar.set_position(self.done as u64);
         }
-        let name = format!("{} {}", run.variant, run.workload);
+        let name = format!("{name} {}", run.workload);
         match &run.outcome {
             Outcome::Failed { reason, .. } => self.problem(&format!("FAILED {name}: {reason}")),
             Outcome::Measured(measured) if self.bar.is_none() => {
                 let rate = measured.load.requests_per_second;
                 self.line(&format!("{}/{} {name}: {rate:.0} requests/s", self.done, self.runs));
+            }
+            Outcome::Idle(idle) if self.bar.is_none() => {
+                let each = idle.memory_bytes_per_connection;
+                self.line(&format!(
+                    "{}/{} {name}: {each:.0} bytes a connection",
+                    self.done, self.runs
+                ));
             }
             Outcome::Measured(_) | Outcome::Idle(_) => {}
         }
@@ -161,14 +190,28 @@ impl Observer for Reporter {
             Progress::Started { folder } => {
                 self.line(&format!("results go to {}", folder.display()));
             }
-            Progress::Planned { runs, estimate } => self.planned(*runs, *estimate),
-            Progress::Running { variant, workload, left } => {
-                if let Some(bar) = &self.bar {
-                    bar.set_prefix(show(self.left(*left)));
+            Progress::TakenUp { folder, runs, torn } => {
+                self.line(&format!("going on in {}: {runs} runs are there", folder.display()));
+                if *torn > 0 {
+                    self.line(&format!("a last line that was cut off ({torn} bytes) is put aside"));
                 }
-                self.now(format!("{variant} {workload}"));
             }
-            Progress::Ran(run) => self.ran(run),
+            Progress::Planned(outlook) => {
+                for line in outlook_lines(outlook, &Zoned::now()) {
+                    self.line(&line);
+                }
+            }
+            Progress::Measuring { runs, left } => self.measuring(*runs, *left),
+            Progress::Precision { widest, goal } => self.precision(*widest, *goal),
+            Progress::Piloted { name, run } => self.piloted(name, run),
+            Progress::Further { runs } => self.further(*runs),
+            Progress::Running { name, workload, left } => {
+                if let Some(bar) = &self.bar {
+                    bar.set_prefix(show(*left));
+                }
+                self.now(format!("{name} {workload}{}", self.precision));
+            }
+            Progress::Ran { name, run } => self.ran(name, run),
         }
     }
 }
@@ -205,14 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_left_follows_how_the_plan_has_held() {
-        let mut reporter = Reporter::new(Verbosity::Quiet);
-        reporter.estimate = Duration::from_secs(100);
-        assert_eq!(reporter.left(Duration::from_secs(100)), Duration::from_secs(100));
-        // Half of the plan took twice its time; so will the rest.
-        reporter.began = Instant::now().checked_sub(Duration::from_secs(100));
-        let left = reporter.left(Duration::from_secs(50)).as_secs_f64();
-        assert!((99.0..102.0).contains(&left), "{left}");
+    fn times_are_shown_in_the_unit_that_fits() {
         assert_eq!(show(Duration::from_millis(1500)), "2 s");
         assert_eq!(show(Duration::from_secs(121)), "3 min");
         assert_eq!(show(Duration::from_secs(5400 * 3)), "4.5 h");

@@ -44,6 +44,18 @@ pub(crate) fn size(text: &str) -> Result<usize, String> {
     usize::try_from(size).map_err(|_| format!("`{text}` is too large"))
 }
 
+/// A share such as `1%` or `0.01`.
+pub(crate) fn precision(text: &str) -> Result<f64, String> {
+    let (number, unit) = match text.trim().strip_suffix('%') {
+        Some(number) => (number.trim_end(), 0.01),
+        None => (text.trim(), 1.0),
+    };
+    let share = number.parse::<f64>().map(|number| number * unit).ok();
+    share.filter(|share| *share > 0.0 && *share < 1.0).ok_or_else(|| {
+        format!("`{text}` is not a precision above 0 and below 100 %: write 1% or 0.01")
+    })
+}
+
 /// A list in the kernel's form. It is a type of its own, because clap takes a `Vec` for a repeated
 /// option.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -123,6 +135,10 @@ mod tests {
         assert!(cpu_list("3-1").unwrap_err().contains("0-3"));
         assert!(header("a").unwrap_err().contains("Name: value"));
         assert!(small_count("9G").is_err());
+        for wrong in ["0", "0%", "-1%", "1", "100%", "x", "%", "NaN", "inf", ""] {
+            assert!(precision(wrong).unwrap_err().contains("write 1% or 0.01"), "{wrong}");
+        }
+        assert_eq!(["1%", "0.01", " 1.0 % "].map(precision), [Ok(0.01), Ok(0.01), Ok(0.01)]);
         let slow = rate("0.5").unwrap_err();
         assert!(slow.contains("--delay 2s") && slow.contains("-d long enough"), "{slow}");
         assert_eq!((rate("0x").is_err(), rate("1.5k")), (true, Ok(1500)));

@@ -11,9 +11,10 @@ use wirebench_schema::{
 };
 
 use crate::{
-    summary::{Figures, Row, WorkloadSummary},
-    table::{Style, count, describe_stop, new_table, sign},
-    table_units::{bytes, latency, thousands},
+    analysis::{Comparison, Metric, Role, WorkloadRows},
+    order::in_order,
+    table::{Style, count, describe_stop, new_table},
+    table_units::bytes,
 };
 
 /// The document, its machine, and all that is not as there; none for a suite without a document.
@@ -124,77 +125,65 @@ fn workload(here: &Workload, there: &Workload, generator_cpus: usize) -> Vec<Str
     list
 }
 
-/// A figure that can stand on both sides.
-struct Comparable {
-    column: Column,
-    name: &'static str,
-    show: fn(f64) -> String,
-    measured: fn(&Figures) -> Option<String>,
-}
-
-const RATE: Comparable = Comparable {
-    column: Column::RequestsPerSecond,
-    name: "requests/s",
-    show: thousands,
-    measured: |figures| {
-        figures.ratio.map(|ratio| format!("{}{:.2}", sign(ratio.reads), ratio.median))
-    },
-};
-
-const LATENCIES: [Comparable; 2] = [
-    Comparable {
-        column: Column::LatencyNsP50,
-        name: "p50",
-        show: latency,
-        measured: |figures| figures.latency_p50_ratio.map(|ratio| format!("{ratio:.2}")),
-    },
-    Comparable {
-        column: Column::LatencyNsP99,
-        name: "p99",
-        show: latency,
-        measured: |figures| figures.latency_p99_ratio.map(|ratio| format!("{ratio:.2}")),
-    },
-];
+/// The figures that can stand on both sides. A latency at think time is the figure of a table that
+/// has no rate.
+const RATE: (Column, Metric) = (Column::RequestsPerSecond, Metric::Throughput);
+const LATENCIES: [(Column, Metric); 2] =
+    [(Column::LatencyNsP50, Metric::LatencyP50), (Column::LatencyNsP99, Metric::LatencyP99)];
 
 /// A table of the ratios that exist on both sides, for the same pairs of entries; none where there
 /// are none.
 pub(crate) fn beside(
     published: &Published,
-    summary: &WorkloadSummary,
+    rows: &WorkloadRows<'_>,
     style: Style,
 ) -> Option<String> {
-    let base = &summary.rows.iter().find(|row| row.is_baseline)?.variant;
+    let base = rows.rows[rows.baseline?].variant;
     let head = ["entry", "figure", "published", "published ratio", "ratio here"];
     let mut table = new_table(style, &head);
     for column in table.column_iter_mut().skip(2) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    let name = &summary.workload.name;
+    let name = &rows.workload.name;
+    let rates = rows.compare(RATE.1);
+    let latencies = LATENCIES.map(|(_, metric)| rows.compare_to_baseline(metric));
     let mut pairs = 0;
-    for row in &summary.rows {
-        let cells = |comparable: &Comparable| -> Option<[String; 5]> {
-            let Row { variant, figures, .. } = row;
-            let measured = (comparable.measured)(figures.as_ref()?)?;
-            let column = comparable.column;
+    for index in in_order(rows, &rates).into_iter().filter(|index| rows.rows[*index].copy == 0) {
+        let variant = rows.rows[index].variant;
+        let cells = |column: Column, comparison: &Comparison| -> Option<[String; 5]> {
+            let measured = measured(rows, index, comparison)?;
             let ratio = published.figures.ratio(name, variant, base, column)?;
             let figure = published.figures.figure(name, variant, column);
-            let figure = figure.map_or("-".to_owned(), comparable.show);
-            let what = comparable.name.to_owned();
+            let metric = comparison.metric;
+            let figure = figure.map_or("-".to_owned(), |figure| metric.show(figure));
+            let what = metric.title().to_owned();
             Some([variant.to_string(), what, figure, format!("{ratio:.2}"), measured])
         };
-        // A latency at think time is the figure of a table that has no rate.
-        let rows: Vec<_> = match cells(&RATE) {
+        let lines: Vec<_> = match cells(RATE.0, &rates) {
             Some(rate) => vec![rate],
-            None => LATENCIES.iter().filter_map(cells).collect(),
+            None => {
+                let columns = LATENCIES.iter().zip(&latencies);
+                columns.filter_map(|((column, _), comparison)| cells(*column, comparison)).collect()
+            }
         };
-        pairs += usize::from(!rows.is_empty() && row.variant != *base);
-        for row in rows {
-            table.add_row(row);
+        pairs += usize::from(!lines.is_empty() && variant != base);
+        for line in lines {
+            table.add_row(line);
         }
     }
     let title = format!("published in `{}`, in relation to {base}:", published.document.title);
     let gap = if style == Style::Markdown { "\n\n" } else { "\n" };
     (pairs > 0).then(|| format!("{title}{gap}{table}"))
+}
+
+/// The ratio of a row that was measured here.
+fn measured(rows: &WorkloadRows<'_>, index: usize, comparison: &Comparison) -> Option<String> {
+    let compared = comparison.rows[index].as_ref()?;
+    if rows.rows[index].role == Role::Baseline {
+        return Some("1.00".to_owned());
+    }
+    let ratio = compared.ratio.as_ref()?;
+    Some(format!("{}{:.2}", ratio.reads.sign(), ratio.estimate.value))
 }
 
 #[cfg(test)]

@@ -28,6 +28,8 @@ use crate::{
 const STEP_TIMEOUT: Duration = Duration::from_secs(1200);
 /// How often a wait for another wirebench's build looks again.
 const LOCK_STEP: Duration = Duration::from_millis(100);
+/// The file that holds the digest of the last build that went well.
+const STAMP: &str = "stamp";
 /// Folders in which toolchains leave their outputs; nothing in them is a source.
 const OUTPUT_FOLDERS: [&str; 4] = ["target", "build", "node_modules", "__pycache__"];
 
@@ -114,7 +116,7 @@ pub fn build(
     let steps = steps(subject)?;
     let tools = version::of_tools(subject, stop);
     let digest = digest(&subject.source, &steps, &tools).map_err(io_error(&subject.source))?;
-    let stamp = folder.join("stamp");
+    let stamp = folder.join(STAMP);
     let unchanged = fs::read_to_string(&stamp).is_ok_and(|text| text == digest);
     if unchanged && freshness == Freshness::Stamped && program_exists(subject)? {
         return Ok(Built::UpToDate);
@@ -187,6 +189,14 @@ fn program_exists(subject: &Subject) -> Result<bool, placeholder::PlaceholderErr
 #[must_use]
 pub fn log_path(subject: &Subject) -> PathBuf {
     subject.build.join("build.log")
+}
+
+/// The digest of what the last build of `subject` was made of, if it has one.
+pub(crate) fn stamp(subject: &Subject) -> Option<String> {
+    if subject.variant.build.is_empty() {
+        return None;
+    }
+    fs::read_to_string(subject.build.join(STAMP)).ok()
 }
 
 /// The steps of the build with their placeholders filled in.

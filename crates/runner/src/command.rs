@@ -204,14 +204,16 @@ fn read_from_start(file: &mut File) -> io::Result<String> {
 /// Whether `program` is on the search path, or exists when it has a slash.
 #[must_use]
 pub fn exists(program: &str) -> bool {
-    let executable = |path: &Path| {
-        path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
-    };
     if program.contains('/') {
-        return executable(Path::new(program));
+        return may_be_executed(Path::new(program));
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| executable(&folder.join(program)))
+    std::env::split_paths(&path).any(|folder| may_be_executed(&folder.join(program)))
+}
+
+/// Whether `path` is a file that this process may execute.
+pub(crate) fn may_be_executed(path: &Path) -> bool {
+    path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
 #[cfg(test)]

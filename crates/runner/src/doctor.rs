@@ -1,12 +1,30 @@
-//! What is missing or unwise on this machine, with the command that mends it. It changes nothing.
+//! What is missing or unwise on this machine, with the command that mends it. It changes nothing,
+//! and it forbids nothing: all of it is advice.
+//!
+//! It judges an environment that was read before; what it looks at is what `environment.json`
+//! keeps.
 
+mod entries;
+mod kernel;
+mod limits;
+mod machine;
+mod network;
+mod tools;
+
+use serde::Serialize;
+use std::{path::Path, sync::atomic::AtomicBool};
 use wirebench_schema::environment::Environment;
 
 use crate::{environment, setup::Setup};
 
+/// What a build, a generator and a server with many connections need at least.
+const ENOUGH_MEMORY_BYTES: u64 = 1 << 30;
+
 /// One thing that was looked at.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct Finding {
+    /// What kind of thing it is.
+    pub group: Group,
     /// What it is about.
     pub name: &'static str,
     /// How it is.
@@ -18,9 +36,10 @@ pub struct Finding {
 }
 
 /// How good a thing is.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// As it should be.
+    /// As it should be, or nothing that matters.
     Fine,
     /// Measurements are possible, but worse than they could be.
     Unwise,
@@ -28,222 +47,158 @@ pub enum State {
     Missing,
 }
 
-fn fine(name: &'static str, text: impl Into<String>) -> Finding {
-    Finding { name, state: State::Fine, text: text.into(), remedy: None }
+impl State {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Fine, Self::Unwise, Self::Missing];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fine => "fine",
+            Self::Unwise => "unwise",
+            Self::Missing => "missing",
+        }
+    }
 }
 
-fn unwise(name: &'static str, text: impl Into<String>, remedy: &str) -> Finding {
-    Finding { name, state: State::Unwise, text: text.into(), remedy: Some(remedy.to_owned()) }
+/// What kind of thing was looked at.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Group {
+    /// CPUs, memory, heat, and who else is there.
+    Machine,
+    /// What the kernel is and how it was started.
+    Kernel,
+    /// What programs may take.
+    Limits,
+    /// How the kernel carries connections.
+    Network,
+    /// wirebench itself, compilers and runtimes.
+    Tools,
+    /// What the entries need.
+    Entries,
+}
+
+impl Group {
+    /// All of them, in their order.
+    pub const ALL: [Self; 6] =
+        [Self::Machine, Self::Kernel, Self::Limits, Self::Network, Self::Tools, Self::Entries];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Machine => "machine",
+            Self::Kernel => "kernel",
+            Self::Limits => "limits",
+            Self::Network => "network",
+            Self::Tools => "tools",
+            Self::Entries => "entries",
+        }
+    }
+}
+
+/// A finding whose group is known from where it was found.
+struct Comment {
+    name: &'static str,
+    state: State,
+    text: String,
+    remedy: Option<String>,
+}
+
+fn fine(name: &'static str, text: impl Into<String>) -> Comment {
+    Comment { name, state: State::Fine, text: text.into(), remedy: None }
+}
+
+fn unwise(name: &'static str, text: impl Into<String>, remedy: impl Into<String>) -> Comment {
+    Comment { name, state: State::Unwise, text: text.into(), remedy: Some(remedy.into()) }
 }
 
 /// Looks at everything. `io_uring` is what setting up a ring was answered with.
 #[must_use]
 pub fn examine(
     environment: &Environment,
-    io_uring: Result<(), String>,
+    io_uring: &Result<(), String>,
     setup: &Setup,
 ) -> Vec<Finding> {
-    let mut findings = vec![
-        cpus(environment),
-        governor(environment),
-        virtualisation(environment),
-        load(environment),
-        ring(io_uring),
-        open_files(environment),
-        ports(environment),
-        backlog(environment),
-    ];
-    findings.extend(packages(setup));
-    findings
+    let comments = |group| match group {
+        Group::Machine => machine::examine(environment),
+        Group::Kernel => kernel::examine(environment, io_uring),
+        Group::Limits => limits::examine(environment),
+        Group::Network => network::examine(environment),
+        Group::Tools => tools::examine(environment),
+        Group::Entries => entries::examine(setup),
+    };
+    let findings = |group| {
+        comments(group).into_iter().map(move |comment| {
+            let Comment { name, state, text, remedy } = comment;
+            Finding { group, name, state, text, remedy }
+        })
+    };
+    Group::ALL.into_iter().flat_map(findings).collect()
 }
 
-fn cpus(environment: &Environment) -> Finding {
-    let usable = environment.cpus.len();
-    let cores: std::collections::BTreeSet<_> =
-        environment.cpus.iter().map(|cpu| (cpu.package, cpu.core)).collect();
-    let text = format!(
-        "{usable} of {} CPUs may be used, on {} cores",
-        environment.cpus_online,
-        cores.len()
-    );
-    match (usable, cores.len()) {
-        (0 | 1, _) => unwise(
-            "cpus",
-            format!("{text}: server and generator must share one"),
-            "use a machine, or an affinity mask, of at least 2 CPUs",
-        ),
-        (_, 1) => unwise(
-            "cpus",
-            format!("{text}: server and generator share a core and slow each other down"),
-            "use a machine of at least 2 cores",
-        ),
-        _ => fine("cpus", text),
-    }
+/// Reads the machine that this runs on and examines it. `project` is the project's folder.
+#[must_use]
+pub fn examine_here(
+    project: Option<&Path>,
+    io_uring: &Result<(), String>,
+    setup: &Setup,
+    stop: &AtomicBool,
+) -> (Environment, Vec<Finding>) {
+    let environment = environment::gather(project, stop);
+    let findings = examine(&environment, io_uring, setup);
+    (environment, findings)
 }
 
-fn governor(environment: &Environment) -> Finding {
-    match environment.governor.as_deref() {
-        None => fine("governor", "the machine shows no frequency governor"),
-        Some("performance") => fine("governor", "the frequency governor is `performance`"),
-        Some(other) => unwise(
-            "governor",
-            format!("the frequency governor is `{other}`: the CPU's speed follows the load"),
-            "cpupower frequency-set -g performance",
-        ),
-    }
+/// A kernel setting by its path below `/proc/sys`.
+fn sysctl<'a>(environment: &'a Environment, name: &str) -> Option<&'a str> {
+    environment.sysctls.get(name).map(String::as_str)
 }
 
-fn virtualisation(environment: &Environment) -> Finding {
-    match environment.virtualised {
-        Some(true) => unwise(
-            "virtualisation",
-            "this is a virtual machine: its neighbours change the figures from run to run",
-            "compare ratios within one run, never figures of different days",
-        ),
-        Some(false) => fine("virtualisation", "the machine says nothing of a hypervisor"),
-        None => fine("virtualisation", "the machine does not tell whether it is virtual"),
-    }
+/// A kernel setting as a number.
+fn number(environment: &Environment, name: &str) -> Option<u64> {
+    sysctl(environment, name)?.parse().ok()
 }
 
-fn load(environment: &Environment) -> Finding {
-    let load = environment.load_average_1m;
-    let text = format!("{load:.2} tasks were runnable on average over the last minute");
-    if load > 0.5 {
-        unwise("load", text, "end what else runs, and wait a minute")
-    } else {
-        fine("load", text)
-    }
+/// A kernel setting that should be a number of at least `enough`.
+struct AtLeast {
+    /// What the finding is about.
+    name: &'static str,
+    /// Its path below `/proc/sys`.
+    sysctl: &'static str,
+    /// The least that is fine.
+    enough: u64,
+    /// What it is set to when it is less.
+    better: u64,
+    /// What stands behind the number in a sentence.
+    means: &'static str,
 }
 
-fn ring(io_uring: Result<(), String>) -> Finding {
-    match io_uring {
-        Ok(()) => fine("io_uring", "rings can be set up"),
-        Err(reason) => {
-            Finding { name: "io_uring", state: State::Missing, text: reason, remedy: None }
+impl AtLeast {
+    fn look(&self, environment: &Environment) -> Comment {
+        let Some(value) = number(environment, self.sysctl) else {
+            return fine(self.name, format!("{} is not told", dotted(self.sysctl)));
+        };
+        let text = format!("{value} {}", self.means);
+        if value < self.enough {
+            unwise(self.name, text, set(self.sysctl, self.better))
+        } else {
+            fine(self.name, text)
         }
     }
 }
 
-fn open_files(environment: &Environment) -> Finding {
-    const ENOUGH: u64 = 8192;
-    let (soft, hard) = environment.open_files;
-    let text = format!("a process may open {hard} files (soft limit {soft}, raised by itself)");
-    if hard < ENOUGH {
-        unwise("open-files", text, "raise it: ulimit -Hn 65536, or LimitNOFILE= of the service")
-    } else {
-        fine("open-files", text)
-    }
+/// The command that gives a kernel setting a value.
+fn set(sysctl: &str, value: impl std::fmt::Display) -> String {
+    format!("sysctl -w {}={value}", dotted(sysctl))
 }
 
-fn ports(environment: &Environment) -> Finding {
-    const ENOUGH: u32 = 20_000;
-    let name = "net/ipv4/ip_local_port_range";
-    let range = environment.sysctls.get(name).cloned().unwrap_or_default();
-    let mut numbers = range.split_whitespace().filter_map(|number| number.parse::<u32>().ok());
-    let count = match (numbers.next(), numbers.next()) {
-        (Some(first), Some(last)) => last.saturating_sub(first) + 1,
-        _ => return fine("ports", "the range of local ports is not told"),
-    };
-    let text = format!("{count} local ports for connections to one address");
-    if count < ENOUGH {
-        unwise("ports", text, "sysctl -w net.ipv4.ip_local_port_range='1024 65535'")
-    } else {
-        fine("ports", text)
-    }
-}
-
-fn backlog(environment: &Environment) -> Finding {
-    const ENOUGH: u32 = 1024;
-    let name = "net/core/somaxconn";
-    let Some(value) = environment.sysctls.get(name).and_then(|text| text.parse::<u32>().ok())
-    else {
-        return fine("backlog", "the longest queue of new connections is not told");
-    };
-    let text = format!("up to {value} new connections wait in a server's queue");
-    if value < ENOUGH {
-        unwise("backlog", text, "sysctl -w net.core.somaxconn=4096")
-    } else {
-        fine("backlog", text)
-    }
-}
-
-fn packages(setup: &Setup) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    if setup.packages.is_empty() {
-        findings.push(fine("packages", "no package is missing that would make an entry ready"));
-    } else {
-        let names: Vec<&str> = setup.packages.iter().map(String::as_str).collect();
-        findings.push(Finding {
-            name: "packages",
-            state: State::Missing,
-            text: format!("missing for some entries: {}", names.join(" ")),
-            remedy: Some("wirebench setup".to_owned()),
-        });
-    }
-    for fetch in &setup.fetches {
-        findings.push(Finding {
-            name: "registries",
-            state: State::Missing,
-            text: format!("missing for some entries: {}", fetch.what),
-            remedy: Some("wirebench setup".to_owned()),
-        });
-    }
-    for (variant, reason) in &setup.out_of_reach {
-        findings.push(Finding {
-            name: "entry",
-            state: State::Missing,
-            text: format!("{variant} cannot be measured here: {reason}"),
-            remedy: None,
-        });
-    }
-    findings
-}
-
-/// Examines the machine that this runs on.
-#[must_use]
-pub fn examine_here(io_uring: Result<(), String>, setup: &Setup) -> Vec<Finding> {
-    examine(&environment::gather(None), io_uring, setup)
+/// A kernel setting as `sysctl` names it.
+fn dotted(sysctl: &str) -> String {
+    sysctl.replace('/', ".")
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use wirebench_schema::environment::Cpu;
-
-    fn state_of(findings: &[Finding], name: &str) -> State {
-        findings.iter().find(|finding| finding.name == name).unwrap().state
-    }
-
-    #[test]
-    fn each_unwise_thing_is_found_and_has_a_remedy() {
-        let mut environment = environment::gather(None);
-        environment.cpus = vec![Cpu { cpu: 0, core: 0, package: 0 }];
-        environment.governor = Some("powersave".to_owned());
-        environment.virtualised = Some(true);
-        environment.load_average_1m = 3.0;
-        environment.open_files = (256, 1024);
-        environment.sysctls.insert("net/ipv4/ip_local_port_range".into(), "50000 50100".into());
-        environment.sysctls.insert("net/core/somaxconn".into(), "128".into());
-        let findings = examine(&environment, Err("disabled".into()), &Setup::default());
-        for name in ["cpus", "governor", "virtualisation", "load", "open-files", "ports", "backlog"]
-        {
-            assert_eq!(state_of(&findings, name), State::Unwise, "{name}");
-        }
-        assert_eq!(state_of(&findings, "io_uring"), State::Missing);
-        assert!(findings.iter().filter(|f| f.state == State::Unwise).all(|f| f.remedy.is_some()));
-    }
-
-    #[test]
-    fn a_good_machine_is_fine() {
-        let mut environment = environment::gather(None);
-        environment.cpus = (0..4).map(|cpu| Cpu { cpu, core: cpu, package: 0 }).collect();
-        environment.governor = Some("performance".to_owned());
-        environment.virtualised = Some(false);
-        environment.load_average_1m = 0.0;
-        environment.open_files = (1024, 1 << 20);
-        environment.sysctls.insert("net/ipv4/ip_local_port_range".into(), "1024 65535".into());
-        environment.sysctls.insert("net/core/somaxconn".into(), "4096".into());
-        let findings = examine(&environment, Ok(()), &Setup::default());
-        assert!(findings.iter().all(|finding| finding.state == State::Fine), "{findings:?}");
-    }
-}
+mod tests;

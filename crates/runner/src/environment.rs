@@ -1,121 +1,144 @@
-//! Reads what is known of this machine, for `environment.json` and for `doctor`.
+//! Reads what is known of this machine, for `environment.json` and for `doctor`. It judges nothing
+//! and changes nothing.
+//!
+//! Everything that files tell is read below a root folder, which is `/` but in tests.
 
-use std::{collections::BTreeMap, fs, path::Path, sync::atomic::AtomicBool, time::Duration};
-use wirebench_schema::environment::Environment;
+mod cgroup;
+mod files;
+mod kernel;
+mod moment;
+mod processor;
+mod tools;
+mod virtualisation;
+
+pub use tools::TOOLS;
+
+use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
+use wirebench_schema::environment::{BuildProfile, Environment, Program};
 
 use crate::{
     command::{Job, NO_ENV},
-    requirement::kernel_release,
-    topology,
+    fingerprint, topology,
 };
+use files::Files;
 
 /// Kernel settings that change what a network server can do.
-pub const SYSCTLS: [&str; 8] = [
+pub const SYSCTLS: [&str; 30] = [
+    "fs/file-max",
+    "fs/nr_open",
     "kernel/io_uring_disabled",
-    "net/core/somaxconn",
-    "net/core/busy_poll",
-    "net/ipv4/ip_local_port_range",
-    "net/ipv4/tcp_max_syn_backlog",
-    "net/ipv4/tcp_tw_reuse",
-    "vm/overcommit_memory",
+    "kernel/numa_balancing",
     "kernel/randomize_va_space",
+    "kernel/sched_autogroup_enabled",
+    "kernel/threads-max",
+    "net/core/busy_poll",
+    "net/core/busy_read",
+    "net/core/default_qdisc",
+    "net/core/netdev_budget",
+    "net/core/netdev_budget_usecs",
+    "net/core/netdev_max_backlog",
+    "net/core/rmem_default",
+    "net/core/rmem_max",
+    "net/core/somaxconn",
+    "net/core/wmem_default",
+    "net/core/wmem_max",
+    "net/ipv4/ip_local_port_range",
+    "net/ipv4/tcp_congestion_control",
+    "net/ipv4/tcp_fin_timeout",
+    "net/ipv4/tcp_max_syn_backlog",
+    "net/ipv4/tcp_max_tw_buckets",
+    "net/ipv4/tcp_rmem",
+    "net/ipv4/tcp_slow_start_after_idle",
+    "net/ipv4/tcp_syncookies",
+    "net/ipv4/tcp_tw_reuse",
+    "net/ipv4/tcp_wmem",
+    "net/netfilter/nf_conntrack_max",
+    "vm/overcommit_memory",
 ];
 
-/// Looks at the machine. `root` is the project's folder, whose revision is recorded.
+/// Looks at the machine. `project` is the project's folder, whose revision is recorded. What other
+/// programs would have to tell stays absent once `stop` is set.
 #[must_use]
-pub fn gather(root: Option<&Path>) -> Environment {
-    let uname = rustix::system::uname();
+pub fn gather(project: Option<&Path>, stop: &AtomicBool) -> Environment {
+    let cpus = wirebench_sys::affinity::current().unwrap_or_default();
+    // The load before the start must not be that of the programs that are asked below.
+    let machine = read(Path::new("/"), &cpus);
+    let profile = if cfg!(debug_assertions) { BuildProfile::Debug } else { BuildProfile::Release };
     Environment {
         wirebench: env!("CARGO_PKG_VERSION").to_owned(),
-        revision: root.and_then(revision),
-        host: uname.nodename().to_string_lossy().into_owned(),
-        kernel: kernel_release(),
-        architecture: uname.machine().to_string_lossy().into_owned(),
-        distribution: distribution(),
-        cpu_model: cpu_info("model name"),
-        cpus: topology::usable_cpus().unwrap_or_default(),
-        cpus_online: topology::online_cpus(),
-        memory_bytes: memory_bytes(),
-        governor: line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        virtualised: cpu_info("flags").map(|flags| flags.split(' ').any(|f| f == "hypervisor")),
-        mitigations: mitigations(),
-        sysctls: SYSCTLS
-            .iter()
-            .filter_map(|name| Some(((*name).to_owned(), sysctl(name)?)))
-            .collect(),
-        open_files: wirebench_sys::limits::open_files(),
-        load_average_1m: load_average_1m(),
+        revision: project.and_then(|folder| revision(folder, stop)),
+        program: Program { profile: Some(profile), digest: fingerprint::own() },
+        tools: tools::versions(stop),
+        ..machine
     }
 }
 
-/// One kernel setting, named by its path below `/proc/sys`.
+/// What the files below `root` tell of a machine on which `cpus` may be used.
 #[must_use]
-pub fn sysctl(name: &str) -> Option<String> {
-    line(&format!("/proc/sys/{name}"))
+pub fn read(root: &Path, cpus: &[u32]) -> Environment {
+    let files = Files(root);
+    let memory = |key: &str| files.value("proc/meminfo", key).and_then(|text| kibibytes(&text));
+    let swap_bytes = memory("SwapTotal:");
+    let sysctl = |name: &&str| Some(((*name).to_owned(), files.line(format!("proc/sys/{name}"))?));
+    let hypervisor = virtualisation::hypervisor(&files);
+    Environment {
+        host: files.line("proc/sys/kernel/hostname").unwrap_or_default(),
+        machine: kernel::machine(&files),
+        boot: kernel::boot(&files),
+        product: virtualisation::product(&files),
+        kernel: files.line("proc/sys/kernel/osrelease").unwrap_or_default(),
+        kernel_version: files.line("proc/sys/kernel/version"),
+        kernel_options: kernel::options(&files),
+        architecture: files
+            .line("proc/sys/kernel/arch")
+            .unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
+        distribution: files
+            .value("etc/os-release", "PRETTY_NAME=")
+            .map(|name| name.trim_matches('"').to_owned()),
+        cpu_model: processor::model(&files),
+        microcode: files.field("proc/cpuinfo", "microcode"),
+        cpus: topology::places(root, cpus),
+        cpus_online: topology::online_cpus(root),
+        isolated_cpus: processor::isolated(&files),
+        nodes: topology::nodes(root, cpus),
+        caches: topology::caches(root, cpus),
+        smt: files.line("sys/devices/system/cpu/smt/control"),
+        frequency: processor::frequency(&files, cpus),
+        virtualised: virtualisation::virtualised(&files, hypervisor.as_deref()),
+        hypervisor,
+        mitigations: processor::mitigations(&files),
+        clock_source: files.line("sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        transparent_huge_pages: kernel::huge_pages(&files),
+        memory_bytes: memory("MemTotal:").unwrap_or(0),
+        swap_bytes,
+        swap_used_bytes: swap_bytes
+            .zip(memory("SwapFree:"))
+            .map(|(total, free)| total.saturating_sub(free)),
+        limits: kernel::limits(&files),
+        cgroup: cgroup::read(&files),
+        sysctls: SYSCTLS.iter().filter_map(sysctl).collect(),
+        loopback_mtu_bytes: files.number("sys/class/net/lo/mtu"),
+        load_average_1m: moment::load_average_1m(&files).unwrap_or(0.0),
+        steal_share: moment::steal_share(&files),
+        uptime_s: moment::uptime_s(&files),
+        temperature_celsius: moment::temperature_celsius(&files),
+        ..Environment::default()
+    }
 }
 
-fn line(path: &str) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    Some(text.trim().replace('\t', " "))
-}
-
-fn cpu_info(key: &str) -> Option<String> {
-    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
-    let (_, value) = text.lines().find(|line| line.starts_with(key))?.split_once(':')?;
-    Some(value.trim().to_owned())
-}
-
-fn distribution() -> Option<String> {
-    let text = fs::read_to_string("/etc/os-release").ok()?;
-    let value = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
-    Some(value.trim_matches('"').to_owned())
-}
-
-fn memory_bytes() -> u64 {
-    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let value = text.lines().find_map(|line| line.strip_prefix("MemTotal:")).unwrap_or_default();
-    let kib: Option<u64> = value.split_whitespace().next().and_then(|number| number.parse().ok());
-    kib.unwrap_or(0) * 1024
-}
-
-fn mitigations() -> BTreeMap<String, String> {
-    let folder = fs::read_dir("/sys/devices/system/cpu/vulnerabilities");
-    let files = folder.into_iter().flatten().flatten();
-    files
-        .filter_map(|file| {
-            let name = file.file_name().to_string_lossy().into_owned();
-            Some((name, line(&file.path().to_string_lossy())?))
-        })
-        .collect()
-}
-
-/// Runnable tasks over the last minute, of the whole machine.
-#[must_use]
-pub fn load_average_1m() -> f64 {
-    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    text.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0.0)
+/// `16384 kB` in bytes.
+fn kibibytes(text: &str) -> Option<u64> {
+    let number: u64 = text.split_whitespace().next()?.parse().ok()?;
+    number.checked_mul(1024)
 }
 
 /// The revision of the checkout, with `-dirty` when a tracked file differs from it.
-fn revision(root: &Path) -> Option<String> {
+fn revision(folder: &Path, stop: &AtomicBool) -> Option<String> {
     let argv = ["git", "describe", "--always", "--dirty", "--abbrev=12"].map(str::to_owned);
     let timeout = Duration::from_secs(20);
-    let job = Job { argv: &argv, folder: root, env: NO_ENV, timeout };
-    let output = job.output(&AtomicBool::new(false)).ok()?;
+    let output = Job { argv: &argv, folder, env: NO_ENV, timeout }.output(stop).ok()?;
     output.status.success().then(|| output.text.trim().to_owned())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn this_machine_tells_what_every_linux_tells() {
-        let environment = gather(None);
-        assert!(environment.memory_bytes > 0 && environment.cpus_online > 0);
-        assert!(environment.kernel.contains('.') && !environment.cpus.is_empty());
-        assert!(environment.sysctls.contains_key("net/core/somaxconn"));
-        let text = serde_json::to_string(&environment).unwrap();
-        assert_eq!(serde_json::from_str::<Environment>(&text).unwrap(), environment);
-    }
-}
+pub(crate) mod tests;

@@ -1,23 +1,23 @@
 //! Runs the load generator as a child process of this program and reads what it says.
 
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal, kill_process};
 use std::{
     io::{BufRead, BufReader},
     process::{Child, Command, Stdio},
     sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 use wirebench_schema::{
     load::{
         Arrivals, Body, BodyCheck, EngineChoice, LatencyOrigin, LoadConfig, LoadEvent, LoadModel,
-        RateCurve, Stop, Trust, Waiting,
+        LoadReport, RateCurve, Stop, Trust, Waiting,
     },
     scenario::Protocol,
     units::write_duration,
 };
 
-use crate::launch::StderrTail;
+use crate::launch::{STDERR_PATIENCE, StderrTail};
 
 /// The arguments of `wirebench load` that ask for `config`, for every field of it.
 #[must_use]
@@ -188,8 +188,31 @@ impl Generator {
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => {
                 let status = self.child.wait().map_or_else(|e| e.to_string(), |s| s.to_string());
+                self.stderr.wait_for_end(STDERR_PATIENCE);
                 let stderr = self.stderr.text();
                 Err(format!("the generator ended without a report ({status}) {stderr}"))
+            }
+        }
+    }
+
+    /// Ends the load before its time, as a signal at a terminal does: connections are closed in
+    /// order. Returns the report up to that moment. What does not end within `patience` is killed.
+    pub fn end(mut self, patience: Duration) -> Result<Box<LoadReport>, String> {
+        // It may have ended by itself meanwhile; its report tells.
+        let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
+        let until = Instant::now() + patience;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match self.next_event(left)? {
+                Some(LoadEvent::Report(report)) => return Ok(report),
+                Some(LoadEvent::Failed { reason }) => return Err(reason),
+                Some(_) => {}
+                None => {
+                    let seconds = patience.as_secs();
+                    return Err(format!(
+                        "the generator did not end within {seconds} s of SIGTERM and was killed"
+                    ));
+                }
             }
         }
     }

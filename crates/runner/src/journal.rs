@@ -1,16 +1,22 @@
 //! Writes the journal of a run: each record is one line and is in the file before the next thing
-//! happens.
+//! happens. It knows nothing of what the records mean.
 
 use jiff::Timestamp;
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File, OpenOptions, TryLockError},
     io::{self, Write},
     path::{Path, PathBuf},
 };
-use wirebench_schema::journal::{Journal, Record};
+use wirebench_schema::{
+    argv,
+    journal::{Journal, Record},
+};
 
 /// The journal's name in the folder of a run.
 pub const JOURNAL_FILE: &str = "runs.jsonl";
+
+/// Where the last line of a journal is kept that was cut off while it was written.
+pub const TORN_FILE: &str = "runs.jsonl.torn";
 
 /// The time now as RFC 3339 in UTC, to the second.
 #[must_use]
@@ -40,42 +46,109 @@ pub(crate) fn at(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// An open journal.
+/// The command that makes a run in `folder` go on.
+#[must_use]
+pub fn resume_command(folder: &Path) -> String {
+    let words = ["wirebench", "run", "--resume", &folder.display().to_string()];
+    argv::display(&words.map(str::to_owned))
+}
+
+/// An open journal. Nobody else can open it for writing as long as this one lives; the kernel sees
+/// to that, so that a writer that was killed keeps nobody out.
 #[derive(Debug)]
 pub struct Writer {
     file: File,
-    path: PathBuf,
+    folder: PathBuf,
 }
 
 impl Writer {
-    /// Opens the journal in `folder` for appending.
+    /// Begins a journal in `folder`, which has none yet.
     pub fn create(folder: &Path) -> io::Result<Self> {
         let path = folder.join(JOURNAL_FILE);
-        let file = OpenOptions::new().create_new(true).append(true).open(&path)?;
-        Ok(Self { file, path })
+        let file = OpenOptions::new().create_new(true).append(true).open(&path);
+        Self::locked(file.map_err(|error| at(&path, &error))?, folder)
     }
 
-    /// Appends one record with a single write. The error names the file and what is safe.
+    /// Opens the journal in `folder` to go on with it. It stays as it is until the first record.
+    pub fn reopen(folder: &Path) -> io::Result<Self> {
+        let path = folder.join(JOURNAL_FILE);
+        let file = OpenOptions::new().read(true).append(true).open(&path);
+        Self::locked(file.map_err(|error| at(&path, &error))?, folder)
+    }
+
+    fn locked(file: File, folder: &Path) -> io::Result<Self> {
+        let folder = folder.to_owned();
+        match file.try_lock() {
+            Ok(()) => Ok(Self { file, folder }),
+            Err(TryLockError::WouldBlock) => Err(io::Error::new(
+                io::ErrorKind::WouldBlock,
+                format!(
+                    "{}: another wirebench is writing to it: wait for its end, or end it with Ctrl-C",
+                    folder.join(JOURNAL_FILE).display()
+                ),
+            )),
+            // Some network file systems have no locks. Then nobody can be kept out.
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
+                Ok(Self { file, folder })
+            }
+            Err(TryLockError::Error(error)) => Err(at(&folder.join(JOURNAL_FILE), &error)),
+        }
+    }
+
+    /// Takes a last line without its line end away, which was cut off while it was written, and
+    /// keeps it beside the journal. The answer is its length in bytes.
+    pub fn cut_torn_line(&mut self) -> io::Result<usize> {
+        let path = self.folder.join(JOURNAL_FILE);
+        let bytes = fs::read(&path).map_err(|error| at(&path, &error))?;
+        let whole = whole_lines(&bytes);
+        if whole < bytes.len() {
+            let torn = self.folder.join(TORN_FILE);
+            let kept = OpenOptions::new().create(true).append(true).open(&torn);
+            kept.and_then(|mut file| file.write_all(&[&bytes[whole..], b"\n"].concat()))
+                .map_err(|error| at(&torn, &error))?;
+            self.file.set_len(whole as u64).map_err(|error| at(&path, &error))?;
+        }
+        Ok(bytes.len() - whole)
+    }
+
+    /// Appends one record with a single write. The error names the file, what is safe, and how the
+    /// run goes on.
     pub fn write(&mut self, record: &Record) -> io::Result<()> {
-        let mut line = serde_json::to_vec(record)?;
-        line.push(b'\n');
-        self.file.write_all(&line).and_then(|()| self.file.sync_data()).map_err(|error| {
-            let error = at(&self.path, &error);
-            io::Error::new(
-                error.kind(),
-                format!("{error}; all runs before this one are kept there"),
-            )
+        self.write_all(std::slice::from_ref(record))
+    }
+
+    /// Appends records with a single write.
+    pub fn write_all(&mut self, records: &[Record]) -> io::Result<()> {
+        let mut lines = Vec::new();
+        for record in records {
+            serde_json::to_writer(&mut lines, record)?;
+            lines.push(b'\n');
+        }
+        self.file.write_all(&lines).and_then(|()| self.file.sync_data()).map_err(|error| {
+            let error = at(&self.folder.join(JOURNAL_FILE), &error);
+            let resume = resume_command(&self.folder);
+            let safe = "everything before this one is kept there";
+            let next = "once it can be written again, this goes on";
+            io::Error::new(error.kind(), format!("{error}; {safe}; {next}: {resume}"))
         })
     }
+}
+
+/// How many bytes of a journal are whole lines.
+fn whole_lines(bytes: &[u8]) -> usize {
+    bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
 }
 
 /// Reads the journal in `folder`, or the journal that `folder` itself is.
 pub fn read(folder: &Path) -> Result<Journal, String> {
     let path = if folder.is_dir() { folder.join(JOURNAL_FILE) } else { folder.to_owned() };
-    let text = fs::read_to_string(&path).map_err(|error| {
+    let bytes = fs::read(&path).map_err(|error| {
         format!("{}: {error}; give the folder that `wirebench run` named", path.display())
     })?;
-    Journal::parse(&text).map_err(|error| format!("{}: {error}", path.display()))
+    // A line that was cut off may end in the middle of a character.
+    let text = str::from_utf8(&bytes[..whole_lines(&bytes)])
+        .map_err(|error| format!("{}: the journal is damaged: {error}", path.display()))?;
+    Journal::parse(text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 #[cfg(test)]
@@ -99,10 +172,39 @@ mod tests {
     #[test]
     fn a_full_disk_is_an_error_that_says_what_is_safe() {
         let file = OpenOptions::new().append(true).open("/dev/full").unwrap();
-        let mut writer = Writer { file, path: PathBuf::from("runs.jsonl") };
+        let mut writer = Writer { file, folder: PathBuf::from("/my results/x") };
         let record = Record::End(End { ended: now(), reason: EndReason::Complete });
         let message = writer.write(&record).unwrap_err().to_string();
-        assert!(message.contains("No space left") && message.contains("are kept"), "{message}");
+        assert!(message.contains("No space left") && message.contains("is kept"), "{message}");
+        assert!(message.ends_with("wirebench run --resume '/my results/x'"), "{message}");
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_is_put_aside_and_the_journal_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let record = Record::End(End { ended: now(), reason: EndReason::Complete });
+        Writer::create(folder.path()).unwrap().write(&record).unwrap();
+        let path = folder.path().join(JOURNAL_FILE);
+        let whole = fs::read(&path).unwrap();
+        // The first byte of a character that has two.
+        fs::write(&path, [&whole, &b"{\"record\":\"\xc3"[..]].concat()).unwrap();
+        let mut writer = Writer::reopen(folder.path()).unwrap();
+        assert_eq!((writer.cut_torn_line().unwrap(), fs::read(&path).unwrap()), (12, whole));
+        assert_eq!(writer.cut_torn_line().unwrap(), 0);
+        writer.write(&record).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 2);
+        let torn = fs::read(folder.path().join(TORN_FILE)).unwrap();
+        assert_eq!(torn, b"{\"record\":\"\xc3\n");
+    }
+
+    #[test]
+    fn a_journal_has_one_writer_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = Writer::create(folder.path()).unwrap();
+        let message = Writer::reopen(folder.path()).unwrap_err().to_string();
+        assert!(message.contains("another wirebench is writing"), "{message}");
+        drop(writer);
+        assert!(Writer::reopen(folder.path()).is_ok());
     }
 
     #[test]

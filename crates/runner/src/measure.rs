@@ -1,6 +1,9 @@
 //! One run: a fresh server, the load on it, and what both of them used.
 
+mod idle;
 mod outside;
+mod silence;
+mod steady;
 mod warm_up;
 
 use rustix::process::Pid;
@@ -12,7 +15,7 @@ use wirebench_schema::{
     journal::{Counts, Measurement, Outcome, Placement, Reason, Run, ToolReport},
     load::{LoadConfig, LoadEvent, LoadReport, Stop},
     scenario::{DEFAULT_TIMEOUT_MS, Protocol},
-    suite::Workload,
+    suite::{Phase, Workload},
     target::Target,
 };
 
@@ -31,6 +34,9 @@ use crate::{
 pub const STOP_GRACE: Duration = Duration::from_secs(2);
 /// How often a wait looks whether a signal asked to end.
 const STEP: Duration = Duration::from_millis(50);
+/// The shortest load at a rate before the window of a cost phase. The load that warms up is a
+/// closed loop, and caches and batches find another pace at a rate.
+const COST_WARM_UP: Duration = Duration::from_millis(200);
 /// How much longer than planned a generator may take before it counts as hung.
 const GENERATOR_PATIENCE: Duration = Duration::from_secs(15);
 
@@ -111,59 +117,89 @@ impl Bench {
             generator_command: Vec::new(),
             outcome: Outcome::Failed { reason: String::new(), server_stderr: String::new() },
         };
-        let outcome = self.measure(cell, workers, &mut run, stop);
+        let outcome = match cell.workload.phase {
+            Phase::Saturate | Phase::Cost => self.measure(cell, &mut run, stop),
+            Phase::Idle => self.measure_idle(cell, &mut run, stop),
+        };
         if stop.load(Ordering::Relaxed) {
             return None;
         }
-        run.outcome = match outcome {
-            Ok(measurement) => Outcome::Measured(Box::new(measurement)),
-            Err(Failure { reason, stderr }) => Outcome::Failed { reason, server_stderr: stderr },
-        };
+        run.outcome = outcome.unwrap_or_else(|Failure { reason, stderr }| Outcome::Failed {
+            reason,
+            server_stderr: stderr,
+        });
         Some(run)
     }
 
-    fn measure(
-        &self,
-        cell: &Cell<'_>,
-        workers: u32,
-        run: &mut Run,
-        stop: &AtomicBool,
-    ) -> Result<Measurement, Failure> {
-        let subject = cell.subject;
-        let request = Request {
-            variant: &subject.variant,
+    /// What is asked of the server of a cell.
+    fn request<'a>(&self, cell: &Cell<'a>, workers: u32) -> Request<'a> {
+        Request {
+            variant: &cell.subject.variant,
             scenario: cell.workload.scenario,
             workers,
             timeout_ms: DEFAULT_TIMEOUT_MS,
-            build: subject.build.clone(),
-            source: subject.source.clone(),
-        };
-        let busy_before = self.busy_before();
-        let mut server = self.launcher.start(&request, stop).map_err(|error: LaunchError| {
+            build: cell.subject.build.clone(),
+            source: cell.subject.source.clone(),
+        }
+    }
+
+    /// Starts a server, does `work` with it, and ends it, however the work went.
+    fn with_server<T>(
+        &self,
+        request: &Request<'_>,
+        run: &mut Run,
+        stop: &AtomicBool,
+        work: impl FnOnce(&mut Server, &mut Run) -> Result<T, String>,
+    ) -> Result<(T, Stopped), Failure> {
+        let mut server = self.launcher.start(request, stop).map_err(|error: LaunchError| {
             Failure { reason: error.to_string(), stderr: String::new() }
         })?;
         server.command().clone_into(&mut run.server_command);
-        let config = self.load_config(cell, &server);
-        run.generator_command = self.generator_command(&config);
-        let warm = self.warm_up(cell, &config, stop);
-        let seen = warm.and_then(|()| match self.tool {
-            None => self.observe(&run.generator_command, &config, &server, stop),
-            Some(_) => self.observe_tool(&run.generator_command, &config, &server, stop),
-        });
+        let done = work(&mut server, run);
         let ended = server.ended();
         let stopped = server.stop(STOP_GRACE);
         let failure = |reason| Failure { reason, stderr: stopped.stderr.clone() };
-        let seen = seen.map_err(|reason| match ended {
-            Some(exit) => failure(format!("the server ended with {exit} during the run; {reason}")),
-            None => failure(reason),
+        match (done, ended) {
+            (Ok(done), None) => Ok((done, stopped)),
+            (Ok(_), Some(exit)) => {
+                Err(failure(format!("the server ended with {exit} during the run")))
+            }
+            (Err(reason), None) => Err(failure(reason)),
+            (Err(reason), Some(exit)) => {
+                Err(failure(format!("the server ended with {exit} during the run; {reason}")))
+            }
+        }
+    }
+
+    /// A run with requests.
+    fn measure(
+        &self,
+        cell: &Cell<'_>,
+        run: &mut Run,
+        stop: &AtomicBool,
+    ) -> Result<Outcome, Failure> {
+        let workers = run.workers;
+        let request = self.request(cell, workers);
+        let busy_before = self.busy_before();
+        let ((seen, warm_up), stopped) = self.with_server(&request, run, stop, |server, run| {
+            let config = self.load_config(cell, server);
+            run.generator_command = self.generator_command(&config);
+            let warm_up = self.warm_until_steady(cell, &config, server, stop)?;
+            self.warm_up(cell, &config, stop)?;
+            let seen = match self.tool {
+                None => self.observe(&run.generator_command, &config, server, stop),
+                Some(_) => self.observe_tool(&run.generator_command, &config, server, stop),
+            }?;
+            Ok((seen, warm_up))
         })?;
-        if let Some(exit) = ended {
-            return Err(failure(format!("the server ended with {exit} during the run")));
-        }
         if seen.load.requests == 0 {
-            return Err(failure(validity::nothing_answered(&seen.load)));
+            let reason = validity::nothing_answered(&seen.load);
+            return Err(Failure { reason, stderr: stopped.stderr });
         }
-        Ok(self.judge(cell, workers, Seen { busy_before, ..seen }, &stopped))
+        let mut measured = self.judge(cell, workers, Seen { busy_before, ..seen }, &stopped);
+        measured.reasons.extend(warm_up.as_ref().and_then(steady::complaint));
+        measured.warm_up = warm_up;
+        Ok(Outcome::Measured(Box::new(measured)))
     }
 
     /// From what was seen to figures, and to what must be said of them.
@@ -232,6 +268,9 @@ impl Bench {
         let mut config = cell.workload.load_config(target, threads, self.seed);
         if !cell.verified && protocol == Protocol::Http1 {
             config.expect_body = None;
+        }
+        if cell.workload.phase == Phase::Cost {
+            config.warmup = config.warmup.max(COST_WARM_UP);
         }
         if let Some(tool) = &self.tool {
             config.threads = tool.threads(&config);

@@ -1,32 +1,18 @@
 //! The order of runs: blocks in which every cell has one run, shuffled from a seed. Pure.
 
-use std::time::Duration;
+mod change;
+mod time;
+
+pub use change::{Changes, change};
+pub use time::estimate;
+
 use wirebench_schema::{
     journal::Counts,
-    load::{LoadModel, Stop},
-    scenario::{Protocol, Scenario},
+    scenario::Scenario,
     suite::{Suite, Workload},
 };
 
 use crate::{experiment::FALLBACK_BASELINE, subject::Subject};
-
-/// Start, connect and stop of a server, beyond warm-up and window; only for the estimate of time.
-const OVERHEAD: Duration = Duration::from_millis(250);
-
-/// What the estimate of time takes a worker to answer in a second, when the load ends after a count.
-const ASSUMED_REQUESTS_PER_SECOND: f64 = 100_000.0;
-
-/// What the estimate of time takes a worker to echo in a second.
-const ASSUMED_BYTES_PER_SECOND: f64 = 1e9;
-
-/// What the estimate of time adds to the pause between two requests.
-const ASSUMED_LATENCY: Duration = Duration::from_micros(100);
-
-/// What the estimate of time takes a server to become steady.
-const ASSUMED_UNTIL_STEADY: Duration = Duration::from_secs(1);
-
-/// The most blocks of a run; more would take days.
-const MOST_BLOCKS: u32 = 10_000;
 
 /// One run to be made: indices into the subjects and the workloads of the plan.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -120,8 +106,22 @@ pub fn baseline(subjects: &[Subject], suite: &Suite, workload: &Workload) -> Opt
     found.next()
 }
 
-/// The subjects that have the scenario of `workload`.
-fn able(subjects: &[Subject], workload: &Workload) -> Vec<usize> {
+/// The name of a row: with its copy where a variant is run as though it were several.
+#[must_use]
+pub fn label(subjects: &[Subject], suite: &Suite, step: &Step) -> String {
+    let id = &subjects[step.subject].variant.id;
+    let is_baseline =
+        baseline(subjects, suite, &suite.workloads[step.workload]) == Some(step.subject);
+    match step.copy {
+        0 => id.to_string(),
+        1 if is_baseline => format!("{id} (A/A)"),
+        copy => format!("{id} #{}", copy + 1),
+    }
+}
+
+/// The subjects that have the scenario of `workload`, by their indices.
+#[must_use]
+pub fn able(subjects: &[Subject], workload: &Workload) -> Vec<usize> {
     let able = |index: &usize| subjects[*index].variant.scenarios.contains(&workload.scenario);
     (0..subjects.len()).filter(able).collect()
 }
@@ -134,99 +134,6 @@ pub fn scenarios(subject: &Subject, workloads: &[Workload]) -> Vec<Scenario> {
             && workloads.iter().any(|workload| workload.scenario == *scenario)
     };
     Scenario::ALL.into_iter().filter(needed).collect()
-}
-
-/// How long a run of `workload` takes, about. How long a count takes is a guess, which serves as
-/// long as no run has been made.
-#[must_use]
-pub fn estimate(workload: &Workload) -> Duration {
-    let window = match workload.stop {
-        Stop::After(duration) => duration,
-        Stop::Requests(requests) => time_of(workload, requests),
-        Stop::RequestsPerConnection(requests) => {
-            time_of(workload, requests.saturating_mul(workload.connections as u64))
-        }
-    };
-    let before = workload.warmup_requests.map_or(Duration::ZERO, |n| time_of(workload, n));
-    OVERHEAD + workload.steady_within.min(ASSUMED_UNTIL_STEADY) + workload.warmup + before + window
-}
-
-fn time_of(workload: &Workload, requests: u64) -> Duration {
-    let requests = requests as f64;
-    let seconds = match &workload.model {
-        LoadModel::Closed => {
-            let bytes = match workload.scenario.protocol() {
-                Protocol::Http1 => 0.0,
-                Protocol::Echo => requests * workload.payload_bytes as f64,
-            };
-            let busy = requests / ASSUMED_REQUESTS_PER_SECOND + bytes / ASSUMED_BYTES_PER_SECOND;
-            busy / f64::from(workload.workers.unwrap_or(1))
-        }
-        LoadModel::Think { delay } => {
-            let each = (*delay + ASSUMED_LATENCY).as_secs_f64();
-            requests / workload.connections.max(1) as f64 * each
-        }
-        LoadModel::Rate { curve, .. } => {
-            let rates = curve.rates();
-            let sum: u64 = rates.iter().sum();
-            requests * rates.len() as f64 / sum.max(1) as f64
-        }
-    };
-    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX / 1024)
-}
-
-/// What a user changes of a suite on the command line.
-#[derive(Clone, Debug, Default)]
-pub struct Changes {
-    /// Other blocks.
-    pub blocks: Option<u32>,
-    /// Other workers.
-    pub workers: Option<u32>,
-    /// Other connections, in every workload.
-    pub connections: Option<usize>,
-    /// Another window, in every workload.
-    pub duration: Option<Duration>,
-    /// Another warm-up, in every workload.
-    pub warmup: Option<Duration>,
-    /// Only the workloads of these scenarios; empty means all. For a scenario without one, the
-    /// first workload of the suite serves as the model.
-    pub scenarios: Vec<Scenario>,
-}
-
-/// Applies the changes, or says which of them leaves nothing to measure.
-pub fn change(suite: &mut Suite, changes: &Changes) -> Result<(), String> {
-    suite.blocks = changes.blocks.unwrap_or(suite.blocks);
-    suite.workers = changes.workers.or(suite.workers);
-    if suite.blocks == 0 {
-        return Err("0 blocks measure nothing: give --blocks at least 1".to_owned());
-    }
-    if suite.blocks > MOST_BLOCKS {
-        return Err(format!("--blocks {} is too many: give at most {MOST_BLOCKS}", suite.blocks));
-    }
-    if suite.workers == Some(0) {
-        return Err("0 workers serve nothing: give --workers at least 1".to_owned());
-    }
-    if !changes.scenarios.is_empty() {
-        let first = suite.workloads.first().cloned();
-        suite.workloads.retain(|workload| changes.scenarios.contains(&workload.scenario));
-        for &scenario in &changes.scenarios {
-            let has = |workload: &Workload| workload.scenario == scenario;
-            if !suite.workloads.iter().any(has) {
-                let name = scenario.name().to_owned();
-                suite.workloads.extend(first.clone().map(|w| Workload { name, scenario, ..w }));
-            }
-        }
-    }
-    for workload in &mut suite.workloads {
-        workload.workers = changes.workers.or(workload.workers);
-        workload.connections = changes.connections.unwrap_or(workload.connections);
-        workload.warmup = changes.warmup.unwrap_or(workload.warmup);
-        if let Some(duration) = changes.duration {
-            workload.stop = Stop::After(duration);
-        }
-        workload.check()?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -313,40 +220,5 @@ requests = 1000
         for step in plan {
             assert_eq!(step.counts == Counts::WarmUp, step.block == 0, "{step:?}");
         }
-    }
-
-    #[test]
-    fn the_time_of_a_count_is_guessed_from_its_work() {
-        let suite = Suite::parse("example", SUITE).unwrap();
-        let mut workload = suite.workloads[1].clone();
-        let seconds = |workload: &Workload| (estimate(workload) - OVERHEAD).as_secs_f64();
-        assert!((seconds(&workload) - 0.01).abs() < 1e-6);
-        workload.stop = Stop::RequestsPerConnection(1000);
-        workload.model = LoadModel::Think { delay: Duration::from_millis(1) };
-        assert!((seconds(&workload) - 1.1).abs() < 1e-6);
-        (workload.scenario, workload.model) = (Scenario::Echo, LoadModel::Closed);
-        (workload.payload_bytes, workload.stop) = (1 << 30, Stop::Requests(2));
-        assert!((seconds(&workload) - 2.147).abs() < 0.01);
-    }
-
-    #[test]
-    fn changes_that_leave_nothing_are_refused() {
-        let spoilt = |changes: Changes| {
-            change(&mut Suite::parse("example", SUITE).unwrap(), &changes).unwrap_err()
-        };
-        assert!(spoilt(Changes { blocks: Some(0), ..Changes::default() }).contains("--blocks"));
-        assert!(spoilt(Changes { blocks: Some(1 << 30), ..Changes::default() }).contains("10000"));
-        assert!(spoilt(Changes { workers: Some(0), ..Changes::default() }).contains("--workers"));
-        assert!(spoilt(Changes { connections: Some(0), ..Changes::default() }).contains("-c"));
-    }
-
-    #[test]
-    fn a_scenario_that_the_suite_lacks_is_modelled_on_its_first_workload() {
-        let mut suite = Suite::parse("example", SUITE).unwrap();
-        let scenarios = vec![Scenario::Echo];
-        change(&mut suite, &Changes { scenarios, ..Changes::default() }).unwrap();
-        let workload = &suite.workloads[0];
-        assert_eq!((workload.name.as_str(), workload.scenario), ("echo", Scenario::Echo));
-        assert_eq!((suite.workloads.len(), workload.connections), (1, 64));
     }
 }

@@ -118,7 +118,7 @@ impl Subject {
         ]
     }
 
-    /// What the journal says of it.
+    /// What the journal says of it, without its fingerprint, for which files have to be read.
     #[must_use]
     pub fn describe(&self, versions: BTreeMap<String, String>) -> Described {
         let declared = self.is_described();
@@ -131,6 +131,7 @@ impl Subject {
             sharing: declared.then_some(self.variant.sharing),
             skips: self.variant.caveats(),
             versions,
+            fingerprint: None,
         }
     }
 

@@ -1,33 +1,83 @@
-//! The CPUs of this machine, and where each one sits, as the kernel shows them.
+//! The CPUs of a machine, and where each one sits, as the kernel shows them. What they are and how
+//! fast they run is in `environment/processor.rs`.
+//!
+//! The files are read below a root folder, which is `/` but in tests.
 
-use std::{fs, io, path::Path};
-use wirebench_schema::environment::Cpu;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs, io,
+    path::Path,
+};
+use wirebench_schema::environment::{Cache, Cpu};
 
 /// The CPUs that this thread may use, with their cores and packages.
 ///
 /// A kernel that does not tell cores gives each CPU a core of its own.
 pub fn usable_cpus() -> io::Result<Vec<Cpu>> {
-    let cpus = wirebench_sys::affinity::current()?;
-    Ok(cpus.into_iter().map(|cpu| describe(Path::new("/sys/devices/system/cpu"), cpu)).collect())
+    Ok(places(Path::new("/"), &wirebench_sys::affinity::current()?))
+}
+
+/// Where each of `cpus` sits.
+#[must_use]
+pub fn places(root: &Path, cpus: &[u32]) -> Vec<Cpu> {
+    let place = |&cpu: &u32| {
+        let number = |name| read(root, &format!("cpu/cpu{cpu}/topology/{name}"))?.parse().ok();
+        let (core, package) = (number("core_id"), number("physical_package_id"));
+        Cpu { cpu, core: core.unwrap_or(cpu), package: package.unwrap_or(0) }
+    };
+    cpus.iter().map(place).collect()
 }
 
 /// How many CPUs of the machine are online, usable or not.
 #[must_use]
-pub fn online_cpus() -> usize {
-    let text = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    parse_list(text.trim()).map_or(0, |cpus| cpus.len())
+pub fn online_cpus(root: &Path) -> usize {
+    let list = read(root, "cpu/online").and_then(|text| parse_list(&text));
+    list.map_or(0, |cpus| cpus.len())
 }
 
-fn describe(base: &Path, cpu: u32) -> Cpu {
-    let read = |name: &str| -> Option<u32> {
-        let path = base.join(format!("cpu{cpu}/topology/{name}"));
-        fs::read_to_string(path).ok()?.trim().parse().ok()
+/// Those of `cpus` that belong to each NUMA node.
+#[must_use]
+pub fn nodes(root: &Path, cpus: &[u32]) -> BTreeMap<u32, Vec<u32>> {
+    let online = read(root, "node/online").and_then(|text| parse_list(&text));
+    let of_node = |node: u32| -> Option<(u32, Vec<u32>)> {
+        let mut members = parse_list(&read(root, &format!("node/node{node}/cpulist"))?)?;
+        members.retain(|cpu| cpus.contains(cpu));
+        (!members.is_empty()).then_some((node, members))
     };
-    Cpu {
-        cpu,
-        core: read("core_id").unwrap_or(cpu),
-        package: read("physical_package_id").unwrap_or(0),
+    online.into_iter().flatten().filter_map(of_node).collect()
+}
+
+/// The caches of `cpus`, those alike counted together.
+#[must_use]
+pub fn caches(root: &Path, cpus: &[u32]) -> Vec<Cache> {
+    // A cache is known by the CPUs that share it.
+    let mut single = BTreeSet::new();
+    for cpu in cpus {
+        for index in 0.. {
+            let value = |name| read(root, &format!("cpu/cpu{cpu}/cache/index{index}/{name}"));
+            let Some(level) = value("level").and_then(|text| text.parse::<u32>().ok()) else {
+                break;
+            };
+            if let (Some(kind), Some(size), Some(shared)) =
+                (value("type"), value("size"), value("shared_cpu_list"))
+            {
+                single.insert((level, kind, size, shared));
+            }
+        }
     }
+    let mut alike: BTreeMap<(u32, String, String, usize), usize> = BTreeMap::new();
+    for (level, kind, size, shared) in single {
+        let cpus_each = parse_list(&shared).map_or(1, |cpus| cpus.len());
+        *alike.entry((level, kind, size, cpus_each)).or_default() += 1;
+    }
+    let cache =
+        |((level, kind, size, cpus_each), count)| Cache { level, kind, size, cpus_each, count };
+    alike.into_iter().map(cache).collect()
+}
+
+fn read(root: &Path, path: &str) -> Option<String> {
+    let text = fs::read_to_string(root.join("sys/devices/system").join(path)).ok()?;
+    Some(text.trim().to_owned())
 }
 
 /// Reads the kernel's list form, such as `0-3,8`.
@@ -63,6 +113,6 @@ mod tests {
     #[test]
     fn this_machine_has_usable_cpus() {
         let cpus = usable_cpus().unwrap();
-        assert!(!cpus.is_empty() && cpus.len() <= online_cpus());
+        assert!(!cpus.is_empty() && cpus.len() <= online_cpus(Path::new("/")));
     }
 }

@@ -78,6 +78,11 @@ impl Evidence<'_> {
     }
 }
 
+/// What the end of a server says against it, whatever was measured with it.
+pub(crate) fn end_reasons(stopped: &Stopped) -> Vec<Reason> {
+    sides::end(stopped).into_iter().map(Reason::with_next_step).collect()
+}
+
 /// Why a load has no figures: nothing was answered correctly.
 pub(crate) fn nothing_answered(load: &LoadReport) -> String {
     let mut reason = "no request was answered correctly in the window".to_owned();

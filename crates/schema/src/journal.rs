@@ -14,15 +14,21 @@ use crate::{
     suite::{Document, PublishedFigures, Scale, Workload},
 };
 
+mod bound;
 mod generator;
 mod idle;
 mod read;
 mod reason;
+mod search;
+mod warm_up;
 
+pub use bound::Bound;
 pub use generator::{Generator, GeneratorVersion, ToolLatency, ToolReport};
 pub use idle::IdleMeasurement;
 pub use read::{Journal, JournalError};
 pub use reason::{KindGuide, Reason, ReasonKind, Weight};
+pub use search::{Found, KEPT, Kept, SearchLimit, Side, Sought};
+pub use warm_up::WarmUp;
 
 /// The version of all records. It grows whenever a field changes its meaning or goes away.
 pub const JOURNAL_FORMAT: u32 = 2;
@@ -30,6 +36,7 @@ pub const JOURNAL_FORMAT: u32 = 2;
 /// One line of the journal.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "record", rename_all = "kebab-case")]
+#[allow(clippy::large_enum_variant, reason = "a journal has one head, and no list holds records")]
 pub enum Record {
     /// The first line: what is to be measured.
     Start(Start),
@@ -39,6 +46,10 @@ pub enum Record {
     Verified(Verified),
     /// The one rate at which the cost of all variants is measured in a workload.
     Rate(FixedRate),
+    /// A search for the highest rate begins.
+    Sought(Sought),
+    /// It has ended.
+    Found(Found),
     /// One measurement of one cell.
     Run(Box<Run>),
     /// A run that was cut off goes on from here.
@@ -184,6 +195,9 @@ pub struct Described {
     pub skips: Vec<String>,
     /// Versions by name.
     pub versions: BTreeMap<String, String>,
+    /// A digest of what its command runs, 16 hexadecimal digits. The same program has the same.
+    #[serde(default)]
+    pub fingerprint: Option<String>,
 }
 
 /// Where the two sides run.
@@ -206,6 +220,20 @@ pub struct Unavailable {
     pub variant: VariantId,
     /// A sentence with the next step, if there is one.
     pub reason: String,
+    /// Whether it should have worked.
+    #[serde(default)]
+    pub cause: Cause,
+}
+
+/// Whether what cannot be measured should have worked.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// Something that it needs is not here. That is no fault.
+    #[default]
+    Missing,
+    /// All that it needs is here, and it could not be prepared all the same.
+    Broken,
 }
 
 /// The outcome of the conformance checks of one scenario.
@@ -285,6 +313,17 @@ pub enum Outcome {
     },
 }
 
+impl Outcome {
+    /// Whether anything was measured.
+    #[must_use]
+    pub const fn has_figures(&self) -> bool {
+        match self {
+            Self::Measured(_) | Self::Idle(_) => true,
+            Self::Failed { .. } => false,
+        }
+    }
+}
+
 /// The figures of a run.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Measurement {
@@ -303,19 +342,6 @@ pub struct Measurement {
     pub warm_up: Option<WarmUp>,
     /// What a reader must know before trusting the figures.
     pub reasons: Vec<Reason>,
-}
-
-/// The load before the measured one, which goes on until the rate is steady.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct WarmUp {
-    /// How long it was.
-    pub length_ns: u64,
-    /// Whether the rate became steady.
-    pub steady: bool,
-    /// Correct replies per second in each 100 ms.
-    pub requests_per_second: Vec<f64>,
-    /// The server's CPU time per request in each 100 ms, in nanoseconds, where it could be told.
-    pub cpu_ns_per_request: Vec<f64>,
 }
 
 /// What the server's process tree used between two samples, taken at the edges of the measured
@@ -348,28 +374,6 @@ pub struct Cost {
     pub context_switches_voluntary: u64,
     /// Times that a thread lost its CPU.
     pub context_switches_involuntary: u64,
-}
-
-/// Which side was at its limit.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Bound {
-    /// The server's CPUs were busy: the rate is the server's.
-    Server,
-    /// The generator's CPUs were busy and replies waited for it: the server may be able to do more.
-    Generator,
-    /// Neither was busy all the time: waiting, on each other or on a timer, sets the rate.
-    Neither,
-}
-
-impl std::fmt::Display for Bound {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.pad(match self {
-            Self::Server => "server",
-            Self::Generator => "generator",
-            Self::Neither => "neither",
-        })
-    }
 }
 
 /// The tail of a journal.

@@ -30,7 +30,8 @@ pub enum FloorBasis {
     Least,
     /// The far end of the 95 % interval of the ratios of the pairs.
     Interval,
-    /// Fewer than [`MIN_BLOCKS`] pairs: twice the largest distance that any of them showed.
+    /// Fewer than [`MIN_BLOCKS`] pairs: twice the largest distance that any of them showed, but not
+    /// less than 1 %.
     Range,
     /// No pair at all: 2 %, which is an assumption.
     Assumed,
@@ -41,8 +42,8 @@ impl Floor {
     ///
     /// It is the larger of 1 % and the far end of their 95 % interval, taken on logarithms so that
     /// it does not matter which of the two was divided by the other. With fewer than [`MIN_BLOCKS`]
-    /// pairs there is no interval; then it is twice the largest logarithm, because the few that were
-    /// seen are unlikely to hold the worst that there is.
+    /// pairs there is no interval; then it is twice the largest logarithm, because the few that
+    /// were seen are unlikely to hold the worst that there is.
     #[must_use]
     pub fn from_pairs(ratios: &[f64]) -> Floor {
         let Some(estimate) = ratio_estimate(ratios) else {

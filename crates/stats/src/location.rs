@@ -7,10 +7,31 @@
 //!
 //! The interval reaches from one order statistic of the Walsh averages to another, with the ranks
 //! from Wilcoxon's signed rank distribution (Tukey; Hollander, Wolfe & Chicken, section 3.3). It is
-//! what the signed rank test does not refuse. The true value is the pseudo-median of the population;
-//! for symmetric noise, which the ratio of two equally noisy runs has, the coverage is exact.
+//! what the signed rank test does not refuse. The true value is the pseudo-median of the
+//! population; for symmetric noise, which the ratio of two equally noisy runs has, the coverage is
+//! exact.
 //!
-//! Not here: a bootstrap over blocks; with six of them it holds less often than it says.
+//! How often the interval holds, in percent, by number of blocks (4000 experiments of each kind, so
+//! that an error of 0.7 is chance; 200 and 3.5 for the bootstraps; `examples/coverage` makes both):
+//!
+//! | noise | 6 | 10 | 30 |
+//! |---|---|---|---|
+//! | normal | 96.8 | 95.4 | 95.0 |
+//! | skewed (lognormal) | 96.6 | 95.1 | 94.5 |
+//! | exponential tail | 96.6 | 94.8 | 94.2 |
+//! | two modes 10 % apart, 85 to 15 | 96.8 | 95.6 | 95.2 |
+//! | the same with hardly any noise within the modes | 96.6 | 95.0 | 94.7 |
+//! | two modes 10 % apart, evenly | 96.5 | 95.0 | 95.1 |
+//!
+//! Who adds blocks until the interval is narrow enough, looking after each, loses little of this:
+//! with normal noise it then holds in 93 to 97 %, whether that takes seven blocks or eighteen. Who
+//! adds blocks until the interval excludes something will always succeed, and knows nothing.
+//!
+//! Not here: a bootstrap over blocks. On the same noise the percentile interval holds in 82 to 86 %
+//! with six blocks and in 90 to 93 % with ten, the bias-corrected accelerated one in 83 to 88 % and
+//! 89 to 96 %, and Hesterberg's expanded percentile interval (2014) in 91 to 93 % and 95 to 99 %.
+//! The values of so few blocks simply do not hold the tails from which a bootstrap would draw. The
+//! interval of the signed rank test needs no seed either, and thousandfold less time.
 
 use crate::estimate::{Estimate, Interval, MIN_BLOCKS};
 use crate::rank_distribution::signed_rank_depth;

@@ -15,8 +15,9 @@ const MEAN_DEVIATION: f64 = 0.797_884_560_802_865;
 /// How far each value lies from the median, in standard deviations that are estimated by the median
 /// absolute deviation, which the outliers themselves do not widen (Iglewicz & Hoaglin 1993).
 ///
-/// Where more than half of the values are equal, that deviation is 0 and the mean absolute deviation
-/// takes its place. Where all are equal, every score is 0. Values that are not finite score infinity.
+/// Where more than half of the values are equal, that deviation is 0 and the mean absolute
+/// deviation takes its place. Where all are equal, every score is 0. Values that are not finite
+/// score infinity.
 #[must_use]
 pub fn modified_z_scores(values: &[f64]) -> Vec<f64> {
     let finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();

@@ -57,7 +57,8 @@ pub fn permutation_p(old: &[f64], new: &[f64], seed: u64) -> Option<f64> {
     }
     let old_count = pooled.len();
     pooled.extend(new);
-    // The difference of the means depends on the sum of one side alone; its expectation is `centre`.
+    // The difference of the means depends on the sum of one side alone; its expectation is
+    // `centre`.
     let centre = pooled.iter().sum::<f64>() * old_count as f64 / pooled.len() as f64;
     let found = (pooled[..old_count].iter().sum::<f64>() - centre).abs();
     if let Some(all) = ways(pooled.len(), old_count) {

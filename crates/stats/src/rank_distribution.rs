@@ -5,6 +5,7 @@
 //! rows; see `significance`.
 
 use crate::CONFIDENCE;
+use std::sync::LazyLock;
 
 /// What may lie beyond one end of an interval.
 const TAIL: f64 = (1.0 - CONFIDENCE) / 2.0;
@@ -13,6 +14,8 @@ const TAIL: f64 = (1.0 - CONFIDENCE) / 2.0;
 const SIGNED_RANK_EXACT: usize = 60;
 /// The same for the product of the two sample sizes of the rank sum.
 const RANK_SUM_EXACT: usize = 2_000;
+/// Computed once, because a verdict over many rows asks for the same few again and again.
+static SIGNED_RANK_DEPTHS: LazyLock<Vec<Option<usize>>> = LazyLock::new(exact_signed_rank_depths);
 /// The 97.5 % quantile of the normal distribution.
 const NORMAL_QUANTILE: f64 = 1.959_963_984_540_054;
 
@@ -22,22 +25,28 @@ const NORMAL_QUANTILE: f64 = 1.959_963_984_540_054;
 /// The interval consists of the values that the signed rank test does not refuse, so its depth is
 /// the largest w with P(W <= w) <= 2.5 %, plus one, minus the one that is the end itself.
 pub(crate) fn signed_rank_depth(samples: usize) -> Option<usize> {
-    let n = samples as f64;
-    if samples > SIGNED_RANK_EXACT {
-        let mean = n * (n + 1.0) / 4.0;
-        let deviation = (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt();
-        return Some(normal_depth(mean, deviation));
+    if let Some(depth) = SIGNED_RANK_DEPTHS.get(samples) {
+        return *depth;
     }
-    // Each rank counts or does not, with equal probability.
-    let mut probabilities = vec![0.0; samples * (samples + 1) / 2 + 1];
-    probabilities[0] = 1.0;
-    for rank in 1..=samples {
+    let n = samples as f64;
+    let deviation = (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt();
+    Some(normal_depth(n * (n + 1.0) / 4.0, deviation))
+}
+
+/// The exact depths of 0 to [`SIGNED_RANK_EXACT`] samples, which one pass gives together.
+fn exact_signed_rank_depths() -> Vec<Option<usize>> {
+    // Each further rank counts or does not, with equal probability.
+    let mut probabilities = vec![1.0];
+    let mut depths = vec![None];
+    for rank in 1..=SIGNED_RANK_EXACT {
+        probabilities.resize(probabilities.len() + rank, 0.0);
         for sum in (0..probabilities.len()).rev() {
             let with = if sum >= rank { probabilities[sum - rank] } else { 0.0 };
-            probabilities[sum] = (probabilities[sum] + with) / 2.0;
+            probabilities[sum] = f64::midpoint(probabilities[sum], with);
         }
+        depths.push(depth_of(&probabilities));
     }
-    depth_of(&probabilities)
+    depths
 }
 
 /// How many of the smallest pairwise differences of two samples, and of the largest, lie outside

@@ -4,10 +4,30 @@
 //! The last values are steady when nothing in them goes anywhere: no step between their halves, no
 //! slope, and no sudden end. All three use medians, so a single pause in the window does no harm.
 //!
-//! What goes 2 % from one end of the window to the other is never steady where the values
-//! themselves lie closer together than that. Where they are noisier, a slope of 2 % cannot be seen
-//! in a second, and the tolerance grows with the noise: flat and noisy passes, and a slow drift
-//! below the noise passes too. Drift that large does its harm between runs, where the blocks see it.
+//! What goes 1.5 % from one end of the window to the other is not steady, unless the values
+//! themselves are noisier than that: then so slow a drift cannot be seen in a second, and the
+//! tolerance is the noise of a single value. So flat passes however noisy it is, and a drift of
+//! less than its own noise may pass too. The same drift comes in every run of that server and hides
+//! from its intervals, so a noisy server deserves longer intervals, which make for quieter values.
+//!
+//! How many series have been called steady by so many values, in percent, with normal noise (800 of
+//! each kind; `examples/coverage` makes them; drifts are across each eight values):
+//!
+//! | series | noise | 8 | 10 | 12 | 16 | 24 | 40 |
+//! |---|---|---|---|---|---|---|---|
+//! | flat | 1 % | 82 | 94 | 97 | 100 | 100 | 100 |
+//! | flat | 2 % | 54 | 80 | 90 | 99 | 100 | 100 |
+//! | flat | 5 % | 49 | 77 | 86 | 98 | 100 | 100 |
+//! | flat | 10 % | 47 | 73 | 84 | 98 | 100 | 100 |
+//! | drift of 3 % | 0.3 % | 0 | 0 | 0 | 0 | 0 | 0 |
+//! | drift of 3 % | 1 % | 11 | 12 | 12 | 12 | 13 | 16 |
+//! | drift of 3 % | 2 % | 29 | 39 | 42 | 50 | 68 | 89 |
+//! | drift of 5 % | 1 % | 0 | 0 | 0 | 0 | 0 | 0 |
+//! | drift of 5 % | 2 % | 12 | 15 | 15 | 15 | 18 | 26 |
+//! | drift of 10 % | 2 % | 0 | 0 | 0 | 0 | 0 | 0 |
+//! | drift of 10 % | 5 % | 15 | 22 | 22 | 27 | 40 | 74 |
+//! | from 3 down to 1, by e in 5 values | 1 % | 0 | 0 | 0 | 0 | 0 | 97 |
+//! | the same | 5 % | 0 | 0 | 0 | 0 | 4 | 100 |
 //!
 //! Not here: any waiting. The caller asks again with one more value.
 
@@ -20,11 +40,12 @@ pub const STEADY_WINDOW: usize = 8;
 /// drift does not pass because it is looked at often; what was steady from the beginning need not
 /// wait for it.
 const LONGEST_WINDOW: usize = 12;
-/// The change across the window that is tolerated however quiet the values are.
-const TOLERANCE_RELATIVE: f64 = 0.02;
+/// The change across the window that is tolerated however quiet the values are: half of the 3 %
+/// that must not pass, so that it does not when its estimate errs by the other half.
+const TOLERANCE_RELATIVE: f64 = 0.015;
 /// The change across the window that is tolerated in terms of the noise of single values. The error
 /// of a change across eight values is 1.1 of it, across twelve 0.9.
-const TOLERANCE_NOISE: f64 = 1.5;
+const TOLERANCE_NOISE: f64 = 1.0;
 /// How far the newest value may be from the middle of the others, in terms of their noise: the
 /// usual limit for outliers.
 const NEWEST_NOISE: f64 = 3.5;
@@ -188,7 +209,7 @@ mod tests {
     fn a_single_pause_within_the_window_does_no_harm_but_at_its_end_it_waits() {
         let mut values = vec![100.0, 101.0, 99.0, 100.0, 100.5, 99.5, 100.0];
         values.push(40.0);
-        assert!(matches!(steadiness(&values), Steadiness::Stepping { .. }));
+        assert!(!is_steady(&values));
         values.push(100.0);
         assert_eq!(steadiness(&values), Steadiness::Steady { settled_from: 0 });
     }

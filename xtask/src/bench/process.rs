@@ -3,7 +3,7 @@
 
 use anyhow::{Context, bail, ensure};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use std::{
     io::{BufRead, BufReader, Read},
     net::SocketAddr,
@@ -45,6 +45,14 @@ impl Server {
     /// CPU time that it has used so far.
     pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
         Ok(Duration::from_nanos(process_cpu_ns(Pid::from_child(&self.child))?))
+    }
+}
+
+impl Server {
+    /// Asks it to end, as users do, and waits for that.
+    pub(crate) fn end(&mut self) -> anyhow::Result<ExitStatus> {
+        kill_process(Pid::from_child(&self.child), Signal::TERM)?;
+        Ok(self.child.wait()?)
     }
 }
 

@@ -1,30 +1,61 @@
 //! `wirebench doctor`: what is missing or unwise on this machine, with what mends it. It changes
-//! nothing.
+//! nothing, and what it finds is advice: it ends well whatever it says.
 
+use serde_json::json;
+use std::fmt::Write;
 use wirebench_runner::{
-    doctor::{State, examine_here},
+    doctor::{Finding, Group, State, examine_here},
     setup::Setup,
 };
 
 use crate::{context::Context, exit::Exit, out};
 
+/// The version of what `--json` prints. It grows whenever a field changes its meaning or goes away.
+const FORMAT: u32 = 1;
+
 /// Arguments of `wirebench doctor`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Arguments {}
+pub(crate) struct Arguments {
+    /// Write JSON: the environment as `environment.json` keeps it, and every finding
+    #[arg(long)]
+    json: bool,
+}
 
-pub(crate) fn run(_: &Arguments) -> anyhow::Result<Exit> {
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new()?;
     let setup = Setup::find(&context.subjects()?, &context.prober());
-    for finding in examine_here(wirebench_nullserver::probe_io_uring(), &setup) {
-        let state = match finding.state {
-            State::Fine => "fine",
-            State::Unwise => "unwise",
-            State::Missing => "missing",
-        };
-        out::result(&format!("{state:8} {:15} {}", finding.name, finding.text));
-        if let Some(remedy) = finding.remedy {
-            out::result(&format!("{:24} -> {remedy}", ""));
+    let (environment, findings) = examine_here(
+        context.project.root.as_deref(),
+        &wirebench_nullserver::probe_io_uring(),
+        &setup,
+        context.interrupt.flag(),
+    );
+    let text = if arguments.json {
+        let all = json!({ "format": FORMAT, "environment": environment, "findings": findings });
+        serde_json::to_string_pretty(&all)?
+    } else {
+        in_groups(&findings)
+    };
+    out::result(&text);
+    Ok(context.interrupt.exit().unwrap_or(Exit::Fine))
+}
+
+fn in_groups(findings: &[Finding]) -> String {
+    let mut text = String::new();
+    for group in Group::ALL {
+        let _ = writeln!(text, "{}", group.name());
+        for finding in findings.iter().filter(|finding| finding.group == group) {
+            let _ =
+                writeln!(text, "  {:8} {:16} {}", finding.state.name(), finding.name, finding.text);
+            if let Some(remedy) = &finding.remedy {
+                let _ = writeln!(text, "{:27} -> {remedy}", "");
+            }
         }
+        text.push('\n');
     }
-    Ok(Exit::Fine)
+    let counts = State::ALL.map(|state| {
+        let count = findings.iter().filter(|finding| finding.state == state).count();
+        format!("{count} {}", state.name())
+    });
+    text + &counts.join(", ")
 }

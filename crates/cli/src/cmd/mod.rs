@@ -1,6 +1,7 @@
 //! The verbs: each file has the arguments of one, and one function that carries it out.
 
 pub(crate) mod build;
+pub(crate) mod compare;
 pub(crate) mod doctor;
 pub(crate) mod hidden;
 pub(crate) mod list;
@@ -10,5 +11,6 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod setup;
+pub(crate) mod tune;
 pub(crate) mod verify;
 pub(crate) mod versions;

@@ -153,7 +153,23 @@ fn a_port_that_answers_no_http_is_said_with_what_it_answered() {
 #[test]
 fn runs_that_cannot_be_meant_are_refused_with_the_next_step() {
     let world = World::new();
-    let rows: [(&[&str], &str); 8] = [
+    let rows: [(&[&str], &str); 21] = [
+        (&["--precision", "0"], "write 1% or 0.01"),
+        (&["--precision", "100%"], "write 1% or 0.01"),
+        (&["--budget", "0s"], "leaves no time"),
+        (&["--budget", "soon"], "is not a duration"),
+        (&["--copies", "0"], "--copies at least 1"),
+        (&["--copies", "1000"], "give at most 100"),
+        (&["--phase", "costs"], "did you mean `cost`?"),
+        (&["--rate", "500"], "--phase cost too"),
+        (&["--phase", "cost", "--rate", "0"], "--rate at least 1"),
+        (&["--silent", "10"], "--phase idle too"),
+        (&["--phase", "idle", "--silent", "0"], "0 silent connections"),
+        (&["--steady", "a while"], "is not a duration"),
+        (
+            &["builtin/epoll", "--copies", "1", "--scale", "smoke", "--precision", "1%"],
+            "there is nothing beside it",
+        ),
         (&["--server", "./no-such-server {port}"], "there is no program `./no-such-server`"),
         (&["--server", "./my-server"], "write {port} in its place"),
         (&["--server", "./my-server {prot}"], "did you mean `port`?"),

@@ -4,12 +4,19 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod bad_input;
+mod compare;
 mod fresh;
+mod goals;
 mod load;
+mod phases;
+mod report;
+mod resume;
 mod run;
+mod servers;
 mod stalled;
 mod suites;
 mod survive;
+mod tune;
 mod verbs;
 
 mod world;

@@ -1,7 +1,10 @@
 //! `wirebench run`: tables, journals, refusals.
 
 use crate::world::{ENTRY, World, program};
-use wirebench_schema::journal::{EndReason, Outcome};
+use wirebench_schema::{
+    environment::Environment,
+    journal::{EndReason, Outcome},
+};
 
 const SHORT: [&str; 7] = ["-d", "300ms", "--warmup", "20ms", "--blocks", "1", "-c8"];
 
@@ -29,12 +32,19 @@ fn a_run_prints_its_table_and_keeps_everything_in_its_folder() {
     }
     let folder = world.results();
     assert!(outcome.stdout.ends_with(&format!("results: {}\n", folder.display())));
-    for file in ["runs.jsonl", "environment.json", "commands.txt", "report.md", "report.txt"] {
+    for file in
+        ["runs.jsonl", "environment.json", "commands.txt", "report.md", "report.txt", "report.json"]
+    {
         assert!(folder.join(file).is_file(), "{file}");
     }
     let journal = world.journal();
-    assert_eq!((journal.start.seed, journal.verified.len(), journal.runs.len()), (7, 2, 2));
+    assert_eq!((journal.start.seed, journal.verified.len(), journal.runs.len()), (7, 2, 4));
     assert_eq!(journal.end.unwrap().reason, EndReason::Complete);
+    let text = std::fs::read_to_string(folder.join("environment.json")).unwrap();
+    let environment: Environment = serde_json::from_str(&text).unwrap();
+    let digits = |text: &Option<String>| text.as_ref().map(String::len);
+    let prints = [&environment.program.digest, &journal.start.variants[0].fingerprint];
+    assert_eq!(prints.map(digits), [Some(16), Some(16)], "{text}");
     for run in &journal.runs {
         let Outcome::Measured(measured) = &run.outcome else { panic!("{run:#?}") };
         assert!(measured.load.requests > 0 && measured.cost.cpu_ns > 0, "{measured:#?}");
@@ -55,7 +65,8 @@ fn a_command_line_is_measured_beside_the_baseline() {
     let journal = world.journal();
     let mut names: Vec<String> = journal.runs.iter().map(|run| run.variant.to_string()).collect();
     names.sort();
-    assert_eq!(names, ["builtin/epoll", "own/wirebench"]);
+    // The baseline is run twice: A/A.
+    assert_eq!(names, ["builtin/epoll", "builtin/epoll", "own/wirebench"]);
     assert_eq!(journal.start.baselines[0].to_string(), "builtin/epoll");
 }
 
@@ -149,7 +160,16 @@ fn a_dry_run_prints_the_plan_and_makes_nothing() {
     let world = World::new();
     let outcome = world.wirebench(&["run", "builtin/epoll", "--dry-run"]);
     assert_eq!(outcome.code, Some(0), "{outcome:#?}");
-    assert!(outcome.stdout.contains("block 3") && outcome.stdout.contains("6 runs"));
+    for part in [
+        "block 3  hello  builtin/epoll\n",
+        "block 3  hello  builtin/epoll (A/A)\n",
+        "plan: 12 runs (6 of them run the same again: A/A) in 3 blocks, 1 variant, 2 workloads",
+        " of checks, ",
+        "; done at ",
+        "3 blocks cannot show that a difference is real: --blocks 6 can",
+    ] {
+        assert!(outcome.stdout.contains(part), "{part}\n{outcome:#?}");
+    }
     assert!(!world.folder.path().join("target").exists());
 }
 
@@ -160,7 +180,10 @@ fn a_dry_run_leaves_out_what_the_run_would_leave_out() {
     let outcome = world.wirebench(&["run", "builtin/epoll", "c/x", "--dry-run"]);
     let reason = "left out c/x: the program `no-such-program` is missing\n";
     assert!(outcome.stdout.starts_with(reason), "{outcome:#?}");
-    assert!(outcome.stdout.contains("6 runs") && !outcome.stdout.contains("  c/x"), "{outcome:#?}");
+    assert!(
+        outcome.stdout.contains("12 runs") && !outcome.stdout.contains("  c/x"),
+        "{outcome:#?}"
+    );
 }
 
 #[test]

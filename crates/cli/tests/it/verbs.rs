@@ -134,6 +134,40 @@ fn doctor_looks_at_everything_and_changes_nothing() {
 }
 
 #[test]
+fn doctor_groups_what_it_finds_and_ends_well_whatever_it_says() {
+    // An entry that cannot be measured is missing, which is no failure.
+    let entry = format!("{ENTRY}[[requires]]\ncommand = \"no-such-program\"\n");
+    let world = World::new().with_entry("c/x", &entry);
+    let text = stdout(&world, &["doctor"]);
+    let lines: Vec<&str> = text.lines().collect();
+    let place = |line: &str| lines.iter().position(|it| *it == line).unwrap();
+    let groups = ["machine", "kernel", "limits", "network", "tools", "entries"].map(place);
+    assert!(groups.is_sorted(), "{text}");
+    let entry = lines[groups[5]..].iter().find(|line| line.contains("c/x")).unwrap();
+    assert!(entry.trim_start().starts_with("missing"), "{entry}");
+    let counts = lines.last().unwrap();
+    assert!(counts.contains(" fine, ") && counts.ends_with(" missing"), "{counts}");
+}
+
+#[test]
+fn doctor_tells_programs_the_same_as_people() {
+    let world = World::new();
+    let text = stdout(&world, &["doctor", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["format"], 1);
+    assert!(value["environment"]["memory_bytes"].as_u64().unwrap() > 0);
+    let findings = value["findings"].as_array().unwrap();
+    let cpus = findings.iter().find(|finding| finding["name"] == "cpus").unwrap();
+    assert_eq!(cpus["group"], "machine");
+    for finding in findings {
+        let state = finding["state"].as_str().unwrap();
+        assert!(["fine", "unwise", "missing"].contains(&state), "{finding}");
+        // What is unwise can be mended, and what is fine needs no mending.
+        assert!(state == "missing" || finding["remedy"].is_string() == (state == "unwise"));
+    }
+}
+
+#[test]
 fn a_result_that_cannot_be_written_is_an_error() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let mut command = std::process::Command::new(crate::world::program());
@@ -222,8 +256,8 @@ fn a_ring_is_found_where_it_is_declared() {
 fn help_names_every_verb() {
     let text = stdout(&World::new(), &["--help"]);
     for verb in [
-        "run", "load", "report", "list", "new", "build", "verify", "serve", "versions", "setup",
-        "doctor",
+        "run", "load", "report", "compare", "list", "new", "build", "verify", "serve", "versions",
+        "setup", "doctor",
     ] {
         assert!(text.contains(&format!("\n  {verb} ")), "{verb} is missing in {text}");
         assert!(stdout(&World::new(), &[verb, "--help"]).contains("Usage:"));

@@ -145,6 +145,23 @@ impl World {
         }
     }
 
+    /// Waits until the journal holds so many records of this kind, and gives the folder of the run.
+    pub(crate) fn wait_for_records(&self, kind: &str, count: usize) -> PathBuf {
+        let until = Instant::now() + PATIENCE;
+        let part = format!("{{\"record\":\"{kind}\"");
+        loop {
+            let folders = fs::read_dir(self.folder.path().join("target/wirebench"));
+            for folder in folders.into_iter().flatten().flatten() {
+                let text = fs::read_to_string(folder.path().join("runs.jsonl")).unwrap_or_default();
+                if text.matches(&part).count() >= count {
+                    return folder.path();
+                }
+            }
+            assert!(Instant::now() < until, "no {count} records `{kind}` were written");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     fn wait_until(&self, done: impl Fn(&[String]) -> bool) {
         let until = Instant::now() + PATIENCE;
         loop {

@@ -1,9 +1,9 @@
 //! Made-up journals of a suite that repeats a document.
 
 use super::*;
-use crate::table::{
-    report,
-    tests::{journal, measured, row, run},
+use crate::{
+    made_up::{journal, measured, row, run},
+    table::report,
 };
 use std::time::Duration;
 use wirebench_schema::suite::{PublishedFigures, Scale, Suite};

@@ -1,212 +1,119 @@
 //! The tables of made-up journals: what is shown, in which order, and what is never hidden.
 
 use super::*;
-use std::collections::BTreeMap;
+use crate::made_up::{
+    add, changed, failed, journal, limited, measured, noisy, pair, rate, reason, row, run,
+};
 use wirebench_schema::{
-    entry::Class,
     journal::{
-        Bound, Cost, Counts, Described, GeneratorVersion, Goal, JOURNAL_FORMAT, Journal, LeftOut,
-        Measurement, Outcome, Placement, ReasonKind, Run, Start, ToolLatency, ToolReport,
-        Unavailable, Verified, Weight,
+        Cause, Counts, End, EndReason, Generator, GeneratorVersion, LeftOut, Outcome, Resumed, Run,
+        ToolLatency, ToolReport, Unavailable, Verified, Weight,
     },
-    load::{EngineChoice, ErrorCounts, LatencySummary, LoadConfig, LoadReport},
     scenario::Scenario,
-    suite::{Scale, Suite},
 };
 
-const SUITE: &str = r#"
-description = "An example."
-blocks = 3
-[[workload]]
-name = "hello"
-scenario = "hello"
-connections = 64
-duration = "1s"
-"#;
+mod phases;
 
-pub(crate) fn journal() -> Journal {
-    let suite = Suite::parse("example", SUITE).unwrap();
-    let described = |name: &str, class| Described {
-        variant: name.parse().unwrap(),
-        title: name.to_owned(),
-        class,
-        model: None,
-        mechanism: None,
-        sharing: None,
-        skips: Vec::new(),
-        versions: BTreeMap::new(),
-    };
-    Journal::new(Start {
-        format: JOURNAL_FORMAT,
-        started: "2026-01-02T03:04:05Z".into(),
-        command: vec!["wirebench".into()],
-        suite: "example".into(),
-        baselines: vec!["c/epoll".parse().unwrap(), "go/net".parse().unwrap()],
-        seed: 7,
-        folder: "/".into(),
-        copies: 1,
-        baseline_copies: 1,
-        goal: Goal::default(),
-        blocks: 3,
-        warmup_blocks: 0,
-        scale: Scale::Machine,
-        published: None,
-        generator: GeneratorVersion::default(),
-        left_out: Vec::new(),
-        variants: vec![
-            described("c/epoll", Some(Class::Raw)),
-            described("go/net", Some(Class::Library)),
-            described("own/server", None),
-        ],
-        workloads: suite.workloads,
-        placement: Placement {
-            server_cpus: vec![0],
-            generator_cpus: vec![1],
-            pinned: true,
-            disjoint: true,
-        },
-    })
-}
-
-fn load(rate: f64, errors: u64) -> LoadReport {
-    let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
-    LoadReport {
-        window_ns: 1_000_000_000,
-        requests: rate as u64,
-        requests_per_second: rate,
-        latency: Some(LatencySummary {
-            count: 1,
-            censored: 0,
-            latency_ns_mean: 1.0,
-            latency_ns_stdev: 0.0,
-            within_stdev: 1.0,
-            latency_ns_min: 1,
-            latency_ns_p50: 50_000,
-            latency_ns_p75: 60_000,
-            latency_ns_p90: 70_000,
-            latency_ns_p95: 70_000,
-            latency_ns_p99: 1_500_000,
-            latency_ns_p999: 2_000_000,
-            latency_ns_max: 3_000_000,
-            histogram: String::new(),
-        }),
-        errors: ErrorCounts { timeout: errors, ..ErrorCounts::default() },
-        ..LoadReport::new("0".into(), config, EngineChoice::Epoll)
+#[test]
+fn six_blocks_have_ranks_intervals_and_verdicts_and_the_best_row_comes_first() {
+    let text = report(&pair(0.9), Style::Text);
+    let line = row(&text, "go/net");
+    for part in ["2", "library", "90 0", "slower", "50.0 us", "1.50 ms", "4.25", "server"] {
+        assert!(line.contains(part), "{part} in {line}");
     }
-}
-
-pub(crate) fn measured(rate: f64, errors: u64, flags: &[&str]) -> Outcome {
-    Outcome::Measured(Box::new(Measurement {
-        load: load(rate, errors),
-        tool: None,
-        cost: Cost {
-            cpu_ns: 1,
-            sampled_ns: 1,
-            cpu_ns_per_request: Some(4250.0),
-            cpu_share: 0.99,
-            busiest_thread_share: 0.5,
-            generator_cpu_share: 0.5,
-            memory_peak_bytes: 3 << 20,
-            processes: 1,
-            threads: 1,
-            context_switches_voluntary: 0,
-            context_switches_involuntary: 0,
-        },
-        bound: Bound::Server,
-        warm_up: None,
-        reasons: flags
-            .iter()
-            .map(|&flag| ReasonKind::Errors.reason(Weight::Invalid, None, flag))
-            .collect(),
-    }))
-}
-
-pub(crate) fn run(block: u32, variant: &str, outcome: Outcome) -> Run {
-    Run {
-        block,
-        counts: Counts::Yes,
-        position: 0,
-        copy: 0,
-        variant: variant.parse().unwrap(),
-        workload: "hello".into(),
-        started: String::new(),
-        workers: 1,
-        server_command: Vec::new(),
-        generator_command: Vec::new(),
-        outcome,
-    }
-}
-
-pub(crate) fn row<'a>(text: &'a str, name: &str) -> &'a str {
-    let line = text.lines().find(|line| line.trim_start_matches(['|', ' ']).starts_with(name));
-    line.unwrap_or_else(|| panic!("no row {name} in\n{text}"))
+    assert!(line.contains(" 0.900 (0.89") || line.contains(" 0.90 (0.89"), "{line}");
+    let base = row(&text, "c/epoll (baseline)");
+    assert!(base.trim_start().starts_with('1') && base.contains(" 1.00 "), "{base}");
+    assert!(!base.contains("same") && !row(&text, "c/epoll (A/A)").contains("same"), "{text}");
+    assert!(text.find("(baseline)").unwrap() < text.find("c/epoll (A/A)").unwrap());
+    assert!(text.find("c/epoll (A/A)").unwrap() < text.find("go/net").unwrap());
+    assert!(text.contains("A/A: two runs of c/epoll differ by 0."), "{text}");
+    assert!(text.contains(" % (floor 1.0 %)\n"), "{text}");
+    assert!(!text.contains("cannot show"), "{text}");
 }
 
 #[test]
-fn ratios_are_medians_over_the_blocks_and_the_fastest_row_comes_first() {
+fn a_table_fits_a_terminal() {
+    let text = report(&pair(0.9), Style::Text);
+    let (_, table) = text.split_once("rank").unwrap();
+    for line in table.lines().take(4) {
+        assert!(line.chars().count() <= 120, "{} {line}", line.chars().count());
+    }
+}
+
+#[test]
+fn three_blocks_have_ranges_and_are_told_what_they_cannot_show() {
     let mut journal = journal();
     for (block, (base, other)) in (0..).zip([(100.0, 90.0), (200.0, 100.0), (100.0, 95.0)]) {
-        journal.runs.push(run(block, "c/epoll", measured(base * 1000.0, 0, &[])));
-        journal.runs.push(run(block, "go/net", measured(other * 1000.0, 0, &[])));
+        journal.runs.push(run(block, "c/epoll", rate(base * 1000.0)));
+        journal.runs.push(run(block, "go/net", rate(other * 1000.0)));
     }
     let text = report(&journal, Style::Text);
     let line = row(&text, "go/net");
-    assert!(line.contains("95 000") && line.contains("0.90 (0.50..0.95)"), "{line}");
-    for part in ["library", "50.0 us", "1.50 ms", "4.25", "3.00 MiB", "server"] {
-        assert!(line.contains(part), "{part} in {line}");
-    }
-    assert!(row(&text, "c/epoll (baseline)").contains("1.00 (1.00..1.00)"));
-    assert!(text.find("c/epoll (baseline)").unwrap() < text.find("go/net").unwrap());
-    assert!(text.contains("3 blocks cannot show that a small difference is real"));
+    assert!(line.contains("95 000") && line.contains(" [0.50..0.95]"), "{line}");
+    assert!(line.contains("cannot tell") && line.trim_start().starts_with('-'), "{line}");
+    assert!(text.contains("3 blocks cannot show that a difference is real, which takes 6"));
+    assert!(text.contains("give --blocks 10"), "{text}");
+    assert!(text.contains("A/A: c/epoll was not run twice in a block"), "{text}");
 }
 
 #[test]
 fn a_ratio_says_when_the_generator_was_at_its_limit() {
-    let limited = |outcome: Outcome| match outcome {
-        Outcome::Measured(m) => {
-            Outcome::Measured(Box::new(Measurement { bound: Bound::Generator, ..*m }))
-        }
-        failed => failed,
-    };
     let ratio_of = |base: Outcome, other: Outcome| {
         let mut journal = journal();
         journal.runs.push(run(0, "c/epoll", base));
         journal.runs.push(run(0, "go/net", other));
         row(&report(&journal, Style::Text), "go/net").to_owned()
     };
-    let server = || measured(1000.0, 0, &[]);
-    assert!(ratio_of(server(), server()).contains(" 1.00 (1.00..1.00)"));
+    let server = || rate(1000.0);
+    assert!(ratio_of(server(), server()).contains(" 1.00 [1.00..1.00]"));
     assert!(ratio_of(limited(server()), server()).contains(" <=1.00"));
     assert!(ratio_of(server(), limited(server())).contains(" >=1.00"));
     assert!(ratio_of(limited(server()), limited(server())).contains(" ~1.00"));
     let mut journal = journal();
     journal.runs.push(run(0, "c/epoll", limited(server())));
-    assert!(row(&report(&journal, Style::Text), "c/epoll").contains(" 1.00 (1.00..1.00)"));
+    assert!(row(&report(&journal, Style::Text), "c/epoll (baseline)").contains(" 1.00 "));
 }
 
 #[test]
 fn a_baseline_without_figures_gives_its_place_to_the_next() {
     let mut journal = journal();
-    journal.runs.push(run(0, "go/net", measured(1000.0, 0, &[])));
+    journal.runs.push(run(0, "c/epoll", failed("it ended")));
+    journal.runs.push(run(0, "go/net", rate(1000.0)));
     let text = report(&journal, Style::Text);
-    assert!(row(&text, "go/net (baseline)").contains("1.00 (1.00..1.00)"), "{text}");
+    assert!(row(&text, "go/net (baseline)").contains(" 1.00 "), "{text}");
+    assert!(row(&text, "! c/epoll [1]").contains(" - "), "{text}");
 }
 
 #[test]
-fn what_an_entry_leaves_out_is_said() {
-    let mut journal = journal();
-    journal.start.variants[0].skips = vec!["does not parse".into(), "has no timeouts".into()];
-    let text = report(&journal, Style::Text);
-    assert!(text.contains("  c/epoll: does not parse; has no timeouts"), "{text}");
+fn what_is_not_valid_is_marked_in_text_and_markdown() {
+    let mut journal = pair(0.9);
+    let last = journal.runs.last_mut().unwrap();
+    last.outcome = changed(last.outcome.clone(), |it| {
+        it.reasons.push(reason(Weight::Invalid, "others used 30 % of the server's CPUs"));
+        it.reasons.push(reason(Weight::Note, "it wrote 7 bytes"));
+        it.reasons.push(reason(Weight::Limit, "the generator was busy"));
+    });
+    for style in [Style::Text, Style::Markdown] {
+        let text = report(&journal, style);
+        assert!(row(&text, "! go/net [1,2]").contains(">=0.9"), "{text}");
+        assert!(text.contains(" [1] ! others used 30 % of the server's CPUs\n"), "{text}");
+        assert!(text.contains(" [2] it wrote 7 bytes\n"), "{text}");
+        assert!(!text.contains("the generator was busy"), "the sign says it: {text}");
+        assert!(!row(&text, "c/epoll (A/A)").contains('!'), "{text}");
+    }
+    // CPU time is no bound, so that the limit has no sign there and must be told.
+    let text = report_by(&journal, Style::Text, Some(Metric::Cpu));
+    assert!(text.contains("the generator was busy"), "{text}");
 }
 
 #[test]
 fn failures_flags_and_refusals_are_notes_of_their_rows() {
     let mut journal = journal();
     journal.runs.push(run(0, "c/epoll", measured(1000.0, 2, &["2 errors: late"])));
-    let failed =
+    let ended =
         Outcome::Failed { reason: "the server ended".into(), server_stderr: "boom\n".into() };
-    journal.runs.push(run(0, "own/server", failed));
+    journal.runs.push(run(0, "own/server", ended));
     journal.verified.push(Verified {
         variant: "go/net".parse().unwrap(),
         scenario: Scenario::Hello,
@@ -216,13 +123,15 @@ fn failures_flags_and_refusals_are_notes_of_their_rows() {
         skipped: Vec::new(),
     });
     let go = "go/net".parse().unwrap();
-    journal.unavailable.push(Unavailable { variant: go, reason: "no compiler".into() });
+    let reason = "no compiler".into();
+    journal.unavailable.push(Unavailable { variant: go, reason, cause: Cause::Missing });
     let text = report(&journal, Style::Text);
-    assert!(row(&text, "c/epoll").contains("[1]"), "{text}");
-    assert!(text.contains("[1] 2 errors: late"), "{text}");
+    assert!(row(&text, "! c/epoll (baseline) [1]").ends_with(" 2"), "{text}");
+    assert!(text.contains("[1] ! 2 errors: late"), "{text}");
+    assert!(row(&text, "go/net [2]").contains(" - "), "{text}");
     assert!(text.contains("not measured, fails `reply-once`: it sent more"), "{text}");
-    assert!(text.contains("failed: the server ended (boom)"), "{text}");
-    assert!(row(&text, "own/server").contains("own"), "{text}");
+    assert!(text.contains("! failed: the server ended (boom)"), "{text}");
+    assert!(row(&text, "! own/server [3]").contains(" own "), "{text}");
     assert!(text.contains("  go/net: no compiler"), "{text}");
     assert!(text.contains("cut off"), "{text}");
 }
@@ -230,7 +139,7 @@ fn failures_flags_and_refusals_are_notes_of_their_rows() {
 #[test]
 fn a_check_that_fails_as_declared_is_a_note_of_the_row_that_was_measured() {
     let mut journal = journal();
-    journal.runs.push(run(0, "go/net", measured(1000.0, 0, &[])));
+    journal.runs.push(run(0, "go/net", rate(1000.0)));
     journal.verified.push(Verified {
         variant: "go/net".parse().unwrap(),
         scenario: Scenario::Hello,
@@ -240,22 +149,59 @@ fn a_check_that_fails_as_declared_is_a_note_of_the_row_that_was_measured() {
         skipped: Vec::new(),
     });
     let text = report(&journal, Style::Text);
-    assert!(row(&text, "go/net").contains("[1]"), "{text}");
+    assert!(row(&text, "go/net (baseline) [1]").contains("1 000"), "{text}");
     let note = "[1] known to fail `half-close`: by design (it closed at once)";
     assert!(text.contains(note), "{text}");
 }
 
 #[test]
+fn strange_and_missing_blocks_are_told() {
+    let mut journal = pair(1.0);
+    journal.runs.iter_mut().rfind(|run| run.block == 4).unwrap().outcome = rate(60e3);
+    journal.runs.retain(|run| run.copy == 0 || run.block > 0);
+    let text = report(&journal, Style::Text);
+    let note = "[2] block 5 is an outlier, and counts: its requests/s is 39.9 % below the median";
+    assert!(row(&text, "go/net [2]").contains("99 800"), "{text}");
+    assert!(text.contains(note), "{text}");
+    assert!(row(&text, "c/epoll (A/A) [1]").contains(" 1.00"), "{text}");
+    assert!(text.contains("[1] 5 of 6 blocks have figures"), "{text}");
+}
+
+#[test]
+fn another_metric_is_compared_where_it_is_asked_for() {
+    let mut journal = pair(1.0);
+    for run in journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net") {
+        run.outcome = changed(run.outcome.clone(), |it| {
+            it.load.latency.as_mut().unwrap().latency_ns_p99 = 3_000_000;
+        });
+    }
+    let text = report_by(&journal, Style::Text, Some(Metric::LatencyP99));
+    let line = row(&text, "go/net");
+    assert!(text.contains(" p99 ratio ") && line.contains("2.000 (2.000..2.000)"), "{text}");
+    assert!(line.contains("longer") && line.trim_start().starts_with('2'), "{line}");
+    assert_eq!(text.matches(" p99 ").count(), 1 + 1, "its value stands once, beside the ratio");
+}
+
+#[test]
+fn few_samples_beyond_a_percentile_are_marked() {
+    let mut journal = pair(1.0);
+    let last = journal.runs.last_mut().unwrap();
+    last.outcome =
+        changed(last.outcome.clone(), |it| it.load.latency.as_mut().unwrap().count = 999);
+    let text = report(&journal, Style::Text);
+    assert!(row(&text, "go/net").contains("1.50 ms? "), "{text}");
+    assert!(row(&text, "c/epoll (baseline)").contains("1.50 ms "), "{text}");
+}
+
+#[test]
 fn markdown_has_a_table_for_each_workload() {
     let mut journal = journal();
-    journal.runs.push(run(0, "c/epoll", measured(1000.0, 0, &[])));
+    journal.runs.push(run(0, "c/epoll", rate(1000.0)));
     let text = report(&journal, Style::Markdown);
     assert!(text.starts_with("# wirebench example\n"), "{text}");
-    assert!(text.contains("## hello: hello, closed loop, 64 connections, 1s a run"), "{text}");
-    assert!(
-        text.contains("| entry ") && row(&text, "c/epoll (baseline)").starts_with('|'),
-        "{text}"
-    );
+    assert!(text.contains("## hello: hello, closed loop, 64 connections, 1s a run\n\n"), "{text}");
+    assert!(text.contains("\n\n| rank | entry "), "{text}");
+    assert!(row(&text, "c/epoll (baseline)").starts_with('|'), "{text}");
 }
 
 #[test]
@@ -264,15 +210,36 @@ fn warm_up_blocks_are_in_no_figure_but_their_failures_are_told() {
     journal.start.warmup_blocks = 1;
     let warm = |block, outcome| Run { counts: Counts::WarmUp, ..run(block, "c/epoll", outcome) };
     journal.runs.push(warm(0, measured(9000.0, 0, &["flag of a warm-up run"])));
-    journal.runs.push(run(1, "c/epoll", measured(1000.0, 0, &[])));
+    journal.runs.push(run(1, "c/epoll", rate(1000.0)));
     let text = report(&journal, Style::Text);
-    assert!(row(&text, "c/epoll").contains(" 1 000 "), "{text}");
-    assert!(text.contains("3 blocks after 1 warm-up block"), "{text}");
+    assert!(row(&text, "c/epoll (baseline)").contains(" 1 000 "), "{text}");
+    assert!(text.contains("1 of 3 blocks after 1 warm-up block"), "{text}");
     assert!(!text.contains("flag of a warm-up run"), "{text}");
-    let failed = Outcome::Failed { reason: "it ended".into(), server_stderr: String::new() };
-    journal.runs.push(warm(0, failed));
+    journal.runs.push(warm(0, failed("it ended")));
     let text = report(&journal, Style::Text);
     assert!(text.contains("in a warm-up block: failed: it ended"), "{text}");
+}
+
+#[test]
+fn the_headline_tells_how_it_ended_and_that_it_was_resumed() {
+    let mut journal = pair(1.0);
+    let mut headline = |reason: EndReason| {
+        journal.end = Some(End { ended: String::new(), reason });
+        report(&journal, Style::Text).lines().next().unwrap().to_owned()
+    };
+    assert!(headline(EndReason::Complete).ends_with("generator on CPU 1"));
+    assert!(headline(EndReason::Precise).ends_with("as narrow as was asked for"));
+    assert!(headline(EndReason::Budget).contains("the time was up"));
+    journal.start.goal.precision = Some(0.015);
+    journal.end = Some(End { ended: String::new(), reason: EndReason::Precise });
+    let differences = vec!["the machine was started anew".to_owned()];
+    let at = "2026-01-02T04:00:00Z".to_owned();
+    journal.resumed.push(Resumed { at, command: Vec::new(), differences });
+    let text = report(&journal, Style::Text);
+    assert!(text.contains("; resumed once; every interval is within +-1.5 %\n"), "{text}");
+    assert!(text.contains("  2026-01-02T04:00:00Z: the machine was started anew\n"), "{text}");
+    journal.start.blocks = 10;
+    assert!(report(&journal, Style::Text).contains(", 6 of 10 blocks, "));
 }
 
 #[test]
@@ -280,23 +247,48 @@ fn the_latencies_of_another_generator_are_shown_as_far_as_it_tells_them() {
     let mut journal = journal();
     let generator = GeneratorVersion { name: Generator::Wrk, version: "4.1.0".into() };
     journal.start.generator = generator.clone();
-    let Outcome::Measured(mut outcome) = measured(1000.0, 0, &[]) else { unreachable!() };
-    outcome.load.latency = None;
-    let latency = ToolLatency { latency_ns_p50: Some(123_000.0), ..ToolLatency::default() };
-    let tool = ToolReport { generator, latency, cpu_ns: 1, output: String::new() };
-    outcome.tool = Some(Box::new(tool));
-    journal.runs.push(run(0, "c/epoll", Outcome::Measured(outcome)));
+    let outcome = changed(rate(1000.0), |outcome| {
+        outcome.load.latency = None;
+        let latency = ToolLatency { latency_ns_p50: Some(123_000.0), ..ToolLatency::default() };
+        let tool = ToolReport { generator, latency, cpu_ns: 1, output: String::new() };
+        outcome.tool = Some(Box::new(tool));
+    });
+    journal.runs.push(run(0, "c/epoll", outcome));
     let text = report(&journal, Style::Text);
     assert!(text.contains(", load by wrk 4.1.0"), "{text}");
-    let line = row(&text, "c/epoll");
+    let line = row(&text, "c/epoll (baseline)");
     assert!(line.contains("123 us") && line.contains(" - "), "{line}");
 }
 
 #[test]
-fn what_a_suite_names_in_vain_is_listed() {
+fn what_an_entry_leaves_out_and_what_a_suite_names_in_vain_is_listed() {
     let mut journal = journal();
+    journal.start.variants[0].skips = vec!["does not parse".into(), "has no timeouts".into()];
     let reason = "there is no entry of this language here".to_owned();
     journal.start.left_out.push(LeftOut { what: "d/".into(), reason });
     let text = report(&journal, Style::Text);
+    assert!(text.contains("  c/epoll: does not parse; has no timeouts"), "{text}");
     assert!(text.contains("  d/: there is no entry of this language here"), "{text}");
+    assert!(text.contains("nothing was measured"), "{text}");
+}
+
+#[test]
+fn a_second_run_without_figures_leaves_an_assumed_floor() {
+    let mut journal = pair(1.0);
+    for run in journal.runs.iter_mut().filter(|run| run.copy == 1) {
+        run.outcome = failed("it ended");
+    }
+    let text = report(&journal, Style::Text);
+    let line = "A/A: c/epoll has no block with figures of both of its runs; a floor of 2.0 %";
+    assert!(text.contains(line), "{text}");
+    assert!(row(&text, "! c/epoll (A/A) [1]").contains(" - "), "{text}");
+}
+
+#[test]
+fn copies_have_numbers() {
+    let mut journal = pair(1.0);
+    add(&mut journal, "hello", ("go/net", 1), noisy(100e3, 5), rate);
+    let text = report(&journal, Style::Text);
+    assert!(row(&text, "go/net #2").contains("same"), "{text}");
+    assert!(row(&text, "go/net").contains(" 1-3 "), "{text}");
 }

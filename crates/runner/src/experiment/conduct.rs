@@ -1,30 +1,31 @@
-//! Makes the runs of a prepared experiment and writes the journal.
+//! The course of an experiment: checks, rates, blocks, end. What has been done already, because the
+//! experiment goes on, is left out by each of them.
 
 use std::{
     collections::BTreeSet,
     fs, io,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
+    time::Instant,
 };
 use wirebench_schema::{
-    id::VariantId,
-    journal::{
-        End, EndReason, Generator, GeneratorVersion, Goal, JOURNAL_FORMAT, Journal, Outcome,
-        Record, Start, Verified,
-    },
-    scenario::Scenario,
+    environment::Environment,
+    journal::{Cause, End, EndReason, Journal, Record},
 };
 
-use super::{Experiment, FALLBACK_BASELINE, Observer, Prepared, Progress, Verification};
-use crate::{
-    environment, journal,
-    journal::Writer,
-    measure::Cell,
-    plan::{self, Step},
-    subject::Subject,
-    verify,
+use super::{
+    Experiment, Observer, Prepared, Progress, Stage,
+    blocks::{Blocks, Clock},
+    book::Book,
+    checks,
+    loads::Loads,
+    pace::Pace,
+    rates, start,
 };
+use crate::{journal, plan};
+
+/// The environment's name in the folder of a run.
+pub const ENVIRONMENT_FILE: &str = "environment.json";
 
 /// Why an experiment cannot go on. What was journalled before stays.
 #[derive(Debug, thiserror::Error)]
@@ -47,25 +48,14 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Whether every subject conformed and every run has figures.
+    /// Whether every subject conformed, every run has figures, and nothing broke that should have
+    /// worked. What is missing here is no fault.
     #[must_use]
     pub fn all_well(&self) -> bool {
-        self.journal.verified.iter().all(|verified| verified.failed.is_empty())
-            && self.journal.runs.iter().all(|run| !matches!(run.outcome, Outcome::Failed { .. }))
-    }
-}
-
-/// The journal on disk and in memory, kept alike.
-struct Book {
-    writer: Writer,
-    journal: Journal,
-}
-
-impl Book {
-    fn write(&mut self, record: Record) -> io::Result<()> {
-        self.writer.write(&record)?;
-        self.journal.add(record);
-        Ok(())
+        let Journal { unavailable, verified, runs, .. } = &self.journal;
+        unavailable.iter().all(|it| it.cause == Cause::Missing)
+            && verified.iter().all(|verified| verified.failed.is_empty())
+            && runs.iter().all(|run| run.outcome.has_figures() || !rates::is_lasting(run, runs))
     }
 }
 
@@ -77,33 +67,67 @@ pub fn conduct(
     stop: &AtomicBool,
     observer: &mut dyn Observer,
 ) -> Result<Finished, ExperimentError> {
-    let subjects: Vec<Subject> =
-        prepared.ready.iter().map(|(subject, _)| subject.clone()).collect();
-    if plan::steps(&subjects, &experiment.suite, 1).is_empty() {
+    let subjects = prepared.subjects();
+    let book = begin(experiment, prepared, observer)?;
+    let outlook = experiment.outlook(&subjects);
+    observer.on(&Progress::Planned(&outlook));
+    carry_on(&Stage { experiment, subjects: &subjects, stop }, book, observer)
+}
+
+/// Begins the journal in a new folder, unless there is nothing to measure.
+pub(super) fn begin(
+    experiment: &Experiment,
+    prepared: &Prepared,
+    observer: &mut dyn Observer,
+) -> Result<Book, ExperimentError> {
+    if plan::block(&prepared.subjects(), &experiment.suite, 1, 0).is_empty() {
         return Err(ExperimentError::Nothing(nothing_to_measure(experiment, prepared)));
     }
     let folder = journal::new_run_folder(&experiment.project.results, &experiment.suite.name)?;
-    let start = start(experiment, prepared);
-    write_environment(experiment, &folder)?;
-    let mut writer = Writer::create(&folder)?;
-    writer.write(&Record::Start(start.clone()))?;
-    let mut book = Book { writer, journal: Journal::new(start) };
+    write_environment(&prepared.environment, &folder)?;
+    let start = start::start(experiment, prepared);
+    let book = Book::begin(&folder, start, &prepared.unavailable)?;
     observer.on(&Progress::Started { folder: &folder });
-    for unavailable in &prepared.unavailable {
-        book.write(Record::Unavailable(unavailable.clone()))?;
-    }
-    let refused = verify_all(experiment, &subjects, &mut book, stop, observer)?;
-    measure_all(experiment, &subjects, &refused, &mut book, stop, observer)?;
-    let interrupted = stop.load(Ordering::Relaxed);
-    let reason = if interrupted { EndReason::Interrupted } else { EndReason::Complete };
-    book.write(Record::End(End { ended: journal::now(), reason }))?;
-    Ok(Finished { folder, journal: book.journal })
+    Ok(book)
 }
 
-fn write_environment(experiment: &Experiment, folder: &Path) -> io::Result<()> {
-    let environment = environment::gather(experiment.project.root.as_deref());
-    let path = folder.join("environment.json");
-    let text = serde_json::to_vec_pretty(&environment)?;
+/// Does everything that `book` does not say to have been done.
+pub(super) fn carry_on(
+    stage: &Stage<'_>,
+    mut book: Book,
+    observer: &mut dyn Observer,
+) -> Result<Finished, ExperimentError> {
+    let reason = measure(stage, &mut book, observer)?;
+    let interrupted = stage.stop.load(Ordering::Relaxed);
+    let reason = if interrupted { EndReason::Interrupted } else { reason };
+    book.write(Record::End(End { ended: journal::now(), reason }))?;
+    let (folder, journal) = book.close();
+    Ok(Finished { folder, journal })
+}
+
+fn measure(
+    stage: &Stage<'_>,
+    book: &mut Book,
+    observer: &mut dyn Observer,
+) -> Result<EndReason, ExperimentError> {
+    let refused = checks::verify_all(stage, book, observer)?;
+    let workloads = &stage.experiment.suite.workloads;
+    let mut pace = Pace::new(workloads);
+    let earlier = pace.replay(book.journal(), workloads);
+    let clock = Clock { earlier, began: Instant::now() };
+    rates::settle(stage, &refused, book, observer)?;
+    let loads = Loads::new(&stage.experiment.suite, &book.journal().rates);
+    if stage.stop.load(Ordering::Relaxed) {
+        return Ok(EndReason::Interrupted);
+    }
+    let made = book.made();
+    let blocks = Blocks { stage, loads: &loads, refused: &refused, pace, clock, made };
+    Ok(blocks.measure(book, observer)?)
+}
+
+fn write_environment(environment: &Environment, folder: &Path) -> io::Result<()> {
+    let path = folder.join(ENVIRONMENT_FILE);
+    let text = serde_json::to_vec_pretty(environment)?;
     fs::write(&path, text).map_err(|error| journal::at(&path, &error))
 }
 
@@ -120,155 +144,4 @@ fn nothing_to_measure(experiment: &Experiment, prepared: &Prepared) -> String {
         text += &format!("\n  {}: {}", unavailable.variant, unavailable.reason);
     }
     text
-}
-
-fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
-    let variants = prepared.ready.iter();
-    let variants = variants.map(|(subject, versions)| subject.describe(versions.clone()));
-    let names: Vec<&str> = experiment.suite.baselines.iter().map(String::as_str).collect();
-    let tool = experiment.bench.tool.as_ref().map(|tool| tool.version.clone());
-    let own = || GeneratorVersion {
-        name: Generator::Wirebench,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-    };
-    Start {
-        format: JOURNAL_FORMAT,
-        started: journal::now(),
-        command: experiment.command.clone(),
-        suite: experiment.suite.name.clone(),
-        baselines: prepared.ready_among(&[&names[..], &[FALLBACK_BASELINE]].concat()),
-        seed: experiment.bench.seed,
-        folder: current_folder(),
-        copies: experiment.suite.copies,
-        baseline_copies: experiment.suite.baseline_copies,
-        goal: Goal::default(),
-        blocks: experiment.suite.blocks,
-        warmup_blocks: experiment.suite.warmup_blocks,
-        scale: experiment.scale,
-        published: experiment.published.clone().map(Box::new),
-        generator: tool.unwrap_or_else(own),
-        left_out: experiment.left_out.clone(),
-        variants: variants.collect(),
-        workloads: experiment.suite.workloads.clone(),
-        placement: experiment.bench.placement.clone(),
-    }
-}
-
-fn current_folder() -> String {
-    std::env::current_dir().map_or_else(|_| String::new(), |folder| folder.display().to_string())
-}
-
-type Refused = BTreeSet<(VariantId, Scenario)>;
-
-/// Checks every scenario that will be measured. The answer holds those that must not be.
-fn verify_all(
-    experiment: &Experiment,
-    subjects: &[Subject],
-    book: &mut Book,
-    stop: &AtomicBool,
-    observer: &mut dyn Observer,
-) -> Result<Refused, ExperimentError> {
-    let mut refused = Refused::new();
-    if experiment.verification == Verification::LeftOut {
-        return Ok(refused);
-    }
-    for subject in subjects {
-        let variant = &subject.variant.id;
-        for scenario in plan::scenarios(subject, &experiment.suite.workloads) {
-            observer.on(&Progress::Verifying { variant, scenario });
-            let checks = verify::verify_subject(
-                &experiment.bench.launcher,
-                subject,
-                scenario,
-                subject.workers(most_workers(experiment, scenario)),
-                stop,
-                &mut |_| {},
-            );
-            if stop.load(Ordering::Relaxed) {
-                return Ok(refused);
-            }
-            let verified = summarise(variant, scenario, &checks);
-            if !verified.failed.is_empty() {
-                refused.insert((variant.clone(), scenario));
-            }
-            observer.on(&Progress::Verified(&verified));
-            book.write(Record::Verified(verified))?;
-        }
-    }
-    Ok(refused)
-}
-
-/// The most workers with which a scenario is measured.
-fn most_workers(experiment: &Experiment, scenario: Scenario) -> u32 {
-    let workloads = experiment.suite.workloads.iter().filter(|w| w.scenario == scenario);
-    let workers = workloads.map(|workload| workload.workers.unwrap_or(experiment.bench.workers));
-    workers.max().unwrap_or(experiment.bench.workers)
-}
-
-fn summarise(variant: &VariantId, scenario: Scenario, checks: &[verify::Checked]) -> Verified {
-    let mut verified = Verified {
-        variant: variant.clone(),
-        scenario,
-        passed: 0,
-        failed: Vec::new(),
-        deviates: Vec::new(),
-        skipped: Vec::new(),
-    };
-    for check in checks {
-        match &check.verdict {
-            verify::Verdict::Pass => verified.passed += 1,
-            verify::Verdict::Fail { finding } => {
-                verified.failed.push((check.name.to_owned(), finding.clone()));
-            }
-            verify::Verdict::Deviates { reason, finding } => {
-                verified.deviates.push((check.name.to_owned(), format!("{reason} ({finding})")));
-            }
-            verify::Verdict::Skip { reason } => {
-                verified.skipped.push((check.name.to_owned(), reason.clone()));
-            }
-        }
-    }
-    verified
-}
-
-fn measure_all(
-    experiment: &Experiment,
-    subjects: &[Subject],
-    refused: &Refused,
-    book: &mut Book,
-    stop: &AtomicBool,
-    observer: &mut dyn Observer,
-) -> Result<(), ExperimentError> {
-    let suite = &experiment.suite;
-    let allowed = |step: &Step| {
-        let scenario = suite.workloads[step.workload].scenario;
-        !refused.contains(&(subjects[step.subject].variant.id.clone(), scenario))
-    };
-    let mut steps = plan::steps(subjects, suite, experiment.bench.seed);
-    steps.retain(allowed);
-    let time = |step: &Step| plan::estimate(&suite.workloads[step.workload]);
-    let mut left: Duration = steps.iter().map(time).sum();
-    observer.on(&Progress::Planned { runs: steps.len(), estimate: left });
-    for step in &steps {
-        let (subject, workload) = (&subjects[step.subject], &suite.workloads[step.workload]);
-        observer.on(&Progress::Running {
-            variant: &subject.variant.id,
-            workload: &workload.name,
-            left,
-        });
-        let cell = Cell {
-            subject,
-            copy: step.copy,
-            workload,
-            block: step.block,
-            counts: step.counts,
-            position: step.position,
-            verified: experiment.verification == Verification::Full,
-        };
-        let Some(run) = experiment.bench.run(&cell, stop) else { return Ok(()) };
-        left = left.saturating_sub(time(step));
-        book.write(Record::Run(Box::new(run.clone())))?;
-        observer.on(&Progress::Ran(&run));
-    }
-    Ok(())
 }

@@ -5,24 +5,46 @@
 //! 1. [`prepare()`]: what is missing is found out, the rest is built, versions are read.
 //! 2. The journal begins. What could not be prepared is its first news.
 //! 3. Conformance: a subject that fails a scenario is not measured in it.
-//! 4. The blocks of runs.
-//! 5. The journal ends, also when a signal ended the run.
+//! 4. Rates: where the cost of all variants is compared at one rate, that rate is found.
+//! 5. The blocks of runs, until those that were planned are made, all intervals are as narrow as was
+//!    asked for, or the time is up.
+//! 6. The journal ends, also when a signal ended the run.
+//!
+//! An experiment that was cut off anywhere after the second step goes on where it was: what is in
+//! its journal is not done again ([`TakenUp`]).
 
+mod begun;
+mod blocks;
+mod book;
+mod changed;
+mod checks;
 mod conduct;
+mod limits;
+mod loads;
+mod outlook;
+mod pace;
+pub mod pilot;
 mod prepare;
+mod rates;
+mod resume;
+mod start;
 
-pub use conduct::{ExperimentError, Finished, conduct};
+pub(crate) use begun::Begun;
+pub use conduct::{ENVIRONMENT_FILE, ExperimentError, Finished, conduct};
+pub use limits::MOST_BLOCKS_FOR_PRECISION;
+pub use outlook::Outlook;
 pub use prepare::{Prepared, prepare};
+pub use resume::{Differences, TakenUp};
 
-use std::{path::Path, time::Duration};
+use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
 use wirebench_schema::{
     id::VariantId,
-    journal::{LeftOut, Published, Run, Unavailable, Verified},
+    journal::{Goal, Journal, LeftOut, Published, Run, Unavailable, Verified},
     scenario::Scenario,
     suite::{Scale, Suite},
 };
 
-use crate::{build::Built, measure::Bench, project::Project};
+use crate::{build::Built, measure::Bench, project::Project, subject::Subject};
 
 /// The variant that stands in for a baseline that cannot be measured: it needs no toolchain.
 pub const FALLBACK_BASELINE: &str = "builtin/epoll";
@@ -46,6 +68,27 @@ pub struct Experiment {
     pub command: Vec<String>,
     /// Whether conformance is checked first.
     pub verification: Verification,
+    /// What ends it, beside its number of blocks.
+    pub goal: Goal,
+    /// How wide the widest interval of a ratio is: half of its width over the ratio; none as long
+    /// as one of them is not known. This crate makes no statistics.
+    pub precision: fn(&Journal) -> Option<f64>,
+}
+
+/// What all parts of an experiment work with.
+#[derive(Clone, Copy, Debug)]
+struct Stage<'a> {
+    experiment: &'a Experiment,
+    subjects: &'a [Subject],
+    stop: &'a AtomicBool,
+}
+
+impl Experiment {
+    /// What will be done with `subjects`.
+    #[must_use]
+    pub fn outlook(&self, subjects: &[Subject]) -> Outlook {
+        Outlook::new(subjects, &self.suite, self.verification, self.goal)
+    }
 }
 
 /// Whether conformance is checked before anything is measured.
@@ -88,24 +131,59 @@ pub enum Progress<'a> {
         /// The folder of the results.
         folder: &'a Path,
     },
-    /// The runs begin.
-    Planned {
-        /// How many.
+    /// The journal of a run that was cut off goes on.
+    TakenUp {
+        /// The folder of the results.
+        folder: &'a Path,
+        /// Runs that have been made.
+        runs: usize,
+        /// Bytes of a last line that was cut off, and is put aside.
+        torn: usize,
+    },
+    /// What will be done, before the checks.
+    Planned(&'a Outlook),
+    /// The runs of the blocks begin.
+    Measuring {
+        /// How many there are.
         runs: usize,
         /// How long they take, about.
-        estimate: Duration,
+        left: Duration,
+    },
+    /// How far the precision is that was asked for.
+    Precision {
+        /// Half of the width of the widest interval over its ratio, if it is known yet.
+        widest: Option<f64>,
+        /// What was asked for.
+        goal: f64,
+    },
+    /// A run that helps to find the rate of a cost phase has ended.
+    Piloted {
+        /// Of this variant.
+        name: &'a str,
+        /// What is in the journal next.
+        run: &'a Run,
+    },
+    /// The precision is not reached, so there are more runs.
+    Further {
+        /// How many more.
+        runs: usize,
     },
     /// A run begins.
     Running {
-        /// Of this variant.
-        variant: &'a VariantId,
+        /// Of this variant, with its copy.
+        name: &'a str,
         /// With this workload.
         workload: &'a str,
-        /// How long the rest takes, about.
+        /// How long this one and the rest of what is planned take, as far as the runs so far tell.
         left: Duration,
     },
     /// A run has ended and is in the journal.
-    Ran(&'a Run),
+    Ran {
+        /// Of this variant, with its copy.
+        name: &'a str,
+        /// What is in the journal.
+        run: &'a Run,
+    },
 }
 
 /// Is told what happens. It must return at once: the machine is being measured.

@@ -1,10 +1,14 @@
-//! Finds out what can be measured, builds it, and reads its versions.
+//! Finds out what can be measured, builds it, and reads its versions and those of the machine.
 
 use std::{
     collections::BTreeMap,
     sync::atomic::{AtomicBool, Ordering},
 };
-use wirebench_schema::{id::VariantId, journal::Unavailable};
+use wirebench_schema::{
+    environment::Environment,
+    id::VariantId,
+    journal::{Cause, Unavailable},
+};
 
 use super::{Observer, Progress};
 use crate::{
@@ -12,6 +16,8 @@ use crate::{
         Freshness,
         parallel::{self, Event, Group},
     },
+    environment,
+    project::Project,
     requirement::{Availability, Prober},
     subject::Subject,
     version,
@@ -24,12 +30,17 @@ pub struct Prepared {
     pub ready: Vec<(Subject, BTreeMap<String, String>)>,
     /// Not ready, with reasons.
     pub unavailable: Vec<Unavailable>,
-    /// Whether something that should have worked did not: a build failed although all that it
-    /// needs is there.
-    pub something_broke: bool,
+    /// The machine, as it was before wirebench bound itself to some of its CPUs.
+    pub environment: Environment,
 }
 
 impl Prepared {
+    /// Those that are ready.
+    #[must_use]
+    pub fn subjects(&self) -> Vec<Subject> {
+        self.ready.iter().map(|(subject, _)| subject.clone()).collect()
+    }
+
     /// The variants that `names` mean and that are ready, in the order of the names.
     #[must_use]
     pub fn ready_among(&self, names: &[&str]) -> Vec<VariantId> {
@@ -41,6 +52,7 @@ impl Prepared {
 /// Prepares every subject. One that cannot be prepared becomes a reason, never an error.
 pub fn prepare(
     subjects: Vec<Subject>,
+    project: &Project,
     prober: &Prober<'_>,
     stop: &AtomicBool,
     observer: &mut dyn Observer,
@@ -53,19 +65,20 @@ pub fn prepare(
         if stop.load(Ordering::Relaxed) {
             break;
         }
-        // Something that should have worked did not, unless something is missing for it.
+        // What has all that it needs should have worked.
         let broke = missing.is_none() || subject.broken().is_some();
+        let cause = if broke { Cause::Broken } else { Cause::Missing };
         let failure = missing.or_else(|| built.get(&subject.variant.id).cloned());
         match failure.map_or_else(|| version::versions(&subject, stop), Err) {
             Ok(versions) => prepared.ready.push((subject, versions)),
             Err(reason) => {
-                prepared.something_broke |= broke;
-                let unavailable = Unavailable { variant: subject.variant.id, reason };
+                let unavailable = Unavailable { variant: subject.variant.id, reason, cause };
                 observer.on(&Progress::Unavailable(&unavailable));
                 prepared.unavailable.push(unavailable);
             }
         }
     }
+    prepared.environment = environment::gather(project.root.as_deref(), stop);
     prepared
 }
 

@@ -8,6 +8,7 @@ mod server;
 mod tail;
 
 pub use server::{Server, Stopped};
+pub(crate) use tail::STDERR_PATIENCE;
 pub use tail::StderrTail;
 
 use std::{

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{LaunchError, Launcher, Request, StderrTail};
+use super::{LaunchError, Launcher, Request, STDERR_PATIENCE, StderrTail};
 use crate::{
     guard::{Exit, GuardEvent, LINGER},
     tree,
@@ -20,8 +20,6 @@ use crate::{
 const MARK: &str = "WIREBENCH_SERVER";
 /// How long the guard may take for its own work beyond grace and linger.
 const GUARD_PATIENCE: Duration = Duration::from_secs(7);
-/// How long reading the rest of standard error may take once the server has ended.
-const STDERR_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A server that runs behind its guard. Dropping it ends the server's whole tree.
 #[derive(Debug)]

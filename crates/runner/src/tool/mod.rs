@@ -14,7 +14,7 @@ use wirebench_schema::{
     journal::{Generator, GeneratorVersion},
     load::{LoadConfig, LoadModel, Stop},
     scenario::Protocol,
-    suite::Workload,
+    suite::{Phase, Workload},
 };
 
 use crate::command::{CommandError, Job, NO_ENV};
@@ -68,8 +68,8 @@ impl Tool {
         }
     }
 
-    /// When a load that warms the server up ends. wrk knows no counts, so it takes the shortest time
-    /// that it can.
+    /// When a load that warms the server up ends. wrk knows no counts, so it takes the shortest
+    /// time that it can.
     #[must_use]
     pub fn warm_up(&self, requests: u64) -> Stop {
         match self.version.name {
@@ -144,6 +144,12 @@ pub fn check(generator: Generator, workload: &Workload) -> Result<(), String> {
         true => Ok(()),
         false => Err(format!("{generator} {what}: leave --generator away")),
     };
+    if workload.phase == Phase::Idle {
+        // It makes no load there, and wirebench itself makes the connections.
+        return Ok(());
+    }
+    let no_rate = "is used here for closed loops and holds no rate, as a phase `cost` wants it";
+    only(workload.phase != Phase::Cost, no_rate)?;
     only(workload.scenario.protocol() == Protocol::Http1, "speaks HTTP and no echo")?;
     only(workload.model == LoadModel::Closed, "is used here for closed loops without pauses")?;
     only(workload.pipeline == 1, "is used here without pipelining")?;

@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::launch::StderrTail;
+use crate::launch::{STDERR_PATIENCE, StderrTail};
 
 /// How often a wait looks whether a signal asked to end.
 const STEP: Duration = Duration::from_millis(50);
@@ -88,6 +88,7 @@ pub(super) fn run(
     }
     let (status, cpu) = waited.map_err(sentence)?;
     if !status.success() {
+        stderr.wait_for_end(STDERR_PATIENCE);
         let said = [stderr.text(), output].map(|text| text.trim().to_owned());
         let said = said.iter().find(|text| !text.is_empty()).and_then(|text| text.lines().last());
         return Err(match said {

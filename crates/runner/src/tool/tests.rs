@@ -166,6 +166,7 @@ fn what_a_program_cannot_do_is_refused_with_the_reason() {
             ("scenario = \"echo\"\nduration = \"1s\"", "no echo"),
             (&format!("{hello}delay = \"1ms\""), "without pauses"),
             (&format!("{hello}rate = 100"), "closed loops"),
+            (&format!("{hello}phases = [\"cost\"]"), "phase `cost`"),
             (&format!("{hello}pipeline = 2"), "pipelining"),
             (&format!("{hello}idle_connections = 1"), "idle"),
             (&format!("{hello}requests_per_connection = 1"), "after a count"),
@@ -174,6 +175,9 @@ fn what_a_program_cannot_do_is_refused_with_the_reason() {
             assert!(reason.contains(part) && reason.contains("--generator"), "{reason}");
         }
     }
+    // Nobody makes a load there.
+    let idle = workload("scenario = \"echo\"\nduration = \"1s\"\nphases = [\"idle\"]");
+    assert_eq!(check(Generator::Wrk, &idle), Ok(()));
     let count = workload("scenario = \"hello\"\nrequests = 1000");
     assert!(check(Generator::Wrk, &count).unwrap_err().contains("--duration 5s"));
     assert_eq!(check(Generator::Hey, &count), Ok(()));

@@ -2,16 +2,17 @@
 //!
 //! It is no load generator: it speaks to a server that may do anything, one connection at a time.
 
+use nix::sys::socket::{setsockopt, sockopt::IpBindAddressNoPort};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::{
     io::{self, Read, Write},
-    net::{Shutdown, SocketAddr, TcpStream},
+    net::{IpAddr, Shutdown, SocketAddr, TcpStream},
     time::{Duration, Instant},
 };
 
 /// How long a server may make no progress. Every wait for bytes that must come ends after it.
-pub(super) const PATIENCE: Duration = Duration::from_secs(3);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
 /// How long one connection may be used in all, however much progress it makes. It only bounds the
 /// whole: slow servers are right too, and one without progress is given up after [`PATIENCE`].
 const LIFETIME: Duration = Duration::from_secs(60);
@@ -28,7 +29,7 @@ const READ_BYTES: usize = 64 * 1024;
 
 /// How much the kernel keeps for a client that does not read.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Buffers {
+pub(crate) enum Buffers {
     /// As much as it likes.
     Usual,
     /// As little as a client can ask for, so that the server soon meets a full socket.
@@ -37,7 +38,7 @@ pub(super) enum Buffers {
 
 /// Why a conversation did not come to its end.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Trouble {
+pub(crate) enum Trouble {
     /// Nothing listens, or the accept queue is full.
     #[error("no connection could be made: {0}")]
     Connect(io::Error),
@@ -71,7 +72,7 @@ impl Trouble {
 
     /// The finding, with how far the conversation had come unless the bytes themselves are at
     /// fault.
-    pub(super) fn after(&self, progress: &str) -> String {
+    pub(crate) fn after(&self, progress: &str) -> String {
         match self {
             Self::Wrong(_) | Self::Connect(_) => self.to_string(),
             _ => format!("{self} after {progress}"),
@@ -87,7 +88,7 @@ impl From<Trouble> for String {
 
 /// What a bounded look at the connection brought.
 #[derive(Debug)]
-pub(super) enum Seen {
+pub(crate) enum Seen {
     /// These bytes.
     Bytes(Vec<u8>),
     /// The end of the stream.
@@ -100,7 +101,7 @@ pub(super) enum Seen {
 
 /// Whether a conversation goes on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Progress {
+pub(crate) enum Progress {
     /// More must come.
     More,
     /// All that must come has come.
@@ -109,14 +110,23 @@ pub(super) enum Progress {
 
 /// One connection.
 #[derive(Debug)]
-pub(super) struct Client {
+pub(crate) struct Client {
     stream: TcpStream,
     until: Instant,
 }
 
 impl Client {
     /// Connects.
-    pub(super) fn connect(address: SocketAddr, buffers: Buffers) -> Result<Self, Trouble> {
+    pub(crate) fn connect(address: SocketAddr, buffers: Buffers) -> Result<Self, Trouble> {
+        Self::connect_from(None, address, buffers)
+    }
+
+    /// Connects from an address of this host, or from the one that the kernel chooses.
+    pub(crate) fn connect_from(
+        source: Option<IpAddr>,
+        address: SocketAddr,
+        buffers: Buffers,
+    ) -> Result<Self, Trouble> {
         let connect = || {
             let socket =
                 Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
@@ -124,6 +134,12 @@ impl Client {
                 socket.set_recv_buffer_size(SMALL_RECEIVE_BYTES)?;
                 socket.set_send_buffer_size(SMALL_SEND_BYTES)?;
                 socket.set_tcp_mss(SMALL_SEGMENT_BYTES)?;
+            }
+            if let Some(source) = source {
+                // The port is chosen when the other end is known: one that is in use towards
+                // another server will do.
+                setsockopt(&socket, IpBindAddressNoPort, &true)?;
+                socket.bind(&SockAddr::from(SocketAddr::new(source, 0)))?;
             }
             socket.connect_timeout(&SockAddr::from(address), PATIENCE)?;
             socket.set_tcp_nodelay(true)?;
@@ -135,7 +151,7 @@ impl Client {
     }
 
     /// The port on this side; with it the server's side can be found in the kernel's table.
-    pub(super) fn port(&self) -> u16 {
+    pub(crate) fn port(&self) -> u16 {
         self.stream.local_addr().map_or(0, |address| address.port())
     }
 
@@ -171,7 +187,7 @@ impl Client {
     }
 
     /// Sends all of `bytes` without reading.
-    pub(super) fn send(&mut self, mut bytes: &[u8]) -> Result<(), Trouble> {
+    pub(crate) fn send(&mut self, mut bytes: &[u8]) -> Result<(), Trouble> {
         loop {
             let length = self.write_some(bytes)?;
             bytes = &bytes[length..];
@@ -186,7 +202,7 @@ impl Client {
 
     /// Sends without reading until all is sent, the socket stays full, or the server has had
     /// [`SENDING_MOST`] to take what it could. Returns how much was taken.
-    pub(super) fn send_until_full(&mut self, bytes: &[u8]) -> Result<usize, Trouble> {
+    pub(crate) fn send_until_full(&mut self, bytes: &[u8]) -> Result<usize, Trouble> {
         let until = Instant::now() + SENDING_MOST;
         let mut sent = 0;
         while sent < bytes.len() && Instant::now() < until {
@@ -200,7 +216,7 @@ impl Client {
 
     /// Sends `bytes` and, meanwhile and afterwards, gives all that comes to `take` until that has
     /// seen all it needs.
-    pub(super) fn transfer(
+    pub(crate) fn transfer(
         &mut self,
         mut bytes: &[u8],
         take: &mut dyn FnMut(&[u8]) -> Result<Progress, String>,
@@ -234,7 +250,7 @@ impl Client {
     }
 
     /// What is there or comes within `time`.
-    pub(super) fn look(&mut self, time: Duration) -> Result<Seen, Trouble> {
+    pub(crate) fn look(&mut self, time: Duration) -> Result<Seen, Trouble> {
         if self.wait(PollFlags::IN, time)?.is_empty() {
             return Ok(Seen::Nothing);
         }
@@ -252,7 +268,7 @@ impl Client {
     }
 
     /// The server must close its side now, without a further byte.
-    pub(super) fn expect_end(&mut self) -> Result<(), String> {
+    pub(crate) fn expect_end(&mut self) -> Result<(), String> {
         match self.look(PATIENCE)? {
             Seen::End => Ok(()),
             Seen::Reset => {
@@ -270,12 +286,12 @@ impl Client {
     }
 
     /// Nothing more is sent; the server sees the end of the stream.
-    pub(super) fn half_close(&self) -> Result<(), Trouble> {
+    pub(crate) fn half_close(&self) -> Result<(), Trouble> {
         self.stream.shutdown(Shutdown::Write).map_err(|error| Trouble::from_io(&error))
     }
 
     /// Ends the connection with RST, as a client does that crashes or gives up.
-    pub(super) fn reset(self) {
+    pub(crate) fn reset(self) {
         // Without the option the connection ends with FIN, which is no error of the server's.
         let _ = rustix::net::sockopt::set_socket_linger(&self.stream, Some(Duration::ZERO));
     }

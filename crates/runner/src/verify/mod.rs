@@ -7,12 +7,12 @@
 //! The checks come in groups, each on a server process of its own:
 //! 1. the conversation, with the workers that were asked for (`hello` or `echo`),
 //! 2. for `hello-timeout`, the timeouts, with a short one,
-//! 3. the processes: `limit` with one worker, then `process`, `mechanism`, `no_delay`, `traffic` and
-//!    `ends` with two at least where the server can have them.
+//! 3. the processes: `limit` with one worker, then `process`, `mechanism`, `no_delay`, `traffic`
+//!    and `ends` with two at least where the server can have them.
 //!
 //! How all of these processes ended is judged last.
 
-mod client;
+pub(crate) mod client;
 mod course;
 mod echo;
 mod ends;
@@ -23,7 +23,7 @@ mod limit;
 mod mechanism;
 mod no_delay;
 mod process;
-mod reply;
+pub(crate) mod reply;
 mod session;
 mod show;
 mod timeout;

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Reason;
 
-/// What a server with open, silent connections cost. Each connection had one request answered before
-/// it fell silent, so that the server has met it.
+/// What a server with open, silent connections cost. Each connection had one request answered
+/// before it fell silent, so that the server has met it.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct IdleMeasurement {
     /// Connections that were asked for.
@@ -14,12 +14,17 @@ pub struct IdleMeasurement {
     pub made: u64,
     /// How many of those the server closed, or sent bytes on, before the window was over.
     pub lost: u64,
-    /// Memory of the server's process tree before the first connection, in bytes: the sum of the
-    /// proportional set sizes, in which a page that several processes share is counted once.
+    /// Memory of the server's process tree before the first of the connections, in bytes: the sum
+    /// of the proportional set sizes, in which a page that several processes share is counted
+    /// once. One request has been answered by then, on a connection that was closed again, so
+    /// that what a server makes at its first request is no part of what a connection costs.
     pub memory_rest_bytes: u64,
     /// The same with all connections open and silent.
     pub memory_bytes: u64,
-    /// The growth for each connection. What the kernel keeps for sockets is not part of it.
+    /// The growth for each connection of what is the tree's alone. Not part of it are what the
+    /// kernel keeps for sockets, and the pages of files, such as code: their share changes
+    /// with every other program that maps the same file. Below zero when the server gave back
+    /// more than it took.
     pub memory_bytes_per_connection: f64,
     /// Length of the silent window.
     pub window_ns: u64,

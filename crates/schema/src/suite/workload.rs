@@ -78,6 +78,18 @@ impl Workload {
         Self { model, ..self.clone() }
     }
 
+    /// The same for another phase, with the phase behind its name. A cost phase of it needs a rate;
+    /// an idle one has the usual number of silent connections.
+    #[must_use]
+    pub fn in_phase(&self, phase: Phase) -> Self {
+        let connections = match phase {
+            Phase::Idle => SILENT_CONNECTIONS,
+            Phase::Saturate | Phase::Cost => self.connections,
+        };
+        let name = format!("{}-{phase}", self.name);
+        Self { name, phase, connections, model: LoadModel::Closed, ..self.clone() }
+    }
+
     /// The first reason why it cannot be carried out.
     pub fn check(&self) -> Result<(), String> {
         if self.phase == Phase::Idle {
@@ -86,6 +98,13 @@ impl Workload {
                 0 => Err("0 silent connections cost nothing: give at least 1".to_owned()),
                 _ => Ok(()),
             };
+        }
+        if !self.steady_within.is_zero() && self.steady_within < SHORTEST_STEADY {
+            let given = crate::units::write_duration(self.steady_within);
+            return Err(format!(
+                "`steady_within = \"{given}\"` is too short to tell what is steady: write at least \
+                 \"1s\", or \"0s\" for none"
+            ));
         }
         let anywhere = Target::new(self.scenario.protocol(), "127.0.0.1", 1, "/");
         self.load_config(anywhere, 1, 1).check()
@@ -160,6 +179,10 @@ struct WireRule {
     requests: Option<u64>,
     count_per_connection: Option<u64>,
 }
+
+/// The shortest time in which a rate can be found steady: the values of 800 ms, and the moment in
+/// which connections find their pace.
+const SHORTEST_STEADY: Duration = Duration::from_secs(1);
 
 /// Silent connections in an idle phase, unless the suite says how many.
 const SILENT_CONNECTIONS: usize = 1000;
@@ -292,10 +315,10 @@ impl WireWorkload {
             (None, _) if self.arrivals.is_some() => {
                 Err("`arrivals` needs a `rate`: write rate = 1000".to_owned())
             }
-            (None, true) => Ok(LoadModel::Closed),
             (None, false) => Ok(LoadModel::Think { delay: self.delay }),
             (Some(rate), true) if phase == Phase::Cost => Ok(rate_model(rate, arrivals)),
-            (Some(_), true) => Ok(LoadModel::Closed),
+            // The rate is for the phase `cost`, and without one a pilot finds it.
+            (None | Some(_), true) => Ok(LoadModel::Closed),
             (Some(_), false) => Err("write at most one of rate and delay".to_owned()),
         }
     }

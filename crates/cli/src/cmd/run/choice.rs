@@ -12,7 +12,7 @@ use wirebench_runner::{
 };
 use wirebench_schema::{
     id::VariantId,
-    journal::{Generator, LeftOut, Unavailable},
+    journal::{Cause, Generator, LeftOut, Unavailable},
     scenario::Scenario,
     suite::{DEFAULT_BASELINE, Suite},
 };
@@ -188,7 +188,8 @@ impl Here {
                     }
                     _ => format!("there is no entry `{}` here", variant.entry()),
                 };
-                here.missing.push(Unavailable { variant, reason });
+                let cause = Cause::Missing;
+                here.missing.push(Unavailable { variant, reason, cause });
             }
         }
         Ok(here)

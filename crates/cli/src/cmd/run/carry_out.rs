@@ -1,0 +1,124 @@
+//! Carrying an experiment out and telling what came of it: preparation, the runs, the reports, the
+//! exit code.
+
+use anyhow::Context as _;
+use std::fs;
+use wirebench_report::{
+    commands, json,
+    table::{Style, report},
+};
+use wirebench_runner::{
+    experiment::{Experiment, Finished, Observer as _, Prepared, Progress, conduct, prepare},
+    journal,
+    subject::Subject,
+};
+
+use super::{Arguments, Setting, Strictness, strict};
+use crate::{
+    context::Context,
+    exit::Exit,
+    out,
+    progress::{Reporter, Verbosity},
+};
+
+/// Prepares and measures what is set.
+pub(super) fn begin(
+    context: &Context,
+    setting: Setting,
+    arguments: &Arguments,
+) -> anyhow::Result<Exit> {
+    let Setting { experiment, subjects, missing } = setting;
+    let mut reporter = arguments.reporter();
+    for it in &experiment.left_out {
+        reporter.left_out(&it.what, &it.reason);
+    }
+    for it in &missing {
+        reporter.on(&Progress::Unavailable(it));
+    }
+    let mut prepared = prepare_all(context, subjects, &mut reporter);
+    prepared.unavailable.splice(0..0, missing);
+    if let Some(exit) = context.interrupt.exit() {
+        reporter.finish();
+        return Ok(exit);
+    }
+    bind(&experiment)?;
+    let finished = conduct(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
+    reporter.finish();
+    conclude(context, &finished?, &arguments.names, arguments.strictness())
+}
+
+/// Builds come first and may use all CPUs.
+pub(super) fn prepare_all(
+    context: &Context,
+    subjects: Vec<Subject>,
+    reporter: &mut Reporter,
+) -> Prepared {
+    let stop = context.interrupt.flag();
+    prepare(subjects, &context.project, &context.prober(), stop, reporter)
+}
+
+/// Waiting and sampling happen on the generator's CPUs, so that the server's are the server's alone.
+pub(super) fn bind(experiment: &Experiment) -> anyhow::Result<()> {
+    if experiment.bench.placement.pinned {
+        wirebench_sys::affinity::bind(&experiment.bench.placement.generator_cpus)
+            .context("the kernel does not let wirebench bind itself; try --no-pin")?;
+    }
+    Ok(())
+}
+
+/// Prints what came of it, writes the reports, and says how it went. What was asked for by one of
+/// `names` must have been measured; what merely happens to be there need not.
+pub(super) fn conclude(
+    context: &Context,
+    finished: &Finished,
+    names: &[String],
+    strictness: Strictness,
+) -> anyhow::Result<Exit> {
+    out::result(&report(&finished.journal, Style::Text));
+    write_reports(finished)?;
+    out::result(&format!("results: {}", finished.folder.display()));
+    if let Some(exit) = context.interrupt.exit() {
+        let resume = journal::resume_command(&finished.folder);
+        out::result(&format!("this goes on with: {resume}"));
+        return Ok(exit);
+    }
+    let unavailable = &finished.journal.unavailable;
+    let is_missing = unavailable.iter().any(|it| names.iter().any(|name| it.variant.matches(name)));
+    let not_valid = match strictness {
+        Strictness::Usual => 0,
+        Strictness::Strict => strict::tell(&finished.journal),
+    };
+    Ok(match (finished.all_well() && !is_missing, not_valid) {
+        (false, _) => Exit::Failed,
+        (true, 0) => Exit::Fine,
+        (true, _) => Exit::NotValid,
+    })
+}
+
+fn write_reports(finished: &Finished) -> anyhow::Result<()> {
+    let files = [
+        ("report.txt", report(&finished.journal, Style::Text)),
+        ("report.md", report(&finished.journal, Style::Markdown)),
+        ("report.json", json::text(&finished.journal)),
+        ("commands.txt", commands::text(&finished.journal)),
+    ];
+    for (name, text) in files {
+        let path = finished.folder.join(name);
+        fs::write(&path, text).with_context(|| {
+            format!(
+                "{} cannot be written; all figures are in the journal, and once there is room this \
+                 writes the rest: {}",
+                path.display(),
+                journal::resume_command(&finished.folder)
+            )
+        })?;
+    }
+    Ok(())
+}
+
+impl Arguments {
+    /// Shows as much as was asked for.
+    pub(super) fn reporter(&self) -> Reporter {
+        Reporter::new(if self.quiet { Verbosity::Quiet } else { Verbosity::Normal })
+    }
+}

@@ -1,0 +1,149 @@
+//! `wirebench run --resume FOLDER`: reads what a run was about from its journal, makes sure that
+//! nothing has changed that its figures depend on, and goes on.
+
+use anyhow::Context as _;
+use clap::Parser as _;
+use std::{io, path::Path};
+use wirebench_runner::{
+    experiment::{Differences, TakenUp},
+    journal::JOURNAL_FILE,
+};
+use wirebench_schema::{
+    argv,
+    journal::{EndReason, Start},
+};
+
+use super::{Arguments, Setting, carry_out};
+use crate::{
+    Verb,
+    context::Context,
+    exit::{Exit, incomparable, usage},
+    out,
+};
+
+/// Goes on with the run in `folder`, which may also be given as its journal.
+pub(super) fn run(folder: &Path, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let named = || format!("{} cannot be found", folder.display());
+    let folder =
+        folder.canonicalize().with_context(named).map_err(|it| usage(format!("{it:#}")))?;
+    let folder = match folder.file_name().is_some_and(|name| name == JOURNAL_FILE) {
+        true => folder.parent().unwrap_or(&folder),
+        false => &folder,
+    };
+    let taken_up = TakenUp::open(folder).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => error.into(),
+        _ => usage(error),
+    })?;
+    let start = taken_up.journal().start.clone();
+    let original = original(&start)?;
+    // Strict is who was so at first, and who is so now.
+    let original = Arguments { strict: original.strict || arguments.strict, ..original };
+    if let Some(reason) = taken_up.ended()
+        && !(reason == EndReason::Budget && arguments.budget.is_some())
+    {
+        return show_again(taken_up, reason, &original, arguments);
+    }
+    std::env::set_current_dir(&start.folder).map_err(|error| {
+        refusal(&start, &[format!("its folder {} cannot be entered: {error}", start.folder)])
+    })?;
+    let context = Context::new()?;
+    let quiet = Arguments { quiet: true, ..original };
+    let mut setting = Setting::new(&context, &quiet, Some(start.seed))
+        .map_err(|error| refusal(&start, &[format!("it cannot be set up any more: {error:#}")]))?;
+    setting.experiment.goal.budget = arguments.budget.or(setting.experiment.goal.budget);
+    let mut reporter = arguments.reporter();
+    let added = added(&taken_up, &setting);
+    let subjects = taken_up.part_of_it(setting.subjects);
+    let prepared = carry_out::prepare_all(&context, subjects, &mut reporter);
+    if let Some(exit) = context.interrupt.exit() {
+        reporter.finish();
+        return Ok(exit);
+    }
+    let Differences { refusing, mut noted } = taken_up.differences(&setting.experiment, &prepared);
+    if !refusing.is_empty() {
+        reporter.finish();
+        return Err(refusal(&start, &refusing));
+    }
+    noted.extend(added);
+    for difference in &noted {
+        reporter.note(&format!("not as it was: {difference}"));
+    }
+    carry_out::bind(&setting.experiment)?;
+    let stop = context.interrupt.flag();
+    let finished = taken_up.go_on(&setting.experiment, &prepared, noted, stop, &mut reporter);
+    reporter.finish();
+    carry_out::conclude(&context, &finished?, &quiet.names, quiet.strictness())
+}
+
+/// The options with which the run was begun.
+fn original(start: &Start) -> anyhow::Result<Arguments> {
+    let parsed = crate::Arguments::try_parse_from(&start.command).map_err(|error| {
+        let error = error.to_string();
+        let first = error.lines().next().unwrap_or_default();
+        let options = "its options are not understood any more";
+        refusal(start, &[format!("{options}: {}", first.trim_start_matches("error: "))])
+    })?;
+    match parsed.verb {
+        Verb::Run(arguments) => Ok(*arguments),
+        _ => Err(usage(format!(
+            "`{}` made this folder, and only `wirebench run` can be taken up again",
+            argv::display(&start.command)
+        ))),
+    }
+}
+
+/// Nothing is left to be done: the reports are written once more.
+fn show_again(
+    taken_up: TakenUp,
+    reason: EndReason,
+    original: &Arguments,
+    arguments: &Arguments,
+) -> anyhow::Result<Exit> {
+    let how = match reason {
+        EndReason::Complete => "all of its runs are made",
+        EndReason::Precise => "it is as precise as was asked for",
+        EndReason::Budget => "its time is up (a larger --budget lets it go on)",
+        EndReason::Interrupted => "it was interrupted",
+    };
+    if arguments.budget.is_some() {
+        return Err(usage(format!(
+            "this run is over, because {how}, and a budget cannot be given to it any more: begin \
+             another one with {}",
+            argv::display(&taken_up.journal().start.command)
+        )));
+    }
+    let context = Context::new()?;
+    let exit = carry_out::conclude(
+        &context,
+        &taken_up.finished(),
+        &original.names,
+        original.strictness(),
+    )?;
+    if !arguments.quiet {
+        out::note(&format!("nothing is left to be done: {how}"));
+    }
+    Ok(exit)
+}
+
+/// What has come to the entries since. It is left out, and that is worth a word.
+fn added(taken_up: &TakenUp, setting: &Setting) -> Vec<String> {
+    let start = &taken_up.journal().start;
+    let unavailable = &taken_up.journal().unavailable;
+    let subjects = setting.subjects.iter().map(|subject| &subject.variant.id);
+    let new = subjects.filter(|id| {
+        !start.variants.iter().any(|it| it.variant == **id)
+            && !unavailable.iter().any(|it| it.variant == **id)
+    });
+    new.map(|id| format!("{id} was no part of it and is left out")).collect()
+}
+
+/// That the run cannot go on, why, and what can be done.
+fn refusal(start: &Start, differences: &[String]) -> anyhow::Error {
+    let list: String = differences.iter().map(|it| format!("\n  {it}")).collect();
+    incomparable(format!(
+        "figures from now would not belong to those that are there, so this run cannot go on:{list}\n\
+         put it back as it was, or begin another run in {} with: {}",
+        start.folder,
+        argv::display(&start.command)
+    ))
+}

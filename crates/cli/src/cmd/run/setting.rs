@@ -1,0 +1,170 @@
+//! From options to an experiment: the suite as changed, the servers, the placement. Nothing is built
+//! or started here.
+
+use anyhow::Context as _;
+use wirebench_report::analysis::widest_interval;
+use wirebench_runner::{
+    experiment::{Experiment, Verification},
+    measure::Bench,
+    place::{Wish, place},
+    plan::{self, Changes},
+    subject::Subject,
+    tool::Tool,
+    topology,
+};
+use wirebench_schema::{
+    journal::{Generator, Goal, Placement, Unavailable},
+    scenario::Scenario,
+    suite::{DocumentPlacement, Phase, Scale, Suite},
+};
+
+use super::{Arguments, FEWEST_BLOCKS, choice, scale};
+use crate::{context::Context, exit::usage, out};
+
+/// Silent connections at the smallest scale, like the others of that scale.
+const SMOKE_SILENT_CONNECTIONS: usize = 8;
+
+/// What is to be carried out, and with whom.
+#[derive(Debug)]
+pub(super) struct Setting {
+    pub(super) experiment: Experiment,
+    pub(super) subjects: Vec<Subject>,
+    /// What the suite names in vain.
+    pub(super) missing: Vec<Unavailable>,
+}
+
+impl Setting {
+    /// What `arguments` mean here and now. Without a seed there is a new one.
+    pub(super) fn new(
+        context: &Context,
+        arguments: &Arguments,
+        seed: Option<u64>,
+    ) -> anyhow::Result<Self> {
+        let mut project = context.project.clone();
+        if let Some(output) = &arguments.output {
+            project.results = std::path::absolute(output)?;
+        }
+        let (written, names) = choice::suite_and_names(context, arguments)?;
+        if project.root.is_none() {
+            out::note(
+                "no folder here or above has entries/ and suites/: only built-in servers are known",
+            );
+        }
+        context.require_files()?;
+        choice::check_baselines(context, &written)?;
+        let placement = arguments.placement(&written)?;
+        let server_cpus = u32::try_from(placement.server_cpus.len())?;
+        let mut suite = written.at_scale(arguments.scale, server_cpus).map_err(usage)?;
+        plan::change(&mut suite, &arguments.changes()).map_err(usage)?;
+        let goal = arguments.goal()?;
+        raise_blocks(&mut suite, &goal, arguments);
+        let mut left_out = choice::leave_out(&mut suite, arguments.generator)?;
+        let tool = match arguments.generator {
+            Generator::Wirebench => None,
+            other => Some(Tool::find(other, context.interrupt.flag()).map_err(usage)?),
+        };
+        let chosen = choice::subjects(context, arguments, &suite, &names)?;
+        left_out.extend(chosen.left_out);
+        if goal.precision.is_some() && !has_ratios(&chosen.subjects, &suite) {
+            return Err(usage(
+                "--precision is about ratios to the baseline, and there is nothing beside it: name \
+                 another entry, or leave --precision away",
+            ));
+        }
+        let program = context.program.display().to_string();
+        let bench = Bench {
+            launcher: context.launcher(Some(&placement)),
+            load_command: vec![program, "load".to_owned(), "--events".to_owned()],
+            tool,
+            workers: suite.workers.unwrap_or(server_cpus),
+            // A seed that is easy to read aloud and to type again.
+            seed: seed.unwrap_or_else(|| u64::from(std::process::id())),
+            placement,
+        };
+        let no_verify = arguments.no_verify;
+        let experiment = Experiment {
+            scale: arguments.scale,
+            // A file of figures that is wrong is told before anything is measured.
+            published: scale::published(context, &written)?,
+            left_out,
+            suite,
+            bench,
+            project,
+            command: command(),
+            verification: if no_verify { Verification::LeftOut } else { Verification::Full },
+            goal,
+            precision: widest_interval,
+        };
+        Ok(Self { experiment, subjects: chosen.subjects, missing: chosen.missing })
+    }
+}
+
+/// The arguments of this program.
+fn command() -> Vec<String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// A precision is looked at after whole pairs of blocks, and not before there can be an interval.
+fn raise_blocks(suite: &mut Suite, goal: &Goal, arguments: &Arguments) {
+    if goal.precision.is_none() {
+        return;
+    }
+    let blocks = suite.blocks.max(FEWEST_BLOCKS).next_multiple_of(2);
+    if blocks != suite.blocks && !arguments.quiet {
+        out::note(&format!(
+            "--precision takes whole pairs of blocks, and at least {FEWEST_BLOCKS} \
+             blocks: {blocks} instead of {}",
+            suite.blocks
+        ));
+    }
+    suite.blocks = blocks;
+}
+
+/// Whether anything is put in relation to anything.
+fn has_ratios(subjects: &[Subject], suite: &Suite) -> bool {
+    let block = plan::block(subjects, suite, 1, 0);
+    (0..suite.workloads.len())
+        .any(|workload| block.iter().filter(|step| step.workload == workload).count() > 1)
+}
+
+impl Arguments {
+    fn changes(&self) -> Changes {
+        let own_default = self.scenarios.is_empty() && !self.servers.is_empty();
+        let is_smoke = self.scale == Scale::Smoke && self.phases.contains(&Phase::Idle);
+        Changes {
+            blocks: self.blocks,
+            copies: self.copies,
+            workers: self.workers,
+            connections: self.connections,
+            silent: self.silent.or(is_smoke.then_some(SMOKE_SILENT_CONNECTIONS)),
+            duration: self.duration,
+            warmup: self.warmup,
+            steady_within: self.steady,
+            rate: self.rate,
+            scenarios: if own_default { vec![Scenario::Hello] } else { self.scenarios.clone() },
+            phases: self.phases.clone(),
+        }
+    }
+
+    fn goal(&self) -> anyhow::Result<Goal> {
+        if self.budget.is_some_and(|budget| budget.is_zero()) {
+            return Err(usage("a budget of 0s leaves no time: give one such as --budget 20m"));
+        }
+        Ok(Goal { precision: self.precision, budget: self.budget })
+    }
+
+    fn placement(&self, suite: &Suite) -> anyhow::Result<Placement> {
+        let cpus = topology::usable_cpus().context("the usable CPUs cannot be read")?;
+        let wishes = self.server_cpus.is_some() || self.generator_cpus.is_some();
+        // Where the document's sides shared their CPUs, so do those of its own scale.
+        let shared =
+            suite.document.as_ref().is_some_and(|it| it.placement == DocumentPlacement::Shared);
+        let as_published = self.scale == Scale::Paper && shared && !wishes;
+        let wish = Wish {
+            no_pin: self.no_pin || as_published,
+            server_cpus: self.server_cpus.clone().map(|list| list.0),
+            generator_cpus: self.generator_cpus.clone().map(|list| list.0),
+        };
+        place(&cpus, &wish).map_err(usage)
+    }
+}

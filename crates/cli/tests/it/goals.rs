@@ -1,0 +1,121 @@
+//! When a run is over: after its blocks, when it is precise enough, or when its time is up; and what
+//! is measured as though it were several.
+
+use crate::world::World;
+use wirebench_schema::{
+    journal::{Counts, EndReason},
+    load::LoadModel,
+    suite::Phase,
+};
+
+const SHORT: [&str; 8] =
+    ["run", "builtin/", "--no-verify", "--scenario=hello", "-d300ms", "--warmup=9ms", "-c8", "-q"];
+
+fn run(world: &World, arguments: &[&str]) -> wirebench_schema::journal::Journal {
+    let outcome = world.wirebench(&[&SHORT, arguments].concat());
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    world.journal()
+}
+
+#[test]
+fn a_budget_ends_a_run_after_whole_blocks_and_never_before_the_first() {
+    let world = World::new();
+    let journal = run(&world, &["--blocks", "50", "--budget", "1ms"]);
+    assert_eq!((journal.runs.len(), journal.end.unwrap().reason), (3, EndReason::Budget));
+    let world = World::new();
+    let journal = run(&world, &["--blocks", "7", "--budget", "4s"]);
+    assert_eq!(journal.end.unwrap().reason, EndReason::Budget);
+    assert_eq!(journal.runs.len() % 3, 0, "whole blocks");
+    // The blocks that were planned are made when there is more time; the plan stays.
+    let folder = world.results();
+    let resume = ["run", "--resume", folder.to_str().unwrap()];
+    let outcome = world.wirebench(&resume);
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    assert!(outcome.stderr.contains("a larger --budget lets it go on"), "{outcome:#?}");
+    let outcome = world.wirebench(&[&resume[..], &["--budget", "1h"]].concat());
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    let journal = world.journal();
+    assert_eq!((journal.runs.len(), journal.end.unwrap().reason), (21, EndReason::Complete));
+}
+
+#[test]
+fn a_precision_is_gone_after_in_whole_pairs_of_blocks_and_at_least_six() {
+    let world = World::new();
+    let loose = [&SHORT[..7], &["--blocks", "2", "--precision", "99%", "--budget", "50s"]].concat();
+    let outcome = world.wirebench(&loose);
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    for part in ["at least 6 blocks: 6 instead of 2", "then pairs of blocks", "widest interval +-"]
+    {
+        assert!(outcome.stderr.contains(part), "{part}\n{outcome:#?}");
+    }
+    let journal = world.journal();
+    assert_eq!((journal.start.blocks, journal.start.goal.precision), (6, Some(0.99)));
+    assert_eq!(journal.runs.len() % 6, 0, "whole pairs");
+    // Nothing is ever known this well, and the time ends it.
+    let world = World::new();
+    let journal = run(&world, &["--precision", "0.0001%", "--budget", "12s"]);
+    assert_eq!(journal.end.unwrap().reason, EndReason::Budget);
+}
+
+#[test]
+fn every_variant_can_be_measured_as_though_it_were_several() {
+    let world = World::new();
+    let journal = run(&world, &["--blocks", "1", "--copies", "3"]);
+    let mut cells: Vec<_> =
+        journal.runs.iter().map(|run| (run.variant.to_string(), run.copy)).collect();
+    cells.sort();
+    let expected = ["builtin/epoll", "builtin/io_uring"]
+        .iter()
+        .flat_map(|name| (0..3).map(|copy| ((*name).to_owned(), copy)));
+    assert_eq!((cells, journal.start.copies), (expected.collect(), 3));
+    let plan = world.wirebench(&[&SHORT[..], &["--copies", "3", "--dry-run"]].concat());
+    for name in ["  builtin/epoll (A/A)\n", "  builtin/epoll #3\n", "  builtin/io_uring #2\n"] {
+        assert!(plan.stdout.contains(name), "{name}{plan:#?}");
+    }
+}
+
+#[test]
+fn phases_are_made_of_a_suite_that_has_none() {
+    let world = World::new();
+    let options = ["--phase=saturate", "--phase=cost", "--rate=500", "--blocks=1", "--steady=0s"];
+    let journal = run(&world, &options);
+    let workloads: Vec<_> =
+        journal.start.workloads.iter().map(|it| (it.name.as_str(), it.phase)).collect();
+    assert_eq!(workloads, [("hello", Phase::Saturate), ("hello-cost", Phase::Cost)]);
+    let cost = &journal.start.workloads[1];
+    assert!(matches!(cost.model, LoadModel::Rate { .. }) && cost.connections == 8);
+    assert_eq!(journal.runs.iter().filter(|run| run.counts == Counts::Yes).count(), 6);
+}
+
+#[test]
+fn the_plan_of_a_goal_is_told_before_anything_is_measured() {
+    let world = World::new();
+    let options = ["--dry-run", "--precision", "2%", "--budget", "10m", "--phase", "cost"];
+    let outcome =
+        world.wirebench(&[&["run", "builtin/", "--scenario", "hello"], &options[..]].concat());
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    for part in [
+        "workload hello-cost: hello, cost, 64 connections, at a rate to be found",
+        "2 pilots that find rates",
+        "until every interval is within +-2 %, or 200 blocks",
+        "no block begins that would end later than 10m after the first run",
+        "plan: 18 runs",
+    ] {
+        assert!(outcome.stdout.contains(part), "{part}\n{outcome:#?}");
+    }
+    assert!(!world.folder.path().join("target").exists());
+}
+
+#[test]
+fn a_file_of_published_figures_that_is_wrong_shows_before_anything_is_measured() {
+    let suite = "description = \"A.\"\nentries = [\"builtin/epoll\"]\nbaseline = \"builtin/epoll\"\n\
+                 blocks = 1\n[published]\ndocument = \"D\"\nmachine = \"m\"\ncpus = 1\n\
+                 placement = \"shared\"\ngenerator = \"g\"\n[[workload]]\nname = \"a\"\n\
+                 scenario = \"hello\"\nconnections = 1\nduration = \"50ms\"\n";
+    let world = World::new().with_suite("mine.toml", suite);
+    std::fs::create_dir(world.folder.path().join("suites/published")).unwrap();
+    let world = world.with_suite("published/mine.toml", "[[table]]\nsection = 5\n");
+    let outcome = world.wirebench(&["run", "mine", "--dry-run"]);
+    assert_eq!(outcome.code, Some(2), "{outcome:#?}");
+    assert!(outcome.stderr.contains("published/mine.toml"), "{outcome:#?}");
+}

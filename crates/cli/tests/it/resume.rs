@@ -1,0 +1,297 @@
+//! `wirebench run --resume`: whatever ended a run, it goes on where it was, or says why it cannot.
+
+use crate::world::{Outcome, World, program};
+use rustix::process::Signal;
+use std::{
+    collections::BTreeSet,
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+use wirebench_schema::journal::{Counts, EndReason, Journal, Outcome as Result, Run};
+
+/// Two servers in three blocks: nine runs, the baseline's second ones included.
+const SUITE: &str = "description = \"An example.\"\nentries = [\"builtin/\"]\n\
+                     baseline = \"builtin/epoll\"\nblocks = 3\n[[workload]]\nname = \"a\"\n\
+                     scenario = \"hello\"\nconnections = 2\nduration = \"300ms\"\n";
+const RUNS: usize = 9;
+const BEGIN: [&str; 5] = ["run", "mine", "--no-verify", "--seed", "7"];
+
+fn world() -> World {
+    World::new().with_suite("mine.toml", SUITE)
+}
+
+/// Kills a run when it has made so many runs.
+fn killed_after(world: &World, arguments: &[&str], runs: usize) -> PathBuf {
+    let running = world.start(arguments);
+    let folder = world.wait_for_records("run", runs);
+    running.signal(Signal::KILL);
+    drop(running.end());
+    world.wait_for_silence();
+    folder
+}
+
+fn resume(world: &World, folder: &Path) -> Outcome {
+    world.wirebench(&["run", "--resume", folder.to_str().unwrap()])
+}
+
+fn places(journal: &Journal) -> Vec<(u32, u32, String, u32, String)> {
+    let place = |run: &Run| {
+        (run.block, run.position, run.variant.to_string(), run.copy, run.workload.clone())
+    };
+    journal.runs.iter().map(place).collect()
+}
+
+fn assert_refused(outcome: &Outcome, code: i32, parts: &[&str]) {
+    assert_eq!(outcome.code, Some(code), "{outcome:#?}");
+    for part in parts {
+        assert!(outcome.stderr.contains(part), "{part:?} is missing in {outcome:#?}");
+    }
+    assert!(!outcome.stderr.contains("panicked"), "{outcome:#?}");
+}
+
+#[test]
+fn a_run_that_was_killed_goes_on_to_the_very_runs_of_an_undisturbed_one() {
+    let undisturbed = world();
+    assert_eq!(undisturbed.wirebench(&BEGIN).code, Some(0));
+    let world = world();
+    let folder = killed_after(&world, &BEGIN, 4);
+    let before = world.journal();
+    assert!(before.end.is_none() && before.runs.len() < RUNS, "{}", before.runs.len());
+    let outcome = resume(&world, &folder);
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    assert!(outcome.stderr.contains("runs are there"), "{outcome:#?}");
+    let journal = world.journal();
+    assert_eq!(places(&journal), places(&undisturbed.journal()));
+    assert_eq!(journal.runs[..before.runs.len()], before.runs, "what was there stays");
+    assert_eq!((journal.resumed.len(), journal.end.unwrap().reason), (1, EndReason::Complete));
+    for file in ["report.txt", "report.md", "commands.txt"] {
+        assert!(folder.join(file).is_file(), "{file}");
+    }
+    world.wait_for_silence();
+}
+
+#[test]
+fn a_run_that_is_over_has_nothing_left_to_be_done() {
+    let world = world();
+    let folder = killed_after(&world, &BEGIN, 8);
+    let first = resume(&world, &folder);
+    let journal = fs::read(folder.join("runs.jsonl")).unwrap();
+    fs::remove_file(folder.join("report.md")).unwrap();
+    let second = resume(&world, &folder);
+    assert_eq!(second.code, Some(0), "{second:#?}");
+    assert!(second.stderr.contains("nothing is left to be done: all of its runs are made"));
+    assert_eq!(
+        (&first.stdout, &journal),
+        (&second.stdout, &fs::read(folder.join("runs.jsonl")).unwrap())
+    );
+    assert!(folder.join("report.md").is_file());
+    let path = folder.to_str().unwrap();
+    let longer = world.wirebench(&["run", "--resume", path, "--budget", "1h"]);
+    assert_refused(&longer, 2, &["this run is over", "begin another one with", "run mine"]);
+}
+
+#[test]
+fn a_line_that_was_cut_off_is_put_aside_and_its_run_is_made_again() {
+    let world = world();
+    let folder = killed_after(&world, &BEGIN, 3);
+    let path = folder.join("runs.jsonl");
+    let bytes = fs::read(&path).unwrap();
+    // The last run as a sudden end of the machine may leave it, in the middle of its line.
+    fs::write(&path, &bytes[..bytes.len() - 100]).unwrap();
+    let outcome = resume(&world, &folder);
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    assert!(outcome.stderr.contains("a last line that was cut off"), "{outcome:#?}");
+    let journal = world.journal();
+    let unique: BTreeSet<_> = places(&journal).into_iter().collect();
+    assert_eq!((journal.runs.len(), unique.len()), (RUNS, RUNS));
+    let torn = fs::read_to_string(folder.join("runs.jsonl.torn")).unwrap();
+    assert!(torn.starts_with("{\"record\":\"run\""), "{torn}");
+}
+
+#[test]
+fn checks_that_were_made_are_not_made_again() {
+    let world = world();
+    let running = world.start(&["run", "mine", "--scenario", "hello", "--scenario", "echo"]);
+    let folder = world.wait_for_records("verified", 2);
+    running.signal(Signal::KILL);
+    drop(running.end());
+    world.wait_for_silence();
+    let before = world.journal().verified;
+    let outcome = resume(&world, &folder);
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    let after = world.journal().verified;
+    assert_eq!(after[..before.len()], before);
+    let unique: BTreeSet<_> = after.iter().map(|it| (it.variant.clone(), it.scenario)).collect();
+    assert_eq!((after.len(), unique.len()), (4, 4));
+}
+
+#[test]
+fn a_rate_that_was_found_is_not_looked_for_again() {
+    let suite = SUITE.replace("duration", "phases = [\"cost\", \"idle\"]\nduration");
+    let suite = suite.replace("blocks = 3", "blocks = 1") + "silent_connections = 5\n";
+    let world = World::new().with_suite("mine.toml", &suite);
+    let running = world.start(&BEGIN);
+    let folder = world.wait_for_records("rate", 1);
+    running.signal(Signal::KILL);
+    drop(running.end());
+    world.wait_for_silence();
+    let before = world.journal();
+    let outcome = resume(&world, &folder);
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    let after = world.journal();
+    assert_eq!(after.rates, before.rates);
+    let pilots =
+        |journal: &Journal| journal.runs.iter().filter(|run| run.counts == Counts::Pilot).count();
+    assert_eq!(pilots(&after), pilots(&before));
+    // Two servers and the baseline once more, with a load and with silent connections.
+    assert_eq!(after.runs.iter().filter(|run| run.counts == Counts::Yes).count(), 6);
+}
+
+/// A server of the user's: a script around a built-in one, which can be changed.
+fn own_server(world: &World) -> PathBuf {
+    let path = world.folder.path().join("my-server");
+    let text = format!("#!/bin/sh\nexec {} null-server epoll \"$@\"\n", program().display());
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+const OWN: [&str; 8] = [
+    "run",
+    "--server",
+    "./my-server {scenario} {host} {port} {workers}",
+    "--no-verify",
+    "-d300ms",
+    "--warmup=10ms",
+    "-c2",
+    "--steady=0s",
+];
+
+#[test]
+fn a_server_that_is_another_program_now_is_refused_with_the_way_out() {
+    let world = World::new();
+    let server = own_server(&world);
+    let folder = killed_after(&world, &OWN, 2);
+    let text = fs::read_to_string(&server).unwrap();
+    fs::write(&server, format!("{text}# Changed.\n")).unwrap();
+    let journal = fs::read(folder.join("runs.jsonl")).unwrap();
+    let outcome = resume(&world, &folder);
+    let parts = ["own/my-server is another program", "put it back as it was", "run --server './my"];
+    assert_refused(&outcome, 3, &parts);
+    assert_eq!(fs::read(folder.join("runs.jsonl")).unwrap(), journal, "nothing was written");
+    // The way out.
+    fs::write(&server, text).unwrap();
+    let outcome = resume(&world, &folder);
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    fs::remove_file(&server).unwrap();
+    assert_eq!(resume(&world, &folder).code, Some(0), "all there is to do is to show it");
+}
+
+#[test]
+fn a_server_that_is_gone_and_another_suite_are_refused() {
+    let world = World::new();
+    let server = own_server(&world);
+    let folder = killed_after(&world, &OWN, 2);
+    fs::remove_file(&server).unwrap();
+    assert_refused(&resume(&world, &folder), 3, &["there is no program `./my-server`"]);
+    let world = self::world();
+    let folder = killed_after(&world, &BEGIN, 2);
+    let world = world.with_suite("mine.toml", &SUITE.replace("connections = 2", "connections = 3"));
+    let parts = ["the workload a: connections was `2` and is `3`", "put it back as it was"];
+    assert_refused(&resume(&world, &folder), 3, &parts);
+    let world = world.with_suite("mine.toml", &SUITE.replace("blocks = 3", "blocks = 4"));
+    assert_refused(&resume(&world, &folder), 3, &["the number of blocks was `3` and is `4`"]);
+    let world = world.with_suite("mine.toml", "nonsense");
+    assert_refused(&resume(&world, &folder), 3, &["it cannot be set up any more", "mine.toml"]);
+}
+
+#[test]
+fn one_journal_has_one_writer() {
+    let world = world();
+    let running = world.start(&BEGIN);
+    let folder = world.wait_for_records("run", 1);
+    assert_refused(&resume(&world, &folder), 1, &["another wirebench is writing to it"]);
+    assert_eq!(running.end().code, Some(0));
+    assert_eq!(world.journal().runs.len(), RUNS);
+}
+
+#[test]
+fn ctrl_c_names_the_command_that_goes_on_from_anywhere() {
+    let world = world();
+    let running = world.start(&BEGIN);
+    world.wait_for_records("run", 2);
+    running.signal(Signal::INT);
+    let outcome = running.end();
+    assert_eq!(outcome.code, Some(130), "{outcome:#?}");
+    let command = outcome.stdout.lines().last().unwrap();
+    let command = command.strip_prefix("this goes on with: wirebench ").unwrap();
+    assert_eq!(world.journal().end.unwrap().reason, EndReason::Interrupted);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut resumed = std::process::Command::new(program());
+    resumed.args(command.split(' ')).arg("--quiet").current_dir(elsewhere.path());
+    let output = resumed.output().unwrap();
+    assert!(output.status.success(), "{output:#?}");
+    assert!(output.stderr.is_empty(), "{output:#?}");
+    let journal = world.journal();
+    assert_eq!((journal.runs.len(), journal.end.unwrap().reason), (RUNS, EndReason::Complete));
+}
+
+#[test]
+fn a_run_that_failed_is_kept_and_not_made_again() {
+    let world = World::new();
+    own_server(&world);
+    // An echo server answers no HTTP.
+    let server = "./my-server echo {host} {port} {workers}";
+    let arguments = [&["run", "--server", server], &OWN[3..]].concat();
+    let folder = killed_after(&world, &arguments, 5);
+    let failed = |journal: &Journal| {
+        let failed = journal.runs.iter().filter(|run| matches!(run.outcome, Result::Failed { .. }));
+        failed.cloned().collect::<Vec<Run>>()
+    };
+    let before = failed(&world.journal());
+    assert!(!before.is_empty());
+    assert_eq!(resume(&world, &folder).code, Some(1));
+    let after = world.journal();
+    assert_eq!(failed(&after)[..before.len()], before);
+    let unique: BTreeSet<_> = places(&after).into_iter().collect();
+    assert_eq!((after.runs.len(), unique.len()), (RUNS, RUNS));
+    // As the undisturbed run would have ended, also when there is nothing left.
+    assert_eq!(resume(&world, &folder).code, Some(1));
+}
+
+#[test]
+fn a_full_disk_ends_the_run_with_the_command_that_goes_on() {
+    let world = world();
+    let running = world.start(&BEGIN);
+    let folder = world.wait_for_records("run", 1);
+    // Files of this process may not grow beyond what the journal has now: to it the disk is full.
+    let size = fs::metadata(folder.join("runs.jsonl")).unwrap().len() + 100;
+    let limit = rustix::process::Rlimit { current: Some(size), maximum: Some(size) };
+    let pid = rustix::process::Pid::from_child(&running.child);
+    rustix::process::prlimit(Some(pid), rustix::process::Resource::Fsize, limit).unwrap();
+    let outcome = running.end();
+    let resumes = format!("wirebench run --resume {}", folder.display());
+    assert_refused(&outcome, 1, &["the results cannot be written", "is kept there", &resumes]);
+    world.wait_for_silence();
+    let outcome = resume(&world, &folder);
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    let unique: BTreeSet<_> = places(&world.journal()).into_iter().collect();
+    assert_eq!((world.journal().runs.len(), unique.len()), (RUNS, RUNS));
+}
+
+#[test]
+fn what_cannot_be_taken_up_is_refused_with_the_next_step() {
+    let world = World::new();
+    let at = |folder: &str| world.wirebench(&["run", "--resume", folder]);
+    assert_refused(&at("nowhere"), 2, &["nowhere cannot be found"]);
+    assert_refused(&at("suites"), 2, &["runs.jsonl"]);
+    let empty = world.folder.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    fs::write(empty.join("runs.jsonl"), "").unwrap();
+    assert_refused(&at("empty"), 2, &["does not begin with a `start` record"]);
+    for option in [&["quick"][..], &["--blocks", "3"], &["--seed", "1"], &["--no-verify"]] {
+        let outcome = world.wirebench(&[&["run", "--resume", "empty"], option].concat());
+        assert_refused(&outcome, 2, &["cannot be used with"]);
+    }
+}

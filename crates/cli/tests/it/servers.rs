@@ -1,0 +1,100 @@
+//! Servers that behave in ways that measuring must cope with: that warm up, never become steady,
+//! close silent connections, take few, or die. Each runs as a program of its own: this test program
+//! starts itself again. They are no servers to compare anything with.
+
+use std::{
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+const REPLY: &[u8] =
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!";
+/// How long `warms-up` takes to become fast.
+pub(crate) const WARM_AFTER: Duration = Duration::from_millis(1500);
+/// Connections that `takes-few` has at once.
+pub(crate) const FEW: usize = 20;
+/// When `dies` ends, after its first request.
+const LIFE: Duration = Duration::from_millis(300);
+
+/// The command line of a server, to which its port is given. The modes are `correct`, `slow`,
+/// `warms-up`, `never-steady`, `takes-few`, `dies` and, with milliseconds behind, `closes-after-`.
+pub(crate) fn command(mode: &str) -> String {
+    let program = std::env::current_exe().unwrap();
+    format!("{} --ignored --exact servers::serve {mode} {{port}}", program.display())
+}
+
+/// Not a test: what [`command`] starts.
+#[test]
+#[ignore = "it is a server that other tests start"]
+fn serve() {
+    let words: Vec<String> = std::env::args().collect();
+    let [.., mode, port] = words.as_slice() else { return };
+    // Somebody may run all ignored tests.
+    let Ok(port) = port.parse::<u16>() else { return };
+    let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
+    let open = Arc::new(AtomicUsize::new(0));
+    for stream in listener.incoming().flatten() {
+        if open.fetch_add(1, Ordering::Relaxed) >= FEW && mode == "takes-few" {
+            open.fetch_sub(1, Ordering::Relaxed);
+            continue;
+        }
+        let (mode, open) = (mode.clone(), Arc::clone(&open));
+        thread::spawn(move || {
+            // Clients may go as they like.
+            let _ = talk(stream, &mode);
+            open.fetch_sub(1, Ordering::Relaxed);
+        });
+    }
+}
+
+/// Answers each piece that ends a head; the clients of these tests send one head at a time.
+fn talk(mut stream: TcpStream, mode: &str) -> std::io::Result<()> {
+    static FIRST: OnceLock<Instant> = OnceLock::new();
+    stream.set_nodelay(true)?;
+    if let Some(silence) = mode.strip_prefix("closes-after-") {
+        let silence = Duration::from_millis(silence.parse().map_err(std::io::Error::other)?);
+        stream.set_read_timeout(Some(silence))?;
+    }
+    let mut bytes = [0; 4096];
+    loop {
+        let length = stream.read(&mut bytes)?;
+        if length == 0 {
+            return Ok(());
+        }
+        if bytes[..length].ends_with(b"\r\n\r\n") {
+            let since = FIRST.get_or_init(Instant::now).elapsed();
+            if mode == "dies" && since > LIFE {
+                std::process::exit(3);
+            }
+            work(mode, since);
+            stream.write_all(REPLY)?;
+        }
+    }
+}
+
+/// Uses as much CPU time as a request takes, so long after the first one. It is CPU time because
+/// others take CPUs away from tests.
+fn work(mode: &str, since: Duration) {
+    let microseconds = match mode {
+        "warms-up" => 100.0 + 2000.0 * (1.0 - since.div_duration_f64(WARM_AFTER)).max(0.0),
+        "never-steady" => 100.0 * 4_f64.powf(since.as_secs_f64()),
+        "slow" => 2000.0,
+        _ => 0.0,
+    };
+    let until = cpu_time() + Duration::from_secs_f64(microseconds / 1e6);
+    while cpu_time() < until {
+        std::hint::spin_loop();
+    }
+}
+
+/// What this thread has used.
+fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.try_into().unwrap(), time.tv_nsec.try_into().unwrap())
+}

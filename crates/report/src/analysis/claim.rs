@@ -1,0 +1,203 @@
+//! What may be claimed of a ratio, some of which are only bounds: the side that was measured while
+//! the load generator was at its limit may be better than its figure. It estimates nothing.
+
+use wirebench_stats::{Floor, Judgement, Verdict};
+
+use super::{Direction, Metric};
+
+/// Two things further apart than this are not called the same, however far apart equal things
+/// appear: on a machine with a floor of 50 % that word would say nothing.
+const LARGEST_SAME: f64 = 0.05;
+
+/// How a ratio is to be read when the generator was at its limit.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Reads {
+    /// As it stands.
+    Exactly,
+    /// The true ratio may be higher.
+    AtLeast,
+    /// The true ratio may be lower.
+    AtMost,
+    /// Both sides may be better, so that the true ratio may be anything.
+    Either,
+}
+
+/// Whether the load generator was at its limit in a run of a row.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Limited {
+    /// It was: the row may be better than its figures.
+    Yes,
+    /// It was not.
+    No,
+}
+
+impl Reads {
+    /// Of the ratio of `metric`, of a row to its baseline.
+    ///
+    /// Who is limited may do more requests, and may answer sooner. So a limited row bounds a ratio of
+    /// throughput from below, and one of latency from above; a limited baseline does the reverse.
+    #[must_use]
+    pub fn of(metric: Metric, row: Limited, baseline: Limited) -> Self {
+        if !metric.is_bounded_by_generator() {
+            return Self::Exactly;
+        }
+        let more_is_better = metric.direction() == Direction::MoreIsBetter;
+        match (row, baseline) {
+            (Limited::No, Limited::No) => Self::Exactly,
+            (Limited::Yes, Limited::Yes) => Self::Either,
+            (Limited::Yes, Limited::No) if more_is_better => Self::AtLeast,
+            (Limited::Yes, Limited::No) => Self::AtMost,
+            (Limited::No, Limited::Yes) if more_is_better => Self::AtMost,
+            (Limited::No, Limited::Yes) => Self::AtLeast,
+        }
+    }
+
+    /// The sign in front of the ratio.
+    #[must_use]
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Self::Exactly => "",
+            Self::AtLeast => ">=",
+            Self::AtMost => "<=",
+            Self::Either => "~",
+        }
+    }
+
+    /// The name in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exactly => "exactly",
+            Self::AtLeast => "at-least",
+            Self::AtMost => "at-most",
+            Self::Either => "either",
+        }
+    }
+}
+
+/// What is claimed of a row's ratio to the baseline. Higher and lower are of the value, not of its
+/// merit; [`Claim::words`] says what that means for a metric.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Claim {
+    /// It is higher, beyond the noise and beyond the floor.
+    Higher,
+    /// It is lower, beyond the noise and beyond the floor.
+    Lower,
+    /// Any difference is smaller than what equal things show.
+    Same,
+    /// It is not higher by more than equal things show; it may be lower.
+    NotHigher,
+    /// It is not lower by more than equal things show; it may be higher.
+    NotLower,
+    /// None of these can be said.
+    CannotTell,
+}
+
+impl Claim {
+    /// What remains of a judgement when its ratio is a bound.
+    ///
+    /// A ratio that is at most so much can be lower for certain, and can be not higher; that it is
+    /// higher, or the same, does not follow from it. The reverse holds of one that is at least so
+    /// much, and nothing follows from one that may be anything.
+    ///
+    /// That there is no difference is claimed only up to 5 %, also where the floor is larger.
+    #[must_use]
+    pub fn of(judgement: &Judgement, reads: Reads, floor: &Floor) -> Self {
+        let interval = judgement.estimate.and_then(|estimate| estimate.interval);
+        let small = Floor { relative: floor.relative.min(LARGEST_SAME), ..*floor }.band();
+        let is_above = interval.is_some_and(|it| it.low >= small.low);
+        let is_below = interval.is_some_and(|it| it.high <= small.high);
+        match (reads, judgement.verdict) {
+            (Reads::Exactly | Reads::AtLeast, Verdict::Higher) => Self::Higher,
+            (Reads::Exactly | Reads::AtMost, Verdict::Lower) => Self::Lower,
+            (Reads::Exactly, _) if is_above && is_below => Self::Same,
+            (Reads::AtLeast, _) if is_above => Self::NotLower,
+            (Reads::AtMost, _) if is_below => Self::NotHigher,
+            _ => Self::CannotTell,
+        }
+    }
+
+    /// The claim in the words of a metric, such as `slower` or `not dearer`.
+    #[must_use]
+    pub fn words(self, metric: Metric) -> String {
+        match self {
+            Self::Higher => metric.higher().to_owned(),
+            Self::Lower => metric.lower().to_owned(),
+            Self::Same => "same".to_owned(),
+            Self::NotHigher => format!("not {}", metric.higher()),
+            Self::NotLower => format!("not {}", metric.lower()),
+            Self::CannotTell => "cannot tell".to_owned(),
+        }
+    }
+
+    /// The name in files, the same for every metric.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Higher => "higher",
+            Self::Lower => "lower",
+            Self::Same => "same",
+            Self::NotHigher => "not-higher",
+            Self::NotLower => "not-lower",
+            Self::CannotTell => "cannot-tell",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_stats::judge;
+
+    /// What is claimed of a ratio of `middle` with little noise.
+    fn claim(middle: f64, reads: Reads) -> Claim {
+        let floor = Floor::from_pairs(&[1.0; 6]);
+        let ratios = [0.998, 1.001, 1.002, 0.999, 1.0, 1.0].map(|noise| noise * middle);
+        Claim::of(&judge(&[ratios], &floor)[0], reads, &floor)
+    }
+
+    #[test]
+    fn a_bound_supports_only_what_lies_on_its_own_side() {
+        use Claim::{CannotTell, Higher, Lower, NotHigher, NotLower, Same};
+        for (reads, [lower, same, higher]) in [
+            (Reads::Exactly, [Lower, Same, Higher]),
+            (Reads::AtMost, [Lower, NotHigher, CannotTell]),
+            (Reads::AtLeast, [CannotTell, NotLower, Higher]),
+            (Reads::Either, [CannotTell; 3]),
+        ] {
+            assert_eq!(claim(0.9, reads), lower, "{reads:?}");
+            assert_eq!(claim(1.0, reads), same, "{reads:?}");
+            assert_eq!(claim(1.1, reads), higher, "{reads:?}");
+        }
+    }
+
+    #[test]
+    fn a_limited_side_bounds_throughput_and_latency_in_opposite_directions_and_cost_not_at_all() {
+        let row = |metric| Reads::of(metric, Limited::Yes, Limited::No);
+        let baseline = |metric| Reads::of(metric, Limited::No, Limited::Yes);
+        assert_eq!(row(Metric::Throughput), Reads::AtLeast);
+        assert_eq!(row(Metric::LatencyP99), Reads::AtMost);
+        assert_eq!(baseline(Metric::Throughput), Reads::AtMost);
+        assert_eq!(baseline(Metric::LatencyP99), Reads::AtLeast);
+        assert_eq!(row(Metric::Cpu), Reads::Exactly);
+        assert_eq!(Reads::of(Metric::LatencyP50, Limited::Yes, Limited::Yes), Reads::Either);
+    }
+
+    #[test]
+    fn where_equal_things_appear_far_apart_nothing_is_called_the_same() {
+        let floor = Floor::from_pairs(&[0.5, 2.0, 0.7, 1.4, 1.0, 1.2]);
+        let of = |ratios: [f64; 6]| Claim::of(&judge(&[ratios], &floor)[0], Reads::Exactly, &floor);
+        assert_eq!(of([0.9, 1.1, 0.8, 1.2, 1.0, 1.05]), Claim::CannotTell);
+        assert_eq!(of([0.99, 1.01, 1.0, 1.02, 1.0, 1.0]), Claim::Same);
+        let wide = judge(&[[0.9, 1.1, 0.8, 1.2, 1.0, 1.05]], &floor)[0];
+        assert_eq!(Claim::of(&wide, Reads::AtMost, &floor), Claim::CannotTell);
+    }
+
+    #[test]
+    fn words_are_those_of_the_metric() {
+        assert_eq!(Claim::Higher.words(Metric::Throughput), "faster");
+        assert_eq!(Claim::Higher.words(Metric::Cpu), "dearer");
+        assert_eq!(Claim::NotLower.words(Metric::Throughput), "not slower");
+        assert_eq!(Claim::CannotTell.words(Metric::Memory), "cannot tell");
+    }
+}

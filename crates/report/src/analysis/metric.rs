@@ -1,0 +1,320 @@
+//! What is measured: every figure that can be put in relation to the baseline's, with its unit, its
+//! direction and its words. It computes nothing over several runs.
+
+use std::{fmt, str::FromStr};
+use wirebench_schema::{
+    journal::{IdleMeasurement, Measurement, Outcome},
+    suite::Phase,
+};
+
+use crate::table_units::{bytes, latency, thousands};
+
+/// A figure of a run. Its order is that in which they are shown.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Metric {
+    /// Correct replies per second.
+    Throughput,
+    /// CPU time of the server's whole process tree per request, in nanoseconds.
+    Cpu,
+    /// Median latency in nanoseconds.
+    LatencyP50,
+    /// 99th percentile of latency in nanoseconds.
+    LatencyP99,
+    /// 99.9th percentile of latency in nanoseconds.
+    LatencyP999,
+    /// Context switches of the server's process tree per request, voluntary or not.
+    Switches,
+    /// The most memory that the server has held, in bytes.
+    Memory,
+    /// Memory of the server before the first connection, in bytes.
+    MemoryAtRest,
+    /// Memory of the server with all connections open and silent, in bytes.
+    MemoryIdle,
+    /// What the server's memory grows by for each silent connection, in bytes.
+    MemoryPerConnection,
+    /// CPU time of the server over the time, while all connections are silent. 1 is one CPU.
+    IdleCpu,
+}
+
+/// Whether more of a metric is good.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Direction {
+    /// As of requests per second.
+    MoreIsBetter,
+    /// As of time, memory and CPU time.
+    LessIsBetter,
+}
+
+/// What names a metric in different places.
+struct Names {
+    /// On command lines.
+    option: &'static str,
+    /// In files: in full, with the unit last.
+    field: &'static str,
+    /// In sentences and column heads.
+    title: &'static str,
+    /// What a row is whose value is higher than the baseline's, and what one whose value is lower.
+    words: (&'static str, &'static str),
+}
+
+const SATURATE: &[Metric] = &[
+    Metric::Throughput,
+    Metric::Cpu,
+    Metric::LatencyP50,
+    Metric::LatencyP99,
+    Metric::LatencyP999,
+    Metric::Switches,
+    Metric::Memory,
+];
+
+const IDLE: &[Metric] =
+    &[Metric::MemoryAtRest, Metric::MemoryIdle, Metric::MemoryPerConnection, Metric::IdleCpu];
+
+impl Metric {
+    /// All metrics.
+    pub const ALL: [Self; 11] = [
+        Self::Throughput,
+        Self::Cpu,
+        Self::LatencyP50,
+        Self::LatencyP99,
+        Self::LatencyP999,
+        Self::Switches,
+        Self::Memory,
+        Self::MemoryAtRest,
+        Self::MemoryIdle,
+        Self::MemoryPerConnection,
+        Self::IdleCpu,
+    ];
+
+    /// What a phase is there for.
+    #[must_use]
+    pub const fn primary(phase: Phase) -> Self {
+        match phase {
+            Phase::Saturate => Self::Throughput,
+            Phase::Cost => Self::Cpu,
+            Phase::Idle => Self::MemoryPerConnection,
+        }
+    }
+
+    /// The metrics that a phase has.
+    #[must_use]
+    pub const fn of_phase(phase: Phase) -> &'static [Self] {
+        match phase {
+            Phase::Saturate | Phase::Cost => SATURATE,
+            Phase::Idle => IDLE,
+        }
+    }
+
+    /// What it means in `phase`: of silent connections, memory is that of a connection, and CPU time
+    /// that over the time. None where there is nothing like it.
+    #[must_use]
+    pub fn in_phase(self, phase: Phase) -> Option<Self> {
+        let idle = phase == Phase::Idle;
+        let meant = match self {
+            Self::Cpu if idle => Self::IdleCpu,
+            Self::Memory if idle => Self::MemoryPerConnection,
+            Self::IdleCpu if !idle => Self::Cpu,
+            Self::MemoryPerConnection | Self::MemoryAtRest | Self::MemoryIdle if !idle => {
+                Self::Memory
+            }
+            other => other,
+        };
+        Self::of_phase(phase).contains(&meant).then_some(meant)
+    }
+
+    /// Whether more of it is good.
+    #[must_use]
+    pub const fn direction(self) -> Direction {
+        match self {
+            Self::Throughput => Direction::MoreIsBetter,
+            _ => Direction::LessIsBetter,
+        }
+    }
+
+    /// Whether a generator at its limit makes it worse than the server is.
+    #[must_use]
+    pub const fn is_bounded_by_generator(self) -> bool {
+        matches!(self, Self::Throughput | Self::LatencyP50 | Self::LatencyP99 | Self::LatencyP999)
+    }
+
+    /// The name on command lines.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.names().option
+    }
+
+    /// The name in files: in full, with the unit last.
+    #[must_use]
+    pub const fn field(self) -> &'static str {
+        self.names().field
+    }
+
+    /// The name in sentences and column heads.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        self.names().title
+    }
+
+    /// What a row is whose value is higher than the baseline's.
+    #[must_use]
+    pub const fn higher(self) -> &'static str {
+        self.names().words.0
+    }
+
+    /// What a row is whose value is lower than the baseline's.
+    #[must_use]
+    pub const fn lower(self) -> &'static str {
+        self.names().words.1
+    }
+
+    const fn names(self) -> Names {
+        let (option, field, title, words) = match self {
+            Self::Throughput => {
+                ("throughput", "requests_per_second", "requests/s", ("faster", "slower"))
+            }
+            Self::Cpu => {
+                ("cpu", "server_cpu_ns_per_request", "server CPU us/request", ("dearer", "cheaper"))
+            }
+            Self::LatencyP50 => ("p50", "latency_ns_p50", "p50", ("longer", "shorter")),
+            Self::LatencyP99 => ("p99", "latency_ns_p99", "p99", ("longer", "shorter")),
+            Self::LatencyP999 => ("p999", "latency_ns_p999", "p99.9", ("longer", "shorter")),
+            Self::Switches => {
+                ("switches", "context_switches_per_request", "switches/request", ("more", "fewer"))
+            }
+            Self::Memory => ("memory", "memory_peak_bytes", "peak memory", ("larger", "smaller")),
+            Self::MemoryAtRest => {
+                ("memory-at-rest", "memory_rest_bytes", "memory at rest", ("larger", "smaller"))
+            }
+            Self::MemoryIdle => {
+                ("memory-idle", "memory_idle_bytes", "memory with all", ("larger", "smaller"))
+            }
+            Self::MemoryPerConnection => (
+                "memory-per-connection",
+                "memory_bytes_per_connection",
+                "memory/connection",
+                ("larger", "smaller"),
+            ),
+            Self::IdleCpu => ("idle-cpu", "idle_cpu_share", "idle CPU", ("dearer", "cheaper")),
+        };
+        Names { option, field, title, words }
+    }
+
+    /// Its value in a run, if the run has one.
+    #[must_use]
+    pub fn of(self, outcome: &Outcome) -> Option<f64> {
+        match outcome {
+            Outcome::Measured(measurement) => self.of_load(measurement),
+            Outcome::Idle(measurement) => self.of_silence(measurement),
+            Outcome::Failed { .. } => None,
+        }
+    }
+
+    fn of_load(self, measurement: &Measurement) -> Option<f64> {
+        let Measurement { load, tool, cost, .. } = measurement;
+        match self {
+            Self::Throughput => Some(load.requests_per_second),
+            Self::Cpu => cost.cpu_ns_per_request,
+            // Latencies by whoever has measured them.
+            Self::LatencyP50 => match tool {
+                Some(tool) => tool.latency.latency_ns_p50,
+                None => load.latency.as_ref().map(|it| it.latency_ns_p50 as f64),
+            },
+            Self::LatencyP99 => match tool {
+                Some(tool) => tool.latency.latency_ns_p99,
+                None => load.latency.as_ref().map(|it| it.latency_ns_p99 as f64),
+            },
+            Self::LatencyP999 => match tool {
+                Some(_) => None,
+                None => load.latency.as_ref().map(|it| it.latency_ns_p999 as f64),
+            },
+            Self::Switches => {
+                let switches = cost.context_switches_voluntary + cost.context_switches_involuntary;
+                // They were counted between the same two samples as the CPU time, so that they are
+                // brought to the window and to its requests in the same proportion.
+                let per_cpu_ns = (cost.cpu_ns > 0).then(|| switches as f64 / cost.cpu_ns as f64);
+                Some(per_cpu_ns? * cost.cpu_ns_per_request?)
+            }
+            Self::Memory => Some(cost.memory_peak_bytes as f64),
+            Self::MemoryAtRest | Self::MemoryIdle | Self::MemoryPerConnection | Self::IdleCpu => {
+                None
+            }
+        }
+    }
+
+    fn of_silence(self, measurement: &IdleMeasurement) -> Option<f64> {
+        match self {
+            Self::MemoryAtRest => Some(measurement.memory_rest_bytes as f64),
+            Self::MemoryIdle => Some(measurement.memory_bytes as f64),
+            Self::MemoryPerConnection => Some(measurement.memory_bytes_per_connection),
+            Self::IdleCpu => (measurement.window_ns > 0)
+                .then(|| measurement.cpu_ns as f64 / measurement.window_ns as f64),
+            _ => None,
+        }
+    }
+
+    /// A value with its unit, as tables show it under [`Self::title`].
+    #[must_use]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "sizes are whole numbers far below 2^63, and a size below zero is shown with its sign"
+    )]
+    pub fn show(self, value: f64) -> String {
+        match self {
+            Self::Throughput => thousands(value),
+            Self::Cpu => format!("{:.2}", value / 1000.0),
+            Self::LatencyP50 | Self::LatencyP99 | Self::LatencyP999 => latency(value),
+            Self::Switches => format!("{value:.3}"),
+            Self::Memory | Self::MemoryAtRest | Self::MemoryIdle | Self::MemoryPerConnection => {
+                let sign = if value < 0.0 { "-" } else { "" };
+                format!("{sign}{}", bytes(value.abs().round() as u64))
+            }
+            Self::IdleCpu => format!("{:.2} %", value * 100.0),
+        }
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl FromStr for Metric {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        // The usual way to write it, and the usual way to say it.
+        let text = if text == "p99.9" { "p999" } else { text };
+        Self::ALL.into_iter().find(|metric| metric.name() == text).ok_or_else(|| {
+            wirebench_schema::suggest::unknown("metric", text, Self::ALL.map(Self::name))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_metric_reads_back_from_its_name_and_has_a_field_of_its_own() {
+        let fields: std::collections::BTreeSet<_> = Metric::ALL.map(Metric::field).into();
+        assert_eq!(fields.len(), Metric::ALL.len());
+        for metric in Metric::ALL {
+            assert_eq!(metric.name().parse(), Ok(metric));
+        }
+        assert_eq!("p99.9".parse(), Ok(Metric::LatencyP999));
+        assert!("thruput".parse::<Metric>().unwrap_err().contains("did you mean `throughput`?"));
+    }
+
+    #[test]
+    fn each_phase_has_its_primary_metric_and_its_own_meaning_of_cpu_and_memory() {
+        for phase in Phase::ALL {
+            assert!(Metric::of_phase(phase).contains(&Metric::primary(phase)));
+        }
+        assert_eq!(Metric::Cpu.in_phase(Phase::Idle), Some(Metric::IdleCpu));
+        assert_eq!(Metric::Memory.in_phase(Phase::Idle), Some(Metric::MemoryPerConnection));
+        assert_eq!(Metric::MemoryPerConnection.in_phase(Phase::Cost), Some(Metric::Memory));
+        assert_eq!(Metric::LatencyP99.in_phase(Phase::Idle), None);
+    }
+}

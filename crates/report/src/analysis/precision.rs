@@ -1,0 +1,44 @@
+//! How precise a result is as a whole: what a run that stops on precision looks at after each
+//! block. It looks at widths alone, never at whether something differs.
+
+use wirebench_schema::journal::Journal;
+use wirebench_stats::MIN_BLOCKS;
+
+use super::{Metric, Role, rows};
+
+/// A row that misses more than this share of its baseline's blocks fails too often to become
+/// precise, and nobody waits for it.
+const MISSED: f64 = 0.5;
+
+/// The widest interval of all ratios to the baselines, each by the primary metric of its phase:
+/// half of its width over its middle, so that 0.01 is +-1 %. None as long as a row has too few blocks
+/// for an interval, and where there is no ratio at all.
+///
+/// The baselines' second runs are among the rows: the floor is made of them, so they must be known
+/// as precisely.
+#[must_use]
+pub fn widest_interval(journal: &Journal) -> Option<f64> {
+    let mut widest: Option<f64> = None;
+    for workload in rows(journal) {
+        let Some(baseline) = workload.baseline else { continue };
+        let blocks = workload.rows[baseline].measured();
+        let compared = workload.compare_to_baseline(Metric::primary(workload.workload.phase));
+        for (row, compared) in workload.rows.iter().zip(compared.rows) {
+            let measured = row.measured();
+            let fails = measured == 0 || (measured as f64) < blocks as f64 * MISSED;
+            if row.role == Role::Baseline || fails {
+                continue;
+            }
+            let Some(ratio) = compared.and_then(|it| it.ratio) else {
+                // After so many blocks without one, there will be none.
+                if measured.min(blocks) >= MIN_BLOCKS {
+                    continue;
+                }
+                return None;
+            };
+            let width = ratio.estimate.interval?.half_width_relative();
+            widest = Some(widest.map_or(width, |known| known.max(width)));
+        }
+    }
+    widest
+}

@@ -1,0 +1,216 @@
+//! From a journal to the rows of each workload: which runs belong together, and what role a row
+//! has. Only runs that count are in a row. It compares nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use wirebench_schema::{
+    entry::Class,
+    id::VariantId,
+    journal::{
+        Bound, Counts, Described, FixedRate, Journal, Measurement, Outcome, Reason, Run, Weight,
+    },
+    suite::Workload,
+};
+
+use super::{Limited, Metric};
+
+/// The rows of one workload.
+#[derive(Clone, Debug)]
+pub struct WorkloadRows<'a> {
+    /// The workload, at its fixed rate if one was found for it.
+    pub workload: Workload,
+    /// The rate of a cost phase, and who cannot hold it.
+    pub rate: Option<&'a FixedRate>,
+    /// One for each variant, and for each copy of it, that was run, refused or too slow; in the
+    /// order of the journal's head.
+    pub rows: Vec<Row<'a>>,
+    /// The row that the others are put in relation to; none without figures.
+    pub baseline: Option<usize>,
+    /// Blocks that count in which at least one run was made.
+    pub blocks: u32,
+}
+
+/// What a row is for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Role {
+    /// Ratios refer to it.
+    Baseline,
+    /// The baseline's second run in each block: how far apart two equal things appear (A/A).
+    SecondOfBaseline,
+    /// A variant, or a further copy of one.
+    Entrant,
+}
+
+/// The runs of one variant, or of one copy of it, in one workload.
+#[derive(Clone, Debug)]
+pub struct Row<'a> {
+    /// The variant.
+    pub variant: &'a VariantId,
+    /// Which of several copies, from 0.
+    pub copy: u32,
+    /// What the row is for.
+    pub role: Role,
+    /// Absent for a command line of the user's.
+    pub class: Option<Class>,
+    /// The runs that count, in the order in which they were made.
+    pub runs: Vec<&'a Run>,
+    /// Runs of warm-up blocks. They are in no figure.
+    pub warm_up: Vec<&'a Run>,
+}
+
+/// The rows of every workload of `journal`, in the order of its head.
+#[must_use]
+pub fn rows(journal: &Journal) -> Vec<WorkloadRows<'_>> {
+    journal.start.workloads.iter().map(|workload| of_workload(journal, workload)).collect()
+}
+
+fn of_workload<'a>(journal: &'a Journal, workload: &Workload) -> WorkloadRows<'a> {
+    let rate = journal.rates.iter().find(|rate| rate.workload == workload.name);
+    let here = journal.runs.iter().filter(|run| run.workload == workload.name);
+    let mut cells: BTreeMap<(&VariantId, u32), Vec<&Run>> = BTreeMap::new();
+    for run in here.filter(|run| run.counts != Counts::Pilot) {
+        cells.entry((&run.variant, run.copy)).or_default().push(run);
+    }
+    let counting = cells.values().flatten().filter(|run| run.counts == Counts::Yes);
+    let blocks: BTreeSet<u32> = counting.map(|run| run.block).collect();
+    let mut rows = Vec::new();
+    for described in &journal.start.variants {
+        let first = (&described.variant, 0);
+        if !cells.contains_key(&first) && is_told_of(journal, described, workload, rate) {
+            cells.insert(first, Vec::new());
+        }
+        let copies = cells.range(first..=(&described.variant, u32::MAX));
+        rows.extend(copies.map(|((variant, copy), runs)| {
+            let (runs, warm_up) = runs.iter().partition(|run| run.counts == Counts::Yes);
+            let (variant, copy, class) = (*variant, *copy, described.class);
+            Row { variant, copy, role: Role::Entrant, class, runs, warm_up }
+        }));
+    }
+    let baseline = journal.start.baselines.iter().find_map(|variant| {
+        rows.iter().position(|row| row.copy == 0 && row.variant == variant && row.measured() > 0)
+    });
+    if let Some(index) = baseline {
+        let variant = rows[index].variant;
+        rows[index].role = Role::Baseline;
+        for row in rows.iter_mut().filter(|row| row.variant == variant && row.copy == 1) {
+            row.role = Role::SecondOfBaseline;
+        }
+    }
+    let at_rate = rate.map(|rate| workload.at_rate(rate.requests_per_second));
+    WorkloadRows {
+        workload: match at_rate {
+            // A rate that the suite gives stands in the workload, with its arrivals.
+            Some(at_rate) if workload.needs_rate() => at_rate,
+            _ => workload.clone(),
+        },
+        rate,
+        rows,
+        baseline,
+        blocks: u32::try_from(blocks.len()).unwrap_or(u32::MAX),
+    }
+}
+
+/// Whether there is something to say of a variant that has no runs.
+fn is_told_of(
+    journal: &Journal,
+    described: &Described,
+    workload: &Workload,
+    rate: Option<&FixedRate>,
+) -> bool {
+    let variant = &described.variant;
+    let is_too_slow =
+        rate.is_some_and(|rate| rate.too_slow.iter().any(|(slow, _)| slow == variant));
+    let was_checked = journal.verified.iter().any(|verified| {
+        verified.variant == *variant
+            && verified.scenario == workload.scenario
+            && !(verified.failed.is_empty() && verified.deviates.is_empty())
+    });
+    is_too_slow || was_checked
+}
+
+impl Row<'_> {
+    /// Its name in tables: the variant, and which run of it.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match (self.role, self.copy) {
+            (Role::Baseline, _) => format!("{} (baseline)", self.variant),
+            (Role::SecondOfBaseline, _) => format!("{} (A/A)", self.variant),
+            (Role::Entrant, 0) => self.variant.to_string(),
+            (Role::Entrant, copy) => format!("{} #{}", self.variant, copy.saturating_add(1)),
+        }
+    }
+
+    /// The value of `metric` in each block that has one.
+    #[must_use]
+    pub fn values(&self, metric: Metric) -> BTreeMap<u32, f64> {
+        self.runs.iter().filter_map(|run| Some((run.block, metric.of(&run.outcome)?))).collect()
+    }
+
+    /// The median of `metric` over the blocks.
+    #[must_use]
+    pub fn median(&self, metric: Metric) -> Option<f64> {
+        wirebench_stats::median(&self.values(metric).into_values().collect::<Vec<_>>())
+    }
+
+    /// Runs with figures.
+    #[must_use]
+    pub fn measured(&self) -> usize {
+        self.runs.len() - self.failed()
+    }
+
+    /// Runs without figures.
+    #[must_use]
+    pub fn failed(&self) -> usize {
+        self.runs.iter().filter(|run| matches!(run.outcome, Outcome::Failed { .. })).count()
+    }
+
+    /// Runs with a reason that says that their figures are not what they claim to be.
+    #[must_use]
+    pub fn invalid(&self) -> usize {
+        let invalid = |run: &&&Run| {
+            reasons(&run.outcome).iter().any(|reason| reason.weight == Weight::Invalid)
+        };
+        self.runs.iter().filter(invalid).count()
+    }
+
+    /// Requests and connections that failed, over all runs.
+    #[must_use]
+    pub fn errors(&self) -> u64 {
+        self.measurements().map(|measurement| measurement.load.errors.total()).sum()
+    }
+
+    /// Each side that bounded a run.
+    #[must_use]
+    pub fn bound(&self) -> BTreeSet<Bound> {
+        self.measurements().map(|measurement| measurement.bound).collect()
+    }
+
+    /// Whether the load generator was at its limit in any run.
+    #[must_use]
+    pub fn limited(&self) -> Limited {
+        let by_bound = self.bound().contains(&Bound::Generator);
+        let by_reason = self.reasons().any(|reason| reason.weight == Weight::Limit);
+        if by_bound || by_reason { Limited::Yes } else { Limited::No }
+    }
+
+    /// The figures of the runs that put a load on the server.
+    pub fn measurements(&self) -> impl Iterator<Item = &Measurement> {
+        self.runs.iter().filter_map(|run| match &run.outcome {
+            Outcome::Measured(measurement) => Some(&**measurement),
+            Outcome::Idle(_) | Outcome::Failed { .. } => None,
+        })
+    }
+
+    /// All reasons of all runs.
+    pub fn reasons(&self) -> impl Iterator<Item = &Reason> {
+        self.runs.iter().flat_map(|run| reasons(&run.outcome))
+    }
+}
+
+/// What must be known of a run.
+pub(crate) fn reasons(outcome: &Outcome) -> &[Reason] {
+    match outcome {
+        Outcome::Measured(measurement) => &measurement.reasons,
+        Outcome::Idle(measurement) => &measurement.reasons,
+        Outcome::Failed { .. } => &[],
+    }
+}

@@ -1,0 +1,228 @@
+//! Made-up journals in which the truth is known: what is claimed of each row, and what is not.
+
+use super::*;
+use crate::made_up::{
+    COST, add, cost, failed, journal, journal_of, limited, noisy, pair, rate, reason, run, silence,
+};
+use wirebench_schema::{
+    journal::{Counts, FixedRate, Journal, Outcome, Run, Weight},
+    suite::Phase,
+};
+use wirebench_stats::FloorBasis;
+
+/// What is known of a row by the primary metric of its workload.
+fn compared(journal: &Journal, name: &str) -> Compared {
+    let workload = rows(journal).remove(0);
+    let index = workload.rows.iter().position(|row| row.name() == name);
+    let index = index.unwrap_or_else(|| panic!("no row {name}"));
+    let metric = Metric::primary(workload.workload.phase);
+    workload.compare(metric).rows.remove(index).unwrap()
+}
+
+fn claim(journal: &Journal, name: &str) -> Claim {
+    compared(journal, name).ratio.unwrap().claim.unwrap()
+}
+
+#[test]
+fn a_row_that_differs_in_all_of_six_blocks_differs_and_an_equal_one_is_the_same() {
+    assert_eq!(claim(&pair(0.95), "go/net"), Claim::Lower);
+    assert_eq!(claim(&pair(1.05), "go/net"), Claim::Higher);
+    assert_eq!(claim(&pair(1.0), "go/net"), Claim::Same);
+}
+
+#[test]
+fn a_row_that_scatters_cannot_be_told_apart() {
+    let mut journal = pair(1.0);
+    let scattered = [0.8, 1.1, 0.9, 1.2, 0.7, 1.05].map(|ratio| ratio * 100e3);
+    add(&mut journal, "hello", ("own/server", 0), scattered, rate);
+    assert_eq!(claim(&journal, "own/server"), Claim::CannotTell);
+}
+
+#[test]
+fn three_blocks_claim_nothing_and_have_neither_interval_nor_rank() {
+    let mut journal = pair(0.5);
+    journal.runs.retain(|run| run.block < 3);
+    let compared = compared(&journal, "go/net");
+    let ratio = compared.ratio.unwrap();
+    assert_eq!((ratio.claim, ratio.estimate.samples), (Some(Claim::CannotTell), 3));
+    assert_eq!((ratio.estimate.interval, ratio.p_adjusted, compared.rank), (None, None, None));
+    assert!(ratio.least < ratio.estimate.value && ratio.estimate.value < ratio.most);
+}
+
+#[test]
+fn what_two_runs_of_the_baseline_differ_by_is_no_difference_of_others_either() {
+    let mut journal = pair(0.96);
+    assert_eq!(claim(&journal, "go/net"), Claim::Lower);
+    // The same second run, but 5 % faster in every block.
+    for run in journal.runs.iter_mut().filter(|run| run.copy == 1) {
+        let Outcome::Measured(measurement) = &mut run.outcome else { unreachable!() };
+        measurement.load.requests_per_second *= 1.05;
+    }
+    let noise = rows(&journal)[0].compare(Metric::Throughput).noise;
+    assert_eq!(noise.floor.basis, FloorBasis::Interval);
+    assert!(noise.floor.relative > 0.05 && noise.floor.relative < 0.07, "{noise:?}");
+    assert_eq!(claim(&journal, "go/net"), Claim::Same);
+    assert_eq!(compared(&journal, "c/epoll (A/A)").ratio.unwrap().claim, None);
+    assert_eq!(compared(&journal, "c/epoll (A/A)").rank, None);
+}
+
+#[test]
+fn copies_are_rows_of_their_own_and_equal_ones_are_never_different() {
+    let mut journal = pair(1.0);
+    for copy in 1..5 {
+        add(&mut journal, "hello", ("go/net", copy), noisy(100e3, 5), rate);
+    }
+    add(&mut journal, "hello", ("c/epoll", 2), noisy(100e3, 5), rate);
+    for name in ["go/net", "go/net #2", "go/net #5", "c/epoll #3"] {
+        assert_eq!(claim(&journal, name), Claim::Same, "{name}");
+        let rank = compared(&journal, name).rank.unwrap();
+        assert_eq!((rank.first, rank.last), (1, 7), "{name}");
+    }
+}
+
+#[test]
+fn a_limit_of_the_generator_leaves_only_claims_that_hold_nevertheless() {
+    let with = |ratio: f64, base: fn(f64) -> Outcome, row: fn(f64) -> Outcome| {
+        let mut journal = journal();
+        add(&mut journal, "hello", ("c/epoll", 0), noisy(100e3, 1), base);
+        add(&mut journal, "hello", ("c/epoll", 1), noisy(100e3, 5), base);
+        add(&mut journal, "hello", ("go/net", 0), noisy(100e3 * ratio, 5), row);
+        claim(&journal, "go/net")
+    };
+    let at_limit: fn(f64) -> Outcome = |value| limited(rate(value));
+    assert_eq!(with(0.9, at_limit, rate), Claim::Lower);
+    assert_eq!(with(1.0, at_limit, rate), Claim::NotHigher);
+    assert_eq!(with(1.1, at_limit, rate), Claim::CannotTell);
+    assert_eq!(with(1.1, rate, at_limit), Claim::Higher);
+    assert_eq!(with(1.0, rate, at_limit), Claim::NotLower);
+    assert_eq!(with(0.9, rate, at_limit), Claim::CannotTell);
+    for ratio in [0.9, 1.0, 1.1] {
+        assert_eq!(with(ratio, at_limit, at_limit), Claim::CannotTell);
+    }
+}
+
+#[test]
+fn a_reason_that_says_limit_makes_a_bound_as_the_generator_does() {
+    let mut journal = pair(0.9);
+    let last = journal.runs.last_mut().unwrap();
+    let Outcome::Measured(measurement) = &mut last.outcome else { unreachable!() };
+    measurement.reasons.push(reason(Weight::Limit, "the generator was busy"));
+    let ratio = compared(&journal, "go/net").ratio.unwrap();
+    assert_eq!((ratio.reads, ratio.claim), (Reads::AtLeast, Some(Claim::CannotTell)));
+}
+
+#[test]
+fn a_row_at_the_generators_limit_may_be_the_first_and_others_may_be_behind_it() {
+    let mut journal = pair(0.8);
+    let ranks = |journal: &Journal, name| {
+        let rank = compared(journal, name).rank.unwrap();
+        (rank.first, rank.last, rank.group)
+    };
+    assert_eq!(ranks(&journal, "c/epoll (baseline)"), (1, 1, 1));
+    assert_eq!(ranks(&journal, "go/net"), (2, 2, 2));
+    for run in journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net") {
+        run.outcome = limited(run.outcome.clone());
+    }
+    add(&mut journal, "hello", ("own/server", 0), noisy(50e3, 3), rate);
+    assert_eq!(ranks(&journal, "c/epoll (baseline)"), (1, 2, 1));
+    assert_eq!(ranks(&journal, "go/net"), (1, 2, 1));
+    assert_eq!(ranks(&journal, "own/server"), (3, 3, 2));
+}
+
+#[test]
+fn missing_and_failed_runs_leave_the_pairs_that_are_there() {
+    let mut journal = pair(0.9);
+    let go = |run: &Run| run.variant.to_string() == "go/net";
+    journal.runs.retain(|run| !(go(run) && run.block == 2));
+    let third = journal.runs.iter_mut().find(|run| go(run) && run.block == 3).unwrap();
+    third.outcome = failed("the server ended");
+    let compared = compared(&journal, "go/net");
+    assert_eq!(compared.by_block.len(), 4);
+    let ratio = compared.ratio.unwrap();
+    assert_eq!(ratio.by_block.keys().copied().collect::<Vec<_>>(), [0, 1, 4, 5]);
+    assert_eq!(ratio.estimate.interval, None);
+    let workload = &rows(&journal)[0];
+    assert_eq!((workload.rows[2].measured(), workload.rows[2].failed()), (4, 1));
+    assert_eq!(workload.blocks, 6);
+}
+
+#[test]
+fn a_strange_block_is_told_and_kept() {
+    let mut journal = pair(1.0);
+    let strange = journal.runs.iter_mut().rfind(|run| run.block == 4).unwrap();
+    strange.outcome = rate(60e3);
+    let compared = compared(&journal, "go/net");
+    assert_eq!(compared.outliers, [4]);
+    assert_eq!(compared.by_block.len(), 6);
+}
+
+#[test]
+fn warm_up_blocks_and_pilots_never_count() {
+    let mut journal = pair(1.0);
+    for counts in [Counts::WarmUp, Counts::Pilot] {
+        journal.runs.push(Run { counts, ..run(9, "go/net", rate(1.0)) });
+    }
+    assert_eq!(compared(&journal, "go/net").by_block.len(), 6);
+    assert_eq!(rows(&journal)[0].blocks, 6);
+    journal.runs.retain(|run| run.counts == Counts::Pilot);
+    assert!(rows(&journal)[0].rows.is_empty());
+}
+
+#[test]
+fn cost_is_compared_by_cpu_time_at_the_rate_that_was_found() {
+    let mut journal = journal_of(COST);
+    let slow = ("own/server".parse().unwrap(), "it reached 900 requests/s".to_owned());
+    journal.rates.push(FixedRate {
+        workload: "hello".into(),
+        requests_per_second: 40_000,
+        reason: "half of what go/net reached".into(),
+        reached: Vec::new(),
+        too_slow: vec![slow],
+    });
+    add(&mut journal, "hello", ("c/epoll", 0), noisy(4000.0, 1), cost);
+    add(&mut journal, "hello", ("c/epoll", 1), noisy(4000.0, 5), cost);
+    add(&mut journal, "hello", ("go/net", 0), noisy(4400.0, 5), cost);
+    let workload = rows(&journal).remove(0);
+    assert_eq!(workload.workload, journal.start.workloads[0].at_rate(40_000));
+    assert_eq!(workload.rows.len(), 4, "who is too slow has a row");
+    assert_eq!(claim(&journal, "go/net").words(Metric::Cpu), "dearer");
+    let rank = compared(&journal, "go/net").rank.unwrap();
+    assert_eq!((rank.first, rank.last), (2, 2));
+}
+
+#[test]
+fn silence_is_compared_by_memory_per_connection() {
+    let mut journal = journal_of(COST);
+    journal.start.workloads.remove(0);
+    let name = journal.start.workloads[0].name.clone();
+    assert_eq!(journal.start.workloads[0].phase, Phase::Idle);
+    add(&mut journal, &name, ("c/epoll", 0), noisy(100.0, 1), silence);
+    add(&mut journal, &name, ("c/epoll", 1), noisy(100.0, 5), silence);
+    add(&mut journal, &name, ("go/net", 0), noisy(4000.0, 5), silence);
+    assert_eq!(claim(&journal, "go/net"), Claim::Higher);
+    let workload = rows(&journal).remove(0);
+    let cpu = workload.compare(Metric::IdleCpu);
+    let share = cpu.rows[2].as_ref().unwrap().median;
+    assert!((share - 0.0025).abs() < 1e-12, "{share}");
+}
+
+#[test]
+fn the_widest_interval_is_that_of_the_noisiest_row_and_none_before_six_blocks() {
+    let mut journal = pair(1.0);
+    let quiet = widest_interval(&journal).unwrap();
+    assert!(quiet > 0.002 && quiet < 0.02, "{quiet}");
+    add(&mut journal, "hello", ("own/server", 0), [90e3, 110e3, 95e3, 80e3, 105e3, 99e3], rate);
+    assert!(widest_interval(&journal).unwrap() > 0.1);
+    journal.runs.retain(|run| run.block < 5);
+    assert_eq!(widest_interval(&journal), None);
+}
+
+#[test]
+fn nobody_waits_for_the_precision_of_what_always_or_mostly_fails() {
+    let mut journal = pair(1.0);
+    add(&mut journal, "hello", ("own/server", 0), [1.0; 5], |_| failed("it ended"));
+    assert!(widest_interval(&journal).is_some());
+    journal.runs.push(run(5, "own/server", rate(100e3)));
+    assert!(widest_interval(&journal).is_some());
+    assert_eq!(widest_interval(&self::journal()), None);
+}

@@ -1,0 +1,185 @@
+//! `report.json`: everything that the tables say and every ratio behind it, for programs. What the
+//! fields mean is written here, and their names do not change with the code behind them.
+//! `docs/formats.md` shows it to people.
+
+mod figure;
+mod row;
+
+use serde::Serialize;
+use std::{collections::BTreeMap, time::Duration};
+use wirebench_schema::{
+    journal::{EndReason, FixedRate, Generator, Journal, LeftOut, Placement, Resumed, Unavailable},
+    suite::{Phase, Scale, Workload},
+};
+use wirebench_stats::{CONFIDENCE, FloorBasis, MIN_BLOCKS};
+
+pub use self::{
+    figure::{Estimate, Figure, Interval, Rank, Ratio},
+    row::{Reasons, Row, Runs},
+};
+use crate::{
+    analysis::{self, Comparison, Metric, WorkloadRows},
+    order::in_order,
+};
+
+/// The version of `report.json`. It grows whenever a field changes its meaning or goes away.
+pub const REPORT_FORMAT: u32 = 1;
+
+/// The whole of a report.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// [`REPORT_FORMAT`] of the writer.
+    pub format: u32,
+    /// The suite's name.
+    pub suite: String,
+    /// How much of it was carried out. At `smoke` figures mean nothing.
+    pub scale: Scale,
+    /// When the run began, as RFC 3339 in UTC.
+    pub started: String,
+    /// Seed of the order of runs and of payloads.
+    pub seed: u64,
+    /// The arguments of the program.
+    pub command: Vec<String>,
+    /// The load generator.
+    pub generator: Generator,
+    /// Its version.
+    pub generator_version: String,
+    /// Where server and generator ran.
+    pub placement: Placement,
+    /// Blocks that were planned; with a precision there may be more, with a budget fewer.
+    pub blocks_planned: u32,
+    /// Blocks before those. They are in no figure.
+    pub warmup_blocks: u32,
+    /// The half width over the middle that every interval was to have.
+    pub precision: Option<f64>,
+    /// How long the run was to take at most.
+    pub budget_ns: Option<u64>,
+    /// How it ended; absent if it was cut off.
+    pub ended: Option<EndReason>,
+    /// When it went on after it was cut off.
+    pub resumed: Vec<Resumed>,
+    /// The confidence of every interval, 0 to 1.
+    pub confidence: f64,
+    /// With fewer blocks there are neither intervals nor claims.
+    pub blocks_needed: u32,
+    /// Half of the width of the widest interval over its middle, of the primary metrics; absent as
+    /// long as a row has none.
+    pub widest_interval: Option<f64>,
+    /// One for each workload.
+    pub workloads: Vec<WorkloadReport>,
+    /// What could not be measured.
+    pub unavailable: Vec<Unavailable>,
+    /// Parts of the suite that were not carried out.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// One workload.
+#[derive(Clone, Debug, Serialize)]
+pub struct WorkloadReport {
+    /// Its name.
+    pub name: String,
+    /// What it is measured for.
+    pub phase: Phase,
+    /// All of it, at its fixed rate if it has one.
+    pub workload: Workload,
+    /// The rate of a cost phase: who chose it, why, and who cannot hold it.
+    pub rate: Option<FixedRate>,
+    /// The variant that ratios refer to; absent without figures.
+    pub baseline: Option<String>,
+    /// Blocks that count in which at least one run was made.
+    pub blocks: u32,
+    /// The metric that the phase is there for, by the name that it has in `figures`.
+    pub primary_metric: &'static str,
+    /// How far apart two equal things appear, for each metric.
+    pub noise: BTreeMap<&'static str, Noise>,
+    /// The rows, the best first by the primary metric.
+    pub rows: Vec<Row>,
+}
+
+/// How far apart two equal things appear.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Noise {
+    /// The baseline's second run over its first, within blocks (A/A); absent without second runs.
+    pub second_over_first: Option<Estimate>,
+    /// A share: differences up to it are never called differences.
+    pub floor: f64,
+    /// Where that comes from: `least`, `interval`, `range` or `assumed`.
+    pub floor_basis: &'static str,
+}
+
+/// Everything that `journal` says.
+#[must_use]
+pub fn report(journal: &Journal) -> Report {
+    let start = &journal.start;
+    let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    Report {
+        format: REPORT_FORMAT,
+        suite: start.suite.clone(),
+        scale: start.scale,
+        started: start.started.clone(),
+        seed: start.seed,
+        command: start.command.clone(),
+        generator: start.generator.name,
+        generator_version: start.generator.version.clone(),
+        placement: start.placement.clone(),
+        blocks_planned: start.blocks,
+        warmup_blocks: start.warmup_blocks,
+        precision: start.goal.precision,
+        budget_ns: start.goal.budget.map(nanoseconds),
+        ended: journal.end.as_ref().map(|end| end.reason),
+        resumed: journal.resumed.clone(),
+        confidence: CONFIDENCE,
+        blocks_needed: u32::try_from(MIN_BLOCKS).unwrap_or(u32::MAX),
+        widest_interval: analysis::widest_interval(journal),
+        workloads: analysis::rows(journal).iter().map(|rows| workload(journal, rows)).collect(),
+        unavailable: journal.unavailable.clone(),
+        left_out: start.left_out.clone(),
+    }
+}
+
+/// The same as text.
+///
+/// # Panics
+///
+/// Never: all keys are words or numbers, and a number that JSON does not have becomes null.
+#[must_use]
+pub fn text(journal: &Journal) -> String {
+    let text = serde_json::to_string_pretty(&report(journal));
+    text.expect("every part of a report can be written as JSON") + "\n"
+}
+
+fn workload(journal: &Journal, rows: &WorkloadRows<'_>) -> WorkloadReport {
+    let phase = rows.workload.phase;
+    let primary = Metric::primary(phase);
+    let comparisons: Vec<Comparison> =
+        Metric::of_phase(phase).iter().map(|metric| rows.compare(*metric)).collect();
+    let main = comparisons.iter().find(|it| it.metric == primary);
+    let order = main.map_or_else(Vec::new, |main| in_order(rows, main));
+    WorkloadReport {
+        name: rows.workload.name.clone(),
+        phase,
+        workload: rows.workload.clone(),
+        rate: rows.rate.cloned(),
+        baseline: rows.baseline.map(|index| rows.rows[index].variant.to_string()),
+        blocks: rows.blocks,
+        primary_metric: primary.field(),
+        noise: comparisons.iter().map(|it| (it.metric.field(), noise(&it.noise))).collect(),
+        rows: order.into_iter().map(|index| row::row(journal, rows, index, &comparisons)).collect(),
+    }
+}
+
+fn noise(noise: &analysis::Noise) -> Noise {
+    Noise {
+        second_over_first: noise.second_over_first.map(Into::into),
+        floor: noise.floor.relative,
+        floor_basis: match noise.floor.basis {
+            FloorBasis::Least => "least",
+            FloorBasis::Interval => "interval",
+            FloorBasis::Range => "range",
+            FloorBasis::Assumed => "assumed",
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! One figure of a row in `report.json`.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+use crate::analysis::{Compared, Metric, RatioToBaseline};
+
+/// One metric of one row.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figure {
+    /// The median over the blocks, in the unit of the metric's name.
+    pub median: f64,
+    /// Within which the middle of further blocks lies with the report's confidence; absent with few
+    /// blocks.
+    pub interval: Option<Interval>,
+    /// The value of each block; blocks count from 0, warm-up blocks first.
+    pub by_block: BTreeMap<u32, f64>,
+    /// Blocks whose value is far from the others'. They are in all figures.
+    pub outlier_blocks: Vec<u32>,
+    /// Which ranks the row may have; absent with few blocks, and of the baseline's second run.
+    pub rank: Option<Rank>,
+    /// The ratio to the baseline; absent of the baseline itself and without pairs of runs.
+    pub ratio: Option<Ratio>,
+}
+
+/// From where to where, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// A value that stands for several blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// The value.
+    pub value: f64,
+    /// Its interval; absent with few blocks.
+    pub interval: Option<Interval>,
+    /// How many blocks it comes from.
+    pub samples: usize,
+}
+
+/// Which ranks a row may have. Rows that share one cannot be told apart.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+pub struct Rank {
+    /// The best, from 1.
+    pub first: usize,
+    /// The worst.
+    pub last: usize,
+    /// The group of rows, from 1: every row of a group is told from every row of another.
+    pub group: usize,
+}
+
+/// The ratio of a row to the baseline, within blocks.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ratio {
+    /// The middle one, by Hodges and Lehmann.
+    pub value: f64,
+    /// Its interval; absent with few blocks.
+    pub interval: Option<Interval>,
+    /// How many blocks have both sides.
+    pub samples: usize,
+    /// The smallest.
+    pub least: f64,
+    /// The largest.
+    pub most: f64,
+    /// The ratio of each block.
+    pub by_block: BTreeMap<u32, f64>,
+    /// `exactly`, or a bound because the generator was at its limit: `at-least`, `at-most` or
+    /// `either`.
+    pub reads: &'static str,
+    /// The p value of "the ratio is 1", adjusted for all rows of the workload (Holm).
+    pub p_adjusted: Option<f64>,
+    /// What is claimed of the value: `higher`, `lower`, `same`, `not-higher`, `not-lower` or
+    /// `cannot-tell`; absent of the baseline's second run.
+    pub claim: Option<&'static str>,
+    /// The same in the words of the metric, such as `slower`.
+    pub verdict: Option<String>,
+}
+
+impl From<wirebench_stats::Interval> for Interval {
+    fn from(interval: wirebench_stats::Interval) -> Self {
+        Self { low: interval.low, high: interval.high }
+    }
+}
+
+impl From<wirebench_stats::Estimate> for Estimate {
+    fn from(estimate: wirebench_stats::Estimate) -> Self {
+        Self {
+            value: estimate.value,
+            interval: estimate.interval.map(Into::into),
+            samples: estimate.samples,
+        }
+    }
+}
+
+impl From<wirebench_stats::Rank> for Rank {
+    fn from(rank: wirebench_stats::Rank) -> Self {
+        Self { first: rank.first, last: rank.last, group: rank.group }
+    }
+}
+
+/// What is known of a row by `metric`.
+pub(super) fn figure(compared: &Compared, metric: Metric) -> Figure {
+    Figure {
+        median: compared.median,
+        interval: compared.interval.map(Into::into),
+        by_block: compared.by_block.clone(),
+        outlier_blocks: compared.outliers.clone(),
+        rank: compared.rank.map(Into::into),
+        ratio: compared.ratio.as_ref().map(|it| ratio(it, metric)),
+    }
+}
+
+fn ratio(ratio: &RatioToBaseline, metric: Metric) -> Ratio {
+    let estimate = Estimate::from(ratio.estimate);
+    Ratio {
+        value: estimate.value,
+        interval: estimate.interval,
+        samples: estimate.samples,
+        least: ratio.least,
+        most: ratio.most,
+        by_block: ratio.by_block.clone(),
+        reads: ratio.reads.name(),
+        p_adjusted: ratio.p_adjusted,
+        claim: ratio.claim.map(crate::analysis::Claim::name),
+        verdict: ratio.claim.map(|claim| claim.words(metric)),
+    }
+}

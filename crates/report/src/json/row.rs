@@ -1,0 +1,142 @@
+//! One row in `report.json`.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+use wirebench_schema::{
+    entry::Class,
+    journal::{Bound, Journal, ReasonKind, Weight},
+};
+
+use super::figure::{Figure, figure};
+use crate::{
+    analysis::{self, Comparison, Limited, Metric, Role, WorkloadRows},
+    notes::Notes,
+    remarks::remarks,
+};
+
+/// What the runs of one variant, or of one copy of it, say together.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The variant.
+    pub variant: String,
+    /// Which of several copies, from 0.
+    pub copy: u32,
+    /// `baseline`, `second-of-baseline` (A/A) or `entrant`.
+    pub role: &'static str,
+    /// `raw`, `library` or `framework`; absent for a command line of the user's.
+    pub class: Option<Class>,
+    /// Whether no run failed, and none has a reason of weight `invalid`.
+    pub valid: bool,
+    /// How many runs count.
+    pub runs: Runs,
+    /// Requests and connections that failed, over all runs.
+    pub errors: u64,
+    /// Each side that bounded a run.
+    pub bound_by: Vec<Bound>,
+    /// Whether the load generator was at its limit in a run: then the row may be better.
+    pub generator_limited: bool,
+    /// Figures by metric; a metric without a value is absent.
+    pub figures: BTreeMap<&'static str, Figure>,
+    /// What must be known of its runs.
+    pub reasons: Vec<Reasons>,
+    /// All that the tables say of it, as sentences; numbers that differ between runs are ranges.
+    pub notes: Vec<String>,
+}
+
+/// Numbers of runs.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+pub struct Runs {
+    /// With figures.
+    pub measured: usize,
+    /// Without.
+    pub failed: usize,
+    /// With a reason of weight `invalid`.
+    pub invalid: usize,
+}
+
+/// One kind of reason over all runs of a row.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reasons {
+    /// What it is.
+    pub kind: ReasonKind,
+    /// What it does to the figures.
+    pub weight: Weight,
+    /// How often it was found; a run may have more than one of a kind.
+    pub times: usize,
+    /// The smallest figure, in the unit of the kind.
+    pub figure_least: Option<f64>,
+    /// The largest.
+    pub figure_most: Option<f64>,
+    /// Sentences; numbers that differ between runs are ranges.
+    pub texts: Vec<String>,
+}
+
+/// The row at `index` by all metrics.
+pub(super) fn row(
+    journal: &Journal,
+    rows: &WorkloadRows<'_>,
+    index: usize,
+    comparisons: &[Comparison],
+) -> Row {
+    let row = &rows.rows[index];
+    let runs = Runs { measured: row.measured(), failed: row.failed(), invalid: row.invalid() };
+    let figures = comparisons.iter().filter_map(|comparison| {
+        let metric = comparison.metric;
+        Some((metric.field(), figure(comparison.rows[index].as_ref()?, metric)))
+    });
+    let primary = Metric::primary(rows.workload.phase);
+    let mut notes = Notes::default();
+    for main in comparisons.iter().filter(|it| it.metric == primary) {
+        for remark in remarks(journal, rows, index, main) {
+            notes.add(&remark);
+        }
+    }
+    Row {
+        variant: row.variant.to_string(),
+        copy: row.copy,
+        role: match row.role {
+            Role::Baseline => "baseline",
+            Role::SecondOfBaseline => "second-of-baseline",
+            Role::Entrant => "entrant",
+        },
+        class: row.class,
+        valid: runs.failed + runs.invalid == 0,
+        runs,
+        errors: row.errors(),
+        bound_by: row.bound().into_iter().collect(),
+        generator_limited: row.limited() == Limited::Yes,
+        figures: figures.collect(),
+        reasons: reasons(row),
+        notes: notes.texts().collect(),
+    }
+}
+
+/// What the reasons of one kind and weight have said.
+#[derive(Default)]
+struct Said {
+    figures: Vec<Option<f64>>,
+    texts: Notes,
+}
+
+/// The reasons of all runs, those of a kind and a weight together, the gravest first.
+fn reasons(row: &analysis::Row<'_>) -> Vec<Reasons> {
+    let mut found: BTreeMap<(Weight, ReasonKind), Said> = BTreeMap::new();
+    for reason in row.reasons() {
+        let said = found.entry((reason.weight, reason.kind)).or_default();
+        said.figures.push(reason.figure);
+        said.texts.add(&reason.text);
+    }
+    let one = |((weight, kind), said): ((Weight, ReasonKind), Said)| {
+        let known: Vec<f64> = said.figures.iter().copied().flatten().collect();
+        let range = wirebench_stats::range(&known);
+        Reasons {
+            kind,
+            weight,
+            times: said.figures.len(),
+            figure_least: range.map(|(least, _)| least),
+            figure_most: range.map(|(_, most)| most),
+            texts: said.texts.texts().collect(),
+        }
+    };
+    found.into_iter().rev().map(one).collect()
+}

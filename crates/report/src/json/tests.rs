@@ -1,0 +1,79 @@
+//! `report.json` of made-up journals, read as another program would read it.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::made_up::{changed, failed, journal, limited, pair, reason, run};
+use wirebench_schema::journal::Weight;
+
+fn parsed(journal: &Journal) -> Value {
+    serde_json::from_str(&text(journal)).unwrap()
+}
+
+fn row_of<'a>(report: &'a Value, variant: &str, copy: u32) -> &'a Value {
+    let rows = report["workloads"][0]["rows"].as_array().unwrap();
+    let mine = |row: &&Value| row["variant"] == variant && row["copy"] == copy;
+    rows.iter().find(mine).unwrap_or_else(|| panic!("no row {variant} in {report:#}"))
+}
+
+#[test]
+fn every_ratio_is_there_by_block_with_what_follows_from_it() {
+    let report = parsed(&pair(0.9));
+    assert_eq!((&report["format"], &report["blocks_needed"]), (&json!(1), &json!(6)));
+    let workload = &report["workloads"][0];
+    assert_eq!(workload["primary_metric"], "requests_per_second");
+    assert_eq!(workload["baseline"], "c/epoll");
+    assert_eq!(workload["noise"]["requests_per_second"]["floor_basis"], "least");
+    let figure = &row_of(&report, "go/net", 0)["figures"]["requests_per_second"];
+    let ratio = &figure["ratio"];
+    assert_eq!((&ratio["claim"], &ratio["verdict"]), (&json!("lower"), &json!("slower")));
+    assert_eq!(ratio["by_block"].as_object().unwrap().len(), 6);
+    assert_eq!(figure["by_block"].as_object().unwrap().len(), 6);
+    assert!(ratio["interval"]["low"].as_f64().unwrap() < ratio["value"].as_f64().unwrap());
+    assert_eq!(figure["rank"], json!({"first": 2, "last": 2, "group": 2}));
+    let cpu = &row_of(&report, "go/net", 0)["figures"]["server_cpu_ns_per_request"];
+    assert_eq!((&cpu["median"], &cpu["ratio"]["verdict"]), (&json!(4250.0), &json!("same")));
+    let second = row_of(&report, "c/epoll", 1);
+    assert_eq!(second["role"], "second-of-baseline");
+    assert_eq!(second["figures"]["requests_per_second"]["ratio"]["claim"], Value::Null);
+}
+
+#[test]
+fn the_order_is_that_of_the_tables() {
+    let report = parsed(&pair(1.1));
+    let rows = report["workloads"][0]["rows"].as_array().unwrap();
+    let names: Vec<_> = rows.iter().map(|row| (&row["variant"], &row["copy"])).collect();
+    let expected =
+        [("go/net", 0), ("c/epoll", 0), ("c/epoll", 1)].map(|(n, c)| (json!(n), json!(c)));
+    assert!(names.into_iter().eq(expected.iter().map(|(name, copy)| (name, copy))));
+}
+
+#[test]
+fn what_is_not_valid_and_what_is_a_bound_is_said_of_the_row() {
+    let mut journal = pair(0.9);
+    for run in journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net") {
+        let invalid = |block| reason(Weight::Invalid, &format!("{block} errors: late"));
+        let block = run.block + 1;
+        run.outcome = changed(run.outcome.clone(), |it| it.reasons.push(invalid(block)));
+    }
+    let last = journal.runs.last_mut().unwrap();
+    last.outcome = limited(last.outcome.clone());
+    journal.runs.push(run(6, "go/net", failed("it ended")));
+    let report = parsed(&journal);
+    let row = row_of(&report, "go/net", 0);
+    assert_eq!((&row["valid"], &row["generator_limited"]), (&json!(false), &json!(true)));
+    assert_eq!(row["runs"], json!({"measured": 6, "failed": 1, "invalid": 6}));
+    assert_eq!(row["bound_by"], json!(["server", "generator"]));
+    let reason = &row["reasons"][0];
+    assert_eq!((&reason["kind"], &reason["weight"]), (&json!("errors"), &json!("invalid")));
+    assert_eq!((&reason["times"], &reason["texts"][0]), (&json!(6), &json!("1..6 errors: late")));
+    assert!(row["notes"].as_array().unwrap().contains(&json!("! failed: it ended")), "{row:#}");
+    assert_eq!(row_of(&report, "c/epoll", 0)["valid"], true);
+}
+
+#[test]
+fn a_journal_without_runs_is_a_report_without_rows() {
+    let report = parsed(&journal());
+    assert_eq!(report["workloads"][0]["rows"], json!([]));
+    assert_eq!((&report["ended"], &report["widest_interval"]), (&Value::Null, &Value::Null));
+}

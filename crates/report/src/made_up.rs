@@ -1,0 +1,248 @@
+//! Made-up journals for the tests of this crate. Nothing here was measured.
+
+use std::collections::BTreeMap;
+use wirebench_schema::{
+    entry::Class,
+    journal::{
+        Bound, Cost, Counts, Described, GeneratorVersion, Goal, IdleMeasurement, JOURNAL_FORMAT,
+        Journal, Measurement, Outcome, Placement, Reason, ReasonKind, Run, Start, Weight,
+    },
+    load::{EngineChoice, ErrorCounts, LatencySummary, LoadConfig, LoadReport},
+    suite::{Scale, Suite},
+};
+
+const SUITE: &str = r#"
+description = "An example."
+blocks = 3
+[[workload]]
+name = "hello"
+scenario = "hello"
+connections = 64
+duration = "1s"
+"#;
+
+/// A suite of a cost phase and an idle one, six blocks each.
+pub(crate) const COST: &str = r#"
+description = "An example."
+blocks = 6
+[[workload]]
+name = "hello"
+scenario = "hello"
+phases = ["cost", "idle"]
+connections = 64
+duration = "1s"
+"#;
+
+/// The noise of six blocks: the same for all rows with the same turn, and about 0.3 %.
+pub(crate) const NOISE: [f64; 6] = [0.997, 1.002, 1.004, 0.999, 1.003, 0.996];
+
+/// A journal of three variants without a run.
+pub(crate) fn journal() -> Journal {
+    journal_of(SUITE)
+}
+
+/// A journal of the workloads of a suite without a run.
+pub(crate) fn journal_of(suite: &str) -> Journal {
+    let suite = Suite::parse("example", suite).unwrap();
+    let described = |name: &str, class| Described {
+        variant: name.parse().unwrap(),
+        title: name.to_owned(),
+        class,
+        model: None,
+        mechanism: None,
+        sharing: None,
+        skips: Vec::new(),
+        versions: BTreeMap::new(),
+        fingerprint: None,
+    };
+    Journal::new(Start {
+        format: JOURNAL_FORMAT,
+        started: "2026-01-02T03:04:05Z".into(),
+        command: vec!["wirebench".into()],
+        suite: "example".into(),
+        baselines: vec!["c/epoll".parse().unwrap(), "go/net".parse().unwrap()],
+        seed: 7,
+        folder: "/".into(),
+        copies: 1,
+        baseline_copies: 1,
+        goal: Goal::default(),
+        blocks: suite.blocks,
+        warmup_blocks: 0,
+        scale: Scale::Machine,
+        published: None,
+        generator: GeneratorVersion::default(),
+        left_out: Vec::new(),
+        variants: vec![
+            described("c/epoll", Some(Class::Raw)),
+            described("go/net", Some(Class::Library)),
+            described("own/server", None),
+        ],
+        workloads: suite.workloads,
+        placement: Placement {
+            server_cpus: vec![0],
+            generator_cpus: vec![1],
+            pinned: true,
+            disjoint: true,
+        },
+    })
+}
+
+fn load(rate: f64, errors: u64) -> LoadReport {
+    let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
+    LoadReport {
+        window_ns: 1_000_000_000,
+        requests: rate as u64,
+        requests_per_second: rate,
+        latency: Some(LatencySummary {
+            count: 100_000,
+            censored: 0,
+            latency_ns_mean: 1.0,
+            latency_ns_stdev: 0.0,
+            within_stdev: 1.0,
+            latency_ns_min: 1,
+            latency_ns_p50: 50_000,
+            latency_ns_p75: 60_000,
+            latency_ns_p90: 70_000,
+            latency_ns_p95: 70_000,
+            latency_ns_p99: 1_500_000,
+            latency_ns_p999: 2_000_000,
+            latency_ns_max: 3_000_000,
+            histogram: String::new(),
+        }),
+        errors: ErrorCounts { timeout: errors, ..ErrorCounts::default() },
+        ..LoadReport::new("0".into(), config, EngineChoice::Epoll)
+    }
+}
+
+/// A run at `rate` that was bounded by the server, with an invalid reason for each of `flags`.
+pub(crate) fn measured(rate: f64, errors: u64, flags: &[&str]) -> Outcome {
+    Outcome::Measured(Box::new(Measurement {
+        load: load(rate, errors),
+        tool: None,
+        cost: Cost {
+            cpu_ns: 1_000_000,
+            sampled_ns: 1_000_000_000,
+            cpu_ns_per_request: Some(4250.0),
+            cpu_share: 0.99,
+            busiest_thread_share: 0.5,
+            generator_cpu_share: 0.5,
+            memory_peak_bytes: 3 << 20,
+            processes: 1,
+            threads: 1,
+            context_switches_voluntary: 100,
+            context_switches_involuntary: 0,
+        },
+        bound: Bound::Server,
+        warm_up: None,
+        reasons: flags.iter().map(|&flag| reason(Weight::Invalid, flag)).collect(),
+    }))
+}
+
+/// A run at `value` requests a second.
+pub(crate) fn rate(value: f64) -> Outcome {
+    measured(value, 0, &[])
+}
+
+/// Six blocks of the baseline twice and of `go/net`, whose ratios to it are about `ratio`.
+pub(crate) fn pair(ratio: f64) -> Journal {
+    let mut journal = journal();
+    journal.start.blocks = 6;
+    add(&mut journal, "hello", ("c/epoll", 0), noisy(100e3, 1), rate);
+    add(&mut journal, "hello", ("c/epoll", 1), noisy(100e3, 5), rate);
+    add(&mut journal, "hello", ("go/net", 0), noisy(100e3 * ratio, 5), rate);
+    journal
+}
+
+/// A reason.
+pub(crate) fn reason(weight: Weight, text: &str) -> Reason {
+    ReasonKind::Errors.reason(weight, None, text)
+}
+
+/// An outcome with something changed.
+pub(crate) fn changed(outcome: Outcome, change: impl FnOnce(&mut Measurement)) -> Outcome {
+    let Outcome::Measured(mut measurement) = outcome else { return outcome };
+    change(&mut measurement);
+    Outcome::Measured(measurement)
+}
+
+/// The same while the load generator was at its limit.
+pub(crate) fn limited(outcome: Outcome) -> Outcome {
+    changed(outcome, |measurement| measurement.bound = Bound::Generator)
+}
+
+/// A run at a fixed rate, at `cpu_ns` per request.
+pub(crate) fn cost(cpu_ns: f64) -> Outcome {
+    changed(measured(40_000.0, 0, &[]), |measurement| {
+        measurement.cost.cpu_ns_per_request = Some(cpu_ns);
+        measurement.bound = Bound::Neither;
+    })
+}
+
+/// A run with 1000 silent connections of `bytes` each.
+pub(crate) fn silence(bytes: f64) -> Outcome {
+    Outcome::Idle(Box::new(IdleMeasurement {
+        connections: 1000,
+        made: 1000,
+        lost: 0,
+        memory_rest_bytes: 1 << 20,
+        memory_bytes: (1 << 20) + (bytes * 1000.0) as u64,
+        memory_bytes_per_connection: bytes,
+        window_ns: 1_000_000_000,
+        cpu_ns: 2_500_000,
+        context_switches_voluntary: 1,
+        context_switches_involuntary: 0,
+        processes: 1,
+        threads: 1,
+        reasons: Vec::new(),
+    }))
+}
+
+/// A run without figures.
+pub(crate) fn failed(reason: &str) -> Outcome {
+    Outcome::Failed { reason: reason.to_owned(), server_stderr: String::new() }
+}
+
+/// A run of `variant` in the first workload of [`journal`].
+pub(crate) fn run(block: u32, variant: &str, outcome: Outcome) -> Run {
+    Run {
+        block,
+        counts: Counts::Yes,
+        position: 0,
+        copy: 0,
+        variant: variant.parse().unwrap(),
+        workload: "hello".into(),
+        started: String::new(),
+        workers: 1,
+        server_command: Vec::new(),
+        generator_command: Vec::new(),
+        outcome,
+    }
+}
+
+/// Adds a run of `variant` for each value, in blocks from 0.
+pub(crate) fn add(
+    journal: &mut Journal,
+    workload: &str,
+    (variant, copy): (&str, u32),
+    values: impl IntoIterator<Item = f64>,
+    outcome: impl Fn(f64) -> Outcome,
+) {
+    for (block, value) in (0..).zip(values) {
+        let run = run(block, variant, outcome(value));
+        journal.runs.push(Run { copy, workload: workload.to_owned(), ..run });
+    }
+}
+
+/// `middle` with the noise of six blocks, which differs between turns.
+pub(crate) fn noisy(middle: f64, turn: usize) -> [f64; 6] {
+    std::array::from_fn(|block| middle * NOISE[(block * turn + turn) % 6])
+}
+
+/// The line of a table that begins with `name`.
+pub(crate) fn row<'a>(text: &'a str, name: &str) -> &'a str {
+    // A name is followed by the padding of its cell; of a cell that is as wide as its column, by the
+    // next one.
+    let line = text.lines().find(|line| format!(" {line} ").contains(&format!(" {name}  ")));
+    let wide = || text.lines().find(|line| line.contains(&format!(" {name} | ")));
+    line.or_else(wide).unwrap_or_else(|| panic!("no row {name} in\n{text}"))
+}

@@ -1,0 +1,32 @@
+//! The order in which the rows of a workload are shown: the best first. What makes a row good is
+//! not decided here.
+
+use std::cmp::Ordering;
+
+use crate::analysis::{Compared, Comparison, Direction, Role, WorkloadRows};
+
+/// The indices of all rows: by rank, where all rows have one, and by value, the best first; rows
+/// without values last. The baseline's second run stands below the baseline.
+pub(crate) fn in_order(rows: &WorkloadRows<'_>, comparison: &Comparison) -> Vec<usize> {
+    let known = |index: &usize| comparison.rows[*index].as_ref();
+    let is_second = |index: &usize| rows.rows[*index].role == Role::SecondOfBaseline;
+    let (seconds, mut order): (Vec<usize>, Vec<usize>) = (0..rows.rows.len()).partition(is_second);
+    let all_ranked = order.iter().filter_map(known).all(|compared| compared.rank.is_some());
+    let better = |a: &Compared, b: &Compared| match comparison.metric.direction() {
+        Direction::MoreIsBetter => b.median.total_cmp(&a.median),
+        Direction::LessIsBetter => a.median.total_cmp(&b.median),
+    };
+    let rank = |compared: &Compared| {
+        compared.rank.filter(|_| all_ranked).map(|rank| (rank.first, rank.last))
+    };
+    order.sort_by(|a, b| match (known(a), known(b)) {
+        (Some(a), Some(b)) => rank(a).cmp(&rank(b)).then(better(a, b)),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => Ordering::Equal,
+    });
+    let below = order.iter().position(|index| rows.rows[*index].role == Role::Baseline);
+    let place = below.map_or(order.len(), |place| place + 1);
+    order.splice(place..place, seconds);
+    order
+}

@@ -1,0 +1,107 @@
+//! What must be known of a row beside its figures, as sentences: refusals, failures, what speaks
+//! against its runs, strange and missing blocks. How often a sentence is shown is not decided here.
+
+use wirebench_schema::{
+    journal::{Journal, Outcome, Run, Verified, Weight},
+    suite::Workload,
+};
+
+use crate::analysis::{Comparison, Metric, Row, WorkloadRows};
+
+/// What stands in front of a reason for which the figures are not what they claim to be.
+const INVALID: &str = "! ";
+
+/// All that must be said of the row at `index`, each once.
+pub(crate) fn remarks(
+    journal: &Journal,
+    rows: &WorkloadRows<'_>,
+    index: usize,
+    comparison: &Comparison,
+) -> Vec<String> {
+    let row = &rows.rows[index];
+    let mut remarks = Vec::new();
+    let mut add = |remark: String| {
+        if !remarks.contains(&remark) {
+            remarks.push(remark);
+        }
+    };
+    let slow = rows.rate.iter().flat_map(|rate| &rate.too_slow);
+    slow.filter(|(variant, _)| variant == row.variant)
+        .for_each(|(_, why)| add(format!("not measured at this rate: {why}")));
+    checks(journal, row, &rows.workload).into_iter().for_each(&mut add);
+    for run in &row.runs {
+        of_run(run, comparison.metric).into_iter().for_each(&mut add);
+    }
+    // What was measured to warm up does not count; that it failed does.
+    for run in &row.warm_up {
+        failure(run).into_iter().for_each(|it| add(format!("in a warm-up block: {it}")));
+    }
+    missing(row, rows.blocks).into_iter().for_each(&mut add);
+    strange(index, comparison).into_iter().for_each(&mut add);
+    remarks
+}
+
+/// Why the variant was not measured in this workload's scenario, which checks it fails as declared,
+/// and what of it was not checked.
+fn checks(journal: &Journal, row: &Row<'_>, workload: &Workload) -> Vec<String> {
+    let mine = |verified: &&Verified| {
+        verified.variant == *row.variant && verified.scenario == workload.scenario
+    };
+    let mut remarks = Vec::new();
+    for verified in journal.verified.iter().filter(mine) {
+        let failed = verified.failed.iter();
+        remarks.extend(failed.map(|(check, why)| format!("not measured, fails `{check}`: {why}")));
+        let known = verified.deviates.iter();
+        remarks.extend(known.map(|(check, why)| format!("known to fail `{check}`: {why}")));
+        // A scenario whose point was not checked is worth a word; `workers` skipped is not.
+        let timeouts = verified.skipped.iter().find(|(check, _)| check.starts_with("timeout-"));
+        remarks.extend(timeouts.map(|(_, why)| format!("its timeouts were not checked: {why}")));
+    }
+    remarks
+}
+
+/// What must be known of one run.
+fn of_run(run: &Run, metric: Metric) -> Vec<String> {
+    // A limit stands as a sign in front of the ratio, where the metric is one that it bounds.
+    let is_shown = |weight| weight != Weight::Limit || !metric.is_bounded_by_generator();
+    let reasons = crate::analysis::reasons(&run.outcome).iter();
+    let told = reasons.filter(|reason| is_shown(reason.weight)).map(|reason| {
+        let mark = if reason.weight == Weight::Invalid { INVALID } else { "" };
+        format!("{mark}{}", reason.text)
+    });
+    told.chain(failure(run).map(|it| format!("{INVALID}{it}"))).collect()
+}
+
+/// Why a run has no figures.
+fn failure(run: &Run) -> Option<String> {
+    let Outcome::Failed { reason, server_stderr } = &run.outcome else { return None };
+    let said = server_stderr.trim();
+    let said = if said.is_empty() { String::new() } else { format!(" ({said})") };
+    Some(format!("failed: {reason}{said}"))
+}
+
+/// How many of the blocks have figures, unless all have, or none, which is plain to see.
+fn missing(row: &Row<'_>, blocks: u32) -> Option<String> {
+    let measured = row.measured();
+    let some_are_missing = measured > 0 && measured < blocks as usize;
+    some_are_missing.then(|| format!("{measured} of {blocks} blocks have figures"))
+}
+
+/// Blocks whose value is far from the row's others, and by more than equal things differ.
+fn strange(index: usize, comparison: &Comparison) -> Vec<String> {
+    let Some(compared) = &comparison.rows[index] else { return Vec::new() };
+    let band = comparison.noise.floor.band();
+    let one = |block: &u32| {
+        let ratio = compared.by_block.get(block)? / compared.median;
+        if !ratio.is_finite() || band.contains(ratio) {
+            return None;
+        }
+        let (title, size) = (comparison.metric.title(), (ratio - 1.0).abs() * 100.0);
+        let side = if ratio < 1.0 { "below" } else { "above" };
+        let block = u64::from(*block) + 1;
+        Some(format!(
+            "block {block} is an outlier, and counts: its {title} is {size:.1} % {side} the median"
+        ))
+    };
+    compared.outliers.iter().filter_map(one).collect()
+}

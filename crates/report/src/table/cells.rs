@@ -1,0 +1,82 @@
+//! The cells of a row. Nothing is computed here but how many digits are shown.
+
+use wirebench_stats::Rank;
+
+use super::columns::{Column, has_few_samples};
+use crate::analysis::{Compared, Metric, RatioToBaseline, Role, Row};
+
+/// Below this width of an interval two digits of a ratio say too little.
+const NARROW: f64 = 0.02;
+
+/// A row, what is known of it, and its marks.
+#[derive(Debug)]
+pub(super) struct Line<'a> {
+    /// The row.
+    pub(super) row: &'a Row<'a>,
+    /// By the metric of the table.
+    pub(super) compared: Option<&'a Compared>,
+    /// The numbers of its notes.
+    pub(super) notes: Vec<usize>,
+}
+
+impl Line<'_> {
+    /// The cell of `column`.
+    pub(super) fn cell(&self, column: Column, metric: Metric) -> String {
+        let dash = || "-".to_owned();
+        match column {
+            Column::Rank => self.compared.and_then(|it| it.rank).map_or_else(dash, rank),
+            Column::Entry => self.name(),
+            Column::Class => self.row.class.map_or("own".to_owned(), |class| class.to_string()),
+            Column::Value(value) => self.row.median(value).map_or_else(dash, |median| {
+                let few = if has_few_samples(self.row, value) { "?" } else { "" };
+                format!("{}{few}", value.show(median))
+            }),
+            Column::Ratio => match (self.row.role, self.compared.map(|it| &it.ratio)) {
+                (Role::Baseline, Some(_)) => "1.00".to_owned(),
+                (_, Some(Some(it))) => ratio(it),
+                _ => dash(),
+            },
+            Column::Verdict => {
+                let ratio = self.compared.and_then(|it| it.ratio.as_ref());
+                let claim = ratio.and_then(|it| it.claim);
+                claim.map_or_else(dash, |claim| claim.words(metric))
+            }
+            Column::Bound => {
+                let bound: Vec<String> = self.row.bound().iter().map(ToString::to_string).collect();
+                if bound.is_empty() { dash() } else { bound.join("/") }
+            }
+            Column::Errors => self.row.errors().to_string(),
+        }
+    }
+
+    fn name(&self) -> String {
+        let invalid = self.row.invalid() + self.row.failed() > 0;
+        let mark = if invalid { "! " } else { "" };
+        let name = self.row.name();
+        if self.notes.is_empty() {
+            return format!("{mark}{name}");
+        }
+        let notes: Vec<String> = self.notes.iter().map(usize::to_string).collect();
+        format!("{mark}{name} [{}]", notes.join(","))
+    }
+}
+
+fn rank(rank: Rank) -> String {
+    if rank.first == rank.last {
+        rank.first.to_string()
+    } else {
+        format!("{}-{}", rank.first, rank.last)
+    }
+}
+
+/// A ratio with its sign, and with its interval in round brackets or its range in square ones.
+fn ratio(ratio: &RatioToBaseline) -> String {
+    let (sign, value) = (ratio.reads.sign(), ratio.estimate.value);
+    match ratio.estimate.interval {
+        Some(interval) if interval.width() < NARROW => {
+            format!("{sign}{value:.3} ({:.3}..{:.3})", interval.low, interval.high)
+        }
+        Some(interval) => format!("{sign}{value:.2} ({:.2}..{:.2})", interval.low, interval.high),
+        None => format!("{sign}{value:.2} [{:.2}..{:.2}]", ratio.least, ratio.most),
+    }
+}

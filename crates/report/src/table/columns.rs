@@ -1,0 +1,126 @@
+//! Which columns a table has: fit for what its workload is measured for, and for a terminal.
+
+use wirebench_schema::{journal::Journal, suite::Phase};
+
+use crate::analysis::{Metric, Row, WorkloadRows};
+
+/// More do not fit a terminal.
+const MOST: usize = 10;
+
+/// One column.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Column {
+    /// The ranks that a row may have.
+    Rank,
+    /// The row's name and marks.
+    Entry,
+    /// Raw, library or framework.
+    Class,
+    /// The median of a metric.
+    Value(Metric),
+    /// The ratio by which the rows are compared.
+    Ratio,
+    /// What is claimed of it.
+    Verdict,
+    /// The side at its limit.
+    Bound,
+    /// Requests that failed.
+    Errors,
+}
+
+/// Whether there are tables of the cost; where there are none, others show CPU time.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum CostTables {
+    /// There is at least one.
+    Some,
+    /// There is none.
+    None,
+}
+
+impl CostTables {
+    /// Of all workloads of a journal.
+    pub(super) fn of(journal: &Journal) -> Self {
+        let mut workloads = journal.start.workloads.iter();
+        let some = workloads.any(|workload| workload.phase == Phase::Cost);
+        if some { Self::Some } else { Self::None }
+    }
+}
+
+/// The columns of a table whose rows are compared by `metric`.
+pub(super) fn columns(rows: &WorkloadRows<'_>, metric: Metric, cost: CostTables) -> Vec<Column> {
+    use Column::{Bound, Class, Entry, Errors, Rank, Ratio, Value, Verdict};
+    let mut columns = vec![Rank, Entry, Class, Value(metric), Ratio, Verdict];
+    let mut add = |column: Column| {
+        if column != Value(metric) {
+            columns.push(column);
+        }
+    };
+    match rows.workload.phase {
+        Phase::Saturate => {
+            let errors = rows.rows.iter().any(|row| row.errors() > 0);
+            let cpu = cost == CostTables::None;
+            add(Value(Metric::Throughput));
+            // In a closed loop the median follows from the rate; it goes first where room is short.
+            if !(errors && cpu) {
+                add(Value(Metric::LatencyP50));
+            }
+            add(Value(Metric::LatencyP99));
+            if cpu {
+                add(Value(Metric::Cpu));
+            }
+            add(Bound);
+            if errors {
+                add(Errors);
+            }
+        }
+        Phase::Cost => [
+            Metric::Cpu,
+            Metric::LatencyP50,
+            Metric::LatencyP99,
+            Metric::LatencyP999,
+            Metric::Switches,
+        ]
+        .into_iter()
+        .for_each(|metric| add(Value(metric))),
+        Phase::Idle => Metric::of_phase(Phase::Idle).iter().for_each(|metric| add(Value(*metric))),
+    }
+    columns.truncate(MOST);
+    columns
+}
+
+impl Column {
+    /// The head of the column.
+    pub(super) fn head(self, rows: &WorkloadRows<'_>, metric: Metric) -> String {
+        match self {
+            Self::Rank => "rank".to_owned(),
+            Self::Entry => "entry".to_owned(),
+            Self::Class => "class".to_owned(),
+            Self::Value(Metric::MemoryIdle) => format!("with {}", rows.workload.connections),
+            Self::Value(Metric::Cpu) => "CPU us/request".to_owned(),
+            Self::Value(metric) => metric.title().to_owned(),
+            Self::Ratio if metric == Metric::primary(rows.workload.phase) => "ratio".to_owned(),
+            Self::Ratio => format!("{} ratio", metric.name()),
+            Self::Verdict => "verdict".to_owned(),
+            Self::Bound => "bound by".to_owned(),
+            Self::Errors => "errors".to_owned(),
+        }
+    }
+
+    /// Whether it holds words.
+    pub(super) const fn is_words(self) -> bool {
+        matches!(self, Self::Entry | Self::Class | Self::Verdict | Self::Bound)
+    }
+}
+
+/// Whether so few samples lie beyond a percentile in a run of `row` that single ones decide it.
+pub(super) fn has_few_samples(row: &Row<'_>, metric: Metric) -> bool {
+    let share = match metric {
+        Metric::LatencyP99 => 0.01,
+        Metric::LatencyP999 => 0.001,
+        _ => return false,
+    };
+    let counts = row.measurements().filter_map(|it| it.load.latency.as_ref()).map(|it| it.count);
+    // More by a trace, because a hundredth is none in binary.
+    let beyond = |count: u64| (count as f64 * share + 1e-6).floor();
+    counts.min().is_some_and(|count| beyond(count) < crate::distribution::ENOUGH_BEYOND as f64)
+}

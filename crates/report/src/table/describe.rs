@@ -1,0 +1,76 @@
+//! A workload in words. Its figures are elsewhere.
+
+use std::fmt::Write;
+use wirebench_schema::{
+    load::{Arrivals, LoadModel, RateCurve, Stop},
+    scenario::Protocol,
+    suite::{Phase, Workload},
+    units::write_duration,
+};
+
+/// All that a reader must know of the load.
+pub(super) fn describe(workload: &Workload) -> String {
+    let Workload { name, scenario, connections, .. } = workload;
+    let stop = describe_stop(workload.stop);
+    if workload.phase == Phase::Idle {
+        return format!("{name}: {scenario}, {connections} silent connections, {stop}");
+    }
+    let payload = match workload.scenario.protocol() {
+        Protocol::Http1 => String::new(),
+        Protocol::Echo => format!(", {} bytes a message", workload.payload_bytes),
+    };
+    let (model, shape) = (describe_model(&workload.model), describe_shape(workload));
+    format!("{name}: {scenario}, {model}, {connections} connections{shape}{payload}, {stop}")
+}
+
+/// When a run ends.
+pub(crate) fn describe_stop(stop: Stop) -> String {
+    match stop {
+        Stop::After(duration) => format!("{} a run", write_duration(duration)),
+        Stop::Requests(requests) => format!("{requests} requests a run"),
+        Stop::RequestsPerConnection(requests) => format!("{requests} requests a connection a run"),
+    }
+}
+
+/// How requests are offered.
+pub(crate) fn describe_model(model: &LoadModel) -> String {
+    let (curve, arrivals) = match model {
+        LoadModel::Closed => return "closed loop".to_owned(),
+        LoadModel::Think { delay } => {
+            return format!("closed loop with a pause of {}", write_duration(*delay));
+        }
+        LoadModel::Rate { curve, arrivals, .. } => (curve, arrivals),
+    };
+    let rates = match curve {
+        RateCurve::Constant(rate) => rate.to_string(),
+        RateCurve::Ramp(from, to) => format!("{from} to {to}"),
+        RateCurve::Steps(rates) => {
+            rates.iter().map(u64::to_string).collect::<Vec<_>>().join(", then ")
+        }
+    };
+    match arrivals {
+        Arrivals::Even => format!("{rates} requests/s"),
+        Arrivals::Poisson => format!("{rates} requests/s at random"),
+    }
+}
+
+/// What is not usual about the connections.
+fn describe_shape(workload: &Workload) -> String {
+    let mut shape = String::new();
+    if workload.idle_connections > 0 {
+        let _ = write!(shape, " and {} idle ones", workload.idle_connections);
+    }
+    if workload.pipeline > 1 {
+        let _ = write!(shape, ", {} requests in flight on each", workload.pipeline);
+    }
+    if let Some(requests) = workload.requests_per_connection {
+        let _ = write!(shape, ", {requests} requests before each is closed");
+    }
+    shape
+}
+
+/// A number with its noun.
+pub(crate) fn count(number: u32, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}

@@ -1,0 +1,130 @@
+//! What stands above all tables: what was done, how it ended, and what it cannot show.
+
+use wirebench_schema::{
+    journal::{EndReason, Generator, Journal, Start},
+    suite::Scale,
+    units::write_duration,
+};
+use wirebench_stats::MIN_BLOCKS;
+
+use super::count;
+use crate::analysis::WorkloadRows;
+
+/// Blocks with which an interval is usually narrow enough to be of use.
+const USUAL_BLOCKS: u32 = 10;
+
+/// What was done and how it ended.
+pub(super) fn headline(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> String {
+    let start = &journal.start;
+    let placement = &start.placement;
+    let sides = if placement.pinned {
+        format!(
+            "server on CPU {}, generator on CPU {}",
+            list(&placement.server_cpus),
+            list(&placement.generator_cpus)
+        )
+    } else {
+        "not pinned".to_owned()
+    };
+    let scale = match start.scale {
+        Scale::Machine if start.published.is_none() => String::new(),
+        scale => format!(" at {scale} scale"),
+    };
+    let blocks = blocks(start.blocks, made(workloads));
+    let before = match start.warmup_blocks {
+        0 => String::new(),
+        number => format!(" after {}", count(number, "warm-up block")),
+    };
+    let generator = match start.generator.name {
+        Generator::Wirebench => String::new(),
+        _ => format!(", load by {}", start.generator),
+    };
+    let (ended, resumed) = (ended(journal), resumed(journal));
+    let Start { suite, seed, .. } = start;
+    format!(
+        "suite {suite}{scale}, {blocks}{before}, seed {seed}, {sides}{generator}{resumed}{ended}"
+    )
+}
+
+/// What none of the tables can show.
+pub(super) fn cautions(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Vec<String> {
+    let start = &journal.start;
+    let mut lines = Vec::new();
+    if start.scale == Scale::Smoke {
+        lines
+            .push("at smoke scale figures mean nothing: it shows that everything works".to_owned());
+    }
+    let (made, needed) = (made(workloads), u32::try_from(MIN_BLOCKS).unwrap_or(u32::MAX));
+    if made < needed {
+        let end = journal.end.as_ref().map(|end| end.reason);
+        let next = match (start.blocks < needed, end) {
+            (true, _) => format!("give --blocks {USUAL_BLOCKS}"),
+            (false, Some(EndReason::Budget)) => {
+                "let it go on with `wirebench run --resume FOLDER --budget DURATION`".to_owned()
+            }
+            (false, _) => "let it go on with `wirebench run --resume FOLDER`".to_owned(),
+        };
+        lines.push(format!(
+            "{} cannot show that a difference is real, which takes {needed}: there are no verdicts \
+             and no ranks, and ranges instead of intervals; {next}",
+            count(made, "block")
+        ));
+    }
+    lines
+}
+
+/// The most blocks that a workload has.
+fn made(workloads: &[WorkloadRows<'_>]) -> u32 {
+    workloads.iter().map(|rows| rows.blocks).max().unwrap_or(0)
+}
+
+/// How many blocks were made of those that were planned; with a precision there may be more.
+fn blocks(planned: u32, made: u32) -> String {
+    if made < planned {
+        format!("{made} of {}", count(planned, "block"))
+    } else {
+        count(made, "block")
+    }
+}
+
+fn ended(journal: &Journal) -> String {
+    let goal = journal.start.goal;
+    match journal.end.as_ref().map(|end| end.reason) {
+        Some(EndReason::Complete) => String::new(),
+        Some(EndReason::Precise) => match goal.precision {
+            Some(precision) => {
+                format!("; every interval is within +-{} %", percent(precision))
+            }
+            None => "; every interval is as narrow as was asked for".to_owned(),
+        },
+        Some(EndReason::Budget) => match goal.budget {
+            // Who let it go on may have given another one.
+            Some(budget) if journal.resumed.is_empty() => format!(
+                "; the budget of {} was used up, these are the blocks until then",
+                write_duration(budget)
+            ),
+            _ => "; the time was up, these are the blocks until then".to_owned(),
+        },
+        Some(EndReason::Interrupted) => "; interrupted, these are the runs until then".to_owned(),
+        None => "; cut off, these are the runs until then".to_owned(),
+    }
+}
+
+fn resumed(journal: &Journal) -> String {
+    match journal.resumed.len() {
+        0 => String::new(),
+        1 => "; resumed once".to_owned(),
+        times => format!("; resumed {times} times"),
+    }
+}
+
+/// A share as a percentage, without digits that say nothing.
+fn percent(share: f64) -> String {
+    let text = format!("{:.2}", share * 100.0);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A list of CPUs.
+fn list(cpus: &[u32]) -> String {
+    cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+}

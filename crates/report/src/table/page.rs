@@ -1,0 +1,84 @@
+//! The parts of a page in both styles: headings, paragraphs, tables, notes and lists. What they say
+//! is not known here.
+
+use comfy_table::Table;
+use std::fmt::Write;
+
+use super::Style;
+
+/// A page that grows from above.
+#[derive(Debug)]
+pub(super) struct Page {
+    /// The look of its tables.
+    pub(super) style: Style,
+    text: String,
+}
+
+impl Page {
+    /// An empty page.
+    pub(super) const fn new(style: Style) -> Self {
+        Self { style, text: String::new() }
+    }
+
+    /// All of it.
+    pub(super) fn text(self) -> String {
+        self.text
+    }
+
+    /// What the page is about. Text has none.
+    pub(super) fn title(&mut self, title: &str) {
+        if self.style == Style::Markdown {
+            let _ = writeln!(self.text, "# {title}\n");
+        }
+    }
+
+    /// The head of a section.
+    pub(super) fn heading(&mut self, heading: &str) {
+        let _ = match self.style {
+            Style::Text => writeln!(self.text, "{heading}"),
+            Style::Markdown => writeln!(self.text, "## {heading}\n"),
+        };
+    }
+
+    /// A sentence by itself.
+    pub(super) fn paragraph(&mut self, text: &str) {
+        let _ = writeln!(self.text, "{text}\n");
+    }
+
+    /// A sentence that belongs to what stands before and behind it.
+    pub(super) fn line(&mut self, text: &str) {
+        let gap = if self.style == Style::Markdown { "\n" } else { "" };
+        let _ = writeln!(self.text, "{text}{gap}");
+    }
+
+    /// A table and the notes below it, with their numbers.
+    pub(super) fn table(&mut self, table: &Table, notes: impl Iterator<Item = String>) {
+        // The last column needs no room behind it.
+        let table = table.to_string();
+        let table: Vec<&str> = table.lines().map(str::trim_end).collect();
+        let _ = writeln!(self.text, "{}", table.join("\n"));
+        // Without an empty line a list of Markdown would be a part of the table.
+        let (mut gap, bullet) = match self.style {
+            Style::Text => ("", "  "),
+            Style::Markdown => ("\n", "- "),
+        };
+        for (index, note) in notes.enumerate() {
+            let _ = writeln!(self.text, "{gap}{bullet}[{}] {note}", index + 1);
+            gap = "";
+        }
+        self.text.push('\n');
+    }
+
+    /// A titled list, unless there is nothing in it.
+    pub(super) fn list(&mut self, title: &str, items: &[String]) {
+        if items.is_empty() {
+            return;
+        }
+        self.heading(title);
+        let bullet = if self.style == Style::Markdown { "- " } else { "  " };
+        for item in items {
+            let _ = writeln!(self.text, "{bullet}{item}");
+        }
+        self.text.push('\n');
+    }
+}

@@ -1,0 +1,68 @@
+//! The tables of the phases beside the saturated one.
+
+use super::*;
+use crate::made_up::{COST, cost, journal_of, silence};
+use wirebench_schema::journal::{FixedRate, Journal};
+
+fn cost_journal() -> Journal {
+    let mut journal = journal_of(COST);
+    journal.start.workloads.truncate(1);
+    add(&mut journal, "hello", ("c/epoll", 0), noisy(4000.0, 1), cost);
+    add(&mut journal, "hello", ("c/epoll", 1), noisy(4000.0, 5), cost);
+    add(&mut journal, "hello", ("go/net", 0), noisy(4400.0, 5), cost);
+    journal
+}
+
+#[test]
+fn a_table_of_the_cost_tells_its_rate_who_chose_it_and_who_cannot_hold_it() {
+    let mut journal = cost_journal();
+    let slow = ("own/server".parse().unwrap(), "it reached 900 requests/s".to_owned());
+    journal.rates.push(FixedRate {
+        workload: "hello".into(),
+        requests_per_second: 40_000,
+        reason: "half of what go/net reached".into(),
+        reached: Vec::new(),
+        too_slow: vec![slow],
+    });
+    let text = report(&journal, Style::Text);
+    assert!(text.contains("hello: hello, 40000 requests/s, 64 connections, 1s a run\n"), "{text}");
+    assert!(text.contains("40 000 requests/s for all: half of what go/net reached\n"), "{text}");
+    assert!(text.contains("too slow for that rate: own/server\n"), "{text}");
+    let line = row(&text, "go/net");
+    for part in ["4.4", "1.10", "dearer", "50.0 us", "1.50 ms", "2.00 ms", "0.44"] {
+        assert!(line.contains(part), "{part} in {line}");
+    }
+    assert!(text.contains("CPU us/request") && text.contains("switches/request"), "{text}");
+    assert!(row(&text, "own/server [1]").contains(" - "), "{text}");
+    let note = "[1] not measured at this rate: it reached 900 requests/s";
+    assert!(text.contains(note), "{text}");
+    assert!(text.find("go/net").unwrap() < text.find("own/server [1]").unwrap());
+}
+
+#[test]
+fn a_rate_that_was_not_found_is_told() {
+    let mut journal = cost_journal();
+    journal.runs.clear();
+    let text = report(&journal, Style::Text);
+    assert!(text.contains("no rate was found"), "{text}");
+}
+
+#[test]
+fn a_table_of_silence_has_memory_and_cpu_time() {
+    let mut journal = journal_of(COST);
+    journal.start.workloads.remove(0);
+    let name = journal.start.workloads[0].name.clone();
+    add(&mut journal, &name, ("c/epoll", 0), noisy(100.0, 1), silence);
+    add(&mut journal, &name, ("go/net", 0), noisy(4096.0, 5), silence);
+    let text = report(&journal, Style::Text);
+    assert!(text.contains("hello-idle: hello, 1000 silent connections, 1s a run"), "{text}");
+    assert!(text.contains("memory/connection") && text.contains("with 1000"), "{text}");
+    let line = row(&text, "go/net");
+    for part in ["4.00 KiB", "40.9", "larger", "1.00 MiB", "0.25 %"] {
+        assert!(line.contains(part), "{part} in {line}");
+    }
+    let text = report_by(&journal, Style::Text, Some(Metric::LatencyP99));
+    assert!(text.contains("the phase idle has no p99: compared by memory/connection"), "{text}");
+    let text = report_by(&journal, Style::Text, Some(Metric::Cpu));
+    assert!(text.contains("idle-cpu ratio"), "{text}");
+}

@@ -1,0 +1,115 @@
+//! The section of one workload: its heading, how its rate was found, its noise, its table and the
+//! notes below it.
+
+use comfy_table::{Cell, CellAlignment};
+use std::collections::BTreeSet;
+use wirebench_schema::{journal::Journal, suite::Phase};
+use wirebench_stats::FloorBasis;
+
+use super::{
+    cells::Line,
+    columns::{CostTables, columns},
+    count,
+    describe::describe,
+    new_table,
+    page::Page,
+};
+use crate::{
+    analysis::{Comparison, Metric, Role, Row, WorkloadRows},
+    notes::Notes,
+    order::in_order,
+    remarks::remarks,
+    table_units::thousands,
+};
+
+/// Adds the section of `rows`, compared by `wanted` if the workload has it.
+pub(super) fn add(
+    page: &mut Page,
+    journal: &Journal,
+    rows: &WorkloadRows<'_>,
+    wanted: Option<Metric>,
+    cost: CostTables,
+) {
+    let phase = rows.workload.phase;
+    page.heading(&describe(&rows.workload));
+    for line in about_rate(rows) {
+        page.line(&line);
+    }
+    if rows.rows.is_empty() {
+        page.paragraph("nothing was measured");
+        return;
+    }
+    let primary = Metric::primary(phase);
+    let metric = wanted.map_or(Some(primary), |wanted| wanted.in_phase(phase));
+    if let (None, Some(wanted)) = (metric, wanted) {
+        let (title, primary) = (wanted.title(), primary.title());
+        page.line(&format!("the phase {phase} has no {title}: compared by {primary}"));
+    }
+    let metric = metric.unwrap_or(primary);
+    let comparison = rows.compare(metric);
+    if let Some(noise) = about_noise(rows, &comparison) {
+        page.line(&noise);
+    }
+    let columns = columns(rows, metric, cost);
+    let heads: Vec<String> = columns.iter().map(|column| column.head(rows, metric)).collect();
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    let mut table = new_table(page.style, &heads);
+    for (shown, column) in table.column_iter_mut().zip(&columns) {
+        if !column.is_words() {
+            shown.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let mut notes = Notes::default();
+    for index in in_order(rows, &comparison) {
+        let row = &rows.rows[index];
+        let numbers: BTreeSet<usize> =
+            remarks(journal, rows, index, &comparison).iter().map(|note| notes.add(note)).collect();
+        let compared = comparison.rows[index].as_ref();
+        let line = Line { row, compared, notes: numbers.into_iter().collect() };
+        table.add_row(columns.iter().map(|column| Cell::new(line.cell(*column, metric))));
+    }
+    page.table(&table, notes.texts());
+}
+
+/// Who chose the rate of a cost phase, why, and who cannot hold it.
+fn about_rate(rows: &WorkloadRows<'_>) -> Vec<String> {
+    let Some(rate) = rows.rate else {
+        let unknown = rows.workload.phase == Phase::Cost && rows.workload.needs_rate();
+        let line = "no rate was found that all entries can hold, so nothing was measured at it";
+        return unknown.then(|| line.to_owned()).into_iter().collect();
+    };
+    let number = thousands(rate.requests_per_second as f64);
+    let mut lines = vec![format!("{number} requests/s for all: {}", rate.reason)];
+    if !rate.too_slow.is_empty() {
+        let names: Vec<String> =
+            rate.too_slow.iter().map(|(variant, _)| variant.to_string()).collect();
+        lines.push(format!("too slow for that rate: {}", names.join(", ")));
+    }
+    lines
+}
+
+/// How far apart two equal things appear.
+fn about_noise(rows: &WorkloadRows<'_>, comparison: &Comparison) -> Option<String> {
+    let baseline = rows.rows[rows.baseline?].variant;
+    let floor = comparison.noise.floor;
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let Some(pairs) = comparison.noise.second_over_first else {
+        let is_second = |row: &Row<'_>| row.role == Role::SecondOfBaseline;
+        let why = match rows.rows.iter().any(is_second) {
+            true => "has no block with figures of both of its runs",
+            false => "was not run twice in a block",
+        };
+        let floor = percent(floor.relative);
+        return Some(format!("A/A: {baseline} {why}; a floor of {floor} is assumed"));
+    };
+    let differ = percent((pairs.value - 1.0).abs());
+    let why = match floor.basis {
+        FloorBasis::Range => {
+            let blocks = count(u32::try_from(pairs.samples).unwrap_or(u32::MAX), "block");
+            format!(", from {blocks}")
+        }
+        FloorBasis::Least | FloorBasis::Interval | FloorBasis::Assumed => String::new(),
+    };
+    let floor = percent(floor.relative);
+    Some(format!("A/A: two runs of {baseline} differ by {differ} (floor {floor}{why})"))
+}

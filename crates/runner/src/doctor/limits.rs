@@ -1,0 +1,167 @@
+//! Comments on what programs may take: of the process, of its control groups, of the kernel.
+
+use wirebench_schema::environment::{Cgroup, Environment, Limit};
+
+use super::{AtLeast, Comment, ENOUGH_MEMORY_BYTES, fine, unwise};
+
+/// Files for some thousand connections and a runtime.
+const ENOUGH_FILES: u64 = 8192;
+/// Locked memory for the rings and buffers of a server with a few workers.
+const ENOUGH_LOCKED_BYTES: u64 = 8 << 20;
+/// Threads for a server with one of them for each of some thousand connections.
+const ENOUGH_PROCESSES: u64 = 4096;
+
+const OF_THE_KERNEL: [AtLeast; 3] = [
+    AtLeast {
+        name: "file-max",
+        sysctl: "fs/file-max",
+        enough: 65_536,
+        better: 1_048_576,
+        means: "files may be open on the whole machine",
+    },
+    AtLeast {
+        name: "nr-open",
+        sysctl: "fs/nr_open",
+        enough: 65_536,
+        better: 1_048_576,
+        means: "is how far the limit of open files may be raised",
+    },
+    AtLeast {
+        name: "threads-max",
+        sysctl: "kernel/threads-max",
+        enough: 8192,
+        better: 65_536,
+        means: "threads may exist on the whole machine",
+    },
+];
+
+pub(super) fn examine(environment: &Environment) -> Vec<Comment> {
+    let mut comments =
+        vec![open_files(environment), locked_memory(environment), processes(environment)];
+    comments.extend(OF_THE_KERNEL.iter().map(|setting| setting.look(environment)));
+    match &environment.cgroup {
+        None => comments.push(fine("cgroup", "no control group bounds this process")),
+        Some(cgroup) => {
+            let usable = environment.cpus.len();
+            comments.extend([
+                quota(cgroup, usable),
+                throttling(cgroup),
+                cpuset(cgroup),
+                memory(cgroup),
+            ]);
+        }
+    }
+    comments
+}
+
+/// A bound in a sentence.
+fn shown(bound: Option<u64>) -> String {
+    bound.map_or_else(|| "any number of".to_owned(), |bound| bound.to_string())
+}
+
+/// Whether a bound, if there is one, is at least `least`.
+fn enough(bound: Option<u64>, least: u64) -> bool {
+    bound.is_none_or(|bound| bound >= least)
+}
+
+fn open_files(environment: &Environment) -> Comment {
+    let Some(Limit { soft, hard }) = environment.limits.open_files else {
+        return fine("open-files", "how many files a process may open is not told");
+    };
+    let text = format!(
+        "a process may open {} files (soft limit {}, raised by itself)",
+        shown(hard),
+        soft.map_or_else(|| "none".to_owned(), |soft| soft.to_string())
+    );
+    if enough(hard, ENOUGH_FILES) {
+        fine("open-files", text)
+    } else {
+        unwise("open-files", text, "raise it: ulimit -Hn 65536, or LimitNOFILE= of the service")
+    }
+}
+
+fn locked_memory(environment: &Environment) -> Comment {
+    let Some(Limit { soft, .. }) = environment.limits.locked_memory_bytes else {
+        return fine("locked-memory", "how much memory a process may lock is not told");
+    };
+    let text = format!("a process may lock {} bytes of memory", shown(soft));
+    if enough(soft, ENOUGH_LOCKED_BYTES) {
+        fine("locked-memory", text)
+    } else {
+        unwise(
+            "locked-memory",
+            format!("{text}: rings with registered buffers may be refused"),
+            "raise it: ulimit -l unlimited, or LimitMEMLOCK= of the service",
+        )
+    }
+}
+
+fn processes(environment: &Environment) -> Comment {
+    let Some(Limit { soft, .. }) = environment.limits.processes else {
+        return fine("processes", "how many threads a user may have is not told");
+    };
+    let text = format!("a user may have {} processes and threads", shown(soft));
+    if enough(soft, ENOUGH_PROCESSES) {
+        fine("processes", text)
+    } else {
+        unwise(
+            "processes",
+            format!("{text}: servers with a thread for each connection fail"),
+            "raise it: ulimit -u 65536, or TasksMax= of the service",
+        )
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "no machine has 2^53 CPUs")]
+fn quota(cgroup: &Cgroup, usable: usize) -> Comment {
+    match cgroup.cpu_quota_cpus {
+        None => fine("cgroup-cpu", "no control group bounds the CPU time"),
+        Some(cpus) if cpus < usable as f64 => unwise(
+            "cgroup-cpu",
+            format!(
+                "a control group gives {cpus} CPUs of time to {usable} CPUs: all stop when it is used up"
+            ),
+            "lift the quota: docker run without --cpus, or systemctl set-property UNIT CPUQuota=",
+        ),
+        Some(cpus) => fine("cgroup-cpu", format!("a control group gives {cpus} CPUs of time")),
+    }
+}
+
+fn throttling(cgroup: &Cgroup) -> Comment {
+    match (cgroup.throttled_periods, cgroup.periods) {
+        (Some(throttled), Some(periods)) if throttled > 0 => unwise(
+            "cgroup-throttled",
+            format!("the quota of CPU time was used up in {throttled} of {periods} periods"),
+            "lift the quota, or give the load fewer threads",
+        ),
+        _ => fine("cgroup-throttled", "no quota of CPU time was used up"),
+    }
+}
+
+fn cpuset(cgroup: &Cgroup) -> Comment {
+    match cgroup.cpuset.as_deref() {
+        None => fine("cgroup-cpus", "no control group says which CPUs may be used"),
+        Some([only]) => unwise(
+            "cgroup-cpus",
+            format!("a control group allows the CPU {only} alone"),
+            "allow at least two: docker run --cpuset-cpus=0,1, or AllowedCPUs= of the service",
+        ),
+        Some(cpus) => fine("cgroup-cpus", format!("the control group allows {} CPUs", cpus.len())),
+    }
+}
+
+fn memory(cgroup: &Cgroup) -> Comment {
+    let Some(bytes) = cgroup.memory_bytes else {
+        return fine("cgroup-memory", "no control group bounds the memory");
+    };
+    let text = format!("a control group gives {} MiB of memory", bytes >> 20);
+    if bytes < ENOUGH_MEMORY_BYTES {
+        unwise(
+            "cgroup-memory",
+            format!("{text}: who takes more is killed"),
+            "raise it: docker run --memory=2g, or systemctl set-property UNIT MemoryMax=2G",
+        )
+    } else {
+        fine("cgroup-memory", text)
+    }
+}

@@ -1,0 +1,229 @@
+//! Comments on CPUs, memory and heat, and on who else is there.
+
+use wirebench_schema::environment::{Environment, Turbo};
+
+use super::{Comment, ENOUGH_MEMORY_BYTES, fine, unwise};
+
+/// Runnable tasks of others above which figures suffer.
+const QUIET_LOAD: f64 = 0.5;
+/// The part of the time that a hypervisor may take without being noticed.
+const LITTLE_STEAL: f64 = 0.01;
+/// Where CPUs begin to run slower.
+const HOT_CELSIUS: f64 = 85.0;
+
+pub(super) fn examine(environment: &Environment) -> Vec<Comment> {
+    vec![
+        processor(environment),
+        cpus(environment),
+        siblings(environment),
+        nodes(environment),
+        governor(environment),
+        turbo(environment),
+        virtualisation(environment),
+        steal(environment),
+        load(environment),
+        temperature(environment),
+        memory(environment),
+        swap(environment),
+    ]
+}
+
+fn processor(environment: &Environment) -> Comment {
+    let Some(model) = &environment.cpu_model else {
+        return fine("processor", "the machine does not tell what its CPUs are");
+    };
+    let mut text = model.clone();
+    if let Some(microcode) = &environment.microcode {
+        text += &format!(", microcode {microcode}");
+    }
+    for cache in &environment.caches {
+        text += &format!(", {} x {} of level {}", cache.count, cache.size, cache.level);
+    }
+    fine("processor", text)
+}
+
+fn cpus(environment: &Environment) -> Comment {
+    let (usable, cores) = (environment.cpus.len(), environment.cores());
+    let text =
+        format!("{usable} of {} CPUs may be used, on {cores} cores", environment.cpus_online);
+    match (usable, cores) {
+        (0 | 1, _) => unwise(
+            "cpus",
+            format!("{text}: server and generator must share one"),
+            "use a machine, or an affinity mask, of at least 2 CPUs",
+        ),
+        (_, 1) => unwise(
+            "cpus",
+            format!("{text}: server and generator share a core and slow each other down"),
+            "use a machine of at least 2 cores",
+        ),
+        _ => fine("cpus", text),
+    }
+}
+
+fn siblings(environment: &Environment) -> Comment {
+    let siblings = environment.sibling_cpus();
+    if siblings.is_empty() {
+        return match environment.smt.as_deref() {
+            Some("on") => fine("smt", "cores have several CPUs, of which one each may be used"),
+            _ => fine("smt", "no two CPUs share a core"),
+        };
+    }
+    let text = format!("{} cores have several CPUs, which slow each other down", siblings.len());
+    // The first CPU of each core, siblings or not.
+    let second = |cpu: &u32| siblings.iter().any(|core| core[1..].contains(cpu));
+    let cpus = environment.cpus.iter().map(|it| it.cpu).filter(|cpu| !second(cpu));
+    let list: Vec<String> = cpus.map(|cpu| cpu.to_string()).collect();
+    if list.len() < 2 {
+        return unwise("smt", text, "use a machine of at least 2 cores");
+    }
+    unwise("smt", text, format!("taskset -c {} wirebench run", list.join(",")))
+}
+
+fn nodes(environment: &Environment) -> Comment {
+    match environment.nodes.len() {
+        0 => fine("numa", "the machine does not tell its memory nodes"),
+        1 => fine("numa", "all CPUs that may be used are of one memory node"),
+        count => {
+            let largest = environment.nodes.iter().max_by_key(|(_, cpus)| cpus.len());
+            let node = largest.map_or(0, |(node, _)| *node);
+            unwise(
+                "numa",
+                format!(
+                    "the CPUs are of {count} memory nodes: where memory lies changes from run to run"
+                ),
+                format!("numactl --cpunodebind={node} --membind={node} wirebench run"),
+            )
+        }
+    }
+}
+
+fn governor(environment: &Environment) -> Comment {
+    let governors = &environment.frequency.governors;
+    let others: Vec<&str> =
+        governors.iter().map(String::as_str).filter(|name| *name != "performance").collect();
+    if governors.is_empty() {
+        fine("governor", "the machine shows no frequency governor")
+    } else if others.is_empty() {
+        fine("governor", "the frequency governor is `performance`")
+    } else {
+        let names = others.join("`, `");
+        unwise(
+            "governor",
+            format!("the frequency governor is `{names}`: the CPU's speed follows the load"),
+            "cpupower frequency-set -g performance",
+        )
+    }
+}
+
+fn turbo(environment: &Environment) -> Comment {
+    let intel = environment.frequency.drivers.iter().any(|name| name.starts_with("intel_"));
+    match environment.frequency.turbo {
+        None => fine("turbo", "the machine does not tell whether CPUs may run faster for a while"),
+        Some(Turbo::Off) => fine("turbo", "no CPU runs faster than its nominal frequency"),
+        Some(Turbo::On) => unwise(
+            "turbo",
+            "CPUs run faster while heat and power allow it: the first runs differ from the last",
+            if intel {
+                "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo"
+            } else {
+                "echo 0 > /sys/devices/system/cpu/cpufreq/boost"
+            },
+        ),
+    }
+}
+
+fn virtualisation(environment: &Environment) -> Comment {
+    let product = environment.product.as_deref().unwrap_or_default();
+    match (environment.virtualised, environment.hypervisor.as_deref()) {
+        (Some(true), hypervisor) => {
+            let of = hypervisor.map(|name| format!(" of {name}")).unwrap_or_default();
+            unwise(
+                "virtualisation",
+                format!(
+                    "this is a virtual machine{of}: its neighbours change the figures from run to run"
+                ),
+                "compare ratios within one run, never figures of different days",
+            )
+        }
+        (Some(false), _) if product.is_empty() => {
+            fine("virtualisation", "the machine says nothing of a hypervisor")
+        }
+        (Some(false), _) => {
+            fine("virtualisation", format!("{product}; the machine says nothing of a hypervisor"))
+        }
+        (None, _) => fine("virtualisation", "the machine does not tell whether it is virtual"),
+    }
+}
+
+fn steal(environment: &Environment) -> Comment {
+    let Some(share) = environment.steal_share else {
+        return fine("steal", "the machine does not tell what its hypervisor gave to others");
+    };
+    let text = format!("{:.1} % of the CPUs' time since the start went to others", share * 100.0);
+    if share > LITTLE_STEAL {
+        unwise(
+            "steal",
+            format!("{text}: the hypervisor has sold more than it has"),
+            "use a machine with CPUs of its own, or measure more blocks at a quieter time",
+        )
+    } else {
+        fine("steal", text)
+    }
+}
+
+fn load(environment: &Environment) -> Comment {
+    let load = environment.load_average_1m;
+    let text = format!("{load:.2} tasks were runnable on average over the last minute");
+    if load > QUIET_LOAD {
+        unwise("load", text, "end what else runs, and wait a minute")
+    } else {
+        fine("load", text)
+    }
+}
+
+fn temperature(environment: &Environment) -> Comment {
+    let Some(celsius) = environment.temperature_celsius else {
+        return fine("temperature", "the machine does not tell how warm it is");
+    };
+    let text = format!("the warmest sensor shows {celsius:.0} degrees Celsius");
+    if celsius >= HOT_CELSIUS {
+        unwise(
+            "temperature",
+            format!("{text}: CPUs slow down before they get much hotter"),
+            "wait until the machine has cooled down, and see to its fans",
+        )
+    } else {
+        fine("temperature", text)
+    }
+}
+
+fn memory(environment: &Environment) -> Comment {
+    let bytes = environment.memory_bytes;
+    let text = format!("{} MiB of memory", bytes >> 20);
+    match bytes {
+        0 => fine("memory", "the machine does not tell its memory"),
+        _ if bytes < ENOUGH_MEMORY_BYTES => unwise(
+            "memory",
+            format!("{text}: too little for builds, and for servers with many connections"),
+            "use a machine with at least 1024 MiB",
+        ),
+        _ => fine("memory", text),
+    }
+}
+
+fn swap(environment: &Environment) -> Comment {
+    match (environment.swap_bytes, environment.swap_used_bytes) {
+        (_, Some(used)) if used > 0 => unwise(
+            "swap",
+            format!(
+                "{} MiB of memory lie on a disk: who needs them waits for it",
+                (used >> 20).max(1)
+            ),
+            "swapoff -a, once enough memory is free",
+        ),
+        (Some(0), _) => fine("swap", "there is no swap"),
+        (Some(bytes), _) => fine("swap", format!("{} MiB of swap, unused", bytes >> 20)),
+        (None, _) => fine("swap", "the machine does not tell its swap"),
+    }
+}

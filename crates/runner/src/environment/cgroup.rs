@@ -1,0 +1,122 @@
+//! What the control groups around this process allow, by either interface of the kernel.
+//!
+//! A limit holds for all groups below, so the tightest of a group and those above it counts. A
+//! container sees its own group as the root of the mount.
+
+use procfs::{
+    FromRead, ProcessCGroups,
+    process::{MountInfo, MountInfos},
+};
+use std::path::{Path, PathBuf};
+use wirebench_schema::environment::{Cgroup, CgroupVersion};
+
+use super::files::Files;
+use crate::topology::parse_list;
+
+/// The first version writes a number near this one where nothing is bounded.
+const UNLIMITED_BYTES: u64 = 1 << 60;
+
+/// A quota of CPU time, and how often it was used up.
+#[derive(Clone, Copy, Debug)]
+struct Quota {
+    cpus: f64,
+    periods: Option<u64>,
+    throttled: Option<u64>,
+}
+
+/// What the groups allow; absent where there are no groups.
+pub(super) fn read(files: &Files<'_>) -> Option<Cgroup> {
+    let mounts = MountInfos::from_file(files.at("proc/self/mountinfo")).ok()?;
+    let groups = ProcessCGroups::from_file(files.at("proc/self/cgroup")).ok()?;
+    let place = |controller| folders(files, &mounts, &groups, controller);
+    // Where both are mounted a controller belongs to one of them.
+    let unified = place(None);
+    let has = |file: &str| unified.iter().any(|folder| files.at(folder.join(file)).exists());
+    let second = has("cpu.max") || has("memory.max") || has("cpuset.cpus.effective");
+    let [cpu, cpuset, memory] = ["cpu", "cpuset", "memory"].map(|name| place(Some(name)));
+    if second {
+        return Some(with(CgroupVersion::V2, files, [&unified, &unified, &unified]));
+    }
+    let any = [&cpu, &cpuset, &memory].iter().any(|folders| !folders.is_empty());
+    if any {
+        return Some(with(CgroupVersion::V1, files, [&cpu, &cpuset, &memory]));
+    }
+    // The root of the second version has no files with limits, because nothing bounds it.
+    (!unified.is_empty()).then(Cgroup::default)
+}
+
+fn with(
+    version: CgroupVersion,
+    files: &Files<'_>,
+    [cpu, cpuset, memory]: [&[PathBuf]; 3],
+) -> Cgroup {
+    let (quota, set, bytes): (ReadQuota, &str, &str) = match version {
+        CgroupVersion::V1 => (quota_v1, "cpuset.effective_cpus", "memory.limit_in_bytes"),
+        CgroupVersion::V2 => (quota_v2, "cpuset.cpus.effective", "memory.max"),
+    };
+    let quotas = cpu.iter().filter_map(|folder| quota(files, folder));
+    let tightest = quotas.min_by(|a, b| a.cpus.total_cmp(&b.cpus));
+    let numbers = memory.iter().filter_map(|folder| files.number::<u64>(folder.join(bytes)));
+    Cgroup {
+        version,
+        cpu_quota_cpus: tightest.map(|quota| quota.cpus),
+        cpuset: cpuset.iter().find_map(|folder| parse_list(&files.line(folder.join(set))?)),
+        memory_bytes: numbers.filter(|bytes| *bytes < UNLIMITED_BYTES).min(),
+        periods: tightest.and_then(|quota| quota.periods),
+        throttled_periods: tightest.and_then(|quota| quota.throttled),
+    }
+}
+
+type ReadQuota = fn(&Files<'_>, &Path) -> Option<Quota>;
+
+fn quota_v1(files: &Files<'_>, folder: &Path) -> Option<Quota> {
+    // -1 says that nothing is bounded, and is no number without a sign.
+    let quota_us: u64 = files.number(folder.join("cpu.cfs_quota_us"))?;
+    let period_us: u64 = files.number(folder.join("cpu.cfs_period_us"))?;
+    used(files, folder, quota_us, period_us)
+}
+
+fn quota_v2(files: &Files<'_>, folder: &Path) -> Option<Quota> {
+    let text = files.line(folder.join("cpu.max"))?;
+    // `max 100000` says that nothing is bounded.
+    let (quota_us, period_us) = text.split_once(' ')?;
+    used(files, folder, quota_us.parse().ok()?, period_us.parse().ok()?)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "microseconds of a period are far below 2^53")]
+fn used(files: &Files<'_>, folder: &Path, quota_us: u64, period_us: u64) -> Option<Quota> {
+    let count = |key: &str| files.value(folder.join("cpu.stat"), key)?.parse().ok();
+    (period_us > 0).then(|| Quota {
+        cpus: quota_us as f64 / period_us as f64,
+        periods: count("nr_periods "),
+        throttled: count("nr_throttled "),
+    })
+}
+
+/// The folder of this process's group and of those above it, the nearest first. `controller` is one
+/// of the first version; without it the second is meant.
+fn folders(
+    files: &Files<'_>,
+    mounts: &MountInfos,
+    groups: &ProcessCGroups,
+    controller: Option<&str>,
+) -> Vec<PathBuf> {
+    let mounted = |mount: &&MountInfo| match controller {
+        Some(name) => mount.fs_type == "cgroup" && mount.super_options.contains_key(name),
+        None => mount.fs_type == "cgroup2",
+    };
+    let member = groups.0.iter().find(|group| match controller {
+        Some(name) => group.controllers.iter().any(|it| it == name),
+        None => group.hierarchy == 0 && group.controllers.is_empty(),
+    });
+    let (Some(mount), Some(member)) = (mounts.0.iter().find(mounted), member) else {
+        return Vec::new();
+    };
+    // The mount may show a part of the hierarchy only, and the group may lie outside of it.
+    let path = Path::new(&member.pathname);
+    let below = path.strip_prefix(&mount.root).unwrap_or(Path::new(""));
+    let own = mount.mount_point.join(below.strip_prefix("/").unwrap_or(below));
+    let own = if files.at(&own).is_dir() { own } else { mount.mount_point.clone() };
+    let inside = |folder: &&Path| folder.starts_with(&mount.mount_point);
+    own.ancestors().take_while(inside).map(Path::to_owned).collect()
+}

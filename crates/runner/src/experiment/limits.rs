@@ -1,0 +1,115 @@
+//! When an experiment is over. Pure: what has been done goes in, the next thing to do comes out.
+//!
+//! It stops on precision and on time, never on what the figures say: who stops as soon as a
+//! difference looks real finds one where there is none.
+
+use std::time::Duration;
+use wirebench_schema::journal::{EndReason, Goal};
+
+/// The most blocks that a precision can ask for. What is not told apart by then would need hundreds
+/// more, because an interval narrows with the square root of the blocks.
+pub const MOST_BLOCKS_FOR_PRECISION: u32 = 200;
+
+/// When an experiment is over.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Blocks that count, without a precision; the least with one.
+    pub(super) blocks: u32,
+    /// What ends it besides.
+    pub(super) goal: Goal,
+}
+
+/// What has been done between two blocks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Done {
+    /// Blocks that count.
+    pub(super) blocks: u32,
+    /// Time since the first run began, without the time in which nothing ran.
+    pub(super) spent: Duration,
+    /// How long the next block takes, about.
+    pub(super) next_block: Duration,
+    /// Half of the width of the widest interval over its ratio; none as long as it is not known.
+    pub(super) widest: Option<f64>,
+}
+
+impl Limits {
+    /// Why it ends here; none if another block is to be made. At least one is, whatever the budget.
+    pub(super) fn end(&self, done: &Done) -> Option<EndReason> {
+        if done.blocks == 0 {
+            return None;
+        }
+        let planned = done.blocks >= self.blocks;
+        let whole_pair = done.blocks.is_multiple_of(2);
+        let ending = match self.goal.precision {
+            None => planned.then_some(EndReason::Complete),
+            // Every cell has had the same mean position only after a whole pair of blocks.
+            Some(_) if !planned || !whole_pair => None,
+            Some(goal) if done.widest.is_some_and(|widest| widest <= goal) => {
+                Some(EndReason::Precise)
+            }
+            Some(_) => (done.blocks >= MOST_BLOCKS_FOR_PRECISION).then_some(EndReason::Complete),
+        };
+        ending.or_else(|| self.out_of_time(done).then_some(EndReason::Budget))
+    }
+
+    fn out_of_time(&self, done: &Done) -> bool {
+        let further = done.blocks >= self.blocks && done.blocks.is_multiple_of(2);
+        // Beyond those that were planned blocks come in pairs.
+        let next = done.next_block * if further { 2 } else { 1 };
+        self.goal.budget.is_some_and(|budget| done.spent.saturating_add(next) > budget)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn done(blocks: u32, seconds: u32, widest: Option<f64>) -> Done {
+        Done { blocks, spent: SECOND * seconds, next_block: SECOND * 10, widest }
+    }
+
+    fn limits(blocks: u32, precision: Option<f64>, budget_s: Option<u64>) -> Limits {
+        Limits { blocks, goal: Goal { precision, budget: budget_s.map(Duration::from_secs) } }
+    }
+
+    #[test]
+    fn without_a_goal_the_planned_blocks_are_made() {
+        let limits = limits(3, None, None);
+        let ends = [0, 1, 2, 3].map(|blocks| limits.end(&done(blocks, 999, Some(0.0))));
+        assert_eq!(ends, [None, None, None, Some(EndReason::Complete)]);
+    }
+
+    #[test]
+    fn a_budget_ends_before_the_block_that_would_exceed_it_but_not_before_the_first() {
+        let limits = limits(10, None, Some(35));
+        assert_eq!(limits.end(&done(0, 1000, None)), None);
+        assert_eq!(limits.end(&done(2, 25, None)), None);
+        assert_eq!(limits.end(&done(2, 26, None)), Some(EndReason::Budget));
+        assert_eq!(limits.end(&done(10, 26, None)), Some(EndReason::Complete));
+    }
+
+    #[test]
+    fn a_precision_adds_whole_pairs_until_it_is_reached() {
+        let limits = limits(6, Some(0.01), None);
+        // Narrow by chance before the least number of blocks, and in the middle of a pair.
+        assert_eq!(limits.end(&done(4, 0, Some(0.001))), None);
+        assert_eq!(limits.end(&done(7, 0, Some(0.001))), None);
+        assert_eq!(limits.end(&done(6, 0, Some(0.02))), None);
+        assert_eq!(limits.end(&done(6, 0, None)), None);
+        assert_eq!(limits.end(&done(8, 0, Some(0.01))), Some(EndReason::Precise));
+        let most = done(MOST_BLOCKS_FOR_PRECISION, 0, Some(0.02));
+        assert_eq!(limits.end(&most), Some(EndReason::Complete));
+    }
+
+    #[test]
+    fn beyond_the_planned_blocks_the_budget_must_have_room_for_a_whole_pair() {
+        let limits = limits(6, Some(0.01), Some(100));
+        assert_eq!(limits.end(&done(6, 80, Some(0.02))), None);
+        assert_eq!(limits.end(&done(6, 81, Some(0.02))), Some(EndReason::Budget));
+        // The second of a pair that has begun needs room for itself alone.
+        assert_eq!(limits.end(&done(7, 90, Some(0.02))), None);
+        assert_eq!(limits.end(&done(8, 99, Some(0.01))), Some(EndReason::Precise));
+    }
+}

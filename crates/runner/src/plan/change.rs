@@ -1,0 +1,290 @@
+//! What a user changes of a suite on the command line. It reads nothing; a suite goes in, another
+//! one comes out.
+
+use std::{collections::BTreeSet, time::Duration};
+use wirebench_schema::{
+    load::{LoadModel, Stop},
+    scenario::Scenario,
+    suite::{Phase, Suite, Workload},
+};
+
+/// The most blocks of a run; more would take days.
+const MOST_BLOCKS: u32 = 10_000;
+
+/// The most copies of a variant; more tell nothing new.
+const MOST_COPIES: u32 = 100;
+
+/// What a user changes of a suite on the command line.
+#[derive(Clone, Debug, Default)]
+pub struct Changes {
+    /// Other blocks.
+    pub blocks: Option<u32>,
+    /// Every variant as though it were so many.
+    pub copies: Option<u32>,
+    /// Other workers.
+    pub workers: Option<u32>,
+    /// Other connections, in every workload with a load.
+    pub connections: Option<usize>,
+    /// Other connections, in every idle phase.
+    pub silent: Option<usize>,
+    /// Another window, in every workload.
+    pub duration: Option<Duration>,
+    /// Another warm-up, in every workload.
+    pub warmup: Option<Duration>,
+    /// Another limit of the load that goes on until the rate is steady, in every workload with a
+    /// load.
+    pub steady_within: Option<Duration>,
+    /// One rate for all cost phases.
+    pub rate: Option<u64>,
+    /// Only the workloads of these scenarios; empty means all. For a scenario without one, the
+    /// first workload of each phase serves as the model.
+    pub scenarios: Vec<Scenario>,
+    /// Only the workloads of these phases; empty means all. For a phase without one, the workloads
+    /// that saturate serve as models.
+    pub phases: Vec<Phase>,
+}
+
+/// Applies the changes, or says which of them leaves nothing to measure.
+pub fn change(suite: &mut Suite, changes: &Changes) -> Result<(), String> {
+    suite.blocks = changes.blocks.unwrap_or(suite.blocks);
+    suite.copies = changes.copies.unwrap_or(suite.copies);
+    suite.workers = changes.workers.or(suite.workers);
+    check_counts(suite)?;
+    choose_scenarios(suite, &changes.scenarios);
+    choose_phases(suite, &changes.phases)?;
+    check_use(suite, changes)?;
+    for workload in &mut suite.workloads {
+        workload.workers = changes.workers.or(workload.workers);
+        workload.warmup = changes.warmup.unwrap_or(workload.warmup);
+        if let Some(duration) = changes.duration {
+            workload.stop = Stop::After(duration);
+        }
+        if workload.phase == Phase::Idle {
+            workload.connections = changes.silent.unwrap_or(workload.connections);
+        } else {
+            workload.connections = changes.connections.unwrap_or(workload.connections);
+            workload.steady_within = changes.steady_within.unwrap_or(workload.steady_within);
+        }
+        if let Some(rate) = changes.rate.filter(|_| workload.phase == Phase::Cost) {
+            set_rate(workload, rate);
+        }
+        workload.check()?;
+    }
+    Ok(())
+}
+
+fn check_counts(suite: &Suite) -> Result<(), String> {
+    let Suite { blocks, copies, workers, .. } = *suite;
+    if blocks == 0 {
+        return Err("0 blocks measure nothing: give --blocks at least 1".to_owned());
+    }
+    if blocks > MOST_BLOCKS {
+        return Err(format!("--blocks {blocks} is too many: give at most {MOST_BLOCKS}"));
+    }
+    if copies == 0 {
+        return Err("0 copies measure nothing: give --copies at least 1".to_owned());
+    }
+    if copies > MOST_COPIES {
+        return Err(format!("--copies {copies} is too many: give at most {MOST_COPIES}"));
+    }
+    if workers == Some(0) {
+        return Err("0 workers serve nothing: give --workers at least 1".to_owned());
+    }
+    Ok(())
+}
+
+/// The first reason why an option would change nothing at all.
+fn check_use(suite: &Suite, changes: &Changes) -> Result<(), String> {
+    let has = |phase| suite.workloads.iter().any(|workload| workload.phase == phase);
+    if changes.rate.is_some() && !has(Phase::Cost) {
+        return Err("--rate is for the phase cost, and no workload has it: give --phase cost too"
+            .to_owned());
+    }
+    if changes.rate == Some(0) {
+        return Err("a rate of 0 sends nothing: give --rate at least 1".to_owned());
+    }
+    if changes.silent.is_some() && !has(Phase::Idle) {
+        return Err(
+            "--silent is for the phase idle, and no workload has it: give --phase idle too"
+                .to_owned(),
+        );
+    }
+    Ok(())
+}
+
+/// The rate of the suite's own schedule is replaced, and how requests follow each other stays.
+fn set_rate(workload: &mut Workload, rate: u64) {
+    let arrivals = match &workload.model {
+        LoadModel::Rate { arrivals, .. } => Some(*arrivals),
+        LoadModel::Closed | LoadModel::Think { .. } => None,
+    };
+    *workload = workload.at_rate(rate);
+    if let (Some(was), LoadModel::Rate { arrivals, .. }) = (arrivals, &mut workload.model) {
+        *arrivals = was;
+    }
+}
+
+fn choose_scenarios(suite: &mut Suite, scenarios: &[Scenario]) {
+    if scenarios.is_empty() {
+        return;
+    }
+    let mut phases = BTreeSet::new();
+    let models = suite.workloads.iter().filter(|workload| phases.insert(workload.phase));
+    let models: Vec<Workload> = models.cloned().collect();
+    suite.workloads.retain(|workload| scenarios.contains(&workload.scenario));
+    for &scenario in scenarios {
+        if suite.workloads.iter().any(|workload| workload.scenario == scenario) {
+            continue;
+        }
+        for (index, model) in models.iter().enumerate() {
+            let name = match index {
+                0 => scenario.name().to_owned(),
+                _ => format!("{scenario}-{}", model.phase),
+            };
+            suite.workloads.push(Workload { name, scenario, ..model.clone() });
+        }
+    }
+}
+
+fn choose_phases(suite: &mut Suite, phases: &[Phase]) -> Result<(), String> {
+    if phases.is_empty() {
+        return Ok(());
+    }
+    let of = |phase| suite.workloads.iter().filter(move |workload| workload.phase == phase);
+    let saturating: Vec<&Workload> = of(Phase::Saturate).collect();
+    let all: Vec<&Workload> = suite.workloads.iter().collect();
+    let models = if saturating.is_empty() { all } else { saturating };
+    let mut chosen: Vec<Workload> = Vec::new();
+    for phase in Phase::ALL.into_iter().filter(|phase| phases.contains(phase)) {
+        if of(phase).next().is_some() {
+            chosen.extend(of(phase).cloned());
+        } else {
+            chosen.extend(models.iter().map(|model| model.in_phase(phase)));
+        }
+    }
+    let mut names = BTreeSet::new();
+    if let Some(twice) = chosen.iter().find(|workload| !names.insert(&workload.name)) {
+        return Err(format!(
+            "two workloads would be named `{}`: write the phases into the suite's file instead of \
+             giving --phase",
+            twice.name
+        ));
+    }
+    suite.workloads = chosen;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SUITE: &str = r#"
+description = "An example."
+blocks = 3
+[[workload]]
+name = "hello"
+scenario = "hello"
+connections = 64
+duration = "1s"
+steady_within = "2s"
+[[workload]]
+name = "timeout"
+scenario = "hello-timeout"
+connections = 64
+requests = 1000
+"#;
+
+    fn suite() -> Suite {
+        Suite::parse("example", SUITE).unwrap()
+    }
+
+    fn changed(changes: &Changes) -> Suite {
+        let mut suite = suite();
+        change(&mut suite, changes).unwrap();
+        suite
+    }
+
+    fn names(suite: &Suite) -> Vec<&str> {
+        suite.workloads.iter().map(|workload| workload.name.as_str()).collect()
+    }
+
+    #[test]
+    fn changes_that_leave_nothing_or_change_nothing_are_refused() {
+        let usual = Changes::default;
+        let rows = [
+            (Changes { blocks: Some(0), ..usual() }, "--blocks"),
+            (Changes { blocks: Some(1 << 30), ..usual() }, "10000"),
+            (Changes { copies: Some(0), ..usual() }, "--copies"),
+            (Changes { copies: Some(1000), ..usual() }, "at most 100"),
+            (Changes { workers: Some(0), ..usual() }, "--workers"),
+            (Changes { connections: Some(0), ..usual() }, "-c"),
+            (Changes { rate: Some(5), ..usual() }, "--phase cost"),
+            (Changes { rate: Some(0), phases: vec![Phase::Cost], ..usual() }, "--rate at least 1"),
+            (Changes { silent: Some(5), ..usual() }, "--phase idle"),
+            (Changes { silent: Some(0), phases: vec![Phase::Idle], ..usual() }, "0 silent"),
+        ];
+        for (changes, part) in rows {
+            let message = change(&mut suite(), &changes).unwrap_err();
+            assert!(message.contains(part), "{part}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_scenario_that_the_suite_lacks_is_modelled_on_its_first_workload() {
+        let suite = changed(&Changes { scenarios: vec![Scenario::Echo], ..Changes::default() });
+        let workload = &suite.workloads[0];
+        assert_eq!((workload.name.as_str(), workload.scenario), ("echo", Scenario::Echo));
+        assert_eq!((suite.workloads.len(), workload.connections), (1, 64));
+    }
+
+    #[test]
+    fn a_phase_that_the_suite_lacks_is_modelled_on_the_workloads_that_saturate() {
+        let phases = vec![Phase::Idle, Phase::Saturate, Phase::Cost];
+        let suite = changed(&Changes { phases, ..Changes::default() });
+        let all = ["hello", "timeout", "hello-cost", "timeout-cost", "hello-idle", "timeout-idle"];
+        assert_eq!(names(&suite), all);
+        let phases: Vec<Phase> = suite.workloads.iter().map(|workload| workload.phase).collect();
+        assert_eq!(phases[1..5], [Phase::Saturate, Phase::Cost, Phase::Cost, Phase::Idle]);
+        assert!(suite.workloads[2].needs_rate() && suite.workloads[4].connections == 1000);
+    }
+
+    #[test]
+    fn a_phase_that_the_suite_has_is_taken_as_it_is() {
+        let text = SUITE.replace("duration", "phases = [\"cost\", \"idle\"]\nduration");
+        let mut suite = Suite::parse("example", &text).unwrap();
+        let phases = vec![Phase::Idle];
+        change(&mut suite, &Changes { phases, ..Changes::default() }).unwrap();
+        assert_eq!(names(&suite), ["hello-idle"]);
+        let mut suite = Suite::parse("example", &text).unwrap();
+        let scenarios = vec![Scenario::Echo];
+        change(&mut suite, &Changes { scenarios, ..Changes::default() }).unwrap();
+        assert_eq!(names(&suite), ["echo", "echo-idle", "echo-saturate"]);
+    }
+
+    #[test]
+    fn loads_and_silent_connections_are_changed_apart() {
+        let suite = changed(&Changes {
+            phases: Phase::ALL.to_vec(),
+            connections: Some(8),
+            silent: Some(5000),
+            rate: Some(700),
+            steady_within: Some(Duration::ZERO),
+            ..Changes::default()
+        });
+        let connections: Vec<usize> = suite.workloads.iter().map(|it| it.connections).collect();
+        assert_eq!(connections, [8, 8, 8, 8, 5000, 5000]);
+        assert!(suite.workloads[..4].iter().all(|it| it.steady_within.is_zero()));
+        let cost = &suite.workloads[2];
+        assert!(!cost.needs_rate());
+        assert_eq!(cost.model, cost.at_rate(700).model);
+    }
+
+    #[test]
+    fn a_rate_of_the_users_keeps_how_requests_follow_each_other() {
+        let text = SUITE.replace("duration", "rate = 5\narrivals = \"poisson\"\nduration");
+        let mut suite = Suite::parse("example", &text).unwrap();
+        change(&mut suite, &Changes { rate: Some(9), ..Changes::default() }).unwrap();
+        let LoadModel::Rate { curve, arrivals, .. } = &suite.workloads[0].model else { panic!() };
+        assert_eq!((curve.first(), *arrivals), (9, wirebench_schema::load::Arrivals::Poisson));
+    }
+}

@@ -1,0 +1,115 @@
+//! What must be true of any numbers, also of those that no machine would show.
+//!
+//! Not here: how often anything is right; `simulated` tries that.
+
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use wirebench_stats::{
+    Better, Floor, Steadiness, change_estimate, hodges_lehmann, holm, judge, location_estimate,
+    modified_z_scores, percentile_interval, range, rank_rows, ratio_estimate, steadiness,
+};
+
+/// Any numbers, those included that are none.
+fn any_values() -> impl Strategy<Value = Vec<f64>> {
+    proptest::collection::vec(proptest::num::f64::ANY, 0..20)
+}
+
+/// Ratios as they may occur.
+fn ratios(least: usize) -> impl Strategy<Value = Vec<f64>> {
+    proptest::collection::vec(0.01_f64..100.0, least..20)
+}
+
+fn near(one: f64, other: f64) -> bool {
+    (one / other - 1.0).abs() < 1e-9
+}
+
+proptest! {
+    #[test]
+    fn nothing_panics_whatever_the_numbers_are(one in any_values(), other in any_values()) {
+        let floor = Floor::from_pairs(&other);
+        let _ = (location_estimate(&one), change_estimate(&one, &other));
+        let _ = (modified_z_scores(&one), percentile_interval(&one, 90.0), steadiness(&one));
+        let judged = judge(&[&one, &other], &floor);
+        prop_assert_eq!(judged.len(), 2);
+        let blocks = |values: &[f64]| (0_u32..).zip(values.iter().copied()).collect();
+        let rows: [BTreeMap<u32, f64>; 2] = [blocks(&one), blocks(&other)];
+        prop_assert_eq!(rank_rows(&rows, Better::Less, &floor).len(), 2);
+    }
+
+    #[test]
+    fn an_interval_holds_its_estimate_and_lies_within_the_range(values in ratios(6)) {
+        let estimate = ratio_estimate(&values).unwrap();
+        let interval = estimate.interval.unwrap();
+        let (least, most) = range(&values).unwrap();
+        prop_assert!(interval.contains(estimate.value));
+        prop_assert!(interval.low >= least * (1.0 - 1e-9));
+        prop_assert!(interval.high <= most * (1.0 + 1e-9));
+    }
+
+    #[test]
+    fn a_location_moves_and_grows_with_its_values(
+        values in ratios(1),
+        shift in -50.0_f64..50.0,
+        scale in 0.1_f64..10.0,
+    ) {
+        let moved: Vec<f64> = values.iter().map(|value| value * scale + shift).collect();
+        let expected = hodges_lehmann(&values).unwrap() * scale + shift;
+        prop_assert!((hodges_lehmann(&moved).unwrap() - expected).abs() < 1e-6);
+    }
+
+    #[test]
+    fn exchanging_old_and_new_gives_the_reciprocal(old in ratios(6), new in ratios(6)) {
+        let there = change_estimate(&old, &new).unwrap();
+        let back = change_estimate(&new, &old).unwrap();
+        prop_assert!(near(there.value * back.value, 1.0));
+        let (there, back) = (there.interval.unwrap(), back.interval.unwrap());
+        prop_assert!(near(there.low * back.high, 1.0) && near(there.high * back.low, 1.0));
+    }
+
+    #[test]
+    fn adjusted_p_values_are_never_smaller_and_keep_their_order(
+        p_values in proptest::collection::vec(0.0_f64..=1.0, 1..20),
+    ) {
+        let adjusted = holm(&p_values);
+        for (first, p) in p_values.iter().enumerate() {
+            prop_assert!(adjusted[first] >= *p && adjusted[first] <= 1.0);
+            for (second, other) in p_values.iter().enumerate() {
+                prop_assert!(p > other || adjusted[first] <= adjusted[second]);
+            }
+        }
+    }
+
+    #[test]
+    fn ranks_leave_room_for_each_row_and_no_group_divides_them(
+        values in proptest::collection::vec(proptest::collection::vec(1.0_f64..1.5, 6), 1..8),
+    ) {
+        let rows: Vec<BTreeMap<u32, f64>> =
+            values.iter().map(|row| (0_u32..).zip(row.iter().copied()).collect()).collect();
+        let floor = Floor::from_pairs(&[]);
+        let ranks: Vec<_> = rank_rows(&rows, Better::More, &floor).into_iter().flatten().collect();
+        prop_assert_eq!(ranks.len(), rows.len());
+        // As many rows as there are ranks up to any place may have one of them.
+        for place in 1..=rows.len() {
+            prop_assert!(ranks.iter().filter(|rank| rank.first <= place).count() >= place);
+            prop_assert!(ranks.iter().filter(|rank| rank.last >= place).count() > rows.len() - place);
+        }
+        for one in &ranks {
+            for other in &ranks {
+                prop_assert!(one.group >= other.group || one.last < other.first);
+            }
+        }
+    }
+
+    #[test]
+    fn steadiness_does_not_depend_on_the_unit(
+        values in proptest::collection::vec(90.0_f64..110.0, 8..30),
+        exponent in -20_i32..20,
+    ) {
+        // A power of two, so that no digit changes.
+        let scaled: Vec<f64> = values.iter().map(|value| value * 2_f64.powi(exponent)).collect();
+        prop_assert_eq!(steadiness(&values), steadiness(&scaled));
+        if let Steadiness::Steady { settled_from } = steadiness(&values) {
+            prop_assert!(settled_from + 8 <= values.len());
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Counts the user instructions that a server executes for each request, with callgrind: exact where
+//! times are noisy. What the kernel executes for it is not counted.
+
+use anyhow::{Context, ensure};
+use std::{fs, path::Path, process::Command, time::Duration};
+use wirebench_runner::command::exists;
+
+use crate::bench::{Server, Sides, finish};
+
+/// Requests of the two loads whose difference counts, so that start and end of the server do not.
+const FEW: u64 = 10_000;
+const MANY: u64 = 30_000;
+
+/// How long a load may take on a server that runs under callgrind.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// User instructions of `server` for each request; none where there is no valgrind.
+pub(crate) fn instructions_per_request(
+    wirebench: &Path,
+    server: &Path,
+    sides: &Sides,
+) -> anyhow::Result<Option<f64>> {
+    if !exists("valgrind") {
+        return Ok(None);
+    }
+    let few = instructions(wirebench, server, sides, FEW)?;
+    let many = instructions(wirebench, server, sides, MANY)?;
+    ensure!(
+        many > few,
+        "callgrind counted {few} instructions for {FEW} requests and {many} for {MANY}"
+    );
+    Ok(Some((many - few) as f64 / (MANY - FEW) as f64))
+}
+
+fn instructions(
+    wirebench: &Path,
+    server: &Path,
+    sides: &Sides,
+    requests: u64,
+) -> anyhow::Result<u64> {
+    let folder = server.parent().context("a program lies in a folder")?.join("callgrind");
+    // Each process of the server writes a file of its own.
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    let mut command = Command::new("valgrind");
+    command.arg("--tool=callgrind").arg("--log-file=/dev/null");
+    command.arg(format!("--callgrind-out-file={}/%p", folder.display()));
+    command.arg(server).args(["hello", "127.0.0.1", "0", "1"]);
+    let mut running = Server::start(command, &sides.server_cpus)?;
+    let mut load = Command::new(wirebench);
+    load.args(["load", "-t", "1", "-c", "1", "-n", &requests.to_string()]);
+    load.args(["--timeout", "20s"]).arg(format!("http://{}/", running.address));
+    let finished = finish(load, &sides.generator_cpus, PATIENCE)?;
+    ensure!(finished.status.success(), "`{}`: {}", finished.shown, finished.stderr);
+    running.end()?;
+    let mut sum = 0;
+    for file in fs::read_dir(&folder)? {
+        sum += total(&fs::read_to_string(file?.path())?);
+    }
+    ensure!(sum > 0, "callgrind wrote no total into {}", folder.display());
+    Ok(sum)
+}
+
+/// The total of one of callgrind's files; the process that only waits for the workers has one too.
+fn total(text: &str) -> u64 {
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("summary:").or_else(|| line.strip_prefix("totals:")));
+    line.and_then(|rest| rest.trim().parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_total_of_callgrinds_file_is_found() {
+        assert_eq!(total("version: 1\nevents: Ir\nfn=(1)\n1 5\ntotals: 12345\n"), 12_345);
+        assert_eq!(total("version: 1\n"), 0);
+    }
+}

@@ -1,0 +1,88 @@
+//! Builds `c/epoll` as it is, and once more with a known number of steps of work before each reply.
+
+use anyhow::{Context, ensure};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::step::root;
+
+/// The work, for the compiler's `-include`.
+const EXTRA_WORK: &str = include_str!("extra_work.h");
+const STEP_TIME: &str = include_str!("step_time.c");
+
+/// The folder of both builds and of the program that times a step.
+#[derive(Debug)]
+pub(crate) struct Workshop {
+    folder: PathBuf,
+}
+
+impl Workshop {
+    /// Makes the folder below `target`.
+    pub(crate) fn open(target: &Path) -> anyhow::Result<Self> {
+        let folder = target.join("bench-difference");
+        fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        for (name, text) in [("extra_work.h", EXTRA_WORK), ("step_time.c", STEP_TIME)] {
+            fs::write(folder.join(name), text)?;
+        }
+        Ok(Self { folder })
+    }
+
+    /// The server as it is.
+    pub(crate) fn plain(&self) -> anyhow::Result<PathBuf> {
+        self.server("plain", &[])
+    }
+
+    /// The server with so many steps more for each reply.
+    pub(crate) fn slowed(&self, steps: u64) -> anyhow::Result<PathBuf> {
+        let header = self.folder.join("extra_work.h").display().to_string();
+        // `main.c` says the same of _GNU_SOURCE, which must come before any header.
+        let words = ["-D_GNU_SOURCE=", &format!("-DEXTRA_STEPS={steps}ul"), "-include", &header];
+        self.server("slowed", &words)
+    }
+
+    fn server(&self, name: &str, words: &[&str]) -> anyhow::Result<PathBuf> {
+        let program = self.folder.join(name);
+        let mut command = Command::new("cc");
+        command.args(["-O3", "-std=c11", "-Wall", "-Wextra"]).args(words).arg("-o").arg(&program);
+        command.args(["main.c", "loop.c"]).current_dir(root().join("entries/c/epoll"));
+        run(command)?;
+        Ok(program)
+    }
+
+    /// How long one step takes by itself, in nanoseconds.
+    pub(crate) fn step_ns(&self) -> anyhow::Result<f64> {
+        let program = self.folder.join("step_time");
+        let mut command = Command::new("cc");
+        command.args(["-O3", "-std=gnu11", "-DEXTRA_STEPS=1", "-o"]).arg(&program);
+        command.arg(self.folder.join("step_time.c"));
+        run(command)?;
+        let text = run(Command::new(&program))?;
+        text.trim().parse().with_context(|| format!("the time of a step is no number: `{text}`"))
+    }
+}
+
+/// Runs a command to its end and returns what it printed.
+pub(crate) fn run(mut command: Command) -> anyhow::Result<String> {
+    let shown = format!("{command:?}");
+    let output = command.output().with_context(|| format!("{shown} cannot be run"))?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{shown} ended with {}: {stderr}", output.status);
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_servers_can_be_built_and_a_step_takes_time() {
+        let target = tempfile::tempdir().unwrap();
+        let workshop = Workshop::open(target.path()).unwrap();
+        let (plain, slowed) = (workshop.plain().unwrap(), workshop.slowed(170).unwrap());
+        assert_ne!(fs::read(plain).unwrap(), fs::read(slowed).unwrap());
+        assert!(workshop.step_ns().unwrap() > 0.0);
+    }
+}

@@ -1,0 +1,68 @@
+//! The table of known traps in `docs/methodology.md` names the test that shows each guard at work;
+//! here is what finds a test that does not exist any more.
+//!
+//! Whether the test shows what the table says is for readers.
+
+use std::{fs, path::Path};
+
+use super::sources;
+
+/// The document with the table.
+const DOCUMENT: &str = "docs/methodology.md";
+/// The heading above the table.
+const HEADING: &str = "## Known traps";
+
+/// A complaint for each test that the table names and no source has.
+pub(super) fn complaints(root: &Path) -> Vec<String> {
+    let Ok(text) = fs::read_to_string(root.join(DOCUMENT)) else {
+        return vec![format!("{DOCUMENT} is missing")];
+    };
+    let sources: Vec<String> =
+        sources(root).iter().filter_map(|path| fs::read_to_string(path).ok()).collect();
+    let is_test = |name: &str| {
+        // A test by its name, or a fault that is provoked by its title.
+        let forms = [format!("fn {name}("), format!("\"{name}\"")];
+        sources.iter().any(|source| forms.iter().any(|form| source.contains(form)))
+    };
+    missing(&text, is_test)
+}
+
+fn missing(document: &str, is_test: impl Fn(&str) -> bool) -> Vec<String> {
+    let Some((_, rest)) = document.split_once(HEADING) else {
+        return vec![format!("{DOCUMENT}: there is no heading `{HEADING}`")];
+    };
+    let section = rest.split("\n## ").next().unwrap_or(rest);
+    let rows: Vec<&str> = section.lines().filter(|line| line.starts_with("| ")).collect();
+    let names = rows.iter().skip(1).flat_map(|row| named_tests(row));
+    let unknown = names.filter(|name| !is_test(name));
+    let complaints = unknown.map(|name| format!("{DOCUMENT}: there is no test `{name}`"));
+    let empty = rows.is_empty().then(|| format!("{DOCUMENT}: no table below `{HEADING}`"));
+    complaints.chain(empty).collect()
+}
+
+/// The words in backquotes in the last cell of a row.
+fn named_tests(row: &str) -> Vec<&str> {
+    let cell = row.trim_end_matches(['|', ' ']).rsplit('|').next().unwrap_or("");
+    cell.split('`').skip(1).step_by(2).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "# T\n## Known traps, and\n\n| trap | guard | test |\n|---|---|---|\n\
+                         | a | `not` this | `first`, `second` |\n| b | c | |\n## Next\n| `x` |\n";
+
+    #[test]
+    fn a_test_that_is_gone_is_named() {
+        assert_eq!(missing(TABLE, |_| true), [""; 0]);
+        let complaints = missing(TABLE, |name| name == "first");
+        assert_eq!(complaints, ["docs/methodology.md: there is no test `second`"]);
+    }
+
+    #[test]
+    fn a_table_that_is_gone_is_told() {
+        assert!(missing("# T", |_| true)[0].contains("no heading"));
+        assert!(missing("## Known traps\nnone", |_| true)[0].contains("no table"));
+    }
+}
