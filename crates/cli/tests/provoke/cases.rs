@@ -225,6 +225,11 @@ fn machines() -> Vec<Case> {
             arguments: &["--server-cpus", "0", "--generator-cpus", "0"],
             ..case("both sides on one CPU", A_FEW_REQUESTS, vec![is(GOOD, &[Kind::SharedCpu])])
         },
-        case("a pause that sets the rate", PATIENT, vec![is("slow", &[Kind::NeitherBound])]),
+        // Where others had the CPUs, it is they who are told.
+        case(
+            "a pause that sets the rate",
+            PATIENT,
+            vec![is("slow", &[Kind::NeitherBound, Kind::Neighbour])],
+        ),
     ]
 }
