@@ -18,7 +18,8 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit codes: 0 fine, 1 a run failed, 2 usage, 3 not comparable or not valid, 130/143 interrupted with a partial report."
+    after_help = "Exit codes: 0 fine, 1 a run failed or a condition of `compare` is met, 2 usage, \
+                  3 not comparable or not valid, 130/143 interrupted with a partial report."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -33,6 +34,8 @@ enum Verb {
     Load(Box<cmd::load::Arguments>),
     /// Show again what a run has measured
     Report(cmd::report::Arguments),
+    /// Hold two results against each other: what changed, beyond the noise
+    Compare(cmd::compare::Arguments),
     /// List the entries, and what is missing for those that cannot be built here
     List(cmd::list::Arguments),
     /// Begin a new entry from a template that already works
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
         Verb::Run(arguments) => cmd::run::run(&arguments),
         Verb::Load(arguments) => cmd::load::run(&arguments),
         Verb::Report(arguments) => cmd::report::run(&arguments),
+        Verb::Compare(arguments) => cmd::compare::run(&arguments),
         Verb::List(arguments) => cmd::list::run(&arguments),
         Verb::New(arguments) => cmd::new::run(&arguments),
         Verb::Build(arguments) => cmd::build::run(&arguments),

@@ -1,4 +1,5 @@
-//! Everything that people read: a journal or a load's report goes in, text and Markdown come out.
+//! Everything that people read, and what programs read of a run: a journal or a load's report goes
+//! in; text, Markdown and JSON come out.
 //!
 //! This crate reads no clock, no file and no socket, so everything that it shows can be shown
 //! again.
@@ -6,6 +7,7 @@
 
 pub mod analysis;
 pub mod commands;
+pub mod compare;
 pub mod distribution;
 pub mod hgrm;
 pub mod json;

@@ -18,7 +18,7 @@ use crate::{
     published,
 };
 
-pub(crate) use self::describe::{count, describe_stop};
+pub(crate) use self::describe::{count, describe_model, describe_stop};
 use self::{columns::CostTables, page::Page};
 
 /// The look of a table.

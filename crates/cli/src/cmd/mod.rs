@@ -1,6 +1,7 @@
 //! The verbs: each file has the arguments of one, and one function that carries it out.
 
 pub(crate) mod build;
+pub(crate) mod compare;
 pub(crate) mod doctor;
 pub(crate) mod hidden;
 pub(crate) mod list;

@@ -256,8 +256,8 @@ fn a_ring_is_found_where_it_is_declared() {
 fn help_names_every_verb() {
     let text = stdout(&World::new(), &["--help"]);
     for verb in [
-        "run", "load", "report", "list", "new", "build", "verify", "serve", "versions", "setup",
-        "doctor",
+        "run", "load", "report", "compare", "list", "new", "build", "verify", "serve", "versions",
+        "setup", "doctor",
     ] {
         assert!(text.contains(&format!("\n  {verb} ")), "{verb} is missing in {text}");
         assert!(stdout(&World::new(), &[verb, "--help"]).contains("Usage:"));

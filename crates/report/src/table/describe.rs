@@ -32,7 +32,8 @@ pub(crate) fn describe_stop(stop: Stop) -> String {
     }
 }
 
-fn describe_model(model: &LoadModel) -> String {
+/// How requests are offered.
+pub(crate) fn describe_model(model: &LoadModel) -> String {
     let (curve, arrivals) = match model {
         LoadModel::Closed => return "closed loop".to_owned(),
         LoadModel::Think { delay } => {

@@ -1,0 +1,265 @@
+//! `wirebench compare` on journals that were made by writing records: no server runs here.
+
+use std::{collections::BTreeMap, fs};
+use wirebench_schema::{
+    environment::Environment,
+    journal::{
+        Bound, Cost, Counts, Described, End, EndReason, GeneratorVersion, Goal, JOURNAL_FORMAT,
+        Measurement, Outcome, Placement, Record, Run, Start,
+    },
+    load::{EngineChoice, LoadConfig, LoadReport},
+    suite::{Scale, Suite},
+};
+
+use crate::world::{Outcome as Ended, World};
+
+const SUITE: &str = "description = \"An example.\"\nblocks = 6\n[[workload]]\nname = \"hello\"\n\
+                     scenario = \"hello\"\nconnections = 64\nduration = \"1s\"\n";
+
+/// What `go/net` does in each of so many blocks, beside a baseline that does 100 000.
+#[derive(Clone, Copy)]
+struct Made {
+    blocks: u32,
+    rate: f64,
+    connections: usize,
+    cpu_model: &'static str,
+    kernel: &'static str,
+}
+
+const MADE: Made =
+    Made { blocks: 6, rate: 80_000.0, connections: 64, cpu_model: "Model 1", kernel: "6.1.0" };
+
+/// Noise of two in a thousand, other in each block and for each entry.
+const NOISE: [f64; 7] = [1.001, 0.999, 1.002, 0.998, 1.0, 1.001, 0.999];
+
+impl Made {
+    /// Writes it as `wirebench run` does, into a folder of this name.
+    fn write(self, world: &World, name: &str) {
+        let folder = world.folder.path().join(name);
+        fs::create_dir(&folder).unwrap();
+        let mut records = vec![Record::Start(self.start(name))];
+        for block in 0..self.blocks {
+            let cells =
+                [("c/epoll", 0, 100_000.0), ("c/epoll", 1, 100_000.0), ("go/net", 0, self.rate)];
+            for (place, (variant, copy, rate)) in (0..).zip(cells) {
+                let noise = NOISE[(block as usize * 3 + place * 2 + name.len()) % NOISE.len()];
+                records.push(Record::Run(Box::new(run(block, (variant, copy), rate * noise))));
+            }
+        }
+        let ended = "2026-01-02T03:14:05Z".to_owned();
+        records.push(Record::End(End { ended, reason: EndReason::Complete }));
+        let lines: Vec<String> =
+            records.iter().map(|record| serde_json::to_string(record).unwrap() + "\n").collect();
+        fs::write(folder.join("runs.jsonl"), lines.concat()).unwrap();
+        let environment = Environment {
+            cpu_model: Some(self.cpu_model.to_owned()),
+            kernel: self.kernel.to_owned(),
+            ..Environment::default()
+        };
+        let text = serde_json::to_string(&environment).unwrap();
+        fs::write(folder.join("environment.json"), text).unwrap();
+    }
+
+    fn start(self, name: &str) -> Start {
+        let described = |variant: &str, fingerprint: &str| Described {
+            variant: variant.parse().unwrap(),
+            title: variant.to_owned(),
+            class: None,
+            model: None,
+            mechanism: None,
+            sharing: None,
+            skips: Vec::new(),
+            versions: BTreeMap::new(),
+            fingerprint: Some(fingerprint.to_owned()),
+        };
+        let mut workloads = Suite::parse("example", SUITE).unwrap().workloads;
+        workloads[0].connections = self.connections;
+        Start {
+            format: JOURNAL_FORMAT,
+            started: "2026-01-02T03:04:05Z".into(),
+            command: vec!["wirebench".into()],
+            suite: "example".into(),
+            baselines: vec!["c/epoll".parse().unwrap()],
+            seed: 7,
+            folder: "/".into(),
+            copies: 1,
+            baseline_copies: 2,
+            goal: Goal::default(),
+            blocks: self.blocks,
+            warmup_blocks: 0,
+            scale: Scale::Machine,
+            published: None,
+            generator: GeneratorVersion::default(),
+            left_out: Vec::new(),
+            variants: vec![described("c/epoll", "00"), described("go/net", name)],
+            workloads,
+            placement: Placement {
+                server_cpus: vec![0],
+                generator_cpus: vec![1],
+                pinned: true,
+                disjoint: true,
+            },
+        }
+    }
+}
+
+fn run(block: u32, (variant, copy): (&str, u32), rate: f64) -> Run {
+    let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
+    let load = LoadReport {
+        requests_per_second: rate,
+        ..LoadReport::new("0".into(), config, EngineChoice::Epoll)
+    };
+    let cost = Cost {
+        cpu_ns: 1,
+        sampled_ns: 1,
+        cpu_ns_per_request: Some(5000.0),
+        cpu_share: 0.99,
+        busiest_thread_share: 0.99,
+        generator_cpu_share: 0.5,
+        memory_peak_bytes: 1 << 20,
+        processes: 1,
+        threads: 1,
+        context_switches_voluntary: 0,
+        context_switches_involuntary: 0,
+    };
+    let measurement = Measurement {
+        load,
+        tool: None,
+        cost,
+        bound: Bound::Server,
+        warm_up: None,
+        reasons: Vec::new(),
+    };
+    Run {
+        block,
+        counts: Counts::Yes,
+        position: 0,
+        copy,
+        variant: variant.parse().unwrap(),
+        workload: "hello".into(),
+        started: String::new(),
+        workers: 1,
+        server_command: Vec::new(),
+        generator_command: Vec::new(),
+        outcome: Outcome::Measured(Box::new(measurement)),
+    }
+}
+
+/// Compares `old` with `new`.
+fn compare(old: Made, new: Made, options: &[&str]) -> Ended {
+    let world = World::new();
+    old.write(&world, "old");
+    new.write(&world, "newer");
+    compared(&world, options)
+}
+
+fn compared(world: &World, options: &[&str]) -> Ended {
+    world.wirebench(&[&["compare", "old", "newer"], options].concat())
+}
+
+fn assert_says(outcome: &Ended, code: i32, parts: &[&str]) {
+    assert_eq!(outcome.code, Some(code), "{outcome:#?}");
+    for part in parts {
+        let found = outcome.stdout.contains(part) || outcome.stderr.contains(part);
+        assert!(found, "{part:?} is missing in {outcome:#?}");
+    }
+    assert!(!outcome.stderr.contains("panicked"), "{outcome:#?}");
+}
+
+const SLOWER: Made = Made { rate: 76_000.0, ..MADE };
+
+#[test]
+fn a_regression_is_shown_and_fails_only_where_a_condition_asks_for_it() {
+    let parts = ["go/net", "requests/s", "-5.", "slower"];
+    let shown = compare(MADE, SLOWER, &[]);
+    assert_says(&shown, 0, &["1 figure compared: 1 worse", "slower", "complete"]);
+    assert!(parts.iter().all(|part| shown.stdout.contains(part)), "{shown:#?}");
+    let failed = compare(MADE, SLOWER, &["--fail-if", "throughput < -3%"]);
+    assert_says(&failed, 1, &["FAILED 'throughput < -3%': hello go/net: requests/s -5."]);
+    let passed = compare(MADE, SLOWER, &["--fail-if", "throughput < -10%"]);
+    assert_says(&passed, 0, &["passed 'throughput < -10%' in 1 cell"]);
+    assert_says(&compare(MADE, MADE, &["--fail-if", "throughput < -3%"]), 0, &["nothing changed"]);
+}
+
+#[test]
+fn a_gate_with_too_few_blocks_passes_and_says_loudly_that_it_cannot_fail() {
+    let few = Made { blocks: 3, ..SLOWER };
+    let outcome = compare(MADE, few, &["--fail-if", "throughput < -3%", "--json"]);
+    assert_says(&outcome, 0, &["\"passed\": true"]);
+    let warning = "warning: 'throughput < -3%' can never fail here";
+    assert!(outcome.stderr.contains(warning), "{outcome:#?}");
+}
+
+#[test]
+fn another_machine_and_another_workload_are_refused_with_all_that_differs() {
+    let moved = Made { cpu_model: "Model 2", connections: 32, ..MADE };
+    let outcome = compare(MADE, moved, &[]);
+    let parts = [
+        "error: old and newer cannot be compared, because these differ:",
+        "the machine: cpu_model was `Model 1` and is `Model 2`",
+        "`connections` of the workload hello was `64` and is `32`",
+        "give --force to compare them all the same",
+    ];
+    assert_says(&outcome, 3, &parts);
+    assert_eq!(outcome.stdout, "");
+    let forced = compare(MADE, moved, &["--force"]);
+    assert_says(&forced, 0, &["compared by force, although these differ", "nothing changed"]);
+    let updated = Made { kernel: "6.2.0", ..MADE };
+    assert_says(&compare(MADE, updated, &[]), 0, &["kernel was `6.1.0` and is `6.2.0`"]);
+}
+
+#[test]
+fn without_the_file_of_the_machine_results_are_compared_with_a_warning() {
+    let world = World::new();
+    MADE.write(&world, "old");
+    MADE.write(&world, "newer");
+    fs::remove_file(world.folder.path().join("newer/environment.json")).unwrap();
+    assert_says(&compared(&world, &[]), 0, &["newer has no environment.json beside its journal"]);
+    let journals = ["compare", "old/runs.jsonl", "newer/runs.jsonl"];
+    assert_says(&world.wirebench(&journals), 0, &["old/runs.jsonl, suite example", "newer/runs"]);
+    fs::write(world.folder.path().join("old/environment.json"), "{").unwrap();
+    assert_says(&compared(&world, &[]), 2, &["old/environment.json: ", "can be compared"]);
+}
+
+#[test]
+fn what_cannot_be_meant_is_answered_with_what_can() {
+    let grammar = "write METRIC < -PERCENT or METRIC > +PERCENT, such as 'throughput < -3%'";
+    for (options, part) in [
+        (&["--fail-if", "throughput"][..], grammar),
+        (&["--fail-if", "thruput < -3%"], "did you mean `throughput`?"),
+        (&["--metric", "thruput"], "did you mean `throughput`?"),
+        (&["--json", "--markdown"], "cannot be used with"),
+    ] {
+        assert_says(&compare(MADE, MADE, options), 2, &[part]);
+    }
+    let world = World::new();
+    MADE.write(&world, "old");
+    assert_says(
+        &compared(&world, &[]),
+        2,
+        &["newer", "give the folder that `wirebench run` named"],
+    );
+    assert_says(&world.wirebench(&["compare", "old"]), 2, &["<NEW>"]);
+}
+
+#[test]
+fn every_form_says_the_same() {
+    let options = ["--fail-if", "throughput < -3%"];
+    let all = compare(MADE, SLOWER, &[&options[..], &["--all", "--metric", "cpu"]].concat());
+    assert_says(&all, 1, &["CPU/request", "same", "slower"]);
+    let markdown = compare(MADE, SLOWER, &[&options[..], &["--markdown"]].concat());
+    assert_says(&markdown, 1, &["1 worse; **FAILED**", "| hello ", "<details>"]);
+    let json = compare(MADE, SLOWER, &[&options[..], &["--json"]].concat());
+    assert_eq!(json.code, Some(1));
+    let value: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(value["changes"][0]["verdict"], "worse");
+    let drift = &value["baseline_drift"][0];
+    assert!((drift["ratio"].as_f64().unwrap() - 1.0).abs() < 0.01, "{drift}");
+}
+
+#[test]
+fn a_drift_of_the_machine_is_told_and_absolute_figures_can_be_asked_for() {
+    let outcome = compare(MADE, SLOWER, &["--absolute"]);
+    let parts = ["what the machine did between the two is in them", "the same program in both"];
+    assert_says(&outcome, 0, &parts);
+}

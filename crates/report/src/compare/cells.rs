@@ -1,0 +1,159 @@
+//! Which cells are in both results, and what became of the others.
+//!
+//! Not here: whether what is in both may be compared.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
+use wirebench_schema::{
+    journal::{Journal, Outcome, Run, Weight},
+    suite::Workload,
+};
+
+use super::{Cell, LeftOut, Presence, Side};
+use crate::analysis::{Role, Row, rows};
+
+/// A cell of both results.
+#[derive(Clone, Debug)]
+pub(super) struct Pair<'a> {
+    pub(super) cell: Cell,
+    pub(super) old: Half<'a>,
+    pub(super) new: Half<'a>,
+}
+
+/// A cell of one result.
+#[derive(Clone, Debug)]
+pub(super) struct Half<'a> {
+    /// At the rate that a pilot has found.
+    pub(super) workload: Workload,
+    pub(super) row: Row<'a>,
+}
+
+/// All cells of two results.
+pub(super) struct Cells<'a> {
+    pub(super) pairs: Vec<Pair<'a>>,
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+/// Finds the cells that have figures in both results, and those that have them in one.
+pub(super) fn pair<'a>(old: &Side<'a>, new: &Side<'a>) -> Cells<'a> {
+    let (mut olds, mut news) = (halves(old.journal), halves(new.journal));
+    let all: BTreeSet<Cell> = olds.keys().chain(news.keys()).cloned().collect();
+    let mut cells = Cells { pairs: Vec::new(), left_out: Vec::new() };
+    for cell in all {
+        let (presence, reason) = match (olds.remove(&cell), news.remove(&cell)) {
+            (Some(old), Some(new)) => {
+                cells.pairs.push(Pair { cell, old, new });
+                continue;
+            }
+            (Some(_), None) => match what_broke(new.journal, &cell) {
+                Some(reason) => (Presence::Lost, reason),
+                None => (Presence::OldOnly, "the newer result did not measure it".to_owned()),
+            },
+            (None, _) => {
+                let absent = || "the older result did not measure it".to_owned();
+                let reason = what_broke(old.journal, &cell).unwrap_or_else(absent);
+                (Presence::NewOnly, reason)
+            }
+        };
+        cells.left_out.push(LeftOut { cell, presence, reason });
+    }
+    cells
+}
+
+/// The cells of one result that have figures. The second run of a baseline is no cell: it tells the
+/// noise.
+fn halves(journal: &Journal) -> BTreeMap<Cell, Half<'_>> {
+    let mut halves = BTreeMap::new();
+    for workload in rows(journal) {
+        let measured = workload.rows.iter().filter(|row| {
+            // Without its first run a baseline's second one still has no row of its own.
+            let is_second = row.role == Role::SecondOfBaseline || row.copy >= journal.start.copies;
+            !is_second && row.measured() > 0
+        });
+        for row in measured {
+            let cell = Cell {
+                workload: workload.workload.name.clone(),
+                phase: workload.workload.phase,
+                variant: row.variant.clone(),
+                copy: row.copy,
+            };
+            let half = Half { workload: workload.workload.clone(), row: row.clone() };
+            halves.insert(cell, half);
+        }
+    }
+    halves
+}
+
+/// Why a cell that should have figures has none; none when nobody asked for it.
+fn what_broke(journal: &Journal, cell: &Cell) -> Option<String> {
+    let workloads = journal.start.workloads.iter();
+    let scenario = workloads.clone().find(|it| it.name == cell.workload)?.scenario;
+    let failed = journal.runs.iter().find_map(|run| match &run.outcome {
+        Outcome::Failed { reason, .. } if is_of(run, cell) => Some(format!("failed: {reason}")),
+        _ => None,
+    });
+    let refused = || {
+        let mine = journal
+            .verified
+            .iter()
+            .filter(|it| it.variant == cell.variant && it.scenario == scenario);
+        let (check, why) = mine.flat_map(|it| &it.failed).next()?;
+        Some(format!("not measured, fails `{check}`: {why}"))
+    };
+    let too_slow = || {
+        let rates = journal.rates.iter().filter(|it| it.workload == cell.workload);
+        let mut slow = rates.flat_map(|it| &it.too_slow);
+        slow.find(|(variant, _)| *variant == cell.variant).map(|(_, why)| why.clone())
+    };
+    let absent = || {
+        let absent = journal.unavailable.iter().find(|it| it.variant == cell.variant);
+        absent.map(|it| format!("not available: {}", it.reason))
+    };
+    failed.or_else(refused).or_else(too_slow).or_else(absent)
+}
+
+fn is_of(run: &Run, cell: &Cell) -> bool {
+    run.workload == cell.workload && run.variant == cell.variant && run.copy == cell.copy
+}
+
+/// Why the runs of a row are not what they claim to be, each sentence once.
+pub(super) fn doubts(row: &Row<'_>) -> Vec<String> {
+    let failed = row.runs.iter().filter_map(|run| match &run.outcome {
+        Outcome::Failed { reason, .. } => Some(format!("failed: {reason}")),
+        Outcome::Measured(_) | Outcome::Idle(_) => None,
+    });
+    let invalid = row.reasons().filter(|reason| reason.weight == Weight::Invalid);
+    let mut seen = BTreeSet::new();
+    let all = failed.chain(invalid.map(|reason| reason.text.clone()));
+    all.filter(|doubt| seen.insert(doubt.clone())).collect()
+}
+
+impl Cell {
+    /// The variant, and which copy of it unless it is the first.
+    #[must_use]
+    pub fn entry(&self) -> String {
+        match self.copy {
+            0 => self.variant.to_string(),
+            copy => format!("{} #{}", self.variant, copy.saturating_add(1)),
+        }
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.workload, self.entry())
+    }
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = match self.presence {
+            Presence::Lost | Presence::OldOnly => "only in the older result: ",
+            Presence::NewOnly => "only in the newer result: ",
+            Presence::Both => "",
+        };
+        write!(formatter, "{}: {place}{}", self.cell, self.reason)
+    }
+}

@@ -1,0 +1,225 @@
+//! What a comparison says, as types. Texts and JSON are made of them and of nothing else.
+//!
+//! Not here: how any of it is found.
+
+use wirebench_schema::{
+    id::VariantId,
+    journal::{Counts, EndReason, Journal},
+    suite::Phase,
+};
+use wirebench_stats::{Estimate, Floor};
+
+use super::{Difference, Gate, Side};
+use crate::analysis::{Claim, Direction, Metric, Reads};
+
+/// Two results held against each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The older result.
+    pub old: Summary,
+    /// The newer one.
+    pub new: Summary,
+    /// What refuses a comparison and was overruled.
+    pub forced: Vec<Difference>,
+    /// What may be the cause of changes, or keep them from being seen, each as a sentence.
+    pub warnings: Vec<String>,
+    /// Versions of entries that differ, each as a sentence. Often they are what is compared.
+    pub versions: Vec<String>,
+    /// The baselines that are the same program in both results, and what they did by themselves.
+    pub yardsticks: Vec<Yardstick>,
+    /// All changes that were looked at: first those that count, the largest first; then what
+    /// cannot be told, and last what is the same.
+    pub changes: Vec<Change>,
+    /// Cells that were not compared.
+    pub left_out: Vec<LeftOut>,
+    /// What became of the conditions; none without conditions.
+    pub gate: Option<Gate>,
+}
+
+/// What a reader must know of a result.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Summary {
+    /// What it is called.
+    pub name: String,
+    /// The suite.
+    pub suite: String,
+    /// When it began, as RFC 3339 in UTC.
+    pub started: String,
+    /// Blocks with a run that counts.
+    pub blocks: usize,
+    /// How it ended, in a word or two.
+    pub end: &'static str,
+}
+
+/// What was measured, and with what.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Cell {
+    /// The workload's name.
+    pub workload: String,
+    /// What it is measured for.
+    pub phase: Phase,
+    /// The variant.
+    pub variant: VariantId,
+    /// Which of several copies of the same, from 0.
+    pub copy: u32,
+}
+
+/// One figure of one cell in both results.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The cell.
+    pub cell: Cell,
+    /// Which figure.
+    pub metric: Metric,
+    /// In the older result.
+    pub old: Figure,
+    /// In the newer one.
+    pub new: Figure,
+    /// The baseline whose ratios are compared; none where figures are.
+    pub relative_to: Option<VariantId>,
+    /// New over old, with its interval if there are enough blocks. It need not be the quotient of
+    /// the two medians: a relative change is without the machine's drift.
+    pub estimate: Estimate,
+    /// The p value of "nothing changed", adjusted for all changes that were looked at (Holm).
+    pub p_adjusted: Option<f64>,
+    /// Changes up to this are not told from noise.
+    pub floor: Floor,
+    /// How the ratio is to be read.
+    pub reads: Reads,
+    /// What is claimed of it.
+    pub claim: Claim,
+    /// Whether the variant is the same program in both; none where that is not known.
+    pub same_program: Option<bool>,
+}
+
+/// A figure of one cell in one result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Over its blocks.
+    pub median: f64,
+    /// The smallest.
+    pub least: f64,
+    /// The largest.
+    pub most: f64,
+    /// Blocks that have it.
+    pub blocks: usize,
+    /// Why runs of the cell failed or are not what they claim to be, each sentence once.
+    pub doubts: Vec<String>,
+}
+
+/// In which direction something moved that counts.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Movement {
+    /// For the worse.
+    Worse,
+    /// For the better.
+    Better,
+}
+
+impl Change {
+    /// In which direction it moved beyond the noise; none if it cannot be said to have moved.
+    #[must_use]
+    pub const fn movement(&self) -> Option<Movement> {
+        match (self.claim, self.metric.direction()) {
+            (Claim::Higher, Direction::MoreIsBetter) | (Claim::Lower, Direction::LessIsBetter) => {
+                Some(Movement::Better)
+            }
+            (Claim::Lower, Direction::MoreIsBetter) | (Claim::Higher, Direction::LessIsBetter) => {
+                Some(Movement::Worse)
+            }
+            _ => None,
+        }
+    }
+
+    /// New over old, less one: -0.05 is 5 % less.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        self.estimate.value - 1.0
+    }
+}
+
+impl Movement {
+    /// The name in texts and files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Worse => "worse",
+            Self::Better => "better",
+        }
+    }
+}
+
+/// A baseline that is the same program in both results. What it did is the machine's doing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Yardstick {
+    /// The workload's name.
+    pub workload: String,
+    /// The baseline.
+    pub variant: VariantId,
+    /// Which figure.
+    pub metric: Metric,
+    /// New over old.
+    pub estimate: Estimate,
+}
+
+/// A cell that was not compared.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct LeftOut {
+    /// The cell.
+    pub cell: Cell,
+    /// Where it has figures.
+    pub presence: Presence,
+    /// Why it was not compared, as a sentence.
+    pub reason: String,
+}
+
+/// Where a cell that was not compared has figures.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Presence {
+    /// In the older result alone, although the newer one was to have them: it broke.
+    Lost,
+    /// In the older result alone; the newer one did not look.
+    OldOnly,
+    /// In the newer result alone.
+    NewOnly,
+    /// In both, which are not alike.
+    Both,
+}
+
+impl Presence {
+    /// The name in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lost => "lost",
+            Self::OldOnly => "old-only",
+            Self::NewOnly => "new-only",
+            Self::Both => "both",
+        }
+    }
+}
+
+impl Summary {
+    pub(super) fn of(side: &Side<'_>) -> Self {
+        let journal = side.journal;
+        Self {
+            name: side.name.to_owned(),
+            suite: journal.start.suite.clone(),
+            started: journal.start.started.clone(),
+            blocks: blocks(journal),
+            end: match journal.end.as_ref().map(|end| end.reason) {
+                Some(EndReason::Complete) => "complete",
+                Some(EndReason::Interrupted) => "interrupted",
+                Some(EndReason::Precise) => "precise",
+                Some(EndReason::Budget) => "time was up",
+                None => "cut off",
+            },
+        }
+    }
+}
+
+/// How many blocks have a run that counts.
+pub(super) fn blocks(journal: &Journal) -> usize {
+    let counting = journal.runs.iter().filter(|run| run.counts == Counts::Yes);
+    counting.map(|run| run.block).collect::<std::collections::BTreeSet<_>>().len()
+}

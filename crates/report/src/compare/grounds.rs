@@ -1,0 +1,239 @@
+//! Whether two results are of the same experiment: what refuses a comparison, and what may be the
+//! cause of changes that are not the servers'.
+//!
+//! Not here: the figures.
+
+use std::{collections::BTreeSet, fmt};
+use wirebench_schema::{
+    environment::Weight,
+    id::VariantId,
+    journal::{Described, Journal, Outcome, Run},
+    load::EngineChoice,
+    suite::{Phase, Scale, Workload},
+};
+use wirebench_stats::MIN_BLOCKS;
+
+use super::{
+    LeftOut, Presence, Side,
+    cells::{Half, Pair},
+    comparison::blocks,
+};
+use crate::table::describe_model;
+
+/// Something that must be equal and is not.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Difference {
+    /// What it is.
+    pub what: String,
+    /// In the older result.
+    pub old: String,
+    /// In the newer one.
+    pub new: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} was `{}` and is `{}`", self.what, self.old, self.new)
+    }
+}
+
+impl Difference {
+    fn between(what: impl Into<String>, old: String, new: String) -> Option<Self> {
+        (old != new).then(|| Self { what: what.into(), old, new })
+    }
+}
+
+/// Workloads in which the cost was measured at two different rates, which keeps their cells apart
+/// and no others.
+#[derive(Default)]
+pub(super) struct Rates {
+    pub(super) differences: Vec<Difference>,
+    workloads: BTreeSet<String>,
+}
+
+impl Rates {
+    /// Takes the cells that were measured at different rates away from `pairs`.
+    pub(super) fn take_apart<'a>(&self, pairs: Vec<Pair<'a>>) -> (Vec<Pair<'a>>, Vec<LeftOut>) {
+        let differs = |pair: &Pair<'_>| self.workloads.contains(&pair.cell.workload);
+        let (apart, kept): (Vec<_>, Vec<_>) = pairs.into_iter().partition(differs);
+        let why = |pair: Pair<'_>| {
+            let reason = rate_sentence(&pair.old.workload, &pair.new.workload);
+            LeftOut { cell: pair.cell, presence: Presence::Both, reason }
+        };
+        (kept, apart.into_iter().map(why).collect())
+    }
+}
+
+/// What must be equal and is not. Rates of a cost phase are apart: they concern their own cells.
+pub(super) fn differences(
+    old: &Side<'_>,
+    new: &Side<'_>,
+    pairs: &[Pair<'_>],
+) -> (Vec<Difference>, Rates) {
+    let mut found = Vec::new();
+    for difference in machine(old, new).filter(|it| it.weight == Weight::Refuses) {
+        let what = format!("the machine: {}", difference.field);
+        found.extend(Difference::between(what, difference.old, difference.new));
+    }
+    let (start, other) = (&old.journal.start, &new.journal.start);
+    let generators = (start.generator.to_string(), other.generator.to_string());
+    found.extend(Difference::between("the load generator", generators.0, generators.1));
+    found.extend(placement(old.journal, new.journal));
+    let mut rates = Rates::default();
+    let mut of_cells = BTreeSet::new();
+    for pair in pairs {
+        let (differing, rate) = workload(&pair.old.workload, &pair.new.workload);
+        of_cells.extend(differing);
+        if let Some(rate) = rate {
+            rates.workloads.insert(pair.cell.workload.clone());
+            rates.differences.push(rate);
+        }
+        let name = &pair.cell.workload;
+        let workers = [&pair.old, &pair.new].map(|half| each(half, |run| run.workers.to_string()));
+        of_cells.extend(differ(format!("workers in {name}"), workers));
+        let engines = [&pair.old, &pair.new].map(|half| each(half, engine));
+        of_cells.extend(differ(format!("the load generator's engine in {name}"), engines));
+    }
+    found.extend(of_cells);
+    rates.differences.dedup();
+    (found, rates)
+}
+
+fn machine<'a>(
+    old: &Side<'a>,
+    new: &Side<'a>,
+) -> impl Iterator<Item = wirebench_schema::environment::Difference> + use<> {
+    let both = old.environment.zip(new.environment);
+    both.map(|(old, new)| old.differences(new)).unwrap_or_default().into_iter()
+}
+
+fn placement(old: &Journal, new: &Journal) -> Vec<Difference> {
+    let (old, new) = (&old.start.placement, &new.start.placement);
+    let cpus = |cpus: &[u32]| cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+    let rows = [
+        ("the server's CPUs", cpus(&old.server_cpus), cpus(&new.server_cpus)),
+        ("the generator's CPUs", cpus(&old.generator_cpus), cpus(&new.generator_cpus)),
+        ("bound to CPUs", old.pinned.to_string(), new.pinned.to_string()),
+        ("on CPUs of their own", old.disjoint.to_string(), new.disjoint.to_string()),
+    ];
+    rows.into_iter().filter_map(|(what, old, new)| Difference::between(what, old, new)).collect()
+}
+
+/// What differs in the definition of a workload; a rate of a cost phase is told apart.
+fn workload(old: &Workload, new: &Workload) -> (Vec<Difference>, Option<Difference>) {
+    let fields = |workload: &Workload| match serde_json::to_value(workload) {
+        Ok(serde_json::Value::Object(fields)) => fields,
+        Ok(_) | Err(_) => serde_json::Map::new(),
+    };
+    let (before, after) = (fields(old), fields(new));
+    let mut found = Vec::new();
+    let mut rate = None;
+    for (field, value) in &before {
+        let (value, other) = (plain(value), after.get(field).map(plain).unwrap_or_default());
+        if field == "model" && old.phase == Phase::Cost && new.phase == Phase::Cost {
+            rate = Difference::between(format!("the rate of {}", old.name), value, other);
+        } else {
+            let what = format!("`{field}` of the workload {}", old.name);
+            found.extend(Difference::between(what, value, other));
+        }
+    }
+    (found, rate)
+}
+
+/// A value of JSON without the signs around a text.
+fn plain(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Null => "not set".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn each(half: &Half<'_>, value: impl Fn(&Run) -> String) -> BTreeSet<String> {
+    let values = half.row.runs.iter().map(|run| value(run));
+    values.filter(|value| !value.is_empty()).collect()
+}
+
+fn differ(what: String, [old, new]: [BTreeSet<String>; 2]) -> Option<Difference> {
+    let list = |values: BTreeSet<String>| values.into_iter().collect::<Vec<_>>().join(", ");
+    // Where all runs failed nothing is known.
+    let known = !old.is_empty() && !new.is_empty();
+    known.then(|| Difference::between(what, list(old), list(new)))?
+}
+
+/// The engine that moved the bytes of a run; empty where it is not known.
+fn engine(run: &Run) -> String {
+    match &run.outcome {
+        Outcome::Measured(it) if it.tool.is_none() && it.load.engine != EngineChoice::Auto => {
+            it.load.engine.name().to_owned()
+        }
+        Outcome::Measured(_) | Outcome::Idle(_) | Outcome::Failed { .. } => String::new(),
+    }
+}
+
+fn rate_sentence(old: &Workload, new: &Workload) -> String {
+    let (old, new) = (describe_model(&old.model), describe_model(&new.model));
+    format!(
+        "its cost was measured at {old} and then at {new}, and depends on the rate: give both runs \
+         the same one with `wirebench run --rate N`"
+    )
+}
+
+/// What may be the cause of changes, or keep them from being seen.
+pub(super) fn warnings(old: &Side<'_>, new: &Side<'_>) -> Vec<String> {
+    let mut found = Vec::new();
+    for side in [old, new] {
+        if side.environment.is_none() {
+            found.push(format!(
+                "{} has no environment.json beside its journal: whether it is of the same machine \
+                 is not known",
+                side.name
+            ));
+        }
+        if side.journal.start.scale == Scale::Smoke {
+            found.push(format!("{} is of smoke scale: its figures mean nothing", side.name));
+        }
+        let blocks = blocks(side.journal);
+        if blocks < MIN_BLOCKS {
+            found.push(format!(
+                "{} has {blocks} of the {MIN_BLOCKS} blocks without which no change can be told \
+                 from noise: measure it with --blocks 10",
+                side.name
+            ));
+        }
+    }
+    let (start, other) = (&old.journal.start, &new.journal.start);
+    if old.journal == new.journal {
+        found.push("both are one and the same result".to_owned());
+    } else if start.started > other.started {
+        found.push(format!("{} is the newer one by its time: were the two exchanged?", old.name));
+    }
+    let settings = machine(old, new).filter(|it| it.weight == Weight::Warns);
+    found.extend(settings.map(|it| it.to_string()));
+    found
+}
+
+/// Versions of the same variant that differ.
+pub(super) fn versions(old: &Side<'_>, new: &Side<'_>) -> Vec<String> {
+    let mut found = Vec::new();
+    for described in &old.journal.start.variants {
+        let Some(other) = described_in(new, &described.variant) else { continue };
+        for (name, version) in &described.versions {
+            let now = other.versions.get(name).filter(|now| *now != version);
+            found.extend(
+                now.map(|now| format!("{}: {name} was {version} and is {now}", described.variant)),
+            );
+        }
+    }
+    found
+}
+
+/// Whether a variant is the same program in both results; none where that is not known.
+pub(super) fn same_program(old: &Side<'_>, new: &Side<'_>, variant: &VariantId) -> Option<bool> {
+    let print = |side: &Side<'_>| described_in(side, variant)?.fingerprint.clone();
+    Some(print(old)? == print(new)?)
+}
+
+fn described_in<'a>(side: &Side<'a>, variant: &VariantId) -> Option<&'a Described> {
+    side.journal.start.variants.iter().find(|it| it.variant == *variant)
+}

@@ -1,0 +1,261 @@
+//! What changed in each cell, and what may be claimed of it. The more changes are looked at, the more
+//! of them look like changes by chance; so the p values are adjusted for all of them, and at most one
+//! comparison in twenty claims a change where there is none.
+//!
+//! Not here: which cells there are, and whether the results may be compared at all.
+
+use std::collections::{BTreeMap, BTreeSet};
+use wirebench_schema::{id::VariantId, suite::Phase};
+use wirebench_stats::{
+    Change as Sides, Floor, Judgement, SIGNIFICANCE, Verdict, judge_changes, median, range,
+};
+
+use super::{
+    Basis, Change, Figure, Side, Wishes, Yardstick,
+    cells::{Half, Pair, doubts},
+    grounds::same_program,
+    yardstick::{Baseline, Floors, Values, plain},
+};
+use crate::analysis::{Claim, Metric, Reads};
+
+/// What was found.
+#[derive(Default)]
+pub(super) struct Judged {
+    /// Those that count first, the largest first.
+    pub(super) changes: Vec<Change>,
+    pub(super) yardsticks: Vec<Yardstick>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// The values of a cell in both results, which are not judged yet.
+struct Open<'a> {
+    pair: &'a Pair<'a>,
+    old: Vec<f64>,
+    new: Vec<f64>,
+}
+
+/// Changes of one figure in one workload, which share their noise and their floor.
+struct Family<'a> {
+    metric: Metric,
+    relative_to: Option<VariantId>,
+    floor: Floor,
+    open: Vec<Open<'a>>,
+}
+
+/// Judges all cells.
+pub(super) fn judge(old: &Side<'_>, new: &Side<'_>, pairs: &[Pair<'_>], wishes: &Wishes) -> Judged {
+    let floors = Floors::of(old, new);
+    let mut judged = Judged::default();
+    let mut families = Vec::new();
+    let mut without: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for (workload, metric, pairs_here) in figures(pairs, wishes) {
+        let baseline = Baseline::find((old, new), pairs, workload, metric);
+        match &baseline {
+            Ok(baseline) => judged.add_yardstick(baseline),
+            Err(reason) if wishes.basis == Basis::Relative => {
+                without.entry(reason.clone()).or_default().insert(workload);
+            }
+            Err(_) => {}
+        }
+        let baseline = baseline.as_ref().ok();
+        let relative = baseline.filter(|_| wishes.basis == Basis::Relative);
+        let family = |basis, relative_to| Family {
+            metric,
+            relative_to,
+            floor: floors.floor(workload, metric, basis, baseline),
+            open: Vec::new(),
+        };
+        let its_name = relative.map(|it| it.pair.cell.variant.clone());
+        let mut of_ratios = family(Basis::Relative, its_name);
+        let mut of_figures = family(Basis::Absolute, None);
+        for pair in pairs_here {
+            if relative.is_some_and(|baseline| baseline.is(pair)) {
+                continue;
+            }
+            // Who never ran in one block with the baseline has no ratios.
+            if let Some(open) = relative.and_then(|it| Open::of_ratios(pair, metric, it)) {
+                of_ratios.open.push(open);
+            } else if let Some(open) = Open::of_figures(pair, metric) {
+                of_figures.open.push(open);
+            } else {
+                judged.warnings.extend(no_value(pair, metric));
+            }
+        }
+        families.extend([of_ratios, of_figures].into_iter().filter(|it| !it.open.is_empty()));
+    }
+    judged.warnings.extend(without.into_iter().map(|(reason, workloads)| {
+        let workloads = workloads.into_iter().collect::<Vec<_>>().join(", ");
+        format!(
+            "in {workloads} figures are compared as they are, with the machine's drift in them: \
+             {reason}"
+        )
+    }));
+    judged.changes = settle(&families, |variant| same_program(old, new, variant));
+    judged
+}
+
+/// The figures of each workload that are looked at, and the cells that may have them.
+fn figures<'a>(
+    pairs: &'a [Pair<'a>],
+    wishes: &Wishes,
+) -> Vec<(&'a str, Metric, Vec<&'a Pair<'a>>)> {
+    let mut figures: BTreeMap<(&str, Metric), Vec<&Pair<'_>>> = BTreeMap::new();
+    for pair in pairs {
+        for metric in metrics(pair.cell.phase, wishes) {
+            figures.entry((&pair.cell.workload, metric)).or_default().push(pair);
+        }
+    }
+    figures.into_iter().map(|((workload, metric), pairs)| (workload, metric, pairs)).collect()
+}
+
+/// What is looked at in a phase.
+fn metrics(phase: Phase, wishes: &Wishes) -> BTreeSet<Metric> {
+    let mut wanted: Vec<Metric> = match (wishes.metrics.as_slice(), phase) {
+        ([], Phase::Cost) => vec![Metric::primary(phase), Metric::LatencyP99],
+        ([], Phase::Saturate | Phase::Idle) => vec![Metric::primary(phase)],
+        (metrics, _) => metrics.to_vec(),
+    };
+    wanted.extend(wishes.conditions.iter().map(|condition| condition.metric));
+    wanted.into_iter().filter_map(|metric| looked_at(metric, phase)).collect()
+}
+
+/// What a metric means in a phase. At a fixed rate all that keep up have the same throughput.
+pub(super) fn looked_at(metric: Metric, phase: Phase) -> Option<Metric> {
+    let meant = metric.in_phase(phase)?;
+    (meant != Metric::Throughput || phase != Phase::Cost).then_some(meant)
+}
+
+/// Ratios, and so changes, need values above zero.
+fn no_value(pair: &Pair<'_>, metric: Metric) -> Option<String> {
+    let has_any = |half: &Half<'_>| !half.row.values(metric).is_empty();
+    (has_any(&pair.old) || has_any(&pair.new)).then(|| {
+        format!("{}: {} has no value above 0 in both, and no change", pair.cell, metric.title())
+    })
+}
+
+impl<'a> Open<'a> {
+    /// Ratios to the baseline in the same block.
+    fn of_ratios(pair: &'a Pair<'a>, metric: Metric, baseline: &Baseline<'_>) -> Option<Self> {
+        let (old, new) =
+            baseline.ratios(&pair.old.row.values(metric), &pair.new.row.values(metric));
+        Self::with(pair, old, new)
+    }
+
+    /// Figures as they are.
+    fn of_figures(pair: &'a Pair<'a>, metric: Metric) -> Option<Self> {
+        let (old, new) = (pair.old.row.values(metric), pair.new.row.values(metric));
+        Self::with(pair, plain(&old), plain(&new))
+    }
+
+    /// None without a value above 0 on a side.
+    fn with(pair: &'a Pair<'a>, old: Vec<f64>, new: Vec<f64>) -> Option<Self> {
+        let is_usable = |values: &[f64]| values.iter().any(|value| *value > 0.0);
+        (is_usable(&old) && is_usable(&new)).then_some(Self { pair, old, new })
+    }
+}
+
+/// Judges all families, and brings their changes in order.
+fn settle(
+    families: &[Family<'_>],
+    same_program: impl Fn(&VariantId) -> Option<bool>,
+) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for family in families {
+        let sides = family.open.iter().map(|open| Sides { old: &open.old, new: &open.new });
+        let rows: Vec<Sides<'_>> = sides.collect();
+        for (open, judgement) in family.open.iter().zip(judge_changes(&rows, &family.floor)) {
+            let judgement = among(families.len(), judgement);
+            let same_program = same_program(&open.pair.cell.variant);
+            changes.extend(family.change(open, &judgement, same_program));
+        }
+    }
+    changes.sort_by(|one, other| {
+        place(one).cmp(&place(other)).then(size(other).total_cmp(&size(one)))
+    });
+    changes
+}
+
+/// What remains of a judgement that was made within one of so many families: the chance that any of
+/// them errs is at most the sum of all (Bonferroni).
+fn among(families: usize, judgement: Judgement) -> Judgement {
+    let p_adjusted = judgement.p_adjusted.map(|p| (p * families as f64).min(1.0));
+    let is_significant = p_adjusted.is_some_and(|p| p <= SIGNIFICANCE);
+    let verdict = match judgement.verdict {
+        Verdict::Higher | Verdict::Lower if !is_significant => Verdict::CannotTell,
+        verdict => verdict,
+    };
+    Judgement { p_adjusted, verdict, ..judgement }
+}
+
+impl Family<'_> {
+    fn change(
+        &self,
+        open: &Open<'_>,
+        judgement: &Judgement,
+        same_program: Option<bool>,
+    ) -> Option<Change> {
+        let Pair { cell, old, new } = open.pair;
+        // The newer result takes the place of the row, the older one that of its baseline. A
+        // baseline that both have in common bounds both alike, and so does not bound the change.
+        let reads = Reads::of(self.metric, new.row.limited(), old.row.limited());
+        Some(Change {
+            cell: cell.clone(),
+            metric: self.metric,
+            old: Figure::of(old, self.metric)?,
+            new: Figure::of(new, self.metric)?,
+            relative_to: self.relative_to.clone(),
+            estimate: judgement.estimate?,
+            p_adjusted: judgement.p_adjusted,
+            floor: self.floor,
+            reads,
+            claim: Claim::of(judgement, reads, &self.floor),
+            same_program,
+        })
+    }
+}
+
+/// What counts comes first, what is the same last.
+const fn place(change: &Change) -> u8 {
+    match change.claim {
+        Claim::Higher | Claim::Lower => 0,
+        Claim::CannotTell => 1,
+        Claim::NotHigher | Claim::NotLower => 2,
+        Claim::Same => 3,
+    }
+}
+
+/// How large a change is, in whichever direction.
+fn size(change: &Change) -> f64 {
+    change.estimate.value.ln().abs()
+}
+
+impl Figure {
+    fn of(half: &Half<'_>, metric: Metric) -> Option<Self> {
+        let values: Values = half.row.values(metric);
+        let plain = plain(&values);
+        let (least, most) = range(&plain)?;
+        let doubts = doubts(&half.row);
+        Some(Self { median: median(&plain)?, least, most, blocks: values.len(), doubts })
+    }
+}
+
+impl Judged {
+    fn add_yardstick(&mut self, baseline: &Baseline<'_>) {
+        let Pair { cell, old, new } = baseline.pair;
+        self.yardsticks.push(Yardstick {
+            workload: cell.workload.clone(),
+            variant: cell.variant.clone(),
+            metric: baseline.metric,
+            estimate: baseline.drift,
+        });
+        let doubts = [doubts(&old.row), doubts(&new.row)].concat();
+        if let Some(doubt) = doubts.first() {
+            let warning = format!(
+                "{cell} is the baseline, and runs of it are not what they claim to be: {doubt}"
+            );
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
+        }
+    }
+}

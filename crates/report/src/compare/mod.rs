@@ -1,0 +1,130 @@
+//! Two results held against each other, cell by cell: what changed, and whether that is more than
+//! the noise.
+//!
+//! A change is claimed when its interval excludes "no change", its p value, adjusted for all
+//! changes that were looked at, is small enough, and its size is beyond the noise floor of both
+//! results. Where the baseline is the same program in both, what is compared is the ratio to it
+//! within each block, so that a machine that has become slower as a whole is no change.
+//!
+//! Not here: a figure over all cells. Whether 5 % in one cell are worth 5 % in another is for the
+//! reader to say.
+
+mod cells;
+mod comparison;
+mod gate;
+mod grounds;
+mod json;
+mod judge;
+mod markdown;
+mod text;
+mod words;
+mod yardstick;
+
+pub use comparison::{
+    Cell, Change, Comparison, Figure, LeftOut, Movement, Presence, Summary, Yardstick,
+};
+pub use gate::{Condition, ConditionResult, GRAMMAR, Gate, Hit};
+pub use grounds::Difference;
+pub use json::json;
+pub use markdown::markdown;
+pub use text::{Rows, text};
+
+use wirebench_schema::{environment::Environment, journal::Journal};
+
+use crate::analysis::Metric;
+
+/// One of two results.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// What it is called, usually its folder.
+    pub name: &'a str,
+    /// Its journal.
+    pub journal: &'a Journal,
+    /// The machine, where it is known.
+    pub environment: Option<&'a Environment>,
+}
+
+/// What is wanted of a comparison.
+#[derive(Clone, Debug, Default)]
+pub struct Wishes {
+    /// What is compared; the usual figures of each phase when it is empty.
+    pub metrics: Vec<Metric>,
+    /// Of what a change is one.
+    pub basis: Basis,
+    /// What becomes of results that cannot be compared.
+    pub differences: Differences,
+    /// When the comparison fails. The figures that they name are compared too.
+    pub conditions: Vec<Condition>,
+}
+
+/// Of what a change is one.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Basis {
+    /// Of ratios to the baseline where it is the same program in both results; else of figures.
+    #[default]
+    Relative,
+    /// Of figures. The machine's drift from one time to the other is in it.
+    Absolute,
+}
+
+/// What becomes of results that cannot be compared.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Differences {
+    /// They are not.
+    #[default]
+    Refuse,
+    /// They are, and that is said.
+    Force,
+}
+
+/// Why two results were not compared.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum NotComparable {
+    /// They are not of the same experiment.
+    Differ(Vec<Difference>),
+    /// No cell has comparable figures in both; each sentence says of one why.
+    NothingInCommon(Vec<String>),
+}
+
+/// Holds `new` against `old`.
+pub fn compare(
+    old: &Side<'_>,
+    new: &Side<'_>,
+    wishes: &Wishes,
+) -> Result<Comparison, NotComparable> {
+    let cells::Cells { pairs, mut left_out } = cells::pair(old, new);
+    let (mut differences, rates) = grounds::differences(old, new, &pairs);
+    if !differences.is_empty() && wishes.differences == Differences::Refuse {
+        return Err(NotComparable::Differ(differences));
+    }
+    let pairs = match wishes.differences {
+        Differences::Refuse => {
+            let (kept, apart) = rates.take_apart(pairs);
+            left_out.extend(apart);
+            kept
+        }
+        Differences::Force => {
+            differences.extend(rates.differences);
+            pairs
+        }
+    };
+    if pairs.is_empty() {
+        let why = left_out.iter().map(ToString::to_string).collect();
+        return Err(NotComparable::NothingInCommon(why));
+    }
+    let judge::Judged { changes, yardsticks, warnings } = judge::judge(old, new, &pairs, wishes);
+    Ok(Comparison {
+        old: Summary::of(old),
+        new: Summary::of(new),
+        forced: differences,
+        warnings: grounds::warnings(old, new).into_iter().chain(warnings).collect(),
+        versions: grounds::versions(old, new),
+        gate: gate::judge(&wishes.conditions, &changes, &left_out),
+        yardsticks,
+        changes,
+        left_out,
+    })
+}
+
+#[cfg(test)]
+mod tests;

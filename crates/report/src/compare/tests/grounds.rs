@@ -1,0 +1,143 @@
+//! What refuses a comparison, what only warns, and what force does.
+
+use super::*;
+use crate::compare::tests::made::{machine, rate};
+use wirebench_schema::{
+    environment::Environment,
+    journal::{Generator, GeneratorVersion},
+    load::EngineChoice,
+};
+
+fn pair() -> (Journal, Journal) {
+    (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (0.9, 1.0)))
+}
+
+/// What refuses the comparison after `change` was made to the newer result.
+fn refused(change: impl Fn(&mut Journal)) -> Vec<String> {
+    let (old, mut new) = pair();
+    change(&mut new);
+    match try_compare(&old, &new, &Wishes::default()) {
+        Err(NotComparable::Differ(differences)) => {
+            let forced = Wishes { differences: Differences::Force, ..Wishes::default() };
+            assert_eq!(compared(&old, &new, &forced).forced, differences);
+            differences.iter().map(ToString::to_string).collect()
+        }
+        other => panic!("{other:#?}"),
+    }
+}
+
+#[test]
+fn each_difference_of_the_experiment_refuses_by_its_name_and_force_overrules_it() {
+    assert_eq!(
+        refused(|new| new.start.workloads[0].connections = 32),
+        ["`connections` of the workload hello was `64` and is `32`"]
+    );
+    assert_eq!(
+        refused(|new| new.start.workloads[2].timeout = std::time::Duration::from_secs(7)),
+        ["`timeout` of the workload hello-idle was `2s` and is `7s`"]
+    );
+    assert_eq!(
+        refused(|new| {
+            let version = "4.1.0".to_owned();
+            new.start.generator = GeneratorVersion { name: Generator::Wrk, version };
+        }),
+        ["the load generator was `wirebench` and is `wrk 4.1.0`"]
+    );
+    assert_eq!(
+        refused(|new| new.start.placement.server_cpus = vec![2, 3]),
+        ["the server's CPUs was `0` and is `2 3`"]
+    );
+    assert_eq!(
+        refused(|new| new.runs.iter_mut().for_each(|run| run.workers = 2)),
+        [
+            "workers in hello was `1` and is `2`",
+            "workers in hello-cost was `1` and is `2`",
+            "workers in hello-idle was `1` and is `2`"
+        ]
+    );
+    assert_eq!(
+        refused(|new| {
+            for it in measurements(new, "go/net", "hello") {
+                it.load.engine = EngineChoice::IoUring;
+            }
+        }),
+        ["the load generator's engine in hello was `epoll` and is `io_uring`"]
+    );
+}
+
+#[test]
+fn another_machine_refuses_another_kernel_warns_and_one_that_is_not_told_warns_too() {
+    let (old, new) = pair();
+    let with = |environment: Option<&Environment>, wishes: &Wishes| {
+        let before = machine();
+        let old = Side { name: "old", journal: &old, environment: Some(&before) };
+        compare(&old, &Side { name: "new", journal: &new, environment }, wishes)
+    };
+    let moved = Environment { cpu_model: Some("Model 2".into()), ..machine() };
+    let Err(NotComparable::Differ(differences)) = with(Some(&moved), &Wishes::default()) else {
+        panic!("another machine was compared");
+    };
+    let sentence = "the machine: cpu_model was `Model 1` and is `Model 2`";
+    assert_eq!(differences.iter().map(ToString::to_string).collect::<Vec<_>>(), [sentence]);
+    let forced = Wishes { differences: Differences::Force, ..Wishes::default() };
+    let forced = with(Some(&moved), &forced).unwrap();
+    assert_eq!(forced.forced, differences);
+    assert!(forced.changes[0].movement().is_some());
+    let updated = Environment { kernel: "6.2.0".into(), ..machine() };
+    let warned = with(Some(&updated), &Wishes::default()).unwrap();
+    assert_eq!(warned.warnings, ["kernel was `6.1.0` and is `6.2.0`"]);
+    let silent = with(None, &Wishes::default()).unwrap();
+    assert!(silent.warnings[0].starts_with("new has no environment.json"), "{silent:#?}");
+}
+
+#[test]
+fn costs_at_two_rates_are_kept_apart_and_say_how_to_get_one() {
+    let (old, mut new) = pair();
+    new.rates = vec![rate(25_000)];
+    let comparison = compared(&old, &new, &Wishes::default());
+    assert!(comparison.changes.iter().all(|it| it.cell.workload != "hello-cost"));
+    let apart = comparison.left_out.iter().filter(|it| it.presence == Presence::Both);
+    let apart: Vec<String> = apart.map(ToString::to_string).collect();
+    assert_eq!(apart.len(), 3, "{apart:#?}");
+    let expected = "hello-cost go/net: its cost was measured at 20000 requests/s and then at 25000 \
+                    requests/s, and depends on the rate: give both runs the same one with \
+                    `wirebench run --rate N`";
+    assert!(apart.contains(&expected.to_owned()), "{apart:#?}");
+    let forced = Wishes { differences: Differences::Force, ..Wishes::default() };
+    let forced = compared(&old, &new, &forced);
+    assert!(forced.changes.iter().any(|it| it.cell.workload == "hello-cost"));
+    assert!(forced.forced[0].to_string().starts_with("the rate of hello-cost was `"));
+}
+
+#[test]
+fn a_rate_that_was_found_equals_one_that_was_given() {
+    let (old, mut new) = pair();
+    new.start.workloads[1] = new.start.workloads[1].at_rate(20_000);
+    let comparison = compared(&old, &new, &Wishes::default());
+    assert!(comparison.changes.iter().any(|it| it.cell.workload == "hello-cost"));
+}
+
+#[test]
+fn results_without_a_common_cell_are_not_compared() {
+    let (mut old, mut new) = pair();
+    old.runs.retain(|run| run.workload == "hello-cost");
+    new.rates = vec![rate(25_000)];
+    match try_compare(&old, &new, &Wishes::default()) {
+        Err(NotComparable::NothingInCommon(why)) => {
+            assert!(why.iter().any(|it| it.contains("--rate N")), "{why:#?}");
+        }
+        other => panic!("{other:#?}"),
+    }
+}
+
+#[test]
+fn versions_that_differ_and_results_that_were_exchanged_are_told() {
+    let (mut old, mut new) = pair();
+    new.start.variants[1].versions.insert("library".into(), "1.1".into());
+    old.start.started = "2027-01-01T00:00:00Z".into();
+    let comparison = compared(&old, &new, &Wishes::default());
+    assert_eq!(comparison.versions, ["go/net: library was 1.0 and is 1.1"]);
+    assert_eq!(comparison.warnings, ["old is the newer one by its time: were the two exchanged?"]);
+    let same = compared(&new, &new, &Wishes::default());
+    assert_eq!(same.warnings, ["both are one and the same result"]);
+}

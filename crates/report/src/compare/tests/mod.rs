@@ -1,0 +1,303 @@
+//! Comparisons of made-up results: what counts, what fails, and what is never hidden.
+
+mod grounds;
+mod made;
+mod shown;
+
+use self::made::{
+    BASE, Figures, Place, USUAL, compared, conditions, measurements, noise, result, try_compare,
+    with_go,
+};
+use super::*;
+use crate::analysis::{Claim, Metric};
+use wirebench_schema::journal::{Bound, Journal, Outcome, Unavailable};
+
+/// The change of a figure of `go/net`.
+fn go<'a>(comparison: &'a Comparison, workload: &str, metric: Metric) -> &'a Change {
+    let mut changes = comparison.changes.iter().filter(|it| it.cell.workload == workload);
+    let found = changes.find(|it| it.cell.entry() == "go/net" && it.metric == metric);
+    found.unwrap_or_else(|| panic!("no {workload} {metric} in {comparison:#?}"))
+}
+
+fn is_passed(comparison: &Comparison) -> bool {
+    comparison.gate.as_ref().unwrap().is_passed()
+}
+
+#[test]
+fn five_percent_less_throughput_is_slower_comes_first_and_fails_a_condition_of_three() {
+    let (old, new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (0.95, 1.0)));
+    let comparison = compared(&old, &new, &conditions(&["throughput < -3%"]));
+    let change = &comparison.changes[0];
+    assert_eq!((change.cell.entry().as_str(), change.metric), ("go/net", Metric::Throughput));
+    assert_eq!(change.movement(), Some(Movement::Worse));
+    assert_eq!(change.claim.words(change.metric), "slower");
+    assert!((change.share() + 0.05).abs() < 0.005, "{change:#?}");
+    assert!(comparison.changes.iter().skip(1).all(|it| it.movement().is_none()));
+    assert!(!is_passed(&comparison));
+    let gate = comparison.gate.unwrap();
+    assert_eq!(gate.conditions[0].failed.len(), 1, "{gate:#?}");
+    assert!(gate.conditions[0].failed[0].why.starts_with("requests/s -5."), "{gate:#?}");
+    let wider = compared(&old, &new, &conditions(&["throughput < -7%"]));
+    assert!(is_passed(&wider) && wider.changes[0].movement() == Some(Movement::Worse));
+}
+
+#[test]
+fn what_is_better_depends_on_the_figure() {
+    let old = with_go(10, 1, (1.0, 1.0));
+    let more = compared(&old, &with_go(10, 2, (1.05, 1.05)), &conditions(&["cpu > +3%"]));
+    let less = compared(&old, &with_go(10, 2, (0.95, 0.95)), &conditions(&["cpu > +3%"]));
+    let rows = [
+        ("hello", Metric::Throughput, Movement::Better, ("faster", "slower")),
+        ("hello-cost", Metric::Cpu, Movement::Worse, ("dearer", "cheaper")),
+        ("hello-cost", Metric::LatencyP99, Movement::Worse, ("longer", "shorter")),
+        ("hello-idle", Metric::MemoryPerConnection, Movement::Worse, ("larger", "smaller")),
+    ];
+    for (workload, metric, movement, (higher, lower)) in rows {
+        let (up, down) = (go(&more, workload, metric), go(&less, workload, metric));
+        assert_eq!(up.movement(), Some(movement), "{up:#?}");
+        assert!(down.movement().is_some_and(|it| it != movement), "{down:#?}");
+        assert_eq!(
+            (up.claim.words(metric), down.claim.words(metric)),
+            (higher.into(), lower.into())
+        );
+    }
+    assert!(!is_passed(&more) && is_passed(&less));
+}
+
+#[test]
+fn noise_alone_is_hardly_ever_a_change() {
+    let noisy = |seed| {
+        result(10, |place| {
+            let (rate, rest) = (noise(place, seed, 0.02), noise(place, seed + 5000, 0.02));
+            USUAL.times(rate, rest)
+        })
+    };
+    let wishes = conditions(&["throughput < -1%", "cpu > +1%", "p99 > +1%"]);
+    let experiments = 60;
+    let wrong = (0..experiments)
+        .filter(|seed| {
+            let comparison = compared(&noisy(*seed), &noisy(seed + 1000), &wishes);
+            comparison.changes.iter().any(|it| it.movement().is_some()) || !is_passed(&comparison)
+        })
+        .count();
+    // At most 5 % are expected; more than 9 of 60 would happen in one of a thousand such tests.
+    assert!(wrong <= 9, "{wrong} of {experiments}");
+}
+
+#[test]
+fn what_lies_beyond_a_condition_within_the_noise_cannot_be_told_and_fails_nothing() {
+    let noisy = |seed: u64, go: f64| {
+        result(10, |place| {
+            let factor = if place.variant == "go/net" { go } else { 1.0 };
+            let size = if place.variant == "go/net" { 0.15 } else { 0.003 };
+            USUAL.times(factor * noise(place, seed, size), 1.0)
+        })
+    };
+    let comparison =
+        compared(&noisy(1, 1.0), &noisy(2, 0.94), &conditions(&["throughput < -0.5%"]));
+    let change = go(&comparison, "hello", Metric::Throughput);
+    assert!(change.claim == Claim::CannotTell && change.share() < -0.005, "{change:#?}");
+    let gate = comparison.gate.unwrap();
+    assert!(gate.is_passed() && gate.conditions[0].failed.is_empty(), "{gate:#?}");
+    let told = &gate.conditions[0].cannot_tell;
+    assert!(told.iter().any(|hit| hit.why.contains("includes no change")), "{told:#?}");
+}
+
+#[test]
+fn a_machine_that_became_slower_as_a_whole_is_no_change_but_is_told() {
+    let (old, mut new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (1.0, 1.0)));
+    for run in &mut new.runs {
+        if let Outcome::Measured(it) = &mut run.outcome {
+            it.load.requests_per_second *= 0.96;
+        }
+    }
+    let relative = compared(&old, &new, &Wishes::default());
+    let change = go(&relative, "hello", Metric::Throughput);
+    assert_eq!(
+        (change.claim, change.relative_to.clone()),
+        (Claim::Same, Some(BASE.parse().unwrap()))
+    );
+    let yardstick = relative.yardsticks.iter().find(|it| it.metric == Metric::Throughput).unwrap();
+    assert!((yardstick.estimate.value - 0.96).abs() < 0.005, "{yardstick:?}");
+    assert!(relative.changes.iter().all(|it| it.cell.variant.to_string() != BASE));
+    // As figures everything is slower, but no more so than the machine.
+    let absolute = Wishes { basis: Basis::Absolute, ..Wishes::default() };
+    let absolute = compared(&old, &new, &absolute);
+    let change = go(&absolute, "hello", Metric::Throughput);
+    assert!(change.relative_to.is_none() && change.interval_excludes_one(), "{change:#?}");
+    assert!(absolute.changes.iter().all(|it| it.movement().is_none()), "{absolute:#?}");
+}
+
+impl Change {
+    fn interval_excludes_one(&self) -> bool {
+        self.estimate.interval.is_some_and(|interval| !interval.contains(1.0))
+    }
+}
+
+#[test]
+fn a_baseline_that_changed_itself_is_no_yardstick_but_a_cell_as_any_other() {
+    let slower = |journal: &mut Journal| {
+        for it in measurements(journal, BASE, "hello") {
+            it.load.requests_per_second *= 0.9;
+        }
+    };
+    let reasons = [
+        (Some("0022".to_owned()), "is not the same program in both"),
+        (None, "the same program in both is not known"),
+    ];
+    for (fingerprint, reason) in reasons {
+        let (old, mut new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (1.0, 1.0)));
+        slower(&mut new);
+        new.start.variants[0].fingerprint = fingerprint;
+        let comparison = compared(&old, &new, &Wishes::default());
+        assert!(comparison.yardsticks.is_empty());
+        assert!(comparison.changes.iter().all(|it| it.relative_to.is_none()));
+        let change = &comparison.changes[0];
+        assert_eq!(change.cell.variant.to_string(), BASE);
+        assert_eq!(change.movement(), Some(Movement::Worse));
+        let told = comparison.warnings.iter().any(|warning| warning.contains(reason));
+        assert!(told, "{:#?}", comparison.warnings);
+    }
+}
+
+#[test]
+fn fewer_than_six_blocks_tell_nothing_and_a_gate_that_cannot_fail_says_so() {
+    let (old, new) = (with_go(5, 1, (1.0, 1.0)), with_go(10, 2, (0.5, 2.0)));
+    let comparison = compared(&old, &new, &conditions(&["throughput < -3%"]));
+    let change = go(&comparison, "hello", Metric::Throughput);
+    assert_eq!((change.estimate.interval, change.claim), (None, Claim::CannotTell));
+    let gate = comparison.gate.clone().unwrap();
+    assert!(gate.is_passed());
+    let expected = "'throughput < -3%' can never fail here: it takes 6 blocks on each side";
+    assert!(gate.warnings[0].starts_with(expected), "{gate:#?}");
+    assert!(gate.conditions[0].cannot_tell[0].why.contains("5 of the 6 blocks"), "{gate:#?}");
+    assert_eq!((gate.conditions[0].looked_at, gate.conditions[0].passed), (2, 0));
+    assert!(markdown(&comparison).contains("it could not fail everywhere"));
+    assert!(comparison.warnings.iter().any(|it| it.starts_with("old has 5 of the 6 blocks")));
+}
+
+#[test]
+fn a_condition_on_a_figure_that_is_not_there_warns() {
+    let (mut old, new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (1.0, 1.0)));
+    old.runs.retain(|run| run.workload == "hello-idle");
+    let comparison = compared(&old, &new, &conditions(&["throughput < -3%", "memory > 5%"]));
+    let gate = comparison.gate.unwrap();
+    assert_eq!(gate.warnings.len(), 1, "{gate:#?}");
+    assert!(gate.warnings[0].contains("no cell of both results has its figure"), "{gate:#?}");
+    let counts = |index: usize| (gate.conditions[index].looked_at, gate.conditions[index].passed);
+    assert_eq!((counts(0), counts(1)), ((0, 0), (2, 2)));
+}
+
+#[test]
+fn a_bound_claims_only_what_lies_on_its_own_side() {
+    let limited = |mut journal: Journal, is_limited: bool| {
+        for it in measurements(&mut journal, "go/net", "hello").filter(|_| is_limited) {
+            it.bound = Bound::Generator;
+        }
+        journal
+    };
+    let claim = |rate: f64, old_is_limited, new_is_limited| {
+        let old = limited(with_go(10, 1, (1.0, 1.0)), old_is_limited);
+        let new = limited(with_go(10, 2, (rate, 1.0)), new_is_limited);
+        let comparison = compared(&old, &new, &Wishes::default());
+        go(&comparison, "hello", Metric::Throughput).claim
+    };
+    assert_eq!(claim(0.9, false, false), Claim::Lower);
+    assert_eq!(claim(0.9, true, false), Claim::Lower);
+    assert_eq!(claim(0.9, false, true), Claim::CannotTell);
+    assert_eq!(claim(0.9, true, true), Claim::CannotTell);
+    assert_eq!(claim(1.1, false, true), Claim::Higher);
+    assert_eq!(claim(1.1, true, false), Claim::CannotTell);
+    assert_eq!(claim(1.0, true, false), Claim::NotHigher);
+}
+
+#[test]
+fn a_cell_on_one_side_is_listed_and_one_that_broke_fails_a_gate() {
+    let old = with_go(10, 1, (1.0, 1.0));
+    let without_go = |mut journal: Journal| {
+        journal.runs.retain(|run| run.variant.to_string() != "go/net");
+        journal
+    };
+    let wishes = conditions(&["throughput < -3%"]);
+    let absent = compared(&old, &without_go(with_go(10, 2, (1.0, 1.0))), &wishes);
+    assert_eq!(absent.left_out.len(), 3, "{:#?}", absent.left_out);
+    assert_eq!(absent.left_out[0].presence, Presence::OldOnly);
+    assert!(is_passed(&absent));
+    let mut broken = without_go(with_go(10, 2, (1.0, 1.0)));
+    let variant = "go/net".parse().unwrap();
+    broken.unavailable.push(Unavailable { variant, reason: "it does not build".into() });
+    let broken = compared(&old, &broken, &wishes);
+    assert_eq!(broken.left_out[0].presence, Presence::Lost);
+    let text = broken.left_out[0].to_string();
+    let expected = "hello go/net: only in the older result: not available: it does not build";
+    assert_eq!((text.as_str(), is_passed(&broken)), (expected, false));
+    let appeared = compared(&without_go(old), &with_go(10, 2, (1.0, 1.0)), &wishes);
+    assert!(appeared.left_out.iter().all(|it| it.presence == Presence::NewOnly));
+    assert!(is_passed(&appeared));
+}
+
+#[test]
+fn a_cell_whose_runs_all_failed_is_lost_and_one_of_which_some_failed_is_doubtful() {
+    let (old, mut new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (1.0, 1.0)));
+    for run in &mut new.runs {
+        let is_go = run.variant.to_string() == "go/net" && run.workload == "hello";
+        let is_one_tokio = run.variant.to_string() == "rust/tokio" && run.block == 3;
+        if is_go || is_one_tokio {
+            let (reason, server_stderr) = ("the server ended".into(), String::new());
+            run.outcome = Outcome::Failed { reason, server_stderr };
+        }
+    }
+    let comparison = compared(&old, &new, &conditions(&["p99 > +10%"]));
+    assert_eq!(
+        comparison.left_out[0].to_string(),
+        "hello go/net: only in the older result: failed: the server ended"
+    );
+    assert!(!is_passed(&comparison));
+    let tokio = comparison.changes.iter().find(|it| it.cell.entry() == "rust/tokio").unwrap();
+    assert_eq!((tokio.new.blocks, tokio.old.blocks), (9, 10));
+    assert_eq!(tokio.new.doubts, ["failed: the server ended"]);
+}
+
+#[test]
+fn the_figures_that_are_compared_can_be_chosen() {
+    let (old, new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (1.0, 1.0)));
+    let wishes = Wishes { metrics: vec![Metric::Memory, Metric::Throughput], ..Wishes::default() };
+    let comparison = compared(&old, &new, &wishes);
+    let mut found: Vec<_> =
+        comparison.changes.iter().map(|it| (it.cell.workload.as_str(), it.metric)).collect();
+    found.sort_unstable();
+    found.dedup();
+    // Throughput at a given rate is that rate, and no figure of the server's.
+    let expected = [
+        ("hello", Metric::Throughput),
+        ("hello", Metric::Memory),
+        ("hello-cost", Metric::Memory),
+        ("hello-idle", Metric::MemoryPerConnection),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn the_floor_is_the_larger_one_of_both_results() {
+    let apart = |seed: u64, second: f64| {
+        result(10, |place: Place<'_>| {
+            let factor = if place.copy == 1 { second } else { 1.0 };
+            let go = if place.variant == "go/net" && seed == 2 { 0.95 } else { 1.0 };
+            let figures: Figures = USUAL.times(go * factor * noise(place, seed, 0.003), 1.0);
+            figures
+        })
+    };
+    for (old, new) in [(1.08, 1.0), (1.0, 1.08)] {
+        let wishes = conditions(&["throughput < -3%"]);
+        let comparison = compared(&apart(1, old), &apart(2, new), &wishes);
+        let change = go(&comparison, "hello", Metric::Throughput);
+        assert!(change.floor.relative > 0.07 && change.movement().is_none(), "{change:#?}");
+        let gate = comparison.gate.unwrap();
+        let expected = "'throughput < -3%' asks for less than the noise floor of 2 of 2 cells";
+        assert!(gate.warnings[0].starts_with(expected), "{gate:#?}");
+        assert!(gate.conditions[0].cannot_tell[0].why.contains("within the noise floor of"));
+    }
+    let quiet = compared(&apart(1, 1.0), &apart(2, 1.0), &conditions(&["throughput < -3%"]));
+    assert!(go(&quiet, "hello", Metric::Throughput).movement().is_some());
+    assert!(quiet.gate.unwrap().warnings.is_empty());
+}

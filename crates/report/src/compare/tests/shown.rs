@@ -1,0 +1,113 @@
+//! What the text, the Markdown and the JSON of a comparison say.
+
+use super::*;
+use wirebench_schema::journal::{ReasonKind, Weight};
+
+/// One entry 5 % slower, with a condition that it meets.
+fn slower() -> Comparison {
+    let (old, new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (0.95, 1.0)));
+    compared(&old, &new, &conditions(&["throughput < -3%", "p99 > +10%"]))
+}
+
+fn row<'a>(text: &'a str, part: &str) -> &'a str {
+    text.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part} in\n{text}"))
+}
+
+#[test]
+fn the_text_shows_what_counts_and_counts_what_does_not() {
+    let comparison = slower();
+    let short = text(&comparison, Rows::ThatCount);
+    assert!(
+        short.starts_with("old: old, suite example, 2026-01-02T03:04:05Z, 10 blocks, cut off\n")
+    );
+    for part in [
+        "changes are those of the ratio to c/epoll in the same block, which is the same program in \
+         both; its own figures changed by ",
+        "10 figures compared: 1 worse, 9 the same\n",
+        "9 not shown",
+        "FAILED 'throughput < -3%': hello go/net: requests/s -5.",
+        "passed 'p99 > +10%' in 4 cells",
+        "how to read this",
+    ] {
+        assert!(short.contains(part), "{part} in\n{short}");
+    }
+    let line = row(&short, "go/net");
+    assert!(line.contains(" requests/s ") && line.trim_end().ends_with("slower"), "{line}");
+    assert!(line.contains("99 ") || line.contains("100 "), "{line}");
+    assert!(!short.contains("rust/tokio"), "{short}");
+    let all = text(&comparison, Rows::All);
+    assert!(all.contains("rust/tokio") && !all.contains("not shown"), "{all}");
+    assert!(all.lines().all(|line| line.chars().count() <= 180), "{all}");
+}
+
+#[test]
+fn where_nothing_changed_that_is_the_first_thing_said() {
+    let (old, new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (1.0, 1.0)));
+    let comparison = compared(&old, &new, &Wishes::default());
+    let text = text(&comparison, Rows::ThatCount);
+    assert!(text.contains("nothing changed beyond the noise, 8 the same"), "{text}");
+    assert!(!text.contains("how to read this"), "{text}");
+}
+
+#[test]
+fn runs_that_are_not_what_they_claim_to_be_mark_their_rows() {
+    let (old, mut new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (0.95, 1.0)));
+    for it in measurements(&mut new, "go/net", "hello").take(2) {
+        it.reasons.push(ReasonKind::Errors.reason(Weight::Invalid, None, "3 errors: late"));
+        it.reasons.push(ReasonKind::Stderr.reason(Weight::Note, None, "it says much"));
+    }
+    let comparison = compared(&old, &new, &Wishes::default());
+    for text in [text(&comparison, Rows::ThatCount), markdown(&comparison)] {
+        assert!(row(&text, "go/net").contains("! go/net [1]"), "{text}");
+        assert!(text.contains("[1] in the newer result: 3 errors: late"), "{text}");
+        assert!(!text.contains("it says much"), "{text}");
+    }
+    assert!(json(&comparison).contains("3 errors: late"));
+}
+
+#[test]
+fn a_program_that_did_not_change_and_its_figures_did_is_noted() {
+    let (old, mut new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (0.95, 1.0)));
+    new.start.variants[1].fingerprint = old.start.variants[1].fingerprint.clone();
+    let text = text(&compared(&old, &new, &Wishes::default()), Rows::ThatCount);
+    assert!(text.contains("[1] it is the same program in both: something else changed"), "{text}");
+}
+
+#[test]
+fn the_markdown_begins_with_the_sentence_and_folds_the_rest_away() {
+    let text = markdown(&slower());
+    let first =
+        "**wirebench**: 10 figures compared: 1 worse, 9 the same; **FAILED**\n\n| workload ";
+    assert!(text.starts_with(first), "{text}");
+    let (before, folded) = text.split_once("<details>").unwrap();
+    assert!(before.contains("go/net") && !before.contains("rust/tokio"), "{before}");
+    assert!(before.contains("- FAILED 'throughput &lt; -3%': hello go/net"), "{before}");
+    assert!(folded.contains("rust/tokio") && folded.ends_with("</details>\n"), "{folded}");
+}
+
+#[test]
+fn the_json_has_every_change_with_its_figures() {
+    let comparison = slower();
+    let value: serde_json::Value = serde_json::from_str(&json(&comparison)).unwrap();
+    let change = &value["changes"][0];
+    for (field, expected) in [
+        ("workload", "hello"),
+        ("phase", "saturate"),
+        ("variant", "go/net"),
+        ("metric", "requests_per_second"),
+        ("relative_to", "c/epoll"),
+        ("verdict", "worse"),
+        ("claim", "lower"),
+        ("words", "slower"),
+        ("reads", "exactly"),
+    ] {
+        assert_eq!(change[field], expected, "{change:#}");
+    }
+    assert_eq!(change["old"]["blocks"], 10);
+    assert!(change["ratio_low"].as_f64().unwrap() < change["ratio"].as_f64().unwrap());
+    assert_eq!(value["changes"].as_array().unwrap().len(), comparison.changes.len());
+    assert_eq!(value["gate"]["passed"], false);
+    assert_eq!(value["gate"]["conditions"][0]["failed"][0]["variant"], "go/net");
+    assert_eq!(value["gate"]["conditions"][1]["condition"], "p99 > +10%");
+    assert_eq!(value["baseline_drift"][0]["variant"], "c/epoll");
+}

@@ -1,0 +1,179 @@
+//! A comparison for terminals: what changed first, and what else a reader must know below it.
+//!
+//! Not here: Markdown, which is made for another place and says the same.
+
+use comfy_table::CellAlignment;
+use std::fmt::Write;
+
+use super::{Change, Comparison, Gate, Summary, words};
+use crate::{
+    analysis::Claim,
+    notes::Notes,
+    table::{Style, new_table},
+};
+
+/// Which changes are shown.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Rows {
+    /// Those that count; the others are counted.
+    ThatCount,
+    /// All of them.
+    All,
+}
+
+/// What the columns mean.
+pub(super) const READING_AID: [&str; 4] = [
+    "old, new: medians over the blocks; change: new over old with its interval of 95 % confidence",
+    "a change counts when its interval excludes 0, it is significant among all that was compared \
+     (p <= 0.05), and it is beyond the noise floor of both results",
+    "!: a run failed or is not what it claims to be; the note says why",
+    "<= (>=, ~): the load generator was at its limit in the older (the newer, both) result's runs",
+];
+
+/// Everything that `comparison` says, as text.
+#[must_use]
+pub fn text(comparison: &Comparison, shown: Rows) -> String {
+    let mut text = String::new();
+    for (label, side) in [("old", &comparison.old), ("new", &comparison.new)] {
+        let _ = writeln!(text, "{label}: {}", heading(side));
+    }
+    let _ = writeln!(text, "{}\n", words::basis(comparison));
+    let _ = writeln!(text, "{}", words::summary(comparison));
+    let rows = rows(comparison, shown);
+    if !rows.is_empty() {
+        let _ = write!(text, "\n{}", table(Style::Text, &rows));
+    }
+    let hidden = comparison.changes.len() - rows.len();
+    if hidden > 0 {
+        let _ =
+            writeln!(text, "\n{hidden} not shown, which did not change beyond the noise: --all");
+    }
+    if let Some(gate) = &comparison.gate {
+        let _ = write!(text, "\n{}", of_gate(gate));
+    }
+    for (title, items) in lists(comparison) {
+        let _ = writeln!(text, "\n{title}");
+        for item in items {
+            let _ = writeln!(text, "  {item}");
+        }
+    }
+    if !rows.is_empty() {
+        let _ = writeln!(text, "\nhow to read this");
+        for line in READING_AID {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
+    text
+}
+
+/// A result in a line.
+pub(super) fn heading(side: &Summary) -> String {
+    let Summary { name, suite, started, blocks, end } = side;
+    let plural = if *blocks == 1 { "" } else { "s" };
+    format!("{name}, suite {suite}, {started}, {blocks} block{plural}, {end}")
+}
+
+/// The changes that are shown.
+pub(super) fn rows(comparison: &Comparison, shown: Rows) -> Vec<&Change> {
+    let all = comparison.changes.iter();
+    all.filter(|change| shown == Rows::All || change.movement().is_some()).collect()
+}
+
+/// The table of `changes`, with its notes below.
+pub(super) fn table(style: Style, changes: &[&Change]) -> String {
+    let head = ["workload", "entry", "figure", "old", "new", "change", "verdict"];
+    let mut table = new_table(style, &head);
+    for column in table.column_iter_mut().skip(3).take(3) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let mut notes = Notes::default();
+    for change in changes {
+        table.add_row(cells(change, &mut notes));
+    }
+    let mut text = format!("{table}\n");
+    let bullet = if style == Style::Markdown { "- " } else { "  " };
+    let notes: Vec<String> = notes.texts().collect();
+    if style == Style::Markdown && !notes.is_empty() {
+        text.push('\n');
+    }
+    for (index, note) in notes.iter().enumerate() {
+        let _ = writeln!(text, "{bullet}[{}] {note}", index + 1);
+    }
+    text
+}
+
+fn cells(change: &Change, notes: &mut Notes) -> Vec<String> {
+    let mut marks = std::collections::BTreeSet::new();
+    for doubt in &change.old.doubts {
+        marks.insert(notes.add(&format!("in the older result: {doubt}")));
+    }
+    for doubt in &change.new.doubts {
+        marks.insert(notes.add(&format!("in the newer result: {doubt}")));
+    }
+    let doubtful = if marks.is_empty() { "" } else { "! " };
+    if change.movement().is_some() && change.same_program == Some(true) {
+        marks.insert(notes.add("it is the same program in both: something else changed"));
+    }
+    let marks: String = marks.iter().map(|mark| format!(" [{mark}]")).collect();
+    let metric = change.metric;
+    vec![
+        change.cell.workload.clone(),
+        format!("{doubtful}{}{marks}", change.cell.entry()),
+        words::title(metric).to_owned(),
+        words::figure(metric, change.old.median),
+        words::figure(metric, change.new.median),
+        format!("{}{}", change.reads.sign(), words::estimate(&change.estimate)),
+        verdict(change),
+    ]
+}
+
+fn verdict(change: &Change) -> String {
+    match change.claim {
+        Claim::CannotTell if change.estimate.interval.is_none() => "too few blocks".to_owned(),
+        claim => claim.words(change.metric),
+    }
+}
+
+/// What became of the conditions.
+fn of_gate(gate: &Gate) -> String {
+    let mut text = String::new();
+    for line in gate_lines(gate) {
+        let _ = writeln!(text, "{line}");
+    }
+    text
+}
+
+/// What became of the conditions, a line for each thing to say.
+pub(super) fn gate_lines(gate: &Gate) -> Vec<String> {
+    let mut lines = Vec::new();
+    for it in &gate.conditions {
+        let condition = it.condition;
+        for hit in &it.failed {
+            lines.push(format!("FAILED '{condition}': {}: {}", hit.cell, hit.why));
+        }
+        for hit in &it.cannot_tell {
+            lines.push(format!("cannot tell '{condition}': {}: {}", hit.cell, hit.why));
+        }
+        if it.passed > 0 {
+            let cells = if it.passed == 1 { "cell" } else { "cells" };
+            lines.push(format!("passed '{condition}' in {} {cells}", it.passed));
+        }
+    }
+    let lost = gate.lost.iter();
+    lines.extend(lost.map(|(cell, why)| format!("FAILED: {cell} has no figures any more: {why}")));
+    lines.extend(gate.warnings.iter().map(|warning| format!("WARNING: {warning}")));
+    lines
+}
+
+/// What else there is to say, under its titles.
+pub(super) fn lists(comparison: &Comparison) -> Vec<(&'static str, Vec<String>)> {
+    let forced = comparison.forced.iter().map(ToString::to_string).collect();
+    let left_out = comparison.left_out.iter().map(ToString::to_string).collect();
+    let lists = vec![
+        ("compared by force, although these differ", forced),
+        ("what may be the cause, or hide it", comparison.warnings.clone()),
+        ("versions that differ", comparison.versions.clone()),
+        ("not compared", left_out),
+    ];
+    lists.into_iter().filter(|(_, items): &(_, Vec<String>)| !items.is_empty()).collect()
+}

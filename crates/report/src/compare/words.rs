@@ -1,0 +1,143 @@
+//! The words and numbers that texts of all kinds have in common.
+//!
+//! Not here: tables.
+
+use std::collections::BTreeSet;
+use wirebench_stats::{Estimate, Floor};
+
+use super::{Change, Comparison, Movement, Yardstick};
+use crate::analysis::{Claim, Metric};
+
+/// A change in percent with its sign, such as `-5.0 %`.
+pub(super) fn percent(ratio: f64) -> String {
+    format!("{} %", signed(ratio))
+}
+
+fn signed(ratio: f64) -> String {
+    let percent = (ratio - 1.0) * 100.0;
+    // Nothing is "-0.0".
+    let digits = if percent.abs() < 99.95 { 1 } else { 0 };
+    let text = format!("{percent:+.digits$}");
+    if text == "-0.0" { "+0.0".to_owned() } else { text }
+}
+
+/// A change with its interval, such as `-5.0 % (-5.6..-4.4)`.
+pub(super) fn estimate(estimate: &Estimate) -> String {
+    let interval = estimate.interval.map_or_else(String::new, |interval| {
+        format!(" ({}..{})", signed(interval.low), signed(interval.high))
+    });
+    format!("{}{interval}", percent(estimate.value))
+}
+
+/// A floor in percent.
+pub(super) fn floor(floor: &Floor) -> String {
+    format!("{:.1} %", floor.relative * 100.0)
+}
+
+/// A change in a sentence, such as `requests/s -5.0 % (-5.6..-4.4)`.
+pub(super) fn change(change: &Change) -> String {
+    let title = title(change.metric);
+    format!("{title} {}{}", change.reads.sign(), estimate(&change.estimate))
+}
+
+/// The name of a metric beside figures that have a unit of their own.
+pub(super) const fn title(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Cpu => "CPU/request",
+        other => other.title(),
+    }
+}
+
+/// A figure with its unit.
+pub(super) fn figure(metric: Metric, value: f64) -> String {
+    match metric {
+        Metric::Cpu => format!("{} us", metric.show(value)),
+        other => other.show(value),
+    }
+}
+
+/// `2 changes are worse and 1 is better beyond the noise; ...`
+pub(super) fn summary(comparison: &Comparison) -> String {
+    let count = |wanted: fn(&Change) -> bool| {
+        comparison.changes.iter().filter(|change| wanted(change)).count()
+    };
+    let worse = count(|it| it.movement() == Some(Movement::Worse));
+    let better = count(|it| it.movement() == Some(Movement::Better));
+    let same = count(|it| it.claim == Claim::Same);
+    let all = comparison.changes.len();
+    let untold = all - worse - better - same;
+    let moved = match (worse, better) {
+        (0, 0) => "nothing changed beyond the noise".to_owned(),
+        (worse, 0) => format!("{worse} worse"),
+        (0, better) => format!("{better} better"),
+        (worse, better) => format!("{worse} worse, {better} better"),
+    };
+    let rest = match (same, untold) {
+        (0, 0) => String::new(),
+        (same, 0) => format!(", {same} the same"),
+        (0, untold) => format!(", {untold} cannot be told"),
+        (same, untold) => format!(", {same} the same, {untold} cannot be told"),
+    };
+    let figures = if all == 1 { "figure" } else { "figures" };
+    format!("{all} {figures} compared: {moved}{rest}")
+}
+
+/// Of what the changes are changes, and what is noise.
+pub(super) fn basis(comparison: &Comparison) -> String {
+    let relative = comparison.changes.iter().filter_map(|it| it.relative_to.as_ref());
+    let baselines: BTreeSet<String> = relative.map(ToString::to_string).collect();
+    let drift = drift(&comparison.yardsticks);
+    let basis = if baselines.is_empty() {
+        let own = drift.map_or_else(String::new, |drift| {
+            format!(
+                "; the baseline, the same program in both, changed by {drift}, which counts as noise"
+            )
+        });
+        format!(
+            "changes are those of the figures themselves: what the machine did between the two is \
+             in them{own}"
+        )
+    } else {
+        let baselines = baselines.into_iter().collect::<Vec<_>>().join(", ");
+        let drift = drift.unwrap_or_default();
+        format!(
+            "changes are those of the ratio to {baselines} in the same block, which is the same \
+             program in both; its own figures changed by {drift}"
+        )
+    };
+    let floors = comparison.changes.iter().map(|it| it.floor.relative);
+    let share = |relative: f64| format!("{:.1} %", relative * 100.0);
+    let floors = spread(floors, share).unwrap_or_default();
+    format!("{basis}; noise floor {floors}")
+}
+
+/// From the least to the most that baselines changed by themselves.
+fn drift(yardsticks: &[Yardstick]) -> Option<String> {
+    spread(yardsticks.iter().map(|it| it.estimate.value), percent)
+}
+
+/// From the least to the most, or the one that they are.
+fn spread(values: impl Iterator<Item = f64> + Clone, show: fn(f64) -> String) -> Option<String> {
+    let least = show(values.clone().min_by(f64::total_cmp)?);
+    let most = show(values.max_by(f64::total_cmp)?);
+    Some(if least == most { least } else { format!("{least} to {most}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_signed_percentages() {
+        for (ratio, text) in [
+            (0.95, "-5.0 %"),
+            (1.0, "+0.0 %"),
+            (0.9999, "+0.0 %"),
+            (1.123_4, "+12.3 %"),
+            (0.001, "-99.9 %"),
+            (3.0, "+200 %"),
+        ] {
+            assert_eq!(percent(ratio), text);
+        }
+    }
+}
