@@ -50,7 +50,7 @@ pub struct Report {
     pub blocks_planned: u32,
     /// Blocks before those. They are in no figure.
     pub warmup_blocks: u32,
-    /// The half width over the ratio that every interval was to have.
+    /// The half width over the middle that every interval was to have.
     pub precision: Option<f64>,
     /// How long the run was to take at most.
     pub budget_ns: Option<u64>,
@@ -62,7 +62,7 @@ pub struct Report {
     pub confidence: f64,
     /// With fewer blocks there are neither intervals nor claims.
     pub blocks_needed: u32,
-    /// Half of the width of the widest interval over its ratio, of the primary metrics; absent as
+    /// Half of the width of the widest interval over its middle, of the primary metrics; absent as
     /// long as a row has none.
     pub widest_interval: Option<f64>,
     /// One for each workload.

@@ -11,7 +11,7 @@ use super::{Metric, Role, rows};
 const MISSED: f64 = 0.5;
 
 /// The widest interval of all ratios to the baselines, each by the primary metric of its phase:
-/// half of its width over the ratio, so that 0.01 is +-1 %. None as long as a row has too few blocks
+/// half of its width over its middle, so that 0.01 is +-1 %. None as long as a row has too few blocks
 /// for an interval, and where there is no ratio at all.
 ///
 /// The baselines' second runs are among the rows: the floor is made of them, so they must be known

@@ -273,6 +273,18 @@ fn what_an_entry_leaves_out_and_what_a_suite_names_in_vain_is_listed() {
 }
 
 #[test]
+fn a_second_run_without_figures_leaves_an_assumed_floor() {
+    let mut journal = pair(1.0);
+    for run in journal.runs.iter_mut().filter(|run| run.copy == 1) {
+        run.outcome = failed("it ended");
+    }
+    let text = report(&journal, Style::Text);
+    let line = "A/A: c/epoll has no block with figures of both of its runs; a floor of 2.0 %";
+    assert!(text.contains(line), "{text}");
+    assert!(row(&text, "! c/epoll (A/A) [1]").contains(" - "), "{text}");
+}
+
+#[test]
 fn copies_have_numbers() {
     let mut journal = pair(1.0);
     add(&mut journal, "hello", ("go/net", 1), noisy(100e3, 5), rate);

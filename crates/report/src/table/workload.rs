@@ -15,7 +15,7 @@ use super::{
     page::Page,
 };
 use crate::{
-    analysis::{Comparison, Metric, WorkloadRows},
+    analysis::{Comparison, Metric, Role, Row, WorkloadRows},
     notes::Notes,
     order::in_order,
     remarks::remarks,
@@ -94,10 +94,13 @@ fn about_noise(rows: &WorkloadRows<'_>, comparison: &Comparison) -> Option<Strin
     let floor = comparison.noise.floor;
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let Some(pairs) = comparison.noise.second_over_first else {
-        return Some(format!(
-            "A/A: {baseline} was not run twice in a block; a floor of {} is assumed",
-            percent(floor.relative)
-        ));
+        let is_second = |row: &Row<'_>| row.role == Role::SecondOfBaseline;
+        let why = match rows.rows.iter().any(is_second) {
+            true => "has no block with figures of both of its runs",
+            false => "was not run twice in a block",
+        };
+        let floor = percent(floor.relative);
+        return Some(format!("A/A: {baseline} {why}; a floor of {floor} is assumed"));
     };
     let differ = percent((pairs.value - 1.0).abs());
     let why = match floor.basis {
