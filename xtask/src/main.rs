@@ -7,6 +7,7 @@ mod bench;
 mod bench_load;
 mod bench_truth;
 mod conformance;
+mod provoke;
 mod splice;
 mod step;
 mod test;
@@ -30,6 +31,8 @@ enum Chore {
     BenchLoad(bench_load::Arguments),
     /// Hold what `wirebench load` measures against a server whose delays are known
     BenchTruth(bench_truth::Arguments),
+    /// Make the faults of runs happen, and show by which sentence each is told
+    Provoke,
     /// Put the tables of a run into the README
     Splice(splice::Arguments),
     /// Check what the compiler does not: headers, lengths, arrows between crates, documents
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         Chore::Test(arguments) => test::run(&arguments),
         Chore::BenchLoad(arguments) => bench_load::run(&arguments),
         Chore::BenchTruth(arguments) => bench_truth::run(&arguments),
+        Chore::Provoke => provoke::run(),
         Chore::Splice(arguments) => splice::run(&arguments),
         Chore::Tidy => tidy::run(),
     };

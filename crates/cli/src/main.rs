@@ -32,6 +32,9 @@ enum Verb {
     Run(Box<cmd::run::Arguments>),
     /// Generate load on one server
     Load(Box<cmd::load::Arguments>),
+    /// Find with how many workers and connections a server is fastest, or up to which rate it keeps
+    /// an objective
+    Tune(Box<cmd::tune::Arguments>),
     /// Show again what a run has measured
     Report(cmd::report::Arguments),
     /// Hold two results against each other: what changed, beyond the noise
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().verb {
         Verb::Run(arguments) => cmd::run::run(&arguments),
         Verb::Load(arguments) => cmd::load::run(&arguments),
+        Verb::Tune(arguments) => cmd::tune::run(&arguments),
         Verb::Report(arguments) => cmd::report::run(&arguments),
         Verb::Compare(arguments) => cmd::compare::run(&arguments),
         Verb::List(arguments) => cmd::list::run(&arguments),

@@ -76,7 +76,7 @@ impl Reporter {
     }
 
     /// What happens just now, in the bar. Lines tell what has happened instead.
-    fn now(&self, text: String) {
+    pub(crate) fn now(&self, text: String) {
         if let Some(bar) = &self.bar {
             bar.set_message(text);
         }

@@ -23,4 +23,5 @@ mod published;
 mod remarks;
 pub mod table;
 pub mod table_units;
+pub mod tune;
 pub mod wrk_units;

@@ -31,6 +31,7 @@ pub mod template;
 pub mod tool;
 pub mod topology;
 pub mod tree;
+pub mod tune;
 mod validity;
 pub mod verify;
 pub mod version;

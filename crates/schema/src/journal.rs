@@ -14,17 +14,21 @@ use crate::{
     suite::{Document, PublishedFigures, Scale, Workload},
 };
 
+mod bound;
 mod generator;
 mod idle;
 mod read;
 mod reason;
 mod warm_up;
+mod search;
 
+pub use bound::Bound;
 pub use generator::{Generator, GeneratorVersion, ToolLatency, ToolReport};
 pub use idle::IdleMeasurement;
 pub use read::{Journal, JournalError};
 pub use reason::{KindGuide, Reason, ReasonKind, Weight};
 pub use warm_up::WarmUp;
+pub use search::{Found, KEPT, Kept, SearchLimit, Side, Sought};
 
 /// The version of all records. It grows whenever a field changes its meaning or goes away.
 pub const JOURNAL_FORMAT: u32 = 2;
@@ -42,6 +46,10 @@ pub enum Record {
     Verified(Verified),
     /// The one rate at which the cost of all variants is measured in a workload.
     Rate(FixedRate),
+    /// A search for the highest rate begins.
+    Sought(Sought),
+    /// It has ended.
+    Found(Found),
     /// One measurement of one cell.
     Run(Box<Run>),
     /// A run that was cut off goes on from here.
@@ -366,28 +374,6 @@ pub struct Cost {
     pub context_switches_voluntary: u64,
     /// Times that a thread lost its CPU.
     pub context_switches_involuntary: u64,
-}
-
-/// Which side was at its limit.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Bound {
-    /// The server's CPUs were busy: the rate is the server's.
-    Server,
-    /// The generator's CPUs were busy and replies waited for it: the server may be able to do more.
-    Generator,
-    /// Neither was busy all the time: waiting, on each other or on a timer, sets the rate.
-    Neither,
-}
-
-impl std::fmt::Display for Bound {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.pad(match self {
-            Self::Server => "server",
-            Self::Generator => "generator",
-            Self::Neither => "neither",
-        })
-    }
 }
 
 /// The tail of a journal.

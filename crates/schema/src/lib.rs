@@ -13,6 +13,7 @@ pub mod environment;
 pub mod id;
 pub mod journal;
 pub mod load;
+pub mod objective;
 pub mod placeholder;
 pub mod scenario;
 pub mod suggest;

@@ -24,7 +24,7 @@
 //! | two modes 10 % apart, evenly | 96.5 | 95.0 | 95.1 |
 //!
 //! Who adds blocks until the interval is narrow enough, looking after each, loses little of this:
-//! with normal noise it then holds in 94 to 97 %, whether that takes seven blocks or eighteen. Who
+//! with normal noise it then holds in 93 to 97 %, whether that takes seven blocks or eighteen. Who
 //! adds blocks until the interval excludes something will always succeed, and knows nothing.
 //!
 //! Not here: a bootstrap over blocks. On the same noise the percentile interval holds in 82 to 86 %

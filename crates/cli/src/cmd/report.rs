@@ -5,10 +5,12 @@ use wirebench_report::{
     analysis::Metric,
     json,
     table::{Style, report_by},
+    tune::{Look, Tuned},
 };
 use wirebench_runner::journal;
 
 use crate::{
+    cmd::tune::look,
     exit::{Exit, usage},
     out,
 };
@@ -33,11 +35,19 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let journal = journal::read(&arguments.run).map_err(usage)?;
+    let tuned = Tuned::of(&journal).filter(|_| arguments.metric.is_none());
     if arguments.json {
-        out::result(&json::text(&journal));
+        out::result(&match tuned {
+            Some(tuned) => serde_json::to_string_pretty(&tuned)?,
+            None => json::text(&journal),
+        });
         return Ok(Exit::Fine);
     }
     let style = if arguments.markdown { Style::Markdown } else { Style::Text };
+    if let Some(tuned) = tuned {
+        out::result(&tuned.text(style, if arguments.markdown { Look::Plain } else { look() }));
+        return Ok(Exit::Fine);
+    }
     out::result(&report_by(&journal, style, arguments.metric));
     Ok(Exit::Fine)
 }

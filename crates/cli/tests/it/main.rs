@@ -16,6 +16,7 @@ mod servers;
 mod stalled;
 mod suites;
 mod survive;
+mod tune;
 mod verbs;
 
 mod world;

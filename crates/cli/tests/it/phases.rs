@@ -277,6 +277,10 @@ fn a_suite_with_phases_has_its_rate_in_the_journal_before_its_runs() {
             _ => assert_eq!(measured(run).load.config.model, LoadModel::Closed),
         }
     }
+    let commands = std::fs::read_to_string(world.results().join("commands.txt")).unwrap();
+    let cost = commands.split("# hello-cost ").nth(1).unwrap();
+    assert!(cost.contains(" -R "), "the command of a pilot is not that of a cell: {commands}");
+    assert_eq!(commands.split("# hello-idle ").nth(1).unwrap().trim().lines().count(), 2);
     // Both servers in three workloads, and the baseline once more in each.
     assert_eq!(journal.runs.iter().filter(|run| run.counts == Counts::Yes).count(), 9);
     world.wait_for_silence();

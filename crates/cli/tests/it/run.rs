@@ -197,3 +197,18 @@ fn a_language_may_be_named_without_its_slash() {
     let lists = ["builtin", "builtin/"].map(|name| World::new().wirebench(&["list", name]).stdout);
     assert_eq!(lists[0], lists[1]);
 }
+
+#[test]
+fn strictness_names_each_row_that_is_not_valid_and_exits_with_3() {
+    let world = World::new();
+    let outcome = world.wirebench(&run(&["builtin/epoll", "--no-pin", "--strict"]));
+    assert_eq!(outcome.code, Some(3), "{outcome:#?}");
+    for workload in ["hello", "echo"] {
+        let row = format!("not valid: builtin/epoll {workload}: ");
+        assert!(outcome.stderr.contains(&row), "{outcome:#?}");
+    }
+    assert!(outcome.stdout.contains("not pinned"), "{outcome:#?}");
+    // Without being asked to be strict, the same is fine.
+    let lax = World::new().wirebench(&run(&["builtin/epoll", "--no-pin"]));
+    assert_eq!(lax.code, Some(0), "{lax:#?}");
+}

@@ -73,6 +73,11 @@ impl World {
         self
     }
 
+    /// The variable and its value that every process of this world carries.
+    pub(crate) fn mark(&self) -> (&'static str, &str) {
+        (MARK, &self.mark)
+    }
+
     /// Runs wirebench to its end.
     pub(crate) fn wirebench(&self, arguments: &[&str]) -> Outcome {
         self.outcome(Command::cargo_bin("wirebench").unwrap(), arguments)
@@ -86,7 +91,7 @@ impl World {
     }
 
     fn outcome(&self, mut command: Command, arguments: &[&str]) -> Outcome {
-        command.args(arguments).current_dir(self.folder.path()).env(MARK, &self.mark);
+        command.args(arguments).current_dir(self.folder.path()).envs([self.mark()]);
         let output = command.timeout(PATIENCE).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Outcome {
@@ -99,7 +104,7 @@ impl World {
     /// Starts wirebench and leaves it running.
     pub(crate) fn start(&self, arguments: &[&str]) -> Running {
         let mut command = std::process::Command::new(program());
-        command.args(arguments).current_dir(self.folder.path()).env(MARK, &self.mark);
+        command.args(arguments).current_dir(self.folder.path()).envs([self.mark()]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         Running { child }
     }

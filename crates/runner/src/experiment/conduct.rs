@@ -68,7 +68,19 @@ pub fn conduct(
     observer: &mut dyn Observer,
 ) -> Result<Finished, ExperimentError> {
     let subjects = prepared.subjects();
-    if plan::block(&subjects, &experiment.suite, 1, 0).is_empty() {
+    let book = begin(experiment, prepared, observer)?;
+    let outlook = experiment.outlook(&subjects);
+    observer.on(&Progress::Planned(&outlook));
+    carry_on(&Stage { experiment, subjects: &subjects, stop }, book, observer)
+}
+
+/// Begins the journal in a new folder, unless there is nothing to measure.
+pub(super) fn begin(
+    experiment: &Experiment,
+    prepared: &Prepared,
+    observer: &mut dyn Observer,
+) -> Result<Book, ExperimentError> {
+    if plan::block(&prepared.subjects(), &experiment.suite, 1, 0).is_empty() {
         return Err(ExperimentError::Nothing(nothing_to_measure(experiment, prepared)));
     }
     let folder = journal::new_run_folder(&experiment.project.results, &experiment.suite.name)?;
@@ -76,9 +88,7 @@ pub fn conduct(
     let start = start::start(experiment, prepared);
     let book = Book::begin(&folder, start, &prepared.unavailable)?;
     observer.on(&Progress::Started { folder: &folder });
-    let outlook = experiment.outlook(&subjects);
-    observer.on(&Progress::Planned(&outlook));
-    carry_on(&Stage { experiment, subjects: &subjects, stop }, book, observer)
+    Ok(book)
 }
 
 /// Does everything that `book` does not say to have been done.

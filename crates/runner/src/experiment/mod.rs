@@ -13,6 +13,7 @@
 //! An experiment that was cut off anywhere after the second step goes on where it was: what is in
 //! its journal is not done again ([`TakenUp`]).
 
+mod begun;
 mod blocks;
 mod book;
 mod changed;
@@ -28,6 +29,7 @@ mod rates;
 mod resume;
 mod start;
 
+pub(crate) use begun::Begun;
 pub use conduct::{ENVIRONMENT_FILE, ExperimentError, Finished, conduct};
 pub use limits::MOST_BLOCKS_FOR_PRECISION;
 pub use outlook::Outlook;

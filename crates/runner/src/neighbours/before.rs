@@ -1,7 +1,7 @@
 //! Who already uses the CPUs when a run begins. It looks for a moment, while nothing of the run is
 //! there yet, and names programs only when there is something to name.
 
-use procfs::process::all_processes;
+use procfs::process::{Stat, all_processes};
 use std::{collections::BTreeMap, thread, time::Duration};
 use wirebench_schema::journal::{Reason, ReasonKind, Weight};
 
@@ -26,7 +26,7 @@ pub(crate) fn busy_before(cpus: &[u32]) -> Option<Reason> {
     };
     let busiest = cpus.iter().map(share).max_by(|a, b| a.1.total_cmp(&b.1));
     let (cpu, share) = busiest.filter(|(_, share)| *share >= BUSY)?;
-    Some(reason(cpu, share, &culprits()))
+    Some(reason(cpu, share, &culprits(cpu)))
 }
 
 fn reason(cpu: u32, share: f64, culprits: &[String]) -> Reason {
@@ -41,12 +41,12 @@ fn reason(cpu: u32, share: f64, culprits: &[String]) -> Reason {
     ReasonKind::BusyBefore.reason(Weight::Note, Some(share), text)
 }
 
-/// The programs that use the most CPU time just now.
-fn culprits() -> Vec<String> {
-    let before = ticks();
+/// The programs that use the most time of this CPU just now.
+fn culprits(cpu: u32) -> Vec<String> {
+    let before = ticks(cpu);
     thread::sleep(LOOK);
     let own = rustix::process::getpid().as_raw_nonzero().get();
-    let mut used: Vec<(u64, String)> = ticks()
+    let mut used: Vec<(u64, String)> = ticks(cpu)
         .into_iter()
         .filter_map(|(pid, (name, now))| {
             let ticks = now.saturating_sub(before.get(&pid)?.1);
@@ -57,10 +57,12 @@ fn culprits() -> Vec<String> {
     used.into_iter().take(NAMED_MOST).map(|(_, name)| name).collect()
 }
 
-/// Name and CPU time of every process that can be seen.
-fn ticks() -> BTreeMap<i32, (String, u64)> {
+/// Name and CPU time of every process that can be seen and was last on this CPU.
+fn ticks(cpu: u32) -> BTreeMap<i32, (String, u64)> {
     let all = all_processes().into_iter().flatten().flatten();
     let stats = all.filter_map(|process| process.stat().ok());
+    let is_there = |stat: &Stat| stat.processor.is_some_and(|it| i64::from(it) == i64::from(cpu));
+    let stats = stats.filter(is_there);
     stats.map(|stat| (stat.pid, (stat.comm, stat.utime + stat.stime))).collect()
 }
 

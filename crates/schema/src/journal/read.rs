@@ -1,6 +1,9 @@
 //! Reading a journal back, also one that was cut off.
 
-use super::{End, FixedRate, JOURNAL_FORMAT, Record, Resumed, Run, Start, Unavailable, Verified};
+use super::{
+    End, FixedRate, Found, JOURNAL_FORMAT, Record, Resumed, Run, Sought, Start, Unavailable,
+    Verified,
+};
 use crate::load::LOAD_FORMAT;
 
 /// Why a journal cannot be read.
@@ -49,6 +52,10 @@ pub struct Journal {
     pub verified: Vec<Verified>,
     /// The rates of cost phases.
     pub rates: Vec<FixedRate>,
+    /// What is sought, if it is a search for the highest rate.
+    pub sought: Option<Sought>,
+    /// What that has found.
+    pub found: Option<Found>,
     /// All runs, in the order in which they were made.
     pub runs: Vec<Run>,
     /// When it went on after it was cut off.
@@ -66,6 +73,8 @@ impl Journal {
             unavailable: Vec::new(),
             verified: Vec::new(),
             rates: Vec::new(),
+            sought: None,
+            found: None,
             runs: Vec::new(),
             resumed: Vec::new(),
             end: None,
@@ -99,6 +108,8 @@ impl Journal {
             Record::Unavailable(record) => self.unavailable.push(record),
             Record::Verified(record) => self.verified.push(record),
             Record::Rate(record) => self.rates.push(record),
+            Record::Sought(record) => self.sought = Some(record),
+            Record::Found(record) => self.found = Some(record),
             Record::Run(record) => self.runs.push(*record),
             // What was cut off has no end any more; the end that follows counts.
             Record::Resumed(record) => {

@@ -48,3 +48,99 @@ fn not_valid(journal: &Journal) -> Vec<String> {
 fn same_row(a: &Run, b: &Run) -> bool {
     (&a.variant, &a.workload) == (&b.variant, &b.workload)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_schema::journal::{
+        GeneratorVersion, Goal, IdleMeasurement, JOURNAL_FORMAT, Outcome, Placement, ReasonKind,
+        Start,
+    };
+
+    fn run(workload: &str, counts: Counts, weights: &[Weight]) -> Run {
+        let reason = |weight: &Weight| ReasonKind::Errors.reason(*weight, None, weight.name());
+        Run {
+            block: 0,
+            counts,
+            position: 0,
+            variant: "c/epoll".parse().unwrap(),
+            copy: 0,
+            workload: workload.into(),
+            started: String::new(),
+            workers: 1,
+            server_command: Vec::new(),
+            generator_command: Vec::new(),
+            outcome: Outcome::Idle(Box::new(IdleMeasurement {
+                connections: 1,
+                made: 1,
+                lost: 0,
+                memory_rest_bytes: 0,
+                memory_bytes: 0,
+                memory_bytes_per_connection: 0.0,
+                window_ns: 1,
+                cpu_ns: 0,
+                context_switches_voluntary: 0,
+                context_switches_involuntary: 0,
+                processes: 1,
+                threads: 1,
+                reasons: weights.iter().map(reason).collect(),
+            })),
+        }
+    }
+
+    fn journal(runs: Vec<Run>) -> Journal {
+        let start = Start {
+            format: JOURNAL_FORMAT,
+            started: String::new(),
+            command: Vec::new(),
+            suite: "quick".into(),
+            baselines: Vec::new(),
+            seed: 7,
+            folder: String::new(),
+            blocks: 1,
+            warmup_blocks: 0,
+            copies: 1,
+            baseline_copies: 1,
+            goal: Goal::default(),
+            scale: wirebench_schema::suite::Scale::Machine,
+            published: None,
+            generator: GeneratorVersion::default(),
+            left_out: Vec::new(),
+            variants: Vec::new(),
+            workloads: Vec::new(),
+            placement: Placement {
+                server_cpus: vec![0],
+                generator_cpus: vec![1],
+                pinned: true,
+                disjoint: true,
+            },
+        };
+        Journal { runs, ..Journal::new(start) }
+    }
+
+    #[test]
+    fn notes_and_runs_that_do_not_count_keep_a_row_valid() {
+        let runs = vec![
+            run("hello", Counts::Yes, &[Weight::Note]),
+            run("hello", Counts::WarmUp, &[Weight::Invalid]),
+            run("hello", Counts::Pilot, &[Weight::Limit]),
+            run("hello", Counts::Yes, &[]),
+        ];
+        assert_eq!(not_valid(&journal(runs)), [""; 0]);
+    }
+
+    #[test]
+    fn a_row_is_told_once_with_its_heaviest_reason_and_how_many_runs_it_spoils() {
+        let runs = vec![
+            run("hello", Counts::Yes, &[Weight::Limit]),
+            run("echo", Counts::Yes, &[Weight::Note, Weight::Limit]),
+            run("hello", Counts::Yes, &[Weight::Note, Weight::Invalid]),
+            run("hello", Counts::Yes, &[]),
+        ];
+        let expected = [
+            "not valid: c/epoll hello: invalid (2 of 3 runs)",
+            "only a bound: c/epoll echo: limit (1 of 1 runs)",
+        ];
+        assert_eq!(not_valid(&journal(runs)), expected);
+    }
+}

@@ -1,0 +1,290 @@
+//! `wirebench tune`: with how many workers and connections a server is fastest, or up to which rate
+//! it keeps an objective. It builds, places and verifies like `run`; what follows is a sweep or a
+//! search.
+
+mod lists;
+mod search;
+mod sweep;
+
+use anyhow::Context as _;
+use std::{
+    fs,
+    io::{self, IsTerminal},
+    path::PathBuf,
+    time::Duration,
+};
+use wirebench_report::{
+    commands,
+    table::Style,
+    tune::{Look, SUITE, Tuned},
+};
+use wirebench_runner::{
+    experiment::{Experiment, Finished, Prepared, Verification, prepare},
+    measure::Bench,
+    place::{Wish, place},
+    subject::Subject,
+    topology,
+};
+use wirebench_schema::{
+    journal::Goal,
+    load::Stop,
+    objective::Objective,
+    scenario::Scenario,
+    suite::{Scale, Suite, Workload},
+};
+
+use self::lists::{Connections, Rates, Workers};
+use crate::{
+    context::Context,
+    exit::{Exit, usage},
+    out,
+    progress::{Reporter, Verbosity},
+    value::{self, CpuList},
+};
+
+/// The load of both, but for workers, connections and rate.
+const TEMPLATE: &str = r#"
+description = "Made by wirebench tune."
+baseline = "builtin/epoll"
+blocks = 1
+[[workload]]
+name = "tune"
+scenario = "hello"
+connections = 64
+warmup = "200ms"
+duration = "1s"
+"#;
+
+/// Arguments of `wirebench tune`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Without --objective it sweeps: every number of workers with every number of \
+                  connections. With --objective it searches the highest constant rate that keeps it."
+)]
+pub(crate) struct Arguments {
+    /// One entry or variant, such as go/net
+    #[arg(value_name = "ENTRY", required_unless_present = "server", conflicts_with = "server")]
+    entry: Option<String>,
+    /// A command line of your own instead, such as './my-server {port}'
+    #[arg(long, value_name = "COMMAND")]
+    server: Option<String>,
+    /// What the server must do
+    #[arg(long, value_name = "NAME", default_value_t = Scenario::Hello)]
+    scenario: Scenario,
+    /// Workers of the server, such as 1-4 or 1,2,8; one number with --objective [default: 1-4;
+    /// with --objective one for each of the server's CPUs]
+    #[arg(long, value_name = "LIST", value_parser = lists::workers)]
+    workers: Option<Workers>,
+    /// Connections, such as 10,50,200, 10-1000 (in steps of 1, 2 and 5) or 100-1000/100; one
+    /// number with --objective [default: 10-1000; with --objective 64]
+    #[arg(short, long, value_name = "LIST", value_parser = lists::connections)]
+    connections: Option<Connections>,
+    /// Length of the measured window of each run; of runs that confirm twice that [default: 1s;
+    /// with --objective 2s]
+    #[arg(short, long, value_name = "DURATION", value_parser = value::duration)]
+    duration: Option<Duration>,
+    /// Load before the window, which is not counted [default: 200ms]
+    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    warmup: Option<Duration>,
+    /// Of a sweep: how often each cell is run [default: 3]
+    #[arg(long, value_name = "N", value_parser = value::small_count, conflicts_with = "objectives")]
+    blocks: Option<u32>,
+    /// Search the highest rate that keeps this, such as 'p99 < 2ms'; p50, p75, p90, p95, p99,
+    /// p999, max or mean; may be given more than once, and then all must hold
+    #[arg(long = "objective", value_name = "OBJECTIVE")]
+    objectives: Vec<Objective>,
+    /// Of a search: how close the highest rate that holds and the lowest that does not come
+    /// [default: 2%]
+    #[arg(long, value_name = "PERCENT", value_parser = lists::percent, requires = "objectives")]
+    precision: Option<f64>,
+    /// Of a search: the lowest and the highest rate that are tried [default: 100-10M]
+    #[arg(long, value_name = "LOW-HIGH", value_parser = lists::rates, requires = "objectives")]
+    rates: Option<Rates>,
+    /// Of a search: runs that confirm what was found; it must hold in more than half [default: 3]
+    #[arg(long, value_name = "N", value_parser = value::small_count, requires = "objectives")]
+    confirm: Option<u32>,
+    /// End in about this time, with what has been measured or found until then
+    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    budget: Option<Duration>,
+    /// Seed of the order of runs and of payloads [default: a new one]
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+    /// CPUs of the server, such as 0-3 [default: half of the cores]
+    #[arg(long, value_name = "LIST", value_parser = value::cpu_list)]
+    server_cpus: Option<CpuList>,
+    /// CPUs of the load generator [default: the rest]
+    #[arg(long, value_name = "LIST", value_parser = value::cpu_list)]
+    generator_cpus: Option<CpuList>,
+    /// Bind nothing to CPUs; every run is flagged
+    #[arg(long)]
+    no_pin: bool,
+    /// Leave the conformance checks out; every run is flagged
+    #[arg(long)]
+    no_verify: bool,
+    /// Where the folder of the results is made [default: target/wirebench]
+    #[arg(short, long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    json: bool,
+    /// No progress
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let mut context = Context::new()?;
+    if let Some(output) = &arguments.output {
+        context.project.results = std::path::absolute(output)?;
+    }
+    context.require_files()?;
+    let subject = arguments.subject(&context)?;
+    let model = arguments.model()?;
+    match arguments.objectives.as_slice() {
+        [] => sweep::run(&context, arguments, subject, &model),
+        objectives => search::run(&context, arguments, subject, &model, objectives),
+    }
+}
+
+impl Arguments {
+    /// The one server that is tuned.
+    fn subject(&self, context: &Context) -> anyhow::Result<Subject> {
+        let mut subjects = match (&self.server, &self.entry) {
+            (Some(line), _) => context.own(std::slice::from_ref(line), &[self.scenario])?,
+            (None, entry) => {
+                let names: Vec<String> = entry.iter().cloned().collect();
+                context.select(&names)?
+            }
+        };
+        if subjects.len() > 1 {
+            let names = subjects.iter().map(|subject| subject.variant.id.to_string());
+            let names: Vec<String> = names.collect();
+            return Err(usage(format!(
+                "{} are {} servers, and one is tuned at a time: give one of them",
+                names.join(", "),
+                names.len()
+            )));
+        }
+        let subject = subjects.pop().context("no server was named")?;
+        if let Some(reason) = subject.broken() {
+            return Err(usage(reason));
+        }
+        subject.variant.check_scenario(self.scenario).map_err(usage)?;
+        Ok(subject)
+    }
+
+    /// The workload that all others are like.
+    fn model(&self) -> anyhow::Result<Workload> {
+        let mut model = Suite::parse(SUITE, TEMPLATE)?.workloads.remove(0);
+        model.scenario = self.scenario;
+        model.warmup = self.warmup.unwrap_or(model.warmup);
+        if let Some(duration) = self.duration {
+            model.stop = Stop::After(duration);
+        }
+        model.check().map_err(usage)?;
+        Ok(model)
+    }
+
+    /// An experiment with these workloads, each run so often.
+    fn experiment(
+        &self,
+        context: &Context,
+        workloads: Vec<Workload>,
+        blocks: u32,
+    ) -> anyhow::Result<Experiment> {
+        let cpus = topology::usable_cpus().context("the usable CPUs cannot be read")?;
+        let wish = Wish {
+            no_pin: self.no_pin,
+            server_cpus: self.server_cpus.clone().map(|list| list.0),
+            generator_cpus: self.generator_cpus.clone().map(|list| list.0),
+        };
+        let placement = place(&cpus, &wish).map_err(usage)?;
+        let mut suite = Suite::parse(SUITE, TEMPLATE)?;
+        // There is one server: no ratio, and so no baseline that would be run twice.
+        (suite.workloads, suite.blocks, suite.baseline_copies) = (workloads, blocks, 1);
+        let program = context.program.display().to_string();
+        let bench = Bench {
+            launcher: context.launcher(Some(&placement)),
+            load_command: vec![program, "load".to_owned(), "--events".to_owned()],
+            tool: None,
+            workers: u32::try_from(placement.server_cpus.len())?,
+            seed: self.seed.unwrap_or_else(|| u64::from(std::process::id())),
+            placement,
+        };
+        let full = if self.no_verify { Verification::LeftOut } else { Verification::Full };
+        Ok(Experiment {
+            suite,
+            scale: Scale::Machine,
+            published: None,
+            left_out: Vec::new(),
+            bench,
+            project: context.project.clone(),
+            command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+            verification: full,
+            goal: Goal { precision: None, budget: self.budget },
+            // A sweep has no ratio to a baseline whose interval could be narrow enough.
+            precision: |_| None,
+        })
+    }
+
+    fn reporter(&self) -> Reporter {
+        Reporter::new(if self.quiet { Verbosity::Quiet } else { Verbosity::Normal })
+    }
+}
+
+/// Builds the server and goes to the generator's CPUs. An exit when a signal asked for it.
+fn ready(
+    context: &Context,
+    experiment: &Experiment,
+    subject: Subject,
+    reporter: &mut Reporter,
+) -> anyhow::Result<Result<Prepared, Exit>> {
+    let stop = context.interrupt.flag();
+    let prepared = prepare(vec![subject], &context.project, &context.prober(), stop, reporter);
+    if let Some(exit) = context.interrupt.exit() {
+        reporter.finish();
+        return Ok(Err(exit));
+    }
+    if let Some(it) = prepared.unavailable.first() {
+        reporter.finish();
+        anyhow::bail!("{} cannot be measured here: {}", it.variant, it.reason);
+    }
+    let placement = &experiment.bench.placement;
+    if placement.pinned {
+        wirebench_sys::affinity::bind(&placement.generator_cpus)
+            .context("the kernel does not let wirebench bind itself; try --no-pin")?;
+    }
+    Ok(Ok(prepared))
+}
+
+/// Prints what was found, writes it into the folder of the results, and names that.
+fn show(finished: &Finished, tuned: &Tuned, json: bool) -> anyhow::Result<()> {
+    let object = serde_json::to_string_pretty(tuned)?;
+    let plain = tuned.text(Style::Text, Look::Plain);
+    let files = [
+        ("report.txt", plain.clone()),
+        ("report.md", tuned.text(Style::Markdown, Look::Plain)),
+        ("tune.json", object.clone() + "\n"),
+        ("commands.txt", commands::text(&finished.journal)),
+    ];
+    let place = format!("results: {}", finished.folder.display());
+    if json {
+        out::result(&object);
+        out::note(&place);
+    } else {
+        let is_plain = look() == Look::Plain;
+        out::result(&if is_plain { plain } else { tuned.text(Style::Text, Look::Colours) });
+        out::result(&place);
+    }
+    for (name, text) in files {
+        let path = finished.folder.join(name);
+        fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Colours on a terminal, unless somebody asked to leave them out (no-color.org).
+pub(crate) fn look() -> Look {
+    let asked = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    if asked && io::stdout().is_terminal() { Look::Colours } else { Look::Plain }
+}

@@ -1,0 +1,158 @@
+//! Lists and ranges of workers, connections and rates, and shares in percent, as they are written
+//! on the command line. Errors say how to write one.
+
+use wirebench_schema::units::parse_count;
+
+/// The most values of a list; more would take days, and no picture could show them.
+const MOST_VALUES: usize = 100;
+
+/// Numbers of workers, in their order.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Workers(pub(crate) Vec<u32>);
+
+/// Numbers of connections, in their order.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Connections(pub(crate) Vec<usize>);
+
+/// The lowest and the highest rate, in requests per second.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Rates(pub(crate) u64, pub(crate) u64);
+
+/// How a range without a step is filled.
+#[derive(Clone, Copy)]
+enum Steps {
+    /// Each whole number.
+    Ones,
+    /// 1, 2 and 5 times the powers of ten, and both ends.
+    OneTwoFive,
+}
+
+pub(crate) fn workers(text: &str) -> Result<Workers, String> {
+    let values = list(text, "workers", "1-4 or 1,2,8", Steps::Ones)?;
+    let too_many = |_| format!("`{text}`: so many workers nobody has");
+    let values: Result<Vec<u32>, _> = values.into_iter().map(u32::try_from).collect();
+    values.map(Workers).map_err(too_many)
+}
+
+pub(crate) fn connections(text: &str) -> Result<Connections, String> {
+    let values =
+        list(text, "connections", "10,50,200 or 10-1000 or 100-1000/100", Steps::OneTwoFive)?;
+    let too_many = |_| format!("`{text}`: so many connections nobody has");
+    let values: Result<Vec<usize>, _> = values.into_iter().map(usize::try_from).collect();
+    values.map(Connections).map_err(too_many)
+}
+
+pub(crate) fn rates(text: &str) -> Result<Rates, String> {
+    let wrong = || format!("`{text}` is not a range of rates: write it like 100-10M");
+    let (low, high) = text.split_once('-').ok_or_else(wrong)?;
+    let (low, high) = (parse_count(low), parse_count(high));
+    match (low, high) {
+        (Ok(low), Ok(high)) if low > 0 && low <= high => Ok(Rates(low, high)),
+        (Ok(0), Ok(_)) => {
+            Err(format!("`{text}`: the lowest rate is 1 request a second: write 1-10M"))
+        }
+        _ => Err(wrong()),
+    }
+}
+
+/// A share above 0 and up to 1, written as `2%` or `0.02`.
+pub(crate) fn percent(text: &str) -> Result<f64, String> {
+    let share = match text.trim().strip_suffix('%') {
+        Some(number) => number.trim().parse::<f64>().map(|percent| percent / 100.0),
+        None => text.trim().parse::<f64>(),
+    };
+    let share = share.ok().filter(|share| (0.001..=1.0).contains(share));
+    share.ok_or_else(|| format!("`{text}` is not a share from 0.1% to 100%: write 2% or 0.02"))
+}
+
+fn list(text: &str, what: &str, example: &str, steps: Steps) -> Result<Vec<u64>, String> {
+    let wrong = |reason: &str| format!("`{text}` is not a list of {what}: {reason}write {example}");
+    let mut values = Vec::new();
+    for part in text.split(',') {
+        let (range, step) = match part.split_once('/') {
+            Some((range, step)) => (range, Some(parse_count(step).map_err(|_| wrong(""))?)),
+            None => (part, None),
+        };
+        let (low, high) = range.split_once('-').unwrap_or((range, range));
+        let (low, high) =
+            (parse_count(low).map_err(|_| wrong(""))?, parse_count(high).map_err(|_| wrong(""))?);
+        match (low, step) {
+            (0, _) => return Err(wrong(&format!("0 {what} do nothing; "))),
+            (_, Some(0)) => return Err(wrong("a step of 0 leads nowhere; ")),
+            _ if low > high => return Err(wrong("a range goes up; ")),
+            _ => {}
+        }
+        values.extend(match (step, steps) {
+            (Some(step), _) => arithmetic(low, high, step),
+            (None, Steps::Ones) => arithmetic(low, high, 1),
+            (None, Steps::OneTwoFive) => one_two_five(low, high),
+        });
+        if values.len() > MOST_VALUES {
+            return Err(format!("`{text}` has more than {MOST_VALUES} values: give a larger step"));
+        }
+    }
+    values.sort_unstable();
+    values.dedup();
+    Ok(values)
+}
+
+/// From `low` in steps up to `high`, no more than are needed to see that there are too many.
+fn arithmetic(low: u64, high: u64, step: u64) -> Vec<u64> {
+    let next = |value: &u64| value.checked_add(step).filter(|next| *next <= high);
+    std::iter::successors(Some(low), next).take(MOST_VALUES + 1).collect()
+}
+
+/// 1, 2 and 5 times the powers of ten between the two, and both.
+fn one_two_five(low: u64, high: u64) -> Vec<u64> {
+    let powers = (0..=18).map(|power| 10_u64.pow(power));
+    let steps = powers.flat_map(|power| [power, power.saturating_mul(2), power.saturating_mul(5)]);
+    let between = steps.filter(|value| *value > low && *value < high);
+    [low].into_iter().chain(between).chain([high]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_and_ranges_are_sorted_and_have_each_value_once() {
+        assert_eq!(workers("1-4"), Ok(Workers(vec![1, 2, 3, 4])));
+        assert_eq!(workers("8,1-2,2"), Ok(Workers(vec![1, 2, 8])));
+        assert_eq!(workers("2-8/2"), Ok(Workers(vec![2, 4, 6, 8])));
+        let all = Connections(vec![10, 20, 50, 100, 200, 500, 1000]);
+        assert_eq!(connections("10-1k"), Ok(all));
+        let all = Connections(vec![10, 50, 100, 200, 300]);
+        assert_eq!(connections("10,50,100-300/100"), Ok(all));
+        assert_eq!(connections("7-7"), Ok(Connections(vec![7])));
+    }
+
+    #[test]
+    fn rates_and_shares_are_read() {
+        assert_eq!(rates("100-10M"), Ok(Rates(100, 10_000_000)));
+        assert_eq!(rates("500-500"), Ok(Rates(500, 500)));
+        assert!(percent("2%").is_ok_and(|it| (it - 0.02).abs() < 1e-9));
+        assert!(percent("0.5").is_ok_and(|it| (it - 0.5).abs() < 1e-9));
+    }
+
+    #[test]
+    fn every_mistake_says_how_to_write_it() {
+        for (text, part) in [
+            ("", "write 1-4"),
+            ("x", "write 1-4"),
+            ("0-4", "0 workers do nothing"),
+            ("4-1", "a range goes up"),
+            ("1-4/0", "a step of 0"),
+            ("1-9G", "more than 100 values"),
+        ] {
+            let message = workers(text).unwrap_err();
+            assert!(message.contains(part), "{text}: {message}");
+        }
+        assert!(connections("10-").unwrap_err().contains("100-1000/100"));
+        for text in ["100", "0-5", "5-1", "a-b"] {
+            assert!(rates(text).unwrap_err().contains("-10M"), "{text}");
+        }
+        for text in ["0", "0%", "101%", "2 percent", "NaN", "-1%"] {
+            assert!(percent(text).unwrap_err().contains("write 2%"), "{text}");
+        }
+    }
+}

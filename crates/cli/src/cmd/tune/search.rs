@@ -1,0 +1,188 @@
+//! The search of `wirebench tune --objective`: up to which constant rate the server keeps it.
+
+use anyhow::Context as _;
+use std::time::Duration;
+use wirebench_report::{
+    table_units::{latency, thousands},
+    tune::Tuned,
+};
+use wirebench_runner::{
+    experiment::{Finished, Observer, Progress},
+    subject::Subject,
+    tune::{Attempt, Kind, Probe, Quest, Watcher, seek, workloads},
+};
+use wirebench_schema::{
+    journal::{Found, Kept, Measurement, Side, Sought},
+    load::Stop,
+    objective::Objective,
+    suite::Workload,
+};
+
+use super::{
+    Arguments,
+    lists::{Connections, Rates, Workers},
+    ready, show,
+    sweep::check_workers,
+};
+use crate::{
+    context::Context,
+    exit::{Exit, usage},
+    progress::Reporter,
+};
+
+/// Unless somebody says.
+const PRECISION: f64 = 0.02;
+const CONFIRMATIONS: u32 = 3;
+const RATES: Rates = Rates(100, 10_000_000);
+const CONNECTIONS: usize = 64;
+const WINDOW: Duration = Duration::from_secs(2);
+
+pub(super) fn run(
+    context: &Context,
+    arguments: &Arguments,
+    subject: Subject,
+    model: &Workload,
+    objectives: &[Objective],
+) -> anyhow::Result<Exit> {
+    let (workers, connections) = shape(arguments, &subject)?;
+    let confirmations = arguments.confirm.unwrap_or(CONFIRMATIONS);
+    if confirmations == 0 {
+        return Err(usage("what nothing confirms is not found: give --confirm at least 1"));
+    }
+    let largest = objectives.iter().map(|it| it.below).max().unwrap_or_default();
+    let stop = if arguments.duration.is_none() { Stop::After(WINDOW) } else { model.stop };
+    let model = Workload {
+        stop,
+        workers,
+        connections,
+        // A reply that is given up too early would say nothing on the objective.
+        timeout: model.timeout.max(largest * 2),
+        ..model.clone()
+    };
+    let workloads = workloads(&model);
+    let [_, rated] = &workloads;
+    rated.check().map_err(usage)?;
+    let Rates(lowest, highest) = arguments.rates.unwrap_or(RATES);
+    let sought = Sought {
+        variant: subject.variant.id.clone(),
+        workload: rated.name.clone(),
+        objectives: objectives.to_vec(),
+        precision: arguments.precision.unwrap_or(PRECISION),
+        confirmations,
+        lowest,
+        highest,
+    };
+    let quest = Quest { sought, budget: arguments.budget };
+    let experiment = arguments.experiment(context, workloads.to_vec(), 1)?;
+    let mut reporter = arguments.reporter();
+    let prepared = match ready(context, &experiment, subject, &mut reporter)? {
+        Ok(prepared) => prepared,
+        Err(exit) => return Ok(exit),
+    };
+    let mut teller = Teller { reporter, objectives };
+    let stop = context.interrupt.flag();
+    let finished = seek(&experiment, &quest, &prepared, stop, &mut teller);
+    teller.reporter.finish();
+    let finished = finished?;
+    let tuned = Tuned::of(&finished.journal).context("the journal is not that of a search")?;
+    show(&finished, &tuned, arguments.json)?;
+    let exit = if has_found(&finished) { Exit::Fine } else { Exit::Failed };
+    Ok(context.interrupt.exit().unwrap_or(exit))
+}
+
+/// A search that found no rate has failed, and so has one whose server failed its checks.
+fn has_found(finished: &Finished) -> bool {
+    let found: Option<Found> = finished.journal.found;
+    found.is_some_and(|found| found.requests_per_second.is_some())
+}
+
+/// Workers and connections, which a search does not vary.
+fn shape(arguments: &Arguments, subject: &Subject) -> anyhow::Result<(Option<u32>, usize)> {
+    let fixed = |option: &str| {
+        usage(format!("a search varies the rate alone: give one number to {option}"))
+    };
+    let workers = match &arguments.workers {
+        None => None,
+        Some(Workers(list)) => match list.as_slice() {
+            [one] => Some(*one),
+            _ => return Err(fixed("--workers")),
+        },
+    };
+    check_workers(subject, &workers.into_iter().collect::<Vec<_>>())?;
+    let connections = match &arguments.connections {
+        None => CONNECTIONS,
+        Some(Connections(list)) => match list.as_slice() {
+            [one] => *one,
+            _ => return Err(fixed("--connections")),
+        },
+    };
+    Ok((workers, connections))
+}
+
+/// Tells of each probe what came of it.
+struct Teller<'a> {
+    reporter: Reporter,
+    objectives: &'a [Objective],
+}
+
+impl Observer for Teller<'_> {
+    fn on(&mut self, progress: &Progress<'_>) {
+        self.reporter.on(progress);
+    }
+}
+
+impl Watcher for Teller<'_> {
+    fn begun(&mut self, closed_loop: Result<&Measurement, &str>) {
+        let told = match closed_loop {
+            Ok(it) => format!("{} requests/s", thousands(it.load.requests_per_second)),
+            Err(reason) => format!("failed: {reason}"),
+        };
+        self.reporter.note(&format!("as fast as it goes, to see where to begin: {told}"));
+    }
+
+    fn probing(&mut self, probe: Probe) {
+        self.reporter.now(format!("trying {}", name(probe)));
+    }
+
+    fn probed(&mut self, probe: Probe, outcome: Result<(&Measurement, &Kept), &str>) {
+        let told = match outcome {
+            Ok((measured, kept)) => told(self.objectives, measured, kept),
+            Err(reason) => format!("failed: {reason}"),
+        };
+        self.reporter.note(&format!("{}: {told}", name(probe)));
+    }
+
+    fn as_observer(&mut self) -> &mut dyn Observer {
+        self
+    }
+}
+
+fn name(probe: Probe) -> String {
+    let what = match (probe.kind, probe.attempt) {
+        (Kind::Confirm { number, of }, _) => format!(" (confirming, {number} of {of})"),
+        (_, Attempt::Again) => " (once more)".to_owned(),
+        (_, Attempt::First) => String::new(),
+    };
+    format!("{} requests/s{what}", thousands(probe.requests_per_second as f64))
+}
+
+/// `p99 1.30 ms, holds`.
+fn told(objectives: &[Objective], measured: &Measurement, kept: &Kept) -> String {
+    let mut parts = Vec::new();
+    if let Some(it) = &measured.load.latency {
+        let value = |objective: &Objective| {
+            let figure = objective.figure;
+            format!("{figure} {}", latency(figure.of(it)))
+        };
+        parts.extend(objectives.iter().map(value));
+    }
+    parts.dedup();
+    parts.push(match kept {
+        Kept::Holds => "holds".to_owned(),
+        Kept::Misses { by: Side::Server, reasons } => format!("misses: {}", reasons.join("; ")),
+        Kept::Misses { by: Side::Generator, reasons } => {
+            format!("misses, and not because of the server: {}", reasons.join("; "))
+        }
+    });
+    parts.join(", ")
+}

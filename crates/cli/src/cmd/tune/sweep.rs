@@ -1,0 +1,94 @@
+//! The sweep of `wirebench tune`: every number of workers with every number of connections.
+
+use anyhow::Context as _;
+use wirebench_report::tune::Tuned;
+use wirebench_runner::{
+    experiment::conduct,
+    subject::Subject,
+    tune::{Grid, grid},
+};
+use wirebench_schema::suite::Workload;
+
+use super::{Arguments, lists, ready, show};
+use crate::{
+    context::Context,
+    exit::{Exit, usage},
+    out,
+};
+
+/// What the document swept that this repeats.
+const WORKERS: &str = "1-4";
+const CONNECTIONS: &str = "10-1000";
+/// How often each cell is run, unless somebody says.
+const BLOCKS: u32 = 3;
+/// More would take days.
+const MOST_RUNS: usize = 100_000;
+
+pub(super) fn run(
+    context: &Context,
+    arguments: &Arguments,
+    subject: Subject,
+    model: &Workload,
+) -> anyhow::Result<Exit> {
+    let blocks = arguments.blocks.unwrap_or(BLOCKS);
+    if blocks == 0 {
+        return Err(usage("0 blocks measure nothing: give --blocks at least 1"));
+    }
+    let cells = cells(arguments, &subject)?;
+    let count = cells.workers.len() * cells.connections.len() * blocks as usize;
+    if count > MOST_RUNS {
+        return Err(usage(format!("{count} runs are too many: give fewer cells or --blocks")));
+    }
+    let workloads = grid(model, &cells).map_err(usage)?;
+    let experiment = arguments.experiment(context, workloads, blocks)?;
+    let mut reporter = arguments.reporter();
+    let prepared = match ready(context, &experiment, subject, &mut reporter)? {
+        Ok(prepared) => prepared,
+        Err(exit) => return Ok(exit),
+    };
+    let finished = conduct(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
+    reporter.finish();
+    let finished = finished?;
+    let tuned = Tuned::of(&finished.journal).context("the journal is not that of a sweep")?;
+    show(&finished, &tuned, arguments.json)?;
+    let exit = if finished.all_well() { Exit::Fine } else { Exit::Failed };
+    Ok(context.interrupt.exit().unwrap_or(exit))
+}
+
+/// What is swept. More workers than the server can have are refused when they were asked for, and
+/// left out when they were not.
+fn cells(arguments: &Arguments, subject: &Subject) -> anyhow::Result<Grid> {
+    let connections = match &arguments.connections {
+        Some(list) => list.clone(),
+        None => lists::connections(CONNECTIONS).map_err(usage)?,
+    };
+    let workers = match &arguments.workers {
+        Some(list) => {
+            check_workers(subject, &list.0)?;
+            list.0.clone()
+        }
+        None => {
+            let mut all = lists::workers(WORKERS).map_err(usage)?.0;
+            let before = all.len();
+            all.retain(|workers| subject.workers(*workers) == *workers);
+            if all.len() < before {
+                let most = all.last().copied().unwrap_or(0);
+                out::note(&format!("{} can have {most} at most", subject.variant.id));
+            }
+            all
+        }
+    };
+    Ok(Grid { workers, connections: connections.0 })
+}
+
+/// Refuses a number of workers that the server cannot have.
+pub(super) fn check_workers(subject: &Subject, workers: &[u32]) -> anyhow::Result<()> {
+    let Some(asked) = workers.iter().find(|it| subject.workers(**it) != **it) else {
+        return Ok(());
+    };
+    let most = subject.workers(*asked);
+    let id = &subject.variant.id;
+    Err(usage(format!(
+        "{id} cannot have {asked} workers: it has {most} at most; give --workers {most}"
+    )))
+}

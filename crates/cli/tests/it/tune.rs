@@ -1,0 +1,182 @@
+//! `wirebench tune`: sweeps and searches, from the arguments to the folder of the results.
+
+use crate::world::{ENTRY, Outcome, World};
+use rustix::process::Signal;
+use std::fs;
+use wirebench_schema::journal::{EndReason, SearchLimit};
+
+fn json(outcome: &Outcome) -> serde_json::Value {
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    serde_json::from_str(&outcome.stdout).unwrap()
+}
+
+#[test]
+fn a_sweep_measures_every_cell_and_draws_it() {
+    let world = World::new();
+    let arguments = ["tune", "builtin/epoll", "--workers", "1-2", "-c", "4,8", "-d", "100ms"];
+    let rest = ["--warmup", "20ms", "--blocks", "2", "--seed", "7"];
+    let outcome = world.wirebench(&[&arguments[..], &rest].concat());
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    for part in [
+        "tune builtin/epoll: hello over workers and connections",
+        "\nconnections ",
+        "\n2 workers ",
+        "highest: ",
+        "2 runs a cell cannot show",
+    ] {
+        assert!(outcome.stdout.contains(part), "{part:?} is missing in {outcome:#?}");
+    }
+    assert!(outcome.stdout.is_ascii(), "no terminal, so plain characters: {outcome:#?}");
+    let folder = world.results();
+    assert!(outcome.stdout.ends_with(&format!("results: {}\n", folder.display())));
+    for file in ["runs.jsonl", "environment.json", "commands.txt", "report.md", "tune.json"] {
+        assert!(folder.join(file).is_file(), "{file}");
+    }
+    let journal = world.journal();
+    assert_eq!((journal.start.seed, journal.runs.len(), journal.verified.len()), (7, 8, 1));
+    assert_eq!(journal.end.unwrap().reason, EndReason::Complete);
+    for (workers, connections) in [(1, 4), (1, 8), (2, 4), (2, 8)] {
+        let name = format!("workers-{workers}-connections-{connections}");
+        let runs: Vec<_> = journal.runs.iter().filter(|run| run.workload == name).collect();
+        assert!(runs.len() == 2 && runs.iter().all(|run| run.workers == workers), "{name}");
+    }
+    let again = world.wirebench(&["report", folder.to_str().unwrap()]);
+    assert!(outcome.stdout.starts_with(&again.stdout), "{again:#?}");
+    let again = json(&world.wirebench(&["report", "--json", folder.to_str().unwrap()]));
+    assert_eq!(again["sweep"]["cells"].as_array().unwrap().len(), 4);
+    let kept: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(folder.join("tune.json")).unwrap()).unwrap();
+    assert_eq!(kept, again);
+    world.wait_for_silence();
+}
+
+#[test]
+fn a_search_finds_the_highest_rate_and_journals_every_run() {
+    let world = World::new();
+    // An objective that any machine keeps, so that the highest rate is what is found.
+    let arguments = ["tune", "builtin/epoll", "--objective", "p50 < 1s", "--objective", "max<9s"];
+    // With more connections than requests no pause of a busy machine leaves one without.
+    let rest = ["--rates", "100-200", "-c128", "-d", "300ms", "--warmup", "20ms", "--json"];
+    let outcome = world.wirebench(&[&arguments[..], &rest].concat());
+    let search = &json(&outcome)["search"];
+    assert_eq!(search["found"]["limit"], "highest-rate", "{outcome:#?}");
+    assert_eq!(search["found"]["requests_per_second"], 200, "{outcome:#?}");
+    let sentence = search["sentence"].as_str().unwrap();
+    let expected =
+        "builtin/epoll holds p50 < 1 s and max < 9 s at least up to 200 requests/s (128 c";
+    assert!(sentence.starts_with(expected), "{sentence}");
+    assert!(outcome.stderr.contains("\n200 requests/s: "), "{outcome:#?}");
+    assert!(outcome.stderr.contains("200 requests/s (confirming, 3 of 3): "), "{outcome:#?}");
+    let journal = world.journal();
+    let at_rates = journal.runs.iter().filter(|run| run.workload == "rate");
+    let words: Vec<String> = at_rates.map(|run| run.generator_command.join(" ")).collect();
+    assert!(words.len() >= 4 && words.iter().all(|words| words.contains("-R 200")), "{words:#?}");
+    // Runs that confirm are twice as long.
+    let long = words.iter().filter(|words| words.contains("-d 600ms")).count();
+    assert_eq!(long, 3, "{words:#?}");
+    assert_eq!(journal.sought.unwrap().objectives.len(), 2);
+    let text = world.wirebench(&["report", world.results().to_str().unwrap()]);
+    assert!(text.stdout.contains(sentence), "{text:#?}");
+    world.wait_for_silence();
+}
+
+#[test]
+fn an_objective_that_even_the_lowest_rate_misses_fails_with_a_sentence() {
+    let world = World::new();
+    let arguments = ["tune", "builtin/epoll", "--objective", "mean < 1ns", "--rates", "200-300"];
+    let rest = ["-c4", "-d", "100ms", "--warmup", "20ms", "-q"];
+    let outcome = world.wirebench(&[&arguments[..], &rest].concat());
+    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    assert!(outcome.stdout.contains("builtin/epoll"), "{outcome:#?}");
+    let found = world.journal().found.unwrap();
+    assert_eq!((found.requests_per_second, found.missed), (None, Some(200)));
+    assert!(outcome.stdout.contains("at 200 requests/s"), "{outcome:#?}");
+    assert_eq!(outcome.stderr, "");
+}
+
+#[test]
+fn a_search_without_time_ends_in_order_and_says_so() {
+    let world = World::new();
+    let arguments = ["tune", "builtin/epoll", "--objective", "p50 < 1s", "--rates", "200-300"];
+    let rest = ["-c4", "-d", "100ms", "--warmup", "20ms", "--budget", "1ms"];
+    let outcome = world.wirebench(&[&arguments[..], &rest].concat());
+    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    assert!(outcome.stdout.contains("was found in time"), "{outcome:#?}");
+    let journal = world.journal();
+    assert_eq!(journal.end.unwrap().reason, EndReason::Budget);
+    assert_eq!(journal.found.unwrap().limit, SearchLimit::Budget);
+}
+
+#[test]
+fn a_signal_ends_a_search_with_what_is_known() {
+    let world = World::new();
+    let arguments = ["tune", "builtin/epoll", "--objective", "p50 < 1s", "-c4", "-d", "30s"];
+    let running = world.start(&[&arguments[..], &["--warmup", "20ms", "-q"]].concat());
+    // The first run is that of the closed loop.
+    world.wait_for_process(" load --events ");
+    running.signal(Signal::INT);
+    let outcome = running.end();
+    assert_eq!(outcome.code, Some(130), "{outcome:#?}");
+    assert!(outcome.stdout.contains("results: "), "{outcome:#?}");
+    assert_eq!(world.journal().end.unwrap().reason, EndReason::Interrupted);
+    world.wait_for_silence();
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_with_the_next_step() {
+    let world = World::new().with_entry("c/one", &format!("max_workers = 1\n{ENTRY}")).with_entry(
+        "c/two",
+        &format!("{ENTRY}[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n"),
+    );
+    let rows: [(&[&str], &str); 14] = [
+        (&["c/nope"], "unknown entry `c/nope`"),
+        (&["c/two"], "c/two:a, c/two:b are 2 servers, and one is tuned at a time"),
+        (&["c/one", "--workers", "1-2"], "cannot have 2 workers: it has 1 at most"),
+        (&["builtin/epoll", "--scenario", "hello-timeout"], "has no scenario `hello-timeout`"),
+        (&["builtin/epoll", "--objective", "p99"], "such as 'p99 < 2ms'"),
+        (&["builtin/epoll", "--objective", "p99 < 2"], "has no unit"),
+        (&["builtin/epoll", "--objective", "p98 < 2ms"], "known: p50, p75"),
+        (
+            &["builtin/epoll", "--objective", "p99 < 2ms", "-c", "1,2"],
+            "one number to --connections",
+        ),
+        (
+            &["builtin/epoll", "--objective", "p99 < 2ms", "--workers", "1-2"],
+            "one number to --workers",
+        ),
+        (&["builtin/epoll", "--objective", "p99 < 2ms", "--confirm", "0"], "--confirm at least 1"),
+        (&["builtin/epoll", "--precision", "2%"], "--objective"),
+        (&["builtin/epoll", "--blocks", "0"], "--blocks at least 1"),
+        (&["builtin/epoll", "-c", "0"], "0 connections do nothing"),
+        (&[], "<ENTRY>"),
+    ];
+    for (arguments, part) in rows {
+        let outcome = world.wirebench(&[&["tune"], arguments].concat());
+        assert_eq!(outcome.code, Some(2), "{arguments:?}: {outcome:#?}");
+        assert!(outcome.stderr.contains(part), "{part:?} is missing in {outcome:#?}");
+    }
+}
+
+#[test]
+fn an_entry_that_is_not_available_is_told_with_its_reason() {
+    let needs = "[[requires]]\ncommand = \"no-such-compiler\"\n";
+    let world = World::new().with_entry("c/x", &format!("{ENTRY}{needs}"));
+    let outcome = world.wirebench(&["tune", "c/x"]);
+    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    let expected = "c/x cannot be measured here: the program `no-such-compiler` is missing";
+    assert!(outcome.stderr.contains(expected), "{outcome:#?}");
+}
+
+#[test]
+fn a_server_that_fails_its_checks_is_not_tuned() {
+    let program = crate::world::program().display();
+    let command = format!("{program} null-server epoll echo {{host}} {{port}} {{workers}}");
+    for rest in [&["-c", "4", "--workers", "1"][..], &["--objective", "p50 < 1s", "-c4"]] {
+        let world = World::new();
+        let outcome =
+            world.wirebench(&[&["tune", "--server", &command, "-d", "100ms"], rest].concat());
+        assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+        assert!(outcome.stdout.contains("not measured, fails `reply-exact`"), "{outcome:#?}");
+        assert!(world.journal().runs.is_empty());
+    }
+}

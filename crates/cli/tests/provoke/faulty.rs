@@ -1,0 +1,214 @@
+//! Servers of `hello` that are faulty in one way each while they are measured. They are right enough
+//! to be measured, and no example of how to write a server; those that `verify` must find are the
+//! runner's own.
+
+use std::{
+    io::{self, Read, Write},
+    net::{TcpListener, TcpStream},
+    process::{Command, ExitCode, Stdio},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+const REPLY: &[u8] =
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!";
+const WRONG: &[u8] =
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello moon!!";
+const LAST: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/plain\r\n\
+                      Content-Length: 12\r\n\r\nHello world!";
+/// When the faults that have a moment begin, after the first request: past the warm-up of the tests.
+const BEGIN: Duration = Duration::from_millis(400);
+/// How long one of them lasts.
+const STALL: Duration = Duration::from_millis(500);
+/// Connections that `refuses` takes: one of whoever looks whether it is up, one that the generator
+/// tries out, and two of its load.
+const TAKEN: usize = 4;
+
+/// What is wrong with a server, by the name under which its program is started.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Fault {
+    /// Answers nobody for half a second.
+    Stalls,
+    /// Every fourth connection waits long for each reply.
+    Starves,
+    /// Every fiftieth request finds its connection closed.
+    ClosesEarly,
+    /// Every tenth reply is the last one of its connection, as the reply says.
+    ClosesBetween,
+    /// Every hundredth request has no reply, and its connection lives on.
+    Forgets,
+    /// Every fourth connection never gets a reply after its tenth.
+    ForgetsConnections,
+    /// Nothing listens any more after the first few connections.
+    Refuses,
+    /// Some replies come twice.
+    AnswersTwice,
+    /// Some replies have another body.
+    AnswersWrong,
+    /// Each request takes five milliseconds.
+    Slow,
+    /// Answers nobody any more after the first 500 requests.
+    FallsSilent,
+    /// Closes connections that are silent for a fifth of a second.
+    HangsUp,
+    /// Writes much to standard error.
+    Noisy,
+    /// Ignores SIGTERM.
+    Deaf,
+    /// Leaves a process behind.
+    LeavesChild,
+    /// Starts a process in the middle.
+    StartsChild,
+}
+
+/// Each fault with its name.
+pub(crate) const FAULTS: [(&str, Fault); 16] = [
+    ("stalls", Fault::Stalls),
+    ("starves", Fault::Starves),
+    ("closes-early", Fault::ClosesEarly),
+    ("closes-between", Fault::ClosesBetween),
+    ("forgets", Fault::Forgets),
+    ("forgets-connections", Fault::ForgetsConnections),
+    ("refuses", Fault::Refuses),
+    ("answers-twice", Fault::AnswersTwice),
+    ("answers-wrong", Fault::AnswersWrong),
+    ("slow", Fault::Slow),
+    ("falls-silent", Fault::FallsSilent),
+    ("hangs-up", Fault::HangsUp),
+    ("noisy", Fault::Noisy),
+    ("deaf", Fault::Deaf),
+    ("leaves-child", Fault::LeavesChild),
+    ("starts-child", Fault::StartsChild),
+];
+
+/// What all connections have in common.
+#[derive(Debug, Default)]
+struct Shared {
+    requests: AtomicUsize,
+    /// When the first request came.
+    first: OnceLock<Instant>,
+}
+
+/// What becomes of one request.
+enum Answer {
+    /// These bytes, after this time.
+    Reply(Vec<u8>, Duration),
+    /// The same, and then the end of the connection.
+    Last(Vec<u8>),
+    /// Nothing, and the connection lives on.
+    Nothing,
+}
+
+/// Serves on `port` until it is killed.
+pub(crate) fn serve(fault: Fault, port: &str) -> ExitCode {
+    match listen(fault, port) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("the faulty server: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn listen(fault: Fault, port: &str) -> io::Result<()> {
+    match fault {
+        Fault::Noisy => (0..3000).for_each(|line| eprintln!("{line}: nobody has asked for this")),
+        Fault::Deaf => {
+            signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::default())?;
+        }
+        // In a session of its own, so that no signal to its parent's group reaches it.
+        Fault::LeavesChild => sleep_in(&["setsid", "-f", "sleep", "20"])?,
+        _ => {}
+    }
+    let port: u16 = port.parse().map_err(io::Error::other)?;
+    let mut listener = Some(TcpListener::bind(("127.0.0.1", port))?);
+    let shared = Arc::new(Shared::default());
+    for number in 0.. {
+        if fault == Fault::Refuses && number >= TAKEN {
+            listener = None;
+        }
+        let Some(listener) = &listener else {
+            thread::sleep(Duration::from_secs(1));
+            continue;
+        };
+        let (stream, _) = listener.accept()?;
+        let shared = Arc::clone(&shared);
+        thread::spawn(move || talk(fault, number, &shared, stream));
+    }
+    Ok(())
+}
+
+fn sleep_in(command: &[&str]) -> io::Result<()> {
+    let mut child = Command::new(command[0]);
+    child.args(&command[1..]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    child.spawn().map(drop)
+}
+
+fn talk(fault: Fault, number: usize, shared: &Shared, mut stream: TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let quiet = (fault == Fault::HangsUp).then_some(Duration::from_millis(200));
+    stream.set_read_timeout(quiet)?;
+    let mut buffer = [0; 4096];
+    let mut head = Vec::new();
+    let mut replies = 0;
+    loop {
+        let length = stream.read(&mut buffer)?;
+        if length == 0 {
+            return Ok(());
+        }
+        head.extend_from_slice(&buffer[..length]);
+        while let Some(end) = head.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
+            head.drain(..end + 4);
+            replies += 1;
+            let count = shared.requests.fetch_add(1, Ordering::Relaxed) + 1;
+            let since = shared.first.get_or_init(Instant::now).elapsed();
+            match fault.answer(number, replies, count, since) {
+                Answer::Reply(bytes, delay) => {
+                    if !delay.is_zero() {
+                        thread::sleep(delay);
+                    }
+                    stream.write_all(&bytes)?;
+                }
+                Answer::Last(bytes) => return stream.write_all(&bytes),
+                Answer::Nothing => {}
+            }
+        }
+        if fault == Fault::StartsChild && shared.first.get().is_some_and(|it| it.elapsed() > BEGIN)
+        {
+            static ONCE: OnceLock<()> = OnceLock::new();
+            // Without it the fault is missing, which the test then says.
+            ONCE.get_or_init(|| drop(sleep_in(&["sleep", "5"])));
+        }
+    }
+}
+
+impl Fault {
+    /// What becomes of request number `replies` of connection `number`, which is the server's number
+    /// `count`, when the first one came `since` ago.
+    fn answer(self, number: usize, replies: usize, count: usize, since: Duration) -> Answer {
+        let good = |delay| Answer::Reply(REPLY.to_vec(), delay);
+        let at_once = good(Duration::ZERO);
+        let is_fourth = number.is_multiple_of(4) && replies > 10;
+        match self {
+            Self::Stalls if since > BEGIN && since < BEGIN + STALL => good(BEGIN + STALL - since),
+            Self::Starves if is_fourth => good(Duration::from_millis(150)),
+            Self::ClosesEarly if replies.is_multiple_of(50) => Answer::Last(Vec::new()),
+            Self::ClosesBetween if replies.is_multiple_of(10) => Answer::Last(LAST.to_vec()),
+            Self::Forgets if replies.is_multiple_of(100) => Answer::Nothing,
+            Self::ForgetsConnections if is_fourth => Answer::Nothing,
+            Self::FallsSilent if count > 500 => Answer::Nothing,
+            Self::AnswersTwice if replies.is_multiple_of(100) => {
+                Answer::Reply([REPLY, REPLY].concat(), Duration::ZERO)
+            }
+            Self::AnswersWrong if replies.is_multiple_of(100) => {
+                Answer::Reply(WRONG.to_vec(), Duration::ZERO)
+            }
+            Self::Slow => good(Duration::from_millis(5)),
+            _ => at_once,
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What `wirebench tune` has found, from its journal alone: a sweep over workers and connections,
+//! or a search for the highest rate that keeps objectives. Which of the two it is, the journal
+//! tells.
+
+mod picture;
+mod search;
+mod search_text;
+mod sweep;
+mod sweep_text;
+
+pub use picture::Look;
+pub use search::{ProbedRate, SearchReport};
+pub use sweep::{Standing, Sweep, SweepCell};
+
+use serde::Serialize;
+use wirebench_schema::journal::{EndReason, Journal, Weight};
+
+use crate::table::Style;
+
+/// The name of the suites of `wirebench tune`.
+pub const SUITE: &str = "tune";
+
+/// What a journal of `wirebench tune` says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tuned {
+    /// A sweep over workers and connections.
+    Sweep(Sweep),
+    /// A search for the highest rate.
+    Search(SearchReport),
+}
+
+impl Tuned {
+    /// Reads it from a journal; none when `wirebench tune` has not written it.
+    #[must_use]
+    pub fn of(journal: &Journal) -> Option<Self> {
+        if journal.start.suite != SUITE {
+            return None;
+        }
+        match SearchReport::of(journal) {
+            Some(search) => Some(Self::Search(search)),
+            None => Sweep::of(journal).map(Self::Sweep),
+        }
+    }
+
+    /// All of it as people read it.
+    #[must_use]
+    pub fn text(&self, style: Style, look: Look) -> String {
+        match self {
+            Self::Sweep(sweep) => sweep_text::text(sweep, style, look),
+            Self::Search(search) => search_text::text(search, style),
+        }
+    }
+}
+
+/// Why nothing was measured, or not all: failed checks, and an end before the end.
+fn refusals(journal: &Journal) -> Vec<String> {
+    let unavailable = journal.unavailable.iter();
+    let mut lines: Vec<String> =
+        unavailable.map(|it| format!("{}: {}", it.variant, it.reason)).collect();
+    for verified in &journal.verified {
+        let failed = verified.failed.iter();
+        lines.extend(failed.map(|(check, why)| format!("not measured, fails `{check}`: {why}")));
+    }
+    lines
+}
+
+/// How the runs ended, as the end of a headline.
+fn ended(journal: &Journal) -> &'static str {
+    match journal.end.as_ref().map(|end| end.reason) {
+        Some(EndReason::Complete | EndReason::Precise) => "",
+        Some(EndReason::Budget) => "; the time was up, these are the runs until then",
+        Some(EndReason::Interrupted) => "; interrupted, these are the runs until then",
+        None => "; cut off, these are the runs until then",
+    }
+}
+
+/// The sides and their CPUs, as a part of a headline.
+fn sides(journal: &Journal) -> String {
+    let placement = &journal.start.placement;
+    if !placement.pinned {
+        return "not pinned".to_owned();
+    }
+    let list = |cpus: &[u32]| cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    let (server, generator) = (list(&placement.server_cpus), list(&placement.generator_cpus));
+    format!("server on CPU {server}, generator on CPU {generator}")
+}
+
+/// Adds the reasons of a run that make its figures something else than what they claim to be, each
+/// kind once: its figure is another one in each run.
+fn add_invalid(
+    notes: &mut Vec<(wirebench_schema::journal::ReasonKind, String)>,
+    reasons: &[wirebench_schema::journal::Reason],
+) {
+    for reason in reasons.iter().filter(|reason| reason.weight == Weight::Invalid) {
+        if notes.iter().all(|(kind, _)| *kind != reason.kind) {
+            notes.push((reason.kind, reason.text.clone()));
+        }
+    }
+}
+
+/// A table without spaces at the ends of its lines.
+fn trimmed(table: &comfy_table::Table) -> String {
+    let table = table.to_string();
+    table.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+/// `1 worker`, `2 workers`.
+fn counted(number: impl Into<u64>, noun: &str) -> String {
+    let number = number.into();
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests;

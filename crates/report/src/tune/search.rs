@@ -1,0 +1,204 @@
+//! A search for the highest rate: what was found, and what each rate did. How it looks is not
+//! decided here.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+use wirebench_schema::{
+    id::VariantId,
+    journal::{Found, Journal, Kept, Measurement, Outcome, Run, Side, Sought},
+    load::Stop,
+    objective::LatencyFigure,
+    scenario::Scenario,
+    suite::Workload,
+    units::write_duration,
+};
+use wirebench_stats::median;
+
+use super::{add_invalid, counted, ended, refusals, search_text::sentence, sides};
+
+/// What a search has found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SearchReport {
+    /// The server.
+    pub variant: VariantId,
+    /// What it does.
+    pub scenario: Scenario,
+    /// Connections in total.
+    pub connections: usize,
+    /// Workers of the server; absent when no run was made.
+    pub workers: Option<u32>,
+    /// Seed and placement in one line.
+    pub headline: String,
+    /// What was sought.
+    pub sought: Sought,
+    /// What was found; absent when the search was cut off, or never began.
+    pub found: Option<Found>,
+    /// That as a sentence.
+    pub sentence: String,
+    /// What a closed loop with as many connections reached.
+    pub closed_loop_requests_per_second: Option<f64>,
+    /// What each rate did, the lowest first.
+    pub rates: Vec<ProbedRate>,
+    /// What must be known besides.
+    pub notes: Vec<String>,
+}
+
+/// What the runs at one rate say together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ProbedRate {
+    /// The rate that was asked for.
+    pub requests_per_second: u64,
+    /// Runs at it.
+    pub runs: usize,
+    /// In how many of them all objectives held.
+    pub held: usize,
+    /// Runs that missed because of the load generator.
+    pub generator_late: usize,
+    /// Runs without figures.
+    pub failed: usize,
+    /// Figures of latency by name, in nanoseconds: the median over the runs.
+    pub latency_ns: BTreeMap<&'static str, f64>,
+    /// CPU time of the server's process tree per request: the median over the runs.
+    pub server_cpu_ns_per_request: Option<f64>,
+    /// Why runs missed, the first reason of each kind.
+    pub reasons: Vec<String>,
+}
+
+impl SearchReport {
+    /// Reads it from a journal; none when nothing was sought.
+    pub(super) fn of(journal: &Journal) -> Option<Self> {
+        let sought = journal.sought.clone()?;
+        let workload = journal.start.workloads.iter().find(|it| it.name == sought.workload)?;
+        let mine = |run: &&Run| run.workload == sought.workload;
+        let runs: Vec<&Run> = journal.runs.iter().filter(mine).collect();
+        let workers = runs.first().map(|run| run.workers);
+        let connections = workload.connections;
+        let shape = counted(connections as u64, "connection");
+        let shape = match workers {
+            Some(workers) => format!("{shape}, {}", counted(workers, "worker")),
+            None => shape,
+        };
+        let rates = rates(&sought, &runs);
+        let found = journal.found;
+        Some(Self {
+            variant: sought.variant.clone(),
+            scenario: workload.scenario,
+            connections,
+            workers,
+            headline: headline(journal, workload, &shape),
+            closed_loop_requests_per_second: closed_loop(journal, &sought),
+            sentence: sentence(&sought, found, &shape),
+            notes: notes(journal, &sought, found, &runs),
+            found,
+            rates,
+            sought,
+        })
+    }
+}
+
+fn headline(journal: &Journal, workload: &Workload, shape: &str) -> String {
+    let window = match workload.stop {
+        Stop::After(window) => format!("{} a run, ", write_duration(window)),
+        Stop::Requests(_) | Stop::RequestsPerConnection(_) => String::new(),
+    };
+    format!("{shape}, {window}seed {}, {}{}", journal.start.seed, sides(journal), ended(journal))
+}
+
+fn closed_loop(journal: &Journal, sought: &Sought) -> Option<f64> {
+    let first = journal.runs.iter().find(|run| run.workload != sought.workload)?;
+    match &first.outcome {
+        Outcome::Measured(it) => Some(it.load.requests_per_second),
+        Outcome::Idle(_) | Outcome::Failed { .. } => None,
+    }
+}
+
+fn rates(sought: &Sought, runs: &[&Run]) -> Vec<ProbedRate> {
+    let mut by_rate: BTreeMap<u64, (Vec<&Measurement>, usize)> = BTreeMap::new();
+    for run in runs {
+        match &run.outcome {
+            Outcome::Measured(it) => {
+                let Some(rate) = it.load.constant_rate() else { continue };
+                by_rate.entry(rate).or_default().0.push(it);
+            }
+            // What was asked of a run without figures, its command tells.
+            Outcome::Failed { .. } => {
+                let failed = asked(run).map(|rate| &mut by_rate.entry(rate).or_default().1);
+                failed.into_iter().for_each(|failed| *failed += 1);
+            }
+            Outcome::Idle(_) => {}
+        }
+    }
+    by_rate.into_iter().map(|(rate, (runs, failed))| probed(sought, rate, &runs, failed)).collect()
+}
+
+/// The rate in the generator's arguments; there are none when the server did not even start.
+fn asked(run: &Run) -> Option<u64> {
+    let mut words = run.generator_command.iter();
+    words.find(|word| *word == "-R")?;
+    words.next()?.parse().ok()
+}
+
+fn probed(sought: &Sought, rate: u64, runs: &[&Measurement], failed: usize) -> ProbedRate {
+    let mut it = ProbedRate {
+        requests_per_second: rate,
+        runs: runs.len() + failed,
+        held: 0,
+        generator_late: 0,
+        failed,
+        latency_ns: BTreeMap::new(),
+        server_cpu_ns_per_request: of(runs, |it| it.cost.cpu_ns_per_request),
+        reasons: Vec::new(),
+    };
+    for figure in LatencyFigure::ALL {
+        let value = of(runs, |it| it.load.latency.as_ref().map(|it| figure.of(it)));
+        it.latency_ns.extend(value.map(|value| (figure.name(), value)));
+    }
+    for run in runs {
+        match run.keeps(&sought.objectives) {
+            Kept::Holds => it.held += 1,
+            Kept::Misses { by, reasons } => {
+                it.generator_late += usize::from(by == Side::Generator);
+                if it.reasons.is_empty() {
+                    it.reasons = reasons;
+                }
+            }
+        }
+    }
+    it
+}
+
+fn of(runs: &[&Measurement], value: impl Fn(&Measurement) -> Option<f64>) -> Option<f64> {
+    median(&runs.iter().filter_map(|it| value(it)).collect::<Vec<_>>())
+}
+
+fn notes(journal: &Journal, sought: &Sought, found: Option<Found>, runs: &[&Run]) -> Vec<String> {
+    let mut notes = refusals(journal);
+    let mut invalid = Vec::new();
+    // Where nothing was found, what speaks against the runs that missed may be why.
+    let rate = found.and_then(|found| found.requests_per_second.or(found.missed));
+    for run in runs {
+        match &run.outcome {
+            // What speaks against a run at another rate that missed is its miss.
+            Outcome::Measured(it) if it.load.constant_rate() == rate => {
+                add_invalid(&mut invalid, &it.reasons);
+                for figure in sought.objectives.iter().map(|objective| objective.figure) {
+                    let samples = it.load.latency.as_ref().map_or(0, |latency| latency.count);
+                    let enough = figure.enough_samples();
+                    let note = format!(
+                        "a run at that rate has too few samples for {figure} ({enough} are enough): \
+                         give a longer -d"
+                    );
+                    if samples < enough && !notes.contains(&note) {
+                        notes.push(note);
+                    }
+                }
+            }
+            Outcome::Failed { reason, .. } if !notes.contains(reason) => {
+                notes.push(reason.clone());
+            }
+            Outcome::Measured(_) | Outcome::Idle(_) | Outcome::Failed { .. } => {}
+        }
+    }
+    notes.extend(invalid.into_iter().map(|(_, text)| text));
+    notes
+}

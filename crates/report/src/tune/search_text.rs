@@ -1,0 +1,128 @@
+//! A search as people read it: the sentence in which it ends, and a table of what each rate did.
+
+use comfy_table::CellAlignment;
+use std::fmt::Write;
+use wirebench_schema::{
+    id::VariantId,
+    journal::{Found, SearchLimit, Sought},
+    objective::LatencyFigure,
+};
+
+use super::{SearchReport, trimmed};
+use crate::{
+    table::{Style, new_table},
+    table_units::{latency, thousands},
+};
+
+/// All of it as people read it.
+pub(super) fn text(search: &SearchReport, style: Style) -> String {
+    let mut text = String::new();
+    let heading = if style == Style::Markdown { "# " } else { "" };
+    let _ = writeln!(
+        text,
+        "{heading}tune {}: {} at constant rates, latency from when a request was due\n",
+        search.variant, search.scenario
+    );
+    let _ = writeln!(text, "{}\n", search.headline);
+    if !search.rates.is_empty() {
+        let _ = writeln!(text, "{}\n", trimmed(&table(search, style)));
+    }
+    if let Some(rate) = search.closed_loop_requests_per_second {
+        let rate = thousands(rate);
+        let _ = writeln!(text, "as fast as it goes, in a closed loop: {rate} requests/s\n");
+    }
+    let _ = writeln!(text, "{}", search.sentence);
+    let bullet = if style == Style::Markdown { "- " } else { "  " };
+    let gap = if style == Style::Markdown && !search.notes.is_empty() { "\n" } else { "" };
+    text.push_str(gap);
+    for note in &search.notes {
+        let _ = writeln!(text, "{bullet}{note}");
+    }
+    text
+}
+
+fn table(search: &SearchReport, style: Style) -> comfy_table::Table {
+    let mut figures = vec!["p50", "p99", "p999"];
+    figures.extend(search.sought.objectives.iter().map(|it| it.figure.name()));
+    let is_shown = |figure: &&LatencyFigure| figures.contains(&figure.name());
+    let figures: Vec<LatencyFigure> = LatencyFigure::ALL.iter().filter(is_shown).copied().collect();
+    let mut head = vec!["requests/s"];
+    head.extend(figures.iter().map(|figure| figure.name()));
+    head.extend(["server CPU us/request", "held", "why not"]);
+    let mut table = new_table(style, &head);
+    let numbers = head.len() - 1;
+    for column in table.column_iter_mut().take(numbers) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    for rate in &search.rates {
+        let mut row = vec![thousands(rate.requests_per_second as f64)];
+        let shown = |value: Option<f64>, unit: fn(f64) -> String| {
+            value.map_or_else(|| "-".to_owned(), unit)
+        };
+        row.extend(
+            figures.iter().map(|it| shown(rate.latency_ns.get(it.name()).copied(), latency)),
+        );
+        row.push(shown(rate.server_cpu_ns_per_request, |ns| format!("{:.2}", ns / 1000.0)));
+        row.push(format!("{} of {}", rate.held, rate.runs));
+        let first = rate.reasons.first().map(|reason| match rate.generator_late {
+            late if late > 0 && late + rate.held == rate.runs => {
+                format!("{reason}, because of the load generator")
+            }
+            _ => reason.clone(),
+        });
+        let failed = (rate.failed > 0).then(|| format!("{} failed", rate.failed));
+        row.push(first.into_iter().chain(failed).collect::<Vec<_>>().join("; "));
+        table.add_row(row);
+    }
+    table
+}
+
+/// What was found, in one sentence; `shape` says with what.
+pub(super) fn sentence(sought: &Sought, found: Option<Found>, shape: &str) -> String {
+    let variant = &sought.variant;
+    let objectives: Vec<String> = sought.objectives.iter().map(ToString::to_string).collect();
+    let objectives = objectives.join(" and ");
+    let Some(found) = found else {
+        return format!("{variant}: the search for {objectives} did not come to an end");
+    };
+    let Some(rate) = found.requests_per_second else {
+        return nothing_held(variant, &objectives, found, shape);
+    };
+    let confirmed = match found.confirmations {
+        0 => "not confirmed".to_owned(),
+        of => format!("confirmed in {} of {of} runs", found.held),
+    };
+    let rate = thousands(rate as f64);
+    let is_a_bound = found.limit != SearchLimit::Server;
+    let up_to = if is_a_bound { "at least up to" } else { "up to" };
+    let missed = found.missed.map(|rate| thousands(rate as f64));
+    let misses = missed.map_or_else(String::new, |rate| format!(" (it misses at {rate})"));
+    let beyond = match found.limit {
+        SearchLimit::Server => String::new(),
+        SearchLimit::Generator => {
+            "; beyond that it is the generator's limit, the server may do more".to_owned()
+        }
+        SearchLimit::HighestRate => "; no higher rate was to be tried".to_owned(),
+        SearchLimit::Budget => format!("; the time was up before a closer answer{misses}"),
+        SearchLimit::Interrupted => format!("; the search was interrupted{misses}"),
+    };
+    format!("{variant} holds {objectives} {up_to} {rate} requests/s ({shape}; {confirmed}){beyond}")
+}
+
+fn nothing_held(variant: &VariantId, objectives: &str, found: Found, shape: &str) -> String {
+    let lowest = found.missed.map(|rate| thousands(rate as f64));
+    match (found.limit, lowest) {
+        (SearchLimit::Generator, Some(rate)) => format!(
+            "whether {variant} holds {objectives} cannot be told ({shape}): at {rate} requests/s the \
+             load generator is at its limit already"
+        ),
+        (SearchLimit::Server, Some(rate)) => format!(
+            "{variant} does not hold {objectives} even at {rate} requests/s ({shape}): give a larger \
+             limit, or a lower first rate with --rates"
+        ),
+        _ => format!(
+            "no rate at which {variant} holds {objectives} was found in time ({shape}): give more \
+             --budget, or a shorter -d"
+        ),
+    }
+}

@@ -1,0 +1,228 @@
+//! A sweep over workers and connections: what each cell reached, and which of them cannot be told
+//! apart from the best one. How it looks is not decided here.
+
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use wirebench_schema::{
+    id::VariantId,
+    journal::{Bound, Counts, Journal, Measurement, Outcome, ReasonKind, Run},
+    scenario::Scenario,
+    suite::Workload,
+};
+use wirebench_stats::{Better, Floor, MIN_BLOCKS, median, range, rank_rows, ratios_by_block};
+
+use super::{add_invalid, ended, refusals, sides};
+
+/// What a sweep has found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sweep {
+    /// The server.
+    pub variant: VariantId,
+    /// What it does.
+    pub scenario: Scenario,
+    /// Runs, seed and placement in one line.
+    pub headline: String,
+    /// How often each cell was to be run.
+    pub blocks: u32,
+    /// CPUs of the server.
+    pub server_cpus: usize,
+    /// The rows: workers asked for.
+    pub workers: Vec<u32>,
+    /// The columns: connections in total.
+    pub connections: Vec<usize>,
+    /// Row by row.
+    pub cells: Vec<SweepCell>,
+    /// Why cells have no figures, or figures that are not what they claim to be.
+    pub notes: Vec<String>,
+}
+
+/// What the runs of one cell say together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SweepCell {
+    /// Workers asked for.
+    pub workers: u32,
+    /// Connections in total.
+    pub connections: usize,
+    /// Runs with figures.
+    pub runs: usize,
+    /// Runs without.
+    pub failed: usize,
+    /// Correct replies per second in each block that has figures.
+    pub requests_per_second_by_block: BTreeMap<u32, f64>,
+    /// Median of those.
+    pub requests_per_second: Option<f64>,
+    /// Smallest and largest of those.
+    pub requests_per_second_range: Option<(f64, f64)>,
+    /// 99th percentile of latency: the median over the runs.
+    pub latency_ns_p99: Option<f64>,
+    /// CPU time of the server's process tree per request: the median over the runs.
+    pub server_cpu_ns_per_request: Option<f64>,
+    /// Each side that bounded a run.
+    pub bound: BTreeSet<Bound>,
+    /// Whether a run has a reason that makes its figures something else than what they claim to
+    /// be.
+    pub invalid: bool,
+    /// How it stands to the best cell.
+    pub standing: Standing,
+}
+
+/// How a cell stands to the best one.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// It has the highest median.
+    Best,
+    /// It cannot be told apart from the best one.
+    Alike,
+    /// It is slower.
+    Slower,
+    /// It has no figures.
+    Unknown,
+}
+
+impl SweepCell {
+    /// Whether the generator was at its limit in a run: the server may do more.
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        self.bound.contains(&Bound::Generator)
+    }
+}
+
+impl Sweep {
+    /// Reads it from a journal; none when a workload has no number of workers.
+    pub(super) fn of(journal: &Journal) -> Option<Self> {
+        let start = &journal.start;
+        let first = start.workloads.first()?;
+        let variant = start.variants.first()?.variant.clone();
+        let mut cells = Vec::new();
+        let mut notes: Vec<(ReasonKind, String)> = Vec::new();
+        let mut failures: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for workload in &start.workloads {
+            let workers = workload.workers?;
+            let mine = |run: &&Run| run.workload == workload.name && run.counts == Counts::Yes;
+            let runs: Vec<&Run> = journal.runs.iter().filter(mine).collect();
+            for run in &runs {
+                match &run.outcome {
+                    Outcome::Measured(it) => add_invalid(&mut notes, &it.reasons),
+                    Outcome::Failed { reason, .. } => {
+                        failures.entry(reason.clone()).or_default().push(name(workload, workers));
+                    }
+                    Outcome::Idle(_) => {}
+                }
+            }
+            cells.push(cell(workload, workers, &runs));
+        }
+        judge(&mut cells);
+        let mut lines = refusals(journal);
+        lines.extend(failures.into_iter().map(|(reason, mut of)| {
+            of.dedup();
+            format!("failed with {}: {reason}", of.join(", "))
+        }));
+        lines.extend(notes.into_iter().map(|(_, text)| text));
+        let headline = format!(
+            "{} a cell, seed {}, {}{}",
+            super::counted(start.blocks, "run"),
+            start.seed,
+            sides(journal),
+            ended(journal)
+        );
+        Some(Self {
+            variant,
+            scenario: first.scenario,
+            headline,
+            blocks: start.blocks,
+            server_cpus: start.placement.server_cpus.len(),
+            workers: distinct(cells.iter().map(|cell| cell.workers)),
+            connections: distinct(cells.iter().map(|cell| cell.connections)),
+            cells,
+            notes: lines,
+        })
+    }
+
+    /// The cell with so many workers and connections.
+    #[must_use]
+    pub fn cell(&self, workers: u32, connections: usize) -> Option<&SweepCell> {
+        self.cells.iter().find(|it| it.workers == workers && it.connections == connections)
+    }
+
+    /// The cell with the highest median.
+    #[must_use]
+    pub fn best(&self) -> Option<&SweepCell> {
+        self.cells.iter().find(|cell| cell.standing == Standing::Best)
+    }
+}
+
+fn name(workload: &Workload, workers: u32) -> String {
+    let connections = workload.connections as u64;
+    format!(
+        "{} and {}",
+        super::counted(workers, "worker"),
+        super::counted(connections, "connection")
+    )
+}
+
+fn distinct<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Vec<T> {
+    values.collect::<BTreeSet<T>>().into_iter().collect()
+}
+
+fn cell(workload: &Workload, workers: u32, runs: &[&Run]) -> SweepCell {
+    let measured: Vec<(u32, &Measurement)> = runs
+        .iter()
+        .filter_map(|run| match &run.outcome {
+            Outcome::Measured(it) => Some((run.block, &**it)),
+            Outcome::Idle(_) | Outcome::Failed { .. } => None,
+        })
+        .collect();
+    let by_block: BTreeMap<u32, f64> =
+        measured.iter().map(|(block, it)| (*block, it.load.requests_per_second)).collect();
+    let rates: Vec<f64> = by_block.values().copied().collect();
+    let of = |value: &dyn Fn(&Measurement) -> Option<f64>| {
+        median(&measured.iter().filter_map(|(_, it)| value(it)).collect::<Vec<_>>())
+    };
+    let mut invalid = Vec::new();
+    measured.iter().for_each(|(_, it)| add_invalid(&mut invalid, &it.reasons));
+    SweepCell {
+        workers,
+        connections: workload.connections,
+        runs: measured.len(),
+        failed: runs.len() - measured.len(),
+        requests_per_second: median(&rates),
+        requests_per_second_range: range(&rates),
+        requests_per_second_by_block: by_block,
+        latency_ns_p99: of(&|it| it.load.latency.as_ref().map(|it| it.latency_ns_p99 as f64)),
+        server_cpu_ns_per_request: of(&|it| it.cost.cpu_ns_per_request),
+        bound: measured.iter().map(|(_, it)| it.bound).collect(),
+        invalid: !invalid.is_empty(),
+        standing: Standing::Unknown,
+    }
+}
+
+/// Says of each cell how it stands to the best one.
+///
+/// With six blocks and more all cells are ranked among each other as one family, so that the best
+/// one is not compared as though it had been chosen beforehand. With fewer a cell is alike if it
+/// came near to the best one in any block: that is no statement on what is true, but keeps anybody
+/// from making one.
+fn judge(cells: &mut [SweepCell]) {
+    let floor = Floor::from_pairs(&[]);
+    let rate = |cell: &SweepCell| cell.requests_per_second.unwrap_or(-1.0);
+    let most = cells.iter().max_by(|a, b| rate(a).total_cmp(&rate(b))).map(rate);
+    let best = cells.iter().position(|cell| Some(rate(cell)) >= most);
+    let Some(best) = best.filter(|best| cells[*best].runs > 0) else { return };
+    let rows: Vec<BTreeMap<u32, f64>> =
+        cells.iter().map(|cell| cell.requests_per_second_by_block.clone()).collect();
+    let ranks = rank_rows(&rows, Better::More, &floor);
+    for (index, cell) in cells.iter_mut().enumerate().filter(|(_, cell)| cell.runs > 0) {
+        let ratios = ratios_by_block(&rows[index], &rows[best]);
+        let near = |ratio: &f64| *ratio >= floor.band().low;
+        let alike = match ranks[index].filter(|_| ranks[best].is_some()) {
+            Some(rank) => rank.first == 1,
+            None => ratios.len() < MIN_BLOCKS && ratios.iter().any(near),
+        };
+        cell.standing = match alike {
+            _ if index == best => Standing::Best,
+            true => Standing::Alike,
+            false => Standing::Slower,
+        };
+    }
+}

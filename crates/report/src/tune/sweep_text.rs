@@ -1,0 +1,162 @@
+//! A sweep as people read it: a table, two pictures, and what they say in words.
+
+use comfy_table::CellAlignment;
+use std::fmt::Write;
+use wirebench_stats::MIN_BLOCKS;
+
+use super::{
+    Look, Standing, Sweep, SweepCell, counted,
+    picture::{bars, heat_map},
+    trimmed,
+};
+use crate::{
+    table::{Style, new_table},
+    table_units::{latency, thousands},
+};
+
+/// All of it.
+pub(super) fn text(sweep: &Sweep, style: Style, look: Look) -> String {
+    let mut text = String::new();
+    let heading = if style == Style::Markdown { "# " } else { "" };
+    let _ = writeln!(
+        text,
+        "{heading}tune {}: {} over workers and connections\n",
+        sweep.variant, sweep.scenario
+    );
+    let _ = writeln!(text, "{}\n", sweep.headline);
+    if sweep.best().is_some() {
+        add_table(&mut text, sweep, style);
+        let fence = if style == Style::Markdown { "```text\n" } else { "" };
+        let fence_end = if style == Style::Markdown { "```\n" } else { "" };
+        let _ = writeln!(text, "{fence}{}{fence_end}", heat_map(sweep, look));
+        let _ = writeln!(text, "{fence}{}{fence_end}", bars(sweep, look));
+    }
+    let bullet = if style == Style::Markdown { "- " } else { "" };
+    for line in findings(sweep).iter().chain(&sweep.notes) {
+        let _ = writeln!(text, "{bullet}{line}");
+    }
+    text
+}
+
+fn add_table(text: &mut String, sweep: &Sweep, style: Style) {
+    let columns = sweep.connections.iter().map(ToString::to_string);
+    let head: Vec<String> =
+        ["workers \\ connections".to_owned()].into_iter().chain(columns).collect();
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    let mut table = new_table(style, &head);
+    for column in table.column_iter_mut() {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    for workers in &sweep.workers {
+        let cells = sweep.connections.iter().map(|connections| {
+            sweep.cell(*workers, *connections).map_or_else(|| "-".to_owned(), shown)
+        });
+        let row: Vec<String> = [workers.to_string()].into_iter().chain(cells).collect();
+        table.add_row(row);
+    }
+    let _ = writeln!(text, "requests/s (median)\n\n{}\n", trimmed(&table));
+    let mut key = vec!["* the highest", "= cannot be told apart from it"];
+    if sweep.cells.iter().any(SweepCell::is_limited) {
+        key.push(">= the load generator was at its limit, the server may do more");
+    }
+    if sweep.cells.iter().any(|cell| cell.invalid) {
+        key.push("! not what it claims to be, see below");
+    }
+    let _ = writeln!(text, "{}\n", key.join("; "));
+}
+
+fn shown(cell: &SweepCell) -> String {
+    let Some(rate) = cell.requests_per_second else { return "-".to_owned() };
+    let invalid = if cell.invalid { "!" } else { "" };
+    let limited = if cell.is_limited() { ">=" } else { "" };
+    let standing = match cell.standing {
+        Standing::Best => " *",
+        Standing::Alike => " =",
+        Standing::Slower | Standing::Unknown => "  ",
+    };
+    format!("{invalid}{limited}{}{standing}", thousands(rate))
+}
+
+/// What the table says, in sentences.
+fn findings(sweep: &Sweep) -> Vec<String> {
+    let mut lines = Vec::new();
+    let Some(best) = sweep.best() else {
+        lines.push("nothing was measured".to_owned());
+        return lines;
+    };
+    lines.push(highest(best));
+    lines.push(alike(sweep));
+    let candidates = sweep.cells.iter().filter(|it| is_near(it.standing));
+    let least = candidates.min_by_key(|cell| (cell.workers, cell.connections));
+    lines.extend(least.filter(|it| it.standing != Standing::Best).map(|cell| {
+        let p99 = cell.latency_ns_p99.map_or_else(|| "-".to_owned(), latency);
+        format!("the fewest workers and connections among these: {} (p99 {p99})", place(cell))
+    }));
+    if best.is_limited() {
+        lines.push(
+            "the load generator was at its limit there: more than this may be the server's, and the \
+             place of the highest rate is the generator's too"
+                .to_owned(),
+        );
+    }
+    let more = sweep.workers.iter().any(|workers| *workers as usize > sweep.server_cpus);
+    if more {
+        let cpus = counted(sweep.server_cpus as u64, "server CPU");
+        let verb = if sweep.server_cpus == 1 { "is" } else { "are" };
+        lines.push(format!(
+            "there {verb} {cpus}: more workers than that share them, and cannot show what they would \
+             do on CPUs of their own"
+        ));
+    }
+    if sweep.blocks < u32::try_from(MIN_BLOCKS).unwrap_or(u32::MAX) {
+        lines.push(format!(
+            "{} a cell cannot show that a small difference is real: `=` only says that a cell came \
+             near to the highest at least once; give --blocks 10",
+            counted(sweep.blocks, "run")
+        ));
+    }
+    lines
+}
+
+fn highest(best: &SweepCell) -> String {
+    let rate = thousands(best.requests_per_second.unwrap_or_default());
+    let p99 = best.latency_ns_p99.map_or_else(|| "-".to_owned(), latency);
+    let bound: Vec<String> = best.bound.iter().map(ToString::to_string).collect();
+    let (low, high) = best.requests_per_second_range.unwrap_or_default();
+    let runs = match best.runs {
+        1 => "1 run".to_owned(),
+        runs => format!("{runs} runs from {} to {}", thousands(low), thousands(high)),
+    };
+    format!(
+        "highest: {rate} requests/s with {} (p99 {p99}; bound by {}; {runs})",
+        place(best),
+        bound.join("/")
+    )
+}
+
+fn is_near(standing: Standing) -> bool {
+    matches!(standing, Standing::Best | Standing::Alike)
+}
+
+/// The cells that cannot be told apart from the best one, by workers.
+fn alike(sweep: &Sweep) -> String {
+    let mut parts = Vec::new();
+    for workers in &sweep.workers {
+        let mine = sweep.cells.iter().filter(|it| it.workers == *workers);
+        let alike = mine.filter(|cell| cell.standing == Standing::Alike);
+        let connections: Vec<String> = alike.map(|cell| cell.connections.to_string()).collect();
+        if !connections.is_empty() {
+            let workers = counted(*workers, "worker");
+            parts.push(format!("{workers} with {} connections", connections.join(", ")));
+        }
+    }
+    match parts.is_empty() {
+        true => "every other cell is slower".to_owned(),
+        false => format!("cannot be told apart from it: {}", parts.join("; ")),
+    }
+}
+
+fn place(cell: &SweepCell) -> String {
+    let connections = counted(cell.connections as u64, "connection");
+    format!("{} and {connections}", counted(cell.workers, "worker"))
+}

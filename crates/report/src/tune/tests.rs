@@ -1,0 +1,270 @@
+//! What is said of made-up sweeps and searches: where it is fastest, what cannot be told, who was
+//! the limit, and in which sentence a search ends.
+
+use super::*;
+use crate::made_up::{
+    NOISE, changed, failed, journal_of, limited, measured, noisy, rate, reason, run,
+};
+use wirebench_schema::{
+    journal::{Counts, Found, Outcome, Run, SearchLimit, Sought},
+    load::{LatencySummary, Offered},
+};
+
+const SWEEP: &str = r#"
+description = "An example."
+blocks = 6
+[[workload]]
+name = "workers-1-connections-{connections}"
+scenario = "hello"
+workers = 1
+connections = [10, 50]
+duration = "1s"
+[[workload]]
+name = "workers-2-connections-{connections}"
+scenario = "hello"
+workers = 2
+connections = [10, 50]
+duration = "1s"
+"#;
+
+/// One worker with 50 connections is a little faster than two, and 10 connections are far slower.
+fn sweep(blocks: usize) -> Journal {
+    let mut journal = journal_of(SWEEP);
+    journal.start.suite = SUITE.to_owned();
+    journal.start.blocks = u32::try_from(blocks).unwrap();
+    for (workload, middle, turn) in [
+        ("workers-1-connections-10", 60_000.0, 1),
+        ("workers-1-connections-50", 100_500.0, 5),
+        ("workers-2-connections-10", 50_000.0, 1),
+        ("workers-2-connections-50", 100_000.0, 1),
+    ] {
+        for (block, value) in (0..).zip(noisy(middle, turn)).take(blocks) {
+            journal
+                .runs
+                .push(Run { workload: workload.into(), ..run(block, "c/epoll", rate(value)) });
+        }
+    }
+    journal
+}
+
+fn read(journal: &Journal) -> Sweep {
+    match Tuned::of(journal) {
+        Some(Tuned::Sweep(sweep)) => sweep,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn text(journal: &Journal) -> String {
+    Tuned::of(journal).unwrap().text(Style::Text, Look::Plain)
+}
+
+#[test]
+fn the_highest_cell_is_named_and_so_is_what_cannot_be_told_apart_from_it() {
+    for blocks in [6, 3] {
+        let journal = sweep(blocks);
+        let sweep = read(&journal);
+        let standing = |workers, connections| sweep.cell(workers, connections).unwrap().standing;
+        assert_eq!(standing(1, 50), Standing::Best, "{blocks}");
+        assert_eq!(standing(2, 50), Standing::Alike, "{blocks}");
+        assert_eq!((standing(1, 10), standing(2, 10)), (Standing::Slower, Standing::Slower));
+        let text = text(&journal);
+        assert!(
+            text.contains("requests/s with 1 worker and 50 connections (p99 1.50 ms; bound by")
+        );
+        assert!(
+            text.contains("cannot be told apart from it: 2 workers with 50 connections"),
+            "{text}"
+        );
+        assert_eq!(text.contains("give --blocks 10"), blocks < 6, "{text}");
+    }
+}
+
+#[test]
+fn a_plain_difference_is_told_with_enough_blocks() {
+    let mut journal = sweep(6);
+    for run in journal.runs.iter_mut().filter(|run| run.workload == "workers-2-connections-50") {
+        run.outcome = rate(90_000.0 * NOISE[run.block as usize]);
+    }
+    assert!(text(&journal).contains("every other cell is slower"), "{}", text(&journal));
+}
+
+#[test]
+fn more_workers_than_cpus_are_said_to_share_them() {
+    let mut journal = sweep(6);
+    assert!(text(&journal).contains("there is 1 server CPU: more workers than that share"));
+    journal.start.placement.server_cpus = vec![0, 2];
+    assert!(!text(&journal).contains("more workers than that share"));
+}
+
+#[test]
+fn cells_where_the_generator_was_at_its_limit_are_marked() {
+    let mut journal = sweep(6);
+    assert!(!text(&journal).contains(">="));
+    let last = journal.runs.iter_mut().find(|run| run.workload == "workers-1-connections-50");
+    let last = last.unwrap();
+    last.outcome = limited(last.outcome.clone());
+    let text = text(&journal);
+    assert!(text.contains(">=100 5") && text.contains("bound by server/generator"), "{text}");
+    assert!(text.contains("the load generator was at its limit there"), "{text}");
+}
+
+#[test]
+fn what_speaks_against_figures_and_what_failed_is_shown() {
+    let mut journal = sweep(6);
+    journal.runs[0].outcome = measured(60_000.0, 0, &["it rained"]);
+    for run in journal.runs.iter_mut().filter(|run| run.workload == "workers-2-connections-10") {
+        run.outcome = failed("it fell over");
+    }
+    let text = text(&journal);
+    assert!(text.contains("!59 9") && text.contains("it rained"), "{text}");
+    assert!(text.contains("failed with 2 workers and 10 connections: it fell over"), "{text}");
+    assert!(text.contains("10 no figures") && text.contains("????"), "{text}");
+}
+
+#[test]
+fn a_sweep_without_a_run_says_so_and_shows_no_picture() {
+    let mut journal = sweep(6);
+    journal.runs.clear();
+    let text = text(&journal);
+    assert!(text.contains("nothing was measured") && !text.contains('#'), "{text}");
+    journal.start.suite = "quick".to_owned();
+    assert_eq!(Tuned::of(&journal), None);
+}
+
+#[test]
+fn only_a_look_with_colours_has_colours_and_more_is_lighter() {
+    let tuned = Tuned::of(&sweep(6)).unwrap();
+    let plain = tuned.text(Style::Text, Look::Plain);
+    assert!(plain.is_ascii(), "{plain}");
+    assert!(plain.contains("1 worker    :::: @@@@") && plain.contains("\n  50 ####"), "{plain}");
+    let colours = tuned.text(Style::Text, Look::Colours);
+    assert!(colours.contains("\u{1b}[38;5;220m████\u{1b}[0m"), "{colours}");
+    assert!(tuned.text(Style::Markdown, Look::Plain).contains("```text\nconnections"));
+}
+
+/// A run at a rate that answers all after `latency_ns`.
+fn at_rate(requests_per_second: u64, latency_ns: u64) -> Run {
+    let outcome = changed(rate(requests_per_second as f64), |it| {
+        let workload = journal_of(SWEEP).start.workloads.remove(0).at_rate(requests_per_second);
+        it.load.config.model = workload.model;
+        let due = requests_per_second;
+        it.load.offered = Some(Offered { due, owed_at_end: 0, requests_per_second: due as f64 });
+        let latency = it.load.latency.as_mut().unwrap();
+        *latency = LatencySummary { count: due, latency_ns_p99: latency_ns, ..latency.clone() };
+    });
+    Run { workload: "rate".into(), counts: Counts::Pilot, ..run(0, "c/epoll", outcome) }
+}
+
+fn search(found: Option<Found>) -> Journal {
+    let mut journal = journal_of(
+        &SWEEP.replace("workers-1-connections-{connections}", "rate").replace("[10, 50]", "64"),
+    );
+    journal.start.suite = SUITE.to_owned();
+    journal.sought = Some(Sought {
+        variant: "c/epoll".parse().unwrap(),
+        workload: "rate".into(),
+        objectives: vec!["p99 < 2ms".parse().unwrap()],
+        precision: 0.02,
+        confirmations: 3,
+        lowest: 100,
+        highest: 1_000_000,
+    });
+    journal.found = found;
+    let outcome = rate(80_000.0);
+    journal.runs.push(Run { workload: "closed-loop".into(), ..run(0, "c/epoll", outcome) });
+    for (requests_per_second, latency_ns) in
+        [(40_000, 1_300_000), (62_000, 2_300_000), (61_000, 1_900_000), (61_000, 2_100_000)]
+    {
+        journal.runs.push(at_rate(requests_per_second, latency_ns));
+    }
+    journal
+}
+
+const FOUND: Found = Found {
+    requests_per_second: Some(61_000),
+    held: 3,
+    confirmations: 3,
+    missed: Some(62_000),
+    limit: SearchLimit::Server,
+};
+
+#[test]
+fn a_search_ends_in_one_sentence_that_says_what_bounds_it() {
+    let sentence = |found| text(&search(Some(found)));
+    let text = sentence(FOUND);
+    let expected = "c/epoll holds p99 < 2 ms up to 61 000 requests/s (64 connections, 1 worker; \
+                    confirmed in 3 of 3 runs)\n";
+    assert!(text.contains(expected), "{text}");
+    for (limit, part) in [
+        (SearchLimit::Generator, "it is the generator's limit, the server may do more"),
+        (SearchLimit::HighestRate, "no higher rate was to be tried"),
+        (SearchLimit::Budget, "the time was up before a closer answer (it misses at 62 000)"),
+        (SearchLimit::Interrupted, "the search was interrupted"),
+    ] {
+        let text = sentence(Found { limit, ..FOUND });
+        assert!(text.contains("at least up to 61 000") && text.contains(part), "{text}");
+    }
+    let text = sentence(Found { confirmations: 0, held: 0, ..FOUND });
+    assert!(text.contains("; not confirmed)"), "{text}");
+}
+
+#[test]
+fn a_search_that_found_nothing_says_why() {
+    let nothing = Found { requests_per_second: None, held: 0, confirmations: 0, ..FOUND };
+    for (limit, part) in [
+        (SearchLimit::Server, "c/epoll does not hold p99 < 2 ms even at 62 000 requests/s"),
+        (SearchLimit::Generator, "the load generator is at its limit already"),
+        (SearchLimit::Budget, "was found in time"),
+    ] {
+        let mut journal = search(Some(Found { limit, ..nothing }));
+        for run in &mut journal.runs {
+            run.outcome = changed(run.outcome.clone(), |it| {
+                it.reasons.push(reason(Weight::Invalid, "it rained"));
+            });
+        }
+        let text = text(&journal);
+        assert!(text.contains(part) && text.contains("it rained"), "{text}");
+    }
+    let text = text(&search(None));
+    assert!(text.contains("the search for p99 < 2 ms did not come to an end"), "{text}");
+}
+
+#[test]
+fn every_rate_that_was_tried_has_its_row() {
+    let journal = search(Some(FOUND));
+    let text = text(&journal);
+    for part in [
+        "40 000  50.0 us  1.30 ms  2.00 ms",
+        "4.25  1 of 2  p99 is not below 2 ms",
+        "4.25  0 of 1  p99 is not below 2 ms",
+        "as fast as it goes, in a closed loop: 80 000 requests/s",
+    ] {
+        assert!(text.contains(part), "{part} is missing in\n{text}");
+    }
+    let Some(Tuned::Search(report)) = Tuned::of(&journal) else { panic!("no search") };
+    let rates: Vec<u64> = report.rates.iter().map(|it| it.requests_per_second).collect();
+    assert_eq!(rates, [40_000, 61_000, 62_000]);
+    assert!(text.lines().all(|line| line.trim_end() == line), "{text}");
+}
+
+#[test]
+fn too_few_samples_for_the_objective_are_told() {
+    let mut journal = search(Some(FOUND));
+    assert!(!text(&journal).contains("too few samples"), "{}", text(&journal));
+    for run in &mut journal.runs {
+        run.outcome = changed(run.outcome.clone(), |it| {
+            it.load.latency.as_mut().unwrap().count = 999;
+        });
+    }
+    assert!(text(&journal).contains("too few samples for p99 (1000 are enough)"));
+}
+
+#[test]
+fn a_server_that_did_not_start_is_no_rate_but_a_note() {
+    let mut journal = search(None);
+    journal.runs.truncate(1);
+    let outcome = Outcome::Failed { reason: "no port".into(), server_stderr: String::new() };
+    journal.runs.push(Run { workload: "rate".into(), ..run(0, "c/epoll", outcome) });
+    let Some(Tuned::Search(report)) = Tuned::of(&journal) else { panic!("no search") };
+    assert!(report.rates.is_empty() && report.notes == ["no port"], "{report:?}");
+}

@@ -1,0 +1,61 @@
+//! The workloads of a sweep: one for each pair of a number of workers and a number of connections.
+//! Pure.
+
+use wirebench_schema::suite::Workload;
+
+/// What a sweep goes over.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Grid {
+    /// Workers of the server.
+    pub workers: Vec<u32>,
+    /// Connections in total.
+    pub connections: Vec<usize>,
+}
+
+/// One workload like `model` for each cell of `grid`, named after it; row by row. The first reason
+/// why one of them cannot be carried out.
+pub fn grid(model: &Workload, grid: &Grid) -> Result<Vec<Workload>, String> {
+    let mut workloads = Vec::new();
+    for &workers in &grid.workers {
+        for &connections in &grid.connections {
+            let workload = Workload {
+                name: format!("workers-{workers}-connections-{connections}"),
+                workers: Some(workers),
+                connections,
+                ..model.clone()
+            };
+            workload.check()?;
+            workloads.push(workload);
+        }
+    }
+    Ok(workloads)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use wirebench_schema::suite::Suite;
+
+    fn model() -> Workload {
+        let text = "description = \"An example.\"\nblocks = 1\n[[workload]]\nname = \"a\"\n\
+                    scenario = \"hello\"\nconnections = 1\nduration = \"1s\"\n";
+        Suite::parse("example", text).unwrap().workloads.remove(0)
+    }
+
+    #[test]
+    fn every_pair_becomes_a_workload_with_a_name_of_its_own() {
+        let cells = Grid { workers: vec![1, 2], connections: vec![10, 50] };
+        let workloads = grid(&model(), &cells).unwrap();
+        let shape: Vec<_> = workloads.iter().map(|it| (it.workers, it.connections)).collect();
+        assert_eq!(shape, [(Some(1), 10), (Some(1), 50), (Some(2), 10), (Some(2), 50)]);
+        let names: BTreeSet<&str> = workloads.iter().map(|it| it.name.as_str()).collect();
+        assert!(names.len() == 4 && names.contains("workers-2-connections-50"), "{names:?}");
+    }
+
+    #[test]
+    fn a_cell_that_cannot_be_carried_out_is_refused() {
+        let cells = Grid { workers: vec![1], connections: vec![10, 0] };
+        assert!(grid(&model(), &cells).unwrap_err().contains("0 connections"));
+    }
+}

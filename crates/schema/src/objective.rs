@@ -1,0 +1,233 @@
+//! Objectives of latency as people write them: `p99 < 2ms`. What a load is held against, and
+//! nothing of how loads are made.
+
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr, time::Duration};
+
+use crate::{
+    load::LatencySummary,
+    units::{parse_duration, write_duration},
+};
+
+/// One figure of a distribution of latency.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum LatencyFigure {
+    /// The median.
+    P50,
+    /// 75th percentile.
+    P75,
+    /// 90th percentile.
+    P90,
+    /// 95th percentile.
+    P95,
+    /// 99th percentile.
+    P99,
+    /// 99.9th percentile.
+    P999,
+    /// The largest.
+    Max,
+    /// The arithmetic mean.
+    Mean,
+}
+
+impl LatencyFigure {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Self; 8] =
+        [Self::P50, Self::P75, Self::P90, Self::P95, Self::P99, Self::P999, Self::Max, Self::Mean];
+
+    /// The name on command lines and in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::P50 => "p50",
+            Self::P75 => "p75",
+            Self::P90 => "p90",
+            Self::P95 => "p95",
+            Self::P99 => "p99",
+            Self::P999 => "p999",
+            Self::Max => "max",
+            Self::Mean => "mean",
+        }
+    }
+
+    /// Its value in `latency`, in nanoseconds.
+    #[must_use]
+    pub const fn of(self, latency: &LatencySummary) -> f64 {
+        let whole = match self {
+            Self::P50 => latency.latency_ns_p50,
+            Self::P75 => latency.latency_ns_p75,
+            Self::P90 => latency.latency_ns_p90,
+            Self::P95 => latency.latency_ns_p95,
+            Self::P99 => latency.latency_ns_p99,
+            Self::P999 => latency.latency_ns_p999,
+            Self::Max => latency.latency_ns_max,
+            Self::Mean => return latency.latency_ns_mean,
+        };
+        whole as f64
+    }
+
+    /// Samples that a distribution needs before ten of them lie beyond the figure; fewer, and a
+    /// single one decides what it is.
+    #[must_use]
+    pub const fn enough_samples(self) -> u64 {
+        match self {
+            Self::P50 => 20,
+            Self::P75 => 40,
+            Self::P90 => 100,
+            Self::P95 => 200,
+            Self::P99 => 1000,
+            Self::P999 => 10_000,
+            // Neither is an estimate that gets better with what lies beyond it.
+            Self::Max | Self::Mean => 1,
+        }
+    }
+}
+
+impl LatencyFigure {
+    /// The share of the samples that must be slow before the figure is; 0 where one is enough.
+    #[must_use]
+    pub const fn tail_share(self) -> f64 {
+        match self {
+            Self::P50 => 0.5,
+            Self::P75 => 0.25,
+            Self::P90 => 0.1,
+            Self::P95 => 0.05,
+            // A mean has no tail of its own; what changes it by much is of this size.
+            Self::P99 | Self::Mean => 0.01,
+            Self::P999 => 0.001,
+            Self::Max => 0.0,
+        }
+    }
+}
+
+impl fmt::Display for LatencyFigure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+/// A figure of latency that must stay below a limit.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Objective {
+    /// The figure.
+    pub figure: LatencyFigure,
+    /// The limit.
+    pub below: Duration,
+}
+
+impl Objective {
+    /// Whether `latency` stays below the limit.
+    #[must_use]
+    pub fn holds(&self, latency: &LatencySummary) -> bool {
+        self.figure.of(latency) < self.limit_ns()
+    }
+
+    /// The limit as people read it, such as `2 ms`.
+    #[must_use]
+    pub fn limit_text(&self) -> String {
+        let text = write_duration(self.below);
+        let unit = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let (number, unit) = text.split_at(unit);
+        format!("{number} {unit}")
+    }
+
+    /// The limit in nanoseconds.
+    #[must_use]
+    pub fn limit_ns(&self) -> f64 {
+        self.below.as_nanos() as f64
+    }
+}
+
+impl fmt::Display for Objective {
+    /// With a space before the unit; it reads back all the same.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} < {}", self.figure, self.limit_text())
+    }
+}
+
+impl From<Objective> for String {
+    fn from(objective: Objective) -> Self {
+        objective.to_string()
+    }
+}
+
+impl TryFrom<String> for Objective {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl FromStr for Objective {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = |reason: &str| format!("`{text}` is no objective: {reason}");
+        let (figure, limit) = text.split_once('<').ok_or_else(|| {
+            wrong("write a figure of latency, `<` and a duration, such as 'p99 < 2ms'")
+        })?;
+        let limit = limit.trim();
+        if limit.starts_with('=') {
+            return Err(wrong("write `<` instead of `<=`, such as 'p99 < 2ms'"));
+        }
+        let figure = figure.trim();
+        let names = LatencyFigure::ALL.map(LatencyFigure::name);
+        // Both ways to write it are usual.
+        let name = if figure == "p99.9" { LatencyFigure::P999.name() } else { figure };
+        let figure =
+            LatencyFigure::ALL.into_iter().find(|it| it.name() == name).ok_or_else(|| {
+                wrong(&format!("unknown figure of latency `{figure}`; known: {}", names.join(", ")))
+            })?;
+        if limit.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+            return Err(wrong("the limit has no unit: write for example 'p99 < 2ms'"));
+        }
+        let below = parse_duration(limit).map_err(|error| wrong(&error.to_string()))?;
+        if below.is_zero() {
+            return Err(wrong("nothing is faster than 0: write for example 'p99 < 2ms'"));
+        }
+        Ok(Self { figure, below })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_objective_reads_back_as_it_was_written() {
+        for (text, shown) in [
+            ("p99 < 2ms", "p99 < 2 ms"),
+            ("p99.9<250us", "p999 < 250 us"),
+            ("max < 1.5s", "max < 1500 ms"),
+            (" mean<10ms", "mean < 10 ms"),
+        ] {
+            let objective: Objective = text.parse().unwrap();
+            assert_eq!(objective.to_string(), shown);
+            assert_eq!(shown.parse(), Ok(objective));
+            let json = serde_json::to_string(&objective).unwrap();
+            assert_eq!(serde_json::from_str::<Objective>(&json).unwrap(), objective);
+        }
+        for figure in LatencyFigure::ALL {
+            assert!(format!("{figure} < 1ms").parse::<Objective>().is_ok(), "{figure}");
+        }
+    }
+
+    #[test]
+    fn each_mistake_is_answered_with_what_to_write() {
+        for (text, part) in [
+            ("", "'p99 < 2ms'"),
+            ("p99", "'p99 < 2ms'"),
+            ("p99 > 2ms", "'p99 < 2ms'"),
+            ("p99 <= 2ms", "instead of `<=`"),
+            ("p98 < 2ms", "known: p50, p75, p90"),
+            ("p99 < 2", "has no unit"),
+            ("p99 < 2 parsecs", "unknown unit `parsecs`"),
+            ("p99 < 0ms", "nothing is faster than 0"),
+        ] {
+            let message = text.parse::<Objective>().unwrap_err();
+            assert!(message.contains(part), "{text}: {message}");
+        }
+    }
+}
