@@ -50,11 +50,7 @@ struct Open {
 }
 
 /// All figures of the phase, `main` first.
-pub(super) fn figures(
-    rows: &WorkloadRows<'_>,
-    sides: [&Side<'_>; 2],
-    main: Metric,
-) -> Vec<Figure> {
+pub(super) fn figures(rows: &WorkloadRows<'_>, sides: [&Side<'_>; 2], main: Metric) -> Vec<Figure> {
     let phase = rows.workload.phase;
     let others = Metric::of_phase(phase).iter().copied().filter(|metric| *metric != main);
     let metrics: Vec<Metric> = std::iter::once(main).chain(others).collect();

@@ -4,7 +4,8 @@ use super::{Figure, Ratio, Side, Verdict, side::State};
 use crate::{
     analysis::WorkloadRows,
     compare::{
-        Cell, Change, Condition, Figure as SideFigure, Gate, LeftOut, Presence, gate::judge as decide,
+        Cell, Change, Condition, Figure as SideFigure, Gate, LeftOut, Presence,
+        gate::judge as decide,
     },
 };
 
@@ -22,9 +23,7 @@ pub(super) fn judge(
         variant: sides[1].described.variant.clone(),
         copy: 0,
     };
-    let of_figure = |figure: &Figure| {
-        change(&cell, rows, sides, figure, figure.ratio.as_ref()?)
-    };
+    let of_figure = |figure: &Figure| change(&cell, rows, sides, figure, figure.ratio.as_ref()?);
     let changes: Vec<Change> = figures.iter().filter_map(of_figure).collect();
     let mut gate = decide(conditions, &changes, &lost(&cell, sides))?;
     if *verdict == Verdict::NotValid {

@@ -1,38 +1,59 @@
 //! A comparison of two servers for programs: one JSON object, described in `docs/ab.md`. No figure
 //! is rounded.
 
+use serde::Serialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 use super::{Ab, Figure, Ratio, Side, State};
-use crate::{compare::json::gate, json};
+use crate::{
+    compare::json::gate,
+    json::{self, Report},
+};
 
 /// The version of the object. It grows whenever a field changes its meaning or goes away.
 const AB_FORMAT: u32 = 1;
 
+/// The whole, in the order in which it is written: what most want to know first.
+#[derive(Serialize)]
+struct Object<'a> {
+    sentence: String,
+    format: u32,
+    verdict: &'static str,
+    metric: &'static str,
+    pairs: usize,
+    a: Value,
+    b: Value,
+    same_program: Option<bool>,
+    figures: BTreeMap<&'static str, Value>,
+    gate: Option<Value>,
+    report: &'a Report,
+}
+
 impl Ab<'_> {
     /// Everything, as JSON.
+    ///
+    /// # Panics
+    ///
+    /// Never: all keys are words or numbers, and a number that JSON does not have becomes null.
     #[must_use]
     pub fn json(&self) -> String {
         let [a, b] = self.sides.each_ref().map(side);
-        let figures: serde_json::Map<String, Value> = self
-            .figures
-            .iter()
-            .map(|it| (it.metric.field().to_owned(), figure(it)))
-            .collect();
-        let object = json!({
-            "sentence": self.sentence(),
-            "format": AB_FORMAT,
-            "verdict": self.verdict.name(),
-            "metric": self.metric.field(),
-            "pairs": self.pairs(),
-            "a": a,
-            "b": b,
-            "same_program": Side::same_program(&self.sides),
-            "figures": figures,
-            "gate": self.gate.as_ref().map(gate),
-            "report": json::report(self.journal),
-        });
-        format!("{object:#}\n")
+        let object = Object {
+            sentence: self.sentence(),
+            format: AB_FORMAT,
+            verdict: self.verdict.name(),
+            metric: self.metric.field(),
+            pairs: self.pairs(),
+            a,
+            b,
+            same_program: Side::same_program(&self.sides),
+            figures: self.figures.iter().map(|it| (it.metric.field(), figure(it))).collect(),
+            gate: self.gate.as_ref().map(gate),
+            report: &json::report(self.journal),
+        };
+        let text = serde_json::to_string_pretty(&object);
+        text.expect("every part of a comparison can be written as JSON") + "\n"
     }
 }
 

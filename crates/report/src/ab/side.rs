@@ -47,7 +47,8 @@ impl<'a> Side<'a> {
         let entry = described.variant.entry();
         let row = row(journal, rows, index);
         let runs = row.map_or(&[][..], |row| &row.runs);
-        let invalid: Vec<&Reason> = runs.iter().filter_map(|run| invalid(run)).collect();
+        let invalid: Vec<Vec<&Reason>> =
+            runs.iter().map(|run| invalid(run)).filter(|it| !it.is_empty()).collect();
         let failures: Vec<&str> = runs.iter().filter_map(|run| failure(run)).collect();
         let (all, bad) = (runs.len(), invalid.len() + failures.len());
         let state = if failures.len() == all {
@@ -57,11 +58,10 @@ impl<'a> Side<'a> {
             };
             State::NotMeasured(why)
         } else if bad * 2 > all {
-            let why = invalid.first().map_or_else(
-                || format!("failed: {}", failures.first().copied().unwrap_or_default()),
-                |reason| reason.text.clone(),
-            );
-            State::NotValid(format!("is not valid in {}: {why}", of_all(bad, all)))
+            let why = most_frequent(&invalid)
+                .or(failures.first().copied())
+                .map_or_else(String::new, |why| format!(": {why}"));
+            State::NotValid(format!("is not valid in {}{why}", of_all(bad, all)))
         } else {
             State::Valid
         };
@@ -103,11 +103,20 @@ pub(super) fn row<'r, 'a>(
 
 /// Why the figures of a run are not what they claim to be. What the user has asked for, such as no
 /// checks, holds for both sides alike and is told, but it keeps nobody from a verdict.
-fn invalid<'r>(run: &'r Run) -> Option<&'r Reason> {
+fn invalid(run: &Run) -> Vec<&Reason> {
     let asked_for = [ReasonKind::NotVerified, ReasonKind::NotPinned, ReasonKind::SharedCpu];
-    reasons(&run.outcome)
-        .iter()
-        .find(|it| it.weight == Weight::Invalid && !asked_for.contains(&it.kind))
+    let counts = |it: &&Reason| it.weight == Weight::Invalid && !asked_for.contains(&it.kind);
+    reasons(&run.outcome).iter().filter(counts).collect()
+}
+
+/// The sentence of the reason that most runs have.
+fn most_frequent<'r>(runs: &[Vec<&'r Reason>]) -> Option<&'r str> {
+    let times =
+        |kind: ReasonKind| runs.iter().filter(|it| it.iter().any(|it| it.kind == kind)).count();
+    let mut all: Vec<&Reason> = runs.iter().flatten().copied().collect();
+    // The first of those that are equally frequent.
+    all.reverse();
+    all.into_iter().max_by_key(|reason| times(reason.kind)).map(|it| it.text.as_str())
 }
 
 /// Why a run has no figures.

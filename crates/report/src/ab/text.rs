@@ -2,18 +2,14 @@
 //! known of the runs, and the verdict.
 
 use comfy_table::CellAlignment;
+use wirebench_stats::Floor;
 
 use super::{Ab, Figure, Ratio, Side, State};
 use crate::{
     analysis::{Claim, Metric},
-    compare::{
-        markdown::escape,
-        text::gate_lines,
-        words,
-    },
+    compare::{markdown::escape, text::gate_lines, words},
     table::{
-        Style, describe::describe, headline::headline, new_table, page::Page,
-        workload::about_rate,
+        Style, describe::describe, headline::headline, new_table, page::Page, workload::about_rate,
     },
 };
 
@@ -31,49 +27,56 @@ impl Ab<'_> {
     #[must_use]
     pub fn text(&self, style: Style) -> String {
         match style {
-            Style::Text => format!("{}\n{}\n", self.details(style), self.sentence()),
+            Style::Text => format!("{}\n{}\n", self.details(), self.sentence()),
             Style::Markdown => self.markdown(),
         }
     }
 
-    /// Everything but the verdict.
+    /// Everything but the verdict, as text.
     #[must_use]
-    pub fn details(&self, style: Style) -> String {
-        let mut page = Page::new(style);
-        let workloads = [self.rows.clone()];
-        let sides: Vec<String> = self.sides.iter().map(who).collect();
-        page.list("compared", &sides);
+    pub fn details(&self) -> String {
+        let mut page = Page::new(Style::Text);
+        self.add_setting(&mut page);
+        page.line("");
+        page.table(&self.table(Style::Text), std::iter::empty());
+        self.add_reading_aid(&mut page);
+        if let Some(gate) = &self.gate {
+            page.list("conditions", &gate_lines(gate));
+        }
+        format!("{}\n", page.text().trim_end())
+    }
+
+    fn markdown(&self) -> String {
+        let mut page = Page::new(Style::Markdown);
+        page.paragraph(&format!("**{}**", escape(&self.sentence())));
+        if let Some(gate) = &self.gate {
+            let lines: Vec<String> = gate_lines(gate).iter().map(|line| escape(line)).collect();
+            page.list("Conditions", &lines);
+        }
+        page.table(&self.table(Style::Markdown), std::iter::empty());
+        page.paragraph("<details><summary>How it was measured</summary>");
+        self.add_setting(&mut page);
+        self.add_reading_aid(&mut page);
+        page.line("</details>");
+        page.text()
+    }
+
+    /// Who was compared, and how.
+    fn add_setting(&self, page: &mut Page) {
+        page.list("compared", &self.sides.iter().map(who).collect::<Vec<_>>());
         if Side::same_program(&self.sides) == Some(true) {
             page.paragraph("both are the same program: what differs is noise");
         }
-        page.line(&headline(self.journal, &workloads));
+        page.line(&headline(self.journal, std::slice::from_ref(&self.rows)));
         page.line(&describe(&self.rows.workload));
         for line in about_rate(&self.rows) {
             page.line(&line);
         }
-        page.paragraph("");
-        page.table(&self.table(style), std::iter::empty());
-        page.list("what must be known of the runs", &self.remarks());
-        page.list("how to read this", &READING_AID.map(str::to_owned));
-        if let Some(gate) = &self.gate {
-            page.list("conditions", &gate_lines(gate));
-        }
-        let text = page.text();
-        format!("{}\n", text.trim_end())
     }
 
-    fn markdown(&self) -> String {
-        let mut text = format!("**{}**\n\n", escape(&self.sentence()));
-        for line in self.gate.iter().flat_map(gate_lines) {
-            text += &format!("- {}\n", escape(&line));
-        }
-        let table = self.table(Style::Markdown).to_string();
-        let details = self.details(Style::Markdown);
-        text += &format!(
-            "\n{table}\n\n<details><summary>How it was measured</summary>\n\n{}\n</details>\n",
-            details.replace("## ", "### ").replace(&format!("{table}\n"), "")
-        );
-        text
+    fn add_reading_aid(&self, page: &mut Page) {
+        page.list("what must be known of the runs", &self.remarks());
+        page.list("how to read this", &READING_AID.map(str::to_owned));
     }
 
     fn table(&self, style: Style) -> comfy_table::Table {
@@ -96,8 +99,7 @@ impl Ab<'_> {
     fn remarks(&self) -> Vec<String> {
         let comparison = self.rows.compare_to_baseline(self.metric);
         let of_side = |index: usize| {
-            let remarks =
-                super::side::remarks_of(self.journal, &self.rows, index, &comparison);
+            let remarks = super::side::remarks_of(self.journal, &self.rows, index, &comparison);
             let name = self.sides[index].name;
             remarks.into_iter().map(move |remark| format!("{name}: {remark}"))
         };
@@ -114,9 +116,6 @@ fn who(side: &Side<'_>) -> String {
         if *number > 0 {
             text += &format!(", {number} {what}");
         }
-    }
-    if let State::NotMeasured(why) | State::NotValid(why) = &side.state {
-        text += &format!(" ({name} {why})");
     }
     let versions: Vec<String> =
         described.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
@@ -156,5 +155,10 @@ fn of_ratio(ratio: &Ratio, metric: Metric) -> [String; 3] {
         Claim::CannotTell if ratio.estimate.interval.is_none() => "too few blocks".to_owned(),
         claim => claim.words(metric),
     };
-    [format!("{sign}{estimate}"), words::floor(&ratio.floor), verdict]
+    [format!("{sign}{estimate}"), noise(&ratio.floor), verdict]
+}
+
+/// A floor; beyond a certain size nobody needs its digits.
+fn noise(floor: &Floor) -> String {
+    if floor.relative < 10.0 { words::floor(floor) } else { "> 1000 %".to_owned() }
 }
