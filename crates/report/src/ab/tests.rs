@@ -303,3 +303,35 @@ fn the_same_program_on_both_sides_is_said() {
     }
     assert!(text(&journal).contains("both are the same program: what differs is noise"));
 }
+
+/// How many of so many comparisons of equal servers, or of those that differ by `ratio`, claim a
+/// difference. The machine becomes 0.3 % slower with each run, and runs scatter by 1 %.
+fn claimed(ratio: f64, experiments: usize) -> usize {
+    let mut random = fastrand::Rng::with_seed(11);
+    let mut noise = || (0..12).map(|_| random.f64()).sum::<f64>() - 6.0;
+    let mut experiment = |_: &usize| {
+        let mut journal = two("cost");
+        let mut values = [Vec::new(), Vec::new()];
+        for place in 0..24 {
+            // A B B A, B A A B, ...
+            let side = [0, 1, 1, 0, 1, 0, 0, 1][place % 8];
+            let level = if side == 1 { ratio } else { 1.0 };
+            let drift = 1.003_f64.powi(i32::try_from(place).unwrap());
+            values[side].push(10_000.0 * level * drift * (1.0 + 0.01 * noise()));
+        }
+        for (name, values) in ["ab/A", "ab/B"].into_iter().zip(values) {
+            add(&mut journal, "hello", (name, 0), values, cost);
+        }
+        let claims = [Verdict::Claimed(Claim::Higher), Verdict::Claimed(Claim::Lower)];
+        claims.contains(&of(&journal, &[]).verdict)
+    };
+    (0..experiments).filter(&mut experiment).count()
+}
+
+#[test]
+fn equal_servers_seldom_differ_on_a_machine_that_drifts_and_others_do() {
+    let (experiments, equal) = (200, claimed(1.0, 200));
+    assert!(equal * 20 <= experiments, "{equal} of {experiments}");
+    let different = claimed(1.05, experiments);
+    assert!(different * 10 >= experiments * 9, "{different} of {experiments}");
+}

@@ -6,6 +6,7 @@ use wirebench_report::{
     ab::{Ab, Verdict, Wishes},
     analysis::Reads,
     commands,
+    compare::Gate,
     table::Style,
 };
 use wirebench_runner::{experiment::Finished, journal};
@@ -36,7 +37,7 @@ impl Arguments {
         for warning in gate.iter().flat_map(|gate| &gate.warnings) {
             out::note(&format!("warning: {warning}"));
         }
-        let well = finished.all_well() && gate.is_none_or(|gate| gate.is_passed());
+        let well = finished.all_well() && gate.is_none_or(Gate::is_passed);
         Ok(exit.unwrap_or(match (well, self.strict && !is_valid(&ab)) {
             (false, _) => Exit::Failed,
             (true, false) => Exit::Fine,
