@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod bench_difference;
 mod bench_load;
 mod bench_truth;
 mod conformance;
@@ -27,6 +28,8 @@ struct Arguments {
 enum Chore {
     /// Install what the tests need and run all of them, as CI does
     Test(test::Arguments),
+    /// Compare a server with itself and with one that is slowed by a known amount
+    BenchDifference(bench_difference::Arguments),
     /// Compare `wirebench load` with wrk, h2load, oha, hey and two bare loops
     BenchLoad(bench_load::Arguments),
     /// Hold what `wirebench load` measures against a server whose delays are known
@@ -42,6 +45,7 @@ enum Chore {
 fn main() -> ExitCode {
     let result = match Arguments::parse().chore {
         Chore::Test(arguments) => test::run(&arguments),
+        Chore::BenchDifference(arguments) => bench_difference::run(&arguments),
         Chore::BenchLoad(arguments) => bench_load::run(&arguments),
         Chore::BenchTruth(arguments) => bench_truth::run(&arguments),
         Chore::Provoke => provoke::run(),

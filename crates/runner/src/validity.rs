@@ -6,7 +6,7 @@ mod load;
 mod sides;
 
 use wirebench_schema::{
-    journal::{Bound, Cost, Placement, Reason, ToolReport},
+    journal::{Bound, Cost, Placement, Reason, ReasonKind, ToolReport, Weight},
     load::{LoadReport, MOST_ARE_READY},
     suite::Phase,
 };
@@ -63,7 +63,12 @@ impl Evidence<'_> {
             None => self.load.reasons(self.phase),
             Some(tool) => load::by_another_generator(self.load, tool),
         };
-        reasons.extend(load::bound(&self));
+        // Who waited for a CPU that others had did not wait for the other side.
+        let bound = load::bound(&self).filter(|reason| {
+            reason.kind != ReasonKind::NeitherBound
+                || Weight::heaviest(&self.others) != Some(Weight::Invalid)
+        });
+        reasons.extend(bound);
         reasons.extend(sides::placement(self.placement));
         reasons.extend(sides::verification(self.verification));
         reasons.extend(sides::cost(&self));

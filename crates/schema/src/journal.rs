@@ -19,16 +19,16 @@ mod generator;
 mod idle;
 mod read;
 mod reason;
-mod warm_up;
 mod search;
+mod warm_up;
 
 pub use bound::Bound;
 pub use generator::{Generator, GeneratorVersion, ToolLatency, ToolReport};
 pub use idle::IdleMeasurement;
 pub use read::{Journal, JournalError};
 pub use reason::{KindGuide, Reason, ReasonKind, Weight};
-pub use warm_up::WarmUp;
 pub use search::{Found, KEPT, Kept, SearchLimit, Side, Sought};
+pub use warm_up::WarmUp;
 
 /// The version of all records. It grows whenever a field changes its meaning or goes away.
 pub const JOURNAL_FORMAT: u32 = 2;

@@ -25,7 +25,10 @@ pub(crate) fn instructions_per_request(
     }
     let few = instructions(wirebench, server, sides, FEW)?;
     let many = instructions(wirebench, server, sides, MANY)?;
-    ensure!(many > few, "callgrind counted {few} instructions for {FEW} requests and {many} for {MANY}");
+    ensure!(
+        many > few,
+        "callgrind counted {few} instructions for {FEW} requests and {many} for {MANY}"
+    );
     Ok(Some((many - few) as f64 / (MANY - FEW) as f64))
 }
 
@@ -62,9 +65,9 @@ fn instructions(
 
 /// The total of one of callgrind's files; the process that only waits for the workers has one too.
 fn total(text: &str) -> u64 {
-    let line = text.lines().find_map(|line| {
-        line.strip_prefix("summary:").or_else(|| line.strip_prefix("totals:"))
-    });
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("summary:").or_else(|| line.strip_prefix("totals:")));
     line.and_then(|rest| rest.trim().parse().ok()).unwrap_or(0)
 }
 

@@ -9,7 +9,7 @@ use wirebench_schema::{
 };
 
 const SHORT: [&str; 8] =
-    ["run", "builtin/", "--no-verify", "--scenario=hello", "-d50ms", "--warmup=5ms", "-c2", "-q"];
+    ["run", "builtin/", "--no-verify", "--scenario=hello", "-d300ms", "--warmup=9ms", "-c8", "-q"];
 
 fn run(world: &World, arguments: &[&str]) -> wirebench_schema::journal::Journal {
     let outcome = world.wirebench(&[&SHORT, arguments].concat());
@@ -23,15 +23,25 @@ fn a_budget_ends_a_run_after_whole_blocks_and_never_before_the_first() {
     let journal = run(&world, &["--blocks", "50", "--budget", "1ms"]);
     assert_eq!((journal.runs.len(), journal.end.unwrap().reason), (3, EndReason::Budget));
     let world = World::new();
-    let journal = run(&world, &["--blocks", "1000", "--budget", "4s"]);
+    let journal = run(&world, &["--blocks", "7", "--budget", "4s"]);
     assert_eq!(journal.end.unwrap().reason, EndReason::Budget);
     assert_eq!(journal.runs.len() % 3, 0, "whole blocks");
+    // The blocks that were planned are made when there is more time; the plan stays.
+    let folder = world.results();
+    let resume = ["run", "--resume", folder.to_str().unwrap()];
+    let outcome = world.wirebench(&resume);
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    assert!(outcome.stderr.contains("a larger --budget lets it go on"), "{outcome:#?}");
+    let outcome = world.wirebench(&[&resume[..], &["--budget", "1h"]].concat());
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    let journal = world.journal();
+    assert_eq!((journal.runs.len(), journal.end.unwrap().reason), (21, EndReason::Complete));
 }
 
 #[test]
 fn a_precision_is_gone_after_in_whole_pairs_of_blocks_and_at_least_six() {
     let world = World::new();
-    let loose = [&SHORT[..7], &["--blocks", "2", "--precision", "99%", "--budget", "40s"]].concat();
+    let loose = [&SHORT[..7], &["--blocks", "2", "--precision", "99%", "--budget", "50s"]].concat();
     let outcome = world.wirebench(&loose);
     assert_eq!(outcome.code, Some(0), "{outcome:#?}");
     for part in ["at least 6 blocks: 6 instead of 2", "then pairs of blocks", "widest interval +-"]
@@ -43,7 +53,7 @@ fn a_precision_is_gone_after_in_whole_pairs_of_blocks_and_at_least_six() {
     assert_eq!(journal.runs.len() % 6, 0, "whole pairs");
     // Nothing is ever known this well, and the time ends it.
     let world = World::new();
-    let journal = run(&world, &["--precision", "0.0001%", "--budget", "8s"]);
+    let journal = run(&world, &["--precision", "0.0001%", "--budget", "12s"]);
     assert_eq!(journal.end.unwrap().reason, EndReason::Budget);
 }
 
@@ -73,7 +83,7 @@ fn phases_are_made_of_a_suite_that_has_none() {
         journal.start.workloads.iter().map(|it| (it.name.as_str(), it.phase)).collect();
     assert_eq!(workloads, [("hello", Phase::Saturate), ("hello-cost", Phase::Cost)]);
     let cost = &journal.start.workloads[1];
-    assert!(matches!(cost.model, LoadModel::Rate { .. }) && cost.connections == 2);
+    assert!(matches!(cost.model, LoadModel::Rate { .. }) && cost.connections == 8);
     assert_eq!(journal.runs.iter().filter(|run| run.counts == Counts::Yes).count(), 6);
 }
 

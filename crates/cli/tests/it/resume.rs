@@ -8,12 +8,12 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
-use wirebench_schema::journal::{EndReason, Journal, Outcome as Result, Run};
+use wirebench_schema::journal::{Counts, EndReason, Journal, Outcome as Result, Run};
 
 /// Two servers in three blocks: nine runs, the baseline's second ones included.
 const SUITE: &str = "description = \"An example.\"\nentries = [\"builtin/\"]\n\
                      baseline = \"builtin/epoll\"\nblocks = 3\n[[workload]]\nname = \"a\"\n\
-                     scenario = \"hello\"\nconnections = 2\nduration = \"200ms\"\n";
+                     scenario = \"hello\"\nconnections = 2\nduration = \"300ms\"\n";
 const RUNS: usize = 9;
 const BEGIN: [&str; 5] = ["run", "mine", "--no-verify", "--seed", "7"];
 
@@ -126,6 +126,28 @@ fn checks_that_were_made_are_not_made_again() {
     assert_eq!((after.len(), unique.len()), (4, 4));
 }
 
+#[test]
+fn a_rate_that_was_found_is_not_looked_for_again() {
+    let suite = SUITE.replace("duration", "phases = [\"cost\", \"idle\"]\nduration");
+    let suite = suite.replace("blocks = 3", "blocks = 1") + "silent_connections = 5\n";
+    let world = World::new().with_suite("mine.toml", &suite);
+    let running = world.start(&BEGIN);
+    let folder = world.wait_for_records("rate", 1);
+    running.signal(Signal::KILL);
+    drop(running.end());
+    world.wait_for_silence();
+    let before = world.journal();
+    let outcome = resume(&world, &folder);
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    let after = world.journal();
+    assert_eq!(after.rates, before.rates);
+    let pilots =
+        |journal: &Journal| journal.runs.iter().filter(|run| run.counts == Counts::Pilot).count();
+    assert_eq!(pilots(&after), pilots(&before));
+    // Two servers and the baseline once more, with a load and with silent connections.
+    assert_eq!(after.runs.iter().filter(|run| run.counts == Counts::Yes).count(), 6);
+}
+
 /// A server of the user's: a script around a built-in one, which can be changed.
 fn own_server(world: &World) -> PathBuf {
     let path = world.folder.path().join("my-server");
@@ -140,7 +162,7 @@ const OWN: [&str; 8] = [
     "--server",
     "./my-server {scenario} {host} {port} {workers}",
     "--no-verify",
-    "-d200ms",
+    "-d300ms",
     "--warmup=10ms",
     "-c2",
     "--steady=0s",

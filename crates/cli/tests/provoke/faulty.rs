@@ -63,10 +63,12 @@ pub(crate) enum Fault {
     LeavesChild,
     /// Starts a process in the middle.
     StartsChild,
+    /// Does not look at requests, and answers as many as the bytes must be: hardly any work.
+    Effortless,
 }
 
 /// Each fault with its name.
-pub(crate) const FAULTS: [(&str, Fault); 16] = [
+pub(crate) const FAULTS: [(&str, Fault); 17] = [
     ("stalls", Fault::Stalls),
     ("starves", Fault::Starves),
     ("closes-early", Fault::ClosesEarly),
@@ -83,6 +85,7 @@ pub(crate) const FAULTS: [(&str, Fault); 16] = [
     ("deaf", Fault::Deaf),
     ("leaves-child", Fault::LeavesChild),
     ("starts-child", Fault::StartsChild),
+    ("effortless", Fault::Effortless),
 ];
 
 /// What all connections have in common.
@@ -150,6 +153,9 @@ fn sleep_in(command: &[&str]) -> io::Result<()> {
 
 fn talk(fault: Fault, number: usize, shared: &Shared, mut stream: TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
+    if fault == Fault::Effortless {
+        return answer_by_length(&mut stream);
+    }
     let quiet = (fault == Fault::HangsUp).then_some(Duration::from_millis(200));
     stream.set_read_timeout(quiet)?;
     let mut buffer = [0; 4096];
@@ -183,6 +189,27 @@ fn talk(fault: Fault, number: usize, shared: &Shared, mut stream: TcpStream) -> 
             // Without it the fault is missing, which the test then says.
             ONCE.get_or_init(|| drop(sleep_in(&["sleep", "5"])));
         }
+    }
+}
+
+/// Takes all requests of a connection for as long as the first one.
+fn answer_by_length(stream: &mut TcpStream) -> io::Result<()> {
+    let mut buffer = vec![0; 256 * 1024];
+    let mut replies = Vec::new();
+    let (mut one, mut left) = (0, 0);
+    loop {
+        let length = stream.read(&mut buffer)?;
+        if length == 0 {
+            return Ok(());
+        }
+        if one == 0 {
+            let end = buffer[..length].windows(4).position(|bytes| bytes == b"\r\n\r\n");
+            one = end.ok_or(io::ErrorKind::InvalidData)? + 4;
+            replies = REPLY.repeat(buffer.len() / one + 1);
+        }
+        left += length;
+        stream.write_all(&replies[..left / one * REPLY.len()])?;
+        left %= one;
     }
 }
 

@@ -56,9 +56,13 @@ pub(super) fn cautions(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Vec
     }
     let (made, needed) = (made(workloads), u32::try_from(MIN_BLOCKS).unwrap_or(u32::MAX));
     if made < needed {
-        let next = match start.blocks < needed {
-            true => format!("give --blocks {USUAL_BLOCKS}"),
-            false => "let it go on with `wirebench run --resume FOLDER`".to_owned(),
+        let end = journal.end.as_ref().map(|end| end.reason);
+        let next = match (start.blocks < needed, end) {
+            (true, _) => format!("give --blocks {USUAL_BLOCKS}"),
+            (false, Some(EndReason::Budget)) => {
+                "let it go on with `wirebench run --resume FOLDER --budget DURATION`".to_owned()
+            }
+            (false, _) => "let it go on with `wirebench run --resume FOLDER`".to_owned(),
         };
         lines.push(format!(
             "{} cannot show that a difference is real, which takes {needed}: there are no verdicts \
@@ -94,11 +98,12 @@ fn ended(journal: &Journal) -> String {
             None => "; every interval is as narrow as was asked for".to_owned(),
         },
         Some(EndReason::Budget) => match goal.budget {
-            Some(budget) => format!(
+            // Who let it go on may have given another one.
+            Some(budget) if journal.resumed.is_empty() => format!(
                 "; the budget of {} was used up, these are the blocks until then",
                 write_duration(budget)
             ),
-            None => "; the time was up, these are the blocks until then".to_owned(),
+            _ => "; the time was up, these are the blocks until then".to_owned(),
         },
         Some(EndReason::Interrupted) => "; interrupted, these are the runs until then".to_owned(),
         None => "; cut off, these are the runs until then".to_owned(),

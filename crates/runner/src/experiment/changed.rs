@@ -40,15 +40,18 @@ pub(super) fn plan(was: &Start, is: &Start) -> Vec<String> {
             sentences.push(format!("the workload {} was no part of it", is.name));
         }
     }
-    let order =
-        |start: &Start| value(start.workloads.iter().map(|it| &it.name).collect::<Vec<_>>());
+    let names = |start: &Start| -> Vec<String> {
+        start.workloads.iter().map(|it| it.name.clone()).collect()
+    };
+    let order = |start: &Start| value(names(start));
     if sentences.is_empty() {
         add_changes(&mut sentences, "the order of the workloads", &order(was), &order(is));
     }
     sentences
 }
 
-/// What is different in a variant, first of all whether it is another program. How it is described in words is left out.
+/// What is different in a variant, first of all whether it is another program. How it is described
+/// in words is left out.
 pub(super) fn variant(was: &Described, is: &Described) -> Vec<String> {
     let told = |described: &Described| {
         let mut fields = match value(described) {

@@ -11,9 +11,9 @@ use crate::tree;
 /// Threads beyond which they are not read: it would take CPU time from the generator, and so many
 /// wait for each other more than for anybody else.
 const THREADS_MOST: usize = 64;
-/// A wait shorter than this, on average, is the time that it takes to wake up on another CPU, and
-/// no time slice of somebody else's.
-const WAKE_UP_NS: u64 = 50_000;
+/// A wait shorter than this, on average, is the time that a CPU takes to wake up, which on virtual
+/// machines is up to a hundred microseconds. A time slice of somebody else's is milliseconds.
+const WAKE_UP_NS: u64 = 200_000;
 /// Share of the busiest thread's time below which a thread does not compete.
 const IDLE_SHARE: f64 = 0.01;
 

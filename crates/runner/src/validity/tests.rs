@@ -250,3 +250,22 @@ fn a_load_without_a_good_reply_says_what_was_bad() {
     let shown = LoadReport { error_examples: vec!["404".into()], ..counted };
     assert!(nothing_answered(&shown).ends_with("in the window: 404"));
 }
+
+#[test]
+fn who_waited_for_a_cpu_that_others_had_is_not_told_to_have_waited_for_the_other_side() {
+    for (weight, count) in [(Weight::Note, 2), (Weight::Invalid, 1)] {
+        let evidence = Evidence {
+            phase: Phase::Saturate,
+            load: &good_load(),
+            tool: None,
+            cost: &Cost { cpu_ns_per_request: Some(1.0), ..cost(0.3, 0.3) },
+            bound: Bound::Neither,
+            placement: &good_placement(),
+            stopped: &Stopped::default(),
+            others: vec![ReasonKind::Neighbour.reason(weight, Some(0.5), "others were there")],
+            verification: Verification::Full,
+            processes: Processes::Same,
+        };
+        assert_eq!(evidence.reasons().len(), count);
+    }
+}

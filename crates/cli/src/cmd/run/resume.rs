@@ -34,7 +34,9 @@ pub(super) fn run(folder: &Path, arguments: &Arguments) -> anyhow::Result<Exit> 
     })?;
     let start = taken_up.journal().start.clone();
     let original = Original::of(&start)?.strictly(arguments.strict);
-    if let Some(reason) = taken_up.ended() {
+    if let Some(reason) = taken_up.ended()
+        && !(reason == EndReason::Budget && arguments.budget.is_some())
+    {
         return show_again(taken_up, reason, &original, arguments);
     }
     std::env::set_current_dir(&start.folder).map_err(|error| {
@@ -79,7 +81,7 @@ fn show_again(
     let how = match reason {
         EndReason::Complete => "all of its runs are made",
         EndReason::Precise => "it is as precise as was asked for",
-        EndReason::Budget => "its time is up",
+        EndReason::Budget => "its time is up (a larger --budget lets it go on)",
         EndReason::Interrupted => "it was interrupted",
     };
     if arguments.budget.is_some() {

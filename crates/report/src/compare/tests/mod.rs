@@ -10,7 +10,7 @@ use self::made::{
 };
 use super::*;
 use crate::analysis::{Claim, Metric};
-use wirebench_schema::journal::{Bound, Cause, Journal, Outcome, Unavailable};
+use wirebench_schema::journal::{Bound, Journal, Outcome, Unavailable};
 
 /// The change of a figure of `go/net`.
 fn go<'a>(comparison: &'a Comparison, workload: &str, metric: Metric) -> &'a Change {
@@ -225,8 +225,11 @@ fn a_cell_on_one_side_is_listed_and_one_that_broke_fails_a_gate() {
     assert!(is_passed(&absent));
     let mut broken = without_go(with_go(10, 2, (1.0, 1.0)));
     let variant = "go/net".parse().unwrap();
-    let (reason, cause) = ("it does not build".into(), Cause::Broken);
-    broken.unavailable.push(Unavailable { variant, reason, cause });
+    broken.unavailable.push(Unavailable {
+        variant,
+        reason: "it does not build".into(),
+        cause: wirebench_schema::journal::Cause::Broken,
+    });
     let broken = compared(&old, &broken, &wishes);
     assert_eq!(broken.left_out[0].presence, Presence::Lost);
     let text = broken.left_out[0].to_string();
