@@ -18,7 +18,7 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit codes: 0 fine, 1 a run failed or a condition of `compare` is met, 2 usage, \
+    after_help = "Exit codes: 0 fine, 1 a run failed or a condition of --fail-if is met, 2 usage, \
                   3 not comparable or not valid, 130/143 interrupted with a partial report."
 )]
 struct Arguments {
@@ -30,6 +30,8 @@ struct Arguments {
 enum Verb {
     /// Measure and compare servers; without arguments the suite `quick`
     Run(Box<cmd::run::Arguments>),
+    /// Compare two servers in pairs: one sentence says what B is beside A
+    Ab(Box<cmd::ab::Arguments>),
     /// Generate load on one server
     Load(Box<cmd::load::Arguments>),
     /// Find with how many workers and connections a server is fastest, or up to which rate it keeps
@@ -66,6 +68,7 @@ enum Verb {
 fn main() -> ExitCode {
     let result = match Arguments::parse().verb {
         Verb::Run(arguments) => cmd::run::run(&arguments),
+        Verb::Ab(arguments) => cmd::ab::run(&arguments),
         Verb::Load(arguments) => cmd::load::run(&arguments),
         Verb::Tune(arguments) => cmd::tune::run(&arguments),
         Verb::Report(arguments) => cmd::report::run(&arguments),

@@ -172,12 +172,17 @@ fn noise(noise: &analysis::Noise) -> Noise {
     Noise {
         second_over_first: noise.second_over_first.map(Into::into),
         floor: noise.floor.relative,
-        floor_basis: match noise.floor.basis {
-            FloorBasis::Least => "least",
-            FloorBasis::Interval => "interval",
-            FloorBasis::Range => "range",
-            FloorBasis::Assumed => "assumed",
-        },
+        floor_basis: floor_basis(noise.floor.basis),
+    }
+}
+
+/// Where a floor comes from, in files.
+pub(crate) const fn floor_basis(basis: FloorBasis) -> &'static str {
+    match basis {
+        FloorBasis::Least => "least",
+        FloorBasis::Interval => "interval",
+        FloorBasis::Range => "range",
+        FloorBasis::Assumed => "assumed",
     }
 }
 

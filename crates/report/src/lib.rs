@@ -5,6 +5,7 @@
 //! again.
 #![forbid(unsafe_code)]
 
+pub mod ab;
 pub mod analysis;
 pub mod commands;
 pub mod compare;

@@ -4,11 +4,11 @@
 
 mod cells;
 mod columns;
-mod describe;
-mod headline;
+pub(crate) mod describe;
+pub(crate) mod headline;
 mod lists;
-mod page;
-mod workload;
+pub(crate) mod page;
+pub(crate) mod workload;
 
 use comfy_table::{Table, presets};
 use wirebench_schema::{journal::Journal, suite::Scale};

@@ -1,5 +1,6 @@
 //! The verbs: each file has the arguments of one, and one function that carries it out.
 
+pub(crate) mod ab;
 pub(crate) mod build;
 pub(crate) mod compare;
 pub(crate) mod doctor;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use wirebench_report::{
+    ab::{Ab, Wishes},
     analysis::Metric,
     json,
     table::{Style, report_by},
@@ -35,6 +36,14 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let journal = journal::read(&arguments.run).map_err(usage)?;
+    if let Some(ab) = Ab::of(&journal, &Wishes { metric: arguments.metric, ..Wishes::default() }) {
+        out::result(&match (arguments.json, arguments.markdown) {
+            (true, _) => ab.json(),
+            (false, true) => ab.text(Style::Markdown),
+            (false, false) => ab.text(Style::Text),
+        });
+        return Ok(Exit::Fine);
+    }
     let tuned = Tuned::of(&journal).filter(|_| arguments.metric.is_none());
     if arguments.json {
         out::result(&match tuned {

@@ -3,6 +3,7 @@
 
 mod carry_out;
 mod choice;
+mod original;
 mod plan_text;
 mod resume;
 mod scale;
@@ -21,7 +22,8 @@ use crate::{
     exit::Exit,
     value::{self, CpuList},
 };
-use setting::Setting;
+pub(crate) use carry_out::{bind, prepare_all};
+pub(crate) use setting::Setting;
 
 pub(crate) use plan_text::{outlook_lines, percent};
 
@@ -30,13 +32,13 @@ const DEFAULT_SUITE: &str = "quick";
 
 /// The fewest blocks from which it can be said that a difference is real, or how precise a ratio is:
 /// with fewer no interval holds in 95 % of all cases.
-const FEWEST_BLOCKS: u32 = 6;
+pub(crate) const FEWEST_BLOCKS: u32 = 6;
 
 /// What may be given beside `--resume`: nothing else can be changed in the middle of a run.
 const BESIDE_RESUME: [&str; 4] = ["resume", "budget", "quiet", "strict"];
 
 /// Arguments of `wirebench run`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(mut_args(|argument| alone_with_resume(argument)))]
 pub(crate) struct Arguments {
     /// A suite, or entries, variants or languages to measure with the workloads of `quick`

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod ab;
 mod bad_input;
 mod compare;
 mod fresh;

@@ -138,7 +138,7 @@ impl Gate {
 }
 
 /// Looks at all conditions; none without conditions.
-pub(super) fn judge(
+pub(crate) fn judge(
     conditions: &[Condition],
     changes: &[Change],
     left_out: &[LeftOut],
@@ -212,7 +212,7 @@ impl Condition {
         };
         Some(format!(
             "'{self}' {scope}: it takes {MIN_BLOCKS} blocks on each side to tell a change from \
-             noise, and there are as few as {shortest} with figures: give `wirebench run --blocks 10`"
+             noise, and there are as few as {shortest} with figures: give --blocks 10"
         ))
     }
 

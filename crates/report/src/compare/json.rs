@@ -3,10 +3,10 @@
 //! Not here: anything that the comparison does not hold; and no figure is rounded.
 
 use serde_json::{Value, json};
-use wirebench_stats::{Estimate, FloorBasis};
+use wirebench_stats::Estimate;
 
 use super::{Cell, Change, Comparison, ConditionResult, Figure, Gate, Hit, Movement, Summary};
-use crate::analysis::Claim;
+use crate::{analysis::Claim, json::floor_basis};
 
 /// The version of the object. It grows whenever a field changes its meaning or goes away.
 const COMPARISON_FORMAT: u32 = 1;
@@ -75,12 +75,7 @@ fn change(it: &Change) -> Value {
         "relative_to": it.relative_to,
         "p_adjusted": it.p_adjusted,
         "floor": it.floor.relative,
-        "floor_basis": match it.floor.basis {
-            FloorBasis::Least => "least",
-            FloorBasis::Interval => "interval",
-            FloorBasis::Range => "range",
-            FloorBasis::Assumed => "assumed",
-        },
+        "floor_basis": floor_basis(it.floor.basis),
         "reads": it.reads.name(),
         "verdict": it.movement().map_or(
             if it.claim == Claim::Same { "same" } else { "cannot-tell" },
@@ -113,7 +108,7 @@ fn add_estimate(value: &mut Value, estimate: &Estimate) {
     value["samples"] = estimate.samples.into();
 }
 
-fn gate(gate: &Gate) -> Value {
+pub(crate) fn gate(gate: &Gate) -> Value {
     let lost = gate.lost.iter().map(|(lost, reason)| {
         let mut value = cell(lost);
         value["reason"] = reason.as_str().into();

@@ -57,6 +57,6 @@ fn gate_word(comparison: &Comparison) -> &'static str {
 }
 
 /// What Markdown would take for HTML.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     text.replace('<', "&lt;")
 }

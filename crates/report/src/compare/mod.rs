@@ -11,13 +11,13 @@
 
 mod cells;
 mod comparison;
-mod gate;
+pub(crate) mod gate;
 mod grounds;
-mod json;
+pub(crate) mod json;
 mod judge;
-mod markdown;
-mod text;
-mod words;
+pub(crate) mod markdown;
+pub(crate) mod text;
+pub(crate) mod words;
 mod yardstick;
 
 pub use comparison::{

@@ -144,7 +144,7 @@ fn of_gate(gate: &Gate) -> String {
 }
 
 /// What became of the conditions, a line for each thing to say.
-pub(super) fn gate_lines(gate: &Gate) -> Vec<String> {
+pub(crate) fn gate_lines(gate: &Gate) -> Vec<String> {
     let mut lines = Vec::new();
     for it in &gate.conditions {
         let condition = it.condition;

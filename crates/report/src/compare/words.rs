@@ -9,7 +9,7 @@ use super::{Change, Comparison, Movement, Yardstick};
 use crate::analysis::{Claim, Metric};
 
 /// A change in percent with its sign, such as `-5.0 %`.
-pub(super) fn percent(ratio: f64) -> String {
+pub(crate) fn percent(ratio: f64) -> String {
     format!("{} %", signed(ratio))
 }
 
@@ -22,7 +22,7 @@ fn signed(ratio: f64) -> String {
 }
 
 /// A change with its interval, such as `-5.0 % (-5.6..-4.4)`.
-pub(super) fn estimate(estimate: &Estimate) -> String {
+pub(crate) fn estimate(estimate: &Estimate) -> String {
     let interval = estimate.interval.map_or_else(String::new, |interval| {
         format!(" ({}..{})", signed(interval.low), signed(interval.high))
     });
@@ -30,18 +30,18 @@ pub(super) fn estimate(estimate: &Estimate) -> String {
 }
 
 /// A floor in percent.
-pub(super) fn floor(floor: &Floor) -> String {
+pub(crate) fn floor(floor: &Floor) -> String {
     format!("{:.1} %", floor.relative * 100.0)
 }
 
 /// A change in a sentence, such as `requests/s -5.0 % (-5.6..-4.4)`.
-pub(super) fn change(change: &Change) -> String {
+pub(crate) fn change(change: &Change) -> String {
     let title = title(change.metric);
     format!("{title} {}{}", change.reads.sign(), estimate(&change.estimate))
 }
 
 /// The name of a metric beside figures that have a unit of their own.
-pub(super) const fn title(metric: Metric) -> &'static str {
+pub(crate) const fn title(metric: Metric) -> &'static str {
     match metric {
         Metric::Cpu => "CPU/request",
         other => other.title(),
@@ -49,7 +49,7 @@ pub(super) const fn title(metric: Metric) -> &'static str {
 }
 
 /// A figure with its unit.
-pub(super) fn figure(metric: Metric, value: f64) -> String {
+pub(crate) fn figure(metric: Metric, value: f64) -> String {
     match metric {
         Metric::Cpu => format!("{} us", metric.show(value)),
         other => other.show(value),

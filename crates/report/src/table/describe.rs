@@ -9,7 +9,7 @@ use wirebench_schema::{
 };
 
 /// All that a reader must know of the load.
-pub(super) fn describe(workload: &Workload) -> String {
+pub(crate) fn describe(workload: &Workload) -> String {
     let Workload { name, scenario, connections, .. } = workload;
     let stop = describe_stop(workload.stop);
     if workload.phase == Phase::Idle {

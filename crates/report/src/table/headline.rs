@@ -14,7 +14,7 @@ use crate::analysis::WorkloadRows;
 const USUAL_BLOCKS: u32 = 10;
 
 /// What was done and how it ended.
-pub(super) fn headline(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> String {
+pub(crate) fn headline(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> String {
     let start = &journal.start;
     let placement = &start.placement;
     let sides = if placement.pinned {

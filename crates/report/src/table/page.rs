@@ -8,32 +8,32 @@ use super::Style;
 
 /// A page that grows from above.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(crate) struct Page {
     /// The look of its tables.
-    pub(super) style: Style,
+    pub(crate) style: Style,
     text: String,
 }
 
 impl Page {
     /// An empty page.
-    pub(super) const fn new(style: Style) -> Self {
+    pub(crate) const fn new(style: Style) -> Self {
         Self { style, text: String::new() }
     }
 
     /// All of it.
-    pub(super) fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         self.text
     }
 
     /// What the page is about. Text has none.
-    pub(super) fn title(&mut self, title: &str) {
+    pub(crate) fn title(&mut self, title: &str) {
         if self.style == Style::Markdown {
             let _ = writeln!(self.text, "# {title}\n");
         }
     }
 
     /// The head of a section.
-    pub(super) fn heading(&mut self, heading: &str) {
+    pub(crate) fn heading(&mut self, heading: &str) {
         let _ = match self.style {
             Style::Text => writeln!(self.text, "{heading}"),
             Style::Markdown => writeln!(self.text, "## {heading}\n"),
@@ -41,18 +41,18 @@ impl Page {
     }
 
     /// A sentence by itself.
-    pub(super) fn paragraph(&mut self, text: &str) {
+    pub(crate) fn paragraph(&mut self, text: &str) {
         let _ = writeln!(self.text, "{text}\n");
     }
 
     /// A sentence that belongs to what stands before and behind it.
-    pub(super) fn line(&mut self, text: &str) {
+    pub(crate) fn line(&mut self, text: &str) {
         let gap = if self.style == Style::Markdown { "\n" } else { "" };
         let _ = writeln!(self.text, "{text}{gap}");
     }
 
     /// A table and the notes below it, with their numbers.
-    pub(super) fn table(&mut self, table: &Table, notes: impl Iterator<Item = String>) {
+    pub(crate) fn table(&mut self, table: &Table, notes: impl Iterator<Item = String>) {
         // The last column needs no room behind it.
         let table = table.to_string();
         let table: Vec<&str> = table.lines().map(str::trim_end).collect();
@@ -70,7 +70,7 @@ impl Page {
     }
 
     /// A titled list, unless there is nothing in it.
-    pub(super) fn list(&mut self, title: &str, items: &[String]) {
+    pub(crate) fn list(&mut self, title: &str, items: &[String]) {
         if items.is_empty() {
             return;
         }

@@ -72,7 +72,7 @@ pub(super) fn add(
 }
 
 /// Who chose the rate of a cost phase, why, and who cannot hold it.
-fn about_rate(rows: &WorkloadRows<'_>) -> Vec<String> {
+pub(crate) fn about_rate(rows: &WorkloadRows<'_>) -> Vec<String> {
     let Some(rate) = rows.rate else {
         let unknown = rows.workload.phase == Phase::Cost && rows.workload.needs_rate();
         let line = "no rate was found that all entries can hold, so nothing was measured at it";

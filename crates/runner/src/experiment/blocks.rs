@@ -148,7 +148,7 @@ impl Blocks<'_> {
             block: step.block,
             counts: step.counts,
             position: step.position,
-            verified: experiment.verification == Verification::Full,
+            verified: experiment.verification != Verification::LeftOut,
         };
         let interrupted = ControlFlow::Break(EndReason::Interrupted);
         if stop.load(Ordering::Relaxed) {

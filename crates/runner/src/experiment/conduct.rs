@@ -14,7 +14,7 @@ use wirebench_schema::{
 };
 
 use super::{
-    Experiment, Observer, Prepared, Progress, Stage,
+    Experiment, Observer, Prepared, Progress, Stage, Verification,
     blocks::{Blocks, Clock},
     book::Book,
     checks,
@@ -111,6 +111,10 @@ fn measure(
     observer: &mut dyn Observer,
 ) -> Result<EndReason, ExperimentError> {
     let refused = checks::verify_all(stage, book, observer)?;
+    let needs_all = stage.experiment.verification == Verification::AllOrNothing;
+    if needs_all && !refused.is_empty() {
+        return Ok(EndReason::Complete);
+    }
     let workloads = &stage.experiment.suite.workloads;
     let mut pace = Pace::new(workloads);
     let earlier = pace.replay(book.journal(), workloads);
@@ -119,6 +123,9 @@ fn measure(
     let loads = Loads::new(&stage.experiment.suite, &book.journal().rates);
     if stage.stop.load(Ordering::Relaxed) {
         return Ok(EndReason::Interrupted);
+    }
+    if needs_all && book.journal().rates.iter().any(|rate| !rate.too_slow.is_empty()) {
+        return Ok(EndReason::Complete);
     }
     let made = book.made();
     let blocks = Blocks { stage, loads: &loads, refused: &refused, pace, clock, made };

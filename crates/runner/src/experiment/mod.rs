@@ -96,6 +96,9 @@ impl Experiment {
 pub enum Verification {
     /// Every scenario of every subject that is to be measured.
     Full,
+    /// The same, and one that fails them ends the experiment: all are needed, because they are
+    /// held against each other.
+    AllOrNothing,
     /// Left out; every run is flagged.
     LeftOut,
 }

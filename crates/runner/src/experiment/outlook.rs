@@ -72,7 +72,7 @@ impl Outlook {
         let scenarios =
             subjects.iter().flat_map(|subject| plan::scenarios(subject, &suite.workloads));
         let checked: Vec<Scenario> = match verification {
-            Verification::Full => scenarios.collect(),
+            Verification::Full | Verification::AllOrNothing => scenarios.collect(),
             Verification::LeftOut => Vec::new(),
         };
         let is_pilot = |step: &&Step| step.copy == 0 && suite.workloads[step.workload].needs_rate();

@@ -59,7 +59,7 @@ fn find(
         workload,
         subjects: &entrants,
         baseline: baseline.map(|index| &subjects[index].variant.id),
-        verified: experiment.verification == Verification::Full,
+        verified: experiment.verification != Verification::LeftOut,
     };
     let pilots = book.journal().runs.iter().filter(|run| run.counts == Counts::Pilot);
     let earlier: Vec<Run> = pilots.cloned().collect();

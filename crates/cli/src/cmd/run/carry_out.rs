@@ -48,7 +48,7 @@ pub(super) fn begin(
 }
 
 /// Builds come first and may use all CPUs.
-pub(super) fn prepare_all(
+pub(crate) fn prepare_all(
     context: &Context,
     subjects: Vec<Subject>,
     reporter: &mut Reporter,
@@ -58,7 +58,7 @@ pub(super) fn prepare_all(
 }
 
 /// Waiting and sampling happen on the generator's CPUs, so that the server's are the server's alone.
-pub(super) fn bind(experiment: &Experiment) -> anyhow::Result<()> {
+pub(crate) fn bind(experiment: &Experiment) -> anyhow::Result<()> {
     if experiment.bench.placement.pinned {
         wirebench_sys::affinity::bind(&experiment.bench.placement.generator_cpus)
             .context("the kernel does not let wirebench bind itself; try --no-pin")?;

@@ -2,7 +2,6 @@
 //! nothing has changed that its figures depend on, and goes on.
 
 use anyhow::Context as _;
-use clap::Parser as _;
 use std::{io, path::Path};
 use wirebench_runner::{
     experiment::{Differences, TakenUp},
@@ -13,9 +12,8 @@ use wirebench_schema::{
     journal::{EndReason, Start},
 };
 
-use super::{Arguments, Setting, carry_out};
+use super::{Arguments, Setting, carry_out, original::Original};
 use crate::{
-    Verb,
     context::Context,
     exit::{Exit, incomparable, usage},
     out,
@@ -35,9 +33,7 @@ pub(super) fn run(folder: &Path, arguments: &Arguments) -> anyhow::Result<Exit> 
         _ => usage(error),
     })?;
     let start = taken_up.journal().start.clone();
-    let original = original(&start)?;
-    // Strict is who was so at first, and who is so now.
-    let original = Arguments { strict: original.strict || arguments.strict, ..original };
+    let original = Original::of(&start)?.strictly(arguments.strict);
     if let Some(reason) = taken_up.ended()
         && !(reason == EndReason::Budget && arguments.budget.is_some())
     {
@@ -47,8 +43,8 @@ pub(super) fn run(folder: &Path, arguments: &Arguments) -> anyhow::Result<Exit> 
         refusal(&start, &[format!("its folder {} cannot be entered: {error}", start.folder)])
     })?;
     let context = Context::new()?;
-    let quiet = Arguments { quiet: true, ..original };
-    let mut setting = Setting::new(&context, &quiet, Some(start.seed))
+    let mut setting = original
+        .setting(&context, start.seed)
         .map_err(|error| refusal(&start, &[format!("it cannot be set up any more: {error:#}")]))?;
     setting.experiment.goal.budget = arguments.budget.or(setting.experiment.goal.budget);
     let mut reporter = arguments.reporter();
@@ -72,31 +68,14 @@ pub(super) fn run(folder: &Path, arguments: &Arguments) -> anyhow::Result<Exit> 
     let stop = context.interrupt.flag();
     let finished = taken_up.go_on(&setting.experiment, &prepared, noted, stop, &mut reporter);
     reporter.finish();
-    carry_out::conclude(&context, &finished?, &quiet.names, quiet.strictness())
-}
-
-/// The options with which the run was begun.
-fn original(start: &Start) -> anyhow::Result<Arguments> {
-    let parsed = crate::Arguments::try_parse_from(&start.command).map_err(|error| {
-        let error = error.to_string();
-        let first = error.lines().next().unwrap_or_default();
-        let options = "its options are not understood any more";
-        refusal(start, &[format!("{options}: {}", first.trim_start_matches("error: "))])
-    })?;
-    match parsed.verb {
-        Verb::Run(arguments) => Ok(*arguments),
-        _ => Err(usage(format!(
-            "`{}` made this folder, and only `wirebench run` can be taken up again",
-            argv::display(&start.command)
-        ))),
-    }
+    original.conclude(&context, &finished?)
 }
 
 /// Nothing is left to be done: the reports are written once more.
 fn show_again(
     taken_up: TakenUp,
     reason: EndReason,
-    original: &Arguments,
+    original: &Original,
     arguments: &Arguments,
 ) -> anyhow::Result<Exit> {
     let how = match reason {
@@ -113,12 +92,7 @@ fn show_again(
         )));
     }
     let context = Context::new()?;
-    let exit = carry_out::conclude(
-        &context,
-        &taken_up.finished(),
-        &original.names,
-        original.strictness(),
-    )?;
+    let exit = original.conclude(&context, &taken_up.finished())?;
     if !arguments.quiet {
         out::note(&format!("nothing is left to be done: {how}"));
     }
@@ -138,7 +112,7 @@ fn added(taken_up: &TakenUp, setting: &Setting) -> Vec<String> {
 }
 
 /// That the run cannot go on, why, and what can be done.
-fn refusal(start: &Start, differences: &[String]) -> anyhow::Error {
+pub(super) fn refusal(start: &Start, differences: &[String]) -> anyhow::Error {
     let list: String = differences.iter().map(|it| format!("\n  {it}")).collect();
     incomparable(format!(
         "figures from now would not belong to those that are there, so this run cannot go on:{list}\n\

@@ -26,11 +26,11 @@ const SMOKE_SILENT_CONNECTIONS: usize = 8;
 
 /// What is to be carried out, and with whom.
 #[derive(Debug)]
-pub(super) struct Setting {
-    pub(super) experiment: Experiment,
-    pub(super) subjects: Vec<Subject>,
+pub(crate) struct Setting {
+    pub(crate) experiment: Experiment,
+    pub(crate) subjects: Vec<Subject>,
     /// What the suite names in vain.
-    pub(super) missing: Vec<Unavailable>,
+    pub(crate) missing: Vec<Unavailable>,
 }
 
 impl Setting {

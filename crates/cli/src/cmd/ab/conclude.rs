@@ -1,0 +1,67 @@
+//! What came of a comparison: the reports, the sentence, the exit code.
+
+use anyhow::Context as _;
+use std::fs;
+use wirebench_report::{
+    ab::{Ab, Verdict, Wishes},
+    analysis::Reads,
+    commands,
+    compare::Gate,
+    table::Style,
+};
+use wirebench_runner::{experiment::Finished, journal};
+
+use super::Arguments;
+use crate::{context::Context, exit::Exit, out};
+
+impl Arguments {
+    /// Prints what was found, the sentence last, and writes it into the folder of the results.
+    pub(crate) fn conclude(&self, context: &Context, finished: &Finished) -> anyhow::Result<Exit> {
+        let wishes = Wishes { metric: self.metric, conditions: self.fail_if.clone() };
+        let ab = Ab::of(&finished.journal, &wishes)
+            .context("the journal is not that of two servers in pairs")?;
+        let exit = context.interrupt.exit();
+        let mut place = format!("results: {}", finished.folder.display());
+        if exit.is_some() {
+            let resume = journal::resume_command(&finished.folder);
+            place += &format!("\nthis goes on with: {resume}");
+        }
+        if self.json || self.markdown {
+            out::note(&place);
+            out::result(&if self.json { ab.json() } else { ab.text(Style::Markdown) });
+        } else {
+            out::result(&format!("{}\n{place}\n{}", ab.details(), ab.sentence()));
+        }
+        write_reports(finished, &ab)?;
+        let gate = ab.gate.as_ref();
+        for warning in gate.iter().flat_map(|gate| &gate.warnings) {
+            out::note(&format!("warning: {warning}"));
+        }
+        let well = finished.all_well() && gate.is_none_or(Gate::is_passed);
+        Ok(exit.unwrap_or(match (well, self.strict && !is_valid(&ab)) {
+            (false, _) => Exit::Failed,
+            (true, false) => Exit::Fine,
+            (true, true) => Exit::NotValid,
+        }))
+    }
+}
+
+/// Whether the verdict is about figures that are what they claim to be.
+fn is_valid(ab: &Ab<'_>) -> bool {
+    let ratio = ab.figures.first().and_then(|figure| figure.ratio.as_ref());
+    matches!(ab.verdict, Verdict::Claimed(_)) && ratio.is_some_and(|it| it.reads == Reads::Exactly)
+}
+
+fn write_reports(finished: &Finished, ab: &Ab<'_>) -> anyhow::Result<()> {
+    let files = [
+        ("report.txt", ab.text(Style::Text)),
+        ("report.md", ab.text(Style::Markdown)),
+        ("report.json", ab.json()),
+        ("commands.txt", commands::text(&finished.journal)),
+    ];
+    for (name, text) in files {
+        let path = finished.folder.join(name);
+        fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+    }
+    Ok(())
+}

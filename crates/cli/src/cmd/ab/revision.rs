@@ -1,0 +1,87 @@
+//! An entry as it was at a revision of git: all files of the revision in a folder of their own below
+//! the project's, in which the entry is built like any other. The repository stays as it is: no
+//! branch, no working tree of git's and no index is made or changed.
+
+use anyhow::Context as _;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+use wirebench_runner::{discover, project::Project, subject::Subject};
+
+use super::side::only_one;
+use crate::{context::Context, exit::usage};
+
+/// Digits of a commit's name that tell it from all others in a project.
+const DIGITS: usize = 16;
+
+/// The entry `name` at `revision`.
+pub(super) fn subject(context: &Context, name: &str, revision: &str) -> anyhow::Result<Subject> {
+    let root = context.project.root.as_deref().ok_or_else(|| {
+        usage("--old compares an entry of a project, and no folder here or above has entries/ and suites/")
+    })?;
+    let commit = commit(root, revision)?;
+    let folder = context.project.state.join("revisions").join(&commit[..DIGITS]);
+    if !folder.is_dir() {
+        check_out(root, &commit, &folder)
+            .with_context(|| format!("the files of `{revision}` cannot be brought here"))?;
+    }
+    let inner = folder.join(git(root, &["rev-parse", "--show-prefix"])?);
+    if !inner.join("entries").is_dir() {
+        return Err(usage(format!("`{revision}` has no entries/")));
+    }
+    let state = folder.join("wirebench-state");
+    let project = Project { root: Some(inner), results: state.clone(), state };
+    let known = discover::subjects(&project, &context.program).map_err(usage)?;
+    let named = discover::select(&known, &[name.to_owned()])
+        .map_err(|error| usage(format!("at `{revision}`: {error}")))?;
+    only_one(named, name)
+}
+
+/// The full name of the commit that `revision` means.
+fn commit(root: &Path, revision: &str) -> anyhow::Result<String> {
+    let wanted = format!("{revision}^{{commit}}");
+    let found = git(root, &["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted]);
+    let found = found.map_err(|_| {
+        usage(format!("`{revision}` is no revision of the repository at {}", root.display()))
+    })?;
+    anyhow::ensure!(found.len() >= DIGITS, "git calls `{revision}` `{found}`");
+    Ok(found)
+}
+
+/// Writes all files of `commit` into `folder`, which is there afterwards as a whole or not at all.
+fn check_out(root: &Path, commit: &str, folder: &Path) -> anyhow::Result<()> {
+    let begun = folder.with_extension(format!("begun-{}", std::process::id()));
+    let index = folder.with_extension(format!("index-{}", std::process::id()));
+    fs::create_dir_all(&begun)?;
+    let tree = format!("--work-tree={}", begun.display());
+    let written = run(Command::new("git")
+        .arg("-C")
+        .arg(top(root)?)
+        .args([&tree, "read-tree", "--reset", "-u", commit])
+        .env("GIT_INDEX_FILE", &index));
+    let _ = fs::remove_file(&index);
+    let moved = written.and_then(|_| Ok(fs::rename(&begun, folder)?));
+    if moved.is_err() {
+        let _ = fs::remove_dir_all(&begun);
+    }
+    moved
+}
+
+/// The uppermost folder of the repository.
+fn top(root: &Path) -> anyhow::Result<PathBuf> {
+    git(root, &["rev-parse", "--show-toplevel"]).map(PathBuf::from)
+}
+
+/// What git says, without the end of the line.
+fn git(root: &Path, arguments: &[&str]) -> anyhow::Result<String> {
+    run(Command::new("git").arg("-C").arg(root).args(arguments))
+}
+
+fn run(command: &mut Command) -> anyhow::Result<String> {
+    let output = command.output().context("git cannot be run")?;
+    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    anyhow::ensure!(output.status.success(), "git failed: {said}");
+    Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
+}

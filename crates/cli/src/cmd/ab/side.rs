@@ -1,0 +1,146 @@
+//! From what a user writes for a side to a server: a command line, an entry, or an entry at a
+//! revision. Nothing is built or started here.
+
+use std::path::Path;
+use wirebench_report::ab::SUITE;
+use wirebench_runner::subject::Subject;
+use wirebench_schema::{id::VariantId, scenario::Scenario};
+
+use super::{Arguments, revision};
+use crate::{context::Context, exit::usage};
+
+impl Arguments {
+    /// A and B.
+    pub(super) fn sides(&self, context: &Context) -> anyhow::Result<[Subject; 2]> {
+        let (subjects, usual) = match &self.entry {
+            Some(entry) => (self.revisions(context, entry)?, ["old", "new"]),
+            None => {
+                let written = |option: &str, text: &Option<String>, folder: Option<&Path>| {
+                    let text = text.as_deref().unwrap_or_default();
+                    written(context, (option, text), folder, self.scenario)
+                };
+                let a = written("--a", &self.a, self.a_folder.as_deref())?;
+                let b = written("--b", &self.b, self.b_folder.as_deref())?;
+                ([a, b], ["A", "B"])
+            }
+        };
+        let names = [&self.name_a, &self.name_b];
+        let name = |index: usize| names[index].as_deref().unwrap_or(usual[index]);
+        if name(0) == name(1) {
+            return Err(usage(format!("both sides would be called `{}`: give --name-b", name(0))));
+        }
+        let [a, b] = subjects;
+        Ok([called(a, name(0))?, called(b, name(1))?])
+    }
+
+    /// One entry at two revisions.
+    fn revisions(&self, context: &Context, entry: &str) -> anyhow::Result<[Subject; 2]> {
+        let at = |revision: Option<&str>| {
+            let subject = match revision {
+                Some(revision) => revision::subject(context, entry, revision)?,
+                None => known(context, entry)?,
+            };
+            checked(subject, self.scenario)
+        };
+        let mut subjects = [at(self.old.as_deref())?, at(self.new.as_deref())?];
+        for (subject, revision) in subjects.iter_mut().zip([&self.old, &self.new]) {
+            let revision = revision.as_deref().map_or("as it is now", |revision| revision);
+            subject.title = format!("{entry}, {revision} ({})", subject.title);
+        }
+        Ok(subjects)
+    }
+}
+
+/// The server that `text` means.
+fn written(
+    context: &Context,
+    (option, text): (&str, &str),
+    folder: Option<&Path>,
+    scenario: Scenario,
+) -> anyhow::Result<Subject> {
+    // A command line has a placeholder, at least that of its port, and no entry's name has one.
+    let is_command = text.contains(['{', ' ']) || text.trim().is_empty();
+    if is_command {
+        return own(context, text, folder, scenario);
+    }
+    if folder.is_some() {
+        return Err(usage(format!(
+            "{option}-folder is for a command line, and `{text}` is not one: a command says with {{port}} \
+             where its port goes"
+        )));
+    }
+    let subject = known(context, text).map_err(|error| {
+        usage(format!(
+            "{option}: {error:#}; a command line says with {{port}} where its port goes, such as \
+             './my-server {{port}}'"
+        ))
+    })?;
+    let title = format!("{text} ({})", subject.title);
+    checked(Subject { title, ..subject }, scenario)
+}
+
+/// A command line, in its folder.
+fn own(
+    context: &Context,
+    line: &str,
+    folder: Option<&Path>,
+    scenario: Scenario,
+) -> anyhow::Result<Subject> {
+    let Some(folder) = folder else {
+        let mut own = context.own(&[line.to_owned()], &[scenario])?;
+        return own.pop().ok_or_else(|| usage("the server command is empty"));
+    };
+    let at = folder
+        .canonicalize()
+        .map_err(|error| usage(format!("the folder {}: {error}", folder.display())))?;
+    let mut subject = Subject::own(line, &[scenario], &[], &context.project).map_err(usage)?;
+    let program = &mut subject.variant.run.command[0];
+    if program.contains('/') {
+        *program = at.join(&*program).display().to_string();
+    }
+    if !wirebench_runner::command::exists(program) {
+        return Err(usage(format!(
+            "there is no program `{program}`: build it first, or write its path"
+        )));
+    }
+    subject.title = format!("{} in {}", subject.title, folder.display());
+    subject.source = at;
+    Ok(subject)
+}
+
+/// The one server that `name` means.
+fn known(context: &Context, name: &str) -> anyhow::Result<Subject> {
+    only_one(context.select(&[name.to_owned()])?, name)
+}
+
+/// The only one of `subjects`.
+pub(super) fn only_one(mut subjects: Vec<Subject>, name: &str) -> anyhow::Result<Subject> {
+    if subjects.len() > 1 {
+        let names: Vec<String> = subjects.iter().map(|it| it.variant.id.to_string()).collect();
+        return Err(usage(format!(
+            "`{name}` means {} servers, and a side is one: give one of {}",
+            names.len(),
+            names.join(", ")
+        )));
+    }
+    subjects.pop().ok_or_else(|| usage(format!("there is no entry `{name}`")))
+}
+
+fn checked(subject: Subject, scenario: Scenario) -> anyhow::Result<Subject> {
+    if let Some(reason) = subject.broken() {
+        return Err(usage(reason));
+    }
+    subject.variant.check_scenario(scenario).map_err(usage)?;
+    Ok(subject)
+}
+
+/// The same under the name of its side. Where it is built does not change.
+fn called(mut subject: Subject, name: &str) -> anyhow::Result<Subject> {
+    let id = VariantId::new(&format!("{SUITE}/{name}"), None).map_err(|_| {
+        usage(format!(
+            "`{name}` cannot be the name of a side: write it in letters, digits, `.`, `_` and `-`"
+        ))
+    })?;
+    subject.variant.id = id;
+    Ok(subject)
+}

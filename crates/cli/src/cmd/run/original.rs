@@ -1,0 +1,69 @@
+//! What a run that goes on was begun as: `wirebench run` or `wirebench ab`, with its options. How it
+//! goes on is the same for both.
+
+use clap::Parser as _;
+use wirebench_runner::experiment::Finished;
+use wirebench_schema::{argv, journal::Start};
+
+use super::{Arguments, Setting, carry_out, resume::refusal};
+use crate::{
+    Verb,
+    cmd::ab,
+    context::Context,
+    exit::{Exit, usage},
+};
+
+/// The verb and the options with which a run was begun.
+pub(super) enum Original {
+    Run(Box<Arguments>),
+    Ab(Box<ab::Arguments>),
+}
+
+impl Original {
+    /// What the journal's head says.
+    pub(super) fn of(start: &Start) -> anyhow::Result<Self> {
+        let parsed = crate::Arguments::try_parse_from(&start.command).map_err(|error| {
+            let error = error.to_string();
+            let first = error.lines().next().unwrap_or_default();
+            let options = "its options are not understood any more";
+            refusal(start, &[format!("{options}: {}", first.trim_start_matches("error: "))])
+        })?;
+        match parsed.verb {
+            Verb::Run(arguments) => Ok(Self::Run(arguments)),
+            Verb::Ab(arguments) => Ok(Self::Ab(arguments)),
+            _ => Err(usage(format!(
+                "`{}` made this folder, and only `wirebench run` and `wirebench ab` can be taken up \
+                 again",
+                argv::display(&start.command)
+            ))),
+        }
+    }
+
+    /// Strict is who was so at first, and who is so now.
+    pub(super) fn strictly(mut self, strict: bool) -> Self {
+        match &mut self {
+            Self::Run(arguments) => arguments.strict |= strict,
+            Self::Ab(arguments) => arguments.strict |= strict,
+        }
+        self
+    }
+
+    /// What is to be carried out. What was said at the beginning is not said again.
+    pub(super) fn setting(&self, context: &Context, seed: u64) -> anyhow::Result<Setting> {
+        match self {
+            Self::Run(arguments) => {
+                let quiet = Arguments { quiet: true, ..(**arguments).clone() };
+                Setting::new(context, &quiet, Some(seed))
+            }
+            Self::Ab(arguments) => arguments.setting(context, Some(seed)),
+        }
+    }
+
+    /// Tells what came of it.
+    pub(super) fn conclude(&self, context: &Context, finished: &Finished) -> anyhow::Result<Exit> {
+        match self {
+            Self::Run(it) => carry_out::conclude(context, finished, &it.names, it.strictness()),
+            Self::Ab(arguments) => arguments.conclude(context, finished),
+        }
+    }
+}

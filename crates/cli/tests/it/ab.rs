@@ -1,0 +1,265 @@
+//! Two servers in pairs: the order of the runs, what ends them, what is printed, what is refused.
+//! How a verdict comes about is tested on made-up journals; the windows here are too short for one.
+
+use crate::{
+    servers,
+    world::{Outcome, World, program},
+};
+use std::{collections::BTreeSet, fs, process::Command};
+use wirebench_schema::{
+    journal::{Counts, EndReason, Journal},
+    suite::Phase,
+};
+
+/// The built-in server as a command line of the user's, in a scenario.
+fn null_server(scenario: &str) -> String {
+    format!("{} null-server epoll {scenario} {{host}} {{port}} {{workers}}", program().display())
+}
+
+/// Windows as short as they can be.
+const SHORT: [&str; 8] =
+    ["ab", "-d250ms", "--warmup=20ms", "--steady=0s", "-c2", "--workers=1", "--no-verify", "-q"];
+
+fn ab(world: &World, sides: [&str; 2], arguments: &[&str]) -> Outcome {
+    let sides = ["--a", sides[0], "--b", sides[1]];
+    world.wirebench(&[&SHORT, &sides[..], arguments].concat())
+}
+
+fn same(world: &World, arguments: &[&str]) -> Outcome {
+    let server = null_server("hello");
+    let outcome = ab(world, [&server, &server], arguments);
+    assert_fine(&outcome);
+    outcome
+}
+
+/// It went well. On a machine that is busy with other tests a whole window may pass in which the
+/// server does not run, which fails the run and is right.
+fn assert_fine(outcome: &Outcome) {
+    let starved = outcome.stderr.contains("no request was answered correctly in the window");
+    assert_eq!(outcome.code, Some(i32::from(starved)), "{outcome:#?}");
+}
+
+fn last_line(outcome: &Outcome) -> &str {
+    outcome.stdout.lines().last().unwrap_or_default()
+}
+
+/// The sides in the order of their runs.
+fn order(journal: &Journal) -> String {
+    let runs = journal.runs.iter().filter(|run| run.counts == Counts::Yes);
+    runs.map(|run| run.variant.entry().trim_start_matches("ab/")).collect()
+}
+
+#[test]
+fn each_pair_of_blocks_is_mirrored_and_too_few_of_them_claim_nothing() {
+    let world = World::new();
+    let outcome = same(&world, &["--rate=500", "--blocks=4"]);
+    let journal = world.journal();
+    let order = order(&journal);
+    for pair in [&order[..4], &order[4..]] {
+        assert!(["ABBA", "BAAB"].contains(&pair), "{order}");
+    }
+    let workload = &journal.start.workloads[0];
+    assert_eq!((workload.phase, workload.name.as_str()), (Phase::Cost, "hello"));
+    let line = last_line(&outcome);
+    let few = line.starts_with("cannot tell: it takes 6 pairs") && line.contains("4 pairs at 500");
+    assert!(few || line.starts_with("not valid: "), "{outcome:#?}");
+    assert!(outcome.stdout.contains("both are the same program"), "{outcome:#?}");
+}
+
+#[test]
+fn the_rate_is_found_and_a_budget_ends_what_never_becomes_precise() {
+    let world = World::new();
+    let outcome = same(&world, &["--precision=0.0001%", "--budget=8s"]);
+    let journal = world.journal();
+    assert_eq!(journal.end.as_ref().unwrap().reason, EndReason::Budget, "{outcome:#?}");
+    assert_eq!(journal.rates.len(), 1);
+    let pilots = journal.runs.iter().filter(|run| run.counts == Counts::Pilot);
+    let piloted: BTreeSet<_> = pilots.map(|run| run.variant.to_string()).collect();
+    assert_eq!(piloted, BTreeSet::from(["ab/A".to_owned(), "ab/B".to_owned()]));
+    let line = last_line(&outcome);
+    assert!(line.contains(" CPU time per request ") || line.contains("not valid"), "{line}");
+}
+
+#[test]
+fn a_precision_that_is_reached_ends_it_after_whole_pairs() {
+    let world = World::new();
+    same(&world, &["--phase=saturate", "--precision=99%", "--budget=50s"]);
+    let journal = world.journal();
+    assert_eq!(journal.start.goal.precision, Some(0.99));
+    assert_eq!(journal.start.workloads[0].phase, Phase::Saturate);
+    assert_eq!(order(&journal).len() % 4, 0);
+    assert!(order(&journal).len() >= 12, "{}", order(&journal));
+}
+
+#[test]
+fn the_folder_and_the_report_say_the_same_in_every_form() {
+    let world = World::new();
+    let outcome = same(&world, &["--rate=500", "--blocks=2", "--name-a=main", "--name-b=head"]);
+    let folder = world.results();
+    let path = folder.display().to_string();
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let sentence = last_line(&outcome);
+    assert_eq!(read("report.txt").lines().last(), Some(sentence));
+    assert_eq!(world.wirebench(&["report", &path]).stdout, read("report.txt"));
+    let markdown = world.wirebench(&["report", &path, "--markdown"]).stdout;
+    assert_eq!(markdown, read("report.md"));
+    assert!(markdown.starts_with(&format!("**{sentence}**\n")), "{markdown}");
+    let json: serde_json::Value = serde_json::from_str(&read("report.json")).unwrap();
+    assert_eq!(json["sentence"], sentence);
+    assert_eq!((&json["a"]["name"], &json["b"]["name"]), (&"main".into(), &"head".into()));
+    assert_eq!(world.wirebench(&["report", &path, "--json"]).stdout, read("report.json"));
+    assert!(read("commands.txt").contains("null-server"));
+}
+
+#[test]
+fn a_gate_fails_exactly_when_the_difference_is_beyond_doubt() {
+    let world = World::new();
+    let (quick, slow) = (null_server("hello"), servers::command("slow"));
+    let conditions = ["--rate=200", "--blocks=6", "--fail-if=cpu > +30%", "--json"];
+    let outcome = ab(&world, [&quick, &slow], &conditions);
+    let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    // A server that has no figure at all fails the gate as well.
+    let failed = json["verdict"] == "higher" || json["b"]["state"] == "not-measured";
+    if failed {
+        assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    } else {
+        assert_fine(&outcome);
+    }
+    assert_eq!(json["gate"]["passed"], !failed, "{json:#}");
+    assert_ne!(json["verdict"], "lower", "{json:#}");
+    assert_eq!(json["same_program"], false);
+}
+
+#[test]
+fn a_server_that_answers_wrongly_is_refused_and_nothing_is_measured() {
+    let world = World::new();
+    let (right, wrong) = (null_server("hello"), null_server("echo"));
+    let sides = ["ab", "--a", &right, "--b", &wrong, "-d50ms", "--steady=0s", "-c2", "-q"];
+    let outcome = world.wirebench(&[&sides[..], &["--fail-if=cpu > +3%"]].concat());
+    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    assert!(last_line(&outcome).starts_with("not measured: "), "{outcome:#?}");
+    assert!(last_line(&outcome).contains("B fails the check `"), "{outcome:#?}");
+    assert!(outcome.stdout.contains("FAILED: hello ab/B has no figures"), "{outcome:#?}");
+    assert!(world.journal().runs.is_empty());
+    world.wait_for_silence();
+}
+
+#[test]
+fn what_was_interrupted_has_a_verdict_and_goes_on() {
+    let world = World::new();
+    let server = null_server("hello");
+    let sides = ["--a", &server, "--b", &server, "--rate=500", "--blocks=8"];
+    let running = world.start(&[&SHORT, &sides[..]].concat());
+    let folder = world.wait_for_records("run", 3).display().to_string();
+    running.signal(rustix::process::Signal::INT);
+    let outcome = running.end();
+    assert_eq!(outcome.code, Some(130), "{outcome:#?}");
+    assert!(outcome.stdout.contains("this goes on with: "), "{outcome:#?}");
+    let line = last_line(&outcome);
+    assert!(line.starts_with("cannot tell") || line.starts_with("not "), "{line}");
+    let resumed = world.wirebench(&["run", "--resume", &folder, "-q"]);
+    assert_fine(&resumed);
+    let journal = world.journal();
+    assert_eq!((order(&journal).len(), journal.resumed.len()), (16, 1));
+    assert!(["ABBA", "BAAB"].contains(&&order(&journal)[..4]));
+    let again = world.wirebench(&["run", "--resume", &folder]);
+    assert!(again.stderr.contains("nothing is left to be done"), "{again:#?}");
+    assert_eq!(last_line(&again), last_line(&resumed));
+    world.wait_for_silence();
+}
+
+#[test]
+fn commands_have_folders_of_their_own() {
+    let world = World::new();
+    for side in ["base", "head"] {
+        let folder = world.folder.path().join(side);
+        fs::create_dir(&folder).unwrap();
+        std::os::unix::fs::symlink(program(), folder.join("server")).unwrap();
+    }
+    let command = "./server null-server epoll hello {host} {port} {workers}";
+    let folders = ["--a-folder=base", "--b-folder=head", "--rate=500", "--blocks=2"];
+    let outcome = ab(&world, [command, command], &folders);
+    assert_fine(&outcome);
+    assert!(outcome.stdout.contains("{workers}` in head, 2 runs"), "{outcome:#?}");
+    let runs = world.journal().runs;
+    let base = |run: &&wirebench_schema::journal::Run| run.server_command[0].contains("/base/");
+    assert_eq!(runs.iter().filter(base).count(), 2);
+}
+
+#[test]
+fn an_entry_is_compared_between_two_revisions() {
+    let git = |folder: &std::path::Path, arguments: &[&str]| {
+        let who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=0"];
+        let mut command = Command::new("git");
+        command.arg("-C").arg(folder).args(who).args(arguments);
+        command.output().is_ok_and(|output| output.status.success())
+    };
+    let entry = |title: &str| {
+        format!(
+            "title = \"{title}\"\ndescription = \"D.\"\nclass = \"raw\"\nmodel = \"event-loop\"\n\
+             mechanism = \"epoll\"\nsharing = \"prefork\"\nscenarios = [\"hello\"]\nskips = []\n\
+             [[version]]\nname = \"v\"\nfile = \"version\"\npattern = '(\\d+)'\n[run]\n\
+             command = [\"{}\", \"null-server\", \"epoll\", \"hello\", \"{{host}}\", \"{{port}}\", \
+             \"{{workers}}\"]\nready = \"line\"\n",
+            program().display()
+        )
+    };
+    let world = World::new().with_entry("c/mine", &entry("First"));
+    let folder = world.folder.path();
+    fs::write(folder.join("entries/c/mine/version"), "1\n").unwrap();
+    fs::write(folder.join("suites/x.txt"), "").unwrap();
+    fs::write(folder.join(".gitignore"), "target\n").unwrap();
+    let begun = git(folder, &["init", "-q"]) && git(folder, &["add", "."]);
+    if !begun || !git(folder, &["commit", "-qm", "First"]) {
+        eprintln!("skipped: git cannot be used here");
+        return;
+    }
+    fs::write(folder.join("entries/c/mine/entry.toml"), entry("Second")).unwrap();
+    fs::write(folder.join("entries/c/mine/version"), "2\n").unwrap();
+    let options = ["c/mine", "--old=HEAD", "--rate=500", "--blocks=2"];
+    let outcome = world.wirebench(&[&SHORT[..], &options].concat());
+    assert_fine(&outcome);
+    for part in ["old: c/mine, HEAD (First), 2 runs", "[v 1]", "new: c/mine, as it is now (Second)"]
+    {
+        assert!(outcome.stdout.contains(part), "{part} {outcome:#?}");
+    }
+    assert_eq!(world.journal().start.variants[1].versions["v"], "2");
+    let branches = Command::new("git").arg("-C").arg(folder).args(["worktree", "list"]).output();
+    let branches = String::from_utf8(branches.unwrap().stdout).unwrap();
+    assert_eq!(branches.lines().count(), 1, "the repository is as it was: {branches}");
+    let wrong = world.wirebench(&["ab", "c/mine", "--old=no-such-revision"]);
+    assert_eq!(wrong.code, Some(2), "{wrong:#?}");
+    assert!(wrong.stderr.contains("`no-such-revision` is no revision"), "{wrong:#?}");
+}
+
+#[test]
+fn nonsense_is_refused_with_the_next_step_and_nothing_is_left_behind() {
+    let server = null_server("hello");
+    let good = ["--a", server.as_str(), "--b", server.as_str()];
+    let rows: [(&[&str], &str); 16] = [
+        (&["--a", "x {port}"], "--b"),
+        (&["--a", "./no-such {port}", "--b", "./no-such {port}"], "no program `./no-such`"),
+        (&["--a", "./no-such 80", "--b", "x"], "write {port} in its place"),
+        (&["--a", "builtin/epol", "--b", "builtin/epoll"], "did you mean `builtin/epoll`?"),
+        (&["--a", "builtin/", "--b", "builtin/epoll"], "means 2 servers"),
+        (&["--a", "builtin/epoll", "--b", "builtin/epoll", "--scenario=hello-timeout"], "hello"),
+        (&["--a", "builtin/epoll", "--b", "builtin/epoll", "--a-folder=."], "for a command line"),
+        (&[&good[..], &["--phase=idle"]].concat(), "wirebench run --phase idle"),
+        (&[&good[..], &["--phase=saturate", "--rate=5"]].concat(), "--rate is for the phase cost"),
+        (&[&good[..], &["--fail-if=throughput < -3%"]].concat(), "--phase saturate"),
+        (&[&good[..], &["--fail-if=cpu"]].concat(), "METRIC > +PERCENT"),
+        (&[&good[..], &["--metric=switches"]].concat(), "one of cpu, throughput, p50"),
+        (&[&good[..], &["--name-b=A"]].concat(), "give --name-b"),
+        (&[&good[..], &["--name-b=a b"]].concat(), "cannot be the name of a side"),
+        (&[&good[..], &["--budget=0s"]].concat(), "--budget 10m"),
+        (&[&good[..], &["--old=HEAD"]].concat(), "--old"),
+    ];
+    let world = World::new();
+    for (arguments, part) in rows {
+        let outcome = world.wirebench(&[&["ab"], arguments].concat());
+        assert_eq!(outcome.code, Some(2), "{arguments:?} {outcome:#?}");
+        assert!(outcome.stderr.contains(part), "{part}: {arguments:?} {outcome:#?}");
+        assert!(!outcome.stderr.contains("panicked"), "{outcome:#?}");
+    }
+    assert!(!world.folder.path().join("target").exists());
+}

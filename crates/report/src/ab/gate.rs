@@ -1,0 +1,83 @@
+//! The conditions of `--fail-if`, which are those of `compare`: A is the old one, B the new one.
+
+use super::{Figure, Ratio, Side, Verdict, side::State};
+use crate::{
+    analysis::WorkloadRows,
+    compare::{
+        Cell, Change, Condition, Figure as SideFigure, Gate, LeftOut, Presence,
+        gate::judge as decide,
+    },
+};
+
+/// Looks at all conditions; none without conditions.
+pub(super) fn judge(
+    conditions: &[Condition],
+    rows: &WorkloadRows<'_>,
+    sides: &[Side<'_>; 2],
+    figures: &[Figure],
+    verdict: &Verdict,
+) -> Option<Gate> {
+    let cell = Cell {
+        workload: rows.workload.name.clone(),
+        phase: rows.workload.phase,
+        variant: sides[1].described.variant.clone(),
+        copy: 0,
+    };
+    let of_figure = |figure: &Figure| change(&cell, rows, sides, figure, figure.ratio.as_ref()?);
+    let changes: Vec<Change> = figures.iter().filter_map(of_figure).collect();
+    let mut gate = decide(conditions, &changes, &lost(&cell, sides))?;
+    if *verdict == Verdict::NotValid {
+        let_pass(&mut gate);
+    }
+    Some(gate)
+}
+
+/// B without figures is worse than any figure.
+fn lost(cell: &Cell, sides: &[Side<'_>; 2]) -> Vec<LeftOut> {
+    let State::NotMeasured(reason) = &sides[1].state else { return Vec::new() };
+    let (cell, reason) = (cell.clone(), format!("{} {reason}", sides[1].name));
+    vec![LeftOut { cell, presence: Presence::Lost, reason }]
+}
+
+/// Figures that are not what they claim to be fail nothing, and that is said.
+fn let_pass(gate: &mut Gate) {
+    for condition in &mut gate.conditions {
+        let failed = std::mem::take(&mut condition.failed);
+        condition.cannot_tell.extend(failed.into_iter().map(|mut hit| {
+            hit.why += ": most runs are not valid";
+            hit
+        }));
+    }
+    let text = "most runs are not valid, so that no condition can fail: with --strict that is exit \
+                code 3";
+    gate.warnings.push(text.to_owned());
+}
+
+fn change(
+    cell: &Cell,
+    rows: &WorkloadRows<'_>,
+    sides: &[Side<'_>; 2],
+    figure: &Figure,
+    ratio: &Ratio,
+) -> Option<Change> {
+    let of_side = |index: usize| -> Option<SideFigure> {
+        let variant = &sides[index].described.variant;
+        let row = rows.rows.iter().find(|row| row.variant == variant)?;
+        let (median, least, most) = super::figure::spread(row, figure.metric)?;
+        let blocks = row.values(figure.metric).len();
+        Some(SideFigure { median, least, most, blocks, doubts: Vec::new() })
+    };
+    Some(Change {
+        cell: cell.clone(),
+        metric: figure.metric,
+        old: of_side(0)?,
+        new: of_side(1)?,
+        relative_to: Some(sides[0].described.variant.clone()),
+        estimate: ratio.estimate,
+        p_adjusted: ratio.p_adjusted,
+        floor: ratio.floor,
+        reads: ratio.reads,
+        claim: ratio.claim,
+        same_program: Side::same_program(sides),
+    })
+}

@@ -1,0 +1,165 @@
+//! One of the two servers: what it is called, what it is, and how its runs went. It has no figures.
+
+use wirebench_schema::{
+    id::VariantId,
+    journal::{Counts, Described, Journal, Outcome, Reason, ReasonKind, Run, Weight},
+};
+
+use crate::{
+    analysis::{Comparison, Row, WorkloadRows, reasons},
+    notes::Notes,
+    remarks::remarks,
+    table::count,
+};
+
+/// One side.
+#[derive(Clone, Debug)]
+pub struct Side<'a> {
+    /// What it is called in all texts.
+    pub name: &'a str,
+    /// The variant, its command and its fingerprint.
+    pub described: &'a Described,
+    /// Runs that count.
+    pub runs: usize,
+    /// Those without figures.
+    pub failed: usize,
+    /// Those whose figures are not what they claim to be, for a reason that was not asked for.
+    pub invalid: usize,
+    /// What its runs are worth.
+    pub state: State,
+}
+
+/// What the runs of a side are worth.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum State {
+    /// Most of them are valid.
+    Valid,
+    /// Most of them are not, as a sentence without its subject.
+    NotValid(String),
+    /// None has figures, as a sentence without its subject.
+    NotMeasured(String),
+}
+
+impl<'a> Side<'a> {
+    /// The side at `index` of the journal's head.
+    pub(super) fn of(journal: &'a Journal, rows: &WorkloadRows<'_>, index: usize) -> Self {
+        let described = &journal.start.variants[index];
+        let entry = described.variant.entry();
+        let row = row(journal, rows, index);
+        let runs = row.map_or(&[][..], |row| &row.runs);
+        let invalid: Vec<Vec<&Reason>> =
+            runs.iter().map(|run| invalid(run)).filter(|it| !it.is_empty()).collect();
+        let failures: Vec<&str> = runs.iter().filter_map(|run| failure(run)).collect();
+        let (all, bad) = (runs.len(), invalid.len() + failures.len());
+        let state = if failures.len() == all {
+            let why = match failures.first() {
+                Some(why) => format!("failed in {}: {why}", of_all(all, all)),
+                None => not_run(journal, rows, &described.variant),
+            };
+            State::NotMeasured(why)
+        } else if bad * 2 > all {
+            let why = most_frequent(&invalid)
+                .or(failures.first().copied())
+                .map_or_else(String::new, |why| format!(": {why}"));
+            State::NotValid(format!("is not valid in {}{why}", of_all(bad, all)))
+        } else {
+            State::Valid
+        };
+        Self {
+            name: entry.split_once('/').map_or(entry, |(_, name)| name),
+            described,
+            runs: all,
+            failed: failures.len(),
+            invalid: invalid.len(),
+            state,
+        }
+    }
+}
+
+impl Side<'_> {
+    /// Whether both are the same program; none where that is not known.
+    #[must_use]
+    pub fn same_program(sides: &[Self; 2]) -> Option<bool> {
+        let [a, b] = sides.each_ref().map(|side| side.described.fingerprint.as_ref());
+        Some(a? == b?)
+    }
+}
+
+/// `3 of 4 runs`.
+fn of_all(some: usize, all: usize) -> String {
+    let runs = count(u32::try_from(all).unwrap_or(u32::MAX), "run");
+    format!("{some} of {runs}")
+}
+
+/// The row of the side at `index` of the journal's head.
+pub(super) fn row<'r, 'a>(
+    journal: &Journal,
+    rows: &'r WorkloadRows<'a>,
+    index: usize,
+) -> Option<&'r Row<'a>> {
+    let variant = &journal.start.variants[index].variant;
+    rows.rows.iter().find(|row| row.variant == variant && row.copy == 0)
+}
+
+/// Why the figures of a run are not what they claim to be. What the user has asked for, such as no
+/// checks, holds for both sides alike and is told, but it keeps nobody from a verdict.
+fn invalid(run: &Run) -> Vec<&Reason> {
+    let asked_for = [ReasonKind::NotVerified, ReasonKind::NotPinned, ReasonKind::SharedCpu];
+    let counts = |it: &&Reason| it.weight == Weight::Invalid && !asked_for.contains(&it.kind);
+    reasons(&run.outcome).iter().filter(counts).collect()
+}
+
+/// The sentence of the reason that most runs have.
+fn most_frequent<'r>(runs: &[Vec<&'r Reason>]) -> Option<&'r str> {
+    let times =
+        |kind: ReasonKind| runs.iter().filter(|it| it.iter().any(|it| it.kind == kind)).count();
+    let mut all: Vec<&Reason> = runs.iter().flatten().copied().collect();
+    // The first of those that are equally frequent.
+    all.reverse();
+    all.into_iter().max_by_key(|reason| times(reason.kind)).map(|it| it.text.as_str())
+}
+
+/// Why a run has no figures.
+fn failure(run: &Run) -> Option<&str> {
+    match &run.outcome {
+        Outcome::Failed { reason, .. } => Some(reason),
+        Outcome::Measured(_) | Outcome::Idle(_) => None,
+    }
+}
+
+/// Why there is no run of a side.
+fn not_run(journal: &Journal, rows: &WorkloadRows<'_>, variant: &VariantId) -> String {
+    let verified = journal.verified.iter().filter(|it| it.variant == *variant);
+    if let Some((check, why)) = verified.flat_map(|it| &it.failed).next() {
+        return format!("fails the check `{check}`: {why}");
+    }
+    let slow = rows.rate.iter().flat_map(|rate| &rate.too_slow);
+    if let Some((_, why)) = slow.into_iter().find(|(slow, _)| slow == variant) {
+        return format!("cannot hold the rate: {why}");
+    }
+    let pilots = journal.runs.iter().filter(|run| run.counts == Counts::Pilot);
+    match pilots.filter(|run| run.variant == *variant).filter_map(failure).next() {
+        Some(why) => format!("failed in the run that was to find a rate: {why}"),
+        None => "was not run".to_owned(),
+    }
+}
+
+/// What must be known of the runs of a side, as sentences; numbers that differ between runs are
+/// ranges.
+pub(super) fn remarks_of(
+    journal: &Journal,
+    rows: &WorkloadRows<'_>,
+    index: usize,
+    comparison: &Comparison,
+) -> Vec<String> {
+    let variant = &journal.start.variants[index].variant;
+    let Some(place) = rows.rows.iter().position(|row| row.variant == variant && row.copy == 0)
+    else {
+        return Vec::new();
+    };
+    let mut notes = Notes::default();
+    for remark in remarks(journal, rows, place, comparison) {
+        notes.add(&remark);
+    }
+    notes.texts().collect()
+}
