@@ -36,6 +36,12 @@ command = ["no-such-server", "{port}"]
 ready = "line"
 "#;
 
+/// What `quick` is in these tests, whatever the project's own measures: short, in two scenarios.
+const QUICK: &str = "description = \"An example.\"\nentries = [\"builtin/\"]\nblocks = 3\n\
+                     [[workload]]\nname = \"hello\"\nscenario = \"hello\"\nconnections = 64\n\
+                     duration = \"1s\"\n[[workload]]\nname = \"echo\"\nscenario = \"echo\"\n\
+                     connections = 64\nduration = \"1s\"\n";
+
 /// A checkout in a temporary folder.
 pub(crate) struct World {
     pub(crate) folder: tempfile::TempDir,
@@ -61,12 +67,13 @@ impl Outcome {
 }
 
 impl World {
-    /// An empty checkout: no entries but the built-in ones.
+    /// A checkout without entries but the built-in ones, and with a suite `quick` of its own.
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("entries")).unwrap();
         fs::create_dir(folder.path().join("suites")).unwrap();
+        fs::write(folder.path().join("suites/quick.toml"), QUICK).unwrap();
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         Self { folder, mark: format!("{}-{count}", std::process::id()) }
     }
