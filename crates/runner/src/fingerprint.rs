@@ -30,11 +30,12 @@ const DEFAULT_PATH: &str = "/bin:/usr/bin";
 const OWN_FILE: &str = "/proc/self/exe";
 
 /// A digest of what `subject` runs: the content of every file that its run command or its
-/// environment names, all other words of them, and what its build was made of.
+/// environment names, all other words of them, and, unless the program itself is what was built,
+/// what its build was made of.
 ///
 /// Absent when its program cannot be found or read. The words count as they are written, before
-/// host and port are filled in. What a build was made of includes the paths in its commands, so a
-/// subject that is built in another folder is another one.
+/// host and port are filled in. So the same entry in two checkouts is one program where its compiler
+/// writes no path into it; what its build was made of includes the paths in its commands.
 #[must_use]
 pub fn fingerprint(subject: &Subject) -> Option<String> {
     if subject.broken().is_some() {
@@ -55,7 +56,12 @@ pub fn fingerprint(subject: &Subject) -> Option<String> {
         seen.add_word(name);
         seen.add(value)?;
     }
-    seen.add_word(&build::stamp(subject).unwrap_or_default());
+    // What was built is known by its bytes. What is merely run, as by an interpreter, is known by
+    // what was brought for it.
+    let is_built = |path: &PathBuf| path.starts_with(&subject.build) && !path.is_symlink();
+    if !programs.iter().all(is_built) {
+        seen.add_word(&build::stamp(subject).unwrap_or_default());
+    }
     Some(hexadecimal(seen.hash))
 }
 

@@ -53,13 +53,13 @@ fn assert_refused(outcome: &Outcome, code: i32, parts: &[&str]) {
 #[test]
 fn a_run_that_was_killed_goes_on_to_the_very_runs_of_an_undisturbed_one() {
     let undisturbed = world();
-    assert_eq!(undisturbed.wirebench(&BEGIN).code, Some(0));
+    undisturbed.wirebench(&BEGIN).assert_reported();
     let world = world();
     let folder = killed_after(&world, &BEGIN, 4);
     let before = world.journal();
     assert!(before.end.is_none() && before.runs.len() < RUNS, "{}", before.runs.len());
     let outcome = resume(&world, &folder);
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    outcome.assert_reported();
     assert!(outcome.stderr.contains("runs are there"), "{outcome:#?}");
     let journal = world.journal();
     assert_eq!(places(&journal), places(&undisturbed.journal()));
@@ -79,7 +79,8 @@ fn a_run_that_is_over_has_nothing_left_to_be_done() {
     let journal = fs::read(folder.join("runs.jsonl")).unwrap();
     fs::remove_file(folder.join("report.md")).unwrap();
     let second = resume(&world, &folder);
-    assert_eq!(second.code, Some(0), "{second:#?}");
+    second.assert_reported();
+    assert_eq!(first.code, second.code);
     assert!(second.stderr.contains("nothing is left to be done: all of its runs are made"));
     assert_eq!(
         (&first.stdout, &journal),
@@ -100,7 +101,7 @@ fn a_line_that_was_cut_off_is_put_aside_and_its_run_is_made_again() {
     // The last run as a sudden end of the machine may leave it, in the middle of its line.
     fs::write(&path, &bytes[..bytes.len() - 100]).unwrap();
     let outcome = resume(&world, &folder);
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    outcome.assert_reported();
     assert!(outcome.stderr.contains("a last line that was cut off"), "{outcome:#?}");
     let journal = world.journal();
     let unique: BTreeSet<_> = places(&journal).into_iter().collect();
@@ -119,7 +120,7 @@ fn checks_that_were_made_are_not_made_again() {
     world.wait_for_silence();
     let before = world.journal().verified;
     let outcome = resume(&world, &folder);
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    outcome.assert_reported();
     let after = world.journal().verified;
     assert_eq!(after[..before.len()], before);
     let unique: BTreeSet<_> = after.iter().map(|it| (it.variant.clone(), it.scenario)).collect();
@@ -138,7 +139,7 @@ fn a_rate_that_was_found_is_not_looked_for_again() {
     world.wait_for_silence();
     let before = world.journal();
     let outcome = resume(&world, &folder);
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    outcome.assert_reported();
     let after = world.journal();
     assert_eq!(after.rates, before.rates);
     let pilots =
@@ -183,9 +184,10 @@ fn a_server_that_is_another_program_now_is_refused_with_the_way_out() {
     // The way out.
     fs::write(&server, text).unwrap();
     let outcome = resume(&world, &folder);
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    outcome.assert_reported();
     fs::remove_file(&server).unwrap();
-    assert_eq!(resume(&world, &folder).code, Some(0), "all there is to do is to show it");
+    // All there is to do is to show it.
+    resume(&world, &folder).assert_reported();
 }
 
 #[test]
@@ -212,7 +214,7 @@ fn one_journal_has_one_writer() {
     let running = world.start(&BEGIN);
     let folder = world.wait_for_records("run", 1);
     assert_refused(&resume(&world, &folder), 1, &["another wirebench is writing to it"]);
-    assert_eq!(running.end().code, Some(0));
+    running.end().assert_reported();
     assert_eq!(world.journal().runs.len(), RUNS);
 }
 
@@ -231,8 +233,7 @@ fn ctrl_c_names_the_command_that_goes_on_from_anywhere() {
     let mut resumed = std::process::Command::new(program());
     resumed.args(command.split(' ')).arg("--quiet").current_dir(elsewhere.path());
     let output = resumed.output().unwrap();
-    assert!(output.status.success(), "{output:#?}");
-    assert!(output.stderr.is_empty(), "{output:#?}");
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{output:#?}");
     let journal = world.journal();
     assert_eq!((journal.runs.len(), journal.end.unwrap().reason), (RUNS, EndReason::Complete));
 }
@@ -275,7 +276,7 @@ fn a_full_disk_ends_the_run_with_the_command_that_goes_on() {
     assert_refused(&outcome, 1, &["the results cannot be written", "is kept there", &resumes]);
     world.wait_for_silence();
     let outcome = resume(&world, &folder);
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    outcome.assert_reported();
     let unique: BTreeSet<_> = places(&world.journal()).into_iter().collect();
     assert_eq!((world.journal().runs.len(), unique.len()), (RUNS, RUNS));
 }

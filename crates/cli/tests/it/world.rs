@@ -50,6 +50,16 @@ pub(crate) struct Outcome {
     pub(crate) stderr: String,
 }
 
+impl Outcome {
+    /// Whether a run went through to its reports. On a machine that is busy with other tests a
+    /// short window may stay without a reply, which is a run that failed and no fault of the rest.
+    #[track_caller]
+    pub(crate) fn assert_reported(&self) {
+        let is_reported = self.stdout.contains("\nresults: ") && !self.stderr.contains("panicked");
+        assert!(matches!(self.code, Some(0 | 1)) && is_reported, "{self:#?}");
+    }
+}
+
 impl World {
     /// An empty checkout: no entries but the built-in ones.
     pub(crate) fn new() -> Self {
