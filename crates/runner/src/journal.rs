@@ -73,7 +73,8 @@ impl Writer {
     pub fn reopen(folder: &Path) -> io::Result<Self> {
         let path = folder.join(JOURNAL_FILE);
         let file = OpenOptions::new().read(true).append(true).open(&path);
-        Self::locked(file.map_err(|error| at(&path, &error))?, folder)
+        let file = file.map_err(|error| io::Error::new(error.kind(), not_there(&path, &error)))?;
+        Self::locked(file, folder)
     }
 
     fn locked(file: File, folder: &Path) -> io::Result<Self> {
@@ -142,13 +143,15 @@ fn whole_lines(bytes: &[u8]) -> usize {
 /// Reads the journal in `folder`, or the journal that `folder` itself is.
 pub fn read(folder: &Path) -> Result<Journal, String> {
     let path = if folder.is_dir() { folder.join(JOURNAL_FILE) } else { folder.to_owned() };
-    let bytes = fs::read(&path).map_err(|error| {
-        format!("{}: {error}; give the folder that `wirebench run` named", path.display())
-    })?;
+    let bytes = fs::read(&path).map_err(|error| not_there(&path, &error))?;
     // A line that was cut off may end in the middle of a character.
     let text = str::from_utf8(&bytes[..whole_lines(&bytes)])
         .map_err(|error| format!("{}: the journal is damaged: {error}", path.display()))?;
     Journal::parse(text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn not_there(path: &Path, error: &io::Error) -> String {
+    format!("{}: {error}; give the folder that `wirebench run` named", path.display())
 }
 
 #[cfg(test)]

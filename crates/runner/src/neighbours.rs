@@ -118,7 +118,8 @@ fn neighbour(side: &Side<'_>, elapsed: Duration, others_ns: u64, waited_ns: u64)
     let Side { name, cpus, .. } = side;
     let elapsed_ns = elapsed.as_nanos() as f64;
     let used = others_ns as f64 / (elapsed_ns * cpus.len() as f64);
-    let waited = waited_ns as f64 / elapsed_ns;
+    // The kernel counts a wait when it ends, so one that began before may be longer than the window.
+    let waited = (waited_ns as f64 / elapsed_ns).min(1.0);
     let used = (elapsed >= TICKS_TELL && used > ticks_accuse(elapsed, cpus.len())).then_some(used);
     let waited = (waited > NOTED_SHARE).then_some(waited);
     let of = |share: f64| share * 100.0;

@@ -8,6 +8,7 @@ use wirebench_report::{
         Basis, Comparison, Condition, Differences, NotComparable, Rows, Side, Wishes, compare,
         json, markdown, text,
     },
+    tune::SUITE,
 };
 use wirebench_runner::journal;
 use wirebench_schema::{environment::Environment, journal::Journal};
@@ -105,6 +106,13 @@ struct Stored {
 impl Stored {
     fn read(path: &Path) -> anyhow::Result<Self> {
         let journal = journal::read(path).map_err(usage)?;
+        if journal.start.suite == SUITE {
+            return Err(usage(format!(
+                "{}: `wirebench tune` made this folder, and only results of `wirebench run` can be \
+                 compared; `wirebench report` shows it",
+                path.display()
+            )));
+        }
         let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new(".")) };
         let environment = environment(&folder.join(ENVIRONMENT_FILE))?;
         Ok(Self { name: path.display().to_string(), journal, environment })

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use super::{Change, Comparison, Gate, Summary, words};
 use crate::{
     analysis::Claim,
-    notes::Notes,
+    notes::{Notes, references},
     table::{Style, new_table},
 };
 
@@ -114,7 +114,10 @@ fn cells(change: &Change, notes: &mut Notes) -> Vec<String> {
     if change.movement().is_some() && change.same_program == Some(true) {
         marks.insert(notes.add("it is the same program in both: something else changed"));
     }
-    let marks: String = marks.iter().map(|mark| format!(" [{mark}]")).collect();
+    let marks = match references(marks) {
+        none if none.is_empty() => none,
+        marks => format!(" [{marks}]"),
+    };
     let metric = change.metric;
     vec![
         change.cell.workload.clone(),

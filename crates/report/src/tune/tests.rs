@@ -89,6 +89,21 @@ fn a_plain_difference_is_told_with_enough_blocks() {
 }
 
 #[test]
+fn a_sweep_that_ended_early_claims_no_more_than_its_runs_can() {
+    let mut journal = sweep(10);
+    for run in journal.runs.iter_mut().filter(|run| run.workload == "workers-2-connections-50") {
+        run.outcome = rate(90_000.0);
+    }
+    journal.runs.retain(|run| run.block < 2);
+    let early = text(&journal);
+    assert!(early.contains("no other cell came near to it in any block"), "{early}");
+    assert!(early.contains("2 runs a cell cannot show"), "{early}");
+    journal.runs.retain(|run| run.workload == "workers-1-connections-50");
+    let alone = text(&journal);
+    assert!(!alone.contains("every other cell") && !alone.contains("no other cell"), "{alone}");
+}
+
+#[test]
 fn more_workers_than_cpus_are_said_to_share_them() {
     let mut journal = sweep(6);
     assert!(text(&journal).contains("there is 1 server CPU: more workers than that share"));
