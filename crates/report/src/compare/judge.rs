@@ -16,7 +16,7 @@ use super::{
     grounds::same_program,
     yardstick::{Baseline, Floors, Values, plain},
 };
-use crate::analysis::{Claim, Metric, Reads};
+use crate::analysis::{Claim, Limited, Metric, Reads};
 
 /// What was found.
 #[derive(Default)]
@@ -37,7 +37,8 @@ struct Open<'a> {
 /// Changes of one figure in one workload, which share their noise and their floor.
 struct Family<'a> {
     metric: Metric,
-    relative_to: Option<VariantId>,
+    /// The cell whose ratios are compared; none where figures are.
+    relative_to: Option<&'a Pair<'a>>,
     floor: Floor,
     open: Vec<Open<'a>>,
 }
@@ -65,8 +66,7 @@ pub(super) fn judge(old: &Side<'_>, new: &Side<'_>, pairs: &[Pair<'_>], wishes: 
             floor: floors.floor(workload, metric, basis, baseline),
             open: Vec::new(),
         };
-        let its_name = relative.map(|it| it.pair.cell.variant.clone());
-        let mut of_ratios = family(Basis::Relative, its_name);
+        let mut of_ratios = family(Basis::Relative, relative.map(|it| it.pair));
         let mut of_figures = family(Basis::Absolute, None);
         for pair in pairs_here {
             if relative.is_some_and(|baseline| baseline.is(pair)) {
@@ -195,15 +195,13 @@ impl Family<'_> {
         same_program: Option<bool>,
     ) -> Option<Change> {
         let Pair { cell, old, new } = open.pair;
-        // The newer result takes the place of the row, the older one that of its baseline. A
-        // baseline that both have in common bounds both alike, and so does not bound the change.
-        let reads = Reads::of(self.metric, new.row.limited(), old.row.limited());
+        let reads = reads(self.metric, open.pair, self.relative_to);
         Some(Change {
             cell: cell.clone(),
             metric: self.metric,
             old: Figure::of(old, self.metric)?,
             new: Figure::of(new, self.metric)?,
-            relative_to: self.relative_to.clone(),
+            relative_to: self.relative_to.map(|pair| pair.cell.variant.clone()),
             estimate: judgement.estimate?,
             p_adjusted: judgement.p_adjusted,
             floor: self.floor,
@@ -212,6 +210,23 @@ impl Family<'_> {
             same_program,
         })
     }
+}
+
+/// How the change of a cell is to be read.
+///
+/// The newer result takes the place of the row, the older one that of its baseline. Of a change of
+/// ratios, the baseline's newer figure stands below the line with the cell's older one, and its
+/// older figure above it. Where the generator was at its limit with the baseline in both results,
+/// it bounds both alike, and so does not bound the change.
+fn reads(metric: Metric, pair: &Pair<'_>, baseline: Option<&Pair<'_>>) -> Reads {
+    let (mut above, mut below) = (pair.new.row.limited(), pair.old.row.limited());
+    let of_baseline = baseline.map(|it| (it.old.row.limited(), it.new.row.limited()));
+    match of_baseline {
+        Some((Limited::Yes, Limited::No)) => above = Limited::Yes,
+        Some((Limited::No, Limited::Yes)) => below = Limited::Yes,
+        Some((Limited::Yes, Limited::Yes) | (Limited::No, Limited::No)) | None => {}
+    }
+    Reads::of(metric, above, below)
 }
 
 /// What counts comes first, what is the same last.
