@@ -14,7 +14,7 @@ use super::{
     Basis, Change, Figure, Side, Wishes, Yardstick,
     cells::{Half, Pair, doubts},
     grounds::same_program,
-    yardstick::{Baseline, Floors, Values, plain},
+    yardstick::{Baseline, Floors, Values, are_usable, plain},
 };
 use crate::analysis::{Claim, Limited, Metric, Reads};
 
@@ -129,7 +129,8 @@ pub(super) fn looked_at(metric: Metric, phase: Phase) -> Option<Metric> {
 fn no_value(pair: &Pair<'_>, metric: Metric) -> Option<String> {
     let has_any = |half: &Half<'_>| !half.row.values(metric).is_empty();
     (has_any(&pair.old) || has_any(&pair.new)).then(|| {
-        format!("{}: {} has no value above 0 in both, and no change", pair.cell, metric.title())
+        let (cell, title) = (&pair.cell, metric.title());
+        format!("{cell}: {title} is not above 0 in all blocks of both, so it has no change")
     })
 }
 
@@ -147,10 +148,9 @@ impl<'a> Open<'a> {
         Self::with(pair, plain(&old), plain(&new))
     }
 
-    /// None without a value above 0 on a side.
+    /// None without values, or with one that is not above 0.
     fn with(pair: &'a Pair<'a>, old: Vec<f64>, new: Vec<f64>) -> Option<Self> {
-        let is_usable = |values: &[f64]| values.iter().any(|value| *value > 0.0);
-        (is_usable(&old) && is_usable(&new)).then_some(Self { pair, old, new })
+        (are_usable(&old) && are_usable(&new)).then_some(Self { pair, old, new })
     }
 }
 
