@@ -150,9 +150,17 @@ fn alike(sweep: &Sweep) -> String {
             parts.push(format!("{workers} with {} connections", connections.join(", ")));
         }
     }
-    match parts.is_empty() {
-        true => "every other cell is slower".to_owned(),
-        false => format!("cannot be told apart from it: {}", parts.join("; ")),
+    if !parts.is_empty() {
+        return format!("cannot be told apart from it: {}", parts.join("; "));
+    }
+    let count = |wanted| sweep.cells.iter().filter(|cell| cell.standing == wanted).count();
+    match (count(Standing::Slower), count(Standing::Unknown)) {
+        (0, _) => "no other cell can be compared with it".to_owned(),
+        (_, 0) => "every other cell is slower".to_owned(),
+        (_, unknown) => format!(
+            "slower is every other cell but {unknown}, which cannot be compared with it: without \
+             figures, or at the load generator's limit"
+        ),
     }
 }
 
