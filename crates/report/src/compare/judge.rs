@@ -11,7 +11,7 @@ use wirebench_stats::{
 };
 
 use super::{
-    Basis, Change, Figure, Side, Wishes, Yardstick,
+    Basis, Cell, Change, Figure, Side, Wishes, Yardstick,
     cells::{Half, Pair, doubts},
     grounds::same_program,
     yardstick::{Baseline, Floors, Values, are_usable, plain},
@@ -25,6 +25,8 @@ pub(super) struct Judged {
     pub(super) changes: Vec<Change>,
     pub(super) yardsticks: Vec<Yardstick>,
     pub(super) warnings: Vec<String>,
+    /// Figures that cells of both results have in the older one alone.
+    pub(super) lost: Vec<(Cell, Metric)>,
 }
 
 /// The values of a cell in both results, which are not judged yet.
@@ -79,6 +81,7 @@ pub(super) fn judge(old: &Side<'_>, new: &Side<'_>, pairs: &[Pair<'_>], wishes: 
                 of_figures.open.push(open);
             } else {
                 judged.warnings.extend(no_value(pair, metric));
+                judged.lost.extend(lost(pair, metric));
             }
         }
         families.extend([of_ratios, of_figures].into_iter().filter(|it| !it.open.is_empty()));
@@ -132,6 +135,12 @@ fn no_value(pair: &Pair<'_>, metric: Metric) -> Option<String> {
         let (cell, title) = (&pair.cell, metric.title());
         format!("{cell}: {title} is not above 0 in all blocks of both, so it has no change")
     })
+}
+
+/// That the newer result has no such figure, though it has others.
+fn lost(pair: &Pair<'_>, metric: Metric) -> Option<(Cell, Metric)> {
+    let has_any = |half: &Half<'_>| !half.row.values(metric).is_empty();
+    (has_any(&pair.old) && !has_any(&pair.new)).then(|| (pair.cell.clone(), metric))
 }
 
 impl<'a> Open<'a> {

@@ -279,6 +279,20 @@ fn a_cell_on_one_side_is_listed_and_one_that_broke_fails_a_gate() {
 }
 
 #[test]
+fn a_figure_that_a_condition_names_and_that_is_not_known_any_more_fails_a_gate() {
+    let (old, mut new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (1.0, 1.0)));
+    measurements(&mut new, "go/net", "hello-cost").for_each(|it| it.cost.cpu_ns_per_request = None);
+    let named = compared(&old, &new, &conditions(&["cpu > +5%"]));
+    let gate = named.gate.clone().unwrap();
+    let [(cell, reason)] = gate.lost.as_slice() else { panic!("{gate:#?}") };
+    assert_eq!(cell.to_string(), "hello-cost go/net");
+    assert_eq!(reason, "its server CPU us/request is not known in the newer result");
+    assert!(!is_passed(&named));
+    assert!(is_passed(&compared(&old, &new, &conditions(&["throughput < -5%"]))));
+    assert!(is_passed(&compared(&new, &old, &conditions(&["cpu > +5%"]))));
+}
+
+#[test]
 fn a_cell_whose_runs_all_failed_is_lost_and_one_of_which_some_failed_is_doubtful() {
     let (old, mut new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (1.0, 1.0)));
     for run in &mut new.runs {
