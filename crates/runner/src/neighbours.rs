@@ -160,7 +160,8 @@ fn throttled(ns: u64, elapsed: Duration) -> Option<Reason> {
     let is_long = ns as f64 > THROTTLED_SPOILS * elapsed.as_nanos() as f64;
     let weight = if is_long { Weight::Invalid } else { Weight::Note };
     let text = format!(
-        "a CPU limit of the control group held the sides back for {:.1} ms in the window",
+        "a CPU limit of the control group held the sides back for {:.1} ms in the window, added up \
+         over the CPUs",
         ns as f64 / 1e6
     );
     (ns > 0).then(|| ReasonKind::Throttled.reason(weight, Some(ns as f64), text))

@@ -29,7 +29,7 @@ on each side; 10 are better: wirebench run --blocks 10.
 Conditions: METRIC < -PERCENT or METRIC > +PERCENT, such as --fail-if 'throughput < -3%' --fail-if \
 'p99 > +10%'; METRIC is one of throughput, cpu, p50, p99, p999 and memory.
 
-Exit codes: 0 no condition is met, 1 one is, or a cell has no figures any more, 2 usage, 3 the two \
+Exit codes: 0 no condition is met, 1 one is, or a cell lacks figures that it had, 2 usage, 3 the two \
 cannot be compared.
 
 More, with an example for continuous integration: docs/compare.md.";

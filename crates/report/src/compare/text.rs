@@ -163,7 +163,8 @@ pub(crate) fn gate_lines(gate: &Gate) -> Vec<String> {
         }
     }
     let lost = gate.lost.iter();
-    lines.extend(lost.map(|(cell, why)| format!("FAILED: {cell} has no figures any more: {why}")));
+    lines
+        .extend(lost.map(|(cell, why)| format!("FAILED: {cell} lacks figures that it had: {why}")));
     lines.extend(gate.warnings.iter().map(|warning| format!("WARNING: {warning}")));
     lines
 }

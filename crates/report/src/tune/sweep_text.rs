@@ -160,12 +160,16 @@ fn alike(sweep: &Sweep) -> Option<String> {
     if !parts.is_empty() {
         return Some(format!("cannot be told apart from it: {}", parts.join("; ")));
     }
-    let others = sweep.cells.iter().filter(|it| it.standing == Standing::Slower).count();
+    let count = |wanted| sweep.cells.iter().filter(|cell| cell.standing == wanted).count();
     let is_known = fewest_runs(sweep).is_some_and(|runs| runs >= MIN_BLOCKS);
-    match (others, is_known) {
+    match (count(Standing::Slower), count(Standing::Unknown)) {
         (0, _) => None,
-        (_, true) => Some("every other cell is slower".to_owned()),
-        (_, false) => Some("no other cell came near to it in any block".to_owned()),
+        (_, 0) if is_known => Some("every other cell is slower".to_owned()),
+        (_, 0) => Some("no other cell came near to it in any block".to_owned()),
+        (_, unknown) => Some(format!(
+            "slower is every other cell but {unknown}, which cannot be compared with it: without \
+             figures, or at the load generator's limit"
+        )),
     }
 }
 

@@ -124,6 +124,28 @@ fn cells_where_the_generator_was_at_its_limit_are_marked() {
 }
 
 #[test]
+fn a_cell_that_is_a_bound_or_shares_no_block_with_the_best_is_not_called_slower() {
+    let mut journal = sweep(6);
+    journal.runs.retain(|run| run.workload != "workers-2-connections-50");
+    for run in journal.runs.iter_mut().filter(|run| run.workload == "workers-1-connections-10") {
+        run.outcome = limited(run.outcome.clone());
+    }
+    let standing = |journal: &Journal, workers, connections| {
+        read(journal).cell(workers, connections).unwrap().standing
+    };
+    assert_eq!(standing(&journal, 1, 10), Standing::Unknown);
+    assert_eq!(standing(&journal, 2, 10), Standing::Slower);
+    let sentence = "slower is every other cell but 2, which cannot be compared with it";
+    assert!(text(&journal).contains(sentence), "{}", text(&journal));
+    journal.runs.retain(|run| {
+        let is_best = run.workload == "workers-1-connections-50";
+        if is_best { run.block < 2 } else { run.block >= 2 }
+    });
+    assert_eq!(standing(&journal, 2, 10), Standing::Unknown);
+    assert!(text(&journal).contains("no other cell can be compared with it"));
+}
+
+#[test]
 fn what_speaks_against_figures_and_what_failed_is_shown() {
     let mut journal = sweep(6);
     journal.runs[0].outcome = measured(60_000.0, 0, &["it rained"]);
