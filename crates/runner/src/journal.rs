@@ -105,8 +105,8 @@ impl Writer {
         if whole < bytes.len() {
             let torn = self.folder.join(TORN_FILE);
             let kept = OpenOptions::new().create(true).append(true).open(&torn);
-            kept.and_then(|mut file| file.write_all(&[&bytes[whole..], b"\n"].concat()))
-                .map_err(|error| at(&torn, &error))?;
+            kept.and_then(|mut file| append_whole(&mut file, &[&bytes[whole..], b"\n"].concat()))
+                .map_err(|error| self.goes_on_later(&at(&torn, &error)))?;
             self.file.set_len(whole as u64).map_err(|error| at(&path, &error))?;
         }
         Ok(bytes.len() - whole)
@@ -127,12 +127,26 @@ impl Writer {
         }
         self.file.write_all(&lines).and_then(|()| self.file.sync_data()).map_err(|error| {
             let error = at(&self.folder.join(JOURNAL_FILE), &error);
-            let resume = resume_command(&self.folder);
             let safe = "everything before this one is kept there";
-            let next = "once it can be written again, this goes on";
-            io::Error::new(error.kind(), format!("{error}; {safe}; {next}: {resume}"))
+            self.goes_on_later(&io::Error::new(error.kind(), format!("{error}; {safe}")))
         })
     }
+
+    /// An error of writing, with what to do when there is room again.
+    fn goes_on_later(&self, error: &io::Error) -> io::Error {
+        let resume = resume_command(&self.folder);
+        let next = "once it can be written again, this goes on";
+        io::Error::new(error.kind(), format!("{error}; {next}: {resume}"))
+    }
+}
+
+/// Appends all of `bytes` or, as far as the file lets itself be cut again, nothing.
+fn append_whole(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+    let before = file.metadata()?.len();
+    file.write_all(bytes).inspect_err(|_| {
+        // That it could not be written is what is told.
+        let _ = file.set_len(before);
+    })
 }
 
 /// How many bytes of a journal are whole lines.
@@ -198,6 +212,19 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 2);
         let torn = fs::read(folder.path().join(TORN_FILE)).unwrap();
         assert_eq!(torn, b"{\"record\":\"\xc3\n");
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_put_aside_stays_and_the_next_step_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        drop(Writer::create(folder.path()).unwrap());
+        let path = folder.path().join(JOURNAL_FILE);
+        fs::write(&path, "{\"record\":").unwrap();
+        std::os::unix::fs::symlink("/dev/full", folder.path().join(TORN_FILE)).unwrap();
+        let mut writer = Writer::reopen(folder.path()).unwrap();
+        let message = writer.cut_torn_line().unwrap_err().to_string();
+        assert!(message.contains(TORN_FILE) && message.contains("run --resume"), "{message}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{\"record\":");
     }
 
     #[test]

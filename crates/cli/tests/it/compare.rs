@@ -246,11 +246,11 @@ fn what_cannot_be_meant_is_answered_with_what_can() {
 fn what_tune_has_made_is_told_by_its_name_and_not_compared() {
     let world = World::new();
     MADE.write(&world, "old");
-    MADE.write(&world, "new");
-    let journal = world.folder.path().join("new/runs.jsonl");
+    MADE.write(&world, "newer");
+    let journal = world.folder.path().join("newer/runs.jsonl");
     let text = fs::read_to_string(&journal).unwrap();
     fs::write(&journal, text.replace("\"suite\":\"example\"", "\"suite\":\"tune\"")).unwrap();
-    assert_says(&compared(&world, &[]), 2, &["new: `wirebench tune` made this folder"]);
+    assert_says(&compared(&world, &[]), 2, &["newer: `wirebench tune` made this folder"]);
 }
 
 #[test]
