@@ -166,10 +166,7 @@ impl Row<'_> {
     /// Runs with a reason that says that their figures are not what they claim to be.
     #[must_use]
     pub fn invalid(&self) -> usize {
-        let invalid = |run: &&&Run| {
-            run.outcome.reasons().iter().any(|reason| reason.weight == Weight::Invalid)
-        };
-        self.runs.iter().filter(invalid).count()
+        self.runs.iter().filter(|run| run.weight() == Some(Weight::Invalid)).count()
     }
 
     /// Requests and connections that failed, over all runs.
