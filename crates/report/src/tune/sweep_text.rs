@@ -160,15 +160,21 @@ fn alike(sweep: &Sweep) -> Option<String> {
     if !parts.is_empty() {
         return Some(format!("cannot be told apart from it: {}", parts.join("; ")));
     }
-    let count = |wanted| sweep.cells.iter().filter(|cell| cell.standing == wanted).count();
+    let all = |wanted| sweep.cells.iter().filter(move |cell| cell.standing == wanted);
+    let (slower, unknown) = (all(Standing::Slower).count(), all(Standing::Unknown).count());
+    let measured = all(Standing::Unknown).any(|cell| cell.requests_per_second.is_some());
     let is_known = fewest_runs(sweep).is_some_and(|runs| runs >= MIN_BLOCKS);
-    match (count(Standing::Slower), count(Standing::Unknown)) {
-        (0, _) => None,
+    match (slower, unknown) {
+        (0, _) => measured.then(|| "no other cell can be compared with it".to_owned()),
         (_, 0) if is_known => Some("every other cell is slower".to_owned()),
         (_, 0) => Some("no other cell came near to it in any block".to_owned()),
-        (_, unknown) => Some(format!(
+        _ if is_known => Some(format!(
             "slower is every other cell but {unknown}, which cannot be compared with it: without \
              figures, or at the load generator's limit"
+        )),
+        _ => Some(format!(
+            "no other cell came near to it in any block but {unknown}, which cannot be compared \
+             with it: without figures, or at the load generator's limit"
         )),
     }
 }
