@@ -191,7 +191,8 @@ impl Observer for Reporter {
                 self.line(&format!("results go to {}", folder.display()));
             }
             Progress::TakenUp { folder, runs, torn } => {
-                self.line(&format!("going on in {}: {runs} runs are there", folder.display()));
+                let are = if *runs == 1 { "run is" } else { "runs are" };
+                self.line(&format!("going on in {}: {runs} {are} there", folder.display()));
                 if *torn > 0 {
                     self.line(&format!("a last line that was cut off ({torn} bytes) is put aside"));
                 }

@@ -76,7 +76,7 @@ impl<'a> Ab<'a> {
         let rows = of_two(journal)?;
         let metric = wishes.metric.and_then(|metric| has(rows.workload.phase, metric));
         let metric = metric.unwrap_or(Metric::primary(rows.workload.phase));
-        let sides = [0, 1].map(|index| Side::of(journal, &rows, index));
+        let sides = [0, 1].map(|index| Side::of(journal, &rows, index, metric));
         let figures = figure::figures(&rows, [&sides[0], &sides[1]], metric);
         let verdict = Verdict::of(&sides, &figures);
         let gate = gate::judge(&wishes.conditions, &rows, &sides, &figures, &verdict);

@@ -17,7 +17,6 @@ pub use claim::{Claim, Limited, Reads};
 pub use comparison::{Compared, Comparison, Noise, RatioToBaseline};
 pub use metric::{Direction, Metric};
 pub use precision::widest_interval;
-pub(crate) use rows::reasons;
 pub use rows::{Role, Row, WorkloadRows, rows};
 
 #[cfg(test)]

@@ -37,6 +37,7 @@ pub(crate) fn remarks(
         failure(run).into_iter().for_each(|it| add(format!("in a warm-up block: {it}")));
     }
     missing(row, rows.blocks).into_iter().for_each(&mut add);
+    without_ratio(rows, index, comparison).into_iter().for_each(&mut add);
     strange(index, comparison).into_iter().for_each(&mut add);
     remarks
 }
@@ -64,7 +65,7 @@ fn checks(journal: &Journal, row: &Row<'_>, workload: &Workload) -> Vec<String> 
 fn of_run(run: &Run, metric: Metric) -> Vec<String> {
     // A limit stands as a sign in front of the ratio, where the metric is one that it bounds.
     let is_shown = |weight| weight != Weight::Limit || !metric.is_bounded_by_generator();
-    let reasons = crate::analysis::reasons(&run.outcome).iter();
+    let reasons = run.outcome.reasons().iter();
     let told = reasons.filter(|reason| is_shown(reason.weight)).map(|reason| {
         let mark = if reason.weight == Weight::Invalid { INVALID } else { "" };
         format!("{mark}{}", reason.text)
@@ -85,6 +86,23 @@ fn missing(row: &Row<'_>, blocks: u32) -> Option<String> {
     let measured = row.measured();
     let some_are_missing = measured > 0 && measured < blocks as usize;
     some_are_missing.then(|| format!("{measured} of {blocks} blocks have figures"))
+}
+
+/// Why a row with values has no ratio to a baseline with values: ratios need values above zero.
+fn without_ratio(rows: &WorkloadRows<'_>, index: usize, comparison: &Comparison) -> Option<String> {
+    let (row, baseline) = (index, rows.baseline.filter(|baseline| *baseline != index)?);
+    let by_block = |index: usize| comparison.rows[index].as_ref().map(|it| &it.by_block);
+    if comparison.rows[row].as_ref()?.ratio.is_some() {
+        return None;
+    }
+    let has_hole = |index| by_block(index).is_some_and(|it| it.values().any(|it| *it <= 0.0));
+    let whose = match (has_hole(row), has_hole(baseline)) {
+        (true, _) => "its",
+        (false, true) => "the baseline's",
+        (false, false) => return None,
+    };
+    let title = comparison.metric.title();
+    Some(format!("no ratio and no verdict: {whose} {title} is not above 0 in all blocks"))
 }
 
 /// Blocks whose value is far from the row's others, and by more than equal things differ.

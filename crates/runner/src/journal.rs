@@ -73,7 +73,8 @@ impl Writer {
     pub fn reopen(folder: &Path) -> io::Result<Self> {
         let path = folder.join(JOURNAL_FILE);
         let file = OpenOptions::new().read(true).append(true).open(&path);
-        Self::locked(file.map_err(|error| at(&path, &error))?, folder)
+        let file = file.map_err(|error| io::Error::new(error.kind(), not_there(&path, &error)))?;
+        Self::locked(file, folder)
     }
 
     fn locked(file: File, folder: &Path) -> io::Result<Self> {
@@ -104,8 +105,8 @@ impl Writer {
         if whole < bytes.len() {
             let torn = self.folder.join(TORN_FILE);
             let kept = OpenOptions::new().create(true).append(true).open(&torn);
-            kept.and_then(|mut file| file.write_all(&[&bytes[whole..], b"\n"].concat()))
-                .map_err(|error| at(&torn, &error))?;
+            kept.and_then(|mut file| append_whole(&mut file, &[&bytes[whole..], b"\n"].concat()))
+                .map_err(|error| self.goes_on_later(&at(&torn, &error)))?;
             self.file.set_len(whole as u64).map_err(|error| at(&path, &error))?;
         }
         Ok(bytes.len() - whole)
@@ -126,12 +127,26 @@ impl Writer {
         }
         self.file.write_all(&lines).and_then(|()| self.file.sync_data()).map_err(|error| {
             let error = at(&self.folder.join(JOURNAL_FILE), &error);
-            let resume = resume_command(&self.folder);
             let safe = "everything before this one is kept there";
-            let next = "once it can be written again, this goes on";
-            io::Error::new(error.kind(), format!("{error}; {safe}; {next}: {resume}"))
+            self.goes_on_later(&io::Error::new(error.kind(), format!("{error}; {safe}")))
         })
     }
+
+    /// An error of writing, with what to do when there is room again.
+    fn goes_on_later(&self, error: &io::Error) -> io::Error {
+        let resume = resume_command(&self.folder);
+        let next = "once it can be written again, this goes on";
+        io::Error::new(error.kind(), format!("{error}; {next}: {resume}"))
+    }
+}
+
+/// Appends all of `bytes` or, as far as the file lets itself be cut again, nothing.
+fn append_whole(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+    let before = file.metadata()?.len();
+    file.write_all(bytes).inspect_err(|_| {
+        // That it could not be written is what is told.
+        let _ = file.set_len(before);
+    })
 }
 
 /// How many bytes of a journal are whole lines.
@@ -142,13 +157,15 @@ fn whole_lines(bytes: &[u8]) -> usize {
 /// Reads the journal in `folder`, or the journal that `folder` itself is.
 pub fn read(folder: &Path) -> Result<Journal, String> {
     let path = if folder.is_dir() { folder.join(JOURNAL_FILE) } else { folder.to_owned() };
-    let bytes = fs::read(&path).map_err(|error| {
-        format!("{}: {error}; give the folder that `wirebench run` named", path.display())
-    })?;
+    let bytes = fs::read(&path).map_err(|error| not_there(&path, &error))?;
     // A line that was cut off may end in the middle of a character.
     let text = str::from_utf8(&bytes[..whole_lines(&bytes)])
         .map_err(|error| format!("{}: the journal is damaged: {error}", path.display()))?;
     Journal::parse(text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn not_there(path: &Path, error: &io::Error) -> String {
+    format!("{}: {error}; give the folder that `wirebench run` named", path.display())
 }
 
 #[cfg(test)]
@@ -195,6 +212,19 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 2);
         let torn = fs::read(folder.path().join(TORN_FILE)).unwrap();
         assert_eq!(torn, b"{\"record\":\"\xc3\n");
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_put_aside_stays_and_the_next_step_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        drop(Writer::create(folder.path()).unwrap());
+        let path = folder.path().join(JOURNAL_FILE);
+        fs::write(&path, "{\"record\":").unwrap();
+        std::os::unix::fs::symlink("/dev/full", folder.path().join(TORN_FILE)).unwrap();
+        let mut writer = Writer::reopen(folder.path()).unwrap();
+        let message = writer.cut_torn_line().unwrap_err().to_string();
+        assert!(message.contains(TORN_FILE) && message.contains("run --resume"), "{message}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{\"record\":");
     }
 
     #[test]

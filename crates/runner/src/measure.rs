@@ -197,7 +197,8 @@ impl Bench {
             return Err(Failure { reason, stderr: stopped.stderr });
         }
         let mut measured = self.judge(cell, workers, Seen { busy_before, ..seen }, &stopped);
-        measured.reasons.extend(warm_up.as_ref().and_then(steady::complaint));
+        let complaint = warm_up.as_ref().and_then(steady::complaint);
+        measured.reasons.extend(complaint.map(Reason::with_next_step));
         measured.warm_up = warm_up;
         Ok(Outcome::Measured(Box::new(measured)))
     }

@@ -118,7 +118,8 @@ fn neighbour(side: &Side<'_>, elapsed: Duration, others_ns: u64, waited_ns: u64)
     let Side { name, cpus, .. } = side;
     let elapsed_ns = elapsed.as_nanos() as f64;
     let used = others_ns as f64 / (elapsed_ns * cpus.len() as f64);
-    let waited = waited_ns as f64 / elapsed_ns;
+    // The kernel counts a wait when it ends, so one that began before may be longer than the window.
+    let waited = (waited_ns as f64 / elapsed_ns).min(1.0);
     let used = (elapsed >= TICKS_TELL && used > ticks_accuse(elapsed, cpus.len())).then_some(used);
     let waited = (waited > NOTED_SHARE).then_some(waited);
     let of = |share: f64| share * 100.0;
@@ -159,7 +160,8 @@ fn throttled(ns: u64, elapsed: Duration) -> Option<Reason> {
     let is_long = ns as f64 > THROTTLED_SPOILS * elapsed.as_nanos() as f64;
     let weight = if is_long { Weight::Invalid } else { Weight::Note };
     let text = format!(
-        "a CPU limit of the control group held the sides back for {:.1} ms in the window",
+        "a CPU limit of the control group held the sides back for {:.1} ms in the window, added up \
+         over the CPUs",
         ns as f64 / 1e6
     );
     (ns > 0).then(|| ReasonKind::Throttled.reason(weight, Some(ns as f64), text))

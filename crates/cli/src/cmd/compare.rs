@@ -8,6 +8,7 @@ use wirebench_report::{
         Basis, Comparison, Condition, Differences, NotComparable, Rows, Side, Wishes, compare,
         json, markdown, text,
     },
+    tune::SUITE,
 };
 use wirebench_runner::journal;
 use wirebench_schema::{environment::Environment, journal::Journal};
@@ -28,7 +29,7 @@ on each side; 10 are better: wirebench run --blocks 10.
 Conditions: METRIC < -PERCENT or METRIC > +PERCENT, such as --fail-if 'throughput < -3%' --fail-if \
 'p99 > +10%'; METRIC is one of throughput, cpu, p50, p99, p999 and memory.
 
-Exit codes: 0 no condition is met, 1 one is, or a cell has no figures any more, 2 usage, 3 the two \
+Exit codes: 0 no condition is met, 1 one is, or a cell lacks figures that it had, 2 usage, 3 the two \
 cannot be compared.
 
 More, with an example for continuous integration: docs/compare.md.";
@@ -105,6 +106,13 @@ struct Stored {
 impl Stored {
     fn read(path: &Path) -> anyhow::Result<Self> {
         let journal = journal::read(path).map_err(usage)?;
+        if journal.start.suite == SUITE {
+            return Err(usage(format!(
+                "{}: `wirebench tune` made this folder, and only results of `wirebench run` can be \
+                 compared; `wirebench report` shows it",
+                path.display()
+            )));
+        }
         let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new(".")) };
         let environment = environment(&folder.join(ENVIRONMENT_FILE))?;
         Ok(Self { name: path.display().to_string(), journal, environment })

@@ -133,6 +133,9 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    if arguments.budget.is_some_and(|budget| budget.is_zero()) {
+        return Err(usage("a budget of 0s leaves no time: give one such as --budget 20m"));
+    }
     let mut context = Context::new()?;
     if let Some(output) = &arguments.output {
         context.project.results = std::path::absolute(output)?;

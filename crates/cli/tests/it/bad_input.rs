@@ -185,6 +185,9 @@ fn runs_that_cannot_be_meant_are_refused_with_the_next_step() {
 }
 
 #[test]
-fn a_folder_without_results_is_no_report() {
-    assert_refused(&World::new().wirebench(&["report", "."]), 2, &["runs.jsonl", "wirebench run"]);
+fn a_folder_without_results_is_neither_shown_nor_gone_on_with() {
+    for arguments in [&["report", "."][..], &["run", "--resume", "."]] {
+        let outcome = World::new().wirebench(arguments);
+        assert_refused(&outcome, 2, &["runs.jsonl", "give the folder that `wirebench run` named"]);
+    }
 }

@@ -243,6 +243,17 @@ fn what_cannot_be_meant_is_answered_with_what_can() {
 }
 
 #[test]
+fn what_tune_has_made_is_told_by_its_name_and_not_compared() {
+    let world = World::new();
+    MADE.write(&world, "old");
+    MADE.write(&world, "newer");
+    let journal = world.folder.path().join("newer/runs.jsonl");
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, text.replace("\"suite\":\"example\"", "\"suite\":\"tune\"")).unwrap();
+    assert_says(&compared(&world, &[]), 2, &["newer: `wirebench tune` made this folder"]);
+}
+
+#[test]
 fn every_form_says_the_same() {
     let options = ["--fail-if", "throughput < -3%"];
     let all = compare(MADE, SLOWER, &[&options[..], &["--all", "--metric", "cpu"]].concat());

@@ -128,7 +128,7 @@ fn what_cannot_be_meant_is_refused_with_the_next_step() {
         "c/two",
         &format!("{ENTRY}[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n"),
     );
-    let rows: [(&[&str], &str); 14] = [
+    let rows: [(&[&str], &str); 15] = [
         (&["c/nope"], "unknown entry `c/nope`"),
         (&["c/two"], "c/two:a, c/two:b are 2 servers, and one is tuned at a time"),
         (&["c/one", "--workers", "1-2"], "cannot have 2 workers: it has 1 at most"),
@@ -147,6 +147,7 @@ fn what_cannot_be_meant_is_refused_with_the_next_step() {
         (&["builtin/epoll", "--objective", "p99 < 2ms", "--confirm", "0"], "--confirm at least 1"),
         (&["builtin/epoll", "--precision", "2%"], "--objective"),
         (&["builtin/epoll", "--blocks", "0"], "--blocks at least 1"),
+        (&["builtin/epoll", "--budget", "0s"], "leaves no time"),
         (&["builtin/epoll", "-c", "0"], "0 connections do nothing"),
         (&[], "<ENTRY>"),
     ];

@@ -25,7 +25,7 @@ pub(super) fn judge(
     };
     let of_figure = |figure: &Figure| change(&cell, rows, sides, figure, figure.ratio.as_ref()?);
     let changes: Vec<Change> = figures.iter().filter_map(of_figure).collect();
-    let mut gate = decide(conditions, &changes, &lost(&cell, sides))?;
+    let mut gate = decide(conditions, &changes, (&lost(&cell, sides), &[]))?;
     if *verdict == Verdict::NotValid {
         let_pass(&mut gate);
     }

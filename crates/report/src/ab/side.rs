@@ -6,7 +6,7 @@ use wirebench_schema::{
 };
 
 use crate::{
-    analysis::{Comparison, Row, WorkloadRows, reasons},
+    analysis::{Comparison, Metric, Row, WorkloadRows},
     notes::Notes,
     remarks::remarks,
     table::count,
@@ -41,14 +41,19 @@ pub enum State {
 }
 
 impl<'a> Side<'a> {
-    /// The side at `index` of the journal's head.
-    pub(super) fn of(journal: &'a Journal, rows: &WorkloadRows<'_>, index: usize) -> Self {
+    /// The side at `index` of the journal's head, for a verdict about `metric`.
+    pub(super) fn of(
+        journal: &'a Journal,
+        rows: &WorkloadRows<'_>,
+        index: usize,
+        metric: Metric,
+    ) -> Self {
         let described = &journal.start.variants[index];
         let entry = described.variant.entry();
         let row = row(journal, rows, index);
         let runs = row.map_or(&[][..], |row| &row.runs);
         let invalid: Vec<Vec<&Reason>> =
-            runs.iter().map(|run| invalid(run)).filter(|it| !it.is_empty()).collect();
+            runs.iter().map(|run| invalid(run, metric)).filter(|it| !it.is_empty()).collect();
         let failures: Vec<&str> = runs.iter().filter_map(|run| failure(run)).collect();
         let (all, bad) = (runs.len(), invalid.len() + failures.len());
         let state = if failures.len() == all {
@@ -102,11 +107,20 @@ pub(super) fn row<'r, 'a>(
 }
 
 /// Why the figures of a run are not what they claim to be. What the user has asked for, such as no
-/// checks, holds for both sides alike and is told, but it keeps nobody from a verdict.
-fn invalid(run: &Run) -> Vec<&Reason> {
+/// checks, holds for both sides alike and is told, but it keeps nobody from a verdict. Nor does a
+/// generator that was late where the verdict is not about latency: the requests were sent and
+/// answered all the same, and a rate that was not kept has a reason of its own.
+fn invalid(run: &Run, metric: Metric) -> Vec<&Reason> {
     let asked_for = [ReasonKind::NotVerified, ReasonKind::NotPinned, ReasonKind::SharedCpu];
-    let counts = |it: &&Reason| it.weight == Weight::Invalid && !asked_for.contains(&it.kind);
-    reasons(&run.outcome).iter().filter(counts).collect()
+    let late = [ReasonKind::ScheduleLag, ReasonKind::GeneratorStall];
+    let is_latency =
+        matches!(metric, Metric::LatencyP50 | Metric::LatencyP99 | Metric::LatencyP999);
+    let counts = |it: &&Reason| {
+        it.weight == Weight::Invalid
+            && !asked_for.contains(&it.kind)
+            && (is_latency || !late.contains(&it.kind))
+    };
+    run.outcome.reasons().iter().filter(counts).collect()
 }
 
 /// The sentence of the reason that most runs have.

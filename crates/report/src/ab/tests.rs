@@ -201,6 +201,22 @@ fn most_runs_not_valid_make_no_verdict_and_fail_no_condition() {
 }
 
 #[test]
+fn a_late_generator_takes_no_verdict_on_cpu_time_away_but_one_on_latency() {
+    let mut journal = costs(1.2, 1.0);
+    for run in &mut journal.runs {
+        run.outcome = changed(run.outcome.clone(), |it| {
+            it.reasons.push(ReasonKind::ScheduleLag.reason(Weight::Invalid, Some(2e6), "late"));
+        });
+    }
+    let of = |metric| {
+        let wishes = Wishes { metric: Some(metric), ..Wishes::default() };
+        Ab::of(&journal, &wishes).unwrap().verdict
+    };
+    assert_eq!(of(Metric::Cpu), Verdict::Claimed(Claim::Higher));
+    assert_eq!(of(Metric::LatencyP99), Verdict::NotValid);
+}
+
+#[test]
 fn what_was_asked_for_is_told_and_takes_no_verdict_away() {
     let mut journal = costs(1.2, 1.0);
     for run in &mut journal.runs {

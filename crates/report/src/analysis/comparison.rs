@@ -4,10 +4,13 @@
 use std::collections::BTreeMap;
 use wirebench_stats::{
     Better, Estimate, Floor, Interval, Judgement, Rank, judge, location_estimate, median, outliers,
-    rank_rows, ratio_estimate, ratios_by_block,
+    rank_rows, ratio_estimate,
 };
 
 use super::{Claim, Direction, Limited, Metric, Reads, Role, Row, WorkloadRows};
+
+/// Values or ratios by block.
+type Values = BTreeMap<u32, f64>;
 
 /// All rows of a workload by one metric.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,11 +39,13 @@ pub struct Compared {
     pub by_block: BTreeMap<u32, f64>,
     /// The median over the blocks.
     pub median: f64,
-    /// Within which the middle of further blocks lies in 95 % of all cases; absent with few blocks.
+    /// The interval of 95 % confidence of Hodges and Lehmann's middle, of which the median is the
+    /// plainer estimate; absent with few blocks.
     pub interval: Option<Interval>,
     /// Blocks whose value is far from the others'. They are kept.
     pub outliers: Vec<u32>,
-    /// The ratio to the baseline; none of the baseline itself.
+    /// The ratio to the baseline; none of the baseline itself, and where a value of a block is not
+    /// above zero.
     pub ratio: Option<RatioToBaseline>,
     /// Which ranks the row may have; absent with few blocks, and of the baseline's second run.
     pub rank: Option<Rank>,
@@ -84,11 +89,13 @@ impl WorkloadRows<'_> {
     /// they take nearly all of the time.
     #[must_use]
     pub fn compare_to_baseline(&self, metric: Metric) -> Comparison {
-        let values: Vec<BTreeMap<u32, f64>> =
-            self.rows.iter().map(|row| row.values(metric)).collect();
-        let pairs: Vec<BTreeMap<u32, f64>> = match self.baseline {
-            Some(baseline) => values.iter().map(|row| pairs(row, &values[baseline])).collect(),
-            None => vec![BTreeMap::new(); values.len()],
+        let values: Vec<Values> = self.rows.iter().map(|row| row.values(metric)).collect();
+        let pairs: Vec<Values> = match self.baseline {
+            Some(baseline) => {
+                let sides = self.rows.iter().zip(&values);
+                sides.map(|(row, of_row)| pairs(row.role, of_row, &values[baseline])).collect()
+            }
+            None => vec![Values::new(); values.len()],
         };
         let plain: Vec<Vec<f64>> =
             pairs.iter().map(|pairs| pairs.values().copied().collect()).collect();
@@ -157,10 +164,12 @@ impl WorkloadRows<'_> {
         let ranked: Vec<usize> = (0..self.rows.len())
             .filter(|index| self.rows[*index].role != Role::SecondOfBaseline)
             .collect();
+        // Ranks are made of ratios too, which need values above zero in all blocks.
         let values = |index: &usize| {
-            comparison.rows[*index].as_ref().map_or_else(BTreeMap::new, |row| row.by_block.clone())
+            let by_block = comparison.rows[*index].as_ref().map(|row| row.by_block.clone());
+            by_block.filter(|it| it.values().all(|value| *value > 0.0)).unwrap_or_default()
         };
-        let rows: Vec<BTreeMap<u32, f64>> = ranked.iter().map(values).collect();
+        let rows: Vec<Values> = ranked.iter().map(values).collect();
         let mut found = rank_rows(&rows, better, &comparison.noise.floor);
         if metric.is_bounded_by_generator() {
             let limited: Vec<Limited> =
@@ -176,13 +185,21 @@ impl WorkloadRows<'_> {
 }
 
 /// The ratios of a row to the baseline within blocks, with their blocks.
-fn pairs(row: &BTreeMap<u32, f64>, baseline: &BTreeMap<u32, f64>) -> BTreeMap<u32, f64> {
-    let one = |(block, value): (&u32, &f64)| {
-        let value = BTreeMap::from([(*block, *value)]);
-        let ratio = ratios_by_block(&value, baseline).first().copied()?;
-        (ratio > 0.0).then_some((*block, ratio))
-    };
-    row.iter().filter_map(one).collect()
+///
+/// A ratio needs two values above zero. Idle CPU time may be zero in some blocks, and memory may
+/// shrink in some. To go on with the others would be to choose blocks by what came out of them, so
+/// such a row has no ratio at all. Only the noise floor takes what there is: it grows by it.
+fn pairs(role: Role, row: &Values, baseline: &Values) -> Values {
+    let both =
+        row.iter().filter_map(|(block, value)| Some((*block, *value, *baseline.get(block)?)));
+    let both: Vec<(u32, f64, f64)> = both.collect();
+    let usable: Values = both
+        .iter()
+        .filter(|(_, value, base)| *value > 0.0 && *base > 0.0)
+        .map(|(block, value, base)| (*block, value / base))
+        .collect();
+    let is_whole = usable.len() == both.len() || role == Role::SecondOfBaseline;
+    if is_whole { usable } else { Values::new() }
 }
 
 fn ratio(

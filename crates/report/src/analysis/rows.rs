@@ -166,10 +166,7 @@ impl Row<'_> {
     /// Runs with a reason that says that their figures are not what they claim to be.
     #[must_use]
     pub fn invalid(&self) -> usize {
-        let invalid = |run: &&&Run| {
-            reasons(&run.outcome).iter().any(|reason| reason.weight == Weight::Invalid)
-        };
-        self.runs.iter().filter(invalid).count()
+        self.runs.iter().filter(|run| run.weight() == Some(Weight::Invalid)).count()
     }
 
     /// Requests and connections that failed, over all runs.
@@ -202,15 +199,6 @@ impl Row<'_> {
 
     /// All reasons of all runs.
     pub fn reasons(&self) -> impl Iterator<Item = &Reason> {
-        self.runs.iter().flat_map(|run| reasons(&run.outcome))
-    }
-}
-
-/// What must be known of a run.
-pub(crate) fn reasons(outcome: &Outcome) -> &[Reason] {
-    match outcome {
-        Outcome::Measured(measurement) => &measurement.reasons,
-        Outcome::Idle(measurement) => &measurement.reasons,
-        Outcome::Failed { .. } => &[],
+        self.runs.iter().flat_map(|run| run.outcome.reasons())
     }
 }

@@ -226,3 +226,40 @@ fn nobody_waits_for_the_precision_of_what_always_or_mostly_fails() {
     assert!(widest_interval(&journal).is_some());
     assert_eq!(widest_interval(&self::journal()), None);
 }
+
+#[test]
+fn who_used_no_time_in_some_blocks_is_not_judged_by_the_others() {
+    let idle = |cpu_ns: f64| {
+        let Outcome::Idle(mut measurement) = silence(100.0) else { unreachable!() };
+        measurement.cpu_ns = cpu_ns as u64;
+        Outcome::Idle(measurement)
+    };
+    let of = |baseline: [f64; 6], row: [f64; 6]| {
+        let mut journal = journal_of(COST);
+        journal.start.workloads.remove(0);
+        let name = journal.start.workloads[0].name.clone();
+        add(&mut journal, &name, ("c/epoll", 0), baseline, idle);
+        add(&mut journal, &name, ("c/epoll", 1), [1e6, 0.0, 1.3e6, 1e6, 1e6, 1e6], idle);
+        add(&mut journal, &name, ("go/net", 0), row, idle);
+        let workload = rows(&journal).remove(0);
+        workload.compare(Metric::IdleCpu)
+    };
+    let (one, two) = (noisy(1e6, 1), noisy(2e6, 5));
+    let whole = of(one, two).rows[2].clone().unwrap();
+    assert!(whole.ratio.unwrap().claim == Some(Claim::Higher) && whole.rank.is_some());
+    let mut holes = noisy(2e6, 5);
+    holes[3] = 0.0;
+    let compared = of(one, holes);
+    let row = compared.rows[2].clone().unwrap();
+    assert_eq!((row.ratio, row.rank), (None, None));
+    // What the pairs of equal runs show above zero is noise all the same.
+    assert!(compared.noise.floor.relative > 0.2, "{:?}", compared.noise);
+    assert_eq!(of(holes, two).rows[2].clone().unwrap().ratio, None);
+    let mut journal = journal_of(COST);
+    journal.start.workloads.remove(0);
+    let name = journal.start.workloads[0].name.clone();
+    add(&mut journal, &name, ("c/epoll", 0), one, idle);
+    add(&mut journal, &name, ("go/net", 0), holes, idle);
+    let text = crate::table::report_by(&journal, crate::table::Style::Text, Some(Metric::IdleCpu));
+    assert!(text.contains("no ratio and no verdict: its idle CPU is not above 0"), "{text}");
+}

@@ -96,8 +96,8 @@ impl fmt::Display for Condition {
 pub struct Gate {
     /// In the order in which they were given.
     pub conditions: Vec<ConditionResult>,
-    /// Cells that had figures and have none any more, with the reason. Each fails the gate: what
-    /// is worse than any figure must not pass for want of one.
+    /// Cells that had figures and have none any more, or not one that a condition names, with the
+    /// reason. Each fails the gate: what is worse than any figure must not pass for want of one.
     pub lost: Vec<(Cell, String)>,
     /// Why it cannot fail, or not everywhere, each as a sentence.
     pub warnings: Vec<String>,
@@ -137,21 +137,26 @@ impl Gate {
     }
 }
 
-/// Looks at all conditions; none without conditions.
+/// Looks at all conditions; none without conditions. Beside the changes it is told of cells that
+/// were not compared, and of figures that are in the older result alone.
 pub(crate) fn judge(
     conditions: &[Condition],
     changes: &[Change],
-    left_out: &[LeftOut],
+    (left_out, lost_figures): (&[LeftOut], &[(Cell, Metric)]),
 ) -> Option<Gate> {
     if conditions.is_empty() {
         return None;
     }
     let lost = left_out.iter().filter(|it| it.presence == Presence::Lost);
-    let mut gate = Gate {
-        conditions: Vec::new(),
-        lost: lost.map(|it| (it.cell.clone(), it.reason.clone())).collect(),
-        warnings: Vec::new(),
+    let lost = lost.map(|it| (it.cell.clone(), it.reason.clone()));
+    let is_named = |(cell, metric): &&(Cell, Metric)| {
+        conditions.iter().any(|it| looked_at(it.metric, cell.phase) == Some(*metric))
     };
+    let figures = lost_figures.iter().filter(is_named).map(|(cell, metric)| {
+        (cell.clone(), format!("its {} is not known in the newer result", metric.title()))
+    });
+    let mut gate =
+        Gate { conditions: Vec::new(), lost: lost.chain(figures).collect(), warnings: Vec::new() };
     for condition in conditions {
         let here = |change: &&Change| condition.concerns(change);
         let concerned: Vec<&Change> = changes.iter().filter(here).collect();

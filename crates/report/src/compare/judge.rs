@@ -11,12 +11,12 @@ use wirebench_stats::{
 };
 
 use super::{
-    Basis, Change, Figure, Side, Wishes, Yardstick,
+    Basis, Cell, Change, Figure, Side, Wishes, Yardstick,
     cells::{Half, Pair, doubts},
     grounds::same_program,
-    yardstick::{Baseline, Floors, Values, plain},
+    yardstick::{Baseline, Floors, Values, are_usable, plain},
 };
-use crate::analysis::{Claim, Metric, Reads};
+use crate::analysis::{Claim, Limited, Metric, Reads};
 
 /// What was found.
 #[derive(Default)]
@@ -25,6 +25,8 @@ pub(super) struct Judged {
     pub(super) changes: Vec<Change>,
     pub(super) yardsticks: Vec<Yardstick>,
     pub(super) warnings: Vec<String>,
+    /// Figures that cells of both results have in the older one alone.
+    pub(super) lost: Vec<(Cell, Metric)>,
 }
 
 /// The values of a cell in both results, which are not judged yet.
@@ -37,7 +39,8 @@ struct Open<'a> {
 /// Changes of one figure in one workload, which share their noise and their floor.
 struct Family<'a> {
     metric: Metric,
-    relative_to: Option<VariantId>,
+    /// The cell whose ratios are compared; none where figures are.
+    relative_to: Option<&'a Pair<'a>>,
     floor: Floor,
     open: Vec<Open<'a>>,
 }
@@ -65,8 +68,7 @@ pub(super) fn judge(old: &Side<'_>, new: &Side<'_>, pairs: &[Pair<'_>], wishes: 
             floor: floors.floor(workload, metric, basis, baseline),
             open: Vec::new(),
         };
-        let its_name = relative.map(|it| it.pair.cell.variant.clone());
-        let mut of_ratios = family(Basis::Relative, its_name);
+        let mut of_ratios = family(Basis::Relative, relative.map(|it| it.pair));
         let mut of_figures = family(Basis::Absolute, None);
         for pair in pairs_here {
             if relative.is_some_and(|baseline| baseline.is(pair)) {
@@ -79,6 +81,7 @@ pub(super) fn judge(old: &Side<'_>, new: &Side<'_>, pairs: &[Pair<'_>], wishes: 
                 of_figures.open.push(open);
             } else {
                 judged.warnings.extend(no_value(pair, metric));
+                judged.lost.extend(lost(pair, metric));
             }
         }
         families.extend([of_ratios, of_figures].into_iter().filter(|it| !it.open.is_empty()));
@@ -129,8 +132,15 @@ pub(super) fn looked_at(metric: Metric, phase: Phase) -> Option<Metric> {
 fn no_value(pair: &Pair<'_>, metric: Metric) -> Option<String> {
     let has_any = |half: &Half<'_>| !half.row.values(metric).is_empty();
     (has_any(&pair.old) || has_any(&pair.new)).then(|| {
-        format!("{}: {} has no value above 0 in both, and no change", pair.cell, metric.title())
+        let (cell, title) = (&pair.cell, metric.title());
+        format!("{cell}: {title} is not above 0 in all blocks of both, so it has no change")
     })
+}
+
+/// That the newer result has no such figure, though it has others.
+fn lost(pair: &Pair<'_>, metric: Metric) -> Option<(Cell, Metric)> {
+    let has_any = |half: &Half<'_>| !half.row.values(metric).is_empty();
+    (has_any(&pair.old) && !has_any(&pair.new)).then(|| (pair.cell.clone(), metric))
 }
 
 impl<'a> Open<'a> {
@@ -147,10 +157,9 @@ impl<'a> Open<'a> {
         Self::with(pair, plain(&old), plain(&new))
     }
 
-    /// None without a value above 0 on a side.
+    /// None without values, or with one that is not above 0.
     fn with(pair: &'a Pair<'a>, old: Vec<f64>, new: Vec<f64>) -> Option<Self> {
-        let is_usable = |values: &[f64]| values.iter().any(|value| *value > 0.0);
-        (is_usable(&old) && is_usable(&new)).then_some(Self { pair, old, new })
+        (are_usable(&old) && are_usable(&new)).then_some(Self { pair, old, new })
     }
 }
 
@@ -195,15 +204,13 @@ impl Family<'_> {
         same_program: Option<bool>,
     ) -> Option<Change> {
         let Pair { cell, old, new } = open.pair;
-        // The newer result takes the place of the row, the older one that of its baseline. A
-        // baseline that both have in common bounds both alike, and so does not bound the change.
-        let reads = Reads::of(self.metric, new.row.limited(), old.row.limited());
+        let reads = reads(self.metric, open.pair, self.relative_to);
         Some(Change {
             cell: cell.clone(),
             metric: self.metric,
             old: Figure::of(old, self.metric)?,
             new: Figure::of(new, self.metric)?,
-            relative_to: self.relative_to.clone(),
+            relative_to: self.relative_to.map(|pair| pair.cell.variant.clone()),
             estimate: judgement.estimate?,
             p_adjusted: judgement.p_adjusted,
             floor: self.floor,
@@ -212,6 +219,23 @@ impl Family<'_> {
             same_program,
         })
     }
+}
+
+/// How the change of a cell is to be read.
+///
+/// The newer result takes the place of the row, the older one that of its baseline. Of a change of
+/// ratios, the baseline's newer figure stands below the line with the cell's older one, and its
+/// older figure above it. Where the generator was at its limit with the baseline in both results,
+/// it bounds both alike, and so does not bound the change.
+fn reads(metric: Metric, pair: &Pair<'_>, baseline: Option<&Pair<'_>>) -> Reads {
+    let (mut above, mut below) = (pair.new.row.limited(), pair.old.row.limited());
+    let of_baseline = baseline.map(|it| (it.old.row.limited(), it.new.row.limited()));
+    match of_baseline {
+        Some((Limited::Yes, Limited::No)) => above = Limited::Yes,
+        Some((Limited::No, Limited::Yes)) => below = Limited::Yes,
+        Some((Limited::Yes, Limited::Yes) | (Limited::No, Limited::No)) | None => {}
+    }
+    Reads::of(metric, above, below)
 }
 
 /// What counts comes first, what is the same last.

@@ -112,14 +112,15 @@ pub fn compare(
         let why = left_out.iter().map(ToString::to_string).collect();
         return Err(NotComparable::NothingInCommon(why));
     }
-    let judge::Judged { changes, yardsticks, warnings } = judge::judge(old, new, &pairs, wishes);
+    let judge::Judged { changes, yardsticks, warnings, lost } =
+        judge::judge(old, new, &pairs, wishes);
     Ok(Comparison {
         old: Summary::of(old),
         new: Summary::of(new),
         forced: differences,
         warnings: grounds::warnings(old, new).into_iter().chain(warnings).collect(),
         versions: grounds::versions(old, new),
-        gate: gate::judge(&wishes.conditions, &changes, &left_out),
+        gate: gate::judge(&wishes.conditions, &changes, (&left_out, &lost)),
         yardsticks,
         changes,
         left_out,

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use super::{Change, Comparison, Gate, Summary, words};
 use crate::{
     analysis::Claim,
-    notes::Notes,
+    notes::{Notes, references},
     table::{Style, new_table},
 };
 
@@ -114,7 +114,10 @@ fn cells(change: &Change, notes: &mut Notes) -> Vec<String> {
     if change.movement().is_some() && change.same_program == Some(true) {
         marks.insert(notes.add("it is the same program in both: something else changed"));
     }
-    let marks: String = marks.iter().map(|mark| format!(" [{mark}]")).collect();
+    let marks = match references(marks) {
+        none if none.is_empty() => none,
+        marks => format!(" [{marks}]"),
+    };
     let metric = change.metric;
     vec![
         change.cell.workload.clone(),
@@ -160,7 +163,8 @@ pub(crate) fn gate_lines(gate: &Gate) -> Vec<String> {
         }
     }
     let lost = gate.lost.iter();
-    lines.extend(lost.map(|(cell, why)| format!("FAILED: {cell} has no figures any more: {why}")));
+    lines
+        .extend(lost.map(|(cell, why)| format!("FAILED: {cell} lacks figures that it had: {why}")));
     lines.extend(gate.warnings.iter().map(|warning| format!("WARNING: {warning}")));
     lines
 }

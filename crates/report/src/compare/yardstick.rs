@@ -68,7 +68,14 @@ impl<'a> Baseline<'a> {
             }
         }
         let (before, after) = (pair.old.row.values(metric), pair.new.row.values(metric));
-        let drift = change_estimate(&plain(&before), &plain(&after)).ok_or_else(without)?;
+        let (old, new) = (plain(&before), plain(&after));
+        let drift = change_estimate(&old, &new).ok_or_else(without)?;
+        if !are_usable(&old) || !are_usable(&new) {
+            return Err(format!(
+                "{} of their baseline {variant} is not above 0 in all blocks",
+                metric.title()
+            ));
+        }
         Ok(Self { pair, metric, old: before, new: after, drift })
     }
 
@@ -123,6 +130,12 @@ fn floor(workloads: &[WorkloadRows<'_>], workload: &str, metric: Metric) -> Floo
         Some(ratios_by_block(&second.values(metric), &first.values(metric)))
     });
     Floor::from_pairs(&ratios.unwrap_or_default())
+}
+
+/// Whether changes and ratios can be made of them, which takes values above zero. Who left the
+/// others out would choose blocks by what came out of them.
+pub(super) fn are_usable(values: &[f64]) -> bool {
+    !values.is_empty() && values.iter().all(|value| *value > 0.0)
 }
 
 pub(super) fn plain(values: &Values) -> Vec<f64> {

@@ -10,7 +10,7 @@ use crate::analysis::{Compared, Metric, RatioToBaseline};
 pub struct Figure {
     /// The median over the blocks, in the unit of the metric's name.
     pub median: f64,
-    /// Within which the middle of further blocks lies with the report's confidence; absent with few
+    /// The interval of Hodges and Lehmann's middle with the report's confidence; absent with few
     /// blocks.
     pub interval: Option<Interval>,
     /// The value of each block; blocks count from 0, warm-up blocks first.
@@ -19,7 +19,8 @@ pub struct Figure {
     pub outlier_blocks: Vec<u32>,
     /// Which ranks the row may have; absent with few blocks, and of the baseline's second run.
     pub rank: Option<Rank>,
-    /// The ratio to the baseline; absent of the baseline itself and without pairs of runs.
+    /// The ratio to the baseline; absent of the baseline itself, without pairs of runs, and where a
+    /// value of a block is not above zero.
     pub ratio: Option<Ratio>,
 }
 

@@ -3,7 +3,10 @@
 use wirebench_stats::Rank;
 
 use super::columns::{Column, has_few_samples};
-use crate::analysis::{Compared, Metric, RatioToBaseline, Role, Row};
+use crate::{
+    analysis::{Compared, Metric, RatioToBaseline, Role, Row},
+    notes::references,
+};
 
 /// Below this width of an interval two digits of a ratio say too little.
 const NARROW: f64 = 0.02;
@@ -56,8 +59,7 @@ impl Line<'_> {
         if self.notes.is_empty() {
             return format!("{mark}{name}");
         }
-        let notes: Vec<String> = self.notes.iter().map(usize::to_string).collect();
-        format!("{mark}{name} [{}]", notes.join(","))
+        format!("{mark}{name} [{}]", references(self.notes.iter().copied()))
     }
 }
 

@@ -76,7 +76,8 @@ pub enum Standing {
     Alike,
     /// It is slower.
     Slower,
-    /// It has no figures.
+    /// It has no figures, or none that tell: they are a bound below the best one, or of other
+    /// blocks.
     Unknown,
 }
 
@@ -202,7 +203,8 @@ fn cell(workload: &Workload, workers: u32, runs: &[&Run]) -> SweepCell {
 /// With six blocks and more all cells are ranked among each other as one family, so that the best
 /// one is not compared as though it had been chosen beforehand. With fewer a cell is alike if it
 /// came near to the best one in any block: that is no statement on what is true, but keeps anybody
-/// from making one.
+/// from making one. Nothing is told of a cell that shares no block with the best one, nor of one in
+/// which the generator was at its limit, so that the server may do more.
 fn judge(cells: &mut [SweepCell]) {
     let floor = Floor::from_pairs(&[]);
     let rate = |cell: &SweepCell| cell.requests_per_second.unwrap_or(-1.0);
@@ -222,6 +224,7 @@ fn judge(cells: &mut [SweepCell]) {
         cell.standing = match alike {
             _ if index == best => Standing::Best,
             true => Standing::Alike,
+            false if cell.is_limited() || ratios.is_empty() => Standing::Unknown,
             false => Standing::Slower,
         };
     }

@@ -85,7 +85,7 @@ fn findings(sweep: &Sweep) -> Vec<String> {
         return lines;
     };
     lines.push(highest(best));
-    lines.push(alike(sweep));
+    lines.extend(alike(sweep));
     let candidates = sweep.cells.iter().filter(|it| is_near(it.standing));
     let least = candidates.min_by_key(|cell| (cell.workers, cell.connections));
     lines.extend(least.filter(|it| it.standing != Standing::Best).map(|cell| {
@@ -108,11 +108,11 @@ fn findings(sweep: &Sweep) -> Vec<String> {
              do on CPUs of their own"
         ));
     }
-    if sweep.blocks < u32::try_from(MIN_BLOCKS).unwrap_or(u32::MAX) {
+    if let Some(runs) = fewest_runs(sweep).filter(|runs| *runs < MIN_BLOCKS) {
         lines.push(format!(
             "{} a cell cannot show that a small difference is real: `=` only says that a cell came \
              near to the highest at least once; give --blocks 10",
-            counted(sweep.blocks, "run")
+            counted(runs as u64, "run")
         ));
     }
     lines
@@ -138,8 +138,15 @@ fn is_near(standing: Standing) -> bool {
     matches!(standing, Standing::Best | Standing::Alike)
 }
 
-/// The cells that cannot be told apart from the best one, by workers.
-fn alike(sweep: &Sweep) -> String {
+/// The figures of the measured cell that has the fewest; a sweep that ended early has fewer than were
+/// planned.
+fn fewest_runs(sweep: &Sweep) -> Option<usize> {
+    let counts = sweep.cells.iter().map(|cell| cell.requests_per_second_by_block.len());
+    counts.filter(|count| *count > 0).min()
+}
+
+/// The cells that cannot be told apart from the best one, by workers. Nothing where it is alone.
+fn alike(sweep: &Sweep) -> Option<String> {
     let mut parts = Vec::new();
     for workers in &sweep.workers {
         let mine = sweep.cells.iter().filter(|it| it.workers == *workers);
@@ -150,9 +157,25 @@ fn alike(sweep: &Sweep) -> String {
             parts.push(format!("{workers} with {} connections", connections.join(", ")));
         }
     }
-    match parts.is_empty() {
-        true => "every other cell is slower".to_owned(),
-        false => format!("cannot be told apart from it: {}", parts.join("; ")),
+    if !parts.is_empty() {
+        return Some(format!("cannot be told apart from it: {}", parts.join("; ")));
+    }
+    let all = |wanted| sweep.cells.iter().filter(move |cell| cell.standing == wanted);
+    let (slower, unknown) = (all(Standing::Slower).count(), all(Standing::Unknown).count());
+    let measured = all(Standing::Unknown).any(|cell| cell.requests_per_second.is_some());
+    let is_known = fewest_runs(sweep).is_some_and(|runs| runs >= MIN_BLOCKS);
+    match (slower, unknown) {
+        (0, _) => measured.then(|| "no other cell can be compared with it".to_owned()),
+        (_, 0) if is_known => Some("every other cell is slower".to_owned()),
+        (_, 0) => Some("no other cell came near to it in any block".to_owned()),
+        _ if is_known => Some(format!(
+            "slower is every other cell but {unknown}, which cannot be compared with it: without \
+             figures, or at the load generator's limit"
+        )),
+        _ => Some(format!(
+            "no other cell came near to it in any block but {unknown}, which cannot be compared \
+             with it: without figures, or at the load generator's limit"
+        )),
     }
 }
 

@@ -89,6 +89,21 @@ fn a_plain_difference_is_told_with_enough_blocks() {
 }
 
 #[test]
+fn a_sweep_that_ended_early_claims_no_more_than_its_runs_can() {
+    let mut journal = sweep(10);
+    for run in journal.runs.iter_mut().filter(|run| run.workload == "workers-2-connections-50") {
+        run.outcome = rate(90_000.0);
+    }
+    journal.runs.retain(|run| run.block < 2);
+    let early = text(&journal);
+    assert!(early.contains("no other cell came near to it in any block"), "{early}");
+    assert!(early.contains("2 runs a cell cannot show"), "{early}");
+    journal.runs.retain(|run| run.workload == "workers-1-connections-50");
+    let alone = text(&journal);
+    assert!(!alone.contains("every other cell") && !alone.contains("no other cell"), "{alone}");
+}
+
+#[test]
 fn more_workers_than_cpus_are_said_to_share_them() {
     let mut journal = sweep(6);
     assert!(text(&journal).contains("there is 1 server CPU: more workers than that share"));
@@ -106,6 +121,28 @@ fn cells_where_the_generator_was_at_its_limit_are_marked() {
     let text = text(&journal);
     assert!(text.contains(">=100 5") && text.contains("bound by server/generator"), "{text}");
     assert!(text.contains("the load generator was at its limit there"), "{text}");
+}
+
+#[test]
+fn a_cell_that_is_a_bound_or_shares_no_block_with_the_best_is_not_called_slower() {
+    let mut journal = sweep(6);
+    journal.runs.retain(|run| run.workload != "workers-2-connections-50");
+    for run in journal.runs.iter_mut().filter(|run| run.workload == "workers-1-connections-10") {
+        run.outcome = limited(run.outcome.clone());
+    }
+    let standing = |journal: &Journal, workers, connections| {
+        read(journal).cell(workers, connections).unwrap().standing
+    };
+    assert_eq!(standing(&journal, 1, 10), Standing::Unknown);
+    assert_eq!(standing(&journal, 2, 10), Standing::Slower);
+    let sentence = "slower is every other cell but 2, which cannot be compared with it";
+    assert!(text(&journal).contains(sentence), "{}", text(&journal));
+    journal.runs.retain(|run| {
+        let is_best = run.workload == "workers-1-connections-50";
+        if is_best { run.block < 2 } else { run.block >= 2 }
+    });
+    assert_eq!(standing(&journal, 2, 10), Standing::Unknown);
+    assert!(text(&journal).contains("no other cell can be compared with it"));
 }
 
 #[test]

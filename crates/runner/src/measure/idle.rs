@@ -64,7 +64,8 @@ impl Bench {
             let reason = format!("no connection had a request answered: {why}");
             return Err(Failure { reason, stderr: stopped.stderr });
         }
-        let mut reasons = reasons(cell, &request, &seen);
+        let reasons = reasons(cell, &request, &seen).into_iter();
+        let mut reasons: Vec<Reason> = reasons.map(Reason::with_next_step).collect();
         // There is no load that could be in the way of the server on a CPU of both.
         reasons.extend(validity::end_reasons(&stopped));
         let grown_bytes = seen.silent.own_bytes as f64 - seen.rest.own_bytes as f64;

@@ -83,7 +83,7 @@ pub(super) fn complaint(warm_up: &WarmUp) -> Option<Reason> {
     let (series, steadiness) = course.unsteady().filter(|_| !warm_up.steady)?;
     let change = match steadiness {
         Steadiness::TooFew { missing } => {
-            format!("{series} had {missing} values too few to tell; give a longer `steady_within`")
+            format!("{series} had {missing} values too few to tell")
         }
         Steadiness::Unusable => format!("{series} was zero most of the time"),
         Steadiness::Stepping { change_relative } => {
@@ -243,7 +243,7 @@ mod tests {
         let dead = course((0..9).map(|_| (0, 0))).warm_up;
         assert!(complaint(&dead).unwrap().text.contains("the rate was zero"));
         let short = course((0..3).map(|_| (1000, 5000))).warm_up;
-        assert!(complaint(&short).unwrap().text.contains("give a longer `steady_within`"));
+        assert!(complaint(&short).unwrap().text.contains("5 values too few"));
     }
 
     #[test]

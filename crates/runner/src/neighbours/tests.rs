@@ -52,6 +52,13 @@ fn in_a_short_window_ticks_accuse_nobody_but_waiting_does() {
 }
 
 #[test]
+fn a_wait_that_began_before_the_window_is_at_most_all_of_it() {
+    let waited = reasons(200, 200, 0, (20, 790));
+    assert_eq!(waited[0].figure, Some(1.0));
+    assert!(only(&waited).2.contains("waited 100 % of the window"), "{waited:?}");
+}
+
+#[test]
 fn a_little_waiting_is_a_note() {
     assert_eq!(reasons(1000, 950, 0, (900, 29)), []);
     assert_eq!(only(&reasons(1000, 950, 0, (900, 50))).1, Weight::Note);

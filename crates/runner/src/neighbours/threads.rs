@@ -50,8 +50,12 @@ impl Threads {
     /// `before`, in nanoseconds.
     ///
     /// A thread waits for its siblings no longer than they ran. When there are no more of them than
-    /// CPUs, each can have its own, and a wait is for somebody else.
+    /// CPUs, each can have its own, and a wait is for somebody else. Where there were too many of
+    /// them before, what each waited since then is not known, and nobody is accused.
     pub(super) fn waited_since(&self, before: &Self, cpus: usize) -> u64 {
+        if before.0.is_empty() {
+            return 0;
+        }
         let since = |(tid, now): (&i32, &Clock)| {
             let then = before.0.get(tid).copied().unwrap_or_default();
             Clock {
@@ -90,7 +94,8 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn waited(clocks: &[(u64, u64, u64)], cpus: usize) -> u64 {
-        Threads::new(clocks).waited_since(&Threads::default(), cpus)
+        let before = Threads::new(&vec![(0, 0, 0); clocks.len()]);
+        Threads::new(clocks).waited_since(&before, cpus)
     }
 
     #[test]
@@ -99,6 +104,12 @@ mod tests {
         let before = Threads::new(&[(100 * MS, 300 * MS, 90)]);
         let after = Threads::new(&[(500 * MS, 400 * MS, 100)]);
         assert_eq!(after.waited_since(&before, 1), 100 * MS);
+    }
+
+    #[test]
+    fn threads_that_were_too_many_before_accuse_nobody_by_what_they_waited_since_they_began() {
+        let after = Threads::new(&[(500 * MS, 400 * MS, 100)]);
+        assert_eq!(after.waited_since(&Threads::default(), 1), 0);
     }
 
     #[test]

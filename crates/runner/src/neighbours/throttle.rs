@@ -11,7 +11,9 @@ use std::{
 /// The file with the times, in both versions.
 const FILE: &str = "cpu.stat";
 
-/// How long each group on the way to the root has been held back so far, in nanoseconds.
+/// How long each group on the way to the root has been held back so far, in nanoseconds. The kernel
+/// adds up the time of every CPU on which the group wanted to run, so that it may be more than the
+/// time that went by.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Throttled(BTreeMap<PathBuf, u64>);
 

@@ -121,10 +121,16 @@ impl Journal {
     }
 }
 
-/// Why the text of line number `line` is no record: the report of a load in it has a format of its
-/// own.
+/// Why the text of line number `line` is no record: a head of another format lacks fields of this
+/// one, and the report of a load in it has a format of its own.
 fn why(text: &str, line: usize, error: &serde_json::Error) -> JournalError {
     let value: Option<serde_json::Value> = serde_json::from_str(text).ok();
+    let is_head = |it: &&serde_json::Value| it["record"] == "start";
+    let head = value.as_ref().filter(is_head).and_then(|it| it["format"].as_u64());
+    let head = head.and_then(|format| u32::try_from(format).ok());
+    if let Some(found) = head.filter(|format| *format != JOURNAL_FORMAT) {
+        return JournalError::Format { found };
+    }
     let format = value.as_ref().and_then(|it| it.pointer("/outcome/measured/load/format"));
     match format.and_then(serde_json::Value::as_u64) {
         Some(found) if found != u64::from(LOAD_FORMAT) => JournalError::Load { line, found },
@@ -228,6 +234,9 @@ mod tests {
     fn another_format_is_refused() {
         let text = line(&Record::Start(Start { format: 99, ..start() }));
         assert!(matches!(Journal::parse(&text), Err(JournalError::Format { found: 99 })));
+        // A head of another format need not have the fields of this one.
+        let older = "{\"record\":\"start\",\"format\":1,\"suite\":\"quick\"}\n";
+        assert!(matches!(Journal::parse(older), Err(JournalError::Format { found: 1 })));
         assert!(matches!(Journal::parse(""), Err(JournalError::NoStart)));
         assert!(matches!(Journal::parse(&line(&unavailable())), Err(JournalError::NoStart)));
     }

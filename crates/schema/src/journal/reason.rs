@@ -9,7 +9,7 @@ use std::fmt;
 
 pub use kind::{KindGuide, ReasonKind};
 
-use super::{Measurement, Outcome, Run};
+use super::{Outcome, Run};
 
 /// One thing that speaks against the figures of a run, or limits what they say.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -109,27 +109,6 @@ impl Run {
     #[must_use]
     pub fn weight(&self) -> Option<Weight> {
         Weight::heaviest(self.outcome.reasons())
-    }
-
-    /// Whether it has figures, and nothing says that they are not what they claim to be. A bound is
-    /// valid as a bound.
-    #[must_use]
-    pub fn is_valid(&self) -> bool {
-        !matches!(self.outcome, Outcome::Failed { .. }) && self.weight() != Some(Weight::Invalid)
-    }
-}
-
-impl Measurement {
-    /// The heaviest weight of what must be said of it; none where nothing is to be said.
-    #[must_use]
-    pub fn weight(&self) -> Option<Weight> {
-        Weight::heaviest(&self.reasons)
-    }
-
-    /// Whether nothing says that its figures are not what they claim to be.
-    #[must_use]
-    pub fn is_valid(&self) -> bool {
-        self.weight() != Some(Weight::Invalid)
     }
 }
 

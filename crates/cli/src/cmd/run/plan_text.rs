@@ -81,13 +81,18 @@ fn end(now: &Zoned, time: Duration) -> String {
 fn goal_lines(outlook: &Outlook, goal: &Goal) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(precision) = goal.precision {
-        lines.push(format!(
-            "then pairs of blocks, {} each, until every interval is within +-{} %, or {} blocks are \
-             made",
-            show(outlook.block_time * 2),
-            percent(precision),
-            MOST_BLOCKS_FOR_PRECISION
-        ));
+        let (pair, wanted) = (show(outlook.block_time * 2), percent(precision));
+        lines.push(if outlook.blocks < MOST_BLOCKS_FOR_PRECISION {
+            format!(
+                "then pairs of blocks, {pair} each, until every interval is within +-{wanted} %, or \
+                 {MOST_BLOCKS_FOR_PRECISION} blocks are made"
+            )
+        } else {
+            format!(
+                "the precision of {wanted} % adds nothing: no more than {MOST_BLOCKS_FOR_PRECISION} \
+                 blocks are made for it"
+            )
+        });
     }
     if let Some(budget) = goal.budget {
         let (budget_text, block) = (write_duration(budget), show(outlook.block_time));
@@ -257,6 +262,9 @@ mod tests {
         let both = with(Some(0.015), Some(1200));
         assert!(both[0].contains("40 s each, until every interval is within +-1.5 %"), "{both:?}");
         assert!(both[1].contains("later than 20m after the first run"), "{both:?}");
+        let goal = Goal { precision: Some(0.01), budget: None };
+        let many = lines(&Outlook { blocks: 1000, goal, ..outlook() });
+        assert!(many[2].starts_with("the precision of 1 % adds nothing"), "{many:?}");
         let little = with(None, Some(1));
         assert!(little[0].contains("is less than the 20 s of one block"), "{little:?}");
     }

@@ -212,6 +212,44 @@ fn a_bound_claims_only_what_lies_on_its_own_side() {
 }
 
 #[test]
+fn a_baseline_that_is_a_bound_in_one_result_makes_the_change_of_ratios_a_bound() {
+    let limited = |mut journal: Journal, is_limited: bool| {
+        for it in measurements(&mut journal, BASE, "hello").filter(|_| is_limited) {
+            it.bound = Bound::Generator;
+        }
+        journal
+    };
+    let claim = |rate: f64, old_is_limited, new_is_limited| {
+        let old = limited(with_go(10, 1, (1.0, 1.0)), old_is_limited);
+        let new = limited(with_go(10, 2, (rate, 1.0)), new_is_limited);
+        go(&compared(&old, &new, &Wishes::default()), "hello", Metric::Throughput).claim
+    };
+    // The old ratio is at most what was found, so the change is at least that.
+    assert_eq!(claim(0.9, true, false), Claim::CannotTell);
+    assert_eq!(claim(1.1, true, false), Claim::Higher);
+    assert_eq!(claim(0.9, false, true), Claim::Lower);
+    assert_eq!(claim(1.1, false, true), Claim::CannotTell);
+    assert_eq!(claim(0.9, true, true), Claim::Lower);
+}
+
+#[test]
+fn a_figure_that_is_zero_in_a_block_has_no_change_and_that_is_said() {
+    let (old, mut new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (1.0, 1.5)));
+    for run in new.runs.iter_mut().filter(|it| it.variant.to_string() == "go/net" && it.block == 4)
+    {
+        let Outcome::Idle(measurement) = &mut run.outcome else { continue };
+        measurement.memory_bytes_per_connection = -100.0;
+    }
+    let comparison = compared(&old, &new, &Wishes::default());
+    let is_it = |it: &&Change| it.metric == Metric::MemoryPerConnection;
+    let cells: Vec<String> =
+        comparison.changes.iter().filter(is_it).map(|it| it.cell.entry()).collect();
+    assert_eq!(cells, ["rust/tokio"]);
+    let expected = "hello-idle go/net: memory/connection is not above 0 in all blocks of both";
+    assert!(comparison.warnings.iter().any(|it| it.starts_with(expected)), "{comparison:#?}");
+}
+
+#[test]
 fn a_cell_on_one_side_is_listed_and_one_that_broke_fails_a_gate() {
     let old = with_go(10, 1, (1.0, 1.0));
     let without_go = |mut journal: Journal| {
@@ -238,6 +276,20 @@ fn a_cell_on_one_side_is_listed_and_one_that_broke_fails_a_gate() {
     let appeared = compared(&without_go(old), &with_go(10, 2, (1.0, 1.0)), &wishes);
     assert!(appeared.left_out.iter().all(|it| it.presence == Presence::NewOnly));
     assert!(is_passed(&appeared));
+}
+
+#[test]
+fn a_figure_that_a_condition_names_and_that_is_not_known_any_more_fails_a_gate() {
+    let (old, mut new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (1.0, 1.0)));
+    measurements(&mut new, "go/net", "hello-cost").for_each(|it| it.cost.cpu_ns_per_request = None);
+    let named = compared(&old, &new, &conditions(&["cpu > +5%"]));
+    let gate = named.gate.clone().unwrap();
+    let [(cell, reason)] = gate.lost.as_slice() else { panic!("{gate:#?}") };
+    assert_eq!(cell.to_string(), "hello-cost go/net");
+    assert_eq!(reason, "its server CPU us/request is not known in the newer result");
+    assert!(!is_passed(&named));
+    assert!(is_passed(&compared(&old, &new, &conditions(&["throughput < -5%"]))));
+    assert!(is_passed(&compared(&new, &old, &conditions(&["cpu > +5%"]))));
 }
 
 #[test]

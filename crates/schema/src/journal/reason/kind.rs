@@ -210,7 +210,8 @@ kinds! {
         "The rate did not become steady before the window, or the server was not at rest",
         weight: "invalid when the figures may be those of a server that is still warming up; else \
                  note",
-        figure: "how long it was waited for, in nanoseconds", do: "warm up for longer"
+        figure: "how long it was waited for, in nanoseconds",
+        do: "warm up for longer (`steady_within`), or look what the server does by itself"
     }
     NoCost = "no-cost" {
         "The server's CPU time could not be told, because the samples are off the window",

@@ -16,7 +16,7 @@ fn every_kind_has_its_name_in_files_and_its_row_in_the_documents() {
 }
 
 #[test]
-fn the_heaviest_reason_decides_and_a_bound_is_valid() {
+fn the_heaviest_reason_decides() {
     let reason = |weight| ReasonKind::Errors.reason(weight, None, "");
     assert_eq!(Weight::heaviest(&[]), None);
     let both = [reason(Weight::Limit), reason(Weight::Note)];
@@ -26,7 +26,7 @@ fn the_heaviest_reason_decides_and_a_bound_is_valid() {
 }
 
 #[test]
-fn a_run_without_figures_is_not_valid_and_has_no_weight() {
+fn a_run_has_the_weight_of_its_reasons_and_without_figures_none() {
     let mut run = Run {
         block: 0,
         counts: crate::journal::Counts::Yes,
@@ -40,7 +40,7 @@ fn a_run_without_figures_is_not_valid_and_has_no_weight() {
         generator_command: Vec::new(),
         outcome: Outcome::Failed { reason: "it ended".into(), server_stderr: String::new() },
     };
-    assert_eq!((run.weight(), run.is_valid()), (None, false));
+    assert_eq!(run.weight(), None);
     let idle = |weight| crate::journal::IdleMeasurement {
         connections: 1,
         made: 1,
@@ -56,9 +56,9 @@ fn a_run_without_figures_is_not_valid_and_has_no_weight() {
         threads: 1,
         reasons: vec![ReasonKind::NotSteady.reason(weight, None, "")],
     };
-    for (weight, is_valid) in [(Weight::Note, true), (Weight::Invalid, false)] {
+    for weight in [Weight::Note, Weight::Invalid] {
         run.outcome = Outcome::Idle(Box::new(idle(weight)));
-        assert_eq!((run.weight(), run.is_valid()), (Some(weight), is_valid));
+        assert_eq!(run.weight(), Some(weight));
     }
 }
 

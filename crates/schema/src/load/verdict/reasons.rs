@@ -167,12 +167,20 @@ impl LoadReport {
     /// More requests on their way than there can be. A latency may have begun before the window, so
     /// that much is allowed for.
     fn impossible(&self) -> Option<Reason> {
-        let service = self.service.as_ref().or_else(|| {
-            let is_rate = matches!(self.config.model, LoadModel::Rate { .. });
-            self.latency.as_ref().filter(|_| !is_rate)
-        })?;
-        let busy = self.requests_per_second * service.latency_ns_mean / 1e9;
         let window_ns = self.window_ns.max(1) as f64;
+        let replies = self.requests_per_second * window_ns / 1e9;
+        // At a rate the samples are the requests that were due in the window, and there are more
+        // replies than samples as long as a backlog from before it is answered. Rate and latency must
+        // be of the same requests.
+        let (service, samples) = match (&self.config.model, &self.service) {
+            (LoadModel::Rate { .. }, service) => {
+                let service = service.as_ref()?;
+                (service, replies.min(service.count as f64))
+            }
+            (_, Some(service)) => (service, replies),
+            (_, None) => (self.latency.as_ref()?, replies),
+        };
+        let busy = samples * service.latency_ns_mean / window_ns;
         let overhang = 1.0 + service.latency_ns_max as f64 / window_ns;
         // Those that could not be made at first may have been made later.
         let capacity = (self.config.connections * self.config.pipeline) as f64;

@@ -4,7 +4,7 @@ use super::{
     super::tests::{at_rate, good, summary},
     *,
 };
-use crate::load::{ErrorCounts, Fairness, IdleCounts, LatencySummary, Stop};
+use crate::load::{ErrorCounts, Fairness, IdleCounts, LatencySummary, LoadConfig, Stop};
 use std::time::Duration;
 
 /// The one reason of a load that is spoiled in one way.
@@ -99,6 +99,32 @@ fn more_requests_than_connections_can_have_are_impossible_unless_they_began_befo
     let mut overhanging = wrong;
     overhanging.latency.as_mut().unwrap().latency_ns_max = 200_000_000;
     assert_eq!(overhanging.reasons(Phase::Saturate), []);
+}
+
+#[test]
+fn a_backlog_from_before_the_window_is_no_broken_law() {
+    // 2923 replies in 200 ms, of which 1540 are of requests that were due in it: those alone are
+    // samples, and took 6.7 ms each.
+    let of_window = |count| {
+        let load = LoadReport { window_ns: 200_000_000, ..at_rate(21_000, 14_615, 0) };
+        let service = LatencySummary {
+            count,
+            latency_ns_mean: 6_700_000.0,
+            latency_ns_max: 36_700_000,
+            ..summary(count, 0)
+        };
+        LoadReport {
+            service: Some(service),
+            config: LoadConfig { connections: 64, ..load.config.clone() },
+            ..load
+        }
+    };
+    let accuses = |load: &LoadReport| {
+        let reasons = load.reasons(Phase::Cost);
+        reasons.iter().any(|reason| reason.kind == ReasonKind::LittlesLaw)
+    };
+    assert!(!accuses(&of_window(1540)));
+    assert!(accuses(&of_window(2923)));
 }
 
 #[test]
