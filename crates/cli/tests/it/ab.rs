@@ -76,8 +76,11 @@ fn the_rate_is_found_and_a_budget_ends_what_never_becomes_precise() {
     let pilots = journal.runs.iter().filter(|run| run.counts == Counts::Pilot);
     let piloted: BTreeSet<_> = pilots.map(|run| run.variant.to_string()).collect();
     assert_eq!(piloted, BTreeSet::from(["ab/A".to_owned(), "ab/B".to_owned()]));
-    let line = last_line(&outcome);
-    assert!(line.contains(" CPU time per request ") || line.contains("not valid"), "{line}");
+    // How many pairs a budget has room for depends on the machine, and with it what can be said.
+    let (line, pairs) = (last_line(&outcome), order(&journal).len() / 2);
+    let told = [" CPU time per request ", "not valid", "cannot tell: it takes 6 pairs"];
+    assert!(told.iter().any(|part| line.contains(part)), "{pairs} pairs: {line}");
+    assert!(pairs >= 6 || line.contains("6 pairs") || line.contains("not valid"), "{line}");
 }
 
 #[test]
@@ -139,7 +142,10 @@ fn a_server_that_answers_wrongly_is_refused_and_nothing_is_measured() {
     assert_eq!(outcome.code, Some(1), "{outcome:#?}");
     assert!(last_line(&outcome).starts_with("not measured: "), "{outcome:#?}");
     assert!(last_line(&outcome).contains("B fails the check `"), "{outcome:#?}");
-    assert!(outcome.stdout.contains("FAILED: hello ab/B has no figures"), "{outcome:#?}");
+    assert!(
+        outcome.stdout.contains("FAILED: hello ab/B lacks figures that it had"),
+        "{outcome:#?}"
+    );
     assert!(world.journal().runs.is_empty());
     world.wait_for_silence();
 }
