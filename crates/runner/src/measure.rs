@@ -27,7 +27,7 @@ use crate::{
     neighbours::{self, Machine},
     subject::Subject,
     tool::Tool,
-    validity::{self, Evidence, Processes, bound},
+    validity::{self, Evidence, Processes, bound_of_run},
 };
 
 /// How long a server may take to end on SIGTERM.
@@ -220,7 +220,7 @@ impl Bench {
         // Where the requests of another generator wait is not known; then its limit is the safe
         // answer, which says that the server may do more.
         let ready_share = if tool.is_some() { 1.0 } else { load.ready_share };
-        let bound = bound(&cost, ready_share);
+        let bound = bound_of_run(&cost, ready_share, &load);
         let own_ns = (cost.cpu_ns, load.thread_cpu_ns.iter().sum());
         let others = machine.1.reasons(&machine.0, &self.placement, own_ns);
         let evidence = Evidence {

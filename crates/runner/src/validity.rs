@@ -33,6 +33,18 @@ pub(crate) fn bound(cost: &Cost, ready_share: f64) -> Bound {
     }
 }
 
+/// The same of a whole run. At a rate that was kept, a generator that never sleeps is early and not
+/// at its limit.
+pub(crate) fn bound_of_run(cost: &Cost, ready_share: f64, load: &LoadReport) -> Bound {
+    /// Share of the demanded rate from which on it was kept.
+    const KEPT: f64 = 0.99;
+    let demanded = load.demanded_requests_per_second();
+    match (bound(cost, ready_share), demanded) {
+        (Bound::Generator, Some(rate)) if load.requests_per_second >= KEPT * rate => Bound::Neither,
+        (bound, _) => bound,
+    }
+}
+
 /// All that was seen of a run.
 pub(crate) struct Evidence<'a> {
     pub(crate) phase: Phase,

@@ -4,8 +4,8 @@ use super::*;
 use wirebench_schema::{
     journal::{ReasonKind, Weight},
     load::{
-        EngineChoice, ErrorCounts, Fairness, LatencySummary, LoadConfig, LoadModel, LoadReport,
-        Stop,
+        Arrivals, EngineChoice, ErrorCounts, Fairness, LatencyOrigin, LatencySummary, LoadConfig,
+        LoadModel, LoadReport, Offered, RateCurve, Stop,
     },
 };
 
@@ -93,6 +93,29 @@ fn the_busy_side_bounds_the_run() {
 fn of_two_busy_sides_the_one_at_which_requests_wait_bounds_the_run() {
     assert_eq!(bound(&cost(0.99, 0.99), 0.8), Bound::Generator);
     assert_eq!(bound(&cost(0.99, 0.99), 0.2), Bound::Server);
+}
+
+#[test]
+fn at_a_rate_that_was_kept_a_generator_that_never_sleeps_is_no_limit() {
+    let at_a_rate = |achieved: f64| {
+        let mut load = LoadReport::new(
+            String::new(),
+            LoadConfig {
+                model: LoadModel::Rate {
+                    curve: RateCurve::Constant(1000),
+                    arrivals: Arrivals::Even,
+                    latency_from: LatencyOrigin::Due,
+                },
+                ..LoadConfig::new("http://127.0.0.1:80/".parse().unwrap())
+            },
+            EngineChoice::Epoll,
+        );
+        load.offered = Some(Offered { due: 1000, owed_at_end: 0, requests_per_second: 1000.0 });
+        load.requests_per_second = achieved;
+        bound_of_run(&cost(0.3, 0.99), 0.1, &load)
+    };
+    assert_eq!(at_a_rate(995.0), Bound::Neither);
+    assert_eq!(at_a_rate(900.0), Bound::Generator);
 }
 
 #[test]
