@@ -6,7 +6,7 @@ mod load;
 mod sides;
 
 use wirebench_schema::{
-    journal::{Bound, Cost, Placement, Reason, ReasonKind, ToolReport, Weight},
+    journal::{Bound, Cost, KEPT, Placement, Reason, ReasonKind, ToolReport, Weight},
     load::{LoadReport, MOST_ARE_READY},
     suite::Phase,
 };
@@ -36,8 +36,6 @@ pub(crate) fn bound(cost: &Cost, ready_share: f64) -> Bound {
 /// The same of a whole run. At a rate that was kept, a generator that never sleeps is early and not
 /// at its limit.
 pub(crate) fn bound_of_run(cost: &Cost, ready_share: f64, load: &LoadReport) -> Bound {
-    /// Share of the demanded rate from which on it was kept.
-    const KEPT: f64 = 0.99;
     let demanded = load.demanded_requests_per_second();
     match (bound(cost, ready_share), demanded) {
         (Bound::Generator, Some(rate)) if load.requests_per_second >= KEPT * rate => Bound::Neither,

@@ -2,12 +2,13 @@
 //! what speaks against the figures.
 
 use super::{Limit, MOST_ARE_READY, percent};
-use crate::load::{LatencyOrigin, LoadModel, LoadReport, Waiting};
+use crate::{
+    journal::KEPT,
+    load::{LatencyOrigin, LoadModel, LoadReport, Waiting},
+};
 
 /// A thread that ran for this share of the window was busy.
 const BUSY: f64 = 0.9;
-/// Less than this share of what was due answered correctly, and the schedule was not kept.
-pub(super) const KEPT: f64 = 0.99;
 /// This share of the connections, or of their time, is all of it.
 const NEARLY_ALL: f64 = 0.9;
 /// Requests below which nothing can be told of a limit.

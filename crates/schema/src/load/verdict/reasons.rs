@@ -1,9 +1,8 @@
 //! All that must be said of the load of a run, for its journal: the faults that `wirebench load`
 //! shows too, each kind of error for itself, and what depends on what the run is for.
 
-use super::limit::KEPT;
 use crate::{
-    journal::{Reason, ReasonKind, Weight},
+    journal::{KEPT, Reason, ReasonKind, Weight},
     load::{LoadModel, LoadReport},
     suite::Phase,
 };
