@@ -10,6 +10,8 @@ use crate::analysis::{Comparison, Metric, Row, WorkloadRows};
 
 /// What stands in front of a reason for which the figures are not what they claim to be.
 const INVALID: &str = "! ";
+/// What stands in front of one for which only the tail of the latencies is not.
+const TAIL_INVALID: &str = "! p99 and beyond: ";
 
 /// All that must be said of the row at `index`, each once.
 pub(crate) fn remarks(
@@ -67,7 +69,11 @@ fn of_run(run: &Run, metric: Metric) -> Vec<String> {
     let is_shown = |weight| weight != Weight::Limit || !metric.is_bounded_by_generator();
     let reasons = run.outcome.reasons().iter();
     let told = reasons.filter(|reason| is_shown(reason.weight)).map(|reason| {
-        let mark = if reason.weight == Weight::Invalid { INVALID } else { "" };
+        let mark = match reason.weight {
+            Weight::Invalid => INVALID,
+            Weight::Tail => TAIL_INVALID,
+            Weight::Limit | Weight::Note => "",
+        };
         format!("{mark}{}", reason.text)
     });
     told.chain(failure(run).map(|it| format!("{INVALID}{it}"))).collect()

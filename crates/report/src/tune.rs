@@ -86,13 +86,14 @@ fn sides(journal: &Journal) -> String {
     format!("server on CPU {server}, generator on CPU {generator}")
 }
 
-/// Adds the reasons of a run that make its figures something else than what they claim to be, each
-/// kind once: its figure is another one in each run.
+/// Adds the reasons of a run that make its figures, or the tail of its latencies, something else than
+/// what they claim to be, each kind once: its figure is another one in each run.
 fn add_invalid(
     notes: &mut Vec<(wirebench_schema::journal::ReasonKind, String)>,
     reasons: &[wirebench_schema::journal::Reason],
 ) {
-    for reason in reasons.iter().filter(|reason| reason.weight == Weight::Invalid) {
+    let spoils = |weight| matches!(weight, Weight::Invalid | Weight::Tail);
+    for reason in reasons.iter().filter(|reason| spoils(reason.weight)) {
         if notes.iter().all(|(kind, _)| *kind != reason.kind) {
             notes.push((reason.kind, reason.text.clone()));
         }

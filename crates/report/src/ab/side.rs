@@ -2,7 +2,7 @@
 
 use wirebench_schema::{
     id::VariantId,
-    journal::{Counts, Described, Journal, Outcome, Reason, ReasonKind, Run, Weight},
+    journal::{Counts, Described, Journal, Outcome, Reason, ReasonKind, Run},
 };
 
 use crate::{
@@ -107,19 +107,11 @@ pub(super) fn row<'r, 'a>(
 }
 
 /// Why the figures of a run are not what they claim to be. What the user has asked for, such as no
-/// checks, holds for both sides alike and is told, but it keeps nobody from a verdict. Nor does a
-/// generator that was late where the verdict is not about latency: the requests were sent and
-/// answered all the same, and a rate that was not kept has a reason of its own.
+/// checks, holds for both sides alike and is told, but it keeps nobody from a verdict. Nor does what
+/// spoils the tail of latencies where the verdict is not about that.
 fn invalid(run: &Run, metric: Metric) -> Vec<&Reason> {
     let asked_for = [ReasonKind::NotVerified, ReasonKind::NotPinned, ReasonKind::SharedCpu];
-    let late = [ReasonKind::ScheduleLag, ReasonKind::GeneratorStall];
-    let is_latency =
-        matches!(metric, Metric::LatencyP50 | Metric::LatencyP99 | Metric::LatencyP999);
-    let counts = |it: &&Reason| {
-        it.weight == Weight::Invalid
-            && !asked_for.contains(&it.kind)
-            && (is_latency || !late.contains(&it.kind))
-    };
+    let counts = |it: &&Reason| metric.is_spoiled_by(it.weight) && !asked_for.contains(&it.kind);
     run.outcome.reasons().iter().filter(counts).collect()
 }
 

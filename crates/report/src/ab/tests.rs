@@ -201,11 +201,11 @@ fn most_runs_not_valid_make_no_verdict_and_fail_no_condition() {
 }
 
 #[test]
-fn a_late_generator_takes_no_verdict_on_cpu_time_away_but_one_on_latency() {
+fn a_spoiled_tail_takes_no_verdict_on_cpu_time_or_the_median_away_but_one_on_the_tail() {
     let mut journal = costs(1.2, 1.0);
     for run in &mut journal.runs {
         run.outcome = changed(run.outcome.clone(), |it| {
-            it.reasons.push(ReasonKind::ScheduleLag.reason(Weight::Invalid, Some(2e6), "late"));
+            it.reasons.push(ReasonKind::ScheduleLag.reason(Weight::Tail, Some(2e6), "late"));
         });
     }
     let of = |metric| {
@@ -213,6 +213,7 @@ fn a_late_generator_takes_no_verdict_on_cpu_time_away_but_one_on_latency() {
         Ab::of(&journal, &wishes).unwrap().verdict
     };
     assert_eq!(of(Metric::Cpu), Verdict::Claimed(Claim::Higher));
+    assert_ne!(of(Metric::LatencyP50), Verdict::NotValid);
     assert_eq!(of(Metric::LatencyP99), Verdict::NotValid);
 }
 

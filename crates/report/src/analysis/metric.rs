@@ -3,7 +3,7 @@
 
 use std::{fmt, str::FromStr};
 use wirebench_schema::{
-    journal::{IdleMeasurement, Measurement, Outcome},
+    journal::{IdleMeasurement, Measurement, Outcome, Weight},
     suite::Phase,
 };
 
@@ -135,6 +135,18 @@ impl Metric {
     #[must_use]
     pub const fn is_bounded_by_generator(self) -> bool {
         matches!(self, Self::Throughput | Self::LatencyP50 | Self::LatencyP99 | Self::LatencyP999)
+    }
+
+    /// Whether it is in the tail of the latencies: what happens rarely decides it.
+    #[must_use]
+    pub const fn is_tail(self) -> bool {
+        matches!(self, Self::LatencyP99 | Self::LatencyP999)
+    }
+
+    /// Whether a reason of this weight says that it is not what it claims to be.
+    #[must_use]
+    pub fn is_spoiled_by(self, weight: Weight) -> bool {
+        weight == Weight::Invalid || (weight == Weight::Tail && self.is_tail())
     }
 
     /// The name on command lines.

@@ -166,7 +166,13 @@ impl Row<'_> {
     /// Runs with a reason that says that their figures are not what they claim to be.
     #[must_use]
     pub fn invalid(&self) -> usize {
-        self.runs.iter().filter(|run| run.weight() == Some(Weight::Invalid)).count()
+        self.runs.iter().filter(|run| run.has(Weight::Invalid)).count()
+    }
+
+    /// Runs of which the tail of the latencies is not what it claims to be; all else may stand.
+    #[must_use]
+    pub fn tail_invalid(&self) -> usize {
+        self.runs.iter().filter(|run| run.has(Weight::Tail)).count()
     }
 
     /// Requests and connections that failed, over all runs.

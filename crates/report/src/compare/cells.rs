@@ -7,12 +7,12 @@ use std::{
     fmt,
 };
 use wirebench_schema::{
-    journal::{Journal, Outcome, Run, Weight},
+    journal::{Journal, Outcome, Run},
     suite::Workload,
 };
 
 use super::{Cell, LeftOut, Presence, Side};
-use crate::analysis::{Role, Row, rows};
+use crate::analysis::{Metric, Role, Row, rows};
 
 /// A cell of both results.
 #[derive(Clone, Debug)]
@@ -118,13 +118,13 @@ fn is_of(run: &Run, cell: &Cell) -> bool {
     run.workload == cell.workload && run.variant == cell.variant && run.copy == cell.copy
 }
 
-/// Why the runs of a row are not what they claim to be, each sentence once.
-pub(super) fn doubts(row: &Row<'_>) -> Vec<String> {
+/// Why `metric` of the runs of a row is not what it claims to be, each sentence once.
+pub(super) fn doubts(row: &Row<'_>, metric: Metric) -> Vec<String> {
     let failed = row.runs.iter().filter_map(|run| match &run.outcome {
         Outcome::Failed { reason, .. } => Some(format!("failed: {reason}")),
         Outcome::Measured(_) | Outcome::Idle(_) => None,
     });
-    let invalid = row.reasons().filter(|reason| reason.weight == Weight::Invalid);
+    let invalid = row.reasons().filter(|reason| metric.is_spoiled_by(reason.weight));
     let mut seen = BTreeSet::new();
     let all = failed.chain(invalid.map(|reason| reason.text.clone()));
     all.filter(|doubt| seen.insert(doubt.clone())).collect()

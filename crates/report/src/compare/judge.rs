@@ -258,7 +258,7 @@ impl Figure {
         let values: Values = half.row.values(metric);
         let plain = plain(&values);
         let (least, most) = range(&plain)?;
-        let doubts = doubts(&half.row);
+        let doubts = doubts(&half.row, metric);
         Some(Self { median: median(&plain)?, least, most, blocks: values.len(), doubts })
     }
 }
@@ -272,7 +272,7 @@ impl Judged {
             metric: baseline.metric,
             estimate: baseline.drift,
         });
-        let doubts = [doubts(&old.row), doubts(&new.row)].concat();
+        let doubts = [&old.row, &new.row].map(|row| doubts(row, baseline.metric)).concat();
         if let Some(doubt) = doubts.first() {
             let warning = format!(
                 "{cell} is the baseline, and runs of it are not what they claim to be: {doubt}"

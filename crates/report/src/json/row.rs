@@ -25,7 +25,8 @@ pub struct Row {
     pub role: &'static str,
     /// `raw`, `library` or `framework`; absent for a command line of the user's.
     pub class: Option<Class>,
-    /// Whether no run failed, and none has a reason of weight `invalid`.
+    /// Whether no run failed, and none has a reason of weight `invalid`. The tail of the latencies
+    /// may be invalid by itself: see `runs`.
     pub valid: bool,
     /// How many runs count.
     pub runs: Runs,
@@ -52,6 +53,8 @@ pub struct Runs {
     pub failed: usize,
     /// With a reason of weight `invalid`.
     pub invalid: usize,
+    /// With a reason of weight `tail`: the 99th percentile of latency and beyond is not valid.
+    pub tail_invalid: usize,
 }
 
 /// One kind of reason over all runs of a row.
@@ -79,7 +82,12 @@ pub(super) fn row(
     comparisons: &[Comparison],
 ) -> Row {
     let row = &rows.rows[index];
-    let runs = Runs { measured: row.measured(), failed: row.failed(), invalid: row.invalid() };
+    let runs = Runs {
+        measured: row.measured(),
+        failed: row.failed(),
+        invalid: row.invalid(),
+        tail_invalid: row.tail_invalid(),
+    };
     let figures = comparisons.iter().filter_map(|comparison| {
         let metric = comparison.metric;
         Some((metric.field(), figure(comparison.rows[index].as_ref()?, metric)))

@@ -58,11 +58,14 @@ fn what_is_not_valid_and_what_is_a_bound_is_said_of_the_row() {
     }
     let last = journal.runs.last_mut().unwrap();
     last.outcome = limited(last.outcome.clone());
+    last.outcome =
+        changed(last.outcome.clone(), |it| it.reasons.push(reason(Weight::Tail, "sent late")));
     journal.runs.push(run(6, "go/net", failed("it ended")));
     let report = parsed(&journal);
     let row = row_of(&report, "go/net", 0);
     assert_eq!((&row["valid"], &row["generator_limited"]), (&json!(false), &json!(true)));
-    assert_eq!(row["runs"], json!({"measured": 6, "failed": 1, "invalid": 6}));
+    let runs = json!({"measured": 6, "failed": 1, "invalid": 6, "tail_invalid": 1});
+    assert_eq!(row["runs"], runs);
     assert_eq!(row["bound_by"], json!(["server", "generator"]));
     let reason = &row["reasons"][0];
     assert_eq!((&reason["kind"], &reason["weight"]), (&json!("errors"), &json!("invalid")));

@@ -32,7 +32,9 @@ impl Line<'_> {
             Column::Class => self.row.class.map_or("own".to_owned(), |class| class.to_string()),
             Column::Value(value) => self.row.median(value).map_or_else(dash, |median| {
                 let few = if has_few_samples(self.row, value) { "?" } else { "" };
-                format!("{}{few}", value.show(median))
+                let spoiled = value.is_tail() && self.row.tail_invalid() > 0;
+                let invalid = if spoiled { "!" } else { "" };
+                format!("{}{few}{invalid}", value.show(median))
             }),
             Column::Ratio => match (self.row.role, self.compared.map(|it| &it.ratio)) {
                 (Role::Baseline, Some(_)) => "1.00".to_owned(),

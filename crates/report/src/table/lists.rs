@@ -39,7 +39,8 @@ pub(super) fn reading_aid(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> 
         "verdict: beyond the noise, for all rows together, and beyond what two runs of the baseline \
          (A/A) may differ by, the floor; same: within the floor and 5 %; cannot tell: neither",
         "rank a-b: the ranks that the row may have; rows that share one cannot be told apart",
-        "!: not valid, the notes below the table say why; ?: fewer than 10 samples beyond it",
+        "!: not valid, the row or the one figure; the notes below the table say why; ?: fewer than 10 \
+         samples beyond it",
         "figures are medians of the runs; a..b in a note: from the least to the most over all runs \
          that have it",
     ];

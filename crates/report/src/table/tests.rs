@@ -194,6 +194,19 @@ fn few_samples_beyond_a_percentile_are_marked() {
 }
 
 #[test]
+fn a_spoiled_tail_marks_its_figures_and_not_the_row() {
+    let mut journal = pair(1.0);
+    let last = journal.runs.last_mut().unwrap();
+    last.outcome =
+        changed(last.outcome.clone(), |it| it.reasons.push(reason(Weight::Tail, "sent late")));
+    let text = report(&journal, Style::Text);
+    let line = row(&text, "go/net [1]");
+    assert!(!line.contains("! go/net") && line.contains("1.50 ms! "), "{text}");
+    assert!(text.contains(" [1] ! p99 and beyond: sent late\n"), "{text}");
+    assert!(row(&text, "c/epoll (baseline)").contains("1.50 ms "), "{text}");
+}
+
+#[test]
 fn markdown_has_a_table_for_each_workload() {
     let mut journal = journal();
     journal.runs.push(run(0, "c/epoll", rate(1000.0)));

@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::{
     id::VariantId,
-    journal::{Bound, Counts, Journal, Measurement, Outcome, ReasonKind, Run},
+    journal::{Bound, Counts, Journal, Measurement, Outcome, ReasonKind, Run, Weight},
     scenario::Scenario,
     suite::Workload,
 };
@@ -180,8 +180,6 @@ fn cell(workload: &Workload, workers: u32, runs: &[&Run]) -> SweepCell {
     let of = |value: &dyn Fn(&Measurement) -> Option<f64>| {
         median(&measured.iter().filter_map(|(_, it)| value(it)).collect::<Vec<_>>())
     };
-    let mut invalid = Vec::new();
-    measured.iter().for_each(|(_, it)| add_invalid(&mut invalid, &it.reasons));
     SweepCell {
         workers,
         connections: workload.connections,
@@ -193,7 +191,7 @@ fn cell(workload: &Workload, workers: u32, runs: &[&Run]) -> SweepCell {
         latency_ns_p99: of(&|it| it.load.latency.as_ref().map(|it| it.latency_ns_p99 as f64)),
         server_cpu_ns_per_request: of(&|it| it.cost.cpu_ns_per_request),
         bound: measured.iter().map(|(_, it)| it.bound).collect(),
-        invalid: !invalid.is_empty(),
+        invalid: runs.iter().any(|run| run.has(Weight::Invalid)),
         standing: Standing::Unknown,
     }
 }

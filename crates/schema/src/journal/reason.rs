@@ -35,6 +35,9 @@ pub struct Reason {
 pub enum Weight {
     /// Nothing that changes what they mean, but worth a word.
     Note,
+    /// The tail of their latencies, from the 99th percentile on, is not that of the server; all
+    /// other figures stand.
+    Tail,
     /// They are a bound: the server may do more.
     Limit,
     /// They are not what they claim to be.
@@ -47,6 +50,7 @@ impl Weight {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Note => "note",
+            Self::Tail => "tail",
             Self::Limit => "limit",
             Self::Invalid => "invalid",
         }
@@ -109,6 +113,12 @@ impl Run {
     #[must_use]
     pub fn weight(&self) -> Option<Weight> {
         Weight::heaviest(self.outcome.reasons())
+    }
+
+    /// Whether a reason of this weight stands against its figures.
+    #[must_use]
+    pub fn has(&self, weight: Weight) -> bool {
+        self.outcome.reasons().iter().any(|reason| reason.weight == weight)
     }
 }
 

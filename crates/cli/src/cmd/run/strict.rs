@@ -39,7 +39,12 @@ fn not_valid(journal: &Journal) -> Vec<String> {
     let sentence = |(first, weight, text, count): &(&Run, Weight, &str, usize)| {
         let of = runs().filter(|run| same_row(first, run)).count();
         let (variant, workload) = (&first.variant, &first.workload);
-        let what = if *weight == Weight::Limit { "only a bound" } else { "not valid" };
+        let what = match weight {
+            Weight::Invalid => "not valid",
+            Weight::Limit => "only a bound",
+            Weight::Tail => "not valid from p99 on",
+            Weight::Note => "worth a word",
+        };
         format!("{what}: {variant} {workload}: {text} ({count} of {of} runs)")
     };
     rows.iter().map(sentence).collect()
@@ -136,10 +141,12 @@ mod tests {
             run("echo", Counts::Yes, &[Weight::Note, Weight::Limit]),
             run("hello", Counts::Yes, &[Weight::Note, Weight::Invalid]),
             run("hello", Counts::Yes, &[]),
+            run("hello-cost", Counts::Yes, &[Weight::Tail]),
         ];
         let expected = [
             "not valid: c/epoll hello: invalid (2 of 3 runs)",
             "only a bound: c/epoll echo: limit (1 of 1 runs)",
+            "not valid from p99 on: c/epoll hello-cost: tail (1 of 1 runs)",
         ];
         assert_eq!(not_valid(&journal(runs)), expected);
     }

@@ -91,9 +91,9 @@ kinds! {
     }
     ScheduleLag = "schedule-lag" {
         "Requests were sent later than they were due",
-        weight: "invalid in a cost phase when it is more than 1 ms for one in a hundred, because \
-                 bursts cost less than even arrivals; else note",
-        figure: "99th percentile of the lag in nanoseconds, or its median in a note on the median",
+        weight: "tail when it is more than 1 ms for one in a hundred; invalid in a cost phase when it \
+                 is so for one in twenty, because bursts cost less than even arrivals; else note",
+        figure: "the percentile of the lag that the sentence names, in nanoseconds",
         do: "give more connections, or the generator a CPU of its own"
     }
     Unanswered = "unanswered" {
@@ -174,8 +174,8 @@ kinds! {
     }
     GeneratorStall = "generator-stall" {
         "A thread of the generator came too late to look at its connections",
-        weight: "invalid when that was more than a hundredth of the window, because then it is the \
-                 99th percentile; else note",
+        weight: "tail when that was more than a hundredth of the window, because then it is the 99th \
+                 percentile; else note",
         figure: "the longest delay in nanoseconds", do: "end what else runs on its CPUs"
     }
     Neighbour = "neighbour" {

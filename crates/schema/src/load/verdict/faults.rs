@@ -23,8 +23,8 @@ const ENOUGH_SAMPLES: u64 = 1000;
 const STALL_NS: u64 = 10_000_000;
 /// Over this share of the window one delay is the 99th percentile of what is due in it.
 const STALL_SHARE: f64 = 0.01;
-/// A 99th percentile of the lag above which requests were not sent when they were due. A thread
-/// that has its CPU is later than this only when no connection is free.
+/// A lag above which a request was not sent when it was due. A thread that has its CPU is later than
+/// this only when no connection is free.
 const LAG_NS: u64 = 1_000_000;
 
 impl LoadReport {
@@ -89,15 +89,17 @@ impl LoadReport {
         (starved || fairness.jain_index < FAIR).then(reason)
     }
 
-    /// That requests were sent later than they were due.
+    /// That requests were sent later than they were due: by itself that is in their tail.
     pub(super) fn schedule_lag(&self) -> Option<Reason> {
         let lag_ns = self.lag.as_ref()?.latency_ns_p99;
-        let text = format!(
-            "one request in a hundred was sent {:.2} ms or more after it was due",
-            lag_ns as f64 / 1e6
-        );
-        let kind = ReasonKind::ScheduleLag;
-        (lag_ns > LAG_NS).then(|| kind.reason(Weight::Note, Some(lag_ns as f64), text))
+        late("a hundred", lag_ns, Weight::Tail)
+    }
+
+    /// That so many were sent later than they were due that they came in bursts: what wakes a
+    /// server once for several requests makes each cheaper.
+    pub(super) fn bursts(&self) -> Option<Reason> {
+        let lag_ns = self.lag.as_ref()?.latency_ns_p95;
+        late("twenty", lag_ns, Weight::Invalid)
     }
 
     /// That a thread of the generator did not run when it should have.
@@ -109,8 +111,16 @@ impl LoadReport {
             stall_ns / 1e6
         );
         let is_long = stall_ns > STALL_SHARE * window_ns;
-        let weight = if is_long { Weight::Invalid } else { Weight::Note };
+        let weight = if is_long { Weight::Tail } else { Weight::Note };
         let kind = ReasonKind::GeneratorStall;
         (self.stall_ns_max > STALL_NS).then(|| kind.reason(weight, Some(stall_ns), text))
     }
+}
+
+/// That one request in so many was sent so late, if that is late.
+fn late(one_in: &str, lag_ns: u64, weight: Weight) -> Option<Reason> {
+    let lag_ms = lag_ns as f64 / 1e6;
+    let text = format!("one request in {one_in} was sent {lag_ms:.2} ms or more after it was due");
+    let kind = ReasonKind::ScheduleLag;
+    (lag_ns > LAG_NS).then(|| kind.reason(weight, Some(lag_ns as f64), text))
 }

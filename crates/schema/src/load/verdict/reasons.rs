@@ -145,11 +145,11 @@ impl LoadReport {
         (share < KEPT).then(|| ReasonKind::BelowRate.reason(Weight::Invalid, Some(share), text))
     }
 
-    /// Lag that makes bursts of even arrivals, or that is a part of the median.
+    /// Lag that makes bursts of even arrivals, or the tail of the latencies, or a part of the median.
     fn late(&self, phase: Phase) -> Option<Reason> {
-        if let Some(lag) = self.schedule_lag() {
-            let weight = if phase == Phase::Cost { Weight::Invalid } else { lag.weight };
-            return Some(Reason { weight, ..lag });
+        let bursts = if phase == Phase::Cost { self.bursts() } else { None };
+        if let Some(lag) = bursts.or_else(|| self.schedule_lag()) {
+            return Some(lag);
         }
         let lag_ns = self.lag.as_ref()?.latency_ns_p50 as f64;
         let latency_ns = self.latency.as_ref()?.latency_ns_p50 as f64;

@@ -78,18 +78,28 @@ fn a_rate_that_is_not_kept_is_invalid_from_a_hundredth_on() {
 }
 
 #[test]
-fn lag_is_invalid_in_a_cost_phase_and_a_note_elsewhere() {
-    let late = |p50_ns, p99_ns| {
-        let lag =
-            LatencySummary { latency_ns_p50: p50_ns, latency_ns_p99: p99_ns, ..summary(1, 0) };
+fn rare_lag_is_in_the_tail_and_frequent_lag_makes_bursts_that_cost_less() {
+    let late = |p50_ns, p95_ns, p99_ns| {
+        let lag = LatencySummary {
+            latency_ns_p50: p50_ns,
+            latency_ns_p95: p95_ns,
+            latency_ns_p99: p99_ns,
+            ..summary(1, 0)
+        };
         LoadReport { lag: Some(lag), ..at_rate(20_000, 20_000, 100_000) }
     };
-    let bursts = late(1000, 1_100_000);
     let kind = ReasonKind::ScheduleLag;
-    assert_only(&bursts, Phase::Cost, kind, Weight::Invalid, 1_100_000.0);
-    assert_only(&bursts, Phase::Saturate, kind, Weight::Note, 1_100_000.0);
-    assert_only(&late(11_000, 20_000), Phase::Cost, kind, Weight::Note, 11_000.0);
-    assert_eq!(late(9_000, 900_000).reasons(Phase::Cost), []);
+    let rare = late(1000, 900_000, 1_100_000);
+    assert_only(&rare, Phase::Cost, kind, Weight::Tail, 1_100_000.0);
+    let frequent = late(1000, 1_050_000, 1_100_000);
+    assert_only(&frequent, Phase::Cost, kind, Weight::Invalid, 1_050_000.0);
+    assert!(
+        frequent.reasons(Phase::Cost)[0].text.starts_with("one request in twenty was sent 1.05")
+    );
+    // What a server can do at most is no matter of even arrivals.
+    assert_only(&frequent, Phase::Saturate, kind, Weight::Tail, 1_100_000.0);
+    assert_only(&late(11_000, 11_000, 20_000), Phase::Cost, kind, Weight::Note, 11_000.0);
+    assert_eq!(late(9_000, 9_000, 900_000).reasons(Phase::Cost), []);
 }
 
 #[test]
@@ -199,7 +209,7 @@ fn a_stall_of_the_generator_weighs_by_its_share_of_the_window() {
     };
     let kind = ReasonKind::GeneratorStall;
     let saturate = Phase::Saturate;
-    assert_only(&load(15_000_000, 1_000_000_000), saturate, kind, Weight::Invalid, 15e6);
+    assert_only(&load(15_000_000, 1_000_000_000), saturate, kind, Weight::Tail, 15e6);
     assert_only(&load(15_000_000, 5_000_000_000), saturate, kind, Weight::Note, 15e6);
     assert_eq!(load(10_000_000, 1_000_000_000).reasons(saturate), []);
 }
