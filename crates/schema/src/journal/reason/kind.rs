@@ -94,7 +94,7 @@ kinds! {
         weight: "tail when it is more than 1 ms for one in a hundred; invalid in a cost phase when it \
                  is so for one in twenty, because bursts cost less than even arrivals; else note",
         figure: "the percentile of the lag that the sentence names, in nanoseconds",
-        do: "give more connections, or the generator a CPU of its own"
+        do: "give more connections, or the generator a CPU that nobody else takes"
     }
     Unanswered = "unanswered" {
         "Little's law: fewer requests were on their way than the connections of a closed loop have, \
