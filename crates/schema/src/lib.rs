@@ -13,6 +13,8 @@ pub mod environment;
 pub mod id;
 pub mod journal;
 pub mod load;
+#[cfg(test)]
+mod made_up;
 pub mod objective;
 pub mod placeholder;
 pub mod scenario;

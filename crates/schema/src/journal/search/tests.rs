@@ -7,26 +7,8 @@ use crate::{
     load::{
         Arrivals, EngineChoice, ErrorCounts, LatencyOrigin, LatencySummary, LoadConfig, Offered,
     },
+    made_up::summary,
 };
-
-fn summary(count: u64, latency_ns: u64) -> LatencySummary {
-    LatencySummary {
-        count,
-        censored: 0,
-        latency_ns_mean: latency_ns as f64,
-        latency_ns_stdev: 0.0,
-        within_stdev: 1.0,
-        latency_ns_min: latency_ns,
-        latency_ns_p50: latency_ns,
-        latency_ns_p75: latency_ns,
-        latency_ns_p90: latency_ns,
-        latency_ns_p95: latency_ns,
-        latency_ns_p99: latency_ns,
-        latency_ns_p999: latency_ns,
-        latency_ns_max: latency_ns,
-        histogram: String::new(),
-    }
-}
 
 /// 64 connections at 40 000 requests/s, all answered after `latency_ns`, of which the generator
 /// made `lag_ns`.

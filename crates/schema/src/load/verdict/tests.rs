@@ -1,29 +1,13 @@
 //! Each verdict and each caution, provoked.
 
 use super::*;
-use crate::load::{
-    Arrivals, EngineChoice, ErrorCounts, Fairness, LatencySummary, LoadConfig, Offered, Waiting,
+use crate::{
+    load::{
+        Arrivals, EngineChoice, ErrorCounts, Fairness, LatencySummary, LoadConfig, Offered, Waiting,
+    },
+    made_up::summary,
 };
 use std::time::Duration;
-
-pub(super) fn summary(count: u64, latency_ns: u64) -> LatencySummary {
-    LatencySummary {
-        count,
-        censored: 0,
-        latency_ns_mean: latency_ns as f64,
-        latency_ns_stdev: 0.0,
-        within_stdev: 1.0,
-        latency_ns_min: latency_ns,
-        latency_ns_p50: latency_ns,
-        latency_ns_p75: latency_ns,
-        latency_ns_p90: latency_ns,
-        latency_ns_p95: latency_ns,
-        latency_ns_p99: latency_ns,
-        latency_ns_p999: latency_ns,
-        latency_ns_max: latency_ns,
-        histogram: String::new(),
-    }
-}
 
 /// Ten connections, busy all the time, on two threads that wait for the server.
 pub(super) fn good() -> LoadReport {

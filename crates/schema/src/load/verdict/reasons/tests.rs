@@ -1,10 +1,13 @@
 //! Each reason that a load gives, provoked, with its weight and figure.
 
 use super::{
-    super::tests::{at_rate, good, summary},
+    super::tests::{at_rate, good},
     *,
 };
-use crate::load::{ErrorCounts, Fairness, IdleCounts, LatencySummary, LoadConfig, Stop};
+use crate::{
+    load::{ErrorCounts, Fairness, IdleCounts, LatencySummary, LoadConfig, Stop},
+    made_up::summary,
+};
 use std::time::Duration;
 
 /// The one reason of a load that is spoiled in one way.
