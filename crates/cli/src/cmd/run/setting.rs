@@ -1,16 +1,13 @@
 //! From options to an experiment: the suite as changed, the servers, the placement. Nothing is built
 //! or started here.
 
-use anyhow::Context as _;
 use wirebench_report::analysis::widest_interval;
 use wirebench_runner::{
     experiment::{Experiment, Verification},
     measure::Bench,
-    place::{Wish, place},
     plan::{self, Changes},
     subject::Subject,
     tool::Tool,
-    topology,
 };
 use wirebench_schema::{
     journal::{Generator, Goal, Placement, Unavailable},
@@ -19,7 +16,11 @@ use wirebench_schema::{
 };
 
 use super::{Arguments, FEWEST_BLOCKS, choice, scale};
-use crate::{context::Context, exit::usage, out};
+use crate::{
+    context::{Context, command_line},
+    exit::usage,
+    options, out,
+};
 
 /// Silent connections at the smallest scale, like the others of that scale.
 const SMOKE_SILENT_CONNECTIONS: usize = 8;
@@ -34,16 +35,9 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// What `arguments` mean here and now. Without a seed there is a new one.
-    pub(super) fn new(
-        context: &Context,
-        arguments: &Arguments,
-        seed: Option<u64>,
-    ) -> anyhow::Result<Self> {
-        let mut project = context.project.clone();
-        if let Some(output) = &arguments.output {
-            project.results = std::path::absolute(output)?;
-        }
+    /// What `arguments` mean here and now.
+    pub(super) fn new(context: &Context, arguments: &Arguments) -> anyhow::Result<Self> {
+        let project = arguments.telling.project(context)?;
         let (written, names) = choice::suite_and_names(context, arguments)?;
         if project.root.is_none() {
             out::note(
@@ -52,8 +46,9 @@ impl Setting {
         }
         context.require_files()?;
         choice::check_baselines(context, &written)?;
-        let placement = arguments.placement(&written)?;
-        let server_cpus = u32::try_from(placement.server_cpus.len())?;
+        let conditions = &arguments.conditions;
+        let bench = conditions.bench(context, arguments.placement(&written)?)?;
+        let server_cpus = bench.workers;
         let mut suite = written.at_scale(arguments.scale, server_cpus).map_err(usage)?;
         plan::change(&mut suite, &arguments.changes()).map_err(usage)?;
         let goal = arguments.goal()?;
@@ -71,17 +66,7 @@ impl Setting {
                  another entry, or leave --precision away",
             ));
         }
-        let program = context.program.display().to_string();
-        let bench = Bench {
-            launcher: context.launcher(Some(&placement)),
-            load_command: vec![program, "load".to_owned(), "--events".to_owned()],
-            tool,
-            workers: suite.workers.unwrap_or(server_cpus),
-            // A seed that is easy to read aloud and to type again.
-            seed: seed.unwrap_or_else(|| u64::from(std::process::id())),
-            placement,
-        };
-        let no_verify = arguments.no_verify;
+        let bench = Bench { tool, workers: suite.workers.unwrap_or(server_cpus), ..bench };
         let experiment = Experiment {
             scale: arguments.scale,
             // A file of figures that is wrong is told before anything is measured.
@@ -90,18 +75,13 @@ impl Setting {
             suite,
             bench,
             project,
-            command: command(),
-            verification: if no_verify { Verification::LeftOut } else { Verification::Full },
+            command: command_line(),
+            verification: conditions.verification(Verification::Full),
             goal,
             precision: widest_interval,
         };
         Ok(Self { experiment, subjects: chosen.subjects, missing: chosen.missing })
     }
-}
-
-/// The arguments of this program.
-fn command() -> Vec<String> {
-    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 /// A precision is looked at after whole pairs of blocks, and not before there can be an interval.
@@ -110,7 +90,7 @@ fn raise_blocks(suite: &mut Suite, goal: &Goal, arguments: &Arguments) {
         return;
     }
     let blocks = suite.blocks.max(FEWEST_BLOCKS).next_multiple_of(2);
-    if blocks != suite.blocks && !arguments.quiet {
+    if blocks != suite.blocks && !arguments.telling.quiet {
         out::note(&format!(
             "--precision takes whole pairs of blocks, and at least {FEWEST_BLOCKS} \
              blocks: {blocks} instead of {}",
@@ -134,11 +114,11 @@ impl Arguments {
         Changes {
             blocks: self.blocks,
             copies: self.copies,
-            workers: self.workers,
+            workers: self.each_run.workers,
             connections: self.connections,
             silent: self.silent.or(is_smoke.then_some(SMOKE_SILENT_CONNECTIONS)),
-            duration: self.duration,
-            warmup: self.warmup,
+            duration: self.each_run.duration,
+            warmup: self.each_run.warmup,
             steady_within: self.steady,
             rate: self.rate,
             scenarios: if own_default { vec![Scenario::Hello] } else { self.scenarios.clone() },
@@ -154,17 +134,12 @@ impl Arguments {
     }
 
     fn placement(&self, suite: &Suite) -> anyhow::Result<Placement> {
-        let cpus = topology::usable_cpus().context("the usable CPUs cannot be read")?;
-        let wishes = self.server_cpus.is_some() || self.generator_cpus.is_some();
+        let mut wish = self.conditions.wish();
+        let names_cpus = wish.server_cpus.is_some() || wish.generator_cpus.is_some();
         // Where the document's sides shared their CPUs, so do those of its own scale.
         let shared =
             suite.document.as_ref().is_some_and(|it| it.placement == DocumentPlacement::Shared);
-        let as_published = self.scale == Scale::Paper && shared && !wishes;
-        let wish = Wish {
-            no_pin: self.no_pin || as_published,
-            server_cpus: self.server_cpus.clone().map(|list| list.0),
-            generator_cpus: self.generator_cpus.clone().map(|list| list.0),
-        };
-        place(&cpus, &wish).map_err(usage)
+        wish.no_pin |= self.scale == Scale::Paper && shared && !names_cpus;
+        options::placement(&wish)
     }
 }

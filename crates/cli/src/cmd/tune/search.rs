@@ -21,12 +21,13 @@ use wirebench_schema::{
 use super::{
     Arguments,
     lists::{Connections, Rates, Workers},
-    ready, show,
+    show,
     sweep::check_workers,
 };
 use crate::{
     context::Context,
     exit::{Exit, usage},
+    preparation::ready,
     progress::Reporter,
 };
 
@@ -74,8 +75,8 @@ pub(super) fn run(
     };
     let quest = Quest { sought, budget: arguments.budget };
     let experiment = arguments.experiment(context, workloads.to_vec(), 1)?;
-    let mut reporter = arguments.reporter();
-    let prepared = match ready(context, &experiment, subject, &mut reporter)? {
+    let mut reporter = arguments.telling.reporter();
+    let prepared = match ready(context, &experiment, vec![subject], &mut reporter)? {
         Ok(prepared) => prepared,
         Err(exit) => return Ok(exit),
     };

@@ -9,11 +9,12 @@ use wirebench_runner::{
 };
 use wirebench_schema::suite::Workload;
 
-use super::{Arguments, lists, ready, show};
+use super::{Arguments, lists, show};
 use crate::{
     context::Context,
     exit::{Exit, usage},
     out,
+    preparation::ready,
 };
 
 /// What the document swept that this repeats.
@@ -41,8 +42,8 @@ pub(super) fn run(
     }
     let workloads = grid(model, &cells).map_err(usage)?;
     let experiment = arguments.experiment(context, workloads, blocks)?;
-    let mut reporter = arguments.reporter();
-    let prepared = match ready(context, &experiment, subject, &mut reporter)? {
+    let mut reporter = arguments.telling.reporter();
+    let prepared = match ready(context, &experiment, vec![subject], &mut reporter)? {
         Ok(prepared) => prepared,
         Err(exit) => return Ok(exit),
     };
