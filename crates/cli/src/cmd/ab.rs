@@ -71,6 +71,9 @@ pub(crate) struct Arguments {
     /// What the servers must do
     #[arg(long, value_name = "NAME", default_value_t = Scenario::Hello)]
     scenario: Scenario,
+    /// For --scenario echo: bytes a message, up to 1GiB [default: 64]
+    #[arg(long, value_name = "SIZE", value_parser = value::size)]
+    payload: Option<usize>,
     /// cost (what a request costs at a rate that both hold) or saturate (how much they can do)
     /// [default: cost; saturate for --metric throughput]
     #[arg(long, value_name = "NAME")]
