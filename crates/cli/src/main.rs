@@ -5,6 +5,7 @@ mod building;
 mod cmd;
 mod context;
 mod exit;
+mod files;
 mod interrupt;
 mod options;
 mod out;

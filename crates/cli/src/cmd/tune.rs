@@ -19,6 +19,7 @@ use wirebench_report::{
 };
 use wirebench_runner::{
     experiment::{Experiment, Finished, Verification},
+    measure::Bench,
     subject::Subject,
 };
 use wirebench_schema::{
@@ -163,14 +164,18 @@ impl Arguments {
         Ok(model)
     }
 
+    /// How runs are made.
+    fn bench(&self, context: &Context) -> anyhow::Result<Bench> {
+        self.conditions.bench(context, options::placement(&self.conditions.wish())?)
+    }
+
     /// An experiment with these workloads, each run so often.
     fn experiment(
         &self,
         context: &Context,
-        workloads: Vec<Workload>,
-        blocks: u32,
+        bench: Bench,
+        (workloads, blocks): (Vec<Workload>, u32),
     ) -> anyhow::Result<Experiment> {
-        let placement = options::placement(&self.conditions.wish())?;
         let mut suite = Suite::parse(SUITE, TEMPLATE)?;
         // There is one server: no ratio, and so no baseline that would be run twice.
         (suite.workloads, suite.blocks, suite.baseline_copies) = (workloads, blocks, 1);
@@ -179,7 +184,7 @@ impl Arguments {
             scale: Scale::Machine,
             published: None,
             left_out: Vec::new(),
-            bench: self.conditions.bench(context, placement)?,
+            bench,
             project: self.telling.project(context)?,
             command: command_line(),
             verification: self.conditions.verification(Verification::Full),

@@ -9,6 +9,7 @@ mod compare;
 mod fresh;
 mod goals;
 mod load;
+mod open_files;
 mod phases;
 mod report;
 mod resume;

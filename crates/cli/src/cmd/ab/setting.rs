@@ -21,7 +21,7 @@ use crate::{
     cmd::run::{FEWEST_BLOCKS, Setting},
     context::{Context, command_line},
     exit::usage,
-    options, out,
+    files, options, out,
 };
 
 /// The load, but for what the options say.
@@ -53,6 +53,9 @@ impl Arguments {
         let sides = self.sides(context)?;
         let placement = options::placement(&self.conditions.wish())?;
         let bench = self.conditions.bench(context, placement)?;
+        if let Some(shortage) = files::shortage(&workload, &bench) {
+            return Err(usage(shortage));
+        }
         let workers = self.each_run.workers.unwrap_or(bench.workers);
         let mut suite = Suite::parse(SUITE, TEMPLATE)?;
         suite.baselines = vec![sides[0].variant.id.to_string()];

@@ -7,19 +7,19 @@ use wirebench_runner::{
     measure::Bench,
     plan::{self, Changes},
     subject::Subject,
-    tool::Tool,
+    tool::{self, Tool},
 };
 use wirebench_schema::{
     journal::{Generator, Goal, Placement, Unavailable},
     scenario::Scenario,
-    suite::{DocumentPlacement, Phase, Scale, Suite},
+    suite::{DocumentPlacement, Phase, Scale, Suite, Workload},
 };
 
 use super::{Arguments, FEWEST_BLOCKS, choice, scale};
 use crate::{
     context::{Context, command_line},
     exit::usage,
-    options, out,
+    files, options, out,
 };
 
 /// Silent connections at the smallest scale, like the others of that scale.
@@ -53,7 +53,9 @@ impl Setting {
         plan::change(&mut suite, &arguments.changes()).map_err(usage)?;
         let goal = arguments.goal()?;
         raise_blocks(&mut suite, &goal, arguments);
-        let mut left_out = choice::leave_out(&mut suite, arguments.generator)?;
+        arguments.check_connections(&suite, &bench)?;
+        let refusal = |workload: &_| arguments.refusal(workload, &bench);
+        let mut left_out = choice::leave_out(&mut suite, refusal)?;
         let tool = match arguments.generator {
             Generator::Wirebench => None,
             other => Some(Tool::find(other, context.interrupt.flag()).map_err(usage)?),
@@ -124,6 +126,28 @@ impl Arguments {
             scenarios: if own_default { vec![Scenario::Hello] } else { self.scenarios.clone() },
             phases: self.phases.clone(),
         }
+    }
+
+    /// What was asked for in so many words is refused when it cannot be had.
+    fn check_connections(&self, suite: &Suite, bench: &Bench) -> anyhow::Result<()> {
+        let is_asked = |workload: &&Workload| match workload.phase {
+            Phase::Idle => self.silent.is_some(),
+            Phase::Saturate | Phase::Cost => self.connections.is_some(),
+        };
+        let mut asked = suite.workloads.iter().filter(is_asked);
+        match asked.find_map(|workload| files::shortage(workload, bench)) {
+            None => Ok(()),
+            Some(shortage) => Err(usage(shortage)),
+        }
+    }
+
+    /// Why a workload of the suite cannot be carried out here with what was asked for.
+    fn refusal(&self, workload: &Workload, bench: &Bench) -> Option<String> {
+        let of_tool = match self.generator {
+            Generator::Wirebench => None,
+            other => tool::check(other, workload).err(),
+        };
+        of_tool.or_else(|| files::shortage(workload, bench))
     }
 
     fn goal(&self) -> anyhow::Result<Goal> {

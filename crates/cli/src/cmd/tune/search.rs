@@ -27,6 +27,7 @@ use super::{
 use crate::{
     context::Context,
     exit::{Exit, usage},
+    files,
     preparation::ready,
     progress::Reporter,
 };
@@ -74,7 +75,11 @@ pub(super) fn run(
         highest,
     };
     let quest = Quest { sought, budget: arguments.budget };
-    let experiment = arguments.experiment(context, workloads.to_vec(), 1)?;
+    let bench = arguments.bench(context)?;
+    if let Some(shortage) = files::shortage(rated, &bench) {
+        return Err(usage(shortage));
+    }
+    let experiment = arguments.experiment(context, bench, (workloads.to_vec(), 1))?;
     let mut reporter = arguments.telling.reporter();
     let prepared = match ready(context, &experiment, vec![subject], &mut reporter)? {
         Ok(prepared) => prepared,
