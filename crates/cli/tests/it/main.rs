@@ -20,5 +20,6 @@ mod suites;
 mod survive;
 mod tune;
 mod verbs;
+mod workflow;
 
 mod world;
