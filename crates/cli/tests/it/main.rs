@@ -8,6 +8,7 @@ mod bad_input;
 mod compare;
 mod fresh;
 mod goals;
+mod journals;
 mod load;
 mod open_files;
 mod phases;
