@@ -20,6 +20,11 @@ use crate::{
 /// How long a server may take to be ready; a virtual machine on a loaded system takes seconds.
 const READY_TIMEOUT: Duration = Duration::from_secs(15);
 
+/// The words by which this program was started, for the journal.
+pub(crate) fn command_line() -> Vec<String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
 /// What most verbs begin with.
 #[derive(Debug)]
 pub(crate) struct Context {

@@ -42,6 +42,7 @@ mod tls;
 mod worker;
 
 pub use error::LoadError;
+pub use limits::check_descriptors;
 
 use std::{sync::atomic::AtomicBool, thread::Builder};
 use wirebench_schema::load::{EngineChoice, LoadConfig, LoadEvent, LoadReport};

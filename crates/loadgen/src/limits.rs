@@ -25,11 +25,26 @@ struct Crowd {
     threads: usize,
 }
 
+impl Crowd {
+    const fn of(config: &LoadConfig) -> Self {
+        let LoadConfig { connections: active, idle_connections: idle, threads, .. } = *config;
+        Self { active, idle, threads }
+    }
+}
+
+/// Whether a process with the limits of this one may have the file descriptors that a load needs;
+/// changes nothing. [`run`](crate::run) finds out by itself: this is for who wants to know earlier.
+///
+/// # Errors
+/// [`LoadError::FileDescriptors`], with the hard limit and what to do.
+pub fn check_descriptors(config: &LoadConfig) -> Result<(), LoadError> {
+    new_soft_limit(Crowd::of(config), getrlimit(Resource::Nofile)).map(drop)
+}
+
 /// Raises the soft limit if the connections need it.
 pub(crate) fn provide_descriptors(config: &LoadConfig) -> Result<(), LoadError> {
-    let LoadConfig { connections: active, idle_connections: idle, threads, .. } = *config;
     let limits = getrlimit(Resource::Nofile);
-    match new_soft_limit(Crowd { active, idle, threads }, limits)? {
+    match new_soft_limit(Crowd::of(config), limits)? {
         None => Ok(()),
         Some(current) => setrlimit(Resource::Nofile, Rlimit { current, maximum: limits.maximum })
             .map_err(|error| LoadError::Engine {

@@ -6,6 +6,8 @@ mod silence;
 mod steady;
 mod warm_up;
 
+pub use silence::require_files;
+
 use rustix::process::Pid;
 use std::{
     sync::atomic::{AtomicBool, Ordering},

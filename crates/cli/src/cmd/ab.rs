@@ -9,15 +9,16 @@ mod side;
 
 use std::{path::PathBuf, time::Duration};
 use wirebench_report::{analysis::Metric, compare::Condition};
-use wirebench_runner::experiment::{Verification, conduct};
+use wirebench_runner::experiment::conduct;
 use wirebench_schema::{scenario::Scenario, suite::Phase};
 
 use crate::{
-    cmd::run::{bind, prepare_all},
+    cmd::run::Setting,
     context::Context,
     exit::Exit,
-    progress::{Reporter, Verbosity},
-    value::{self, CpuList},
+    options::{Conditions, EachRun, Telling},
+    preparation::ready,
+    value,
 };
 
 const AFTER_HELP: &str = "\
@@ -70,6 +71,9 @@ pub(crate) struct Arguments {
     /// What the servers must do
     #[arg(long, value_name = "NAME", default_value_t = Scenario::Hello)]
     scenario: Scenario,
+    /// For --scenario echo: bytes a message, up to 1GiB [default: 64]
+    #[arg(long, value_name = "SIZE", value_parser = value::size)]
+    payload: Option<usize>,
     /// cost (what a request costs at a rate that both hold) or saturate (how much they can do)
     /// [default: cost; saturate for --metric throughput]
     #[arg(long, value_name = "NAME")]
@@ -99,12 +103,8 @@ pub(crate) struct Arguments {
     /// Exit with 3 when the figures are not valid, or only a bound
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Length of the measured window of each run
-    #[arg(short, long, value_name = "DURATION", value_parser = value::duration)]
-    duration: Option<Duration>,
-    /// Load before the window, which is not counted
-    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
-    warmup: Option<Duration>,
+    #[command(flatten)]
+    each_run: EachRun,
     /// How long a load before that goes on at most, until the server is steady; 0s means none
     /// [default: 5s]
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
@@ -112,61 +112,27 @@ pub(crate) struct Arguments {
     /// Connections in total [default: 64]
     #[arg(short, long, value_name = "N", value_parser = value::connections)]
     connections: Option<usize>,
-    /// Threads, processes or loops of each server [default: one for each of the server's CPUs]
-    #[arg(long, value_name = "N", value_parser = value::small_count)]
-    workers: Option<u32>,
-    /// Seed of the order of runs and of payloads [default: a new one]
-    #[arg(long, value_name = "NUMBER")]
-    seed: Option<u64>,
-    /// CPUs of the server, such as 0-3 [default: half of the cores]
-    #[arg(long, value_name = "LIST", value_parser = value::cpu_list)]
-    server_cpus: Option<CpuList>,
-    /// CPUs of the load generator [default: the rest]
-    #[arg(long, value_name = "LIST", value_parser = value::cpu_list)]
-    generator_cpus: Option<CpuList>,
-    /// Bind nothing to CPUs; every run is flagged
-    #[arg(long)]
-    no_pin: bool,
-    /// Leave the conformance checks out; every run is flagged
-    #[arg(long)]
-    no_verify: bool,
-    /// Where the folder of the results is made [default: target/wirebench]
-    #[arg(short, long, value_name = "FOLDER")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) conditions: Conditions,
     /// Print Markdown, for a comment below a change
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
     /// Print one JSON object; docs/ab.md describes it
     #[arg(long)]
     json: bool,
-    /// No progress
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    pub(crate) telling: Telling,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new()?;
-    let setting = arguments.setting(&context, arguments.seed)?;
-    let verbosity = if arguments.quiet { Verbosity::Quiet } else { Verbosity::Normal };
-    let mut reporter = Reporter::new(verbosity);
-    let prepared = prepare_all(&context, setting.subjects, &mut reporter);
-    if let Some(exit) = context.interrupt.exit() {
-        reporter.finish();
-        return Ok(exit);
-    }
-    if let Some(it) = prepared.unavailable.first() {
-        reporter.finish();
-        anyhow::bail!("{} cannot be measured here: {}", it.variant, it.reason);
-    }
-    let experiment = setting.experiment;
-    bind(&experiment)?;
+    let Setting { experiment, subjects, .. } = arguments.setting(&context)?;
+    let mut reporter = arguments.telling.reporter();
+    let prepared = match ready(&context, &experiment, subjects, &mut reporter)? {
+        Ok(prepared) => prepared,
+        Err(exit) => return Ok(exit),
+    };
     let finished = conduct(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
     reporter.finish();
     arguments.conclude(&context, &finished?)
-}
-
-impl Arguments {
-    fn verification(&self) -> Verification {
-        if self.no_verify { Verification::LeftOut } else { Verification::AllOrNothing }
-    }
 }

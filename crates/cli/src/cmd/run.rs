@@ -20,9 +20,9 @@ use wirebench_schema::{
 use crate::{
     context::Context,
     exit::Exit,
-    value::{self, CpuList},
+    options::{Conditions, EachRun, Telling},
+    value,
 };
-pub(crate) use carry_out::{bind, prepare_all};
 pub(crate) use setting::Setting;
 
 pub(crate) use plan_text::{outlook_lines, percent};
@@ -76,12 +76,8 @@ pub(crate) struct Arguments {
     /// Measure each variant as though it were so many: what differs then is noise
     #[arg(long, value_name = "N", value_parser = value::small_count)]
     copies: Option<u32>,
-    /// Length of the measured window of each run
-    #[arg(short, long, value_name = "DURATION", value_parser = value::duration)]
-    duration: Option<Duration>,
-    /// Load before the window, which is not counted
-    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
-    warmup: Option<Duration>,
+    #[command(flatten)]
+    each_run: EachRun,
     /// How long a load before that goes on at most, until the rate is steady; 0s means none
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     steady: Option<Duration>,
@@ -94,39 +90,19 @@ pub(crate) struct Arguments {
     /// Requests per second of cost phases [default: half of what the slowest can do]
     #[arg(long, value_name = "N", value_parser = value::rate)]
     rate: Option<u64>,
-    /// Threads, processes or loops of each server [default: one for each of the server's CPUs]
-    #[arg(long, value_name = "N", value_parser = value::small_count)]
-    workers: Option<u32>,
-    /// Seed of the order of runs and of payloads [default: a new one]
-    #[arg(long, value_name = "NUMBER")]
-    seed: Option<u64>,
-    /// CPUs of the server, such as 0-3 [default: half of the cores]
-    #[arg(long, value_name = "LIST", value_parser = value::cpu_list)]
-    server_cpus: Option<CpuList>,
-    /// CPUs of the load generator [default: the rest]
-    #[arg(long, value_name = "LIST", value_parser = value::cpu_list)]
-    generator_cpus: Option<CpuList>,
-    /// Bind nothing to CPUs; every run is flagged
-    #[arg(long)]
-    no_pin: bool,
-    /// Leave the conformance checks out; every run is flagged
-    #[arg(long)]
-    no_verify: bool,
+    #[command(flatten)]
+    conditions: Conditions,
     /// Exit with 3 when the figures of a run that counts are a bound, or not what they claim to be
     #[arg(long)]
     strict: bool,
-    /// Where the folder of the results is made [default: target/wirebench]
-    #[arg(short, long, value_name = "FOLDER")]
-    output: Option<PathBuf>,
     /// Print the plan and measure nothing
     #[arg(long)]
     dry_run: bool,
     /// Go on with a run that was cut off, in the folder that it named
     #[arg(long, value_name = "FOLDER")]
     resume: Option<PathBuf>,
-    /// No progress
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    telling: Telling,
 }
 
 /// How strictly the figures of a run are looked at.
@@ -155,7 +131,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return resume::run(folder, arguments);
     }
     let context = Context::new()?;
-    let setting = match Setting::new(&context, arguments, arguments.seed) {
+    let setting = match Setting::new(&context, arguments) {
         Ok(setting) => setting,
         // Looking for another generator takes a moment.
         Err(error) => return context.interrupt.exit().ok_or(error),

@@ -10,7 +10,6 @@ use anyhow::Context as _;
 use std::{
     fs,
     io::{self, IsTerminal},
-    path::PathBuf,
     time::Duration,
 };
 use wirebench_report::{
@@ -19,11 +18,9 @@ use wirebench_report::{
     tune::{Look, SUITE, Tuned},
 };
 use wirebench_runner::{
-    experiment::{Experiment, Finished, Prepared, Verification, prepare},
+    experiment::{Experiment, Finished, Verification},
     measure::Bench,
-    place::{Wish, place},
     subject::Subject,
-    topology,
 };
 use wirebench_schema::{
     journal::Goal,
@@ -35,11 +32,10 @@ use wirebench_schema::{
 
 use self::lists::{Connections, Rates, Workers};
 use crate::{
-    context::Context,
+    context::{Context, command_line},
     exit::{Exit, usage},
-    out,
-    progress::{Reporter, Verbosity},
-    value::{self, CpuList},
+    options::{self, Conditions, Telling},
+    out, value,
 };
 
 /// The load of both, but for workers, connections and rate.
@@ -106,40 +102,20 @@ pub(crate) struct Arguments {
     /// End in about this time, with what has been measured or found until then
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     budget: Option<Duration>,
-    /// Seed of the order of runs and of payloads [default: a new one]
-    #[arg(long, value_name = "NUMBER")]
-    seed: Option<u64>,
-    /// CPUs of the server, such as 0-3 [default: half of the cores]
-    #[arg(long, value_name = "LIST", value_parser = value::cpu_list)]
-    server_cpus: Option<CpuList>,
-    /// CPUs of the load generator [default: the rest]
-    #[arg(long, value_name = "LIST", value_parser = value::cpu_list)]
-    generator_cpus: Option<CpuList>,
-    /// Bind nothing to CPUs; every run is flagged
-    #[arg(long)]
-    no_pin: bool,
-    /// Leave the conformance checks out; every run is flagged
-    #[arg(long)]
-    no_verify: bool,
-    /// Where the folder of the results is made [default: target/wirebench]
-    #[arg(short, long, value_name = "FOLDER")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    conditions: Conditions,
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
-    /// No progress
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    telling: Telling,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if arguments.budget.is_some_and(|budget| budget.is_zero()) {
         return Err(usage("a budget of 0s leaves no time: give one such as --budget 20m"));
     }
-    let mut context = Context::new()?;
-    if let Some(output) = &arguments.output {
-        context.project.results = std::path::absolute(output)?;
-    }
+    let context = Context::new()?;
     context.require_files()?;
     let subject = arguments.subject(&context)?;
     let model = arguments.model()?;
@@ -188,76 +164,35 @@ impl Arguments {
         Ok(model)
     }
 
+    /// How runs are made.
+    fn bench(&self, context: &Context) -> anyhow::Result<Bench> {
+        self.conditions.bench(context, options::placement(&self.conditions.wish())?)
+    }
+
     /// An experiment with these workloads, each run so often.
     fn experiment(
         &self,
         context: &Context,
-        workloads: Vec<Workload>,
-        blocks: u32,
+        bench: Bench,
+        (workloads, blocks): (Vec<Workload>, u32),
     ) -> anyhow::Result<Experiment> {
-        let cpus = topology::usable_cpus().context("the usable CPUs cannot be read")?;
-        let wish = Wish {
-            no_pin: self.no_pin,
-            server_cpus: self.server_cpus.clone().map(|list| list.0),
-            generator_cpus: self.generator_cpus.clone().map(|list| list.0),
-        };
-        let placement = place(&cpus, &wish).map_err(usage)?;
         let mut suite = Suite::parse(SUITE, TEMPLATE)?;
         // There is one server: no ratio, and so no baseline that would be run twice.
         (suite.workloads, suite.blocks, suite.baseline_copies) = (workloads, blocks, 1);
-        let program = context.program.display().to_string();
-        let bench = Bench {
-            launcher: context.launcher(Some(&placement)),
-            load_command: vec![program, "load".to_owned(), "--events".to_owned()],
-            tool: None,
-            workers: u32::try_from(placement.server_cpus.len())?,
-            seed: self.seed.unwrap_or_else(|| u64::from(std::process::id())),
-            placement,
-        };
-        let full = if self.no_verify { Verification::LeftOut } else { Verification::Full };
         Ok(Experiment {
             suite,
             scale: Scale::Machine,
             published: None,
             left_out: Vec::new(),
             bench,
-            project: context.project.clone(),
-            command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
-            verification: full,
+            project: self.telling.project(context)?,
+            command: command_line(),
+            verification: self.conditions.verification(Verification::Full),
             goal: Goal { precision: None, budget: self.budget },
             // A sweep has no ratio to a baseline whose interval could be narrow enough.
             precision: |_| None,
         })
     }
-
-    fn reporter(&self) -> Reporter {
-        Reporter::new(if self.quiet { Verbosity::Quiet } else { Verbosity::Normal })
-    }
-}
-
-/// Builds the server and goes to the generator's CPUs. An exit when a signal asked for it.
-fn ready(
-    context: &Context,
-    experiment: &Experiment,
-    subject: Subject,
-    reporter: &mut Reporter,
-) -> anyhow::Result<Result<Prepared, Exit>> {
-    let stop = context.interrupt.flag();
-    let prepared = prepare(vec![subject], &context.project, &context.prober(), stop, reporter);
-    if let Some(exit) = context.interrupt.exit() {
-        reporter.finish();
-        return Ok(Err(exit));
-    }
-    if let Some(it) = prepared.unavailable.first() {
-        reporter.finish();
-        anyhow::bail!("{} cannot be measured here: {}", it.variant, it.reason);
-    }
-    let placement = &experiment.bench.placement;
-    if placement.pinned {
-        wirebench_sys::affinity::bind(&placement.generator_cpus)
-            .context("the kernel does not let wirebench bind itself; try --no-pin")?;
-    }
-    Ok(Ok(prepared))
 }
 
 /// Prints what was found, writes it into the folder of the results, and names that.

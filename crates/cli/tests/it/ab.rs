@@ -7,7 +7,7 @@ use crate::{
 };
 use std::{collections::BTreeSet, fs, process::Command};
 use wirebench_schema::{
-    journal::{Counts, EndReason, Journal},
+    journal::{Counts, EndReason, Journal, Outcome as Ran},
     suite::Phase,
 };
 
@@ -175,6 +175,25 @@ fn what_was_interrupted_has_a_verdict_and_goes_on() {
 }
 
 #[test]
+fn messages_of_an_echo_are_as_long_as_was_asked_for() {
+    let world = World::new();
+    let server = null_server("echo");
+    let options = ["--scenario=echo", "--payload=2KiB", "--rate=500", "--blocks=2"];
+    assert_fine(&ab(&world, [&server, &server], &options));
+    let journal = world.journal();
+    assert_eq!(journal.start.workloads[0].payload_bytes, 2048);
+    let measured = journal.runs.iter().filter_map(|run| match &run.outcome {
+        Ran::Measured(it) => Some(&it.load),
+        _ => None,
+    });
+    for load in measured {
+        assert_eq!(load.config.payload_bytes, 2048);
+        // A reply may lie across an edge of the window.
+        assert!(load.bytes_received + 2 * 2048 >= load.requests * 2048, "{load:#?}");
+    }
+}
+
+#[test]
 fn commands_have_folders_of_their_own() {
     let world = World::new();
     for side in ["base", "head"] {
@@ -242,7 +261,7 @@ fn an_entry_is_compared_between_two_revisions() {
 fn nonsense_is_refused_with_the_next_step_and_nothing_is_left_behind() {
     let server = null_server("hello");
     let good = ["--a", server.as_str(), "--b", server.as_str()];
-    let rows: [(&[&str], &str); 16] = [
+    let rows: [(&[&str], &str); 19] = [
         (&["--a", "x {port}"], "--b"),
         (&["--a", "./no-such {port}", "--b", "./no-such {port}"], "no program `./no-such`"),
         (&["--a", "./no-such 80", "--b", "x"], "write {port} in its place"),
@@ -259,6 +278,9 @@ fn nonsense_is_refused_with_the_next_step_and_nothing_is_left_behind() {
         (&[&good[..], &["--name-b=a b"]].concat(), "cannot be the name of a side"),
         (&[&good[..], &["--budget=0s"]].concat(), "--budget 10m"),
         (&[&good[..], &["--old=HEAD"]].concat(), "--old"),
+        (&[&good[..], &["--payload=4KiB"]].concat(), "give --scenario echo"),
+        (&[&good[..], &["--scenario=echo", "--payload=0"]].concat(), "--payload at least 1"),
+        (&[&good[..], &["--scenario=echo", "--payload=4KB"]].concat(), "4KiB"),
     ];
     let world = World::new();
     for (arguments, part) in rows {

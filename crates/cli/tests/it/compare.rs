@@ -1,17 +1,16 @@
 //! `wirebench compare` on journals that were made by writing records: no server runs here.
 
-use std::{collections::BTreeMap, fs};
+use std::fs;
 use wirebench_schema::{
     environment::Environment,
-    journal::{
-        Bound, Cost, Counts, Described, End, EndReason, GeneratorVersion, Goal, JOURNAL_FORMAT,
-        Measurement, Outcome, Placement, Record, Run, Start,
-    },
+    journal::{Bound, Cost, Measurement, Outcome, Start},
     load::{EngineChoice, LoadConfig, LoadReport},
-    suite::{Scale, Suite},
 };
 
-use crate::world::{Outcome as Ended, World};
+use crate::{
+    journals::{self, BASELINE, ROWS},
+    world::{Outcome as Ended, World},
+};
 
 const SUITE: &str = "description = \"An example.\"\nblocks = 6\n[[workload]]\nname = \"hello\"\n\
                      scenario = \"hello\"\nconnections = 64\nduration = \"1s\"\n";
@@ -37,20 +36,14 @@ impl Made {
     fn write(self, world: &World, name: &str) {
         let folder = world.folder.path().join(name);
         fs::create_dir(&folder).unwrap();
-        let mut records = vec![Record::Start(self.start(name))];
-        for block in 0..self.blocks {
-            let cells =
-                [("c/epoll", 0, 100_000.0), ("c/epoll", 1, 100_000.0), ("go/net", 0, self.rate)];
-            for (place, (variant, copy, rate)) in (0..).zip(cells) {
-                let noise = NOISE[(block as usize * 3 + place * 2 + name.len()) % NOISE.len()];
-                records.push(Record::Run(Box::new(run(block, (variant, copy), rate * noise))));
-            }
-        }
-        let ended = "2026-01-02T03:14:05Z".to_owned();
-        records.push(Record::End(End { ended, reason: EndReason::Complete }));
-        let lines: Vec<String> =
-            records.iter().map(|record| serde_json::to_string(record).unwrap() + "\n").collect();
-        fs::write(folder.join("runs.jsonl"), lines.concat()).unwrap();
+        let rows = (0..).zip(ROWS);
+        let cells = (0..self.blocks).flat_map(|block| rows.clone().map(move |row| (block, row)));
+        let runs = cells.map(|(block, (place, row))| {
+            let noise = NOISE[(block as usize * 3 + place * 2 + name.len()) % NOISE.len()];
+            let rate = if row.0 == BASELINE { 100_000.0 } else { self.rate };
+            journals::run(block, row, "hello", measured(rate * noise))
+        });
+        journals::write(&folder, self.start(name), runs);
         let environment = Environment {
             cpu_model: Some(self.cpu_model.to_owned()),
             kernel: self.kernel.to_owned(),
@@ -61,49 +54,18 @@ impl Made {
     }
 
     fn start(self, name: &str) -> Start {
-        let described = |variant: &str, fingerprint: &str| Described {
-            variant: variant.parse().unwrap(),
-            title: variant.to_owned(),
-            class: None,
-            model: None,
-            mechanism: None,
-            sharing: None,
-            skips: Vec::new(),
-            versions: BTreeMap::new(),
-            fingerprint: Some(fingerprint.to_owned()),
-        };
-        let mut workloads = Suite::parse("example", SUITE).unwrap().workloads;
-        workloads[0].connections = self.connections;
-        Start {
-            format: JOURNAL_FORMAT,
-            started: "2026-01-02T03:04:05Z".into(),
-            command: vec!["wirebench".into()],
-            suite: "example".into(),
-            baselines: vec!["c/epoll".parse().unwrap()],
-            seed: 7,
-            folder: "/".into(),
-            copies: 1,
-            baseline_copies: 2,
-            goal: Goal::default(),
-            blocks: self.blocks,
-            warmup_blocks: 0,
-            scale: Scale::Machine,
-            published: None,
-            generator: GeneratorVersion::default(),
-            left_out: Vec::new(),
-            variants: vec![described("c/epoll", "00"), described("go/net", name)],
-            workloads,
-            placement: Placement {
-                server_cpus: vec![0],
-                generator_cpus: vec![1],
-                pinned: true,
-                disjoint: true,
-            },
+        let mut start = Start { blocks: self.blocks, ..journals::start(SUITE) };
+        start.workloads[0].connections = self.connections;
+        // The baseline is the same program in both results, and the other one is not.
+        for (variant, fingerprint) in start.variants.iter_mut().zip(["00", name]) {
+            variant.fingerprint = Some(fingerprint.to_owned());
         }
+        start
     }
 }
 
-fn run(block: u32, (variant, copy): (&str, u32), rate: f64) -> Run {
+/// So many requests/s, all else being equal.
+fn measured(rate: f64) -> Outcome {
     let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
     let load = LoadReport {
         requests_per_second: rate,
@@ -122,27 +84,14 @@ fn run(block: u32, (variant, copy): (&str, u32), rate: f64) -> Run {
         context_switches_voluntary: 0,
         context_switches_involuntary: 0,
     };
-    let measurement = Measurement {
+    Outcome::Measured(Box::new(Measurement {
         load,
         tool: None,
         cost,
         bound: Bound::Server,
         warm_up: None,
         reasons: Vec::new(),
-    };
-    Run {
-        block,
-        counts: Counts::Yes,
-        position: 0,
-        copy,
-        variant: variant.parse().unwrap(),
-        workload: "hello".into(),
-        started: String::new(),
-        workers: 1,
-        server_command: Vec::new(),
-        generator_command: Vec::new(),
-        outcome: Outcome::Measured(Box::new(measurement)),
-    }
+    }))
 }
 
 /// Compares `old` with `new`.

@@ -8,7 +8,9 @@ mod bad_input;
 mod compare;
 mod fresh;
 mod goals;
+mod journals;
 mod load;
+mod open_files;
 mod phases;
 mod report;
 mod resume;
@@ -19,5 +21,6 @@ mod suites;
 mod survive;
 mod tune;
 mod verbs;
+mod workflow;
 
 mod world;

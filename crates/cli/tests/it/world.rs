@@ -107,6 +107,14 @@ impl World {
         self.outcome(command, arguments)
     }
 
+    /// The same where a process may open no more than so many files.
+    pub(crate) fn wirebench_with_files(&self, limit: u32, arguments: &[&str]) -> Outcome {
+        let mut command = Command::new("sh");
+        let script = format!("ulimit -n {limit} && exec \"$0\" \"$@\"");
+        command.args(["-c", &script]).arg(program());
+        self.outcome(command, arguments)
+    }
+
     fn outcome(&self, mut command: Command, arguments: &[&str]) -> Outcome {
         command.args(arguments).current_dir(self.folder.path()).envs([self.mark()]);
         let output = command.timeout(PATIENCE).output().unwrap();

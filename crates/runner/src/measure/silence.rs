@@ -147,7 +147,9 @@ fn connect(source: Option<IpAddr>, address: SocketAddr, talk: &Talk) -> Result<C
     Ok(client)
 }
 
-fn require_files(count: usize, limit: u64) -> Result<(), String> {
+/// Whether a process that may open `limit` files can have `count` silent connections; if not, a
+/// sentence with the numbers and the next step.
+pub fn require_files(count: usize, limit: u64) -> Result<(), String> {
     let needed = (count as u64).saturating_add(OTHER_FILES);
     // The soft limit is the hard one since the program began.
     if needed <= limit {
@@ -156,7 +158,8 @@ fn require_files(count: usize, limit: u64) -> Result<(), String> {
     let possible = limit.saturating_sub(OTHER_FILES);
     Err(format!(
         "{count} silent connections need {needed} open files and this process may have {limit}: ask \
-         for at most {possible} (`silent_connections`), or raise the limit (ulimit -Hn)"
+         for at most {possible} (--silent, or `silent_connections` of a suite), or raise the hard \
+         limit of open files (ulimit -Hn)"
     ))
 }
 

@@ -1,29 +1,27 @@
 //! From options to an experiment of two sides and one workload.
 
-use anyhow::Context as _;
 use std::time::Duration;
 use wirebench_report::{
     ab::{METRICS, SUITE, half_width, has},
     analysis::{Metric, widest_interval},
 };
 use wirebench_runner::{
-    experiment::Experiment,
+    experiment::{Experiment, Verification},
     measure::Bench,
-    place::{Wish, place},
-    topology,
 };
 use wirebench_schema::{
-    journal::{Goal, Journal, Placement},
+    journal::{Goal, Journal},
     load::Stop,
+    scenario::Protocol,
     suite::{Phase, Scale, Suite, Workload},
 };
 
 use super::Arguments;
 use crate::{
     cmd::run::{FEWEST_BLOCKS, Setting},
-    context::Context,
+    context::{Context, command_line},
     exit::usage,
-    out,
+    files, options, out,
 };
 
 /// The load, but for what the options say.
@@ -46,43 +44,33 @@ const PRECISION: f64 = 0.005;
 const BUDGET: Duration = Duration::from_secs(600);
 
 impl Arguments {
-    /// What is to be carried out, and with whom. Without a seed there is a new one.
-    pub(crate) fn setting(&self, context: &Context, seed: Option<u64>) -> anyhow::Result<Setting> {
+    /// What is to be carried out, and with whom.
+    pub(crate) fn setting(&self, context: &Context) -> anyhow::Result<Setting> {
         let phase = self.phase()?;
         let metric = self.metric(phase)?;
         let workload = self.workload(phase)?;
         context.require_files()?;
         let sides = self.sides(context)?;
-        let placement = self.placement()?;
+        let placement = options::placement(&self.conditions.wish())?;
+        let bench = self.conditions.bench(context, placement)?;
+        if let Some(shortage) = files::shortage(&workload, &bench) {
+            return Err(usage(shortage));
+        }
+        let workers = self.each_run.workers.unwrap_or(bench.workers);
         let mut suite = Suite::parse(SUITE, TEMPLATE)?;
         suite.baselines = vec![sides[0].variant.id.to_string()];
         // The pairs show by themselves how far apart two runs of the same server are.
         (suite.blocks, suite.baseline_copies) = (self.whole_pairs(), 1);
         suite.workloads = vec![workload];
-        let mut project = context.project.clone();
-        if let Some(output) = &self.output {
-            project.results = std::path::absolute(output)?;
-        }
-        let program = context.program.display().to_string();
-        let server_cpus = u32::try_from(placement.server_cpus.len())?;
-        let bench = Bench {
-            launcher: context.launcher(Some(&placement)),
-            load_command: vec![program, "load".to_owned(), "--events".to_owned()],
-            tool: None,
-            workers: self.workers.unwrap_or(server_cpus),
-            seed: seed.unwrap_or_else(|| u64::from(std::process::id())),
-            placement,
-        };
-        let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
         let experiment = Experiment {
             scale: Scale::Machine,
             published: None,
             left_out: Vec::new(),
             suite,
-            bench,
-            project,
-            command: command.collect(),
-            verification: self.verification(),
+            bench: Bench { workers, ..bench },
+            project: self.telling.project(context)?,
+            command: command_line(),
+            verification: self.conditions.verification(Verification::AllOrNothing),
             goal: self.goal()?,
             precision: precision_of(metric),
         };
@@ -132,10 +120,20 @@ impl Arguments {
         workload.scenario = self.scenario;
         workload.phase = phase;
         workload.connections = self.connections.unwrap_or(workload.connections);
-        workload.warmup = self.warmup.unwrap_or(workload.warmup);
+        workload.warmup = self.each_run.warmup.unwrap_or(workload.warmup);
         workload.steady_within = self.steady.unwrap_or(workload.steady_within);
-        if let Some(duration) = self.duration {
+        if let Some(duration) = self.each_run.duration {
             workload.stop = Stop::After(duration);
+        }
+        if let Some(payload) = self.payload {
+            if self.scenario.protocol() != Protocol::Echo {
+                return Err(usage(format!(
+                    "--payload is for messages that come back, and {} has none: give --scenario \
+                     echo, or leave --payload away",
+                    self.scenario
+                )));
+            }
+            workload.payload_bytes = payload;
         }
         if let Some(rate) = self.rate {
             workload = workload.at_rate(rate);
@@ -148,7 +146,7 @@ impl Arguments {
     fn whole_pairs(&self) -> u32 {
         let Some(asked) = self.blocks else { return FEWEST_BLOCKS };
         let blocks = asked.max(1).next_multiple_of(2);
-        if blocks != asked && !self.quiet {
+        if blocks != asked && !self.telling.quiet {
             out::note(&format!("blocks are made in mirrored pairs: {blocks} instead of {asked}"));
         }
         blocks
@@ -165,16 +163,6 @@ impl Arguments {
                 budget: Some(self.budget.unwrap_or(BUDGET)),
             },
         })
-    }
-
-    fn placement(&self) -> anyhow::Result<Placement> {
-        let cpus = topology::usable_cpus().context("the usable CPUs cannot be read")?;
-        let wish = Wish {
-            no_pin: self.no_pin,
-            server_cpus: self.server_cpus.clone().map(|list| list.0),
-            generator_cpus: self.generator_cpus.clone().map(|list| list.0),
-        };
-        place(&cpus, &wish).map_err(usage)
     }
 }
 

@@ -8,9 +8,8 @@ use wirebench_report::{
     table::{Style, report},
 };
 use wirebench_runner::{
-    experiment::{Experiment, Finished, Observer as _, Prepared, Progress, conduct, prepare},
+    experiment::{Finished, Observer as _, Progress, conduct},
     journal,
-    subject::Subject,
 };
 
 use super::{Arguments, Setting, Strictness, strict};
@@ -18,7 +17,7 @@ use crate::{
     context::Context,
     exit::Exit,
     out,
-    progress::{Reporter, Verbosity},
+    preparation::{bind, prepare_all},
 };
 
 /// Prepares and measures what is set.
@@ -28,7 +27,7 @@ pub(super) fn begin(
     arguments: &Arguments,
 ) -> anyhow::Result<Exit> {
     let Setting { experiment, subjects, missing } = setting;
-    let mut reporter = arguments.reporter();
+    let mut reporter = arguments.telling.reporter();
     for it in &experiment.left_out {
         reporter.left_out(&it.what, &it.reason);
     }
@@ -45,25 +44,6 @@ pub(super) fn begin(
     let finished = conduct(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
     reporter.finish();
     conclude(context, &finished?, &arguments.names, arguments.strictness())
-}
-
-/// Builds come first and may use all CPUs.
-pub(crate) fn prepare_all(
-    context: &Context,
-    subjects: Vec<Subject>,
-    reporter: &mut Reporter,
-) -> Prepared {
-    let stop = context.interrupt.flag();
-    prepare(subjects, &context.project, &context.prober(), stop, reporter)
-}
-
-/// Waiting and sampling happen on the generator's CPUs, so that the server's are the server's alone.
-pub(crate) fn bind(experiment: &Experiment) -> anyhow::Result<()> {
-    if experiment.bench.placement.pinned {
-        wirebench_sys::affinity::bind(&experiment.bench.placement.generator_cpus)
-            .context("the kernel does not let wirebench bind itself; try --no-pin")?;
-    }
-    Ok(())
 }
 
 /// Prints what came of it, writes the reports, and says how it went. What was asked for by one of
@@ -114,11 +94,4 @@ fn write_reports(finished: &Finished) -> anyhow::Result<()> {
         })?;
     }
     Ok(())
-}
-
-impl Arguments {
-    /// Shows as much as was asked for.
-    pub(super) fn reporter(&self) -> Reporter {
-        Reporter::new(if self.quiet { Verbosity::Quiet } else { Verbosity::Normal })
-    }
 }

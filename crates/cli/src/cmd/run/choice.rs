@@ -8,13 +8,12 @@ use wirebench_runner::{
     experiment::FALLBACK_BASELINE,
     requirement::{Availability, Prober},
     subject::Subject,
-    tool,
 };
 use wirebench_schema::{
     id::VariantId,
-    journal::{Cause, Generator, LeftOut, Unavailable},
+    journal::{Cause, LeftOut, Unavailable},
     scenario::Scenario,
-    suite::{DEFAULT_BASELINE, Suite},
+    suite::{DEFAULT_BASELINE, Suite, Workload},
 };
 
 use super::{Arguments, DEFAULT_SUITE};
@@ -62,14 +61,14 @@ pub(super) fn check_baselines(context: &Context, suite: &Suite) -> anyhow::Resul
     Ok(())
 }
 
-/// Takes the workloads away that `generator` cannot carry out, and says why.
-pub(super) fn leave_out(suite: &mut Suite, generator: Generator) -> anyhow::Result<Vec<LeftOut>> {
+/// Takes the workloads away that cannot be carried out; `refusal` says why.
+pub(super) fn leave_out(
+    suite: &mut Suite,
+    refusal: impl Fn(&Workload) -> Option<String>,
+) -> anyhow::Result<Vec<LeftOut>> {
     let mut left_out = Vec::new();
-    if generator == Generator::Wirebench {
-        return Ok(left_out);
-    }
     suite.workloads.retain(|workload| {
-        let refusal = tool::check(generator, workload).err();
+        let refusal = refusal(workload);
         let what = || workload.name.clone();
         left_out
             .extend(refusal.iter().map(|reason| LeftOut { what: what(), reason: reason.clone() }));

@@ -11,7 +11,14 @@ use crate::{
     cmd::ab,
     context::Context,
     exit::{Exit, usage},
+    options::{Conditions, Telling},
 };
+
+/// The seed is that of the beginning, also where nobody gave one, and what was said at the beginning
+/// is not said again.
+fn again(conditions: &mut Conditions, telling: &mut Telling, start: &Start) {
+    (conditions.seed, telling.quiet) = (Some(start.seed), true);
+}
 
 /// The verb and the options with which a run was begun.
 pub(super) enum Original {
@@ -29,8 +36,14 @@ impl Original {
             refusal(start, &[format!("{options}: {}", first.trim_start_matches("error: "))])
         })?;
         match parsed.verb {
-            Verb::Run(arguments) => Ok(Self::Run(arguments)),
-            Verb::Ab(arguments) => Ok(Self::Ab(arguments)),
+            Verb::Run(mut arguments) => {
+                again(&mut arguments.conditions, &mut arguments.telling, start);
+                Ok(Self::Run(arguments))
+            }
+            Verb::Ab(mut arguments) => {
+                again(&mut arguments.conditions, &mut arguments.telling, start);
+                Ok(Self::Ab(arguments))
+            }
             _ => Err(usage(format!(
                 "`{}` made this folder, and only `wirebench run` and `wirebench ab` can be taken up \
                  again",
@@ -48,14 +61,11 @@ impl Original {
         self
     }
 
-    /// What is to be carried out. What was said at the beginning is not said again.
-    pub(super) fn setting(&self, context: &Context, seed: u64) -> anyhow::Result<Setting> {
+    /// What is to be carried out.
+    pub(super) fn setting(&self, context: &Context) -> anyhow::Result<Setting> {
         match self {
-            Self::Run(arguments) => {
-                let quiet = Arguments { quiet: true, ..(**arguments).clone() };
-                Setting::new(context, &quiet, Some(seed))
-            }
-            Self::Ab(arguments) => arguments.setting(context, Some(seed)),
+            Self::Run(arguments) => Setting::new(context, arguments),
+            Self::Ab(arguments) => arguments.setting(context),
         }
     }
 

@@ -12,11 +12,11 @@ use wirebench_schema::{
     journal::{EndReason, Start},
 };
 
-use super::{Arguments, Setting, carry_out, original::Original};
+use super::{Arguments, Setting, original::Original};
 use crate::{
     context::Context,
     exit::{Exit, incomparable, usage},
-    out,
+    out, preparation,
 };
 
 /// Goes on with the run in `folder`, which may also be given as its journal.
@@ -44,13 +44,13 @@ pub(super) fn run(folder: &Path, arguments: &Arguments) -> anyhow::Result<Exit> 
     })?;
     let context = Context::new()?;
     let mut setting = original
-        .setting(&context, start.seed)
+        .setting(&context)
         .map_err(|error| refusal(&start, &[format!("it cannot be set up any more: {error:#}")]))?;
     setting.experiment.goal.budget = arguments.budget.or(setting.experiment.goal.budget);
-    let mut reporter = arguments.reporter();
+    let mut reporter = arguments.telling.reporter();
     let added = added(&taken_up, &setting);
     let subjects = taken_up.part_of_it(setting.subjects);
-    let prepared = carry_out::prepare_all(&context, subjects, &mut reporter);
+    let prepared = preparation::prepare_all(&context, subjects, &mut reporter);
     if let Some(exit) = context.interrupt.exit() {
         reporter.finish();
         return Ok(exit);
@@ -64,7 +64,7 @@ pub(super) fn run(folder: &Path, arguments: &Arguments) -> anyhow::Result<Exit> 
     for difference in &noted {
         reporter.note(&format!("not as it was: {difference}"));
     }
-    carry_out::bind(&setting.experiment)?;
+    preparation::bind(&setting.experiment)?;
     let stop = context.interrupt.flag();
     let finished = taken_up.go_on(&setting.experiment, &prepared, noted, stop, &mut reporter);
     reporter.finish();
@@ -93,7 +93,7 @@ fn show_again(
     }
     let context = Context::new()?;
     let exit = original.conclude(&context, &taken_up.finished())?;
-    if !arguments.quiet {
+    if !arguments.telling.quiet {
         out::note(&format!("nothing is left to be done: {how}"));
     }
     Ok(exit)

@@ -1,25 +1,26 @@
 //! From options to an experiment: the suite as changed, the servers, the placement. Nothing is built
 //! or started here.
 
-use anyhow::Context as _;
 use wirebench_report::analysis::widest_interval;
 use wirebench_runner::{
     experiment::{Experiment, Verification},
     measure::Bench,
-    place::{Wish, place},
     plan::{self, Changes},
     subject::Subject,
-    tool::Tool,
-    topology,
+    tool::{self, Tool},
 };
 use wirebench_schema::{
     journal::{Generator, Goal, Placement, Unavailable},
     scenario::Scenario,
-    suite::{DocumentPlacement, Phase, Scale, Suite},
+    suite::{DocumentPlacement, Phase, Scale, Suite, Workload},
 };
 
 use super::{Arguments, FEWEST_BLOCKS, choice, scale};
-use crate::{context::Context, exit::usage, out};
+use crate::{
+    context::{Context, command_line},
+    exit::usage,
+    files, options, out,
+};
 
 /// Silent connections at the smallest scale, like the others of that scale.
 const SMOKE_SILENT_CONNECTIONS: usize = 8;
@@ -34,16 +35,9 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// What `arguments` mean here and now. Without a seed there is a new one.
-    pub(super) fn new(
-        context: &Context,
-        arguments: &Arguments,
-        seed: Option<u64>,
-    ) -> anyhow::Result<Self> {
-        let mut project = context.project.clone();
-        if let Some(output) = &arguments.output {
-            project.results = std::path::absolute(output)?;
-        }
+    /// What `arguments` mean here and now.
+    pub(super) fn new(context: &Context, arguments: &Arguments) -> anyhow::Result<Self> {
+        let project = arguments.telling.project(context)?;
         let (written, names) = choice::suite_and_names(context, arguments)?;
         if project.root.is_none() {
             out::note(
@@ -52,13 +46,16 @@ impl Setting {
         }
         context.require_files()?;
         choice::check_baselines(context, &written)?;
-        let placement = arguments.placement(&written)?;
-        let server_cpus = u32::try_from(placement.server_cpus.len())?;
+        let conditions = &arguments.conditions;
+        let bench = conditions.bench(context, arguments.placement(&written)?)?;
+        let server_cpus = bench.workers;
         let mut suite = written.at_scale(arguments.scale, server_cpus).map_err(usage)?;
         plan::change(&mut suite, &arguments.changes()).map_err(usage)?;
         let goal = arguments.goal()?;
         raise_blocks(&mut suite, &goal, arguments);
-        let mut left_out = choice::leave_out(&mut suite, arguments.generator)?;
+        arguments.check_connections(&suite, &bench)?;
+        let refusal = |workload: &_| arguments.refusal(workload, &bench);
+        let mut left_out = choice::leave_out(&mut suite, refusal)?;
         let tool = match arguments.generator {
             Generator::Wirebench => None,
             other => Some(Tool::find(other, context.interrupt.flag()).map_err(usage)?),
@@ -71,17 +68,7 @@ impl Setting {
                  another entry, or leave --precision away",
             ));
         }
-        let program = context.program.display().to_string();
-        let bench = Bench {
-            launcher: context.launcher(Some(&placement)),
-            load_command: vec![program, "load".to_owned(), "--events".to_owned()],
-            tool,
-            workers: suite.workers.unwrap_or(server_cpus),
-            // A seed that is easy to read aloud and to type again.
-            seed: seed.unwrap_or_else(|| u64::from(std::process::id())),
-            placement,
-        };
-        let no_verify = arguments.no_verify;
+        let bench = Bench { tool, workers: suite.workers.unwrap_or(server_cpus), ..bench };
         let experiment = Experiment {
             scale: arguments.scale,
             // A file of figures that is wrong is told before anything is measured.
@@ -90,18 +77,13 @@ impl Setting {
             suite,
             bench,
             project,
-            command: command(),
-            verification: if no_verify { Verification::LeftOut } else { Verification::Full },
+            command: command_line(),
+            verification: conditions.verification(Verification::Full),
             goal,
             precision: widest_interval,
         };
         Ok(Self { experiment, subjects: chosen.subjects, missing: chosen.missing })
     }
-}
-
-/// The arguments of this program.
-fn command() -> Vec<String> {
-    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 /// A precision is looked at after whole pairs of blocks, and not before there can be an interval.
@@ -110,7 +92,7 @@ fn raise_blocks(suite: &mut Suite, goal: &Goal, arguments: &Arguments) {
         return;
     }
     let blocks = suite.blocks.max(FEWEST_BLOCKS).next_multiple_of(2);
-    if blocks != suite.blocks && !arguments.quiet {
+    if blocks != suite.blocks && !arguments.telling.quiet {
         out::note(&format!(
             "--precision takes whole pairs of blocks, and at least {FEWEST_BLOCKS} \
              blocks: {blocks} instead of {}",
@@ -134,16 +116,38 @@ impl Arguments {
         Changes {
             blocks: self.blocks,
             copies: self.copies,
-            workers: self.workers,
+            workers: self.each_run.workers,
             connections: self.connections,
             silent: self.silent.or(is_smoke.then_some(SMOKE_SILENT_CONNECTIONS)),
-            duration: self.duration,
-            warmup: self.warmup,
+            duration: self.each_run.duration,
+            warmup: self.each_run.warmup,
             steady_within: self.steady,
             rate: self.rate,
             scenarios: if own_default { vec![Scenario::Hello] } else { self.scenarios.clone() },
             phases: self.phases.clone(),
         }
+    }
+
+    /// What was asked for in so many words is refused when it cannot be had.
+    fn check_connections(&self, suite: &Suite, bench: &Bench) -> anyhow::Result<()> {
+        let is_asked = |workload: &&Workload| match workload.phase {
+            Phase::Idle => self.silent.is_some(),
+            Phase::Saturate | Phase::Cost => self.connections.is_some(),
+        };
+        let mut asked = suite.workloads.iter().filter(is_asked);
+        match asked.find_map(|workload| files::shortage(workload, bench)) {
+            None => Ok(()),
+            Some(shortage) => Err(usage(shortage)),
+        }
+    }
+
+    /// Why a workload of the suite cannot be carried out here with what was asked for.
+    fn refusal(&self, workload: &Workload, bench: &Bench) -> Option<String> {
+        let of_tool = match self.generator {
+            Generator::Wirebench => None,
+            other => tool::check(other, workload).err(),
+        };
+        of_tool.or_else(|| files::shortage(workload, bench))
     }
 
     fn goal(&self) -> anyhow::Result<Goal> {
@@ -154,17 +158,12 @@ impl Arguments {
     }
 
     fn placement(&self, suite: &Suite) -> anyhow::Result<Placement> {
-        let cpus = topology::usable_cpus().context("the usable CPUs cannot be read")?;
-        let wishes = self.server_cpus.is_some() || self.generator_cpus.is_some();
+        let mut wish = self.conditions.wish();
+        let names_cpus = wish.server_cpus.is_some() || wish.generator_cpus.is_some();
         // Where the document's sides shared their CPUs, so do those of its own scale.
         let shared =
             suite.document.as_ref().is_some_and(|it| it.placement == DocumentPlacement::Shared);
-        let as_published = self.scale == Scale::Paper && shared && !wishes;
-        let wish = Wish {
-            no_pin: self.no_pin || as_published,
-            server_cpus: self.server_cpus.clone().map(|list| list.0),
-            generator_cpus: self.generator_cpus.clone().map(|list| list.0),
-        };
-        place(&cpus, &wish).map_err(usage)
+        wish.no_pin |= self.scale == Scale::Paper && shared && !names_cpus;
+        options::placement(&wish)
     }
 }

@@ -21,12 +21,14 @@ use wirebench_schema::{
 use super::{
     Arguments,
     lists::{Connections, Rates, Workers},
-    ready, show,
+    show,
     sweep::check_workers,
 };
 use crate::{
     context::Context,
     exit::{Exit, usage},
+    files,
+    preparation::ready,
     progress::Reporter,
 };
 
@@ -73,9 +75,13 @@ pub(super) fn run(
         highest,
     };
     let quest = Quest { sought, budget: arguments.budget };
-    let experiment = arguments.experiment(context, workloads.to_vec(), 1)?;
-    let mut reporter = arguments.reporter();
-    let prepared = match ready(context, &experiment, subject, &mut reporter)? {
+    let bench = arguments.bench(context)?;
+    if let Some(shortage) = files::shortage(rated, &bench) {
+        return Err(usage(shortage));
+    }
+    let experiment = arguments.experiment(context, bench, (workloads.to_vec(), 1))?;
+    let mut reporter = arguments.telling.reporter();
+    let prepared = match ready(context, &experiment, vec![subject], &mut reporter)? {
         Ok(prepared) => prepared,
         Err(exit) => return Ok(exit),
     };

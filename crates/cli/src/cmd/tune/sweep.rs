@@ -9,11 +9,12 @@ use wirebench_runner::{
 };
 use wirebench_schema::suite::Workload;
 
-use super::{Arguments, lists, ready, show};
+use super::{Arguments, lists, show};
 use crate::{
     context::Context,
     exit::{Exit, usage},
-    out,
+    files, out,
+    preparation::ready,
 };
 
 /// What the document swept that this repeats.
@@ -34,15 +35,21 @@ pub(super) fn run(
     if blocks == 0 {
         return Err(usage("0 blocks measure nothing: give --blocks at least 1"));
     }
-    let cells = cells(arguments, &subject)?;
+    let bench = arguments.bench(context)?;
+    let shortage =
+        |connections| files::shortage(&Workload { connections, ..model.clone() }, &bench);
+    let cells = Grid {
+        workers: workers(arguments, &subject)?,
+        connections: connections(arguments, shortage)?,
+    };
     let count = cells.workers.len() * cells.connections.len() * blocks as usize;
     if count > MOST_RUNS {
         return Err(usage(format!("{count} runs are too many: give fewer cells or --blocks")));
     }
     let workloads = grid(model, &cells).map_err(usage)?;
-    let experiment = arguments.experiment(context, workloads, blocks)?;
-    let mut reporter = arguments.reporter();
-    let prepared = match ready(context, &experiment, subject, &mut reporter)? {
+    let experiment = arguments.experiment(context, bench, (workloads, blocks))?;
+    let mut reporter = arguments.telling.reporter();
+    let prepared = match ready(context, &experiment, vec![subject], &mut reporter)? {
         Ok(prepared) => prepared,
         Err(exit) => return Ok(exit),
     };
@@ -55,30 +62,40 @@ pub(super) fn run(
     Ok(context.interrupt.exit().unwrap_or(exit))
 }
 
-/// What is swept. More workers than the server can have are refused when they were asked for, and
-/// left out when they were not.
-fn cells(arguments: &Arguments, subject: &Subject) -> anyhow::Result<Grid> {
-    let connections = match &arguments.connections {
-        Some(list) => list.clone(),
-        None => lists::connections(CONNECTIONS).map_err(usage)?,
+/// The workers that are swept. More than the server can have are refused when they were asked for,
+/// and left out when they were not.
+fn workers(arguments: &Arguments, subject: &Subject) -> anyhow::Result<Vec<u32>> {
+    if let Some(list) = &arguments.workers {
+        check_workers(subject, &list.0)?;
+        return Ok(list.0.clone());
+    }
+    let mut all = lists::workers(WORKERS).map_err(usage)?.0;
+    let before = all.len();
+    all.retain(|workers| subject.workers(*workers) == *workers);
+    if all.len() < before {
+        let most = all.last().copied().unwrap_or(0);
+        out::note(&format!("{} can have {most} at most", subject.variant.id));
+    }
+    Ok(all)
+}
+
+/// The connections that are swept, in their order. More than this process can have, as `shortage`
+/// says, are refused and left out likewise.
+fn connections(
+    arguments: &Arguments,
+    shortage: impl Fn(usize) -> Option<String>,
+) -> anyhow::Result<Vec<usize>> {
+    let mut all = match &arguments.connections {
+        Some(list) => list.0.clone(),
+        None => lists::connections(CONNECTIONS).map_err(usage)?.0,
     };
-    let workers = match &arguments.workers {
-        Some(list) => {
-            check_workers(subject, &list.0)?;
-            list.0.clone()
-        }
-        None => {
-            let mut all = lists::workers(WORKERS).map_err(usage)?.0;
-            let before = all.len();
-            all.retain(|workers| subject.workers(*workers) == *workers);
-            if all.len() < before {
-                let most = all.last().copied().unwrap_or(0);
-                out::note(&format!("{} can have {most} at most", subject.variant.id));
-            }
-            all
-        }
-    };
-    Ok(Grid { workers, connections: connections.0 })
+    let Some(reason) = all.last().and_then(|most| shortage(*most)) else { return Ok(all) };
+    if arguments.connections.is_some() {
+        return Err(usage(reason));
+    }
+    all.retain(|connections| shortage(*connections).is_none());
+    out::note(&format!("left out what needs more open files: {reason}"));
+    Ok(all)
 }
 
 /// Refuses a number of workers that the server cannot have.

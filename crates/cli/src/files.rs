@@ -1,0 +1,24 @@
+//! Whether this process may open as many files as a workload has connections, before anything is
+//! started. How many there must be is reckoned by who opens them: the load generator, and the
+//! runner for silent connections. A server inherits the same limit. Ports and memory are no matter
+//! of this file: the generator tells of them when the run begins.
+
+use wirebench_runner::measure::{Bench, require_files};
+use wirebench_schema::{
+    suite::{Phase, Workload},
+    target::Target,
+};
+
+/// Why the connections of `workload` cannot be had here, as a sentence with the numbers and the
+/// next step.
+pub(crate) fn shortage(workload: &Workload, bench: &Bench) -> Option<String> {
+    if workload.phase == Phase::Idle {
+        let (_, hard) = wirebench_sys::limits::open_files();
+        return require_files(workload.connections, hard).err();
+    }
+    // Which server it is makes no difference.
+    let anywhere = Target::new(workload.scenario.protocol(), "127.0.0.1", 1, "/");
+    let threads = bench.placement.generator_cpus.len();
+    let config = workload.load_config(anywhere, threads, bench.seed);
+    wirebench_loadgen::check_descriptors(&config).err().map(|error| error.to_string())
+}

@@ -1,0 +1,51 @@
+//! What comes before the first run of `run`, `ab` and `tune`: builds, and going to the generator's
+//! CPUs. How each of them measures is its own.
+
+use anyhow::Context as _;
+use wirebench_runner::{
+    experiment::{Experiment, Prepared, prepare},
+    subject::Subject,
+};
+
+use crate::{context::Context, exit::Exit, progress::Reporter};
+
+/// Builds come first and may use all CPUs.
+pub(crate) fn prepare_all(
+    context: &Context,
+    subjects: Vec<Subject>,
+    reporter: &mut Reporter,
+) -> Prepared {
+    let stop = context.interrupt.flag();
+    prepare(subjects, &context.project, &context.prober(), stop, reporter)
+}
+
+/// Waiting and sampling happen on the generator's CPUs, so that the server's are the server's alone.
+pub(crate) fn bind(experiment: &Experiment) -> anyhow::Result<()> {
+    let placement = &experiment.bench.placement;
+    if placement.pinned {
+        wirebench_sys::affinity::bind(&placement.generator_cpus)
+            .context("the kernel does not let wirebench bind itself; try --no-pin")?;
+    }
+    Ok(())
+}
+
+/// Both, where nothing can be measured without every one of `subjects`. An exit when a signal asked
+/// for it.
+pub(crate) fn ready(
+    context: &Context,
+    experiment: &Experiment,
+    subjects: Vec<Subject>,
+    reporter: &mut Reporter,
+) -> anyhow::Result<Result<Prepared, Exit>> {
+    let prepared = prepare_all(context, subjects, reporter);
+    if let Some(exit) = context.interrupt.exit() {
+        reporter.finish();
+        return Ok(Err(exit));
+    }
+    if let Some(it) = prepared.unavailable.first() {
+        reporter.finish();
+        anyhow::bail!("{} cannot be measured here: {}", it.variant, it.reason);
+    }
+    bind(experiment)?;
+    Ok(Ok(prepared))
+}

@@ -1,0 +1,143 @@
+//! The workflow that `docs/ab.md` proposes to copy: its steps are taken from the text and carried
+//! out by the shell that a forge uses, with servers that are built like anybody's. What the forge
+//! itself does, checking out and keeping files, is no part of this.
+
+use crate::world::{PATIENCE, World, program};
+use assert_cmd::Command;
+use saphyr::{LoadableYamlNode as _, Yaml};
+use std::{
+    fs,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+};
+
+/// The budget of the text, and what makes so little of it that a test has the time.
+const BUDGET: &str = "--budget 15m";
+const SHORT: &str = "--budget 15m --blocks 2 -d 250ms --steady 0s -c 2";
+
+/// What a project of a user's has: a target that makes the server.
+const MAKEFILE: &str = "server: server.sh\n\tcp server.sh server\n\tchmod +x server\n";
+const SERVER: &str =
+    "#!/bin/sh\nexec wirebench null-server epoll hello 127.0.0.1 \"${1:?a port}\" 1\n";
+
+/// The scripts of the steps that have one, with their names, in their order.
+fn steps() -> Vec<(String, String)> {
+    let manual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ab.md");
+    let manual = fs::read_to_string(manual).unwrap();
+    let mut fenced = manual.split("```yaml\n").skip(1);
+    let (workflow, _) = fenced.next().unwrap().split_once("```").unwrap();
+    assert_eq!(fenced.next(), None, "one workflow, or it is not known which is meant");
+    let documents = Yaml::load_from_str(workflow).unwrap();
+    let steps = documents[0]["jobs"]["ab"]["steps"].as_sequence().unwrap();
+    let text = |step: &Yaml<'_>, key: &str| {
+        step.as_mapping_get(key).and_then(Yaml::as_str).map(str::to_owned)
+    };
+    let scripts = steps.iter().filter_map(|step| Some((step, text(step, "run")?)));
+    scripts.map(|(step, script)| (text(step, "name").unwrap(), script)).collect()
+}
+
+/// Carries scripts out as a forge does, in the folder of `world`, with wirebench among the programs.
+struct Forge<'a> {
+    world: &'a World,
+    path: String,
+    /// The summary of the job.
+    summary: PathBuf,
+}
+
+impl<'a> Forge<'a> {
+    fn new(world: &'a World) -> Self {
+        let folder = world.folder.path();
+        let programs = folder.join("programs");
+        fs::create_dir(&programs).unwrap();
+        symlink(program(), programs.join("wirebench")).unwrap();
+        let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+        Self { world, path, summary: folder.join("summary.md") }
+    }
+
+    /// Carries out the script of the step `name`, which must go well.
+    fn carry_out(&self, name: &str, script: &str) {
+        let folder = self.world.folder.path();
+        let file = folder.join("step.sh");
+        fs::write(&file, script).unwrap();
+        let mut command = Command::new("bash");
+        command.args(["--noprofile", "--norc", "-eo", "pipefail"]).arg(&file);
+        command.current_dir(folder).env("PATH", &self.path);
+        command.env("GITHUB_STEP_SUMMARY", &self.summary).envs([self.world.mark()]);
+        let output = command.timeout(PATIENCE).output().unwrap();
+        // On a machine that is busy with other tests a window may pass in which nothing runs.
+        let said = String::from_utf8_lossy(&output.stderr);
+        let starved = said.contains("no request was answered correctly in the window");
+        let code = output.status.code();
+        assert!(code == Some(0) || (code == Some(1) && starved), "{name}: {output:#?}");
+    }
+}
+
+/// What a forge has checked out: two sides, and nothing of wirebench's own above them.
+fn check_out(folder: &Path) {
+    fs::remove_dir_all(folder.join("entries")).unwrap();
+    fs::remove_dir_all(folder.join("suites")).unwrap();
+    for side in ["base", "head"] {
+        let side = folder.join(side);
+        fs::create_dir(&side).unwrap();
+        fs::write(side.join("Makefile"), MAKEFILE).unwrap();
+        fs::write(side.join("server.sh"), SERVER).unwrap();
+    }
+}
+
+/// The only result below `folder`.
+fn result(folder: &Path) -> PathBuf {
+    let results: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let [result] = results.as_slice() else { panic!("{results:?}") };
+    result.clone()
+}
+
+#[test]
+fn the_workflow_of_the_manual_builds_both_sides_and_leaves_a_verdict_and_a_journal() {
+    if std::process::Command::new("make").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no make here");
+        return;
+    }
+    let world = World::new();
+    let folder = world.folder.path();
+    check_out(folder);
+    let steps = steps();
+    let script = |name: &str| steps.iter().find(|step| step.0 == name).unwrap().1.as_str();
+    let forge = Forge::new(&world);
+    forge.carry_out("build both", script("build both"));
+    let compare = script("compare");
+    assert_eq!(compare.matches(BUDGET).count(), 1, "{compare}");
+    forge.carry_out("compare", &compare.replace(BUDGET, SHORT));
+
+    let result = result(&folder.join("results"));
+    assert!(result.join("runs.jsonl").is_file());
+    let journal = wirebench_runner::journal::read(&result).unwrap();
+    for side in ["base", "head"] {
+        let runs = || journal.runs.iter().filter(|it| it.variant.entry() == format!("ab/{side}"));
+        assert!(runs().count() >= 2, "{side}");
+        let built = folder.canonicalize().unwrap().join(side).join("server");
+        assert!(runs().all(|it| Path::new(&it.server_command[0]) == built), "{side}");
+        assert!(journal.verified.iter().any(|it| it.variant.entry() == format!("ab/{side}")));
+    }
+    let report = fs::read_to_string(result.join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let sentence = report["sentence"].as_str().unwrap();
+    let summary = fs::read_to_string(&forge.summary).unwrap();
+    assert!(summary.starts_with(&format!("**{sentence}**\n")), "{sentence}\n{summary}");
+    assert_eq!(report["gate"]["conditions"].as_array().map(Vec::len), Some(2), "{report:#}");
+    world.wait_for_silence();
+}
+
+#[test]
+fn the_workflow_of_the_manual_installs_what_this_repository_has_unless_it_is_there() {
+    let steps = steps();
+    let (name, script) = &steps[0];
+    assert_eq!(name, "install wirebench");
+    let rest =
+        script.trim_end().strip_prefix("command -v wirebench || cargo install --locked --path ");
+    let path = rest.unwrap().strip_prefix("wirebench/").unwrap();
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let manifest = repository.join(path).join("Cargo.toml");
+    assert!(fs::read_to_string(manifest).unwrap().contains("name = \"wirebench\""));
+    assert!(repository.join("Cargo.lock").is_file());
+}
