@@ -168,6 +168,36 @@ fn strange_and_missing_blocks_are_told() {
 }
 
 #[test]
+fn outliers_are_told_by_the_names_of_their_blocks_and_together_where_these_are_the_same() {
+    let mut journal = pair(1.0);
+    journal.start.blocks = 12;
+    journal.runs.clear();
+    // A run of each of 12 blocks, in which `strange` blocks are so much faster.
+    let mut add_row = |variant, strange: &[usize], by: f64| {
+        let value = |block: usize| {
+            let noise = crate::made_up::NOISE[block % 6];
+            100e3 * noise * if strange.contains(&(block + 1)) { by } else { 1.0 }
+        };
+        add(&mut journal, "hello", variant, (0..12).map(value), rate);
+    };
+    add_row(("c/epoll", 0), &[], 1.0);
+    add_row(("c/epoll", 1), &[], 1.0);
+    add_row(("go/net", 0), &[1, 10], 1.5);
+    add_row(("go/net", 1), &[10], 1.5);
+    add_row(("own/server", 0), &[1, 10], 1.2);
+    let text = report(&journal, Style::Text);
+    let note = |number: usize, rest: &str| {
+        let line = format!("  [{number}] {rest} above the median\n");
+        assert!(text.contains(&line), "{line} in {text}");
+    };
+    note(1, "blocks 1 and 10 are outliers, and count: their requests/s is 19.3..49.5 %");
+    assert!(row(&text, "go/net [1]").contains("library"), "{text}");
+    assert!(row(&text, "own/server [1]").contains("own"), "{text}");
+    note(2, "block 10 is an outlier, and counts: its requests/s is 49.6 %");
+    assert!(row(&text, "go/net #2 [2]").contains("library"), "{text}");
+}
+
+#[test]
 fn another_metric_is_compared_where_it_is_asked_for() {
     let mut journal = pair(1.0);
     for run in journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net") {
