@@ -6,13 +6,14 @@ use crate::made_up::{
 };
 use wirebench_schema::{
     journal::{
-        Cause, Counts, End, EndReason, Generator, GeneratorVersion, LeftOut, Outcome, Resumed, Run,
-        ToolLatency, ToolReport, Unavailable, Verified, Weight,
+        Cause, Counts, Described, End, EndReason, Generator, GeneratorVersion, LeftOut, Outcome,
+        Resumed, Run, ToolLatency, ToolReport, Unavailable, Verified, Weight,
     },
     scenario::Scenario,
 };
 
 mod phases;
+mod width;
 
 #[test]
 fn six_blocks_have_ranks_intervals_and_verdicts_and_the_best_row_comes_first() {
