@@ -6,10 +6,13 @@ use wirebench_schema::{
     suite::Workload,
 };
 
-use crate::analysis::{Comparison, Metric, Row, WorkloadRows};
+use crate::analysis::{Comparison, Metric, Role, Row, WorkloadRows};
 
 /// What stands in front of a reason for which the figures are not what they claim to be.
 const INVALID: &str = "! ";
+
+const SECOND_WITHOUT_FIRST: &str = "it was to run twice in each block (A/A), and its first runs have no \
+                                    figures: these are its second ones, which are no baseline and tell no noise";
 
 /// All that must be said of the row at `index`, each once.
 pub(crate) fn remarks(
@@ -37,6 +40,9 @@ pub(crate) fn remarks(
         failure(run).into_iter().for_each(|it| add(format!("in a warm-up block: {it}")));
     }
     missing(row, rows.blocks).into_iter().for_each(&mut add);
+    if row.role == Role::SecondWithoutFirst {
+        add(SECOND_WITHOUT_FIRST.to_owned());
+    }
     without_ratio(rows, index, comparison).into_iter().for_each(&mut add);
     strange(index, comparison).into_iter().for_each(&mut add);
     remarks

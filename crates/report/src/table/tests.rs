@@ -87,6 +87,30 @@ fn a_baseline_without_figures_gives_its_place_to_the_next() {
 }
 
 #[test]
+fn a_second_run_without_a_first_one_is_no_copy_and_says_what_it_is() {
+    let mut journal = pair(0.9);
+    for run in journal.runs.iter_mut().filter(|it| it.copy == 0) {
+        if run.variant.to_string() == "c/epoll" {
+            run.outcome = failed("it ended");
+        }
+    }
+    let labels = |journal: &Journal| {
+        let text = report(journal, Style::Text);
+        assert!(!text.contains("c/epoll #2") && row(&text, "go/net (baseline)").contains("1.00"));
+        assert!(row(&text, "c/epoll (second run) [1]").contains("faster"), "{text}");
+        assert!(text.contains("[1] it was to run twice in each block (A/A), and its first runs"));
+        text
+    };
+    assert!(row(&labels(&journal), "! c/epoll [2]").contains(" - "));
+    // As when it is cut off in the first block, whose order is shuffled.
+    journal.runs.retain(|run| run.copy == 1 || run.variant.to_string() != "c/epoll");
+    assert!(!labels(&journal).contains("[2]"));
+    // Copies that were asked for are copies.
+    journal.start.copies = 2;
+    assert!(report(&journal, Style::Text).contains(" c/epoll #2 "));
+}
+
+#[test]
 fn what_is_not_valid_is_marked_in_text_and_markdown() {
     let mut journal = pair(0.9);
     let last = journal.runs.last_mut().unwrap();
