@@ -318,6 +318,11 @@ fn another_figure_can_be_asked_for_but_not_the_rate_that_was_given() {
     let wishes = Wishes { metric: Some(Metric::LatencyP99), conditions: Vec::new() };
     let ab = Ab::of(&journal, &wishes).unwrap();
     has_in_order(&ab.sentence(), &["B answers as soon at p99 as A within 1.0 %"]);
+    let idle = Wishes { metric: Some(Metric::MemoryIdle), conditions: Vec::new() };
+    let told = "the phase cost has no memory-idle, but cpu, p50, p99, p999, memory: compared by \
+                server CPU us/request\n";
+    let ab = Ab::of(&journal, &idle).unwrap();
+    assert!(ab.metric == Metric::Cpu && ab.text(Style::Text).contains(told));
     let width = half_width(&journal, Metric::Cpu).unwrap();
     assert!(width > 0.0 && width < 0.005, "{width}");
 }

@@ -4,7 +4,7 @@
 
 use std::{cmp::Ordering, fmt, str::FromStr};
 
-use crate::analysis::Metric;
+use crate::analysis::{Metric, unknown};
 
 /// How a condition is written.
 pub const GRAMMAR: &str = "write METRIC < -PERCENT or METRIC > +PERCENT, such as 'throughput < -3%' or \
@@ -52,7 +52,8 @@ impl FromStr for Condition {
             text.find(['<', '>']).ok_or_else(|| wrong("there is neither `<` nor `>` in it"))?;
         let (name, rest) = text.split_at(at);
         let (sign, limit) = rest.split_at(1);
-        let metric = name.trim().parse::<Metric>().map_err(|reason| wrong(&reason))?;
+        let name = name.trim();
+        let metric = name.parse::<Metric>().map_err(|_| wrong(&unknown(name, &METRICS)))?;
         if !METRICS.contains(&metric) {
             return Err(wrong(&format!("`{metric}` is no metric of a condition")));
         }

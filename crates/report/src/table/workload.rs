@@ -14,7 +14,7 @@ use super::{
     page::Page,
 };
 use crate::{
-    analysis::{Comparison, Metric, Role, Row, WorkloadRows},
+    analysis::{Comparison, Metric, Role, Row, WorkloadRows, absent},
     notes::Notes,
     order::in_order,
     remarks::remarks,
@@ -41,8 +41,7 @@ pub(super) fn add(
     let primary = Metric::primary(phase);
     let metric = wanted.map_or(Some(primary), |wanted| wanted.in_phase(phase));
     if let (None, Some(wanted)) = (metric, wanted) {
-        let (title, primary) = (wanted.title(), primary.title());
-        page.line(&format!("the phase {phase} has no {title}: compared by {primary}"));
+        page.line(&absent(phase, wanted, Metric::of_phase(phase), primary));
     }
     let metric = metric.unwrap_or(primary);
     let comparison = rows.compare(metric);

@@ -332,6 +332,17 @@ fn the_figures_that_are_compared_can_be_chosen() {
         ("hello-idle", Metric::MemoryPerConnection),
     ];
     assert_eq!(found, expected);
+    let nowhere = |journal: &Journal| {
+        let mut loads = journal.clone();
+        loads.runs.retain(|run| run.workload != "hello-idle");
+        loads
+    };
+    let wishes = Wishes { metrics: vec![Metric::MemoryIdle], ..Wishes::default() };
+    let comparison = compared(&nowhere(&old), &nowhere(&new), &wishes);
+    let told = "there is no memory-idle in what was measured (saturate, cost)".to_owned();
+    assert!(comparison.changes.is_empty() && comparison.warnings.contains(&told));
+    let shown = text(&comparison, Rows::All);
+    assert!(shown.contains("\nnothing was compared: ") && shown.contains(&told), "{shown}");
 }
 
 #[test]

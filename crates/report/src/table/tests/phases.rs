@@ -79,7 +79,30 @@ fn a_table_of_silence_has_memory_and_cpu_time() {
         assert!(line.contains(part), "{part} in {line}");
     }
     let text = report_by(&journal, Style::Text, Some(Metric::LatencyP99));
-    assert!(text.contains("the phase idle has no p99: compared by memory/connection"), "{text}");
+    let absent = "the phase idle has no p99, but memory-at-rest, memory-idle, \
+                  memory-per-connection, idle-cpu: compared by memory/connection\n";
+    assert!(text.contains(absent), "{text}");
     let text = report_by(&journal, Style::Text, Some(Metric::Cpu));
     assert!(text.contains("idle-cpu ratio"), "{text}");
+}
+
+#[test]
+fn no_figure_of_a_load_stands_below_a_name_of_silence() {
+    let cost = cost_journal();
+    let saturate = crate::made_up::pair(0.9);
+    for metric in Metric::of_phase(wirebench_schema::suite::Phase::Idle) {
+        for (journal, phase, instead) in
+            [(&cost, "cost", "server CPU us/request"), (&saturate, "saturate", "requests/s")]
+        {
+            let text = report_by(journal, Style::Text, Some(*metric));
+            let absent = format!(
+                "the phase {phase} has no {metric}, but throughput, cpu, p50, p99, p999, switches, \
+                 memory: compared by {instead}\n"
+            );
+            assert!(text.contains(&absent), "{text}");
+            assert_eq!(text.matches(metric.name()).count(), 1, "{text}");
+            let usual = report(journal, Style::Text);
+            assert_eq!(text.replace(&absent, ""), usual);
+        }
+    }
 }
