@@ -61,6 +61,8 @@ pub struct Ab<'a> {
     pub sides: [Side<'a>; 2],
     /// What the verdict is about.
     pub metric: Metric,
+    /// What the verdict was to be about, if the phase has no such figure.
+    absent: Option<Metric>,
     /// All figures of the phase, that of the verdict first.
     pub figures: Vec<Figure>,
     /// What can be said.
@@ -74,13 +76,15 @@ impl<'a> Ab<'a> {
     #[must_use]
     pub fn of(journal: &'a Journal, wishes: &Wishes) -> Option<Self> {
         let rows = of_two(journal)?;
-        let metric = wishes.metric.and_then(|metric| has(rows.workload.phase, metric));
-        let metric = metric.unwrap_or(Metric::primary(rows.workload.phase));
+        let phase = rows.workload.phase;
+        let meant = wishes.metric.and_then(|metric| has(phase, metric));
+        let absent = wishes.metric.filter(|_| meant.is_none());
+        let metric = meant.unwrap_or(Metric::primary(phase));
         let sides = [0, 1].map(|index| Side::of(journal, &rows, index, metric));
         let figures = figure::figures(&rows, [&sides[0], &sides[1]], metric);
         let verdict = Verdict::of(&sides, &figures);
         let gate = gate::judge(&wishes.conditions, &rows, &sides, &figures, &verdict);
-        Some(Self { journal, rows, sides, metric, figures, verdict, gate })
+        Some(Self { journal, rows, sides, metric, absent, figures, verdict, gate })
     }
 
     /// The whole blocks: those with a figure of either side.

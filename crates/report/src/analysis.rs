@@ -16,6 +16,7 @@ mod rows;
 pub use claim::{Claim, Limited, Reads};
 pub use comparison::{Compared, Comparison, Noise, RatioToBaseline};
 pub use metric::{Direction, Metric};
+pub(crate) use metric::{absent, unknown};
 pub use precision::widest_interval;
 pub use rows::{Role, Row, WorkloadRows, rows};
 

@@ -1,10 +1,19 @@
 //! Notes below a table: those that differ in nothing but numbers and programs become one, with the
 //! range of each number and the names that came most often, so that a hundred runs on a busy machine
-//! do not bury the table. The journal keeps each.
+//! do not bury the table. A number that is a name, such as that of a block or of a status, makes no
+//! range. The journal keeps each.
 
-use std::{cmp::Reverse, collections::BTreeMap};
+mod numbers;
 
-/// Programs that a note names, at most.
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
+
+use numbers::{Number, split, value};
+
+/// Programs, or other names of the same thing, that a note tells at most.
 const NAMED_MOST: usize = 3;
 
 /// The notes of a table, each with the texts that it stands for.
@@ -13,13 +22,22 @@ pub(crate) struct Notes {
     notes: Vec<Note>,
 }
 
-/// What stands between the numbers, and from where to where each number goes.
+/// What stands between the numbers, and what has stood in the place of each.
 #[derive(Debug)]
 struct Note {
     between: Vec<String>,
-    ranges: Vec<(String, String)>,
+    places: Vec<Place>,
     /// Programs that are named in brackets: where in the first part, and how often each.
     programs: Option<(usize, BTreeMap<String, usize>)>,
+}
+
+/// What has stood in the place of a number.
+#[derive(Debug)]
+enum Place {
+    /// Quantities, from the least to the most.
+    Range(String, String),
+    /// Names.
+    Names(BTreeSet<u64>),
 }
 
 impl Notes {
@@ -29,8 +47,8 @@ impl Notes {
         let (between, numbers) = split(&text);
         let known = self.notes.iter_mut().position(|note| note.between == between);
         let index = known.unwrap_or_else(|| {
-            let ranges = numbers.iter().map(|number| (number.clone(), number.clone())).collect();
-            self.notes.push(Note { between, ranges, programs: None });
+            let places = numbers.iter().map(Place::of).collect();
+            self.notes.push(Note { between, places, programs: None });
             self.notes.len() - 1
         });
         if let Some((at, names)) = programs {
@@ -39,13 +57,8 @@ impl Notes {
                 *counts.entry(name).or_default() += 1;
             }
         }
-        for (range, number) in self.notes[index].ranges.iter_mut().zip(numbers) {
-            if value(&number) < value(&range.0) {
-                range.0.clone_from(&number);
-            }
-            if value(&number) > value(&range.1) {
-                range.1 = number;
-            }
+        for (place, number) in self.notes[index].places.iter_mut().zip(numbers) {
+            place.add(number);
         }
         index + 1
     }
@@ -54,7 +67,7 @@ impl Notes {
     pub(crate) fn texts(&self) -> impl Iterator<Item = String> {
         self.notes.iter().map(|note| {
             let mut text = String::new();
-            let mut ranges = note.ranges.iter();
+            let mut places = note.places.iter();
             for (index, part) in note.between.iter().enumerate() {
                 match note.programs.as_ref().filter(|_| index == 0) {
                     Some((at, counts)) => {
@@ -63,11 +76,7 @@ impl Notes {
                     }
                     None => text += part,
                 }
-                match ranges.next() {
-                    Some((least, most)) if least == most => text += least,
-                    Some((least, most)) => text += &format!("{least}..{most}"),
-                    None => {}
-                }
+                text += &places.next().map_or_else(String::new, ToString::to_string);
             }
             text
         })
@@ -117,38 +126,52 @@ pub(crate) fn references(numbers: impl IntoIterator<Item = usize>) -> String {
     shown.join(",")
 }
 
-fn value(number: &str) -> f64 {
-    number.parse().unwrap_or(f64::NAN)
-}
-
-/// The text around its numbers, and the numbers: digits, with at most one point between them. A
-/// number that is a part of a word, as in `p99`, is text.
-fn split(text: &str) -> (Vec<String>, Vec<String>) {
-    let mut between = vec![String::new()];
-    let mut numbers = Vec::new();
-    let mut rest = text;
-    while let Some(character) = rest.chars().next() {
-        let before = between.last().and_then(|part| part.chars().next_back());
-        let begins = before.is_none_or(|before| before == ' ' || before == '(');
-        let length = if begins { number_length(rest) } else { 0 };
-        let taken = if length > 0 { length } else { character.len_utf8() };
-        let (head, tail) = rest.split_at(taken);
-        if length > 0 {
-            numbers.push(head.to_owned());
-            between.push(String::new());
-        } else if let Some(part) = between.last_mut() {
-            part.push_str(head);
+impl Place {
+    fn of(number: &Number) -> Self {
+        match number {
+            Number::Quantity(least, most) => Self::Range(least.clone(), most.clone()),
+            Number::Name(_) => Self::Names(BTreeSet::new()),
         }
-        rest = tail;
     }
-    (between, numbers)
+
+    fn add(&mut self, number: Number) {
+        match (self, number) {
+            (Self::Range(least, most), Number::Quantity(low, high)) => {
+                if value(&low) < value(least) {
+                    *least = low;
+                }
+                if value(&high) > value(most) {
+                    *most = high;
+                }
+            }
+            (Self::Names(names), Number::Name(name)) => {
+                names.insert(name);
+            }
+            // What stands in front of a number says what it is.
+            (Self::Range(..), Number::Name(_)) | (Self::Names(_), Number::Quantity(..)) => {}
+        }
+    }
 }
 
-/// The length of the number that `text` begins with, if it is a word of its own.
-fn number_length(text: &str) -> usize {
-    let word = text.find([' ', ',', ';', ')']).map_or(text, |end| &text[..end]);
-    let digits = word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    if digits && word.parse::<f64>().is_ok() { word.len() } else { 0 }
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Range(least, most) if least == most => formatter.write_str(least),
+            Self::Range(least, most) => write!(formatter, "{least}..{most}"),
+            Self::Names(names) => {
+                let shown: Vec<String> =
+                    names.iter().take(NAMED_MOST).map(u64::to_string).collect();
+                let text = match shown.split_last() {
+                    _ if names.len() > NAMED_MOST => format!("{} and others", shown.join(", ")),
+                    Some((last, others)) if !others.is_empty() => {
+                        format!("{} and {last}", others.join(", "))
+                    }
+                    _ => shown.concat(),
+                };
+                formatter.write_str(&text)
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -190,6 +213,49 @@ mod tests {
         assert_eq!(texts[0], expected);
         assert_eq!(texts[1], "a load (rustc) and (not a program) stay");
         assert_eq!(texts[2], "512 of 600 (rustc, process 7)");
+    }
+
+    #[test]
+    fn a_number_that_is_a_name_makes_no_range() {
+        let (numbers, texts) = texts(&[
+            "had status 404 in 2 runs",
+            "had status 503 in 3 runs",
+            "had status 404 in 7 runs",
+            "left behind: sh, process 12, killed",
+            "left behind: sh, process 9, killed",
+            "left behind: sh, process 7, killed",
+            "of process 1",
+            "of process 2",
+            "of process 3",
+            "of process 4",
+        ]);
+        assert_eq!(numbers, [1, 2, 1, 3, 3, 3, 4, 4, 4, 4]);
+        let expected = [
+            "had status 404 in 2..7 runs",
+            "had status 503 in 3 runs",
+            "left behind: sh, process 7, 9 and 12, killed",
+            "of process 1, 2, 3 and others",
+        ];
+        assert_eq!(texts, expected);
+    }
+
+    #[test]
+    fn notes_of_the_same_blocks_become_one_and_those_of_others_do_not() {
+        let (numbers, texts) = texts(&[
+            "blocks 1 and 10 are outliers: 6.6..11.1 % above",
+            "block 1 is an outlier: 5 % above",
+            "block 10 is an outlier: 5 % above",
+            "blocks 1 and 10 are outliers: 3.5..7 % above",
+            "blocks 1, 2 and 10 are outliers: 3..7 % above",
+        ]);
+        assert_eq!(numbers, [1, 2, 3, 1, 4]);
+        assert_eq!(texts[0], "blocks 1 and 10 are outliers: 3.5..11.1 % above");
+    }
+
+    #[test]
+    fn numbers_with_a_sign_are_numbers() {
+        let (numbers, texts) = texts(&["changed by +1.8 %", "changed by -14.9 %", "by +-2 %"]);
+        assert_eq!((numbers, texts[0].as_str()), (vec![1, 1, 2], "changed by -14.9..+1.8 %"));
     }
 
     #[test]

@@ -6,12 +6,15 @@ use wirebench_schema::{
     suite::Workload,
 };
 
-use crate::analysis::{Comparison, Metric, Row, WorkloadRows};
+use crate::analysis::{Comparison, Metric, Role, Row, WorkloadRows};
 
 /// What stands in front of a reason for which the figures are not what they claim to be.
 const INVALID: &str = "! ";
 /// What stands in front of one for which only the tail of the latencies is not.
 const TAIL_INVALID: &str = "! p99 and beyond: ";
+
+const SECOND_WITHOUT_FIRST: &str = "it was to run twice in each block (A/A), and its first runs have no \
+                                    figures: these are its second ones, which are no baseline and tell no noise";
 
 /// All that must be said of the row at `index`, each once.
 pub(crate) fn remarks(
@@ -39,6 +42,9 @@ pub(crate) fn remarks(
         failure(run).into_iter().for_each(|it| add(format!("in a warm-up block: {it}")));
     }
     missing(row, rows.blocks).into_iter().for_each(&mut add);
+    if row.role == Role::SecondWithoutFirst {
+        add(SECOND_WITHOUT_FIRST.to_owned());
+    }
     without_ratio(rows, index, comparison).into_iter().for_each(&mut add);
     strange(index, comparison).into_iter().for_each(&mut add);
     remarks
@@ -111,21 +117,39 @@ fn without_ratio(rows: &WorkloadRows<'_>, index: usize, comparison: &Comparison)
     Some(format!("no ratio and no verdict: {whose} {title} is not above 0 in all blocks"))
 }
 
-/// Blocks whose value is far from the row's others, and by more than equal things differ.
+/// Blocks whose value is far from the row's others, and by more than equal things differ: those
+/// above the median in one sentence, and those below it in another.
 fn strange(index: usize, comparison: &Comparison) -> Vec<String> {
     let Some(compared) = &comparison.rows[index] else { return Vec::new() };
     let band = comparison.noise.floor.band();
-    let one = |block: &u32| {
+    let outliers = compared.outliers.iter().filter_map(|block| {
         let ratio = compared.by_block.get(block)? / compared.median;
-        if !ratio.is_finite() || band.contains(ratio) {
-            return None;
+        let is_strange = ratio.is_finite() && !band.contains(ratio);
+        is_strange.then_some((u64::from(*block) + 1, (ratio - 1.0) * 100.0))
+    });
+    let (below, above): (Vec<_>, Vec<_>) = outliers.partition(|(_, percent)| *percent < 0.0);
+    let title = comparison.metric.title();
+    let sides = [(below, "below"), (above, "above")].into_iter();
+    sides.filter_map(|(blocks, side)| of_outliers(&blocks, title, side)).collect()
+}
+
+/// Which blocks are outliers on one `side` of the median, and by how many percent.
+fn of_outliers(outliers: &[(u64, f64)], title: &str, side: &str) -> Option<String> {
+    let percents = outliers.iter().map(|(_, percent)| percent.abs());
+    let [least, most] =
+        [percents.clone().min_by(f64::total_cmp)?, percents.max_by(f64::total_cmp)?]
+            .map(|percent| format!("{percent:.1}"));
+    let size = if least == most { least } else { format!("{least}..{most}") };
+    let names: Vec<String> = outliers.iter().map(|(block, _)| block.to_string()).collect();
+    Some(match names.split_last()? {
+        (only, []) => {
+            format!(
+                "block {only} is an outlier, and counts: its {title} is {size} % {side} the median"
+            )
         }
-        let (title, size) = (comparison.metric.title(), (ratio - 1.0).abs() * 100.0);
-        let side = if ratio < 1.0 { "below" } else { "above" };
-        let block = u64::from(*block) + 1;
-        Some(format!(
-            "block {block} is an outlier, and counts: its {title} is {size:.1} % {side} the median"
-        ))
-    };
-    compared.outliers.iter().filter_map(one).collect()
+        (last, others) => format!(
+            "blocks {} and {last} are outliers, and count: their {title} is {size} % {side} the median",
+            others.join(", ")
+        ),
+    })
 }

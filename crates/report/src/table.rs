@@ -6,6 +6,7 @@ mod cells;
 mod columns;
 pub(crate) mod describe;
 pub(crate) mod headline;
+mod layout;
 mod lists;
 pub(crate) mod page;
 pub(crate) mod workload;

@@ -93,7 +93,7 @@ fn judge(comparison: &Comparison) -> Exit {
     for warning in &gate.warnings {
         out::note(&format!("warning: {warning}"));
     }
-    if gate.is_passed() { Exit::Fine } else { Exit::Failed }
+    if gate.fails() { Exit::Failed } else { Exit::Fine }
 }
 
 /// A result on disk.

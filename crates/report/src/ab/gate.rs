@@ -4,7 +4,7 @@ use super::{Figure, Ratio, Side, Verdict, side::State};
 use crate::{
     analysis::WorkloadRows,
     compare::{
-        Cell, Change, Condition, Figure as SideFigure, Gate, LeftOut, Presence,
+        Cell, Change, Condition, Figure as SideFigure, Gate, Hit, LeftOut, Presence,
         gate::judge as decide,
     },
 };
@@ -27,7 +27,7 @@ pub(super) fn judge(
     let changes: Vec<Change> = figures.iter().filter_map(of_figure).collect();
     let mut gate = decide(conditions, &changes, (&lost(&cell, sides), &[]))?;
     if *verdict == Verdict::NotValid {
-        let_pass(&mut gate);
+        tell_nothing(&mut gate, &changes);
     }
     Some(gate)
 }
@@ -39,14 +39,14 @@ fn lost(cell: &Cell, sides: &[Side<'_>; 2]) -> Vec<LeftOut> {
     vec![LeftOut { cell, presence: Presence::Lost, reason }]
 }
 
-/// Figures that are not what they claim to be fail nothing, and that is said.
-fn let_pass(gate: &mut Gate) {
-    for condition in &mut gate.conditions {
-        let failed = std::mem::take(&mut condition.failed);
-        condition.cannot_tell.extend(failed.into_iter().map(|mut hit| {
-            hit.why += ": most runs are not valid";
-            hit
-        }));
+/// Figures that are not what they claim to be neither fail nor pass anything, and that is said.
+fn tell_nothing(gate: &mut Gate, changes: &[Change]) {
+    for it in &mut gate.conditions {
+        let concerned = changes.iter().filter(|change| it.condition.concerns(change));
+        it.cannot_tell =
+            concerned.map(|change| Hit::of(change, Some("most runs are not valid"))).collect();
+        it.failed.clear();
+        it.passed = 0;
     }
     let text = "most runs are not valid, so that no condition can fail: with --strict that is exit \
                 code 3";

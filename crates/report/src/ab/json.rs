@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The version of the object. It grows whenever a field changes its meaning or goes away.
-const AB_FORMAT: u32 = 1;
+const AB_FORMAT: u32 = 2;
 
 /// The whole, in the order in which it is written: what most want to know first.
 #[derive(Serialize)]

@@ -4,6 +4,7 @@
 use super::*;
 use crate::{
     analysis::Claim,
+    compare::GateVerdict,
     made_up::{add, changed, cost, failed, journal_of, limited, rate, reason, row as line},
     table::Style,
 };
@@ -161,7 +162,7 @@ fn too_few_pairs_tell_nothing_however_large_the_difference() {
     has_in_order(&ab.sentence(), &parts);
     assert_eq!(ab.verdict, Verdict::Claimed(Claim::CannotTell));
     let gate = ab.gate.as_ref().unwrap();
-    assert!(gate.is_passed() && gate.warnings[0].contains("can never fail here"), "{gate:?}");
+    assert!(!gate.fails() && gate.warnings[0].contains("can never fail here"), "{gate:?}");
     assert!(ab.text(Style::Text).contains("too few blocks"));
 }
 
@@ -180,9 +181,25 @@ fn a_generator_at_its_limit_leaves_a_bound() {
 }
 
 #[test]
+fn a_condition_that_an_open_bound_does_not_exclude_is_not_passed() {
+    let mut journal = two("saturate");
+    runs(&mut journal, 14, (1e5, 1.0e5), 1.0, |value| limited(rate(value)));
+    let ab = of(&journal, &["throughput < -3%"]);
+    assert_eq!(ab.gate.as_ref().unwrap().verdict(), GateVerdict::CannotTell);
+    let told = "cannot tell 'throughput < -3%': hello ab/B: requests/s ~";
+    let limit = "at its limit, so that the true change may be anything, also below -3.0 %";
+    has_in_order(&ab.text(Style::Text), &[told, limit, "NOT PASSED, though nothing fails"]);
+    has_in_order(&ab.text(Style::Markdown), &["cannot tell 'throughput", "NOT PASSED"]);
+    assert!(!ab.text(Style::Text).contains("passed '"), "{}", ab.text(Style::Text));
+    let json: serde_json::Value = serde_json::from_str(&ab.json()).unwrap();
+    assert_eq!(json["gate"]["verdict"], "cannot-tell");
+    assert_eq!(json["gate"]["passed"], false);
+}
+
+#[test]
 fn most_runs_not_valid_make_no_verdict_and_fail_no_condition() {
     let mut journal = costs(1.2, 1.0);
-    assert!(!of(&journal, &["cpu > +3%"]).gate.unwrap().is_passed());
+    assert!(of(&journal, &["cpu > +3%"]).gate.unwrap().fails());
     for run in journal.runs.iter_mut().filter(|it| it.block < 8 && it.variant.entry() == "ab/A") {
         run.outcome = changed(run.outcome.clone(), |it| {
             it.reasons.push(reason(Weight::Invalid, "others used the CPU"));
@@ -192,9 +209,11 @@ fn most_runs_not_valid_make_no_verdict_and_fail_no_condition() {
     assert_eq!(ab.verdict, Verdict::NotValid);
     assert_eq!(ab.sentence(), "not valid: A is not valid in 8 of 14 runs: others used the CPU");
     let gate = ab.gate.as_ref().unwrap();
-    assert!(gate.is_passed(), "{gate:?}");
+    assert!(!gate.fails(), "{gate:?}");
     assert!(gate.warnings.iter().any(|it| it.contains("no condition can fail")), "{gate:?}");
     assert!(gate.conditions[0].cannot_tell[0].why.contains("not valid"), "{gate:?}");
+    let other = of(&journal, &["cpu > +90%"]).gate.unwrap();
+    assert_eq!((other.conditions[0].passed, other.verdict()), (0, GateVerdict::CannotTell));
     let text = ab.text(Style::Text);
     assert!(text.contains("A: `./server-A {port}`, 14 runs, 8 not valid"), "{text}");
     assert!(text.contains("! A "), "{text}");
@@ -247,7 +266,7 @@ fn a_side_that_was_refused_or_failed_is_named_with_the_reason_and_fails_every_co
         &ab.sentence(),
         &["not measured: ", "B fails the check `reply-once`: it sent two"],
     );
-    assert!(!ab.gate.unwrap().is_passed());
+    assert!(ab.gate.unwrap().fails());
     let mut crashed = two("cost");
     runs(&mut crashed, 6, (10_000.0, 10_000.0), 1.0, cost);
     for run in crashed.runs.iter_mut().filter(|run| run.variant.entry() == "ab/B") {
@@ -260,10 +279,10 @@ fn a_side_that_was_refused_or_failed_is_named_with_the_reason_and_fails_every_co
 #[test]
 fn a_condition_is_met_only_beyond_the_noise() {
     let journal = costs(1.052, 1.0);
-    let passed = |conditions: &[&str]| of(&journal, conditions).gate.unwrap().is_passed();
+    let passed = |conditions: &[&str]| !of(&journal, conditions).gate.unwrap().fails();
     assert!(!passed(&["cpu > +3%"]));
     assert!(passed(&["cpu > +8%"]) && passed(&["cpu < -3%"]) && passed(&["p99 > +1%"]));
-    assert!(of(&costs(1.04, 30.0), &["cpu > +3%"]).gate.unwrap().is_passed());
+    assert!(!of(&costs(1.04, 30.0), &["cpu > +3%"]).gate.unwrap().fails());
     let text = of(&journal, &["cpu > +3%"]).text(Style::Text);
     assert!(text.contains("FAILED 'cpu > +3%': hello ab/B"), "{text}");
 }
@@ -300,6 +319,11 @@ fn another_figure_can_be_asked_for_but_not_the_rate_that_was_given() {
     let wishes = Wishes { metric: Some(Metric::LatencyP99), conditions: Vec::new() };
     let ab = Ab::of(&journal, &wishes).unwrap();
     has_in_order(&ab.sentence(), &["B answers as soon at p99 as A within 1.0 %"]);
+    let idle = Wishes { metric: Some(Metric::MemoryIdle), conditions: Vec::new() };
+    let told = "the phase cost has no memory-idle, but cpu, p50, p99, p999, memory: compared by \
+                server CPU us/request\n";
+    let ab = Ab::of(&journal, &idle).unwrap();
+    assert!(ab.metric == Metric::Cpu && ab.text(Style::Text).contains(told));
     let width = half_width(&journal, Metric::Cpu).unwrap();
     assert!(width > 0.0 && width < 0.005, "{width}");
 }

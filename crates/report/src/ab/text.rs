@@ -4,9 +4,9 @@
 use comfy_table::CellAlignment;
 use wirebench_stats::Floor;
 
-use super::{Ab, Figure, Ratio, Side, State};
+use super::{Ab, Figure, METRICS, Ratio, Side, State, has};
 use crate::{
-    analysis::{Claim, Metric},
+    analysis::{Claim, Metric, absent},
     compare::{markdown::escape, text::gate_lines, words},
     table::{
         Style, describe::describe, headline::headline, new_table, page::Page, workload::about_rate,
@@ -71,6 +71,12 @@ impl Ab<'_> {
         page.line(&describe(&self.rows.workload));
         for line in about_rate(&self.rows) {
             page.line(&line);
+        }
+        if let Some(wanted) = self.absent {
+            let phase = self.rows.workload.phase;
+            let has = METRICS.map(|metric| has(phase, metric));
+            let has: Vec<Metric> = has.into_iter().flatten().collect();
+            page.line(&absent(phase, wanted, &has, self.metric));
         }
     }
 

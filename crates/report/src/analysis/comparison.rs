@@ -128,7 +128,9 @@ impl WorkloadRows<'_> {
         };
         match row.role {
             Role::Baseline | Role::SecondOfBaseline => Reads::Exactly,
-            Role::Entrant => Reads::of(metric, row.limited(), baseline.limited()),
+            Role::Entrant | Role::SecondWithoutFirst => {
+                Reads::of(metric, row.limited(), baseline.limited())
+            }
         }
     }
 
@@ -142,10 +144,10 @@ impl WorkloadRows<'_> {
     /// The judgements of all rows that are one family; the baseline is not in it, and its second run
     /// is by itself, because the floor is made of it.
     fn judge(&self, ratios: &[Vec<f64>], floor: &Floor) -> Vec<Option<Judgement>> {
-        let is = |role: Role| move |index: &usize| self.rows[*index].role == role;
         let mut judged = vec![None; ratios.len()];
-        for role in [Role::Entrant, Role::SecondOfBaseline] {
-            let family: Vec<usize> = (0..ratios.len()).filter(is(role)).collect();
+        for is_in_family in [Role::is_compared, |role| role == Role::SecondOfBaseline] {
+            let family: Vec<usize> =
+                (0..ratios.len()).filter(|index| is_in_family(self.rows[*index].role)).collect();
             let rows: Vec<&Vec<f64>> = family.iter().map(|index| &ratios[*index]).collect();
             for (index, judgement) in family.into_iter().zip(judge(&rows, floor)) {
                 judged[index] = Some(judgement);
@@ -218,7 +220,7 @@ fn ratio(
         most,
         reads,
         p_adjusted: judgement.p_adjusted,
-        claim: (row.role == Role::Entrant).then(|| Claim::of(judgement, reads, floor)),
+        claim: row.role.is_compared().then(|| Claim::of(judgement, reads, floor)),
     })
 }
 

@@ -4,6 +4,7 @@
 use std::{fmt, str::FromStr};
 use wirebench_schema::{
     journal::{IdleMeasurement, Measurement, Outcome, Weight},
+    suggest::nearest,
     suite::Phase,
 };
 
@@ -106,18 +107,14 @@ impl Metric {
     }
 
     /// What it means in `phase`: of silent connections, memory is that of a connection, and CPU time
-    /// that over the time. None where there is nothing like it.
+    /// that over the time. None where there is nothing like it: what has its name from silence is no
+    /// figure of a load.
     #[must_use]
     pub fn in_phase(self, phase: Phase) -> Option<Self> {
-        let idle = phase == Phase::Idle;
-        let meant = match self {
-            Self::Cpu if idle => Self::IdleCpu,
-            Self::Memory if idle => Self::MemoryPerConnection,
-            Self::IdleCpu if !idle => Self::Cpu,
-            Self::MemoryPerConnection | Self::MemoryAtRest | Self::MemoryIdle if !idle => {
-                Self::Memory
-            }
-            other => other,
+        let meant = match (self, phase) {
+            (Self::Cpu, Phase::Idle) => Self::IdleCpu,
+            (Self::Memory, Phase::Idle) => Self::MemoryPerConnection,
+            (other, _) => other,
         };
         Self::of_phase(phase).contains(&meant).then_some(meant)
     }
@@ -298,10 +295,28 @@ impl FromStr for Metric {
     fn from_str(text: &str) -> Result<Self, String> {
         // The usual way to write it, and the usual way to say it.
         let text = if text == "p99.9" { "p999" } else { text };
-        Self::ALL.into_iter().find(|metric| metric.name() == text).ok_or_else(|| {
-            wirebench_schema::suggest::unknown("metric", text, Self::ALL.map(Self::name))
-        })
+        let found = Self::ALL.into_iter().find(|metric| metric.name() == text);
+        found.ok_or_else(|| unknown(text, &Self::ALL))
     }
+}
+
+/// That there is no metric of a name: which one may have been meant, and all that there are.
+pub(crate) fn unknown(name: &str, metrics: &[Metric]) -> String {
+    let known: Vec<&str> = metrics.iter().map(|metric| metric.name()).collect();
+    let meant =
+        nearest(name, &known).map_or_else(String::new, |it| format!("did you mean `{it}`? "));
+    format!("unknown metric `{name}`: {meant}known: {}", known.join(", "))
+}
+
+/// That a phase has no figure of the name that was asked for, those that it `has`, and what it is
+/// compared by `instead`.
+pub(crate) fn absent(phase: Phase, wanted: Metric, has: &[Metric], instead: Metric) -> String {
+    let names: Vec<&str> = has.iter().map(|metric| metric.name()).collect();
+    format!(
+        "the phase {phase} has no {wanted}, but {}: compared by {}",
+        names.join(", "),
+        instead.title()
+    )
 }
 
 #[cfg(test)]
@@ -316,7 +331,11 @@ mod tests {
             assert_eq!(metric.name().parse(), Ok(metric));
         }
         assert_eq!("p99.9".parse(), Ok(Metric::LatencyP999));
-        assert!("thruput".parse::<Metric>().unwrap_err().contains("did you mean `throughput`?"));
+        let names = Metric::ALL.map(Metric::name).join(", ");
+        for (name, meant) in [("thruput", "did you mean `throughput`? "), ("x", "")] {
+            let expected = format!("unknown metric `{name}`: {meant}known: {names}");
+            assert_eq!(name.parse::<Metric>(), Err(expected));
+        }
     }
 
     #[test]
@@ -326,7 +345,11 @@ mod tests {
         }
         assert_eq!(Metric::Cpu.in_phase(Phase::Idle), Some(Metric::IdleCpu));
         assert_eq!(Metric::Memory.in_phase(Phase::Idle), Some(Metric::MemoryPerConnection));
-        assert_eq!(Metric::MemoryPerConnection.in_phase(Phase::Cost), Some(Metric::Memory));
+        for phase in [Phase::Saturate, Phase::Cost] {
+            for metric in IDLE {
+                assert_eq!(metric.in_phase(phase), None, "{metric} is a figure of silence");
+            }
+        }
         assert_eq!(Metric::LatencyP99.in_phase(Phase::Idle), None);
     }
 }

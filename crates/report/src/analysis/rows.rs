@@ -36,6 +36,9 @@ pub enum Role {
     Baseline,
     /// The baseline's second run in each block: how far apart two equal things appear (A/A).
     SecondOfBaseline,
+    /// What was to be that, of a baseline whose first run has no figures in any block: it has failed
+    /// each time, or the suite was cut off before it came. It is compared as an entrant.
+    SecondWithoutFirst,
     /// A variant, or a further copy of one.
     Entrant,
 }
@@ -95,6 +98,13 @@ fn of_workload<'a>(journal: &'a Journal, workload: &Workload) -> WorkloadRows<'a
             row.role = Role::SecondOfBaseline;
         }
     }
+    let is_alone = |row: &Row<'_>| {
+        let is_second = row.copy >= journal.start.copies && row.role == Role::Entrant;
+        let is_first = |it: &Row<'_>| it.variant == row.variant && it.copy == 0;
+        is_second && !rows.iter().any(|it| is_first(it) && it.measured() > 0)
+    };
+    let alone: Vec<usize> = (0..rows.len()).filter(|index| is_alone(&rows[*index])).collect();
+    alone.into_iter().for_each(|index| rows[index].role = Role::SecondWithoutFirst);
     let at_rate = rate.map(|rate| workload.at_rate(rate.requests_per_second));
     WorkloadRows {
         workload: match at_rate {
@@ -127,6 +137,14 @@ fn is_told_of(
     is_too_slow || was_checked
 }
 
+impl Role {
+    /// Whether something is claimed of its ratio to the baseline.
+    #[must_use]
+    pub const fn is_compared(self) -> bool {
+        matches!(self, Self::Entrant | Self::SecondWithoutFirst)
+    }
+}
+
 impl Row<'_> {
     /// Its name in tables: the variant, and which run of it.
     #[must_use]
@@ -134,6 +152,7 @@ impl Row<'_> {
         match (self.role, self.copy) {
             (Role::Baseline, _) => format!("{} (baseline)", self.variant),
             (Role::SecondOfBaseline, _) => format!("{} (A/A)", self.variant),
+            (Role::SecondWithoutFirst, _) => format!("{} (second run)", self.variant),
             (Role::Entrant, 0) => self.variant.to_string(),
             (Role::Entrant, copy) => format!("{} #{}", self.variant, copy.saturating_add(1)),
         }

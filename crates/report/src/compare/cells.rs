@@ -68,7 +68,7 @@ fn halves(journal: &Journal) -> BTreeMap<Cell, Half<'_>> {
     let mut halves = BTreeMap::new();
     for workload in rows(journal) {
         let measured = workload.rows.iter().filter(|row| {
-            // Without its first run a baseline's second one still has no row of its own.
+            // Without its first run a baseline's second one still is no cell.
             let is_second = row.role == Role::SecondOfBaseline || row.copy >= journal.start.copies;
             !is_second && row.measured() > 0
         });

@@ -4,92 +4,17 @@
 //! and fails nothing. So a gate that has too few blocks lets everything pass, and says that it
 //! does.
 //!
-//! Not here: what a change is, and whether it counts.
+//! What cannot be told has not passed either: a change within the noise that is beyond the limit, and
+//! a bound that is on its right side and may be far from the true change.
+//!
+//! Not here: how a condition is written, what a change is, and whether it counts.
 
-use std::{cmp::Ordering, fmt, str::FromStr};
 use wirebench_stats::MIN_BLOCKS;
 
-use super::{Cell, Change, LeftOut, Presence, judge::looked_at, words};
+use super::{
+    Cell, Change, Condition, LeftOut, Presence, condition::Beyond, judge::looked_at, words,
+};
 use crate::analysis::{Claim, Metric, Reads};
-
-/// How a condition is written.
-pub const GRAMMAR: &str = "write METRIC < -PERCENT or METRIC > +PERCENT, such as 'throughput < -3%' or \
-                           'p99 > +10%'; METRIC is one of throughput, cpu, p50, p99, p999 and memory";
-
-/// The metrics that a condition may name.
-const METRICS: [Metric; 6] = [
-    Metric::Throughput,
-    Metric::Cpu,
-    Metric::LatencyP50,
-    Metric::LatencyP99,
-    Metric::LatencyP999,
-    Metric::Memory,
-];
-
-/// More than 1000 times as much is a mistake in writing.
-const PERCENT_LIMIT: f64 = 100_000.0;
-
-/// When a comparison fails: a metric changed by more than so much.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Condition {
-    /// What must not change so. In an idle phase `cpu` and `memory` mean what they mean there.
-    pub metric: Metric,
-    /// In which direction.
-    pub beyond: Beyond,
-    /// New over old, less one: -0.03 is 3 % less.
-    pub share: f64,
-}
-
-/// On which side of its limit a condition is met.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Beyond {
-    /// Below it.
-    Below,
-    /// Above it.
-    Above,
-}
-
-impl FromStr for Condition {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = |reason: &str| format!("`{text}` is no condition: {reason}; {GRAMMAR}");
-        let at =
-            text.find(['<', '>']).ok_or_else(|| wrong("there is neither `<` nor `>` in it"))?;
-        let (name, rest) = text.split_at(at);
-        let (sign, limit) = rest.split_at(1);
-        let metric = name.trim().parse::<Metric>().map_err(|reason| wrong(&reason))?;
-        if !METRICS.contains(&metric) {
-            return Err(wrong(&format!("`{metric}` is no metric of a condition")));
-        }
-        let limit = limit.trim();
-        let number =
-            limit.strip_suffix('%').ok_or_else(|| wrong("the `%` at its end is missing"))?;
-        let percent: f64 =
-            number.trim().parse().map_err(|_| wrong(&format!("`{limit}` is no percentage")))?;
-        if !percent.is_finite() || percent.abs() > PERCENT_LIMIT {
-            return Err(wrong(&format!("`{limit}` is no percentage")));
-        }
-        let beyond = if sign == "<" { Beyond::Below } else { Beyond::Above };
-        match (beyond, percent) {
-            (Beyond::Below, it) if it > 0.0 => Err(wrong("what has not changed would fail it")),
-            (Beyond::Above, it) if it < 0.0 => Err(wrong("what has not changed would fail it")),
-            (Beyond::Below, it) if it <= -100.0 => Err(wrong("nothing falls by more than 100 %")),
-            _ => Ok(Self { metric, beyond, share: percent / 100.0 }),
-        }
-    }
-}
-
-impl fmt::Display for Condition {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { metric, beyond, share } = self;
-        let percent = (share * 100.0 * 1e6).round() / 1e6;
-        match beyond {
-            Beyond::Below => write!(formatter, "{metric} < {percent}%"),
-            Beyond::Above => write!(formatter, "{metric} > {percent:+}%"),
-        }
-    }
-}
 
 /// What became of all conditions.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,11 +39,23 @@ pub struct ConditionResult {
     pub passed: usize,
     /// Cells that meet it beyond the noise.
     pub failed: Vec<Hit>,
-    /// Cells that are beyond its limit, but within the noise.
+    /// Cells that may meet it or not: beyond its limit, but within the noise; or a bound that does
+    /// not exclude that the true change is beyond it.
     pub cannot_tell: Vec<Hit>,
 }
 
-/// A cell that is beyond the limit of a condition.
+/// What a gate says as a whole.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum GateVerdict {
+    /// Every cell that a condition concerns does not meet it, and each condition concerns one.
+    Passed,
+    /// No cell fails, and of some it cannot be told.
+    CannotTell,
+    /// A cell fails.
+    Failed,
+}
+
+/// A cell that is beyond the limit of a condition, or may be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     /// The cell.
@@ -130,10 +67,35 @@ pub struct Hit {
 }
 
 impl Gate {
-    /// Whether no cell fails.
+    /// Whether a cell fails.
     #[must_use]
-    pub fn is_passed(&self) -> bool {
-        self.lost.is_empty() && self.conditions.iter().all(|it| it.failed.is_empty())
+    pub fn fails(&self) -> bool {
+        !self.lost.is_empty() || self.conditions.iter().any(|it| !it.failed.is_empty())
+    }
+
+    /// What it says as a whole.
+    #[must_use]
+    pub fn verdict(&self) -> GateVerdict {
+        let is_told = |it: &ConditionResult| it.looked_at > 0 && it.passed == it.looked_at;
+        if self.fails() {
+            GateVerdict::Failed
+        } else if self.conditions.iter().all(is_told) {
+            GateVerdict::Passed
+        } else {
+            GateVerdict::CannotTell
+        }
+    }
+}
+
+impl GateVerdict {
+    /// The name in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::CannotTell => "cannot-tell",
+            Self::Failed => "failed",
+        }
     }
 }
 
@@ -162,41 +124,84 @@ pub(crate) fn judge(
         let concerned: Vec<&Change> = changes.iter().filter(here).collect();
         gate.warnings.extend(condition.warning(&concerned));
         gate.warnings.extend(condition.beyond_floor(&concerned));
-        let passed = concerned
-            .iter()
-            .filter(|it| it.estimate.interval.is_some() && !condition.is_beyond(it.share()));
-        let mut result = ConditionResult {
-            condition: *condition,
-            looked_at: concerned.len(),
-            passed: passed.count(),
-            failed: Vec::new(),
-            cannot_tell: Vec::new(),
-        };
-        for change in concerned.into_iter().filter(|it| condition.is_beyond(it.share())) {
-            let (hits, why) = match doubt(change) {
-                None => (&mut result.failed, words::change(change)),
-                Some(doubt) => {
-                    (&mut result.cannot_tell, format!("{}: {doubt}", words::change(change)))
-                }
-            };
-            hits.push(Hit { cell: change.cell.clone(), metric: change.metric, why });
-        }
-        gate.conditions.push(result);
+        gate.warnings.extend(condition.only_bounds(&concerned));
+        gate.conditions.push(condition.judge(&concerned));
     }
     Some(gate)
 }
 
 impl Condition {
-    fn concerns(&self, change: &Change) -> bool {
+    /// Whether it is about the figure of this change.
+    pub(crate) fn concerns(&self, change: &Change) -> bool {
         looked_at(self.metric, change.cell.phase) == Some(change.metric)
     }
 
-    fn is_beyond(&self, share: f64) -> bool {
-        let order = share.partial_cmp(&self.share);
-        match self.beyond {
-            Beyond::Below => order == Some(Ordering::Less),
-            Beyond::Above => order == Some(Ordering::Greater),
+    /// What becomes of it in the cells that it concerns.
+    fn judge(&self, concerned: &[&Change]) -> ConditionResult {
+        let mut result = ConditionResult {
+            condition: *self,
+            looked_at: concerned.len(),
+            passed: 0,
+            failed: Vec::new(),
+            cannot_tell: Vec::new(),
+        };
+        for change in concerned {
+            let is_beyond = self.is_beyond(change.share());
+            match (is_beyond, doubt(change)) {
+                (true, None) => result.failed.push(Hit::of(change, None)),
+                (true, Some(doubt)) => result.cannot_tell.push(Hit::of(change, Some(&doubt))),
+                (false, _) if self.is_left_open(change) => {
+                    result.cannot_tell.push(Hit::of(change, Some(&self.open_bound(change.reads))));
+                }
+                (false, _) if change.estimate.interval.is_some() => result.passed += 1,
+                // With so few blocks nothing is told of any cell, which is a warning.
+                (false, _) => {}
+            }
         }
+        result
+    }
+
+    /// Whether a change that is not beyond its limit is a bound which the true change may pass
+    /// towards it.
+    fn is_left_open(&self, change: &Change) -> bool {
+        let may_be_beyond = match (change.reads, self.beyond) {
+            (Reads::Exactly, _)
+            | (Reads::AtLeast, Beyond::Below)
+            | (Reads::AtMost, Beyond::Above) => false,
+            (Reads::Either, _)
+            | (Reads::AtLeast, Beyond::Above)
+            | (Reads::AtMost, Beyond::Below) => true,
+        };
+        may_be_beyond && change.estimate.interval.is_some() && !self.is_beyond(change.share())
+    }
+
+    fn open_bound(&self, reads: Reads) -> String {
+        let is = match reads {
+            Reads::AtLeast => "is at least that and may be",
+            Reads::AtMost => "is at most that and may be",
+            Reads::Exactly | Reads::Either => "may be anything, also",
+        };
+        let side = match self.beyond {
+            Beyond::Below => "below",
+            Beyond::Above => "above",
+        };
+        let limit = words::percent(1.0 + self.share);
+        format!(
+            "the load generator was at its limit, so that the true change {is} {side} {limit}: give \
+             it more CPUs, or compare `cpu`, which it does not bound"
+        )
+    }
+
+    /// That it cannot be told where the generator was at its limit.
+    fn only_bounds(&self, concerned: &[&Change]) -> Option<String> {
+        let open = concerned.iter().filter(|it| self.is_left_open(it)).count();
+        (open > 0).then(|| {
+            format!(
+                "'{self}' cannot be told in {open} of {} cells, because the load generator was at \
+                 its limit",
+                concerned.len()
+            )
+        })
     }
 
     /// Why it can never be met here, or not in all cells that it concerns.
@@ -239,6 +244,15 @@ impl Condition {
     }
 }
 
+impl Hit {
+    /// A cell that is or may be beyond a limit, and why that cannot be told.
+    pub(crate) fn of(change: &Change, doubt: Option<&str>) -> Self {
+        let doubt = doubt.map_or_else(String::new, |doubt| format!(": {doubt}"));
+        let why = format!("{}{doubt}", words::change(change));
+        Self { cell: change.cell.clone(), metric: change.metric, why }
+    }
+}
+
 /// Why a change that is beyond a limit does not count; none if it does.
 fn doubt(change: &Change) -> Option<String> {
     let moved = matches!(change.claim, Claim::Higher | Claim::Lower);
@@ -260,50 +274,4 @@ fn doubt(change: &Change) -> Option<String> {
         let p = change.p_adjusted.unwrap_or(1.0);
         format!("not significant among all that was compared, p = {p:.2}")
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(text: &str) -> Condition {
-        text.parse().unwrap()
-    }
-
-    #[test]
-    fn conditions_read_with_and_without_spaces_and_show_themselves_again() {
-        for (text, shown) in [
-            ("throughput < -3%", "throughput < -3%"),
-            ("throughput<-3%", "throughput < -3%"),
-            (" p999 >  +12.5 % ", "p999 > +12.5%"),
-            ("memory > 5%", "memory > +5%"),
-            ("cpu>0%", "cpu > +0%"),
-        ] {
-            assert_eq!(read(text).to_string(), shown);
-            assert_eq!(read(shown), read(text));
-        }
-        let three = read("throughput < -3%");
-        assert!(three.is_beyond(-0.031) && !three.is_beyond(-0.029) && !three.is_beyond(0.2));
-        assert!(!three.is_beyond(f64::NAN));
-    }
-
-    #[test]
-    fn what_is_no_condition_gets_its_reason_and_the_grammar() {
-        for (text, reason) in [
-            ("throughput", "neither `<` nor `>`"),
-            ("", "neither `<` nor `>`"),
-            ("thruput < -3%", "did you mean `throughput`?"),
-            ("switches > 3%", "`switches` is no metric of a condition"),
-            ("throughput < -3", "the `%` at its end is missing"),
-            ("throughput < three%", "`three%` is no percentage"),
-            ("throughput < nan%", "`nan%` is no percentage"),
-            ("throughput < 3%", "what has not changed would fail it"),
-            ("cpu > -3%", "what has not changed would fail it"),
-            ("throughput < -100%", "nothing falls by more than 100 %"),
-            ("cpu >= 3%", "`= 3%` is no percentage"),
-        ] {
-            let message = text.parse::<Condition>().unwrap_err();
-            assert!(message.contains(reason) && message.contains(GRAMMAR), "{text}: {message}");
-        }
-    }
 }

@@ -5,11 +5,13 @@
 use serde_json::{Value, json};
 use wirebench_stats::Estimate;
 
-use super::{Cell, Change, Comparison, ConditionResult, Figure, Gate, Hit, Movement, Summary};
+use super::{
+    Cell, Change, Comparison, ConditionResult, Figure, Gate, GateVerdict, Hit, Movement, Summary,
+};
 use crate::{analysis::Claim, json::floor_basis};
 
 /// The version of the object. It grows whenever a field changes its meaning or goes away.
-const COMPARISON_FORMAT: u32 = 1;
+const COMPARISON_FORMAT: u32 = 2;
 
 /// Everything that `comparison` says, as JSON.
 #[must_use]
@@ -115,7 +117,8 @@ pub(crate) fn gate(gate: &Gate) -> Value {
         value
     });
     json!({
-        "passed": gate.is_passed(),
+        "verdict": gate.verdict().name(),
+        "passed": gate.verdict() == GateVerdict::Passed,
         "conditions": gate.conditions.iter().map(condition).collect::<Vec<_>>(),
         "lost": lost.collect::<Vec<_>>(),
         "warnings": gate.warnings,

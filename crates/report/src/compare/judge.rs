@@ -93,6 +93,7 @@ pub(super) fn judge(old: &Side<'_>, new: &Side<'_>, pairs: &[Pair<'_>], wishes: 
              {reason}"
         )
     }));
+    judged.warnings.extend(without_figure(pairs, &wishes.metrics));
     judged.changes = settle(&families, |variant| same_program(old, new, variant));
     judged
 }
@@ -120,6 +121,17 @@ fn metrics(phase: Phase, wishes: &Wishes) -> BTreeSet<Metric> {
     };
     wanted.extend(wishes.conditions.iter().map(|condition| condition.metric));
     wanted.into_iter().filter_map(|metric| looked_at(metric, phase)).collect()
+}
+
+/// Metrics that were asked for and that no workload of both results has.
+fn without_figure(pairs: &[Pair<'_>], wanted: &[Metric]) -> Vec<String> {
+    let phases: BTreeSet<Phase> = pairs.iter().map(|pair| pair.cell.phase).collect();
+    let is_nowhere =
+        |metric: &&Metric| phases.iter().all(|phase| looked_at(**metric, *phase).is_none());
+    let names: Vec<&str> = phases.iter().map(|phase| phase.name()).collect();
+    let phases = names.join(", ");
+    let absent = wanted.iter().filter(is_nowhere);
+    absent.map(|metric| format!("there is no {metric} in what was measured ({phases})")).collect()
 }
 
 /// What a metric means in a phase. At a fixed rate all that keep up have the same throughput.

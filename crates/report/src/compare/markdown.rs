@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use super::{
-    Comparison,
+    Comparison, GateVerdict,
     text::{READING_AID, Rows, gate_lines, heading, lists, rows, table},
     words,
 };
@@ -48,11 +48,14 @@ pub fn markdown(comparison: &Comparison) -> String {
 }
 
 fn gate_word(comparison: &Comparison) -> &'static str {
-    match &comparison.gate {
-        None => "",
-        Some(gate) if !gate.is_passed() => "; **FAILED**",
-        Some(gate) if gate.warnings.is_empty() => "; **passed**",
-        Some(_) => "; **not failed, but it could not fail everywhere: see the warnings**",
+    let Some(gate) = &comparison.gate else { return "" };
+    match gate.verdict() {
+        GateVerdict::Failed => "; **FAILED**",
+        GateVerdict::CannotTell => "; **neither failed nor passed: not everything can be told**",
+        GateVerdict::Passed if gate.warnings.is_empty() => "; **passed**",
+        GateVerdict::Passed => {
+            "; **not failed, but it could not fail everywhere: see the warnings**"
+        }
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod cells;
 mod comparison;
+mod condition;
 pub(crate) mod gate;
 mod grounds;
 pub(crate) mod json;
@@ -23,7 +24,8 @@ mod yardstick;
 pub use comparison::{
     Cell, Change, Comparison, Figure, LeftOut, Movement, Presence, Summary, Yardstick,
 };
-pub use gate::{Condition, ConditionResult, GRAMMAR, Gate, Hit};
+pub use condition::{Condition, GRAMMAR};
+pub use gate::{ConditionResult, Gate, GateVerdict, Hit};
 pub use grounds::Difference;
 pub use json::json;
 pub use markdown::markdown;

@@ -5,7 +5,7 @@
 use comfy_table::CellAlignment;
 use std::fmt::Write;
 
-use super::{Change, Comparison, Gate, Summary, words};
+use super::{Change, Comparison, Gate, GateVerdict, Summary, words};
 use crate::{
     analysis::Claim,
     notes::{Notes, references},
@@ -29,6 +29,10 @@ pub(super) const READING_AID: [&str; 4] = [
     "!: a run failed or is not what it claims to be; the note says why",
     "<= (>=, ~): the load generator was at its limit in the older (the newer, both) result's runs",
 ];
+
+/// What a gate says that neither fails nor passes.
+const NOT_PASSED: &str = "NOT PASSED, though nothing fails: what cannot be told may meet its \
+                          condition, and only a change beyond the noise makes the exit code 1";
 
 /// Everything that `comparison` says, as text.
 #[must_use]
@@ -166,6 +170,9 @@ pub(crate) fn gate_lines(gate: &Gate) -> Vec<String> {
     lines
         .extend(lost.map(|(cell, why)| format!("FAILED: {cell} lacks figures that it had: {why}")));
     lines.extend(gate.warnings.iter().map(|warning| format!("WARNING: {warning}")));
+    if gate.verdict() == GateVerdict::CannotTell {
+        lines.push(NOT_PASSED.to_owned());
+    }
     lines
 }
 

@@ -65,6 +65,10 @@ pub(super) fn summary(comparison: &Comparison) -> String {
     let better = count(|it| it.movement() == Some(Movement::Better));
     let same = count(|it| it.claim == Claim::Same);
     let all = comparison.changes.len();
+    if all == 0 {
+        return "nothing was compared: no cell of both results has a figure that was asked for"
+            .to_owned();
+    }
     let untold = all - worse - better - same;
     let moved = match (worse, better) {
         (0, 0) => "nothing changed beyond the noise".to_owned(),
@@ -107,8 +111,8 @@ pub(super) fn basis(comparison: &Comparison) -> String {
     };
     let floors = comparison.changes.iter().map(|it| it.floor.relative);
     let share = |relative: f64| format!("{:.1} %", relative * 100.0);
-    let floors = spread(floors, share).unwrap_or_default();
-    format!("{basis}; noise floor {floors}")
+    let floors = spread(floors, share).map(|floors| format!("; noise floor {floors}"));
+    format!("{basis}{}", floors.unwrap_or_default())
 }
 
 /// From the least to the most that baselines changed by themselves.

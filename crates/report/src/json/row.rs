@@ -105,7 +105,7 @@ pub(super) fn row(
         role: match row.role {
             Role::Baseline => "baseline",
             Role::SecondOfBaseline => "second-of-baseline",
-            Role::Entrant => "entrant",
+            Role::Entrant | Role::SecondWithoutFirst => "entrant",
         },
         class: row.class,
         valid: runs.failed + runs.invalid == 0,

@@ -7,6 +7,9 @@ use crate::analysis::{Metric, Row, WorkloadRows};
 /// More do not fit a terminal.
 const MOST: usize = 10;
 
+/// A longer name of a metric and the word ratio are more than a ratio with its interval.
+const LONG: usize = 14;
+
 /// One column.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Column {
@@ -89,16 +92,22 @@ pub(super) fn columns(rows: &WorkloadRows<'_>, metric: Metric, cost: CostTables)
 }
 
 impl Column {
-    /// The head of the column.
+    /// The head of the column, with `\n` where it may be broken into two lines.
     pub(super) fn head(self, rows: &WorkloadRows<'_>, metric: Metric) -> String {
         match self {
             Self::Rank => "rank".to_owned(),
             Self::Entry => "entry".to_owned(),
             Self::Class => "class".to_owned(),
-            Self::Value(Metric::MemoryIdle) => format!("with {}", rows.workload.connections),
-            Self::Value(Metric::Cpu) => "CPU us/request".to_owned(),
-            Self::Value(metric) => metric.title().to_owned(),
+            Self::Value(value) => match value {
+                Metric::MemoryIdle => format!("with {}", rows.workload.connections),
+                Metric::Cpu => "CPU us/\nrequest".to_owned(),
+                Metric::Switches => "switches\n/request".to_owned(),
+                Metric::MemoryPerConnection => "memory\n/connection".to_owned(),
+                Metric::MemoryAtRest => "memory \nat rest".to_owned(),
+                other => other.title().to_owned(),
+            },
             Self::Ratio if metric == Metric::primary(rows.workload.phase) => "ratio".to_owned(),
+            Self::Ratio if metric.name().len() > LONG => format!("{} \nratio", metric.name()),
             Self::Ratio => format!("{} ratio", metric.name()),
             Self::Verdict => "verdict".to_owned(),
             Self::Bound => "bound by".to_owned(),

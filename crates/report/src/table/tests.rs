@@ -6,13 +6,14 @@ use crate::made_up::{
 };
 use wirebench_schema::{
     journal::{
-        Cause, Counts, End, EndReason, Generator, GeneratorVersion, LeftOut, Outcome, Resumed, Run,
-        ToolLatency, ToolReport, Unavailable, Verified, Weight,
+        Cause, Counts, Described, End, EndReason, Generator, GeneratorVersion, LeftOut, Outcome,
+        Resumed, Run, ToolLatency, ToolReport, Unavailable, Verified, Weight,
     },
     scenario::Scenario,
 };
 
 mod phases;
+mod width;
 
 #[test]
 fn six_blocks_have_ranks_intervals_and_verdicts_and_the_best_row_comes_first() {
@@ -83,6 +84,30 @@ fn a_baseline_without_figures_gives_its_place_to_the_next() {
     let text = report(&journal, Style::Text);
     assert!(row(&text, "go/net (baseline)").contains(" 1.00 "), "{text}");
     assert!(row(&text, "! c/epoll [1]").contains(" - "), "{text}");
+}
+
+#[test]
+fn a_second_run_without_a_first_one_is_no_copy_and_says_what_it_is() {
+    let mut journal = pair(0.9);
+    for run in journal.runs.iter_mut().filter(|it| it.copy == 0) {
+        if run.variant.to_string() == "c/epoll" {
+            run.outcome = failed("it ended");
+        }
+    }
+    let labels = |journal: &Journal| {
+        let text = report(journal, Style::Text);
+        assert!(!text.contains("c/epoll #2") && row(&text, "go/net (baseline)").contains("1.00"));
+        assert!(row(&text, "c/epoll (second run) [1]").contains("faster"), "{text}");
+        assert!(text.contains("[1] it was to run twice in each block (A/A), and its first runs"));
+        text
+    };
+    assert!(row(&labels(&journal), "! c/epoll [2]").contains(" - "));
+    // As when it is cut off in the first block, whose order is shuffled.
+    journal.runs.retain(|run| run.copy == 1 || run.variant.to_string() != "c/epoll");
+    assert!(!labels(&journal).contains("[2]"));
+    // Copies that were asked for are copies.
+    journal.start.copies = 2;
+    assert!(report(&journal, Style::Text).contains(" c/epoll #2 "));
 }
 
 #[test]
@@ -165,6 +190,36 @@ fn strange_and_missing_blocks_are_told() {
     assert!(text.contains(note), "{text}");
     assert!(row(&text, "c/epoll (A/A) [1]").contains(" 1.00"), "{text}");
     assert!(text.contains("[1] 5 of 6 blocks have figures"), "{text}");
+}
+
+#[test]
+fn outliers_are_told_by_the_names_of_their_blocks_and_together_where_these_are_the_same() {
+    let mut journal = pair(1.0);
+    journal.start.blocks = 12;
+    journal.runs.clear();
+    // A run of each of 12 blocks, in which `strange` blocks are so much faster.
+    let mut add_row = |variant, strange: &[usize], by: f64| {
+        let value = |block: usize| {
+            let noise = crate::made_up::NOISE[block % 6];
+            100e3 * noise * if strange.contains(&(block + 1)) { by } else { 1.0 }
+        };
+        add(&mut journal, "hello", variant, (0..12).map(value), rate);
+    };
+    add_row(("c/epoll", 0), &[], 1.0);
+    add_row(("c/epoll", 1), &[], 1.0);
+    add_row(("go/net", 0), &[1, 10], 1.5);
+    add_row(("go/net", 1), &[10], 1.5);
+    add_row(("own/server", 0), &[1, 10], 1.2);
+    let text = report(&journal, Style::Text);
+    let note = |number: usize, rest: &str| {
+        let line = format!("  [{number}] {rest} above the median\n");
+        assert!(text.contains(&line), "{line} in {text}");
+    };
+    note(1, "blocks 1 and 10 are outliers, and count: their requests/s is 19.3..49.5 %");
+    assert!(row(&text, "go/net [1]").contains("library"), "{text}");
+    assert!(row(&text, "own/server [1]").contains("own"), "{text}");
+    note(2, "block 10 is an outlier, and counts: its requests/s is 49.6 %");
+    assert!(row(&text, "go/net #2 [2]").contains("library"), "{text}");
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! The section of one workload: its heading, how its rate was found, its noise, its table and the
 //! notes below it.
 
-use comfy_table::{Cell, CellAlignment};
 use std::collections::BTreeSet;
 use wirebench_schema::{journal::Journal, suite::Phase};
 use wirebench_stats::FloorBasis;
@@ -11,11 +10,11 @@ use super::{
     columns::{CostTables, columns},
     count,
     describe::describe,
-    new_table,
+    layout,
     page::Page,
 };
 use crate::{
-    analysis::{Comparison, Metric, Role, Row, WorkloadRows},
+    analysis::{Comparison, Metric, Role, Row, WorkloadRows, absent},
     notes::Notes,
     order::in_order,
     remarks::remarks,
@@ -42,8 +41,7 @@ pub(super) fn add(
     let primary = Metric::primary(phase);
     let metric = wanted.map_or(Some(primary), |wanted| wanted.in_phase(phase));
     if let (None, Some(wanted)) = (metric, wanted) {
-        let (title, primary) = (wanted.title(), primary.title());
-        page.line(&format!("the phase {phase} has no {title}: compared by {primary}"));
+        page.line(&absent(phase, wanted, Metric::of_phase(phase), primary));
     }
     let metric = metric.unwrap_or(primary);
     let comparison = rows.compare(metric);
@@ -52,13 +50,7 @@ pub(super) fn add(
     }
     let columns = columns(rows, metric, cost);
     let heads: Vec<String> = columns.iter().map(|column| column.head(rows, metric)).collect();
-    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-    let mut table = new_table(page.style, &heads);
-    for (shown, column) in table.column_iter_mut().zip(&columns) {
-        if !column.is_words() {
-            shown.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+    let mut lines = Vec::new();
     let mut notes = Notes::default();
     for index in in_order(rows, &comparison) {
         let row = &rows.rows[index];
@@ -66,9 +58,9 @@ pub(super) fn add(
             remarks(journal, rows, index, &comparison).iter().map(|note| notes.add(note)).collect();
         let compared = comparison.rows[index].as_ref();
         let line = Line { row, compared, notes: numbers.into_iter().collect() };
-        table.add_row(columns.iter().map(|column| Cell::new(line.cell(*column, metric))));
+        lines.push(columns.iter().map(|column| line.cell(*column, metric)).collect());
     }
-    page.table(&table, notes.texts());
+    page.table(&layout::table(page.style, &columns, &heads, &lines), notes.texts());
 }
 
 /// Who chose the rate of a cost phase, why, and who cannot hold it.

@@ -37,7 +37,7 @@ impl Arguments {
         for warning in gate.iter().flat_map(|gate| &gate.warnings) {
             out::note(&format!("warning: {warning}"));
         }
-        let well = finished.all_well() && gate.is_none_or(Gate::is_passed);
+        let well = finished.all_well() && !gate.is_some_and(Gate::fails);
         Ok(exit.unwrap_or(match (well, self.strict && !is_valid(&ab)) {
             (false, _) => Exit::Failed,
             (true, false) => Exit::Fine,

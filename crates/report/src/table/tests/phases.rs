@@ -13,6 +13,16 @@ fn cost_journal() -> Journal {
     journal
 }
 
+/// Whether the head of a table has `upper` above `lower`, both with the same end.
+fn has_head(text: &str, upper: &str, lower: &str) -> bool {
+    let lines: Vec<&str> = text.lines().collect();
+    let at = lines.iter().position(|line| line.trim_start().starts_with("rank ")).unwrap();
+    let ends = |line: &str, word: &str| -> Vec<usize> {
+        line.match_indices(word).map(|(start, _)| start + word.len()).collect()
+    };
+    ends(lines[at - 1], upper).iter().any(|end| ends(lines[at], lower).contains(end))
+}
+
 #[test]
 fn a_table_of_the_cost_tells_its_rate_who_chose_it_and_who_cannot_hold_it() {
     let mut journal = cost_journal();
@@ -32,7 +42,11 @@ fn a_table_of_the_cost_tells_its_rate_who_chose_it_and_who_cannot_hold_it() {
     for part in ["4.4", "1.10", "dearer", "50.0 us", "1.50 ms", "2.00 ms", "0.44"] {
         assert!(line.contains(part), "{part} in {line}");
     }
-    assert!(text.contains("CPU us/request") && text.contains("switches/request"), "{text}");
+    assert!(has_head(&text, "CPU us/", "request"), "{text}");
+    assert!(has_head(&text, "switches", "/request"), "{text}");
+    let markdown = report(&journal, Style::Markdown);
+    assert!(markdown.contains("| CPU us/request |"), "{markdown}");
+    assert!(markdown.contains("| switches/request |"), "{markdown}");
     assert!(row(&text, "own/server [1]").contains(" - "), "{text}");
     let note = "[1] not measured at this rate: it reached 900 requests/s";
     assert!(text.contains(note), "{text}");
@@ -56,13 +70,39 @@ fn a_table_of_silence_has_memory_and_cpu_time() {
     add(&mut journal, &name, ("go/net", 0), noisy(4096.0, 5), silence);
     let text = report(&journal, Style::Text);
     assert!(text.contains("hello-idle: hello, 1000 silent connections, 1s a run"), "{text}");
-    assert!(text.contains("memory/connection") && text.contains("with 1000"), "{text}");
+    assert!(text.contains("with 1000"), "{text}");
+    assert!(has_head(&text, "memory", "/connection"), "{text}");
+    assert!(has_head(&text, "memory", "at rest"), "{text}");
+    assert!(report(&journal, Style::Markdown).contains("| memory at rest |"));
     let line = row(&text, "go/net");
     for part in ["4.00 KiB", "40.9", "larger", "1.00 MiB", "0.25 %"] {
         assert!(line.contains(part), "{part} in {line}");
     }
     let text = report_by(&journal, Style::Text, Some(Metric::LatencyP99));
-    assert!(text.contains("the phase idle has no p99: compared by memory/connection"), "{text}");
+    let absent = "the phase idle has no p99, but memory-at-rest, memory-idle, \
+                  memory-per-connection, idle-cpu: compared by memory/connection\n";
+    assert!(text.contains(absent), "{text}");
     let text = report_by(&journal, Style::Text, Some(Metric::Cpu));
     assert!(text.contains("idle-cpu ratio"), "{text}");
+}
+
+#[test]
+fn no_figure_of_a_load_stands_below_a_name_of_silence() {
+    let cost = cost_journal();
+    let saturate = crate::made_up::pair(0.9);
+    for metric in Metric::of_phase(wirebench_schema::suite::Phase::Idle) {
+        for (journal, phase, instead) in
+            [(&cost, "cost", "server CPU us/request"), (&saturate, "saturate", "requests/s")]
+        {
+            let text = report_by(journal, Style::Text, Some(*metric));
+            let absent = format!(
+                "the phase {phase} has no {metric}, but throughput, cpu, p50, p99, p999, switches, \
+                 memory: compared by {instead}\n"
+            );
+            assert!(text.contains(&absent), "{text}");
+            assert_eq!(text.matches(metric.name()).count(), 1, "{text}");
+            let usual = report(journal, Style::Text);
+            assert_eq!(text.replace(&absent, ""), usual);
+        }
+    }
 }

@@ -1,0 +1,144 @@
+//! How a condition is written, read and shown again.
+//!
+//! Not here: what becomes of it.
+
+use std::{cmp::Ordering, fmt, str::FromStr};
+
+use crate::analysis::{Metric, unknown};
+
+/// How a condition is written.
+pub const GRAMMAR: &str = "write METRIC < -PERCENT or METRIC > +PERCENT, such as 'throughput < -3%' or \
+                           'p99 > +10%'; METRIC is one of throughput, cpu, p50, p99, p999 and memory";
+
+/// The metrics that a condition may name.
+const METRICS: [Metric; 6] = [
+    Metric::Throughput,
+    Metric::Cpu,
+    Metric::LatencyP50,
+    Metric::LatencyP99,
+    Metric::LatencyP999,
+    Metric::Memory,
+];
+
+/// More than 1000 times as much is a mistake in writing.
+const PERCENT_LIMIT: f64 = 100_000.0;
+
+/// When a comparison fails: a metric changed by more than so much.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Condition {
+    /// What must not change so. In an idle phase `cpu` and `memory` mean what they mean there.
+    pub metric: Metric,
+    /// In which direction.
+    pub beyond: Beyond,
+    /// New over old, less one: -0.03 is 3 % less.
+    pub share: f64,
+}
+
+/// On which side of its limit a condition is met.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Beyond {
+    /// Below it.
+    Below,
+    /// Above it.
+    Above,
+}
+
+impl FromStr for Condition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = |reason: &str| format!("`{text}` is no condition: {reason}; {GRAMMAR}");
+        let at =
+            text.find(['<', '>']).ok_or_else(|| wrong("there is neither `<` nor `>` in it"))?;
+        let (name, rest) = text.split_at(at);
+        let (sign, limit) = rest.split_at(1);
+        let name = name.trim();
+        let metric = name.parse::<Metric>().map_err(|_| wrong(&unknown(name, &METRICS)))?;
+        if !METRICS.contains(&metric) {
+            return Err(wrong(&format!("`{metric}` is no metric of a condition")));
+        }
+        let limit = limit.trim();
+        let number =
+            limit.strip_suffix('%').ok_or_else(|| wrong("the `%` at its end is missing"))?;
+        let percent: f64 =
+            number.trim().parse().map_err(|_| wrong(&format!("`{limit}` is no percentage")))?;
+        if !percent.is_finite() || percent.abs() > PERCENT_LIMIT {
+            return Err(wrong(&format!("`{limit}` is no percentage")));
+        }
+        let beyond = if sign == "<" { Beyond::Below } else { Beyond::Above };
+        match (beyond, percent) {
+            (Beyond::Below, it) if it > 0.0 => Err(wrong("what has not changed would fail it")),
+            (Beyond::Above, it) if it < 0.0 => Err(wrong("what has not changed would fail it")),
+            (Beyond::Below, it) if it <= -100.0 => Err(wrong("nothing falls by more than 100 %")),
+            _ => Ok(Self { metric, beyond, share: percent / 100.0 }),
+        }
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { metric, beyond, share } = self;
+        let percent = (share * 100.0 * 1e6).round() / 1e6;
+        match beyond {
+            Beyond::Below => write!(formatter, "{metric} < {percent}%"),
+            Beyond::Above => write!(formatter, "{metric} > {percent:+}%"),
+        }
+    }
+}
+
+impl Condition {
+    /// Whether a change of so much is beyond its limit.
+    pub(super) fn is_beyond(&self, share: f64) -> bool {
+        let order = share.partial_cmp(&self.share);
+        match self.beyond {
+            Beyond::Below => order == Some(Ordering::Less),
+            Beyond::Above => order == Some(Ordering::Greater),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Condition {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn conditions_read_with_and_without_spaces_and_show_themselves_again() {
+        for (text, shown) in [
+            ("throughput < -3%", "throughput < -3%"),
+            ("throughput<-3%", "throughput < -3%"),
+            (" p999 >  +12.5 % ", "p999 > +12.5%"),
+            ("memory > 5%", "memory > +5%"),
+            ("cpu>0%", "cpu > +0%"),
+        ] {
+            assert_eq!(read(text).to_string(), shown);
+            assert_eq!(read(shown), read(text));
+        }
+        let three = read("throughput < -3%");
+        assert!(three.is_beyond(-0.031) && !three.is_beyond(-0.029) && !three.is_beyond(0.2));
+        assert!(!three.is_beyond(f64::NAN));
+    }
+
+    #[test]
+    fn what_is_no_condition_gets_its_reason_and_the_grammar() {
+        for (text, reason) in [
+            ("throughput", "neither `<` nor `>`"),
+            ("", "neither `<` nor `>`"),
+            ("thruput < -3%", "did you mean `throughput`?"),
+            ("switches > 3%", "`switches` is no metric of a condition"),
+            ("throughput < -3", "the `%` at its end is missing"),
+            ("throughput < three%", "`three%` is no percentage"),
+            ("throughput < nan%", "`nan%` is no percentage"),
+            ("throughput < 3%", "what has not changed would fail it"),
+            ("cpu > -3%", "what has not changed would fail it"),
+            ("throughput < -100%", "nothing falls by more than 100 %"),
+            ("cpu >= 3%", "`= 3%` is no percentage"),
+        ] {
+            let message = text.parse::<Condition>().unwrap_err();
+            assert!(message.contains(reason) && message.contains(GRAMMAR), "{text}: {message}");
+        }
+    }
+}
