@@ -1,6 +1,6 @@
 //! What people get wrong, and the sentence that they get for it.
 
-use crate::world::{ENTRY, Outcome, World};
+use crate::world::{ENTRY, World};
 use std::{
     io::Write,
     net::{SocketAddr, TcpListener},
@@ -9,15 +9,6 @@ use std::{
 const SUITE: &str = "description = \"An example.\"\nblocks = 1\n[[workload]]\nname = \"a\"\n\
                      scenario = \"hello\"\nconnections = 1\nduration = \"50ms\"\n";
 
-/// One clear sentence, no panic, the exit code.
-fn assert_refused(outcome: &Outcome, code: i32, parts: &[&str]) {
-    assert_eq!(outcome.code, Some(code), "{outcome:#?}");
-    for part in parts {
-        assert!(outcome.stderr.contains(part), "{part:?} is missing in {outcome:#?}");
-    }
-    assert!(!outcome.stderr.contains("panicked"), "{outcome:#?}");
-}
-
 #[test]
 fn an_unknown_key_in_an_entry_is_named_with_its_file_and_stops_only_who_names_the_entry() {
     let good = format!("{ENTRY}[[build]]\ncommand = [\"true\"]\n");
@@ -25,7 +16,7 @@ fn an_unknown_key_in_an_entry_is_named_with_its_file_and_stops_only_who_names_th
         World::new().with_entry("c/x", &ENTRY.replace("skips", "skipz")).with_entry("c/y", &good);
     let sentence = "c/x/entry.toml: line 9: unknown key `skipz`: did you mean `skips`?";
     for verb in ["list", "run", "verify", "build"] {
-        assert_refused(&world.wirebench(&[verb, "c/x"]), 2, &[sentence]);
+        world.wirebench(&[verb, "c/x"]).assert_refused(2, &[sentence]);
         assert_eq!(world.wirebench(&["list", "c/y"]).code, Some(0));
     }
     let all = world.wirebench(&["list"]);
@@ -40,7 +31,7 @@ fn an_unknown_key_in_an_entry_is_named_with_its_file_and_stops_only_who_names_th
 fn a_pattern_that_cannot_be_used_is_told_before_anything_is_built() {
     for (pattern, part) in [("(", "the version `cat`: `(`"), ("x", "has no group: put")] {
         let world = World::new().with_entry("c/x", &ENTRY.replace(r"(\d+\.\d+)", pattern));
-        assert_refused(&world.wirebench(&["build", "c/x"]), 2, &["c/x/entry.toml: ", part]);
+        world.wirebench(&["build", "c/x"]).assert_refused(2, &["c/x/entry.toml: ", part]);
     }
 }
 
@@ -48,16 +39,16 @@ fn a_pattern_that_cannot_be_used_is_told_before_anything_is_built() {
 fn an_unknown_key_in_a_suite_is_named_with_its_file() {
     let world = World::new().with_suite("mine.toml", &SUITE.replace("connections", "conections"));
     let parts = ["suites/mine.toml: line 6: unknown key `conections`: did you mean `connections`?"];
-    assert_refused(&world.wirebench(&["run", "mine"]), 2, &parts);
+    world.wirebench(&["run", "mine"]).assert_refused(2, &parts);
 }
 
 #[test]
 fn an_unknown_entry_gets_the_nearest_one() {
     let world = World::new().with_entry("c/epoll", ENTRY);
     for arguments in [&["verify", "c/epol"][..], &["run", "c/epol"], &["serve", "epol"]] {
-        assert_refused(&world.wirebench(arguments), 2, &["c/epol", "did you mean `c/epoll`?"]);
+        world.wirebench(arguments).assert_refused(2, &["c/epol", "did you mean `c/epoll`?"]);
     }
-    assert_refused(&world.wirebench(&["run", "quik"]), 2, &["did you mean `quick`?"]);
+    world.wirebench(&["run", "quik"]).assert_refused(2, &["did you mean `quick`?"]);
 }
 
 #[test]
@@ -66,10 +57,10 @@ fn a_scenario_that_the_entry_lacks_is_answered_with_those_that_it_has() {
     for verb in ["verify", "run", "serve"] {
         let arguments = [verb, "builtin/epoll", "--scenario", "hello-timeout"];
         let parts = &["builtin/epoll has no scenario `hello-timeout`", "hello, echo"];
-        assert_refused(&world.wirebench(&arguments), 2, parts);
+        world.wirebench(&arguments).assert_refused(2, parts);
     }
     let outcome = world.wirebench(&["verify", "builtin/epoll", "--scenario", "helo"]);
-    assert_refused(&outcome, 2, &["did you mean `hello`?"]);
+    outcome.assert_refused(2, &["did you mean `hello`?"]);
 }
 
 #[test]
@@ -99,7 +90,7 @@ fn loads_that_cannot_be_meant_are_refused_with_the_next_step() {
     ];
     for (arguments, part) in rows {
         let outcome = world.wirebench(&[&["load"], arguments].concat());
-        assert_refused(&outcome, 2, &[part]);
+        outcome.assert_refused(2, &[part]);
     }
 }
 
@@ -112,11 +103,11 @@ fn what_is_no_regular_file_is_refused_before_the_load() {
     let url = "http://127.0.0.1:1/";
     for option in ["--csv", "--hgrm", "--intervals"] {
         let outcome = world.wirebench(&["load", option, "pipe", url]);
-        assert_refused(&outcome, 2, &[&format!("{option} `pipe` is a pipe: give a file")]);
+        outcome.assert_refused(2, &[&format!("{option} `pipe` is a pipe: give a file")]);
     }
     for (option, url) in [("--body-file", url), ("--ca", "https://127.0.0.1:1/")] {
         let outcome = world.wirebench(&["load", option, "pipe", url]);
-        assert_refused(&outcome, 1, &["`pipe` (it is not a regular file)", option]);
+        outcome.assert_refused(1, &["`pipe` (it is not a regular file)", option]);
     }
 }
 
@@ -127,7 +118,7 @@ fn a_port_on_which_nothing_listens_is_said_at_once() {
     for scheme in ["http", "tcp"] {
         let url = format!("{scheme}://127.0.0.1:{port}");
         let outcome = World::new().wirebench(&["load", "-d", "30s", &url]);
-        assert_refused(&outcome, 1, &["nothing listens", &port.to_string()]);
+        outcome.assert_refused(1, &["nothing listens", &port.to_string()]);
     }
 }
 
@@ -147,7 +138,7 @@ fn greeter(greeting: &'static [u8]) -> SocketAddr {
 fn a_port_that_answers_no_http_is_said_with_what_it_answered() {
     let url = format!("http://{}/", greeter(b"SSH-2.0-OpenSSH_9.2\r\n"));
     let outcome = World::new().wirebench(&["load", "-d", "30s", &url]);
-    assert_refused(&outcome, 1, &["SSH-2.0", "HTTP"]);
+    outcome.assert_refused(1, &["SSH-2.0", "HTTP"]);
 }
 
 #[test]
@@ -180,7 +171,7 @@ fn runs_that_cannot_be_meant_are_refused_with_the_next_step() {
         (&["--no-pin", "--server-cpus", "0"], "--no-pin binds nothing"),
     ];
     for (arguments, part) in rows {
-        assert_refused(&world.wirebench(&[&["run"], arguments].concat()), 2, &[part]);
+        world.wirebench(&[&["run"], arguments].concat()).assert_refused(2, &[part]);
     }
 }
 
@@ -188,6 +179,6 @@ fn runs_that_cannot_be_meant_are_refused_with_the_next_step() {
 fn a_folder_without_results_is_neither_shown_nor_gone_on_with() {
     for arguments in [&["report", "."][..], &["run", "--resume", "."]] {
         let outcome = World::new().wirebench(arguments);
-        assert_refused(&outcome, 2, &["runs.jsonl", "give the folder that `wirebench run` named"]);
+        outcome.assert_refused(2, &["runs.jsonl", "give the folder that `wirebench run` named"]);
     }
 }

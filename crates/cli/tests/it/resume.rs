@@ -42,14 +42,6 @@ fn places(journal: &Journal) -> Vec<(u32, u32, String, u32, String)> {
     journal.runs.iter().map(place).collect()
 }
 
-fn assert_refused(outcome: &Outcome, code: i32, parts: &[&str]) {
-    assert_eq!(outcome.code, Some(code), "{outcome:#?}");
-    for part in parts {
-        assert!(outcome.stderr.contains(part), "{part:?} is missing in {outcome:#?}");
-    }
-    assert!(!outcome.stderr.contains("panicked"), "{outcome:#?}");
-}
-
 #[test]
 fn a_run_that_was_killed_goes_on_to_the_very_runs_of_an_undisturbed_one() {
     let undisturbed = world();
@@ -89,7 +81,7 @@ fn a_run_that_is_over_has_nothing_left_to_be_done() {
     assert!(folder.join("report.md").is_file());
     let path = folder.to_str().unwrap();
     let longer = world.wirebench(&["run", "--resume", path, "--budget", "1h"]);
-    assert_refused(&longer, 2, &["this run is over", "begin another one with", "run mine"]);
+    longer.assert_refused(2, &["this run is over", "begin another one with", "run mine"]);
 }
 
 #[test]
@@ -179,7 +171,7 @@ fn a_server_that_is_another_program_now_is_refused_with_the_way_out() {
     let journal = fs::read(folder.join("runs.jsonl")).unwrap();
     let outcome = resume(&world, &folder);
     let parts = ["own/my-server is another program", "put it back as it was", "run --server './my"];
-    assert_refused(&outcome, 3, &parts);
+    outcome.assert_refused(3, &parts);
     assert_eq!(fs::read(folder.join("runs.jsonl")).unwrap(), journal, "nothing was written");
     // The way out.
     fs::write(&server, text).unwrap();
@@ -196,16 +188,16 @@ fn a_server_that_is_gone_and_another_suite_are_refused() {
     let server = own_server(&world);
     let folder = killed_after(&world, &OWN, 2);
     fs::remove_file(&server).unwrap();
-    assert_refused(&resume(&world, &folder), 3, &["there is no program `./my-server`"]);
+    resume(&world, &folder).assert_refused(3, &["there is no program `./my-server`"]);
     let world = self::world();
     let folder = killed_after(&world, &BEGIN, 2);
     let world = world.with_suite("mine.toml", &SUITE.replace("connections = 2", "connections = 3"));
     let parts = ["the workload a: connections was `2` and is `3`", "put it back as it was"];
-    assert_refused(&resume(&world, &folder), 3, &parts);
+    resume(&world, &folder).assert_refused(3, &parts);
     let world = world.with_suite("mine.toml", &SUITE.replace("blocks = 3", "blocks = 4"));
-    assert_refused(&resume(&world, &folder), 3, &["the number of blocks was `3` and is `4`"]);
+    resume(&world, &folder).assert_refused(3, &["the number of blocks was `3` and is `4`"]);
     let world = world.with_suite("mine.toml", "nonsense");
-    assert_refused(&resume(&world, &folder), 3, &["it cannot be set up any more", "mine.toml"]);
+    resume(&world, &folder).assert_refused(3, &["it cannot be set up any more", "mine.toml"]);
 }
 
 #[test]
@@ -213,7 +205,7 @@ fn one_journal_has_one_writer() {
     let world = world();
     let running = world.start(&BEGIN);
     let folder = world.wait_for_records("run", 1);
-    assert_refused(&resume(&world, &folder), 1, &["another wirebench is writing to it"]);
+    resume(&world, &folder).assert_refused(1, &["another wirebench is writing to it"]);
     running.end().assert_reported();
     assert_eq!(world.journal().runs.len(), RUNS);
 }
@@ -273,7 +265,7 @@ fn a_full_disk_ends_the_run_with_the_command_that_goes_on() {
     rustix::process::prlimit(Some(pid), rustix::process::Resource::Fsize, limit).unwrap();
     let outcome = running.end();
     let resumes = format!("wirebench run --resume {}", folder.display());
-    assert_refused(&outcome, 1, &["the results cannot be written", "is kept there", &resumes]);
+    outcome.assert_refused(1, &["the results cannot be written", "is kept there", &resumes]);
     world.wait_for_silence();
     let outcome = resume(&world, &folder);
     outcome.assert_reported();
@@ -285,14 +277,14 @@ fn a_full_disk_ends_the_run_with_the_command_that_goes_on() {
 fn what_cannot_be_taken_up_is_refused_with_the_next_step() {
     let world = World::new();
     let at = |folder: &str| world.wirebench(&["run", "--resume", folder]);
-    assert_refused(&at("nowhere"), 2, &["nowhere cannot be found"]);
-    assert_refused(&at("suites"), 2, &["runs.jsonl"]);
+    at("nowhere").assert_refused(2, &["nowhere cannot be found"]);
+    at("suites").assert_refused(2, &["runs.jsonl"]);
     let empty = world.folder.path().join("empty");
     fs::create_dir(&empty).unwrap();
     fs::write(empty.join("runs.jsonl"), "").unwrap();
-    assert_refused(&at("empty"), 2, &["does not begin with a `start` record"]);
+    at("empty").assert_refused(2, &["does not begin with a `start` record"]);
     for option in [&["quick"][..], &["--blocks", "3"], &["--seed", "1"], &["--no-verify"]] {
         let outcome = world.wirebench(&[&["run", "--resume", "empty"], option].concat());
-        assert_refused(&outcome, 2, &["cannot be used with"]);
+        outcome.assert_refused(2, &["cannot be used with"]);
     }
 }

@@ -64,6 +64,16 @@ impl Outcome {
         let is_reported = self.stdout.contains("\nresults: ") && !self.stderr.contains("panicked");
         assert!(matches!(self.code, Some(0 | 1)) && is_reported, "{self:#?}");
     }
+
+    /// Whether it ended with this exit code and a clear sentence with these parts, without a panic.
+    #[track_caller]
+    pub(crate) fn assert_refused(&self, code: i32, parts: &[&str]) {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        for part in parts {
+            assert!(self.stderr.contains(part), "{part:?} is missing in {self:#?}");
+        }
+        assert!(!self.stderr.contains("panicked"), "{self:#?}");
+    }
 }
 
 impl World {
