@@ -34,8 +34,9 @@ pub(crate) trait Director {
     /// Time has passed. Cheap as long as nothing is due.
     fn tick(&mut self, now_ns: u64);
 
-    /// The next moment at which [`Self::tick`] or [`Self::next_command`] has something to do.
-    fn wakes_at(&self) -> u64;
+    /// The next moment at which [`Self::tick`] or [`Self::next_command`] has something to do. Told
+    /// once in each turn, before the engine waits; who comes later than that was kept from its CPU.
+    fn wakes_at(&mut self) -> u64;
 
     /// What is wanted now, one thing at a time, until there is nothing left. A request that is sent
     /// begins at this moment, so the clock is read for each call.

@@ -18,6 +18,10 @@ use wirebench_schema::load::Phase;
 /// Length of a slice.
 pub(crate) const SLICE_NS: u64 = 100_000_000;
 
+/// A thread that comes so much too late was kept from its CPU: its own work between two waits takes
+/// less, with hundreds of connections too.
+const STALL_NS: u64 = 1_000_000;
+
 /// Slices of each thread: one that is written, one that is collected, one between the two.
 const SLICES: usize = 3;
 
@@ -134,11 +138,16 @@ impl Recorder {
     }
 
     /// A thread came so much later than it should have.
+    #[inline]
     pub(crate) fn stalled(&mut self, late_ns: u64) {
         if self.scope != Scope::Everything {
             return;
         }
-        self.current.counts.stall_ns_max = self.current.counts.stall_ns_max.max(late_ns);
+        let counts = &mut self.current.counts;
+        counts.stall_ns_max = counts.stall_ns_max.max(late_ns);
+        if late_ns >= STALL_NS {
+            counts.stall_ns_total += late_ns;
+        }
     }
 
     /// Time has passed.

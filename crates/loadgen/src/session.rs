@@ -115,6 +115,10 @@ pub(crate) struct Session<C: Codec> {
     next_scan_ns: u64,
     /// The next moment at which something is due, apart from requests.
     attention_ns: u64,
+    /// When the engine was last told to come again.
+    expected_ns: u64,
+    /// When it last came.
+    came_ns: u64,
     /// The CPU clock of the thread, read at the edges of the window.
     cpu_clock: fn() -> u64,
     cpu_start_ns: u64,
@@ -177,6 +181,8 @@ impl<C: Codec> Session<C> {
             gave_up: false,
             next_scan_ns: 0,
             attention_ns: 0,
+            expected_ns: u64::MAX,
+            came_ns: 0,
             cpu_clock,
             cpu_start_ns: 0,
             outcome: None,
@@ -315,20 +321,22 @@ impl<C: Codec> Session<C> {
 
 impl<C: Codec> Director for Session<C> {
     fn tick(&mut self, now_ns: u64) {
+        self.notice_lateness(now_ns);
         if now_ns >= self.attention_ns {
             self.attend(now_ns);
         }
     }
 
-    fn wakes_at(&self) -> u64 {
+    fn wakes_at(&mut self) -> u64 {
         let attention_ns = self.attention_ns;
-        match self.phase {
+        self.expected_ns = match self.phase {
             Phase::Connecting => attention_ns.min(self.connects_at()),
             Phase::Warmup | Phase::Window => {
                 attention_ns.min(self.connects_at()).min(self.pacer.wakes_at())
             }
             Phase::Draining | Phase::Over => attention_ns,
-        }
+        };
+        self.expected_ns
     }
 
     fn next_command(&mut self, now_ns: u64) -> Option<Command> {

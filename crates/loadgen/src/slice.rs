@@ -83,6 +83,8 @@ pub(crate) struct Counts {
     pub(crate) ready_possible: u64,
     /// The longest time by which the thread came too late.
     pub(crate) stall_ns_max: u64,
+    /// The sum of the times that are long enough to be no work of the thread's own.
+    pub(crate) stall_ns_total: u64,
 }
 
 impl Counts {
@@ -110,6 +112,7 @@ impl Counts {
         self.ready_found += other.ready_found;
         self.ready_possible += other.ready_possible;
         self.stall_ns_max = self.stall_ns_max.max(other.stall_ns_max);
+        self.stall_ns_total += other.stall_ns_total;
     }
 }
 

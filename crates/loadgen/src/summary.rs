@@ -65,6 +65,7 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, harvest: &Harvest) -> 
         ready_share: ready_share(counts),
         thread_cpu_ns: outcomes.iter().map(|outcome| outcome.cpu_ns).collect(),
         stall_ns_max: counts.stall_ns_max,
+        stall_ns_total: counts.stall_ns_total,
         requests_per_100ms: collected.requests_per_100ms.clone(),
         ..LoadReport::new(wirebench, config.clone(), plan.chosen.engine)
     }

@@ -63,6 +63,7 @@ const COLUMNS: &[(&str, Cell)] = &[
     ("ready_share", |it| number(it.report.ready_share)),
     ("busiest_thread_share", |it| number(it.report.busiest_thread_share())),
     ("stall_ns_max", |it| it.report.stall_ns_max.to_string()),
+    ("stall_ns_total", |it| it.report.stall_ns_total.to_string()),
     ("ceiling_requests_per_second", |it| {
         of(it.report.ceiling_requests_per_second.as_ref(), |ceiling| number(*ceiling))
     }),

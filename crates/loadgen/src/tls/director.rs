@@ -144,7 +144,7 @@ impl<C: Codec> Director for TlsDirector<'_, C> {
         self.session.tick(now_ns);
     }
 
-    fn wakes_at(&self) -> u64 {
+    fn wakes_at(&mut self) -> u64 {
         self.session.wakes_at()
     }
 

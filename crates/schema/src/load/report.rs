@@ -215,6 +215,9 @@ pub struct LoadReport {
     /// The longest time by which a thread of the generator came too late to look at its connections,
     /// because something else had its CPU or because it was stopped.
     pub stall_ns_max: u64,
+    /// The sum over all threads of the times from 1 ms on by which they came too late.
+    #[serde(default)]
+    pub stall_ns_total: u64,
     /// Correct replies in each whole 100 ms of the window, over all threads.
     pub requests_per_100ms: Vec<u64>,
     /// Requests per second that the generator reaches with the same load on a server that does
@@ -279,6 +282,7 @@ impl LoadReport {
             ready_share: 0.0,
             thread_cpu_ns: Vec::new(),
             stall_ns_max: 0,
+            stall_ns_total: 0,
             requests_per_100ms: Vec::new(),
             ceiling_requests_per_second: None,
         }

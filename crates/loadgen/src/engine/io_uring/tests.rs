@@ -75,7 +75,7 @@ impl Script {
 impl Director for Script {
     fn tick(&mut self, _: u64) {}
 
-    fn wakes_at(&self) -> u64 {
+    fn wakes_at(&mut self) -> u64 {
         u64::MAX
     }
 

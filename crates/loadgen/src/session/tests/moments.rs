@@ -188,6 +188,46 @@ fn a_thread_that_came_late_while_connecting_is_no_stall_of_the_load() {
     assert_eq!(left(session).collected.total.counts.stall_ns_max, 0);
 }
 
+/// A load at one request a millisecond, in which the engine comes at these moments after the start,
+/// each time after it was told when to come again. Every request is answered at once, until the
+/// server pauses.
+fn stalls(connections: usize, moments_ms: &[u64], pauses_at_ms: u64) -> (u64, u64) {
+    let mut session = session_of(&rate(connections, 1000), None);
+    stand(&mut session);
+    session.start(Edges { window_start_ns: EDGES.start_ns, ..EDGES });
+    for moment_ms in moments_ms {
+        let now_ns = EDGES.start_ns + moment_ms * MS;
+        for command in commands(&mut session, now_ns) {
+            let Command::Send(slot) = command else { panic!("{command:?}") };
+            send(&mut session, slot);
+            if *moment_ms < pauses_at_ms {
+                session.received(slot, HELLO, now_ns);
+            }
+        }
+        session.wakes_at();
+    }
+    let counts = left(session).collected.total.counts;
+    (counts.stall_ns_max, counts.stall_ns_total)
+}
+
+#[test]
+fn an_engine_that_comes_when_it_was_told_to_is_never_late() {
+    let moments: Vec<u64> = (0..50).collect();
+    assert_eq!(stalls(2, &moments, u64::MAX), (0, 0));
+}
+
+#[test]
+fn the_time_in_which_an_engine_did_not_come_although_a_request_was_due_is_added_up() {
+    // It should have come after 3, 12 and 21 ms.
+    assert_eq!(stalls(20, &[0, 1, 2, 10, 11, 20, 26], u64::MAX), (8 * MS, 20 * MS));
+}
+
+#[test]
+fn an_engine_that_waits_because_the_server_pauses_is_not_late() {
+    // From 2 ms on both connections wait for a reply, and nothing is to be done.
+    assert_eq!(stalls(2, &[0, 1, 2, 3, 50], 2), (0, 0));
+}
+
 #[test]
 fn nothing_breaks_when_a_send_of_an_expired_connection_is_told() {
     let mut session = session_of(&rate(2, 1000), None);
