@@ -15,7 +15,7 @@ use std::{
 };
 use wirebench_schema::{
     journal::{Counts, Measurement, Outcome, Placement, Reason, Run, ToolReport},
-    load::{LoadConfig, LoadEvent, LoadReport, Stop},
+    load::{LoadConfig, LoadEvent, LoadModel, LoadReport, Stop},
     scenario::{DEFAULT_TIMEOUT_MS, Protocol},
     suite::{Phase, Workload},
     target::Target,
@@ -26,7 +26,7 @@ use crate::{
     experiment::Verification,
     generate::{Generator, load_arguments},
     launch::{LaunchError, Launcher, Request, Server, Stopped},
-    neighbours::{self, Machine},
+    neighbours::{self, Arrivals, Machine},
     subject::Subject,
     tool::Tool,
     validity::{self, Evidence, Processes, bound_of_run},
@@ -224,7 +224,11 @@ impl Bench {
         let ready_share = if tool.is_some() { 1.0 } else { load.ready_share };
         let bound = bound_of_run(&cost, ready_share, &load);
         let own_ns = (cost.cpu_ns, load.thread_cpu_ns.iter().sum());
-        let others = machine.1.reasons(&machine.0, &self.placement, own_ns);
+        let arrivals = match load.config.model {
+            LoadModel::Rate { .. } => Arrivals::AtMoments,
+            _ => Arrivals::AfterReplies,
+        };
+        let others = machine.1.reasons(&machine.0, &self.placement, own_ns, arrivals);
         let evidence = Evidence {
             phase: cell.workload.phase,
             load: &load,

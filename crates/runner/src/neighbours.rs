@@ -25,6 +25,10 @@ use throttle::Throttled;
 const SPOILS_SHARE: f64 = 0.1;
 /// Share of the window above which a neighbour that made a side wait is worth a word.
 const NOTED_SHARE: f64 = 0.03;
+/// Share of the window from which on those who made a side wait are the 99th percentile of the
+/// requests that came at moments of their own. What came in a pause must be made up for, and at half
+/// of a server's capacity that takes as long again, in which requests wait too.
+const TAIL_SHARE: f64 = 0.005;
 /// Ticks of 10 ms in fewer than fifty do not tell one program from another.
 const TICKS_TELL: Duration = Duration::from_millis(500);
 /// Stolen and throttled time below which the clocks are too coarse to accuse anybody: two ticks.
@@ -35,6 +39,15 @@ const STOLEN_NOTED: f64 = 0.01;
 const STOLEN_SPOILS: f64 = 0.05;
 /// A hundredth of the window in one piece is the 99th percentile of the latencies in it.
 const THROTTLED_SPOILS: f64 = 0.01;
+
+/// When requests come.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Arrivals {
+    /// When a reply has come: a pause meets as many requests as there are connections.
+    AfterReplies,
+    /// At moments of their own: a pause meets all that are due in it.
+    AtMoments,
+}
 
 /// The clocks of the machine at one moment, as far as they tell of others.
 #[derive(Clone, Debug)]
@@ -73,6 +86,7 @@ impl Machine {
         before: &Self,
         placement: &Placement,
         (server_ns, generator_ns): (u64, u64),
+        arrivals: Arrivals,
     ) -> Vec<Reason> {
         let elapsed = self.cpus.since(&before.cpus);
         let mut reasons: Vec<Reason> =
@@ -99,8 +113,11 @@ impl Machine {
             let used = self.cpus.used_since(&before.cpus, side.cpus);
             let waited_ns = side.threads.1.waited_since(side.threads.0, side.cpus.len());
             let others_ns = used.busy_ns.saturating_sub(side.own_ns);
-            reasons.extend(neighbour(&side, elapsed, others_ns, waited_ns));
-            reasons.extend(stolen(&side, elapsed, used.stolen_ns));
+            let found = [
+                neighbour(&side, elapsed, others_ns, waited_ns, arrivals),
+                stolen(&side, elapsed, used.stolen_ns, arrivals),
+            ];
+            reasons.extend(found.into_iter().flatten());
         }
         reasons
     }
@@ -114,14 +131,24 @@ fn ticks_accuse(elapsed: Duration, cpus: usize) -> f64 {
 }
 
 /// What other programs did to a side, by the ticks and by its own waiting.
-fn neighbour(side: &Side<'_>, elapsed: Duration, others_ns: u64, waited_ns: u64) -> Option<Reason> {
+fn neighbour(
+    side: &Side<'_>,
+    elapsed: Duration,
+    others_ns: u64,
+    waited_ns: u64,
+    arrivals: Arrivals,
+) -> Option<Reason> {
     let Side { name, cpus, .. } = side;
     let elapsed_ns = elapsed.as_nanos() as f64;
     let used = others_ns as f64 / (elapsed_ns * cpus.len() as f64);
     // The kernel counts a wait when it ends, so one that began before may be longer than the window.
     let waited = (waited_ns as f64 / elapsed_ns).min(1.0);
     let used = (elapsed >= TICKS_TELL && used > ticks_accuse(elapsed, cpus.len())).then_some(used);
-    let waited = (waited > NOTED_SHARE).then_some(waited);
+    let noted = match arrivals {
+        Arrivals::AfterReplies => NOTED_SHARE,
+        Arrivals::AtMoments => TAIL_SHARE,
+    };
+    let waited = (waited > noted).then_some(waited);
     let of = |share: f64| share * 100.0;
     let text = match (used, waited) {
         (None, None) => return None,
@@ -129,24 +156,39 @@ fn neighbour(side: &Side<'_>, elapsed: Duration, others_ns: u64, waited_ns: u64)
             format!("other programs used {:.0} % of the {name}'s CPUs in the window", of(used))
         }
         (None, Some(waited)) => {
-            format!("the {name} waited {:.0} % of the window for CPUs that others had", of(waited))
+            format!("the {name} waited {:.1} % of the window for CPUs that others had", of(waited))
         }
         (Some(used), Some(waited)) => format!(
-            "other programs used {:.0} % of the {name}'s CPUs in the window, and it waited {:.0} % \
+            "other programs used {:.0} % of the {name}'s CPUs in the window, and it waited {:.1} % \
              of the window for them",
             of(used),
             of(waited)
         ),
     };
     let share = used.unwrap_or(0.0).max(waited.unwrap_or(0.0));
-    let weight = if share > SPOILS_SHARE { Weight::Invalid } else { Weight::Note };
+    let weight = weight(share, SPOILS_SHARE, arrivals);
     Some(ReasonKind::Neighbour.reason(weight, Some(share), text))
 }
 
-fn stolen(side: &Side<'_>, elapsed: Duration, stolen_ns: u64) -> Option<Reason> {
+/// What it does to the figures of a run that something held a side back for this share of the
+/// window.
+fn weight(share: f64, spoils: f64, arrivals: Arrivals) -> Weight {
+    match arrivals {
+        _ if share > spoils => Weight::Invalid,
+        Arrivals::AtMoments if share > TAIL_SHARE => Weight::Tail,
+        Arrivals::AtMoments | Arrivals::AfterReplies => Weight::Note,
+    }
+}
+
+fn stolen(
+    side: &Side<'_>,
+    elapsed: Duration,
+    stolen_ns: u64,
+    arrivals: Arrivals,
+) -> Option<Reason> {
     let stolen = stolen_ns as f64;
     let share = stolen / (elapsed.as_nanos() as f64 * side.cpus.len() as f64);
-    let weight = if share > STOLEN_SPOILS { Weight::Invalid } else { Weight::Note };
+    let weight = weight(share, STOLEN_SPOILS, arrivals);
     let text = format!(
         "the hypervisor took {:.0} % of the {}'s CPUs in the window",
         share * 100.0,

@@ -241,7 +241,7 @@ fn what_a_load_calls_for_gets_a_line_of_its_own() {
         "  Generator: 97 % to 97 % of a CPU in each thread, at most 15.00ms late\n",
         "  At 45 % of the generator's ceiling of 250.00k requests/s\n",
         "  Limit: the generator; the generator's busiest thread ran for 97 % of the window",
-        "  Caution: a thread of the generator did not run for 15.00 ms when it should have",
+        "  Caution: a thread of the generator came 15.00 ms too late at the most",
     ];
     assert_contains(&needed(&report), &parts);
 }

@@ -91,8 +91,10 @@ kinds! {
     }
     ScheduleLag = "schedule-lag" {
         "Requests were sent later than they were due",
-        weight: "tail when it is more than 1 ms for one in a hundred; invalid in a cost phase when it \
-                 is so for one in twenty, because bursts cost less than even arrivals; else note",
+        weight: "tail when it is more than 1 ms for one in a hundred and the generator made it, else \
+                 note: latencies from when a request was due contain what the server made; invalid in \
+                 a cost phase when it is so for one in twenty, because bursts cost less than even \
+                 arrivals",
         figure: "the percentile of the lag that the sentence names, in nanoseconds",
         do: "give more connections, or the generator a CPU that nobody else takes"
     }
@@ -174,20 +176,21 @@ kinds! {
     }
     GeneratorStall = "generator-stall" {
         "A thread of the generator came too late to look at its connections",
-        weight: "tail when that was more than a hundredth of the window, because then it is the 99th \
-                 percentile; else note",
+        weight: "tail when that was more than a hundredth of the window in all, because then it is the \
+                 99th percentile; else note",
         figure: "the longest delay in nanoseconds", do: "end what else runs on its CPUs"
     }
     Neighbour = "neighbour" {
         "Other programs ran on the CPUs of a side",
-        weight: "invalid from a tenth of the window on; else note",
+        weight: "invalid from a tenth of the window on; tail from a two-hundredth on at a rate, because \
+                 with what must be made up for that is one request in a hundred; else note",
         figure: "share of the CPUs' time that others had, or of the window in which a thread of the \
                  side waited for them, 0 to 1",
         do: "end them and measure again"
     }
     Stolen = "stolen" {
         "The hypervisor took the CPUs of a side away",
-        weight: "invalid from a twentieth on; else note",
+        weight: "invalid from a twentieth on; tail from a two-hundredth on at a rate; else note",
         figure: "share of the CPUs' time, 0 to 1",
         do: "measure again, or on a machine that is not shared"
     }

@@ -3,7 +3,7 @@
 
 use crate::{
     journal::{Reason, ReasonKind, Weight},
-    load::LoadReport,
+    load::{Limit, LoadReport},
 };
 
 /// Jain's index below which some connections were starved: with it, the load was the work of four
@@ -21,7 +21,7 @@ const ENOUGH_SAMPLES: u64 = 1000;
 /// A thread that looks at its connections this much too late was stopped or had no CPU: it is
 /// longer than a time slice of the kernel's scheduler.
 const STALL_NS: u64 = 10_000_000;
-/// Over this share of the window one delay is the 99th percentile of what is due in it.
+/// From this share of the window on, delays are the 99th percentile of what is due in it.
 const STALL_SHARE: f64 = 0.01;
 /// A lag above which a request was not sent when it was due. A thread that has its CPU is later than
 /// this only when no connection is free.
@@ -89,38 +89,62 @@ impl LoadReport {
         (starved || fairness.jain_index < FAIR).then(reason)
     }
 
-    /// That requests were sent later than they were due: by itself that is in their tail.
+    /// That requests were sent later than they were due. Latencies count from then, so they hold
+    /// what kept the requests back: the server, which is a result, or the generator, which spoils
+    /// their tail.
     pub(super) fn schedule_lag(&self) -> Option<Reason> {
         let lag_ns = self.lag.as_ref()?.latency_ns_p99;
-        late("a hundred", lag_ns, Weight::Tail)
+        let own = self.generator_kept_back();
+        self.sent_late("a hundred", lag_ns, if own { Weight::Tail } else { Weight::Note })
     }
 
     /// That so many were sent later than they were due that they came in bursts: what wakes a
     /// server once for several requests makes each cheaper.
     pub(super) fn bursts(&self) -> Option<Reason> {
         let lag_ns = self.lag.as_ref()?.latency_ns_p95;
-        late("twenty", lag_ns, Weight::Invalid)
+        self.sent_late("twenty", lag_ns, Weight::Invalid)
+    }
+
+    /// That one request in so many was sent so late, if that is late.
+    fn sent_late(&self, one_in: &str, lag_ns: u64, weight: Weight) -> Option<Reason> {
+        let lag_ms = lag_ns as f64 / 1e6;
+        let why = match self.generator_kept_back() {
+            true => "because of the generator",
+            false => "because the server, or its CPU, was held up and no connection was free",
+        };
+        let text = format!(
+            "one request in {one_in} was sent {lag_ms:.2} ms or more after it was due, {why}"
+        );
+        let kind = ReasonKind::ScheduleLag;
+        (lag_ns > LAG_NS).then(|| kind.reason(weight, Some(lag_ns as f64), text))
+    }
+
+    /// Whether the generator made one request in two hundred late, half of those that make the 99th
+    /// percentile: by coming too late, or because it is at its limit.
+    fn generator_kept_back(&self) -> bool {
+        self.stall_share() > STALL_SHARE / 2.0 || self.limit().0 == Limit::Generator
+    }
+
+    /// The share of the window in which a thread of the generator was kept from its connections, 0
+    /// to 1: at a rate also the share of the requests that it could not send in time.
+    fn stall_share(&self) -> f64 {
+        let threads = self.thread_cpu_ns.len().max(1) as f64;
+        self.stall_ns_total as f64 / (self.window_ns.max(1) as f64 * threads)
     }
 
     /// That a thread of the generator did not run when it should have.
     pub(super) fn generator_stall(&self) -> Option<Reason> {
-        let (stall_ns, window_ns) = (self.stall_ns_max as f64, self.window_ns as f64);
+        let (stall_ns, share) = (self.stall_ns_max as f64, self.stall_share());
         let text = format!(
-            "a thread of the generator did not run for {:.2} ms when it should have: something \
-             else had its CPU, and latencies contain that",
-            stall_ns / 1e6
+            "a thread of the generator came {:.2} ms too late at the most, and {:.1} % of the window \
+             in all: something else had its CPU, and latencies contain that",
+            stall_ns / 1e6,
+            share * 100.0
         );
-        let is_long = stall_ns > STALL_SHARE * window_ns;
-        let weight = if is_long { Weight::Tail } else { Weight::Note };
+        let is_frequent = share > STALL_SHARE;
+        let weight = if is_frequent { Weight::Tail } else { Weight::Note };
         let kind = ReasonKind::GeneratorStall;
-        (self.stall_ns_max > STALL_NS).then(|| kind.reason(weight, Some(stall_ns), text))
+        let says = is_frequent || self.stall_ns_max > STALL_NS;
+        says.then(|| kind.reason(weight, Some(stall_ns), text))
     }
-}
-
-/// That one request in so many was sent so late, if that is late.
-fn late(one_in: &str, lag_ns: u64, weight: Weight) -> Option<Reason> {
-    let lag_ms = lag_ns as f64 / 1e6;
-    let text = format!("one request in {one_in} was sent {lag_ms:.2} ms or more after it was due");
-    let kind = ReasonKind::ScheduleLag;
-    (lag_ns > LAG_NS).then(|| kind.reason(weight, Some(lag_ns as f64), text))
 }

@@ -252,7 +252,7 @@ fn each_weakness_has_its_caution() {
         (|report| report.latency.as_mut().unwrap().count = 999, "999 samples are too few"),
         (|report| report.fairness.jain_index = 0.5, "Jain's index 0.50"),
         (|report| report.lag = Some(summary(1, 2_500_000)), "sent 2.50 ms or more after"),
-        (|report| report.stall_ns_max = 15_000_000, "did not run for 15.00 ms"),
+        (|report| report.stall_ns_max = 15_000_000, "came 15.00 ms too late"),
     ];
     for (spoil, part) in rows {
         let mut report = good();

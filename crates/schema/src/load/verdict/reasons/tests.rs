@@ -81,7 +81,7 @@ fn a_rate_that_is_not_kept_is_invalid_from_a_hundredth_on() {
 }
 
 #[test]
-fn rare_lag_is_in_the_tail_and_frequent_lag_makes_bursts_that_cost_less() {
+fn lag_that_the_generator_made_is_in_the_tail_and_frequent_lag_makes_bursts_that_cost_less() {
     let late = |p50_ns, p95_ns, p99_ns| {
         let lag = LatencySummary {
             latency_ns_p50: p50_ns,
@@ -92,15 +92,23 @@ fn rare_lag_is_in_the_tail_and_frequent_lag_makes_bursts_that_cost_less() {
         LoadReport { lag: Some(lag), ..at_rate(20_000, 20_000, 100_000) }
     };
     let kind = ReasonKind::ScheduleLag;
+    // A server that pauses keeps all connections waiting, and its latencies contain that.
     let rare = late(1000, 900_000, 1_100_000);
-    assert_only(&rare, Phase::Cost, kind, Weight::Tail, 1_100_000.0);
+    assert_only(&rare, Phase::Cost, kind, Weight::Note, 1_100_000.0);
+    assert!(
+        rare.reasons(Phase::Cost)[0].text.contains("because the server, or its CPU, was held up")
+    );
+    // Two threads that were kept from 0.6 % of the window.
+    let stall_ns_total = rare.window_ns * 12 / 1000;
+    let own = LoadReport { stall_ns_total, ..rare };
+    assert_only(&own, Phase::Cost, kind, Weight::Tail, 1_100_000.0);
+    assert!(own.reasons(Phase::Cost)[0].text.contains("because of the generator"));
     let frequent = late(1000, 1_050_000, 1_100_000);
     assert_only(&frequent, Phase::Cost, kind, Weight::Invalid, 1_050_000.0);
-    assert!(
-        frequent.reasons(Phase::Cost)[0].text.starts_with("one request in twenty was sent 1.05")
-    );
+    let text = &frequent.reasons(Phase::Cost)[0].text;
+    assert!(text.starts_with("one request in twenty was sent 1.05"), "{text}");
     // What a server can do at most is no matter of even arrivals.
-    assert_only(&frequent, Phase::Saturate, kind, Weight::Tail, 1_100_000.0);
+    assert_only(&frequent, Phase::Saturate, kind, Weight::Note, 1_100_000.0);
     assert_only(&late(11_000, 11_000, 20_000), Phase::Cost, kind, Weight::Note, 11_000.0);
     assert_eq!(late(9_000, 9_000, 900_000).reasons(Phase::Cost), []);
 }
@@ -203,18 +211,21 @@ fn one_reply_that_was_held_up_is_a_stall_too_but_one_that_never_came_is_not() {
 }
 
 #[test]
-fn a_stall_of_the_generator_weighs_by_its_share_of_the_window() {
-    let load = |stall_ns_max, window_ns| LoadReport {
+fn stalls_of_the_generator_weigh_by_their_share_of_the_window() {
+    let load = |stall_ns_max, stall_ns_total| LoadReport {
         stall_ns_max,
-        window_ns,
+        stall_ns_total,
+        window_ns: 1_000_000_000,
         config: crate::load::LoadConfig { stop: Stop::Requests(1), ..good().config },
         ..good()
     };
     let kind = ReasonKind::GeneratorStall;
     let saturate = Phase::Saturate;
-    assert_only(&load(15_000_000, 1_000_000_000), saturate, kind, Weight::Tail, 15e6);
-    assert_only(&load(15_000_000, 5_000_000_000), saturate, kind, Weight::Note, 15e6);
-    assert_eq!(load(10_000_000, 1_000_000_000).reasons(saturate), []);
+    // Of two threads a hundredth of the window is 20 ms.
+    assert_only(&load(15_000_000, 15_000_000), saturate, kind, Weight::Note, 15e6);
+    assert_only(&load(15_000_000, 25_000_000), saturate, kind, Weight::Tail, 15e6);
+    assert_only(&load(3_000_000, 25_000_000), saturate, kind, Weight::Tail, 3e6);
+    assert_eq!(load(10_000_000, 19_000_000).reasons(saturate), []);
 }
 
 #[test]
