@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use wirebench_schema::{
     id::VariantId,
-    journal::{Found, Journal, Kept, Measurement, Outcome, Run, Side, Sought},
+    journal::{Found, Journal, Kept, Measurement, Outcome, Run, SearchLimit, Side, Sought},
     load::Stop,
     objective::LatencyFigure,
     scenario::Scenario,
@@ -15,6 +15,10 @@ use wirebench_schema::{
 use wirebench_stats::median;
 
 use super::{add_invalid, counted, ended, refusals, search_text::sentence, sides};
+use crate::table_units::thousands;
+
+/// A server that uses less than this share of its CPU time is not at its limit.
+const TIME_TO_SPARE: f64 = 0.8;
 
 /// What a search has found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -54,6 +58,8 @@ pub struct ProbedRate {
     pub held: usize,
     /// Runs that missed because of the load generator.
     pub generator_late: usize,
+    /// Runs that missed because others used the CPUs.
+    pub held_back_by_others: usize,
     /// Runs without figures.
     pub failed: usize,
     /// Figures of latency by name, in nanoseconds: the median over the runs.
@@ -144,6 +150,7 @@ fn probed(sought: &Sought, rate: u64, runs: &[&Measurement], failed: usize) -> P
         runs: runs.len() + failed,
         held: 0,
         generator_late: 0,
+        held_back_by_others: 0,
         failed,
         latency_ns: BTreeMap::new(),
         server_cpu_ns_per_request: of(runs, |it| it.cost.cpu_ns_per_request),
@@ -158,6 +165,7 @@ fn probed(sought: &Sought, rate: u64, runs: &[&Measurement], failed: usize) -> P
             Kept::Holds => it.held += 1,
             Kept::Misses { by, reasons } => {
                 it.generator_late += usize::from(by == Side::Generator);
+                it.held_back_by_others += usize::from(by == Side::Others);
                 if it.reasons.is_empty() {
                     it.reasons = reasons;
                 }
@@ -200,5 +208,27 @@ fn notes(journal: &Journal, sought: &Sought, found: Option<Found>, runs: &[&Run]
         }
     }
     notes.extend(invalid.into_iter().map(|(_, text)| text));
+    notes.extend(found.and_then(|found| held_up(found, runs)));
     notes
+}
+
+/// That the server missed although it had time to spare: then the limit is none of its work.
+fn held_up(found: Found, runs: &[&Run]) -> Option<String> {
+    let missed = found.missed.filter(|_| found.limit == SearchLimit::Server)?;
+    let shares: Vec<f64> = runs
+        .iter()
+        .filter_map(|run| match &run.outcome {
+            Outcome::Measured(it) if it.load.constant_rate() == Some(missed) => {
+                Some(it.cost.cpu_share.max(it.cost.busiest_thread_share))
+            }
+            _ => None,
+        })
+        .collect();
+    let share = median(&shares).filter(|share| *share < TIME_TO_SPARE)?;
+    Some(format!(
+        "at {} requests/s, which missed, the server used only {:.0} % of its CPU time: a pause of its \
+         own or what else runs on its CPUs held it up; a larger limit shows how much it can do",
+        thousands(missed as f64),
+        share * 100.0
+    ))
 }

@@ -64,10 +64,10 @@ fn table(search: &SearchReport, style: Style) -> comfy_table::Table {
         );
         row.push(shown(rate.server_cpu_ns_per_request, |ns| format!("{:.2}", ns / 1000.0)));
         row.push(format!("{} of {}", rate.held, rate.runs));
-        let first = rate.reasons.first().map(|reason| match rate.generator_late {
-            late if late > 0 && late + rate.held == rate.runs => {
-                format!("{reason}, because of the load generator")
-            }
+        let all = |missed: usize| missed > 0 && missed + rate.held == rate.runs;
+        let first = rate.reasons.first().map(|reason| match rate {
+            it if all(it.generator_late) => format!("{reason}, because of the load generator"),
+            it if all(it.held_back_by_others) => format!("{reason}, because of other programs"),
             _ => reason.clone(),
         });
         let failed = (rate.failed > 0).then(|| format!("{} failed", rate.failed));
@@ -102,6 +102,10 @@ pub(super) fn sentence(sought: &Sought, found: Option<Found>, shape: &str) -> St
         SearchLimit::Generator => {
             "; beyond that it is the generator's limit, the server may do more".to_owned()
         }
+        SearchLimit::Others => {
+            "; beyond that other programs on its CPUs make it miss, the server may do more"
+                .to_owned()
+        }
         SearchLimit::HighestRate => "; no higher rate was to be tried".to_owned(),
         SearchLimit::Budget => format!("; the time was up before a closer answer{misses}"),
         SearchLimit::Interrupted => format!("; the search was interrupted{misses}"),
@@ -115,6 +119,10 @@ fn nothing_held(variant: &VariantId, objectives: &str, found: Found, shape: &str
         (SearchLimit::Generator, Some(rate)) => format!(
             "whether {variant} holds {objectives} cannot be told ({shape}): at {rate} requests/s the \
              load generator is at its limit already"
+        ),
+        (SearchLimit::Others, Some(rate)) => format!(
+            "whether {variant} holds {objectives} cannot be told ({shape}): at {rate} requests/s other \
+             programs on its CPUs make it miss already; end them, or give a larger limit"
         ),
         (SearchLimit::Server, Some(rate)) => format!(
             "{variant} does not hold {objectives} even at {rate} requests/s ({shape}): give a larger \

@@ -234,6 +234,7 @@ fn a_search_ends_in_one_sentence_that_says_what_bounds_it() {
     assert!(text.contains(expected), "{text}");
     for (limit, part) in [
         (SearchLimit::Generator, "it is the generator's limit, the server may do more"),
+        (SearchLimit::Others, "other programs on its CPUs make it miss, the server may do more"),
         (SearchLimit::HighestRate, "no higher rate was to be tried"),
         (SearchLimit::Budget, "the time was up before a closer answer (it misses at 62 000)"),
         (SearchLimit::Interrupted, "the search was interrupted"),
@@ -251,6 +252,7 @@ fn a_search_that_found_nothing_says_why() {
     for (limit, part) in [
         (SearchLimit::Server, "c/epoll does not hold p99 < 2 ms even at 62 000 requests/s"),
         (SearchLimit::Generator, "the load generator is at its limit already"),
+        (SearchLimit::Others, "other programs on its CPUs make it miss already"),
         (SearchLimit::Budget, "was found in time"),
     ] {
         let mut journal = search(Some(Found { limit, ..nothing }));
@@ -304,4 +306,21 @@ fn a_server_that_did_not_start_is_no_rate_but_a_note() {
     journal.runs.push(Run { workload: "rate".into(), ..run(0, "c/epoll", outcome) });
     let Some(Tuned::Search(report)) = Tuned::of(&journal) else { panic!("no search") };
     assert!(report.rates.is_empty() && report.notes == ["no port"], "{report:?}");
+}
+
+#[test]
+fn a_server_that_misses_with_time_to_spare_was_held_up() {
+    let of = |limit, share| {
+        let mut journal = search(Some(Found { limit, ..FOUND }));
+        for run in &mut journal.runs {
+            run.outcome = changed(run.outcome.clone(), |it| {
+                (it.cost.cpu_share, it.cost.busiest_thread_share) = (share, share);
+            });
+        }
+        text(&journal)
+    };
+    let note = "at 62 000 requests/s, which missed, the server used only 55 % of its CPU time";
+    assert!(of(SearchLimit::Server, 0.55).contains(note));
+    assert!(!of(SearchLimit::Server, 0.85).contains("held it up"));
+    assert!(!of(SearchLimit::Generator, 0.55).contains("held it up"));
 }

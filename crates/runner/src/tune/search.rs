@@ -186,6 +186,7 @@ impl Search {
             None => SearchLimit::HighestRate,
             Some((_, Side::Server)) => SearchLimit::Server,
             Some((_, Side::Generator)) => SearchLimit::Generator,
+            Some((_, Side::Others)) => SearchLimit::Others,
         }
     }
 

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Measurement;
+use super::{Measurement, Reason, ReasonKind, Weight};
 use crate::{
     id::VariantId,
     load::{Limit, LoadModel, LoadReport, MOST_ARE_READY, RateCurve},
@@ -61,6 +61,9 @@ pub enum SearchLimit {
     Server,
     /// The load generator is at its limit beyond it: the server may do more.
     Generator,
+    /// Beyond it others use so much of the CPUs that this alone makes it miss: the server may do
+    /// more.
+    Others,
     /// No higher one was to be tried.
     HighestRate,
     /// The time was up.
@@ -90,6 +93,8 @@ pub enum Side {
     Server,
     /// The load generator.
     Generator,
+    /// Whoever else uses the CPUs of the two.
+    Others,
 }
 
 impl LoadReport {
@@ -129,14 +134,37 @@ impl Measurement {
             return Kept::Holds;
         }
         let failed = load.errors.total() > 0 || load.latency.is_none();
-        let by = match self.generator_was_late(share, &missed) {
-            Some(reason) if !failed => {
+        let late = self.generator_was_late(share, &missed).map(|reason| (Side::Generator, reason));
+        let blamed = late.or_else(|| Some((Side::Others, self.others_were_there(share, &missed)?)));
+        let by = match blamed.filter(|_| !failed) {
+            Some((side, reason)) => {
                 reasons.push(reason);
-                Side::Generator
+                side
             }
-            Some(_) | None => Side::Server,
+            None => Side::Server,
         };
         Kept::Misses { by, reasons }
+    }
+
+    /// Whether the server, or one of its threads, had no time to spare.
+    fn server_is_busy(&self) -> bool {
+        self.cost.cpu_share >= BUSY || self.cost.busiest_thread_share >= BUSY
+    }
+
+    /// What others did to a side, if that alone makes the objectives miss: the share of the time for
+    /// which they had its CPUs, and as much again in which requests wait until it has caught up, is
+    /// larger than that of the requests that may be slower. A server that did not
+    /// keep the rate, or had no time to spare, has no such excuse.
+    fn others_were_there(&self, share: f64, missed: &[&Objective]) -> Option<String> {
+        let explains = |reason: &&Reason| {
+            let held_back = matches!(reason.kind, ReasonKind::Neighbour | ReasonKind::Stolen)
+                && reason.weight >= Weight::Tail;
+            let of = reason.figure.unwrap_or(0.0);
+            held_back && missed.iter().all(|it| of * 2.0 >= it.figure.tail_share())
+        };
+        let can_be = share >= KEPT && !missed.is_empty() && !self.server_is_busy();
+        let reason = self.reasons.iter().find(explains).filter(|_| can_be)?;
+        Some(reason.text.clone())
     }
 
     /// Why the generator and not the server is to blame, if it is.
@@ -148,7 +176,7 @@ impl Measurement {
     fn generator_was_late(&self, share: f64, missed: &[&Objective]) -> Option<String> {
         let (load, cost) = (&self.load, &self.cost);
         let generator_is_busy = cost.generator_cpu_share >= BUSY;
-        let server_is_busy = cost.cpu_share >= BUSY || cost.busiest_thread_share >= BUSY;
+        let server_is_busy = self.server_is_busy();
         if generator_is_busy && load.ready_share > MOST_ARE_READY {
             return Some("the replies waited for the load generator".to_owned());
         }

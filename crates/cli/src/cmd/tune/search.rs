@@ -186,7 +186,7 @@ fn told(objectives: &[Objective], measured: &Measurement, kept: &Kept) -> String
     parts.push(match kept {
         Kept::Holds => "holds".to_owned(),
         Kept::Misses { by: Side::Server, reasons } => format!("misses: {}", reasons.join("; ")),
-        Kept::Misses { by: Side::Generator, reasons } => {
+        Kept::Misses { by: Side::Generator | Side::Others, reasons } => {
             format!("misses, and not because of the server: {}", reasons.join("; "))
         }
     });

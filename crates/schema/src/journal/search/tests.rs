@@ -150,3 +150,28 @@ fn a_generator_that_lost_its_cpu_or_lets_replies_wait_is_to_blame() {
     let (by, reasons) = blamed(&ready);
     assert!(by == Side::Generator && reasons.contains("replies waited"), "{reasons}");
 }
+
+#[test]
+fn who_had_the_cpus_for_longer_than_the_tail_is_to_blame_unless_the_server_had_no_time_to_spare() {
+    let mut waited = run(1_500_000, 1000);
+    waited.load.latency.as_mut().unwrap().latency_ns_p99 = 3_000_000;
+    waited.load.latency.as_mut().unwrap().latency_ns_mean = 500_000.0;
+    let reason = |weight, share| {
+        vec![ReasonKind::Neighbour.reason(weight, Some(share), "the server waited for CPUs")]
+    };
+    waited.reasons = reason(Weight::Tail, 0.006);
+    let (by, reasons) = blamed(&waited);
+    assert!(by == Side::Others && reasons.ends_with("the server waited for CPUs"), "{reasons}");
+    let mut median = waited.clone();
+    median.load.latency.as_mut().unwrap().latency_ns_p50 = 3_000_000;
+    assert_eq!(
+        median.keeps(&["p50 < 2ms".parse().unwrap()]),
+        Kept::Misses { by: Side::Server, reasons: vec!["p50 is not below 2 ms".into()] },
+        "half of the requests did not wait for them"
+    );
+    let mut busy = waited.clone();
+    busy.cost.cpu_share = 0.97;
+    assert_eq!(blamed(&busy).0, Side::Server);
+    waited.reasons = reason(Weight::Note, 0.004);
+    assert_eq!(blamed(&waited).0, Side::Server);
+}
