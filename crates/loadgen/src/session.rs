@@ -6,9 +6,10 @@
 //! reads, at the edges of the window; it comes in as a function.
 //!
 //! Here is what it owns and how it begins and ends; `events` holds what happens to connections,
-//! `time` what passes with time.
+//! `time` what passes with time, and `lateness` how late the engine comes.
 
 mod events;
+mod lateness;
 mod time;
 
 use rustix::io::Errno;
@@ -25,6 +26,7 @@ use crate::{
     recorder::Recorder,
     slice::Slice,
 };
+use lateness::Lateness;
 
 /// The moments that all threads share, in nanoseconds of the load's clock.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -115,10 +117,7 @@ pub(crate) struct Session<C: Codec> {
     next_scan_ns: u64,
     /// The next moment at which something is due, apart from requests.
     attention_ns: u64,
-    /// When the engine was last told to come again.
-    expected_ns: u64,
-    /// When it last came.
-    came_ns: u64,
+    lateness: Lateness,
     /// The CPU clock of the thread, read at the edges of the window.
     cpu_clock: fn() -> u64,
     cpu_start_ns: u64,
@@ -181,8 +180,7 @@ impl<C: Codec> Session<C> {
             gave_up: false,
             next_scan_ns: 0,
             attention_ns: 0,
-            expected_ns: u64::MAX,
-            came_ns: 0,
+            lateness: Lateness::new(),
             cpu_clock,
             cpu_start_ns: 0,
             outcome: None,
@@ -321,7 +319,10 @@ impl<C: Codec> Session<C> {
 
 impl<C: Codec> Director for Session<C> {
     fn tick(&mut self, now_ns: u64) {
-        self.notice_lateness(now_ns);
+        let late_ns = self.lateness.come(now_ns);
+        if late_ns > 0 {
+            self.recorder.stalled(late_ns);
+        }
         if now_ns >= self.attention_ns {
             self.attend(now_ns);
         }
@@ -329,14 +330,15 @@ impl<C: Codec> Director for Session<C> {
 
     fn wakes_at(&mut self) -> u64 {
         let attention_ns = self.attention_ns;
-        self.expected_ns = match self.phase {
+        let wakes_at_ns = match self.phase {
             Phase::Connecting => attention_ns.min(self.connects_at()),
             Phase::Warmup | Phase::Window => {
                 attention_ns.min(self.connects_at()).min(self.pacer.wakes_at())
             }
             Phase::Draining | Phase::Over => attention_ns,
         };
-        self.expected_ns
+        self.lateness.expect(wakes_at_ns);
+        wakes_at_ns
     }
 
     fn next_command(&mut self, now_ns: u64) -> Option<Command> {

@@ -13,15 +13,6 @@ const DROPPED_NS: u64 = 10_000_000;
 const GIVE_UP_TIMEOUTS: u64 = 3;
 
 impl<C: Codec> Session<C> {
-    /// The engine has come. What was due before it came the last time has made it late once already.
-    pub(super) fn notice_lateness(&mut self, now_ns: u64) {
-        let late_ns = now_ns.saturating_sub(self.expected_ns.max(self.came_ns));
-        self.came_ns = now_ns;
-        if late_ns > 0 {
-            self.recorder.stalled(late_ns);
-        }
-    }
-
     /// Something is due.
     pub(super) fn attend(&mut self, now_ns: u64) {
         self.cross_edges(now_ns);
