@@ -219,25 +219,6 @@ impl<C: Codec> Session<C> {
         self.attention_ns = 0;
     }
 
-    /// The load ends then at the latest.
-    pub(crate) fn limit_end(&mut self, end_ns: u64) {
-        if end_ns < self.edges.window_end_ns && self.phase == Phase::Draining {
-            self.stop_waiting();
-        } else if end_ns < self.edges.window_end_ns {
-            self.edges.window_end_ns = end_ns;
-            self.phase_end_ns = self.phase_end_ns.min(end_ns);
-            self.attention_ns = 0;
-        }
-    }
-
-    /// Replies that come after the window are not waited for any longer.
-    pub(crate) fn stop_waiting(&mut self) {
-        if self.phase == Phase::Draining {
-            self.settle();
-            self.phase = Phase::Over;
-        }
-    }
-
     /// The recorder, whose slices are collected elsewhere.
     pub(crate) const fn recorder(&mut self) -> &mut Recorder {
         &mut self.recorder

@@ -13,6 +13,25 @@ const DROPPED_NS: u64 = 10_000_000;
 const GIVE_UP_TIMEOUTS: u64 = 3;
 
 impl<C: Codec> Session<C> {
+    /// The load ends then at the latest.
+    pub(crate) fn limit_end(&mut self, end_ns: u64) {
+        if end_ns < self.edges.window_end_ns && self.phase == Phase::Draining {
+            self.stop_waiting();
+        } else if end_ns < self.edges.window_end_ns {
+            self.edges.window_end_ns = end_ns;
+            self.phase_end_ns = self.phase_end_ns.min(end_ns);
+            self.attention_ns = 0;
+        }
+    }
+
+    /// Replies that come after the window are not waited for any longer.
+    pub(crate) fn stop_waiting(&mut self) {
+        if self.phase == Phase::Draining {
+            self.settle();
+            self.phase = Phase::Over;
+        }
+    }
+
     /// Something is due.
     pub(super) fn attend(&mut self, now_ns: u64) {
         self.cross_edges(now_ns);
