@@ -176,8 +176,8 @@ kinds! {
     }
     GeneratorStall = "generator-stall" {
         "A thread of the generator came too late to look at its connections",
-        weight: "tail when that was more than a hundredth of the window in all, because then it is the \
-                 99th percentile; else note",
+        weight: "invalid when that was more than a twentieth of the window in all; tail when it was more \
+                 than a hundredth, because then it is the 99th percentile; else note",
         figure: "the longest delay in nanoseconds", do: "end what else runs on its CPUs"
     }
     Neighbour = "neighbour" {

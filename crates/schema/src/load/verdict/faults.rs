@@ -23,6 +23,8 @@ const ENOUGH_SAMPLES: u64 = 1000;
 const STALL_NS: u64 = 10_000_000;
 /// From this share of the window on, delays are the 99th percentile of what is due in it.
 const STALL_SHARE: f64 = 0.01;
+/// From this share on the rate of a closed loop is as much too low.
+const STALL_SPOILS: f64 = 0.05;
 /// A lag above which a request was not sent when it was due. A thread that has its CPU is later than
 /// this only when no connection is free.
 const LAG_NS: u64 = 1_000_000;
@@ -141,10 +143,13 @@ impl LoadReport {
             stall_ns / 1e6,
             share * 100.0
         );
-        let is_frequent = share > STALL_SHARE;
-        let weight = if is_frequent { Weight::Tail } else { Weight::Note };
+        let weight = match share {
+            _ if share > STALL_SPOILS => Weight::Invalid,
+            _ if share > STALL_SHARE => Weight::Tail,
+            _ => Weight::Note,
+        };
         let kind = ReasonKind::GeneratorStall;
-        let says = is_frequent || self.stall_ns_max > STALL_NS;
+        let says = weight > Weight::Note || self.stall_ns_max > STALL_NS;
         says.then(|| kind.reason(weight, Some(stall_ns), text))
     }
 }

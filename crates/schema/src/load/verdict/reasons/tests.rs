@@ -225,6 +225,7 @@ fn stalls_of_the_generator_weigh_by_their_share_of_the_window() {
     assert_only(&load(15_000_000, 15_000_000), saturate, kind, Weight::Note, 15e6);
     assert_only(&load(15_000_000, 25_000_000), saturate, kind, Weight::Tail, 15e6);
     assert_only(&load(3_000_000, 25_000_000), saturate, kind, Weight::Tail, 3e6);
+    assert_only(&load(15_000_000, 110_000_000), saturate, kind, Weight::Invalid, 15e6);
     assert_eq!(load(10_000_000, 19_000_000).reasons(saturate), []);
 }
 
