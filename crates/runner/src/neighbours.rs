@@ -14,7 +14,7 @@ mod throttle;
 
 use rustix::process::Pid;
 use std::time::Duration;
-use wirebench_schema::journal::{Placement, Reason, ReasonKind, Weight};
+use wirebench_schema::journal::{PAUSE_AND_CATCHING_UP, Placement, Reason, ReasonKind, Weight};
 
 pub(crate) use before::busy_before;
 use cpu_times::CpuTimes;
@@ -26,9 +26,8 @@ const SPOILS_SHARE: f64 = 0.1;
 /// Share of the window above which a neighbour that made a side wait is worth a word.
 const NOTED_SHARE: f64 = 0.03;
 /// Share of the window from which on those who made a side wait are the 99th percentile of the
-/// requests that came at moments of their own. What came in a pause must be made up for, and at half
-/// of a server's capacity that takes as long again, in which requests wait too.
-const TAIL_SHARE: f64 = 0.005;
+/// requests that came at moments of their own.
+const TAIL_SHARE: f64 = 0.01 / PAUSE_AND_CATCHING_UP;
 /// Ticks of 10 ms in fewer than fifty do not tell one program from another.
 const TICKS_TELL: Duration = Duration::from_millis(500);
 /// Stolen and throttled time below which the clocks are too coarse to accuse anybody: two ticks.

@@ -27,7 +27,7 @@ pub use generator::{Generator, GeneratorVersion, ToolLatency, ToolReport};
 pub use idle::IdleMeasurement;
 pub use read::{Journal, JournalError};
 pub use reason::{KindGuide, Reason, ReasonKind, Weight};
-pub use search::{Found, KEPT, Kept, SearchLimit, Side, Sought};
+pub use search::{Found, KEPT, Kept, PAUSE_AND_CATCHING_UP, SearchLimit, Side, Sought};
 pub use warm_up::WarmUp;
 
 /// The version of all records. It grows whenever a field changes its meaning or goes away.

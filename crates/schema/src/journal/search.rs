@@ -13,6 +13,9 @@ use crate::{
 /// Less than this share of the requests that were due answered correctly, and the rate was not
 /// kept.
 pub const KEPT: f64 = 0.99;
+/// How many times as long as a pause requests at a rate wait because of it: through the pause, and
+/// as long again until what was due in it is made up for, at half of what a side can do.
+pub const PAUSE_AND_CATCHING_UP: f64 = 2.0;
 /// A side that was busy for this share of the window had no time to spare.
 const BUSY: f64 = 0.95;
 /// More than this share of what the connections can carry on its way on average, and requests
@@ -160,7 +163,8 @@ impl Measurement {
             let held_back = matches!(reason.kind, ReasonKind::Neighbour | ReasonKind::Stolen)
                 && reason.weight >= Weight::Tail;
             let of = reason.figure.unwrap_or(0.0);
-            held_back && missed.iter().all(|it| of * 2.0 >= it.figure.tail_share())
+            held_back
+                && missed.iter().all(|it| of * PAUSE_AND_CATCHING_UP >= it.figure.tail_share())
         };
         let can_be = share >= KEPT && !missed.is_empty() && !self.server_is_busy();
         let reason = self.reasons.iter().find(explains).filter(|_| can_be)?;

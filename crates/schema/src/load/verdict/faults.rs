@@ -2,7 +2,7 @@
 //! shows as cautions, each with its kind, weight and figure.
 
 use crate::{
-    journal::{Reason, ReasonKind, Weight},
+    journal::{PAUSE_AND_CATCHING_UP, Reason, ReasonKind, Weight},
     load::{Limit, LoadReport},
 };
 
@@ -121,10 +121,11 @@ impl LoadReport {
         (lag_ns > LAG_NS).then(|| kind.reason(weight, Some(lag_ns as f64), text))
     }
 
-    /// Whether the generator made one request in two hundred late, half of those that make the 99th
-    /// percentile: by coming too late, or because it is at its limit.
+    /// Whether the generator made one request in a hundred late: by coming too late, with what it had
+    /// to make up for, or because it is at its limit.
     fn generator_kept_back(&self) -> bool {
-        self.stall_share() > STALL_SHARE / 2.0 || self.limit().0 == Limit::Generator
+        self.stall_share() * PAUSE_AND_CATCHING_UP > STALL_SHARE
+            || self.limit().0 == Limit::Generator
     }
 
     /// The share of the window in which a thread of the generator was kept from its connections, 0
