@@ -18,9 +18,10 @@ use wirebench_schema::load::Phase;
 /// Length of a slice.
 pub(crate) const SLICE_NS: u64 = 100_000_000;
 
-/// A thread that comes so much too late was kept from its CPU: its own work between two waits takes
-/// less, with hundreds of connections too.
-const STALL_NS: u64 = 1_000_000;
+/// From this on, the times by which a thread came too late are added up. Shorter ones are its own
+/// work between two waits. With thousands of connections that may take as long, and then requests are
+/// sent late all the same.
+const COUNTED_STALL_NS: u64 = 1_000_000;
 
 /// Slices of each thread: one that is written, one that is collected, one between the two.
 const SLICES: usize = 3;
@@ -145,7 +146,7 @@ impl Recorder {
         }
         let counts = &mut self.current.counts;
         counts.stall_ns_max = counts.stall_ns_max.max(late_ns);
-        if late_ns >= STALL_NS {
+        if late_ns >= COUNTED_STALL_NS {
             counts.stall_ns_total += late_ns;
         }
     }

@@ -83,7 +83,7 @@ pub(crate) struct Counts {
     pub(crate) ready_possible: u64,
     /// The longest time by which the thread came too late.
     pub(crate) stall_ns_max: u64,
-    /// The sum of the times that are long enough to be no work of the thread's own.
+    /// The sum of those times that are long enough to be added up.
     pub(crate) stall_ns_total: u64,
 }
 
