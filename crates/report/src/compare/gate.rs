@@ -1,8 +1,7 @@
 //! Conditions under which a comparison fails, for machines that watch over changes.
 //!
 //! A condition is met only by a change that counts: what lies beyond it within the noise is told
-//! and fails nothing. So a gate that has too few blocks lets everything pass, and says that it
-//! does.
+//! and fails nothing. So a gate that has too few blocks cannot fail, and says so.
 //!
 //! What cannot be told has not passed either: a change within the noise that is beyond the limit, and
 //! a bound that is on its right side and may be far from the true change.
