@@ -39,6 +39,7 @@ mod slice;
 mod summary;
 mod threads;
 mod tls;
+mod unanswered;
 mod worker;
 
 pub use error::LoadError;

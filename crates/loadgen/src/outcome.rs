@@ -1,13 +1,15 @@
 //! What one thread hands back when its part of the load is over, apart from what was collected
 //! meanwhile.
 
-use crate::slice::Slice;
+use crate::{slice::Slice, unanswered::Unanswered};
 
 /// The result of one thread.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     /// The slices that nobody has collected.
     pub(crate) rest: Vec<Slice>,
+    /// Requests of the window without a reply.
+    pub(crate) unanswered: Unanswered,
     /// Correct replies of each connection in the window.
     pub(crate) replies_per_connection: Vec<u64>,
     /// Silent connections that could be made.

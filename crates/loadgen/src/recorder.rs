@@ -12,6 +12,7 @@ use crate::{
     connection::Stamp,
     failure::Failure,
     slice::{Histograms, Slice},
+    unanswered::Unanswered,
 };
 use wirebench_schema::load::Phase;
 
@@ -58,6 +59,9 @@ pub(crate) struct Recorder {
     slice_end_ns: u64,
     full: Vec<Slice>,
     spare: Vec<Slice>,
+    /// Requests of the window without a reply. They are few or belong to its end, so they are not
+    /// cut into slices.
+    unanswered: Unanswered,
     timeout_ns: u64,
     sampling: Sampling,
     /// Requests that were due before are no samples by due.
@@ -74,6 +78,7 @@ impl Recorder {
             slice_end_ns: u64::MAX,
             full: Vec::with_capacity(SLICES + 2),
             spare,
+            unanswered: histograms.unanswered(),
             timeout_ns,
             sampling,
             sample_from_ns: 0,
@@ -90,6 +95,7 @@ impl Recorder {
     pub(crate) fn open_window(&mut self, now_ns: u64) {
         self.cut(now_ns, Phase::Window);
         self.sample_from_ns = now_ns;
+        self.unanswered.clear();
     }
 
     /// The window has ended. What is still told belongs to requests that were due in it.
@@ -108,6 +114,11 @@ impl Recorder {
             self.cut(self.current.start_ns, Phase::Window);
             self.scope = Scope::Nothing;
         }
+    }
+
+    /// Requests of the window without a reply.
+    pub(crate) fn into_unanswered(self) -> Unanswered {
+        self.unanswered
     }
 
     /// Slices that are over, oldest first.
@@ -208,21 +219,36 @@ impl Recorder {
                 Sampling::RepliesFromSending => 0,
                 Sampling::Replies | Sampling::Due => stamp.begun_ns.saturating_sub(stamp.due_ns),
             };
-            self.current.counts.censored += 1;
+            self.current.counts.timeouts += 1;
             self.current.latency.saturating_record(self.timeout_ns.saturating_add(lag_ns));
             if let Some(schedule) = &mut self.current.schedule {
                 schedule.service.saturating_record(self.timeout_ns);
-                self.current.counts.service_censored += 1;
+                self.current.counts.service_timeouts += 1;
             }
         }
     }
 
-    /// A request of the schedule could not be sent before the window ended, this long after it was
-    /// due.
-    pub(crate) fn owed(&mut self, age_ns: u64) {
+    /// A request has failed, or is in flight when its reply is waited for no longer.
+    pub(crate) fn unanswered(&mut self, stamp: Stamp, now_ns: u64) {
+        if matches!(self.scope, Scope::Everything | Scope::Draining)
+            && is_sample(self.sampling, self.sample_from_ns, stamp)
+        {
+            let from_ns = match self.sampling {
+                Sampling::RepliesFromSending => stamp.begun_ns,
+                Sampling::Replies | Sampling::Due => stamp.due_ns,
+            };
+            self.unanswered.latency.saturating_record(now_ns.saturating_sub(from_ns));
+            if let Some(service) = &mut self.unanswered.service {
+                service.saturating_record(now_ns.saturating_sub(stamp.begun_ns));
+            }
+        }
+    }
+
+    /// So many requests of the schedule could not be sent before the window ended, this long after
+    /// they were due.
+    pub(crate) fn owed(&mut self, age_ns: u64, count: u64) {
         if matches!(self.scope, Scope::Everything | Scope::Draining) {
-            self.current.counts.censored += 1;
-            self.current.latency.saturating_record(age_ns);
+            self.unanswered.latency.saturating_record_n(age_ns, count);
         }
     }
 

@@ -232,6 +232,7 @@ impl<C: Codec> Session<C> {
         let active = &self.slots[..self.first_idle];
         Outcome {
             rest,
+            unanswered: self.recorder.into_unanswered(),
             replies_per_connection: active.iter().map(|slot| slot.replies).collect(),
             idle_made: self.idle_made,
             idle_lost: self.idle_lost,

@@ -3,7 +3,10 @@
 use hdrhistogram::Histogram;
 use wirebench_schema::load::{ErrorCounts, LoadModel, Phase};
 
-use crate::failure::{Failure, KINDS};
+use crate::{
+    failure::{Failure, KINDS},
+    unanswered::Unanswered,
+};
 
 /// Significant decimal digits of a latency.
 const DIGITS: u8 = 3;
@@ -30,6 +33,12 @@ impl Histograms {
         self.make(DIGITS)
     }
 
+    /// Those for requests without a reply.
+    pub(crate) fn unanswered(self) -> Unanswered {
+        let service = self.has_schedule.then(|| self.make(DIGITS));
+        Unanswered { latency: self.make(DIGITS), service }
+    }
+
     fn make(self, digits: u8) -> Histogram<u64> {
         // These digits and a highest value of at least twice the lowest are always accepted.
         #[allow(clippy::expect_used, reason = "the bounds are right by construction")]
@@ -53,10 +62,10 @@ pub(crate) struct Counts {
     pub(crate) requests: u64,
     /// Of those, how many the parser has read.
     pub(crate) checks_slow: u64,
-    /// Samples of `latency` that stand for a request without a reply.
-    pub(crate) censored: u64,
-    /// Samples of the service time that stand for a request without a reply.
-    pub(crate) service_censored: u64,
+    /// Samples of `latency` that stand for a request that timed out.
+    pub(crate) timeouts: u64,
+    /// Samples of the service time that stand for a request that timed out.
+    pub(crate) service_timeouts: u64,
     /// Requests that were due.
     pub(crate) due: u64,
     /// Of those, how many could not be sent.
@@ -91,8 +100,8 @@ impl Counts {
     fn add(&mut self, other: &Self) {
         self.requests += other.requests;
         self.checks_slow += other.checks_slow;
-        self.censored += other.censored;
-        self.service_censored += other.service_censored;
+        self.timeouts += other.timeouts;
+        self.service_timeouts += other.service_timeouts;
         self.due += other.due;
         self.owed += other.owed;
         self.bytes_received += other.bytes_received;

@@ -17,6 +17,7 @@ use crate::{
     plan::Plan,
     slice::{Counts, Slice},
     threads::Harvest,
+    unanswered::{Distribution, Unanswered, redistribute},
 };
 
 /// Makes the report of a load.
@@ -27,10 +28,10 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, harvest: &Harvest) -> 
     let window_ns = last_end_ns.map_or(0, |end_ns| end_ns.saturating_sub(window_start_ns));
     let Slice { latency, schedule, connect, counts, .. } = &collected.total;
     let wirebench = env!("CARGO_PKG_VERSION").to_owned();
-    let distribution = |histogram: &Histogram<u64>, censored| {
-        (!histogram.is_empty()).then(|| latency_summary(histogram, censored))
-    };
     let times = schedule.as_deref();
+    let unanswered = unanswered(outcomes);
+    let ages = unanswered.as_ref().map(|unanswered| &unanswered.latency);
+    let service_ages = unanswered.as_ref().and_then(|unanswered| unanswered.service.as_ref());
     LoadReport {
         interrupted: course.interrupted,
         engine_fallback: plan.chosen.fallback.clone(),
@@ -39,10 +40,12 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, harvest: &Harvest) -> 
         requests_per_second: per_second(counts.requests, window_ns),
         bytes_received: counts.bytes_received,
         bytes_sent: counts.bytes_sent,
-        latency: distribution(latency, counts.censored),
-        service: times.and_then(|times| distribution(&times.service, counts.service_censored)),
-        lag: times.and_then(|times| distribution(&times.lag, 0)),
-        connect: distribution(connect, 0),
+        latency: latency_summary(latency, counts.timeouts, ages),
+        service: times.and_then(|times| {
+            latency_summary(&times.service, counts.service_timeouts, service_ages)
+        }),
+        lag: times.and_then(|times| latency_summary(&times.lag, 0, None)),
+        connect: latency_summary(connect, 0, None),
         offered: offered(config, counts, window_ns),
         thread_rate: thread_rate(&collected.per_thread, outcomes, window_ns),
         errors: counts.errors,
@@ -105,7 +108,35 @@ fn examples(counts: &Counts, outcomes: &[Outcome]) -> Vec<String> {
     sentences
 }
 
-fn latency_summary(latency: &Histogram<u64>, censored: u64) -> LatencySummary {
+/// Requests without a reply, over all threads.
+fn unanswered(outcomes: &[Outcome]) -> Option<Unanswered> {
+    let mut parts = outcomes.iter().map(|outcome| &outcome.unanswered);
+    let mut sum = parts.next()?.clone();
+    parts.for_each(|part| sum.add(part));
+    Some(sum)
+}
+
+/// A distribution of which so many samples stand for timeouts, and to which these ages belong;
+/// nothing where there is no sample.
+fn latency_summary(
+    recorded: &Histogram<u64>,
+    timeouts: u64,
+    ages: Option<&Histogram<u64>>,
+) -> Option<LatencySummary> {
+    let unanswered = ages.map_or(0, Histogram::len);
+    let Distribution { histogram, above_replies } = match ages {
+        Some(ages) => redistribute(recorded, ages),
+        None => Distribution { histogram: recorded.clone(), above_replies: 0 },
+    };
+    (!histogram.is_empty()).then(|| LatencySummary {
+        censored: timeouts + unanswered,
+        lower_bounds: Some(timeouts + above_replies),
+        ..describe(&histogram)
+    })
+}
+
+/// What there is to say of a distribution without a lower bound.
+fn describe(latency: &Histogram<u64>) -> LatencySummary {
     let (mean, stdev) = (latency.mean(), latency.stdev());
     let mut serialized = Vec::new();
     // Writing into memory does not fail, and the counts are far from the format's limits.
@@ -117,7 +148,8 @@ fn latency_summary(latency: &Histogram<u64>, censored: u64) -> LatencySummary {
     });
     LatencySummary {
         count: latency.len(),
-        censored,
+        censored: 0,
+        lower_bounds: None,
         latency_ns_mean: mean,
         latency_ns_stdev: stdev,
         within_stdev: within(spread, mean, stdev),
@@ -224,6 +256,7 @@ mod tests {
             .collect();
         Outcome {
             rest,
+            unanswered: plan.conduct.histograms.unanswered(),
             replies_per_connection: replies.to_vec(),
             idle_made: 0,
             idle_lost: 0,

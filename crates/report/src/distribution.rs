@@ -79,11 +79,15 @@ impl<'a> Distribution<'a> {
                 true => Support::Enough,
                 false => Support::Few,
             },
-            bound: match rank > count.saturating_sub(self.summary.censored) {
+            bound: match rank > count.saturating_sub(self.lower_bounds()) {
                 true => Bound::AtLeast,
                 false => Bound::Measured,
             },
         })
+    }
+
+    fn lower_bounds(&self) -> u64 {
+        self.summary.lower_bounds.unwrap_or(self.summary.censored)
     }
 
     fn value(&self, percent: f64) -> Option<u64> {
@@ -120,6 +124,7 @@ pub(crate) mod tests {
         LatencySummary {
             count: histogram.len(),
             censored,
+            lower_bounds: None,
             latency_ns_mean: histogram.mean(),
             latency_ns_stdev: histogram.stdev(),
             within_stdev: 0.5,

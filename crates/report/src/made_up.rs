@@ -96,6 +96,7 @@ fn load(rate: f64, errors: u64) -> LoadReport {
         latency: Some(LatencySummary {
             count: 100_000,
             censored: 0,
+            lower_bounds: None,
             latency_ns_mean: 1.0,
             latency_ns_stdev: 0.0,
             within_stdev: 1.0,

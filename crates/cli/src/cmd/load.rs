@@ -169,6 +169,7 @@ mod tests {
         report.latency = Some(LatencySummary {
             count,
             censored: 1,
+            lower_bounds: None,
             latency_ns_mean: 1e9,
             latency_ns_stdev: 0.0,
             within_stdev: 1.0,

@@ -167,17 +167,12 @@ impl Pacer {
         self.supply.is_empty()
     }
 
-    /// With a schedule: tells when each request was due that was not sent before `end_ns`, and says
-    /// how many were sent in the window.
-    pub(crate) fn settle(&mut self, end_ns: u64, mut owed: impl FnMut(u64)) -> Option<u64> {
+    /// With a schedule: reports when the requests were due that were not sent before `end_ns`, and
+    /// how many at each moment. Returns how many were sent in the window. Nothing is sent afterwards.
+    pub(crate) fn settle(&mut self, end_ns: u64, owed: impl FnMut(u64, u64)) -> Option<u64> {
         let Rule::Schedule(schedule) = &mut self.rule else { return None };
         let sent = schedule.taken_in_window();
-        while !self.supply.is_empty()
-            && let Some(due_ns) = schedule.take_before(end_ns)
-        {
-            self.supply.take();
-            owed(due_ns);
-        }
+        schedule.give_up(end_ns, self.supply.left(), owed);
         Some(sent)
     }
 }

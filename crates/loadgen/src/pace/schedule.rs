@@ -8,7 +8,14 @@
 //! Processes, section 4.7), each thread drawing its own; the sum of independent Poisson processes
 //! is one again.
 
+use std::mem;
 use wirebench_schema::load::Arrivals;
+
+/// This many requests of a thread are walked over one by one where more are skipped at a time.
+const FEW: f64 = 1000.0;
+
+/// About this many requests that could not be sent are listed one by one.
+const LISTED: f64 = 100_000.0;
 
 /// A part of a rate over time, in requests per second. Behind the last part its last rate goes on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,6 +32,12 @@ impl Part {
     /// How many requests are due in it.
     fn requests(&self) -> f64 {
         f64::midpoint(self.from, self.to) * self.seconds
+    }
+
+    /// How many of them are due in its first seconds.
+    fn requests_until(&self, seconds: f64) -> f64 {
+        let slope = if self.seconds > 0.0 { (self.to - self.from) / self.seconds } else { 0.0 };
+        (self.from + slope * seconds / 2.0) * seconds
     }
 
     /// When its request of this number is due, in seconds after its beginning.
@@ -46,7 +59,7 @@ pub(crate) enum Missed {
 }
 
 /// The schedule of one thread.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     parts: Vec<Part>,
     /// The part in which the next request lies, how many requests lie before it, and how many
@@ -133,9 +146,7 @@ impl Schedule {
             Missed::Owed => self.take(now_ns),
             Missed::Skipped => {
                 self.returned.clear();
-                while self.next_ns <= now_ns {
-                    self.advance();
-                }
+                self.skip(now_ns.saturating_add(1));
                 None
             }
         }
@@ -148,7 +159,7 @@ impl Schedule {
         }
         let due_ns = self.returned.pop().unwrap_or_else(|| {
             let due_ns = self.next_ns;
-            self.advance();
+            self.advance(1.0);
             due_ns
         });
         self.taken_in_window += u64::from(due_ns >= self.window_start_ns);
@@ -161,10 +172,70 @@ impl Schedule {
         self.taken_in_window -= u64::from(due_ns >= self.window_start_ns);
     }
 
-    fn advance(&mut self) {
+    /// Reports the requests of the window that are due before `end_ns`, `limit` of them at most:
+    /// when, and how many. Where they are too many to list, neighbours share a moment.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "counts are positive, and a conversion saturates"
+    )]
+    pub(super) fn give_up(&mut self, end_ns: u64, limit: u64, mut owed: impl FnMut(u64, u64)) {
+        let window_start_ns = self.window_start_ns;
+        let mut left = limit;
+        for due_ns in mem::take(&mut self.returned) {
+            if (window_start_ns..end_ns).contains(&due_ns) && left > 0 {
+                owed(due_ns, 1);
+                left -= 1;
+            }
+        }
+        self.skip(window_start_ns);
+        let end = self.number_at(end_ns);
+        let stride = ((end - self.number) / self.threads / LISTED).ceil().max(1.0);
+        while self.next_ns < end_ns && left > 0 {
+            let rest = ((end - self.number) / self.threads).ceil().max(1.0);
+            let count = (stride.min(rest) as u64).min(left);
+            owed(self.next_ns, count);
+            left -= count;
+            self.advance(stride);
+        }
+    }
+
+    /// Drops the requests that are due before this moment, without walking over more than a few.
+    fn skip(&mut self, until_ns: u64) {
+        let far = self.number_at(until_ns) - FEW * self.threads;
+        if far > self.number {
+            // Evenly spaced requests stay on their grid. A Poisson process has no memory, so that it
+            // may go on from any moment.
+            self.number += match self.arrivals {
+                Arrivals::Even => ((far - self.number) / self.threads).floor() * self.threads,
+                Arrivals::Poisson => far - self.number + self.gap(),
+            };
+            self.next_ns = self.moment();
+        }
+        while self.next_ns < until_ns {
+            self.advance(1.0);
+        }
+    }
+
+    /// The number of requests of all threads that are due before this moment, not rounded.
+    #[allow(clippy::cast_precision_loss, reason = "moments of a load are below 2^53")]
+    fn number_at(&self, moment_ns: u64) -> f64 {
+        let mut seconds = moment_ns.saturating_sub(self.start_ns) as f64 / 1e9;
+        let (mut requests, mut last) = (0.0, 0.0);
+        for part in &self.parts {
+            let within = seconds.min(part.seconds);
+            requests += part.requests_until(within);
+            seconds -= within;
+            last = part.to;
+        }
+        requests + seconds * last
+    }
+
+    /// Goes on by so many requests; at random, one is a gap and many are so many mean gaps.
+    fn advance(&mut self, requests: f64) {
         self.number += match self.arrivals {
-            Arrivals::Even => self.threads,
-            Arrivals::Poisson => self.gap(),
+            Arrivals::Poisson if requests <= 1.0 => self.gap(),
+            Arrivals::Even | Arrivals::Poisson => requests * self.threads,
         };
         self.next_ns = self.moment();
     }

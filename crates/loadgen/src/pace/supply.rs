@@ -43,6 +43,14 @@ impl Supply {
         }
     }
 
+    /// How many there are, where they are counted.
+    pub(super) const fn left(&self) -> u64 {
+        match *self {
+            Self::Limited { left } => left,
+            Self::Unlimited | Self::UnlimitedUntilWindow { .. } => u64::MAX,
+        }
+    }
+
     pub(super) const fn put_back(&mut self) {
         if let Self::Limited { left } = self {
             *left += 1;

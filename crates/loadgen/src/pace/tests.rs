@@ -87,8 +87,8 @@ fn a_schedule_waits_for_no_reply_and_owes_what_nobody_could_send() {
     pacer.park(0, 63);
     assert_eq!(pacer.wakes_at(), 70);
     let mut owed = Vec::new();
-    assert_eq!(pacer.settle(100, |due_ns| owed.push(due_ns)), Some(1));
-    assert_eq!(owed, [70, 80, 90]);
+    assert_eq!(pacer.settle(100, |due_ns, count| owed.push((due_ns, count))), Some(1));
+    assert_eq!(owed, [(70, 1), (80, 1), (90, 1)]);
 }
 
 #[test]
@@ -119,6 +119,50 @@ fn skipped_requests_are_never_sent() {
     pacer.park(0, 55);
     assert_eq!((pacer.pop(59), pacer.wakes_at()), (None, 60));
     assert_eq!(pacer.pop(60), Some((0, 60)));
+}
+
+/// What a schedule that sends nothing owes at the end of a window of two seconds: moments, requests.
+fn given_up(parts: Vec<Part>, arrivals: Arrivals) -> (Vec<u64>, u64) {
+    let mut schedule = schedule(parts, arrivals, (1, 2));
+    schedule.start(0);
+    schedule.enter_window(SECOND_NS);
+    let (mut moments, mut all) = (Vec::new(), 0);
+    schedule.give_up(3 * SECOND_NS, u64::MAX, |due_ns, count| {
+        moments.push(due_ns);
+        all += count;
+    });
+    (moments, all)
+}
+
+#[test]
+fn requests_that_are_too_many_to_list_are_all_counted() {
+    for (rate, requests) in [(1e9, 1_000_000_000), (4e6, 4_000_000), (1000.0, 1000)] {
+        let parts = vec![Part { seconds: 1.0, from: 1.0, to: 1.0 }, constant(rate)[0]];
+        for arrivals in [Arrivals::Even, Arrivals::Poisson] {
+            let (moments, all) = given_up(parts.clone(), arrivals);
+            let tolerance = if arrivals == Arrivals::Even { 1 } else { requests / 5 };
+            assert!(all.abs_diff(requests) <= tolerance, "{rate} {arrivals:?}: {all}");
+            assert!(moments.len() <= 150_000, "{}", moments.len());
+            assert!(moments[0] >= SECOND_NS && *moments.last().unwrap() < 3 * SECOND_NS);
+            // Half of them are due in the first half of the window.
+            let first = moments.partition_point(|moment| *moment < 2 * SECOND_NS);
+            assert!(first.abs_diff(moments.len() / 2) <= moments.len() / 10);
+        }
+    }
+}
+
+#[test]
+fn what_is_skipped_far_ahead_leaves_the_grid_as_it_is() {
+    for threads in [(0, 1), (2, 3)] {
+        let mut near = Schedule::new(constant(1e6), Arrivals::Even, Missed::Skipped, threads, 1);
+        near.start(0);
+        let mut far = near.clone();
+        for now_ns in (0..3 * SECOND_NS).step_by(100_000) {
+            near.take_late(now_ns);
+        }
+        far.take_late(2_999_900_000);
+        assert_eq!(near.next_ns(), far.next_ns());
+    }
 }
 
 #[test]

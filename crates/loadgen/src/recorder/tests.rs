@@ -96,7 +96,7 @@ fn a_timeout_is_a_sample_at_the_timeout() {
     recorder.close_window(9);
     let slices = of_window(&mut recorder);
     let slice = &slices[0];
-    assert_eq!((slice.counts.censored, slice.latency.len(), slice.counts.requests), (1, 1, 0));
+    assert_eq!((slice.counts.timeouts, slice.latency.len(), slice.counts.requests), (1, 1, 0));
     assert!(slice.latency.equivalent(slice.latency.max(), TIMEOUT_NS));
 }
 

@@ -162,6 +162,7 @@ impl<C: Codec> Session<C> {
             self.recorder.status(status, reply.interim_replies);
             if is_refusal {
                 self.recorder.failed(Failure::Status(status), 0);
+                self.recorder.unanswered(stamp, now_ns);
             }
         }
         if !is_refusal {
@@ -273,6 +274,9 @@ impl<C: Codec> Session<C> {
         if failure == Failure::Timeout {
             self.time_out(slot, now_ns);
         } else {
+            for stamp in self.slots[slot].connection.stamps() {
+                self.recorder.unanswered(stamp, now_ns);
+            }
             self.recorder.failed(failure, in_flight.saturating_sub(1));
         }
         self.slots[slot].connection.close(Origin::Failure);
@@ -313,6 +317,7 @@ impl<C: Codec> Session<C> {
                 self.recorder.timed_out(stamp);
             } else {
                 lost += 1;
+                self.recorder.unanswered(stamp, now_ns);
             }
         }
         for _ in 1..overdue {

@@ -151,10 +151,9 @@ impl<C: Codec> Session<C> {
         self.phase_end_ns = self.edges.window_end_ns;
         self.cpu_start_ns = (self.cpu_clock)();
         self.recorder.open_window(window_start_ns);
-        self.pacer.enter_window(window_start_ns, self.in_flight());
-        for slot in &mut self.slots[..self.first_idle] {
-            slot.replies = 0;
-            if let Some(count) = self.conduct.count_per_connection {
+        self.pacer.enter_window(window_start_ns, self.outstanding);
+        if let Some(count) = self.conduct.count_per_connection {
+            for slot in &mut self.slots[..self.first_idle] {
                 slot.left = count.saturating_sub(slot.connection.in_flight() as u64);
             }
         }
@@ -178,15 +177,11 @@ impl<C: Codec> Session<C> {
         }
     }
 
-    fn in_flight(&self) -> u64 {
-        self.slots.iter().map(|slot| slot.connection.in_flight() as u64).sum()
-    }
-
     pub(super) fn end(&mut self, window_end_ns: Option<u64>) {
         let cpu_ns =
             window_end_ns.map_or(0, |_| (self.cpu_clock)().saturating_sub(self.cpu_start_ns));
         let left = self.quota.map_or(0, |quota| quota.saturating_sub(self.ended_requests));
-        let in_flight = self.in_flight();
+        let in_flight = self.outstanding;
         self.outcome = Some(Ended {
             window_end_ns,
             in_flight,
@@ -208,18 +203,23 @@ impl<C: Codec> Session<C> {
         }
     }
 
-    /// Every request that the schedule demanded in the window is a sample of the latency. What could
-    /// not even be sent is one with the time that has passed since it was due: a lower bound. There
-    /// may be millions of those, so this is left until no reply is waited for any more.
-    pub(super) fn settle(&mut self) {
+    /// What is still in flight, and at a rate what could not even be sent, is a sample of the latency
+    /// with its age at the end of the window. Looking through all connections takes time, so this is
+    /// left until no reply is waited for any more.
+    fn settle(&mut self) {
         let ended = self.outcome.and_then(|ended| ended.window_end_ns);
         let Some(window_end_ns) = ended else { return };
+        for slot in &self.slots[..self.first_idle] {
+            for stamp in slot.connection.stamps() {
+                self.recorder.unanswered(stamp, window_end_ns);
+            }
+        }
         let (recorder, sampling) = (&mut self.recorder, self.conduct.sampling);
         let mut owed = 0;
-        let sent = self.pacer.settle(window_end_ns, |due_ns| {
+        let sent = self.pacer.settle(window_end_ns, |due_ns, count| {
             if sampling == Sampling::Due {
-                owed += 1;
-                recorder.owed(window_end_ns.saturating_sub(due_ns));
+                owed += count;
+                recorder.owed(window_end_ns.saturating_sub(due_ns), count);
             }
         });
         if let Some(sent) = sent {

@@ -15,6 +15,7 @@ mod preflight;
 mod replies;
 mod server;
 mod tls;
+mod unanswered;
 
 use std::{
     sync::atomic::AtomicBool,

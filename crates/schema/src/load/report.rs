@@ -15,15 +15,21 @@ use super::{EngineChoice, ErrorCounts, LOAD_FORMAT, LoadConfig, LoadModel, Stop,
 /// waited for, up to the timeout.
 ///
 /// All times are nanoseconds out of one high dynamic range histogram with three significant digits.
-/// A request that timed out is in it with the timeout as its latency: a lower bound, also called a
-/// censored sample. So is, at a rate, a request that could not be sent before the window ended, with
-/// the time since it was due.
+/// A request that timed out is in it with the timeout as its latency: a lower bound. A request that
+/// failed, that was in flight when its reply was waited for no longer, or that could not be sent
+/// before the window ended has an age instead of a latency. The histogram is the product-limit
+/// estimate (Kaplan, Meier 1958) from replies, timeouts and ages, in counts of requests: an age never
+/// lowers a percentile.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct LatencySummary {
     /// How many samples there are.
     pub count: u64,
-    /// How many of them are lower bounds: timeouts and, at a rate, owed requests.
+    /// How many of them stand for requests without a correct reply.
     pub censored: u64,
+    /// How many of the largest samples are lower bounds: timeouts, and what lies above the largest
+    /// reply. Reports of earlier versions do not say; there it is `censored`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lower_bounds: Option<u64>,
     /// Arithmetic mean.
     pub latency_ns_mean: f64,
     /// Standard deviation.
@@ -93,7 +99,7 @@ pub struct Offered {
     /// Requests that were due in the window.
     pub due: u64,
     /// Of those, requests that could not be sent before the window ended, because no connection was
-    /// free. They are censored samples of the latency, like timeouts.
+    /// free. They are censored samples of the latency.
     pub owed_at_end: u64,
     /// Requests that were due in the window, per second.
     pub requests_per_second: f64,

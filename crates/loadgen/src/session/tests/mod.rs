@@ -13,6 +13,7 @@ use crate::{
     collector::{Collected, Collector},
     director::Director,
     plan::{Plan, Speech},
+    unanswered::redistribute,
 };
 use hdrhistogram::Histogram;
 use rustix::io::Errno;
@@ -81,8 +82,11 @@ fn left_with(mut session: Session<Http1>, mut collector: Collector) -> Left {
     collect(&mut session, &mut collector);
     let outcome = session.into_outcome();
     let collected = collector.finish().1;
-    let (latency, counts) = (collected.total.latency.clone(), collected.total.counts.clone());
-    let (requests, censored, errors) = (counts.requests, counts.censored, counts.errors);
+    let counts = collected.total.counts.clone();
+    let ages = &outcome.unanswered.latency;
+    let latency = redistribute(&collected.total.latency, ages).histogram;
+    let censored = counts.timeouts + ages.len();
+    let (requests, errors) = (counts.requests, counts.errors);
     Left { outcome, collected, requests, censored, errors, latency }
 }
 

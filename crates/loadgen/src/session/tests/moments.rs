@@ -172,7 +172,7 @@ fn a_timeout_of_a_request_of_the_warm_up_is_no_sample_of_service() {
     let left = left(session);
     let service = left.collected.total.schedule.as_ref().unwrap().service.len();
     assert_eq!((left.errors.timeout, service), (1, 0));
-    assert_eq!(left.collected.total.counts.service_censored, 0);
+    assert_eq!(left.collected.total.counts.service_timeouts, 0);
 }
 
 #[test]
