@@ -6,10 +6,12 @@
 //! reads, at the edges of the window; it comes in as a function.
 //!
 //! Here is what it owns and how it begins and ends; `events` holds what happens to connections,
-//! `time` what passes with time, and `lateness` how late the engine comes.
+//! `time` what passes with time, `lateness` how late the engine comes, and `scan` which connections are
+//! looked at next.
 
 mod events;
 mod lateness;
+mod scan;
 mod time;
 
 use rustix::io::Errno;
@@ -27,6 +29,7 @@ use crate::{
     slice::Slice,
 };
 use lateness::Lateness;
+use scan::Scan;
 
 /// The moments that all threads share, in nanoseconds of the load's clock.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -114,7 +117,7 @@ pub(crate) struct Session<C: Codec> {
     silent_since_ns: u64,
     /// Whether the load ends because the server is gone.
     gave_up: bool,
-    next_scan_ns: u64,
+    scan: Scan,
     /// The next moment at which something is due, apart from requests.
     attention_ns: u64,
     lateness: Lateness,
@@ -178,7 +181,7 @@ impl<C: Codec> Session<C> {
             outstanding: 0,
             silent_since_ns: u64::MAX,
             gave_up: false,
-            next_scan_ns: 0,
+            scan: Scan::new(timeout_ns),
             attention_ns: 0,
             lateness: Lateness::new(),
             cpu_clock,
@@ -301,10 +304,7 @@ impl<C: Codec> Session<C> {
 
 impl<C: Codec> Director for Session<C> {
     fn tick(&mut self, now_ns: u64) {
-        let late_ns = self.lateness.come(now_ns);
-        if late_ns > 0 {
-            self.recorder.stalled(late_ns);
-        }
+        self.come(now_ns);
         if now_ns >= self.attention_ns {
             self.attend(now_ns);
         }
@@ -363,6 +363,7 @@ impl<C: Codec> Director for Session<C> {
 
     fn sent(&mut self, slot: usize, bytes: usize) -> Action {
         self.recorder.sent(bytes);
+        self.lateness.sent(bytes);
         let connection = &mut self.slots[slot].connection;
         if connection.is_closed() {
             return Action::Close;

@@ -3,9 +3,6 @@
 use super::{Ended, Phase, Session, events::is_overdue};
 use crate::{codec::Codec, director::Command, failure::Failure, recorder::Sampling};
 
-/// The longest time between two looks for requests that are overdue.
-const SCAN_NS: u64 = 100_000_000;
-
 /// The longest time between two looks for connections that must have been dropped.
 const DROPPED_NS: u64 = 10_000_000;
 
@@ -39,17 +36,14 @@ impl<C: Codec> Session<C> {
             return;
         }
         self.recorder.pass(now_ns);
-        if now_ns >= self.next_scan_ns {
-            self.next_scan_ns = now_ns + (self.conduct.timeout_ns / 8).clamp(1_000_000, SCAN_NS);
-            self.scan(now_ns);
-        }
+        self.look_for_overdue(now_ns);
         while self.backoff.front().is_some_and(|(until_ns, _)| now_ns >= *until_ns) {
             self.to_connect.extend(self.backoff.pop_front().map(|(_, slot)| slot));
         }
         let backoff_ns = self.backoff.front().map_or(u64::MAX, |(until_ns, _)| *until_ns);
         self.attention_ns = self
             .phase_end_ns
-            .min(self.next_scan_ns)
+            .min(self.scan.next_ns())
             .min(backoff_ns)
             .min(self.recorder.slice_ends_at());
         if self.phase == Phase::Connecting {
@@ -66,12 +60,13 @@ impl<C: Codec> Session<C> {
     }
 
     /// Looks for what is overdue. Silent connections are owed nothing once they are made.
-    fn scan(&mut self, now_ns: u64) {
-        let places = match self.phase {
+    fn look_for_overdue(&mut self, now_ns: u64) {
+        let count = match self.phase {
             Phase::Connecting => self.slots.len(),
             Phase::Warmup | Phase::Window | Phase::Draining | Phase::Over => self.first_idle,
         };
-        for slot in 0..places {
+        let Some(places) = self.scan.places(count, now_ns) else { return };
+        for slot in places {
             let connection = &self.slots[slot].connection;
             let timeout_ns = self.conduct.timeout_ns;
             let overdue = connection
@@ -110,10 +105,20 @@ impl<C: Codec> Session<C> {
         }
     }
 
+    /// The engine is at work at this moment.
+    #[inline]
+    pub(super) fn come(&mut self, now_ns: u64) {
+        let late_ns = self.lateness.come(now_ns);
+        if late_ns > 0 {
+            self.recorder.stalled(late_ns);
+        }
+    }
+
     /// Changes the phase when its end has passed. Called with every event, so that each one meets
     /// its own phase.
     #[inline]
     pub(super) fn cross_edges(&mut self, now_ns: u64) {
+        self.come(now_ns);
         if now_ns >= self.phase_end_ns {
             self.change_phase(now_ns);
         }
@@ -140,7 +145,10 @@ impl<C: Codec> Session<C> {
         if self.phase != Phase::Window {
             return self.end(None);
         }
-        self.expire(edges.window_end_ns);
+        // Where replies are still waited for, what is overdue is still looked for.
+        if self.conduct.sampling != Sampling::Due {
+            self.expire(edges.window_end_ns);
+        }
         if self.phase == Phase::Window {
             self.end(Some(edges.window_end_ns));
         }

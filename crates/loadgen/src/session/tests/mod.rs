@@ -98,11 +98,14 @@ fn commands(session: &mut Session<Http1>, now_ns: u64) -> Vec<Command> {
 /// A session whose connections all stand and have been told to send at the start of the load.
 fn started(connections: usize, quota: Option<u64>, edges: Edges) -> Session<Http1> {
     let mut session = session(connections, quota);
-    for command in commands(&mut session, 0) {
-        let Command::Connect(slot) = command else { panic!("{command:?}") };
-        assert_eq!(session.connected(slot, 1), Action::Wait);
+    while !session.is_settled() {
+        let connects = commands(&mut session, 0);
+        assert!(!connects.is_empty(), "it waits for nothing");
+        for command in connects {
+            let Command::Connect(slot) = command else { panic!("{command:?}") };
+            assert_eq!(session.connected(slot, 0), Action::Wait);
+        }
     }
-    assert!(session.is_settled());
     assert_eq!(session.made(), connections);
     session.start(edges);
     for command in commands(&mut session, edges.start_ns) {

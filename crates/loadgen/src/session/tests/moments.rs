@@ -228,6 +228,67 @@ fn an_engine_that_waits_because_the_server_pauses_is_not_late() {
     assert_eq!(stalls(2, &[0, 1, 2, 3, 50], 2), (0, 0));
 }
 
+/// A closed loop whose engine looks at a batch of a thousand replies, 5 us each, over the end of a
+/// record of 100 ms. Before the reply of this number something takes the thread's CPU for 8 ms.
+fn stall_of_a_batch(interrupted_at: Option<usize>) -> u64 {
+    let mut session = started(1000, None, Edges { window_end_ns: 10_000 * MS, ..EDGES });
+    commands(&mut session, EDGES.window_start_ns);
+    let edge_ns = session.wakes_at();
+    let mut now_ns = edge_ns - MS;
+    for slot in 0..1000 {
+        now_ns += if interrupted_at == Some(slot) { 8 * MS } else { 5000 };
+        exchange(&mut session, slot, now_ns);
+    }
+    assert!(now_ns > edge_ns + 3 * MS);
+    session.tick(now_ns + 5000);
+    left(session).collected.total.counts.stall_ns_total
+}
+
+#[test]
+fn a_batch_of_replies_is_work_and_not_a_stall() {
+    assert_eq!(stall_of_a_batch(None), 0);
+}
+
+#[test]
+fn a_stall_within_a_batch_is_seen() {
+    // Less what one send may take.
+    let stall_ns = stall_of_a_batch(Some(900));
+    assert!((8 * MS - 20_000..=8 * MS).contains(&stall_ns), "{stall_ns}");
+}
+
+#[test]
+fn sending_a_batch_in_one_system_call_is_work_and_not_a_stall() {
+    let mut session = started(1000, None, Edges { window_end_ns: 10_000 * MS, ..EDGES });
+    commands(&mut session, EDGES.window_start_ns);
+    let edge_ns = session.wakes_at();
+    let mut replied_ns = edge_ns - 5 * MS;
+    for slot in 0..1000 {
+        replied_ns += 1000;
+        assert_eq!(session.received(slot, HELLO, replied_ns), Action::Send);
+    }
+    session.tick(replied_ns);
+    session.wakes_at();
+    // As a ring does it: the time is known again only when all is sent.
+    (0..1000).for_each(|slot| send(&mut session, slot));
+    session.tick(edge_ns + 4 * MS);
+    assert_eq!(left(session).collected.total.counts.stall_ns_total, 0);
+}
+
+#[test]
+fn overdue_requests_are_looked_for_a_few_connections_at_a_time() {
+    let mut session = started(10_000, None, Edges { window_end_ns: 60_000 * MS, ..EDGES });
+    let mut now_ns = EDGES.start_ns + TIMEOUT_NS;
+    let mut closed = 0;
+    while closed < 10_000 {
+        assert!(now_ns < EDGES.start_ns + TIMEOUT_NS + 400 * MS, "only {closed} were found");
+        let is_close = |command: &&Command| matches!(command, Command::Close(_));
+        let found = commands(&mut session, now_ns).iter().filter(is_close).count();
+        assert!(found <= 2048, "{found} at once");
+        closed += found;
+        now_ns = session.wakes_at().max(now_ns + 1);
+    }
+}
+
 #[test]
 fn nothing_breaks_when_a_send_of_an_expired_connection_is_told() {
     let mut session = session_of(&rate(2, 1000), None);
