@@ -95,7 +95,7 @@ fn http(choice: u8) -> Http1 {
         reply_body: if choice % 4 == 2 { ReplyBody::Never } else { ReplyBody::AsFramed },
         expected: expected.map(|body| Arc::new(ExpectedBody::given(body))),
     };
-    Http1::new(Requests::new(b"GET / HTTP/1.1\r\n\r\n", 1), rules)
+    Http1::new(Requests::new(b"GET / HTTP/1.1\r\n\r\n", 1), rules, 1)
 }
 
 type Side = (Http1, <Http1 as Codec>::Connection);

@@ -263,7 +263,7 @@ fn http1(config: &LoadConfig) -> Result<Http1, LoadError> {
         },
         expected: expected.map(|body| Arc::new(ExpectedBody::given(body.as_bytes()))),
     };
-    Ok(Http1::new(Requests::new(&request(config)?, config.pipeline), rules))
+    Ok(Http1::new(Requests::new(&request(config)?, config.pipeline), rules, config.threads))
 }
 
 /// The bytes of one request, head and body.

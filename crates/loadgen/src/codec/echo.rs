@@ -81,7 +81,7 @@ impl Codec for Echo {
         EchoConnection { origin, position: 0, left: self.payload_bytes }
     }
 
-    fn restart(&self, connection: &mut EchoConnection) {
+    fn restart(&mut self, connection: &mut EchoConnection) {
         // What an earlier connection in this place has sent is not what this one expects.
         connection.origin = (connection.origin + connection.position + 1) % PERIOD_BYTES as u64;
         connection.position = 0;

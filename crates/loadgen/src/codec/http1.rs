@@ -2,7 +2,8 @@
 //!
 //! It is no client library: a line that ends with a bare LF, a length that is said twice or a body
 //! that is not the expected one is a wrong reply, never something to get along with. It keeps no
-//! more than one head in memory for a connection.
+//! more than one head in memory for a connection, and no more than [`HEADS_LIMIT_BYTES`] of them for
+//! all connections.
 //!
 //! Each reply is judged by the parser, or found equal to one that the parser has accepted. The
 //! second is only ever a faster way to the same verdict.
@@ -27,6 +28,10 @@ use crate::codec::{Codec, Fed, Reply, ReplyError};
 /// The longest head, interim replies included, and the longest trailer.
 pub(crate) const HEAD_LIMIT_BYTES: usize = 64 * 1024;
 
+/// What heads of which only a part has come may hold over all connections of a load. A server that
+/// sends whole heads needs none of it.
+pub(crate) const HEADS_LIMIT_BYTES: usize = 64 * 1024 * 1024;
+
 /// What the HTTP of one thread has in common.
 #[derive(Clone, Debug)]
 pub(crate) struct Http1 {
@@ -35,12 +40,22 @@ pub(crate) struct Http1 {
     memory: Memory,
     /// How long replies are, as far as it is known.
     pub(crate) reply_bytes: usize,
+    /// What heads in part hold, and what they may hold.
+    heads_bytes: usize,
+    heads_limit_bytes: usize,
 }
 
 impl Http1 {
-    /// Sends these requests and judges their replies by these rules.
-    pub(crate) fn new(requests: Requests, rules: Rules) -> Self {
-        Self { requests, rules, memory: Memory::new(), reply_bytes: 0 }
+    /// Sends these requests, from each of so many threads, and judges their replies by these rules.
+    pub(crate) fn new(requests: Requests, rules: Rules, threads: usize) -> Self {
+        Self {
+            requests,
+            rules,
+            memory: Memory::new(),
+            reply_bytes: 0,
+            heads_bytes: 0,
+            heads_limit_bytes: (HEADS_LIMIT_BYTES / threads.max(1)).max(HEAD_LIMIT_BYTES),
+        }
     }
 
     /// The same with every reply judged by the parser alone.
@@ -73,7 +88,13 @@ impl Http1 {
         bytes: &[u8],
     ) -> Result<Fed, ReplyError> {
         let begins = connection.is_between_replies();
-        let fed = connection.feed(&self.rules, &mut self.memory, bytes)?;
+        let held_bytes = connection.head_capacity();
+        let mut fed = connection.feed(&self.rules, &mut self.memory, bytes);
+        self.heads_bytes = self.heads_bytes - held_bytes + connection.head_capacity();
+        if self.heads_bytes > self.heads_limit_bytes && connection.head_capacity() > held_bytes {
+            fed = Err(ReplyError::HeadsTooLong { limit: self.heads_limit_bytes });
+        }
+        let fed = fed.inspect_err(|_| self.restart(connection))?;
         if let Some(reply) = &fed.reply {
             let whole = begins.then(|| &bytes[..fed.consumed]);
             self.memory.ended(&self.rules, reply, whole);
@@ -89,8 +110,10 @@ impl Codec for Http1 {
         Http1Connection::new()
     }
 
-    fn restart(&self, connection: &mut Http1Connection) {
+    fn restart(&mut self, connection: &mut Http1Connection) {
+        self.heads_bytes -= connection.head_capacity();
         connection.restart();
+        self.heads_bytes += connection.head_capacity();
     }
 
     fn request_bytes(&self) -> u64 {

@@ -26,7 +26,7 @@ pub(crate) trait Codec: Clone {
     fn connection(&self, number: usize) -> Self::Connection;
 
     /// Forgets what was half received: the connection is made anew, and its stream begins again.
-    fn restart(&self, connection: &mut Self::Connection);
+    fn restart(&mut self, connection: &mut Self::Connection);
 
     /// How long each request is, at least one byte.
     fn request_bytes(&self) -> u64;
@@ -127,6 +127,12 @@ pub(crate) enum ReplyError {
     #[error("the head is longer than {limit} bytes")]
     HeadTooLong {
         /// The limit.
+        limit: usize,
+    },
+    /// Too many heads have come in part.
+    #[error("heads of which only a part has come hold {limit} bytes over all connections")]
+    HeadsTooLong {
+        /// The limit of a thread.
         limit: usize,
     },
     /// The head breaks the grammar.

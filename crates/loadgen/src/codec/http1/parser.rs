@@ -288,7 +288,6 @@ impl Http1Connection {
     }
 
     /// How much room it has for a head in pieces.
-    #[cfg(test)]
     pub(super) fn head_capacity(&self) -> usize {
         self.head.capacity()
     }

@@ -10,7 +10,7 @@ use crate::codec::{Check, Expectation, Persistence};
 fn http(expected: Option<&[u8]>) -> Http1 {
     let expected = expected.map(|body| Arc::new(ExpectedBody::given(body)));
     let rules = Rules { reply_body: ReplyBody::AsFramed, expected };
-    Http1::new(Requests::new(b"GET / HTTP/1.1\r\n\r\n", 1), rules)
+    Http1::new(Requests::new(b"GET / HTTP/1.1\r\n\r\n", 1), rules, 1)
 }
 
 /// A codec with one connection.

@@ -101,3 +101,26 @@ fn the_memory_for_heads_is_bounded_and_given_back() {
     assert!(checker.feed(b"\r\nContent-Length: 0\r\n\r\n").unwrap().reply.is_some());
     assert!(checker.connection.head_capacity() <= 1024);
 }
+
+#[test]
+fn heads_in_part_are_bounded_over_all_connections_and_free_what_they_had() {
+    let mut http = http(None);
+    let mut connections: Vec<_> = (0..2000).map(|number| http.connection(number)).collect();
+    let mut refused = 0;
+    for connection in &mut connections {
+        let mut feed = |bytes: &[u8]| http.feed(connection, bytes);
+        refused += usize::from(feed(b"HTTP/1.1 200 OK\r\nX: ").and(feed(&[b'a'; 60_000])).is_err());
+    }
+    let kept_bytes: usize = connections.iter().map(Http1Connection::head_capacity).sum();
+    assert!(kept_bytes <= 64 << 20, "{kept_bytes} bytes are kept");
+    assert!((1..1999).contains(&refused), "{refused} were refused");
+
+    // Room that is given back, in one way or the other, is room for others.
+    for connection in &mut connections[..1000] {
+        http.restart(connection);
+    }
+    let mut whole = http.connection(2000);
+    http.feed(&mut whole, b"HTTP/1.1 200 OK\r\nX: ").unwrap();
+    http.feed(&mut whole, &[b'a'; 60_000]).unwrap();
+    assert!(http.feed(&mut whole, b"\r\nContent-Length: 0\r\n\r\n").unwrap().reply.is_some());
+}
