@@ -171,6 +171,15 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_request_without_a_reply_below_the_slowest_one_bounds_no_percentile() {
+        let samples: Vec<u64> = (1..=100).collect();
+        let mut summary = summary_of(&samples, 20);
+        summary.lower_bounds = Some(3);
+        let bounds = |percent| Distribution::new(&summary).at(percent).unwrap().bound;
+        assert_eq!([bounds(97.0), bounds(98.0)], [Bound::Measured, Bound::AtLeast]);
+    }
+
+    #[test]
     fn without_a_histogram_the_fields_are_known_and_nothing_else() {
         let mut summary = summary_of(&[1, 2, 3], 0);
         summary.histogram = "no base64".to_owned();
