@@ -4,7 +4,7 @@
 use anyhow::Context as _;
 use std::{
     net::{IpAddr, Ipv4Addr},
-    path::{Path, PathBuf},
+    path::PathBuf,
     time::Duration,
 };
 use wirebench_runner::{
@@ -15,6 +15,7 @@ use wirebench_schema::{journal::Placement, scenario::Scenario};
 use crate::{
     exit::{Usage, usage},
     interrupt::Interrupt,
+    options::ProjectOption,
 };
 
 /// How long a server may take to be ready; a virtual machine on a loaded system takes seconds.
@@ -35,13 +36,12 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub(crate) fn new() -> anyhow::Result<Self> {
+    pub(crate) fn new(chosen: &ProjectOption) -> anyhow::Result<Self> {
         // More open files never hurt, and servers inherit the limit; that it cannot be raised shows
         // in `doctor`.
         let _ = wirebench_sys::limits::raise_open_files();
         let program = std::env::current_exe().context("this program's own file cannot be found")?;
-        let project = Project::find(Path::new(".")).context("the current folder cannot be read")?;
-        Ok(Self { project, interrupt: Interrupt::listen()?, program })
+        Ok(Self { project: chosen.project()?, interrupt: Interrupt::listen()?, program })
     }
 
     /// The checks open some hundred connections; without the files for them the server would be
