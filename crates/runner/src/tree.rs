@@ -100,28 +100,9 @@ pub fn kill_marked(name: &str, value: &str) {
     }
 }
 
-/// Whether one of `pids` holds the listening TCP socket of `port`.
-#[must_use]
-pub fn listens(pids: &[Pid], port: u16) -> bool {
-    let tables = [procfs::net::tcp(), procfs::net::tcp6()];
-    let inodes: Vec<u64> = tables
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter(|entry| {
-            entry.local_address.port() == port && entry.state == procfs::net::TcpState::Listen
-        })
-        .map(|entry| entry.inode)
-        .collect();
-    pids.iter()
-        .flat_map(|pid| descriptors(*pid))
-        .any(|(_, target)| matches!(target, FDTarget::Socket(inode) if inodes.contains(&inode)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::TcpListener;
 
     #[test]
     fn a_child_is_a_descendant_until_it_has_ended() {
@@ -131,14 +112,5 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(!descendants(rustix::process::getpid()).contains(&pid));
-    }
-
-    #[test]
-    fn the_process_that_holds_a_listening_socket_is_found() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        assert!(listens(&[rustix::process::getpid()], port));
-        drop(listener);
-        assert!(!listens(&[rustix::process::getpid()], port));
     }
 }
