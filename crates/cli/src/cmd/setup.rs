@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return Ok(exit);
     }
     work.summarise(&subjects);
-    Ok(Exit::Fine)
+    Ok(if work.failed.is_empty() { Exit::Fine } else { Exit::Failed })
 }
 
 /// What is missing, whatever was tried before.
