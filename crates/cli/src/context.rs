@@ -8,13 +8,15 @@ use std::{
     time::Duration,
 };
 use wirebench_runner::{
-    discover, launch::Launcher, project::Project, requirement::Prober, subject::Subject,
+    discover, guard::JobGuard, launch::Launcher, project::Project, requirement::Prober,
+    subject::Subject,
 };
 use wirebench_schema::{journal::Placement, scenario::Scenario};
 
 use crate::{
     exit::{Usage, usage},
     interrupt::Interrupt,
+    options::ProjectOption,
 };
 
 /// How long a server may take to be ready; a virtual machine on a loaded system takes seconds.
@@ -25,6 +27,11 @@ pub(crate) fn command_line() -> Vec<String> {
     std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
+/// The argument list by which `program`, wirebench itself, becomes a guard.
+fn guard_command(program: &Path) -> Vec<String> {
+    vec![program.display().to_string(), "guard".to_owned()]
+}
+
 /// What most verbs begin with.
 #[derive(Debug)]
 pub(crate) struct Context {
@@ -32,16 +39,20 @@ pub(crate) struct Context {
     pub(crate) interrupt: Interrupt,
     /// This program, which is also guard, null server and load generator.
     pub(crate) program: PathBuf,
+    /// Ends what builds have started when this process is killed.
+    _job_guard: JobGuard,
 }
 
 impl Context {
-    pub(crate) fn new() -> anyhow::Result<Self> {
+    pub(crate) fn new(chosen: &ProjectOption) -> anyhow::Result<Self> {
         // More open files never hurt, and servers inherit the limit; that it cannot be raised shows
         // in `doctor`.
         let _ = wirebench_sys::limits::raise_open_files();
         let program = std::env::current_exe().context("this program's own file cannot be found")?;
-        let project = Project::find(Path::new(".")).context("the current folder cannot be read")?;
-        Ok(Self { project, interrupt: Interrupt::listen()?, program })
+        let project = chosen.project()?;
+        let job_guard = JobGuard::start(&guard_command(&program))
+            .context("the guard of builds cannot be started")?;
+        Ok(Self { project, interrupt: Interrupt::listen()?, program, _job_guard: job_guard })
     }
 
     /// The checks open some hundred connections; without the files for them the server would be
@@ -97,9 +108,8 @@ impl Context {
 
     /// Starts servers on the loopback address, bound to the server's CPUs if a placement says so.
     pub(crate) fn launcher(&self, placement: Option<&Placement>) -> Launcher {
-        let program = self.program.display().to_string();
         Launcher {
-            guard_command: vec![program, "guard".to_owned()],
+            guard_command: guard_command(&self.program),
             host: IpAddr::V4(Ipv4Addr::LOCALHOST),
             cpus: placement
                 .filter(|placement| placement.pinned)

@@ -21,8 +21,8 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit codes: 0 fine, 1 a run failed or a condition of --fail-if is met, 2 usage, \
-                  3 not comparable or not valid, 130/143 interrupted with a partial report."
+    after_help = "Exit codes: 0 fine, 1 a run, a build or a fetch failed, or a condition of --fail-if is met, \
+                  2 usage, 3 not comparable or not valid, 130/143 interrupted with a partial report."
 )]
 struct Arguments {
     #[command(subcommand)]

@@ -1,14 +1,18 @@
-//! The options that `run`, `ab` and `tune` have in common word for word, each group with what all
+//! The options that verbs have in common word for word, each group with what all
 //! of them make of it. What means something else to one of them, if only by its default, stands
 //! with that verb.
 
 use anyhow::Context as _;
-use std::{io, path::PathBuf, time::Duration};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 use wirebench_runner::{
     experiment::Verification,
     measure::Bench,
     place::{Wish, place},
-    project::Project,
+    project::{Project, ProjectError},
     topology,
 };
 use wirebench_schema::journal::Placement;
@@ -19,6 +23,34 @@ use crate::{
     progress::{Reporter, Verbosity},
     value::{self, CpuList},
 };
+
+/// The variable that names a project, like `--project`.
+const PROJECT_VARIABLE: &str = "WIREBENCH_PROJECT";
+
+/// Which project is used.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct ProjectOption {
+    /// Use the project in this folder, even if another user owns it [default: $WIREBENCH_PROJECT, or
+    /// the nearest folder at or above this one with entries/ and suites/]
+    #[arg(long, value_name = "FOLDER")]
+    project: Option<PathBuf>,
+}
+
+impl ProjectOption {
+    /// The project that was named, or the one around the current folder.
+    pub(crate) fn project(&self) -> anyhow::Result<Project> {
+        let variable = || std::env::var_os(PROJECT_VARIABLE).filter(|value| !value.is_empty());
+        let named = self.project.clone().or_else(|| variable().map(PathBuf::from));
+        let project = match named {
+            Some(root) => Project::named(&root),
+            None => Project::find(Path::new(".")),
+        };
+        project.map_err(|error| match error {
+            ProjectError::Io(_) => error.into(),
+            ProjectError::Foreign { .. } | ProjectError::Absent(_) => usage(error),
+        })
+    }
+}
 
 /// Where servers and load are put, in which order, and whether servers are checked first.
 #[derive(Clone, Debug, clap::Args)]

@@ -3,7 +3,7 @@
 
 use hdrhistogram::Histogram;
 use std::collections::VecDeque;
-use wirebench_schema::load::{Interval, Phase};
+use wirebench_schema::load::{Interval, Phase, ReplySeries};
 
 use crate::{
     recorder::SLICE_NS,
@@ -25,7 +25,8 @@ pub(crate) struct Collector {
     /// The window, and what failed before the load began.
     total: Slice,
     per_thread: Vec<ThreadSlice>,
-    requests_per_100ms: Vec<u64>,
+    /// Correct replies in each whole piece of the window, over all threads.
+    pieces: Vec<u64>,
     /// Intervals to which slices are still missing, in the order of time.
     open: VecDeque<Open>,
     /// How far each thread has come.
@@ -74,8 +75,8 @@ pub(crate) struct Collected {
     pub(crate) total: Slice,
     /// The slices of the window, of each thread.
     pub(crate) per_thread: Vec<ThreadSlice>,
-    /// Correct replies in each whole 100 ms of the window, over all threads.
-    pub(crate) requests_per_100ms: Vec<u64>,
+    /// Correct replies over the window, over all threads.
+    pub(crate) reply_series: ReplySeries,
 }
 
 impl Collector {
@@ -84,7 +85,7 @@ impl Collector {
         Self {
             total: Slice::new(histograms),
             per_thread: Vec::new(),
-            requests_per_100ms: Vec::new(),
+            pieces: Vec::new(),
             open: VecDeque::new(),
             reached_ns: vec![0; threads],
             last_end_ns: 0,
@@ -138,10 +139,10 @@ impl Collector {
             }
             // A window has far fewer pieces than memory has bytes.
             let place = usize::try_from(piece).unwrap_or(0);
-            if self.requests_per_100ms.len() <= place {
-                self.requests_per_100ms.resize(place + 1, 0);
+            if self.pieces.len() <= place {
+                self.pieces.resize(place + 1, 0);
             }
-            self.requests_per_100ms[place] += spread.part(requests, at_ns, until_ns);
+            self.pieces[place] += spread.part(requests, at_ns, until_ns);
             at_ns = until_ns;
         }
     }
@@ -212,8 +213,8 @@ impl Collector {
             .map(|open| self.interval(open, open.end_ns.min(reached_ns)))
             .filter(|interval| interval.length_ns > 0)
             .collect();
-        let Self { total, per_thread, requests_per_100ms, .. } = self;
-        (last, Collected { total, per_thread, requests_per_100ms })
+        let Self { total, per_thread, pieces, .. } = self;
+        (last, Collected { total, per_thread, reply_series: ReplySeries::of_pieces(&pieces) })
     }
 
     #[allow(clippy::cast_precision_loss, reason = "counts of an interval are far below 2^53")]
@@ -297,7 +298,7 @@ mod tests {
         collector.add(1, &window(3, 4, 5));
         collector.add(0, &slice(Some(Phase::Window), 5 * SLICE_NS, 5 * SLICE_NS + 9, 3));
         let (_, collected) = collector.finish();
-        assert_eq!(collected.requests_per_100ms, [3, 8, 4]);
+        assert_eq!(collected.reply_series.replies, [3, 8, 4]);
         assert_eq!(collected.total.counts.requests, 18);
     }
 
@@ -331,7 +332,7 @@ mod tests {
         let mut collector = collector(1, 1);
         let end_ns = 2 * SLICE_NS + 199_000_000;
         collector.add(0, &slice(Some(Phase::Window), 2 * SLICE_NS, end_ns, 199));
-        assert_eq!(collector.finish().1.requests_per_100ms, [100]);
+        assert_eq!(collector.finish().1.reply_series.replies, [100]);
     }
 
     #[test]
@@ -341,5 +342,15 @@ mod tests {
         let (last, _) = collector.finish();
         assert_eq!(last.len(), 1);
         assert_eq!((last[0].requests, last[0].length_ns), (5, SLICE_NS));
+    }
+
+    #[test]
+    fn a_day_has_no_more_numbers_than_an_hour() {
+        let mut collector = collector(600, 1);
+        let day = 24 * 3600 * 10;
+        collector.add(0, &window(2, 2 + day, 20 * day));
+        let series = collector.finish().1.reply_series;
+        assert!(series.replies.len() <= 36_000, "{} numbers", series.replies.len());
+        assert_eq!(series.replies.iter().sum::<u64>(), 20 * day);
     }
 }

@@ -14,10 +14,10 @@ use crate::{
     slice::{Histograms, Slice},
     unanswered::Unanswered,
 };
-use wirebench_schema::load::Phase;
+use wirebench_schema::load::{PIECE_NS, Phase};
 
 /// Length of a slice.
-pub(crate) const SLICE_NS: u64 = 100_000_000;
+pub(crate) const SLICE_NS: u64 = PIECE_NS;
 
 /// From this on, the times by which a thread came too late are added up. Shorter ones are its own
 /// work between two waits. With thousands of connections that may take as long, and then requests are

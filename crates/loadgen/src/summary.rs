@@ -69,7 +69,7 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, harvest: &Harvest) -> 
         thread_cpu_ns: outcomes.iter().map(|outcome| outcome.cpu_ns).collect(),
         stall_ns_max: counts.stall_ns_max,
         stall_ns_total: counts.stall_ns_total,
-        requests_per_100ms: collected.requests_per_100ms.clone(),
+        reply_series: collected.reply_series.clone(),
         ..LoadReport::new(wirebench, config.clone(), plan.chosen.engine)
     }
 }

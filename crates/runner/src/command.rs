@@ -64,8 +64,9 @@ pub enum CommandError {
     Interrupted,
 }
 
-/// The variable by which everything that a job started is found when the job must end early.
-const MARK: &str = "WIREBENCH_JOB";
+/// The variable by which everything that a job started is found when the job must end early, or when
+/// wirebench is killed.
+pub(crate) const MARK: &str = "WIREBENCH_JOB";
 
 /// No variables beyond the inherited ones.
 pub const NO_ENV: &BTreeMap<String, String> = &BTreeMap::new();
@@ -179,7 +180,7 @@ impl Job<'_> {
             if let Some(failure) = failure {
                 let _ = kill_process_group(group, Signal::KILL);
                 let _ = child.wait();
-                tree::kill_marked(MARK, &mark);
+                tree::kill_marked(MARK, &|it| it == mark);
                 return Err(failure);
             }
             let step = Timespec { tv_sec: 0, tv_nsec: i64::from(STEP.subsec_nanos()) };

@@ -93,7 +93,7 @@ pub fn install_commands(packages: &BTreeSet<String>, privilege: Privilege) -> Ve
         let quiet = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"];
         sudo.iter().chain(&quiet).chain(words).map(|&word| word.to_owned()).collect()
     };
-    let mut install = command(&["install", "-y", "--no-install-recommends"]);
+    let mut install = command(&["install", "-y", "--no-install-recommends", "--"]);
     install.extend(packages.iter().cloned());
     vec![command(&["update"]), install]
 }
@@ -104,7 +104,7 @@ pub fn unknown_packages(
     packages: &BTreeSet<String>,
     stop: &AtomicBool,
 ) -> Result<BTreeSet<String>, CommandError> {
-    let words = ["env", "LC_ALL=C", "apt-get", "install", "-s", "--no-install-recommends"];
+    let words = ["env", "LC_ALL=C", "apt-get", "install", "-s", "--no-install-recommends", "--"];
     let argv: Vec<String> =
         words.map(str::to_owned).into_iter().chain(packages.iter().cloned()).collect();
     let job = Job { argv: &argv, folder: Path::new("/"), env: NO_ENV, timeout: SIMULATION_TIMEOUT };
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(commands.len(), 2);
         assert_eq!(
             commands[1].join(" "),
-            "env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends g++ libboost-dev"
+            "env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -- g++ libboost-dev"
         );
         assert_eq!(install_commands(&two, Privilege::Sudo)[0][0], "sudo");
         assert!(install_commands(&packages(&[]), Privilege::Root).is_empty());

@@ -4,6 +4,7 @@ use procfs::process::{FDTarget, Process, all_processes};
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
     collections::BTreeMap,
+    ffi::OsStr,
     sync::atomic::{AtomicU64, Ordering},
     thread,
     time::{Duration, Instant},
@@ -64,13 +65,13 @@ pub fn descriptors(pid: Pid) -> Vec<(i32, FDTarget)> {
     found
 }
 
-/// All processes that carry the variable `name` with `value` in the environment that they began
-/// with, wherever they stand in the tree.
+/// All processes that carry the variable `name` with a value that `is_meant` in the environment that
+/// they began with, wherever they are in the tree.
 #[must_use]
-pub fn marked(name: &str, value: &str) -> Vec<Pid> {
-    let (name, value) = (std::ffi::OsStr::new(name), std::ffi::OsStr::new(value));
+pub fn marked(name: &str, is_meant: &dyn Fn(&str) -> bool) -> Vec<Pid> {
     let carries = |process: &Process| {
-        process.environ().is_ok_and(|variables| variables.get(name).is_some_and(|v| v == value))
+        let value = process.environ().ok().and_then(|mut it| it.remove(OsStr::new(name)));
+        value.is_some_and(|value| value.to_str().is_some_and(is_meant))
     };
     let all = all_processes().into_iter().flatten().flatten();
     all.filter(carries).filter_map(|process| Pid::from_raw(process.pid)).collect()
@@ -83,13 +84,19 @@ pub fn new_mark() -> String {
     format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
+/// Whether `mark` is one that the process with the number `owner` made.
+#[must_use]
+pub fn is_mark_of(mark: &str, owner: &str) -> bool {
+    mark.split_once('-').is_some_and(|(process, _)| process == owner)
+}
+
 /// Kills all processes that [`marked`] finds, in rounds until nothing is found any more.
-pub fn kill_marked(name: &str, value: &str) {
+pub fn kill_marked(name: &str, is_meant: &dyn Fn(&str) -> bool) {
     /// Longer than the kernel needs to end anything that it can end.
     const PATIENCE: Duration = Duration::from_secs(5);
     let until = Instant::now() + PATIENCE;
     loop {
-        let left = marked(name, value);
+        let left = marked(name, is_meant);
         if left.is_empty() || Instant::now() >= until {
             return;
         }
@@ -100,28 +107,9 @@ pub fn kill_marked(name: &str, value: &str) {
     }
 }
 
-/// Whether one of `pids` holds the listening TCP socket of `port`.
-#[must_use]
-pub fn listens(pids: &[Pid], port: u16) -> bool {
-    let tables = [procfs::net::tcp(), procfs::net::tcp6()];
-    let inodes: Vec<u64> = tables
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter(|entry| {
-            entry.local_address.port() == port && entry.state == procfs::net::TcpState::Listen
-        })
-        .map(|entry| entry.inode)
-        .collect();
-    pids.iter()
-        .flat_map(|pid| descriptors(*pid))
-        .any(|(_, target)| matches!(target, FDTarget::Socket(inode) if inodes.contains(&inode)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::TcpListener;
 
     #[test]
     fn a_child_is_a_descendant_until_it_has_ended() {
@@ -134,11 +122,9 @@ mod tests {
     }
 
     #[test]
-    fn the_process_that_holds_a_listening_socket_is_found() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        assert!(listens(&[rustix::process::getpid()], port));
-        drop(listener);
-        assert!(!listens(&[rustix::process::getpid()], port));
+    fn a_mark_names_the_process_that_made_it() {
+        let (mark, own) = (new_mark(), std::process::id());
+        assert!(is_mark_of(&mark, &own.to_string()));
+        assert!(!is_mark_of(&mark, &format!("{own}0")) && !is_mark_of("", ""));
     }
 }

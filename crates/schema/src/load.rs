@@ -5,6 +5,7 @@ mod config;
 mod errors;
 mod model;
 mod report;
+mod series;
 mod tls;
 mod verdict;
 
@@ -16,9 +17,10 @@ pub use report::{
     Fairness, IdleCounts, Interval, LatencySummary, LoadEvent, LoadReport, Offered, Phase,
     ReplyChecks, ThreadRate,
 };
+pub use series::{PIECE_NS, ReplySeries};
 pub use tls::TlsSummary;
 pub use verdict::{Limit, MOST_ARE_READY, Verdict};
 
 /// The version of [`LoadReport`] and [`LoadEvent`]. It grows whenever a field changes its meaning
 /// or goes away.
-pub const LOAD_FORMAT: u32 = 3;
+pub const LOAD_FORMAT: u32 = 4;

@@ -16,7 +16,7 @@ use crate::{
     cmd::run::Setting,
     context::Context,
     exit::Exit,
-    options::{Conditions, EachRun, Telling},
+    options::{Conditions, EachRun, ProjectOption, Telling},
     preparation::ready,
     value,
 };
@@ -122,10 +122,12 @@ pub(crate) struct Arguments {
     json: bool,
     #[command(flatten)]
     pub(crate) telling: Telling,
+    #[command(flatten)]
+    pub(crate) project: ProjectOption,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let context = Context::new()?;
+    let context = Context::new(&arguments.project)?;
     let Setting { experiment, subjects, .. } = arguments.setting(&context)?;
     let mut reporter = arguments.telling.reporter();
     let prepared = match ready(&context, &experiment, subjects, &mut reporter)? {
@@ -134,5 +136,5 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let finished = conduct(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
     reporter.finish();
-    arguments.conclude(&context, &finished?)
+    arguments.conclude(&context.interrupt, &finished?)
 }

@@ -7,6 +7,7 @@ use crate::{
     building::{Manner, Telling, build_all},
     context::Context,
     exit::Exit,
+    options::ProjectOption,
     out, value,
 };
 
@@ -24,10 +25,12 @@ pub(crate) struct Arguments {
     /// Fail also when an entry needs `wirebench setup`
     #[arg(long)]
     strict: bool,
+    #[command(flatten)]
+    project: ProjectOption,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let context = Context::new()?;
+    let context = Context::new(&arguments.project)?;
     let mut exit = Exit::Fine;
     let selected = context.select(&arguments.names)?;
     let survey = context.prober().survey(&selected);

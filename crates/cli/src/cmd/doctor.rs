@@ -8,7 +8,7 @@ use wirebench_runner::{
     setup::Setup,
 };
 
-use crate::{context::Context, exit::Exit, out};
+use crate::{context::Context, exit::Exit, options::ProjectOption, out};
 
 /// The version of what `--json` prints. It grows whenever a field changes its meaning or goes away.
 const FORMAT: u32 = 1;
@@ -19,10 +19,12 @@ pub(crate) struct Arguments {
     /// Write JSON: the environment as `environment.json` keeps it, and every finding
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    project: ProjectOption,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let context = Context::new()?;
+    let context = Context::new(&arguments.project)?;
     let setup = Setup::find(&context.subjects()?, &context.prober());
     let (environment, findings) = examine_here(
         context.project.root.as_deref(),

@@ -6,7 +6,7 @@ use wirebench_report::table::{Style, new_table};
 use wirebench_runner::{requirement::Availability, subject::Subject};
 use wirebench_schema::{argv::display, entry::Deviation, scenario::Scenario};
 
-use crate::{context::Context, exit::Exit, out};
+use crate::{context::Context, exit::Exit, options::ProjectOption, out};
 
 /// Arguments of `wirebench list`.
 #[derive(Debug, clap::Args)]
@@ -23,13 +23,15 @@ pub(crate) struct Arguments {
     /// Say everything that each entry declares
     #[arg(short = 'v', long)]
     details: bool,
+    #[command(flatten)]
+    project: ProjectOption,
 }
 
 /// A variant and whether it can be built here.
 type Row = (Subject, Availability);
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let context = Context::new()?;
+    let context = Context::new(&arguments.project)?;
     let subjects = context.select(&arguments.names)?;
     let survey = context.prober().survey(&subjects);
     let rows: Vec<Row> = subjects.into_iter().zip(survey).collect();

@@ -5,6 +5,7 @@ use wirebench_runner::template::{NewError, State, create, languages};
 use crate::{
     context::Context,
     exit::{Exit, usage},
+    options::ProjectOption,
     out,
 };
 
@@ -14,10 +15,12 @@ pub(crate) struct Arguments {
     /// The new entry: its language and its own name, such as rust/mine
     #[arg(value_name = "LANGUAGE/NAME")]
     name: String,
+    #[command(flatten)]
+    project: ProjectOption,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let context = Context::new()?;
+    let context = Context::new(&arguments.project)?;
     let Some(root) = &context.project.root else {
         return Err(usage(
             "no folder here or above has entries/ and suites/: go into a checkout of wirebench, or \

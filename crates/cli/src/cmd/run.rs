@@ -20,7 +20,7 @@ use wirebench_schema::{
 use crate::{
     context::Context,
     exit::Exit,
-    options::{Conditions, EachRun, Telling},
+    options::{Conditions, EachRun, ProjectOption, Telling},
     value,
 };
 pub(crate) use setting::Setting;
@@ -103,6 +103,8 @@ pub(crate) struct Arguments {
     resume: Option<PathBuf>,
     #[command(flatten)]
     telling: Telling,
+    #[command(flatten)]
+    pub(crate) project: ProjectOption,
 }
 
 /// How strictly the figures of a run are looked at.
@@ -130,7 +132,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Some(folder) = &arguments.resume {
         return resume::run(folder, arguments);
     }
-    let context = Context::new()?;
+    let context = Context::new(&arguments.project)?;
     let setting = match Setting::new(&context, arguments) {
         Ok(setting) => setting,
         // Looking for another generator takes a moment.

@@ -13,6 +13,7 @@ use wirebench_schema::scenario::{DEFAULT_TIMEOUT_MS, Protocol, Scenario};
 use crate::{
     context::Context,
     exit::{Exit, usage},
+    options::ProjectOption,
     out, value,
 };
 
@@ -33,10 +34,12 @@ pub(crate) struct Arguments {
     /// The time without progress after which hello-timeout closes a connection
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     progress_timeout: Option<Duration>,
+    #[command(flatten)]
+    project: ProjectOption,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let context = Context::new()?;
+    let context = Context::new(&arguments.project)?;
     let subjects = context.select(std::slice::from_ref(&arguments.name))?;
     let [subject] = subjects.as_slice() else {
         let ids: Vec<String> = subjects.iter().map(|s| s.variant.id.to_string()).collect();

@@ -12,7 +12,7 @@ use wirebench_runner::{
 };
 use wirebench_schema::argv::display;
 
-use crate::{context::Context, exit::Exit, out};
+use crate::{context::Context, exit::Exit, options::ProjectOption, out};
 
 /// How often something that was brought may show that more is missing.
 const ROUNDS: usize = 8;
@@ -25,10 +25,12 @@ pub(crate) struct Arguments {
     /// Print the commands and run none of them
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    project: ProjectOption,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let context = Context::new()?;
+    let context = Context::new(&arguments.project)?;
     let subjects = context.select(&arguments.names)?;
     if arguments.dry_run {
         return Ok(show(&look(&context, &subjects)));
@@ -63,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return Ok(exit);
     }
     work.summarise(&subjects);
-    Ok(Exit::Fine)
+    Ok(if work.failed.is_empty() { Exit::Fine } else { Exit::Failed })
 }
 
 /// What is missing, whatever was tried before.

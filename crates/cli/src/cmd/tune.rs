@@ -34,7 +34,7 @@ use self::lists::{Connections, Rates, Workers};
 use crate::{
     context::{Context, command_line},
     exit::{Exit, usage},
-    options::{self, Conditions, Telling},
+    options::{self, Conditions, ProjectOption, Telling},
     out, value,
 };
 
@@ -109,13 +109,15 @@ pub(crate) struct Arguments {
     json: bool,
     #[command(flatten)]
     telling: Telling,
+    #[command(flatten)]
+    project: ProjectOption,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if arguments.budget.is_some_and(|budget| budget.is_zero()) {
         return Err(usage("a budget of 0s leaves no time: give one such as --budget 20m"));
     }
-    let context = Context::new()?;
+    let context = Context::new(&arguments.project)?;
     context.require_files()?;
     let subject = arguments.subject(&context)?;
     let model = arguments.model()?;

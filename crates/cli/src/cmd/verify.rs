@@ -11,6 +11,7 @@ use crate::{
     building::{Manner, build_all},
     context::Context,
     exit::{Exit, usage},
+    options::ProjectOption,
     out, value,
 };
 use course::{Pair, Shown, Tally, check_all};
@@ -39,6 +40,8 @@ pub(crate) struct Arguments {
     /// Fail also when an entry needs `wirebench setup`
     #[arg(long)]
     strict: bool,
+    #[command(flatten)]
+    project: ProjectOption,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -46,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         list_checks();
         return Ok(Exit::Fine);
     }
-    let context = Context::new()?;
+    let context = Context::new(&arguments.project)?;
     context.require_files()?;
     let subjects = if arguments.servers.is_empty() {
         context.select(&arguments.names)?

@@ -3,7 +3,7 @@
 use wirebench_report::table::{Style, new_table};
 use wirebench_runner::version;
 
-use crate::{context::Context, exit::Exit, out};
+use crate::{context::Context, exit::Exit, options::ProjectOption, out};
 
 /// Arguments of `wirebench versions`.
 #[derive(Debug, clap::Args)]
@@ -13,10 +13,12 @@ pub(crate) struct Arguments {
     /// Write a Markdown table
     #[arg(long)]
     markdown: bool,
+    #[command(flatten)]
+    project: ProjectOption,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let context = Context::new()?;
+    let context = Context::new(&arguments.project)?;
     let style = if arguments.markdown { Style::Markdown } else { Style::Text };
     let mut table = new_table(style, &["entry", "versions"]);
     let mut exit = Exit::Fine;

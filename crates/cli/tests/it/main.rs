@@ -6,6 +6,7 @@
 mod ab;
 mod bad_input;
 mod compare;
+mod foreign;
 mod fresh;
 mod goals;
 mod journals;

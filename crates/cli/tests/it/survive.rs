@@ -1,6 +1,6 @@
 //! Signals and sudden deaths: nothing may survive, nothing may be lost.
 
-use crate::world::World;
+use crate::world::{ENTRY, World};
 use rustix::process::Signal;
 use std::{io::Read, net::TcpStream};
 use wirebench_schema::journal::EndReason;
@@ -36,6 +36,33 @@ fn kill_9_of_a_run_leaves_no_server_and_no_generator() {
     let folder = world.results();
     let outcome = world.wirebench(&["report", folder.to_str().unwrap()]);
     assert!(outcome.stdout.contains("cut off"), "{outcome:#?}");
+}
+
+#[test]
+fn kill_9_of_a_build_leaves_nothing_that_it_has_started() {
+    let script = "setsid --fork sleep 291; sleep 292 & sleep 293; true";
+    let step = format!("[[build]]\ncommand = [\"sh\", \"-c\", \"{script}\"]\n");
+    let world = World::new().with_entry("c/x", &format!("{ENTRY}{step}"));
+    let running = world.start(&["build", "c/x"]);
+    for sleeper in ["sleep 291", "sleep 292", "sleep 293"] {
+        world.wait_for_process(sleeper);
+    }
+    running.signal(Signal::KILL);
+    world.wait_for_silence();
+}
+
+#[test]
+fn what_a_build_leaves_running_on_purpose_outlives_wirebench() {
+    let step = "[[build]]\ncommand = [\"setsid\", \"--fork\", \"sleep\", \"294\"]\n";
+    let world = World::new().with_entry("c/x", &format!("{ENTRY}{step}"));
+    let _ = world.wirebench(&["build", "c/x"]);
+    let left = world.processes();
+    for process in &left {
+        let pid = process.split(' ').next().and_then(|pid| pid.parse().ok());
+        let pid = pid.and_then(rustix::process::Pid::from_raw).unwrap();
+        rustix::process::kill_process(pid, Signal::KILL).unwrap();
+    }
+    assert!(left.iter().any(|process| process.ends_with("sleep 294 ")), "{left:?}");
 }
 
 #[test]

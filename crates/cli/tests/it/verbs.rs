@@ -101,7 +101,7 @@ fn setup_fetches_what_is_missing_and_remembers_what_failed() {
     assert!(text.contains("3 need `wirebench setup`"), "{text}");
     assert!(text.contains("`wirebench setup` runs `sh -c 'touch "), "{text}");
     let outcome = world.wirebench(&["setup", "c/"]);
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
     assert!(outcome.stdout.contains("1 ready, 2 not available"), "{outcome:#?}");
     assert!(outcome.stderr.contains("failed: the package x: `sh -c"), "{outcome:#?}");
     let text = stdout(&world, &["list", "c/"]);
@@ -112,7 +112,14 @@ fn setup_fetches_what_is_missing_and_remembers_what_failed() {
     // Another setup tries again, and succeeds where the world has changed.
     std::fs::write(world.folder.path().join("target/wirebench/build/c/refused/default/there"), "")
         .unwrap();
-    assert!(stdout(&world, &["setup", "c/"]).contains("2 ready, 1 not available"));
+    let again = world.wirebench(&["setup", "c/"]);
+    assert!(
+        again.code == Some(1) && again.stdout.contains("2 ready, 1 not available"),
+        "{again:#?}"
+    );
+    assert!(
+        stdout(&world, &["setup", "c/brought", "c/refused"]).contains("2 ready, 0 not available")
+    );
 }
 
 #[test]

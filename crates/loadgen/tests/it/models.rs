@@ -269,6 +269,6 @@ fn intervals_cover_the_window_and_add_up_to_its_requests() {
         let length_ns: u64 = window.iter().map(|interval| interval.length_ns).sum();
         assert_eq!(length_ns, report.window_ns);
         assert!(window.is_sorted_by_key(|interval| interval.start_ns));
-        assert_eq!(report.requests_per_100ms.len(), 4);
+        assert_eq!(report.reply_series.replies.len(), 4);
     });
 }

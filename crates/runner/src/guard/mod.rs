@@ -16,9 +16,13 @@
 //! 5. Descendants get [`LINGER`] to follow. Those that do not are [`GuardEvent::LeftBehind`], and
 //!    killed.
 //! 6. [`GuardEvent::Done`], and the guard ends.
+//!
+//! Builds and other jobs have one guard for all of them, on the same kind of pipe: [`JobGuard`].
 
+mod jobs;
 mod process;
 
+pub use jobs::JobGuard;
 pub use process::{main, parse_arguments};
 
 use serde::{Deserialize, Serialize};

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Exit, GuardEvent, LINGER};
+use super::{Exit, GuardEvent, LINGER, jobs};
 use crate::tree;
 
 /// Lines of the server's standard output that are passed on; the contract allows one.
@@ -52,9 +52,15 @@ pub fn parse_arguments(arguments: &[String]) -> Result<(Option<Vec<u32>>, Vec<St
     if command.is_empty() { Err(usage()) } else { Ok((cpus, command)) }
 }
 
-/// Runs the guard in this process until nothing of the server is left.
+/// Runs the guard in this process until nothing of the server is left, or until wirebench ends for a
+/// guard of jobs.
 #[must_use]
 pub fn main(arguments: &[String]) -> ExitCode {
+    if let [option, owner] = arguments
+        && option == jobs::OPTION
+    {
+        return jobs::main(owner);
+    }
     let (cpus, command) = match parse_arguments(arguments) {
         Ok(parsed) => parsed,
         Err(reason) => {

@@ -1,8 +1,9 @@
 //! Starts a server behind its guard, waits until it is ready, and ends it.
 //!
 //! There is no sleep here: readiness is a line that the server prints, or a connection that
-//! succeeds to a socket that is known to be the server's.
+//! succeeds. Either way all sockets that listen on the address must be the server's.
 
+mod listeners;
 mod ready;
 mod server;
 mod tail;
@@ -121,13 +122,16 @@ pub enum LaunchError {
         /// The end of its standard error.
         stderr: String,
     },
-    /// Somebody else's server answers on the port.
+    /// A process that is not the server's takes connections to the address.
     #[error(
-        "{address} accepts connections, but its socket is not the server's: another program holds the port"
+        "{holder} listens on {address} and is not the server's: it could take the server's \
+         connections; end it and start again"
     )]
     Foreign {
         /// The address.
         address: SocketAddr,
+        /// The process, in words.
+        holder: String,
     },
     /// A signal asked to end.
     #[error("interrupted")]

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{LaunchError, Launcher, Request, Server};
+use super::{LaunchError, Launcher, Request, Server, listeners};
 use crate::guard::GuardEvent;
 
 /// How often a wait looks whether a signal asked to end, and tries to connect again.
@@ -28,12 +28,18 @@ pub(super) fn by_line(
     })?;
     let address = line.strip_prefix("listening ").and_then(|text| text.trim().parse().ok());
     let Some(address) = address else { return Err(LaunchError::ReadyLine { line }) };
+    // Usually it listens by now, and no wait is needed.
+    if !listens(&server, address)? {
+        let missing = "nothing listens on the address that it printed";
+        wait(&mut server, launcher.ready_timeout, stop, missing, |server, _| {
+            Ok(listens(server, address)?.then_some(()))
+        })?;
+    }
     server.is_ready(address);
     Ok(server)
 }
 
-/// The server says nothing: a connection succeeds, and the socket that accepts it belongs to the
-/// server.
+/// The server says nothing: a connection succeeds to an address on which it listens.
 pub(super) fn by_connect(
     launcher: &Launcher,
     request: &Request<'_>,
@@ -46,14 +52,21 @@ pub(super) fn by_connect(
         if TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).is_err() {
             return Ok(None);
         }
-        if crate::tree::listens(&server.tree(), address.port()) {
-            Ok(Some(()))
-        } else {
-            Err(LaunchError::Foreign { address })
-        }
+        Ok(listens(server, address)?.then_some(()))
     })?;
     server.is_ready(address);
     Ok(server)
+}
+
+/// Whether the server listens on `address`. It is an error if another process does.
+fn listens(server: &Server, address: SocketAddr) -> Result<bool, LaunchError> {
+    // The sockets come first: a process that holds one of them and hands it on is in the tree.
+    let sockets = listeners::taking(address);
+    let is_any = !sockets.is_empty();
+    match listeners::foreign(sockets, &server.tree()).first() {
+        None => Ok(is_any),
+        Some(&socket) => Err(LaunchError::Foreign { address, holder: listeners::holder(socket) }),
+    }
 }
 
 /// A port that the kernel chose and that nobody holds any more. Another program may take it before

@@ -234,7 +234,7 @@ impl Server {
         if !self.done {
             // The kernel has ended the server's first process with its guard, but not what that one
             // had started.
-            tree::kill_marked(MARK, &self.mark);
+            tree::kill_marked(MARK, &|it| it == self.mark);
         }
     }
 }

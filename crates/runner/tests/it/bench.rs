@@ -68,7 +68,7 @@ impl Setup {
         }
     }
 
-    fn variant(&self, mark: &str) -> Variant {
+    pub(crate) fn variant(&self, mark: &str) -> Variant {
         let mut command = vec![WRONG_SERVER.to_owned(), self.mode.to_owned()];
         command.extend(self.arguments.iter().map(|&argument| argument.to_owned()));
         Variant {
@@ -93,25 +93,32 @@ impl Setup {
         }
     }
 
-    /// Runs all checks, and makes sure that each has a verdict and that no process is left.
-    pub(crate) fn verify(&self) -> Vec<Checked> {
-        let mark = new_mark();
-        let variant = self.variant(&mark);
-        let launcher = Launcher {
+    pub(crate) fn launcher(&self) -> Launcher {
+        Launcher {
             guard_command: vec![WRONG_SERVER.to_owned(), "guard".to_owned()],
             host: self.host,
             cpus: self.cpus.clone(),
             ready_timeout: self.ready_timeout,
-        };
+        }
+    }
+
+    pub(crate) fn request<'a>(&self, variant: &'a Variant) -> Request<'a> {
         let folder = std::env::temp_dir();
-        let request = Request {
-            variant: &variant,
+        Request {
+            variant,
             scenario: self.scenario,
             workers: 1,
             timeout_ms: 5000,
             build: folder.clone(),
             source: folder,
-        };
+        }
+    }
+
+    /// Runs all checks, and makes sure that each has a verdict and that no process is left.
+    pub(crate) fn verify(&self) -> Vec<Checked> {
+        let mark = new_mark();
+        let variant = self.variant(&mark);
+        let (launcher, request) = (self.launcher(), self.request(&variant));
         let mut observed = Vec::new();
         let checked =
             verify(&launcher, &request, self.declared, &AtomicBool::new(false), &mut |checked| {

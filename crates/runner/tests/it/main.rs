@@ -5,4 +5,5 @@
 mod bench;
 mod correct;
 mod killed;
+mod listeners;
 mod wrong;

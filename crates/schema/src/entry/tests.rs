@@ -95,6 +95,19 @@ fn an_unknown_key_is_an_error_that_names_it_and_its_line() {
     assert!(message.contains("raedy"), "{message}");
 }
 
+/// An entry that needs this Debian package.
+fn with_package(name: &str) -> String {
+    format!("{MINIMAL}[[requires]]\ncommand = \"x\"\ndebian = [\"{name}\"]\n")
+}
+
+#[test]
+fn names_that_debian_has_are_packages() {
+    for name in ["g++", "libc6-dev", "python3.13-venv", "0ad"] {
+        let entry = Entry::parse("c/x", &with_package(name)).unwrap();
+        assert_eq!(entry.variants[0].requires[0].debian, [name]);
+    }
+}
+
 #[test]
 fn each_mistake_is_answered_with_what_to_write() {
     let rows = [
@@ -105,6 +118,9 @@ fn each_mistake_is_answered_with_what_to_write() {
         (MINIMAL.replace("\"line\"", "\"connect\"").replace("{port}", "80"), "where {port} goes"),
         (MINIMAL.replace("[\"{build}/server\", \"{port}\"]", "[]"), "write the program first"),
         (format!("{MINIMAL}[[requires]]\ndebian = [\"gcc\"]\n"), "exactly one of"),
+        (with_package("-oDPkg::Pre-Invoke::=x"), "`-oDPkg::Pre-Invoke::=x` is not the name"),
+        (with_package("./x.deb"), "`./x.deb` is not the name"),
+        (with_package("openssl-"), "`openssl-` is not the name"),
         (format!("{MINIMAL}[[requires]]\nprobe = [\"x\"]\n"), "a `probe` needs `what`"),
         (format!("{MINIMAL}[[requires]]\ncommand = \"x\"\nwhat = \"x\"\n"), "leave it out"),
         (

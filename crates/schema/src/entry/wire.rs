@@ -287,7 +287,11 @@ impl WireRequirement {
         let fetch = self.fetch.as_deref().map(|command| early_command("fetch", command));
         Ok(Requirement {
             need: need?,
-            debian: self.debian.clone(),
+            debian: self
+                .debian
+                .iter()
+                .map(|name| checked_package(name))
+                .collect::<Result<_, _>>()?,
             fetch: fetch.transpose()?,
             hint: self.hint.clone(),
         })
@@ -300,6 +304,24 @@ impl WireRequirement {
         })?;
         Ok(Need::Probe { command: early_command("probe", command)?, what: what.to_owned() })
     }
+}
+
+/// A name that Debian may give to a package. Its installer, which may run as root, takes other
+/// words as options, files, or packages to be removed.
+fn checked_package(name: &str) -> Result<String, EntryError> {
+    let begins = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let goes_on = |c: char| begins(c) || matches!(c, '+' | '-' | '.');
+    if name.len() < 2
+        || !name.starts_with(begins)
+        || !name.chars().all(goes_on)
+        || name.ends_with('-')
+    {
+        return Err(error(format!(
+            "`{name}` is not the name of a Debian package: it has lower-case letters, digits, `+`, \
+             `-` and `.`, such as libc6-dev"
+        )));
+    }
+    Ok(name.to_owned())
 }
 
 fn parse_kernel(text: &str) -> Result<Need, EntryError> {

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{EngineChoice, ErrorCounts, LOAD_FORMAT, LoadConfig, LoadModel, Stop, TlsSummary};
+use super::{
+    EngineChoice, ErrorCounts, LOAD_FORMAT, LoadConfig, LoadModel, ReplySeries, Stop, TlsSummary,
+};
 
 /// One distribution of times.
 ///
@@ -224,8 +226,9 @@ pub struct LoadReport {
     /// The sum over all threads of the times from 1 ms on by which they came too late.
     #[serde(default)]
     pub stall_ns_total: u64,
-    /// Correct replies in each whole 100 ms of the window, over all threads.
-    pub requests_per_100ms: Vec<u64>,
+    /// Correct replies over the window.
+    #[serde(alias = "requests_per_100ms")]
+    pub reply_series: ReplySeries,
     /// Requests per second that the generator reaches with the same load on a server that does
     /// nothing but answer, if that was measured.
     pub ceiling_requests_per_second: Option<f64>,
@@ -289,7 +292,7 @@ impl LoadReport {
             thread_cpu_ns: Vec::new(),
             stall_ns_max: 0,
             stall_ns_total: 0,
-            requests_per_100ms: Vec::new(),
+            reply_series: ReplySeries::default(),
             ceiling_requests_per_second: None,
         }
     }

@@ -12,15 +12,19 @@ use wirebench_report::{
 use wirebench_runner::{experiment::Finished, journal};
 
 use super::Arguments;
-use crate::{context::Context, exit::Exit, out};
+use crate::{exit::Exit, interrupt::Interrupt, out};
 
 impl Arguments {
     /// Prints what was found, the sentence last, and writes it into the folder of the results.
-    pub(crate) fn conclude(&self, context: &Context, finished: &Finished) -> anyhow::Result<Exit> {
+    pub(crate) fn conclude(
+        &self,
+        interrupt: &Interrupt,
+        finished: &Finished,
+    ) -> anyhow::Result<Exit> {
         let wishes = Wishes { metric: self.metric, conditions: self.fail_if.clone() };
         let ab = Ab::of(&finished.journal, &wishes)
             .context("the journal is not that of two servers in pairs")?;
-        let exit = context.interrupt.exit();
+        let exit = interrupt.exit();
         let mut place = format!("results: {}", finished.folder.display());
         if exit.is_some() {
             let resume = journal::resume_command(&finished.folder);

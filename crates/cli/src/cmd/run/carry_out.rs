@@ -16,6 +16,7 @@ use super::{Arguments, Setting, Strictness, strict};
 use crate::{
     context::Context,
     exit::Exit,
+    interrupt::Interrupt,
     out,
     preparation::{bind, prepare_all},
 };
@@ -43,13 +44,13 @@ pub(super) fn begin(
     bind(&experiment)?;
     let finished = conduct(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
     reporter.finish();
-    conclude(context, &finished?, &arguments.names, arguments.strictness())
+    conclude(&context.interrupt, &finished?, &arguments.names, arguments.strictness())
 }
 
 /// Prints what came of it, writes the reports, and says how it went. What was asked for by one of
 /// `names` must have been measured; what merely happens to be there need not.
 pub(super) fn conclude(
-    context: &Context,
+    interrupt: &Interrupt,
     finished: &Finished,
     names: &[String],
     strictness: Strictness,
@@ -57,7 +58,7 @@ pub(super) fn conclude(
     out::result(&report(&finished.journal, Style::Text));
     write_reports(finished)?;
     out::result(&format!("results: {}", finished.folder.display()));
-    if let Some(exit) = context.interrupt.exit() {
+    if let Some(exit) = interrupt.exit() {
         let resume = journal::resume_command(&finished.folder);
         out::result(&format!("this goes on with: {resume}"));
         return Ok(exit);

@@ -11,7 +11,8 @@ use crate::{
     cmd::ab,
     context::Context,
     exit::{Exit, usage},
-    options::{Conditions, Telling},
+    interrupt::Interrupt,
+    options::{Conditions, ProjectOption, Telling},
 };
 
 /// The seed is that of the beginning, also where nobody gave one, and what was said at the beginning
@@ -61,6 +62,14 @@ impl Original {
         self
     }
 
+    /// The project that it measures.
+    pub(super) const fn project(&self) -> &ProjectOption {
+        match self {
+            Self::Run(arguments) => &arguments.project,
+            Self::Ab(arguments) => &arguments.project,
+        }
+    }
+
     /// What is to be carried out.
     pub(super) fn setting(&self, context: &Context) -> anyhow::Result<Setting> {
         match self {
@@ -70,10 +79,14 @@ impl Original {
     }
 
     /// Tells what came of it.
-    pub(super) fn conclude(&self, context: &Context, finished: &Finished) -> anyhow::Result<Exit> {
+    pub(super) fn conclude(
+        &self,
+        interrupt: &Interrupt,
+        finished: &Finished,
+    ) -> anyhow::Result<Exit> {
         match self {
-            Self::Run(it) => carry_out::conclude(context, finished, &it.names, it.strictness()),
-            Self::Ab(arguments) => arguments.conclude(context, finished),
+            Self::Run(it) => carry_out::conclude(interrupt, finished, &it.names, it.strictness()),
+            Self::Ab(arguments) => arguments.conclude(interrupt, finished),
         }
     }
 }

@@ -16,6 +16,7 @@ use super::{Arguments, Setting, original::Original};
 use crate::{
     context::Context,
     exit::{Exit, incomparable, usage},
+    interrupt::Interrupt,
     out, preparation,
 };
 
@@ -42,7 +43,7 @@ pub(super) fn run(folder: &Path, arguments: &Arguments) -> anyhow::Result<Exit> 
     std::env::set_current_dir(&start.folder).map_err(|error| {
         refusal(&start, &[format!("its folder {} cannot be entered: {error}", start.folder)])
     })?;
-    let context = Context::new()?;
+    let context = Context::new(original.project())?;
     let mut setting = original
         .setting(&context)
         .map_err(|error| refusal(&start, &[format!("it cannot be set up any more: {error:#}")]))?;
@@ -68,7 +69,7 @@ pub(super) fn run(folder: &Path, arguments: &Arguments) -> anyhow::Result<Exit> 
     let stop = context.interrupt.flag();
     let finished = taken_up.go_on(&setting.experiment, &prepared, noted, stop, &mut reporter);
     reporter.finish();
-    original.conclude(&context, &finished?)
+    original.conclude(&context.interrupt, &finished?)
 }
 
 /// Nothing is left to be done: the reports are written once more.
@@ -91,8 +92,7 @@ fn show_again(
             argv::display(&taken_up.journal().start.command)
         )));
     }
-    let context = Context::new()?;
-    let exit = original.conclude(&context, &taken_up.finished())?;
+    let exit = original.conclude(&Interrupt::listen()?, &taken_up.finished())?;
     if !arguments.telling.quiet {
         out::note(&format!("nothing is left to be done: {how}"));
     }

@@ -123,7 +123,7 @@ fn a_closed_loop_over_a_server_of_known_delay_gives_the_rate_that_arithmetic_giv
     // connection.
     assert_eq!(left.requests, 150);
     assert_eq!(left.outcome.replies_per_connection, [50, 50, 50]);
-    assert_eq!(left.collected.requests_per_100ms, [150]);
+    assert_eq!(left.collected.reply_series.replies, [150]);
     assert_eq!(left.outcome.in_flight, 3);
     assert_near(&left.latency, 0.0, 2 * MS);
     assert_near(&left.latency, 1.0, 2 * MS);
@@ -232,7 +232,7 @@ fn a_ramp_and_steps_offer_what_their_integral_is() {
     assert_eq!(ramp.collected.total.counts.due, 2000);
     let steps = simulate(&rate(100, RateCurve::Steps(vec![100, 400])), AFTER_2_MS, SECOND);
     assert_eq!(steps.collected.total.counts.due, 250);
-    let pieces = &steps.collected.requests_per_100ms;
+    let pieces = &steps.collected.reply_series.replies;
     assert!(pieces[1].abs_diff(10) <= 1 && pieces[8].abs_diff(40) <= 1, "{pieces:?}");
 }
 

@@ -13,9 +13,7 @@ const ENOUGH_FOR_P999: u64 = 10_000;
 const LAG_SHARE: f64 = 0.1;
 /// One closed connection in this many requests costs little beside them.
 const REQUESTS_PER_CLOSE: u64 = 100;
-/// Length of the pieces in which replies are counted.
-const PIECE_NS: u64 = 100_000_000;
-/// Replies that a usual piece must have before an empty one says anything: as many as this are not
+/// Replies that a usual piece of 100 ms must have before an empty one says anything: as many as this are not
 /// missing by chance.
 const ENOUGH_OF_PIECE: u64 = 10;
 /// A reply that takes this long, and so many times the median, was held up.
@@ -210,17 +208,13 @@ impl LoadReport {
         (!looked_away).then_some(reason)
     }
 
-    /// The longest row of pieces without any reply. With pauses between requests they are natural.
+    /// The longest time without any reply. With pauses between requests they are natural.
     fn silence(&self) -> Option<Reason> {
         if matches!(self.config.model, LoadModel::Think { .. }) {
             return None;
         }
-        let pieces = &self.requests_per_100ms;
-        let mut sorted: Vec<u64> = pieces.iter().copied().filter(|count| *count > 0).collect();
-        sorted.sort_unstable();
-        let usual = sorted.get(sorted.len() / 2).copied()?;
-        let rows = pieces.split(|count| *count > 0).map(<[u64]>::len);
-        let longest_ns = rows.max().unwrap_or(0) as u64 * PIECE_NS;
+        let usual = self.reply_series.usual_per_piece()?;
+        let longest_ns = self.reply_series.silence_ns_max;
         let text = format!(
             "the server answered nobody for {} ms or more, while requests were in flight",
             longest_ns / 1_000_000

@@ -5,7 +5,7 @@ use super::{
     *,
 };
 use crate::{
-    load::{ErrorCounts, Fairness, IdleCounts, LatencySummary, LoadConfig, Stop},
+    load::{ErrorCounts, Fairness, IdleCounts, LatencySummary, LoadConfig, ReplySeries, Stop},
     made_up::summary,
 };
 use std::time::Duration;
@@ -183,7 +183,8 @@ fn silent_connections_that_are_missing_or_lost_are_told() {
 
 #[test]
 fn a_time_without_replies_is_a_stall_of_the_server_unless_the_generator_slept() {
-    let pieces = |pieces: &[u64]| LoadReport { requests_per_100ms: pieces.to_vec(), ..good() };
+    let pieces =
+        |pieces: &[u64]| LoadReport { reply_series: ReplySeries::of_pieces(pieces), ..good() };
     let kind = ReasonKind::ServerStall;
     let stalled = pieces(&[100, 0, 0, 0, 0, 100, 0, 100]);
     assert_only(&stalled, Phase::Saturate, kind, Weight::Note, 4e8);
@@ -196,6 +197,10 @@ fn a_time_without_replies_is_a_stall_of_the_server_unless_the_generator_slept() 
     // Of replies that are rare, a hundred milliseconds may have none by chance.
     assert_eq!(pieces(&[5, 0, 3, 0, 6]).reasons(Phase::Saturate), []);
     assert_eq!(pieces(&[]).reasons(Phase::Saturate), []);
+    // In a load of a day the steps are longer than the stall.
+    let mut day = vec![100; 864_000];
+    day[500_003..500_007].fill(0);
+    assert_only(&pieces(&day), Phase::Saturate, kind, Weight::Note, 4e8);
 }
 
 #[test]

@@ -1,0 +1,82 @@
+//! Projects of other users: none of their commands runs unless the project is named.
+
+use std::{fs, os::unix::fs::chown, path::Path, process::Command};
+
+use crate::world::{ENTRY, World, program};
+
+/// The user `nobody`, or a number that no user has.
+const STRANGER: u32 = 65534;
+/// A probe that leaves a trace, which is what an attack would do.
+const PROBE: &str = "[[requires]]\nprobe = [\"touch\", \"{source}/ran\"]\nwhat = \"x\"\n";
+
+/// Runs `wirebench list` in `world`; gives its exit code, its errors, and whether the probe ran.
+fn list(world: &World, arguments: &[&str], env: &[(&str, &str)]) -> (Option<i32>, String, bool) {
+    let mut command = Command::new(program());
+    command.arg("list").args(arguments).current_dir(world.folder.path());
+    command.env_remove("SUDO_UID").env_remove("WIREBENCH_PROJECT").envs(env.iter().copied());
+    let output = command.output().unwrap();
+    let ran = world.folder.path().join("entries/c/x/ran");
+    let has_run = fs::remove_file(ran).is_ok();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap(), has_run)
+}
+
+fn world() -> World {
+    let world = World::new().with_entry("c/x", &format!("{ENTRY}{PROBE}"));
+    fs::create_dir_all(world.folder.path().join("target/wirebench")).unwrap();
+    world
+}
+
+/// Gives `folder` to another user; false where this process may not.
+fn give_away(folder: &Path) -> bool {
+    let given = chown(folder, Some(STRANGER), None);
+    if let Err(error) = &given {
+        eprintln!("skipped: a folder cannot be given to another user: {error}");
+    }
+    given.is_ok()
+}
+
+#[test]
+fn commands_of_another_users_project_do_not_run() {
+    for part in ["", "entries", "suites", "target", "target/wirebench"] {
+        let world = world();
+        assert_eq!(list(&world, &[], &[]), (Some(0), String::new(), true), "{part}");
+        if !give_away(&world.folder.path().join(part)) {
+            return;
+        }
+        let (code, message, has_run) = list(&world, &[], &[]);
+        assert!(code == Some(2) && !has_run, "{part}: {code:?} {has_run} {message}");
+        for expected in ["belongs to uid 65534", "as uid 0", "--project", "WIREBENCH_PROJECT"] {
+            assert!(message.contains(expected), "{expected:?} is missing in {message}");
+        }
+    }
+}
+
+#[test]
+fn a_link_to_another_users_folder_is_resolved() {
+    let (world, elsewhere) = (world(), tempfile::tempdir().unwrap());
+    let (entries, theirs) = (world.folder.path().join("entries"), elsewhere.path().join("theirs"));
+    fs::rename(&entries, &theirs).unwrap();
+    std::os::unix::fs::symlink(&theirs, &entries).unwrap();
+    assert_eq!(list(&world, &[], &[]).0, Some(0));
+    if give_away(&theirs) {
+        let (code, message, has_run) = list(&world, &[], &[]);
+        assert!(code == Some(2) && !has_run, "{message}");
+    }
+}
+
+#[test]
+fn a_project_that_is_named_is_trusted() {
+    let world = world();
+    if !give_away(&world.folder.path().join("entries")) {
+        return;
+    }
+    let folder = world.folder.path().display().to_string();
+    assert_eq!(list(&world, &["--project", "."], &[]), (Some(0), String::new(), true));
+    let named = [("WIREBENCH_PROJECT", folder.as_str())];
+    assert_eq!(list(&world, &[], &named), (Some(0), String::new(), true));
+    let sudo = [("SUDO_UID", "65534")];
+    assert_eq!(list(&world, &[], &sudo), (Some(0), String::new(), true));
+    assert_eq!(list(&world, &[], &[("SUDO_UID", "65533")]).0, Some(2));
+    let (code, message, _) = list(&world, &["--project", "entries"], &[]);
+    assert!(code == Some(2) && message.contains("has no entries/ and suites/"), "{message}");
+}
