@@ -112,8 +112,8 @@ fn judge(rounds: &[f64], most: f64) -> Verdict {
         Some(_) if good > bad => Verdict::Pass,
         Some(middle) => Verdict::Fail {
             finding: format!(
-                "it was started with one worker, but under {} busy connections {middle:.1} of its threads wanted to run \
-                 at the same time on average: WORKERS must bound how many threads or processes do the work",
+                "it was started with one worker, but under {} busy connections {middle:.1} of its threads wanted \
+                 to run at the same time on average: WORKERS must bound how many threads or processes do the work",
                 CLIENTS * CONNECTIONS
             ),
         },
