@@ -83,6 +83,7 @@ pub(crate) fn journal_of(suite: &str) -> Journal {
             generator_cpus: vec![1],
             pinned: true,
             disjoint: true,
+            split_cores: Vec::new(),
         },
     })
 }

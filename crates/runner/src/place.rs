@@ -17,8 +17,9 @@ pub struct Wish {
 
 /// Splits `usable` between server and generator.
 ///
-/// Whole cores go to one side, so that siblings do not work against each other; wishes are taken as
-/// they are, and a single core is split. The server gets the
+/// Whole cores go to one side, so that siblings do not work against each other. Wishes are taken as
+/// they are, and a single core is split, because both sides on one CPU would be worse; the placement
+/// then names the cores that are split. The server gets the
 /// first half of the cores; of an odd number the generator gets one more, because a generator that
 /// is short of CPUs spoils every figure.
 pub fn place(usable: &[Cpu], wish: &Wish) -> Result<Placement, String> {
@@ -34,6 +35,7 @@ pub fn place(usable: &[Cpu], wish: &Wish) -> Result<Placement, String> {
             generator_cpus: all,
             pinned: false,
             disjoint: false,
+            split_cores: Vec::new(),
         });
     }
     for (option, cpus) in
@@ -43,12 +45,9 @@ pub fn place(usable: &[Cpu], wish: &Wish) -> Result<Placement, String> {
             return Err(format!("{option}: CPU {cpu} may not be used here; usable are {all:?}"));
         }
     }
-    let rest = |taken: &[u32], other: &str| -> Result<Vec<u32>, String> {
-        let free: Vec<u32> = all.iter().copied().filter(|cpu| !taken.contains(cpu)).collect();
-        if free.is_empty() {
-            return Err(format!("no CPU is left for the other side: give {other} too"));
-        }
-        Ok(free)
+    let rest = |taken: &[u32], other: &str| {
+        rest(usable, taken)
+            .ok_or_else(|| format!("no CPU is left for the other side: give {other} too"))
     };
     let (server_cpus, generator_cpus) = match (&wish.server_cpus, &wish.generator_cpus) {
         (Some(server), Some(generator)) => (server.clone(), generator.clone()),
@@ -57,15 +56,39 @@ pub fn place(usable: &[Cpu], wish: &Wish) -> Result<Placement, String> {
         (None, None) => halves(usable),
     };
     let disjoint = !server_cpus.iter().any(|cpu| generator_cpus.contains(cpu));
-    Ok(Placement { server_cpus, generator_cpus, pinned: true, disjoint })
+    let split_cores = if disjoint {
+        let has = |cpus: &[u32], core: &[u32]| core.iter().any(|cpu| cpus.contains(cpu));
+        let is_split = |core: &Vec<u32>| has(&server_cpus, core) && has(&generator_cpus, core);
+        cores(usable).into_iter().filter(is_split).collect()
+    } else {
+        Vec::new()
+    };
+    Ok(Placement { server_cpus, generator_cpus, pinned: true, disjoint, split_cores })
 }
 
-fn halves(usable: &[Cpu]) -> (Vec<u32>, Vec<u32>) {
+/// What one side leaves to the other: whole cores if there are any, else siblings of its own CPUs.
+fn rest(usable: &[Cpu], taken: &[u32]) -> Option<Vec<u32>> {
+    let is_free = |cpu: &u32| !taken.contains(cpu);
+    let whole = cores(usable).into_iter().filter(|core| core.iter().all(is_free));
+    let mut free: Vec<u32> = whole.flatten().collect();
+    if free.is_empty() {
+        free = usable.iter().map(|cpu| cpu.cpu).filter(is_free).collect();
+    }
+    free.sort_unstable();
+    (!free.is_empty()).then_some(free)
+}
+
+/// The CPUs of each core.
+fn cores(usable: &[Cpu]) -> Vec<Vec<u32>> {
     let mut cores: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
     for cpu in usable {
         cores.entry((cpu.package, cpu.core)).or_default().push(cpu.cpu);
     }
-    let mut units: Vec<Vec<u32>> = cores.into_values().collect();
+    cores.into_values().collect()
+}
+
+fn halves(usable: &[Cpu]) -> (Vec<u32>, Vec<u32>) {
+    let mut units = cores(usable);
     if units.len() == 1 {
         // One core: its siblings are all there is to split.
         units = usable.iter().map(|cpu| vec![cpu.cpu]).collect();
@@ -110,6 +133,32 @@ mod tests {
     fn a_single_core_is_split_between_its_siblings_and_a_single_cpu_is_shared() {
         assert_eq!(sides(&cpus(2, true)), (vec![0], vec![1], true));
         assert_eq!(sides(&cpus(1, false)), (vec![0], vec![0], false));
+    }
+
+    #[test]
+    fn a_core_on_both_sides_is_named() {
+        let split = |usable: &[Cpu], wish: &Wish| place(usable, wish).unwrap().split_cores;
+        assert_eq!(split(&cpus(2, true), &Wish::default()), [[0, 1]]);
+        for usable in [cpus(2, false), cpus(4, true), cpus(8, true), cpus(1, false)] {
+            assert_eq!(split(&usable, &Wish::default()), [[0; 0]; 0], "{usable:?}");
+        }
+        let both = Wish {
+            server_cpus: Some(vec![0, 5]),
+            generator_cpus: Some(vec![4, 1, 2]),
+            ..Wish::default()
+        };
+        assert_eq!(split(&cpus(8, true), &both), [[0, 4], [1, 5]]);
+    }
+
+    #[test]
+    fn a_wish_for_one_side_leaves_siblings_to_the_other_only_when_nothing_else_is_left() {
+        let rest = |usable: &[Cpu], server_cpus: &[u32]| {
+            let wish = Wish { server_cpus: Some(server_cpus.to_vec()), ..Wish::default() };
+            let placement = place(usable, &wish).unwrap();
+            (placement.generator_cpus, placement.split_cores)
+        };
+        assert_eq!(rest(&cpus(8, true), &[0]), (vec![1, 2, 3, 5, 6, 7], vec![]));
+        assert_eq!(rest(&cpus(4, true), &[0, 1]), (vec![2, 3], vec![vec![0, 2], vec![1, 3]]));
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::{
 mod bound;
 mod generator;
 mod idle;
+mod placement;
 mod read;
 mod reason;
 mod search;
@@ -25,6 +26,7 @@ mod warm_up;
 pub use bound::Bound;
 pub use generator::{Generator, GeneratorVersion, ToolLatency, ToolReport};
 pub use idle::IdleMeasurement;
+pub use placement::Placement;
 pub use read::{Journal, JournalError};
 pub use reason::{KindGuide, Reason, ReasonKind, Weight};
 pub use search::{Found, KEPT, Kept, PAUSE_AND_CATCHING_UP, SearchLimit, Side, Sought};
@@ -198,19 +200,6 @@ pub struct Described {
     /// A digest of what its command runs, 16 hexadecimal digits. The same program has the same.
     #[serde(default)]
     pub fingerprint: Option<String>,
-}
-
-/// Where the two sides run.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Placement {
-    /// CPUs of the server.
-    pub server_cpus: Vec<u32>,
-    /// CPUs of the load generator, and of wirebench itself while it waits.
-    pub generator_cpus: Vec<u32>,
-    /// Whether the sides were bound to their CPUs.
-    pub pinned: bool,
-    /// Whether no CPU serves both sides.
-    pub disjoint: bool,
 }
 
 /// A variant that cannot be measured here.

@@ -6,7 +6,7 @@ use std::{
     fmt,
     io::{Read, Write},
     net::{SocketAddr, TcpStream},
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::Duration,
 };
 use wirebench_report::table_units::thousands;
@@ -68,12 +68,13 @@ impl Bench {
         Server::start(command, &self.sides.server_cpus)
     }
 
-    /// Runs the contestant once.
+    /// Runs the contestant once; with the program of `build` instead of its own if there is one.
     pub(crate) fn attempt(
         &self,
         block: u32,
         shape: Shape,
         contestant: Contestant,
+        build: Option<&Path>,
         server: &Server,
     ) -> anyhow::Result<Attempt> {
         let task = Task {
@@ -83,7 +84,8 @@ impl Bench {
             address: server.address,
             reply_bytes: reply_bytes(server.address)?,
         };
-        let (program, arguments) = contestant.command_line(&task);
+        let (own, arguments) = contestant.command_line(&task);
+        let program = build.map_or(own, Path::to_owned);
         let cpu_before = server.cpu()?;
         let limit = self.duration + PATIENCE;
         let finished = finish(command(&program, &arguments), &self.sides.generator_cpus, limit)?;

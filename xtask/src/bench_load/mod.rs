@@ -1,9 +1,11 @@
 //! `cargo xtask bench-load`: `wirebench load` side by side with wrk, h2load, oha, hey and two bare
-//! loops, against the same server, in random order.
+//! loops, against the same server, in random order; with `--against`, side by side with another
+//! build of itself, in pairs.
 //!
 //! It compares; it sets no bar. What counts are ratios within a block, because they saw the same
 //! machine.
 
+mod against;
 mod contestant;
 mod install;
 mod measure;
@@ -13,24 +15,40 @@ mod table;
 
 use anyhow::{Context, bail, ensure};
 use serde::Serialize;
-use std::{fs, path::PathBuf, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+use wirebench_stats::MIN_BLOCKS;
 
 use self::{
     contestant::Contestant,
     measure::{Attempt, Bench, Sample},
-    shape::{SHAPES, SMOKE, Shape},
+    shape::{AGAINST, SHAPES, SMOKE, Shape},
 };
-use crate::bench::{Neighbours, Sides, build};
+use crate::{
+    bench::{Neighbours, Sides, build},
+    step::built,
+};
 
 /// How long each contestant loads in a smoke run.
 const SMOKE_DURATION: Duration = Duration::from_millis(200);
+/// Blocks unless `--pairs` says otherwise.
+const PAIRS: u32 = 5;
+/// The same with `--against`, whose interval needs more.
+const PAIRS_AGAINST: u32 = 15;
 
 /// Arguments of `cargo xtask bench-load`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Blocks; each holds every contestant once for each shape
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
-    pairs: u32,
+    /// Blocks; each holds every contestant once for each shape [default: 5, with --against 15]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pairs: Option<u32>,
+    /// Compare this tree's `wirebench load` with that of PROGRAM, another build of wirebench, at 64
+    /// and 512 connections, and print the ratio of requests/s with its 95 % interval
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "only")]
+    against: Option<PathBuf>,
     /// How long each contestant loads
     #[arg(long, value_name = "S", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=600))]
     seconds: u64,
@@ -78,10 +96,11 @@ struct Results<'results> {
     left_out: &'results [LeftOut],
 }
 
-/// The smoke run with everything that is there.
+/// The smoke runs: everything that is there, and this build against itself.
 pub(crate) fn smoke() -> anyhow::Result<()> {
-    run(&Arguments {
-        pairs: 1,
+    let everything = Arguments {
+        pairs: None,
+        against: None,
         seconds: 1,
         shapes: Vec::new(),
         only: Vec::new(),
@@ -90,7 +109,9 @@ pub(crate) fn smoke() -> anyhow::Result<()> {
         smoke: true,
         json: None,
         install: false,
-    })
+    };
+    run(&everything)?;
+    run(&Arguments { against: Some(built("wirebench")?), ..everything })
 }
 
 /// Measures and prints.
@@ -105,54 +126,88 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         (None, Ok(())) => "io_uring",
         (None, Err(_)) => "epoll",
     };
-    let contestants = contestants(&arguments.only, io_uring.err().as_deref());
+    let other = arguments.against.as_deref().map(against::Build::find).transpose()?;
     // Before the build, which is itself the load that would be warned of.
     let sides = Sides::choose()?;
     let programs = build(&["wirebench", "wirebench-bareload"])?;
     let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(..=u64::from(u32::MAX)));
     let duration =
         if arguments.smoke { SMOKE_DURATION } else { Duration::from_secs(arguments.seconds) };
-    let blocks = if arguments.smoke { 1 } else { arguments.pairs };
+    let blocks = blocks(arguments);
     println!("\nserver over {server}, {blocks} blocks of {duration:?} runs, seed {seed}");
     sides.announce();
     let bench = Bench { programs, server: server.to_owned(), sides, duration };
     let shapes = shapes(arguments);
     let mut order = fastrand::Rng::with_seed(seed);
-    let (mut samples, mut left_out) = (Vec::new(), Vec::new());
     let mut neighbours = Neighbours::watch(&bench.sides);
-    for block in 1..=blocks {
-        run_block(block, &bench, &shapes, &contestants, &mut order, &mut samples, &mut left_out)?;
+    let (mut samples, mut left_out) = (Vec::new(), Vec::new());
+    if let Some(other) = &other {
+        samples = against::measure(&bench, other, &shapes, blocks, &mut order)?;
+        samples.iter().for_each(|sample| neighbours.add_own(sample.own_cpu));
+        println!("\n{}", against::describe(&shapes, &samples));
+    } else {
+        let contestants = contestants(&arguments.only, io_uring.err().as_deref());
+        for block in 1..=blocks {
+            let out = (&mut samples, &mut left_out);
+            run_block(block, &bench, &shapes, &contestants, &mut order, out)?;
+        }
+        samples.iter().for_each(|sample| neighbours.add_own(sample.own_cpu));
+        print_tables(&shapes, &samples);
     }
-    samples.iter().for_each(|sample| neighbours.add_own(sample.own_cpu));
-    let complaint = neighbours.complaint();
-    for shape in &shapes {
-        println!("\n{}\n{}", shape.describe(), table::table(*shape, &samples));
-    }
-    println!("\n{}", table::LEGEND);
-    complaint.iter().for_each(|complaint| println!("warning: {complaint}"));
+    neighbours.complaint().iter().for_each(|complaint| println!("warning: {complaint}"));
     for LeftOut { shape, contestant, reason } in &left_out {
         println!("left out: {contestant} in {shape}: {reason}");
     }
     if let Some(path) = &arguments.json {
-        let results = Results {
-            seed,
-            server,
-            seconds: duration.as_secs_f64(),
-            server_cpus: &bench.sides.server_cpus,
-            generator_cpus: &bench.sides.generator_cpus,
-            load_average_at_start: bench.sides.load_average,
-            samples: &samples,
-            left_out: &left_out,
-        };
-        let text = serde_json::to_string_pretty(&results)?;
-        fs::write(path, text).with_context(|| path.display().to_string())?;
+        write_json(path, seed, &bench, &samples, &left_out)?;
     }
     if arguments.smoke { judge_smoke(&samples, &left_out) } else { Ok(()) }
+}
+
+fn write_json(
+    path: &Path,
+    seed: u64,
+    bench: &Bench,
+    samples: &[Sample],
+    left_out: &[LeftOut],
+) -> anyhow::Result<()> {
+    let results = Results {
+        seed,
+        server: &bench.server,
+        seconds: bench.duration.as_secs_f64(),
+        server_cpus: &bench.sides.server_cpus,
+        generator_cpus: &bench.sides.generator_cpus,
+        load_average_at_start: bench.sides.load_average,
+        samples,
+        left_out,
+    };
+    let text = serde_json::to_string_pretty(&results)?;
+    fs::write(path, text).with_context(|| path.display().to_string())
+}
+
+fn print_tables(shapes: &[Shape], samples: &[Sample]) {
+    for shape in shapes {
+        println!("\n{}\n{}", shape.describe(), table::table(*shape, samples));
+    }
+    println!("\n{}", table::LEGEND);
+}
+
+fn blocks(arguments: &Arguments) -> u32 {
+    let usual = match (arguments.smoke, &arguments.against) {
+        (true, None) => 1,
+        // The fewest that have an interval.
+        (true, Some(_)) => MIN_BLOCKS as u32,
+        (false, None) => PAIRS,
+        (false, Some(_)) => PAIRS_AGAINST,
+    };
+    arguments.pairs.unwrap_or(usual)
 }
 
 fn shapes(arguments: &Arguments) -> Vec<Shape> {
     if !arguments.shapes.is_empty() {
         shape::select(&arguments.shapes)
+    } else if arguments.against.is_some() {
+        shape::select(&AGAINST.map(str::to_owned))
     } else if arguments.smoke {
         shape::select(&SMOKE.map(str::to_owned))
     } else {
@@ -186,8 +241,7 @@ fn run_block(
     shapes: &[Shape],
     contestants: &[Contestant],
     order: &mut fastrand::Rng,
-    samples: &mut Vec<Sample>,
-    left_out: &mut Vec<LeftOut>,
+    (samples, left_out): (&mut Vec<Sample>, &mut Vec<LeftOut>),
 ) -> anyhow::Result<()> {
     let (mut shapes, mut contestants) = (shapes.to_vec(), contestants.to_vec());
     order.shuffle(&mut shapes);
@@ -201,7 +255,7 @@ fn run_block(
             if left_out.iter().any(known) || contestant.unable(shape).is_some() {
                 continue;
             }
-            match bench.attempt(block, shape, contestant, &server)? {
+            match bench.attempt(block, shape, contestant, None, &server)? {
                 Attempt::Measured(sample) => {
                     println!("block {block}, {sample}");
                     samples.push(sample);

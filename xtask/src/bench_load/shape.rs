@@ -22,6 +22,8 @@ pub(crate) const SHAPES: [Shape; 6] = [
 /// What a smoke run tries when nothing else is asked for: everything that a contestant does in
 /// another way.
 pub(crate) const SMOKE: [&str; 3] = ["connections-64", "pipeline-16", "body-64KiB"];
+/// What two builds are compared in when nothing else is asked for.
+pub(crate) const AGAINST: [&str; 2] = ["connections-64", "connections-512"];
 
 const fn shape(name: &'static str, connections: usize, depth: usize, body_bytes: usize) -> Shape {
     Shape { name, connections, depth, body_bytes }
@@ -50,7 +52,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_smoke_run_tries_shapes_that_exist() {
+    fn shapes_that_are_chosen_by_default_exist() {
         assert_eq!(select(&SMOKE.map(str::to_owned)).len(), SMOKE.len());
+        assert_eq!(select(&AGAINST.map(str::to_owned)).len(), AGAINST.len());
     }
 }

@@ -34,6 +34,9 @@ pub(crate) struct Arguments {
     /// Servers that are checked at once [default: two for each CPU, at most 8]
     #[arg(short, long, value_name = "N", value_parser = value::jobs)]
     jobs: Option<usize>,
+    /// Verify everything this many times and count how often each check fails [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: Option<u32>,
     /// List the checks and what each demands, and run none
     #[arg(long)]
     checks: bool,
@@ -73,7 +76,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     let shown = if arguments.quiet { Shown::Failed } else { Shown::All };
     let jobs = arguments.jobs.unwrap_or_else(course::default_jobs);
-    let Tally { passed, failed, skipped, deviated } = check_all(&context, &pairs, jobs, shown);
+    let times = arguments.repeat.unwrap_or(1);
+    let pairs = pairs.repeat(times as usize);
+    let Tally { passed, failed, skipped, deviated, failures } =
+        check_all(&context, &pairs, jobs, shown);
+    if times > 1 {
+        for (check, failures) in failures {
+            out::result(&format!("failed {failures} of {times} times: {check}"));
+        }
+    }
     if deviated > 0 {
         out::result(&format!("{deviated} more failed as their entries declare (KNOWN)"));
     }

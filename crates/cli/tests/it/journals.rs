@@ -48,6 +48,7 @@ pub(crate) fn start(suite: &str) -> Start {
             generator_cpus: vec![1],
             pinned: true,
             disjoint: true,
+            split_cores: Vec::new(),
         },
     }
 }

@@ -45,6 +45,7 @@ fn bench() -> Bench {
             generator_cpus: vec![0],
             pinned: false,
             disjoint: false,
+            split_cores: Vec::new(),
         },
         workers: 1,
         seed: 1,

@@ -233,6 +233,16 @@ fn verify_names_each_check_and_counts_them() {
 }
 
 #[test]
+fn repeated_checks_are_counted_for_each_that_failed() {
+    let world = World::new();
+    let failing = world.wirebench(&["verify", "--server", "false {port}", "--repeat", "3", "-q"]);
+    assert_eq!(failing.code, Some(1), "{failing:?}");
+    let line = "failed 3 of 3 times: own/false hello ready";
+    assert!(failing.stdout.lines().any(|l| l == line), "{failing:?}");
+    assert!(failing.stdout.contains("0 passed, 3 failed"), "{failing:?}");
+}
+
+#[test]
 fn a_check_that_passes_although_it_is_declared_to_fail_is_told() {
     let command = format!(
         "[{:?}, \"null-server\", \"epoll\", \"{{scenario}}\", \"{{host}}\", \"{{port}}\", \

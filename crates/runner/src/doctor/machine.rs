@@ -54,7 +54,10 @@ fn cpus(environment: &Environment) -> Comment {
         ),
         (_, 1) => unwise(
             "cpus",
-            format!("{text}: server and generator share a core and slow each other down"),
+            format!(
+                "{text}: server and generator share a core and slow each other down, so figures are \
+                 comparable only within this machine"
+            ),
             "use a machine of at least 2 cores",
         ),
         _ => fine("cpus", text),

@@ -247,6 +247,7 @@ fn two_cpus_of_one_core_have_no_remedy_but_another_machine() {
     let one = "use a machine of at least 2 cores";
     assert_unwise(&environment, "smt", "slow each other down", one, &["cpus"]);
     assert_unwise(&environment, "cpus", "share a core", one, &["smt"]);
+    assert_unwise(&environment, "cpus", "comparable only within this machine", one, &["smt"]);
 }
 
 #[test]

@@ -35,8 +35,13 @@ fn reasons_of(
     let used = Used { busy_ns: 7 + busy_ms * MS, stolen_ns: 7 + stolen_ms * MS };
     let threads = Threads::new(&[(ran_ms * MS, waited_ms * MS, 10)]);
     let after = machine(at + Duration::from_millis(window_ms), used, threads);
-    let placement =
-        Placement { server_cpus: vec![0], generator_cpus: vec![1], pinned: true, disjoint: true };
+    let placement = Placement {
+        server_cpus: vec![0],
+        generator_cpus: vec![1],
+        pinned: true,
+        disjoint: true,
+        split_cores: Vec::new(),
+    };
     after.reasons(&before, &placement, (ran_ms * MS, 0), arrivals)
 }
 

@@ -18,9 +18,19 @@ pub(super) fn placement(placement: &Placement) -> Option<Reason> {
         let text = "not pinned: server and generator may share CPUs";
         return Some(ReasonKind::NotPinned.reason(Weight::Invalid, None, text));
     }
-    let text = "server and generator share a CPU: their figures contain each other's waiting";
-    let reason = || ReasonKind::SharedCpu.reason(Weight::Invalid, None, text);
-    (!placement.disjoint).then(reason)
+    if !placement.disjoint {
+        let text = "server and generator share a CPU: their figures contain each other's waiting";
+        return Some(ReasonKind::SharedCpu.reason(Weight::Invalid, None, text));
+    }
+    let list = |cpus: &Vec<u32>| cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    let cores: Vec<String> = placement.split_cores.iter().map(list).collect();
+    let text = format!(
+        "server and generator share a core (CPUs {}): each slows the other down, so figures are \
+         comparable only within this machine",
+        cores.join(" and ")
+    );
+    let figure = Some(cores.len() as f64);
+    (!cores.is_empty()).then(|| ReasonKind::SplitCore.reason(Weight::Note, figure, text))
 }
 
 /// Whether the server was checked before.

@@ -61,7 +61,13 @@ fn good_load() -> LoadReport {
 }
 
 fn good_placement() -> Placement {
-    Placement { server_cpus: vec![0], generator_cpus: vec![1], pinned: true, disjoint: true }
+    Placement {
+        server_cpus: vec![0],
+        generator_cpus: vec![1],
+        pinned: true,
+        disjoint: true,
+        split_cores: Vec::new(),
+    }
 }
 
 fn reasons_of(spoil: impl FnOnce(&mut LoadReport, &mut Placement, &mut Stopped)) -> Vec<Reason> {
@@ -142,7 +148,7 @@ fn a_count_may_run_dry_without_a_flag() {
 #[test]
 fn each_fault_of_a_run_has_its_reason_with_the_next_step() {
     type Spoil = fn(&mut LoadReport, &mut Placement, &mut Stopped);
-    let rows: [(Spoil, ReasonKind, Weight, &str); 8] = [
+    let rows: [(Spoil, ReasonKind, Weight, &str); 9] = [
         (
             |load, _, _| load.errors = ErrorCounts { reset: 3, ..load.errors },
             ReasonKind::ClosedEarly,
@@ -172,6 +178,12 @@ fn each_fault_of_a_run_has_its_reason_with_the_next_step() {
             ReasonKind::SharedCpu,
             Weight::Invalid,
             "share a CPU",
+        ),
+        (
+            |_, placement, _| placement.split_cores = vec![vec![0, 1]],
+            ReasonKind::SplitCore,
+            Weight::Note,
+            "share a core (CPUs 0,1)",
         ),
         (
             |_, _, stopped| stopped.forced = true,

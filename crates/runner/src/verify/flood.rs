@@ -1,5 +1,9 @@
-//! More requests than a server can answer, on several connections at once. The replies are read and
-//! thrown away: whether they are right is the business of other checks.
+//! More requests than a server can answer, on several connections at once. The replies are counted
+//! and thrown away: whether they are right is the business of other checks.
+//!
+//! Each connection has a bounded number of requests in flight. Together they keep every worker at
+//! work; without the bound a server would hold tens of thousands of requests of one connection at
+//! once, and the check would see the threads of its garbage collector instead of its workers.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::{
@@ -11,8 +15,12 @@ use wirebench_schema::scenario::Protocol;
 
 use super::http;
 
-/// Bytes of requests that are written at once.
-const CHUNK_BYTES: usize = 64 * 1024;
+/// Requests of one connection that wait for their replies at once.
+const IN_FLIGHT: usize = 16;
+/// Bytes of one message of an echo.
+const ECHO_BYTES: usize = 1024;
+/// What ends a reply's head. A body has no such bytes.
+const HEAD_END: [u8; 4] = *b"\r\n\r\n";
 /// How long a connection may take to be made.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// How often the end of the time is looked for while nothing moves.
@@ -22,11 +30,22 @@ const STEP_NS: i64 = 10_000_000;
 #[derive(Debug)]
 pub(super) struct Flood {
     address: SocketAddr,
-    /// Requests one after the other.
+    /// As many requests as may be in flight, one after the other.
     requests: Vec<u8>,
-    /// Each with the place in `requests` at which it goes on.
-    connections: Vec<(TcpStream, usize)>,
+    connections: Vec<Connection>,
     replies: Vec<u8>,
+    protocol: Protocol,
+}
+
+#[derive(Debug)]
+struct Connection {
+    stream: TcpStream,
+    /// Bytes that have been sent.
+    sent: usize,
+    /// Bytes that may have been sent at most, given the replies so far.
+    allowed: usize,
+    /// Of the end of a reply's head, or of an echoed message, so many bytes have come.
+    matched: usize,
 }
 
 impl Flood {
@@ -37,11 +56,11 @@ impl Flood {
     ) -> Result<Self, String> {
         let request = match protocol {
             Protocol::Http1 => http::head(address),
-            Protocol::Echo => vec![b'x'],
+            Protocol::Echo => vec![b'x'; ECHO_BYTES],
         };
-        let requests = request.repeat(CHUNK_BYTES.div_ceil(request.len()));
-        let replies = vec![0; 4 * CHUNK_BYTES];
-        let mut flood = Self { address, requests, connections: Vec::new(), replies };
+        let requests = request.repeat(IN_FLIGHT);
+        let replies = vec![0; 256 * 1024];
+        let mut flood = Self { address, requests, connections: Vec::new(), replies, protocol };
         for _ in 0..connections {
             let fresh = flood.connect()?;
             flood.connections.push(fresh);
@@ -49,11 +68,11 @@ impl Flood {
         Ok(flood)
     }
 
-    fn connect(&self) -> Result<(TcpStream, usize), String> {
+    fn connect(&self) -> Result<Connection, String> {
         let stream = TcpStream::connect_timeout(&self.address, CONNECT_TIMEOUT)
             .and_then(|stream| stream.set_nonblocking(true).map(|()| stream))
             .map_err(|error| format!("a connection could not be made: {error}"))?;
-        Ok((stream, 0))
+        Ok(Connection { stream, sent: 0, allowed: self.requests.len(), matched: 0 })
     }
 
     /// Keeps all connections full for so long. One that the server closes, as some do after a
@@ -66,27 +85,65 @@ impl Flood {
                     self.connections[index] = self.connect()?;
                 }
             }
-            let wanted = PollFlags::IN | PollFlags::OUT;
-            let all = self.connections.iter();
-            let mut fds: Vec<_> = all.map(|(stream, _)| PollFd::new(stream, wanted)).collect();
+            let mut fds: Vec<_> = self.connections.iter().map(Connection::wanted).collect();
             let _ = poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: STEP_NS }));
         }
         Ok(())
     }
 
-    /// Writes what one connection takes, and reads what has come on it.
+    /// Reads what has come on one connection, and writes what it takes.
     fn step(&mut self, index: usize) -> io::Result<()> {
-        let (stream, at) = &mut self.connections[index];
-        match stream.write(&self.requests[*at..]) {
-            Ok(written) => *at = (*at + written) % self.requests.len(),
+        let connection = &mut self.connections[index];
+        match connection.stream.read(&mut self.replies) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(length) => {
+                let answered = connection.count_replies(&self.replies[..length], self.protocol);
+                connection.allowed += answered * (self.requests.len() / IN_FLIGHT);
+            }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => return Err(error),
         }
-        match stream.read(&mut self.replies) {
-            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-            Err(error) if error.kind() != io::ErrorKind::WouldBlock => Err(error),
-            Ok(_) | Err(_) => Ok(()),
+        while connection.sent < connection.allowed {
+            let at = connection.sent % self.requests.len();
+            let end = self.requests.len().min(at + connection.allowed - connection.sent);
+            match connection.stream.write(&self.requests[at..end]) {
+                Ok(written) => connection.sent += written,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error),
+            }
         }
+        Ok(())
+    }
+}
+
+impl Connection {
+    fn wanted(&self) -> PollFd<'_> {
+        let mut wanted = PollFlags::IN;
+        wanted.set(PollFlags::OUT, self.sent < self.allowed);
+        PollFd::new(&self.stream, wanted)
+    }
+
+    /// How many replies end within these bytes.
+    fn count_replies(&mut self, bytes: &[u8], protocol: Protocol) -> usize {
+        match protocol {
+            Protocol::Echo => {
+                let all = self.matched + bytes.len();
+                self.matched = all % ECHO_BYTES;
+                all / ECHO_BYTES
+            }
+            Protocol::Http1 => bytes.iter().filter(|byte| self.ends_head(**byte)).count(),
+        }
+    }
+
+    fn ends_head(&mut self, byte: u8) -> bool {
+        self.matched = match byte {
+            _ if byte == HEAD_END[self.matched] => self.matched + 1,
+            b'\r' => 1,
+            _ => 0,
+        };
+        let ends = self.matched == HEAD_END.len();
+        self.matched %= HEAD_END.len();
+        ends
     }
 }
 
@@ -96,18 +153,56 @@ mod tests {
     use std::net::TcpListener;
 
     #[test]
+    fn only_so_many_requests_of_a_connection_wait_for_replies() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut flood = Flood::open(Protocol::Http1, address, 1).unwrap();
+        let (server, _) = listener.accept().unwrap();
+        server.set_nonblocking(true).unwrap();
+        let head = http::head(address).len();
+        let sent = || {
+            let mut bytes = Vec::new();
+            let _ = (&server).read_to_end(&mut bytes);
+            (bytes.len() / head, bytes.len() % head)
+        };
+        flood.keep_full(Duration::from_millis(20)).unwrap();
+        assert_eq!(sent(), (16, 0));
+        // The fourth byte of an end makes room for one more request, however it arrives.
+        let mut answer = &server;
+        answer.write_all(b"HTTP/1.1 200 OK\r\n\r").unwrap();
+        flood.keep_full(Duration::from_millis(20)).unwrap();
+        assert_eq!(sent(), (0, 0));
+        answer.write_all(b"\nbody").unwrap();
+        flood.keep_full(Duration::from_millis(20)).unwrap();
+        assert_eq!(sent(), (1, 0));
+    }
+
+    #[test]
+    fn echoed_messages_are_counted_by_their_bytes() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let flood = Flood::open(Protocol::Echo, listener.local_addr().unwrap(), 1).unwrap();
+        let [connection] = &mut { flood.connections }[..] else { panic!("one was asked for") };
+        let counts = [1000, 24, 2049]
+            .map(|length| connection.count_replies(&vec![b'x'; length], Protocol::Echo));
+        assert_eq!(counts, [0, 1, 2]);
+    }
+
+    #[test]
     fn a_flood_goes_on_where_it_stopped_and_on_a_fresh_connection_after_an_end() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let head = http::head(address);
         let server = std::thread::spawn(move || {
             let mut heads = 0;
-            for length in [head.len() * 3000, head.len()] {
+            for count in [3000, 1] {
                 let (mut stream, _) = listener.accept().unwrap();
-                let mut bytes = vec![0; length];
-                stream.read_exact(&mut bytes).unwrap();
-                assert_eq!(bytes, head.repeat(length / head.len()));
-                heads += length / head.len();
+                for _ in 0..count {
+                    let mut bytes = vec![0; head.len()];
+                    stream.read_exact(&mut bytes).unwrap();
+                    assert_eq!(bytes, head);
+                    stream.write_all(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\n").unwrap();
+                    heads += 1;
+                }
             }
             heads
         });

@@ -35,6 +35,11 @@ fn a_correct_server_with_two_epoll_loops_passes() {
 }
 
 #[test]
+fn a_correct_server_whose_runtime_works_under_many_requests_passes() {
+    expect_all_but(&Setup::epoll("correct-collecting", Scenario::Hello), &[]).unwrap();
+}
+
+#[test]
 fn a_correct_server_that_is_slow_passes() {
     for_each(&[Scenario::Hello, Scenario::HelloTimeout], |&scenario| {
         expect_all_but(&Setup::new("correct-slow", scenario), &["worker-limit", "workers"])

@@ -5,6 +5,7 @@ use crate::{
     Options, announce,
     conversation::{After, Conversation},
     fault::Fault,
+    garbage,
 };
 use rustix::{
     event::{Timespec, epoll},
@@ -39,6 +40,9 @@ pub(crate) fn serve(options: &Options) -> io::Result<()> {
     };
     while listeners.len() < workers {
         listeners.push(listen(address)?);
+    }
+    if options.fault == Fault::NoneCollecting {
+        garbage::start_helpers();
     }
     announce(options, address)?;
     thread::scope(|scope| {
@@ -114,7 +118,12 @@ fn step(options: &Options, connection: &mut Connection) -> io::Result<Option<epo
         let mut buffer = [0; BUFFER_BYTES];
         match stream.read(&mut buffer) {
             Ok(0) => *ended = true,
-            Ok(length) => close = conversation.feed(&buffer[..length], out) == After::Close,
+            Ok(length) => {
+                if options.fault == Fault::NoneCollecting {
+                    garbage::has_read(length);
+                }
+                close = conversation.feed(&buffer[..length], out) == After::Close;
+            }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => return Err(error),
         }

@@ -21,6 +21,8 @@ faults! {
     NoneByEpoll = "correct-epoll",
     /// Nothing; each request takes some time.
     NoneSlowly = "correct-slow",
+    /// Nothing; threads of the runtime collect garbage while many requests wait.
+    NoneCollecting = "correct-collecting",
     /// Nothing; a header field counts down.
     NoneCounting = "correct-counting",
     RepliesTwice = "replies-twice",
@@ -97,6 +99,7 @@ impl Fault {
         matches!(
             self,
             Self::NoneByEpoll
+                | Self::NoneCollecting
                 | Self::EpollForIoUring
                 | Self::OneWorker
                 | Self::TooManyWorkers

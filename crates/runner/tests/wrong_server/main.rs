@@ -8,6 +8,7 @@ mod blocking;
 mod conversation;
 mod event_loop;
 mod fault;
+mod garbage;
 mod helper;
 
 use conversation::Conversation;

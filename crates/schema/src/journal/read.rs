@@ -172,6 +172,7 @@ mod tests {
                 generator_cpus: vec![1],
                 pinned: true,
                 disjoint: true,
+                split_cores: Vec::new(),
             },
         }
     }

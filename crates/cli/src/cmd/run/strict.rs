@@ -118,6 +118,7 @@ mod tests {
                 generator_cpus: vec![1],
                 pinned: true,
                 disjoint: true,
+                split_cores: Vec::new(),
             },
         };
         Journal { runs, ..Journal::new(start) }

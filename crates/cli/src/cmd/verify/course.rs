@@ -2,6 +2,7 @@
 //! business.
 
 use std::{
+    collections::BTreeMap,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -27,13 +28,15 @@ pub(super) enum Shown {
 }
 
 /// What has been counted so far.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     pub(super) passed: u32,
     pub(super) failed: u32,
     pub(super) skipped: u32,
     /// Failed as their entries declare.
     pub(super) deviated: u32,
+    /// How often each check failed; those that never did are absent.
+    pub(super) failures: BTreeMap<String, u32>,
 }
 
 impl Tally {
@@ -42,12 +45,18 @@ impl Tally {
         self.failed += other.failed;
         self.skipped += other.skipped;
         self.deviated += other.deviated;
+        for (check, times) in other.failures {
+            *self.failures.entry(check).or_default() += times;
+        }
     }
 
-    const fn count(&mut self, verdict: &Verdict) {
+    fn count(&mut self, check: &str, verdict: &Verdict) {
         match verdict {
             Verdict::Pass => self.passed += 1,
-            Verdict::Fail { .. } => self.failed += 1,
+            Verdict::Fail { .. } => {
+                self.failed += 1;
+                *self.failures.entry(check.to_owned()).or_default() += 1;
+            }
             Verdict::Skip { .. } => self.skipped += 1,
             Verdict::Deviates { .. } => self.deviated += 1,
         }
@@ -104,8 +113,8 @@ fn check(
     let id = &subject.variant.id;
     let mut tally = Tally::default();
     let mut observe = |checked: &Checked| {
-        tally.count(&checked.verdict);
         let name = format!("{id} {scenario} {}", checked.name);
+        tally.count(&name, &checked.verdict);
         match &checked.verdict {
             Verdict::Fail { finding } => show(&format!("FAIL  {name}: {finding}")),
             Verdict::Pass if subject.variant.declares_deviation_from(checked.name) => {

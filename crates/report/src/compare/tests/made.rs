@@ -147,6 +147,7 @@ fn start() -> Start {
             generator_cpus: vec![1],
             pinned: true,
             disjoint: true,
+            split_cores: Vec::new(),
         },
     }
 }

@@ -68,6 +68,14 @@ kinds! {
         weight: "invalid", figure: "-",
         do: "give each side CPUs of its own with --server-cpus and --generator-cpus"
     }
+    SplitCore = "split-core" {
+        "Server and generator had CPUs of one core, so the work of each slowed the other down",
+        weight: "note, because ratios stand: all variants are measured so; compare the figures with those \
+                 of no other machine",
+        figure: "how many cores had CPUs of both sides",
+        do: "use a machine of at least 2 cores, or give each side whole cores with --server-cpus and \
+             --generator-cpus"
+    }
     NotVerified = "not-verified" {
         "The conformance checks were left out, so it is not known that the server does its work",
         weight: "invalid", figure: "-", do: "leave --no-verify out"

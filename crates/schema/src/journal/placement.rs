@@ -1,0 +1,19 @@
+//! Which CPUs each side has. How they are chosen is the runner's business.
+
+use serde::{Deserialize, Serialize};
+
+/// Where the two sides run.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Placement {
+    /// CPUs of the server.
+    pub server_cpus: Vec<u32>,
+    /// CPUs of the load generator, and of wirebench itself while it waits.
+    pub generator_cpus: Vec<u32>,
+    /// Whether the sides were bound to their CPUs.
+    pub pinned: bool,
+    /// Whether no CPU serves both sides.
+    pub disjoint: bool,
+    /// The CPUs of each core that has some on both sides, which slow each other down.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub split_cores: Vec<Vec<u32>>,
+}

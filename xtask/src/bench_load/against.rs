@@ -1,0 +1,203 @@
+//! Two builds of `wirebench load` in pairs: this tree's and one that was built before.
+//!
+//! Both halves of a pair load the same server process, one after the other, and which of the two is
+//! first alternates. So a drift of the machine cancels, and what counts is the ratio within a pair.
+
+use anyhow::{Context, bail, ensure};
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+use wirebench_report::table_units::thousands;
+use wirebench_stats::{MIN_BLOCKS, median, ratio_estimate, ratios_by_block};
+
+use super::{
+    contestant::Contestant,
+    measure::{Attempt, Bench, Sample},
+    shape::Shape,
+};
+
+/// How samples of the other build are called.
+const OTHER: &str = "against";
+
+/// The other build, as it was found.
+#[derive(Debug)]
+pub(crate) struct Build {
+    path: PathBuf,
+    written: SystemTime,
+}
+
+impl Build {
+    /// Finds it, relative to the folder of the user.
+    pub(crate) fn find(program: &Path) -> anyhow::Result<Self> {
+        let path = std::path::absolute(program)?;
+        let written = written(&path)?;
+        Ok(Self { path, written })
+    }
+
+    /// Fails if the file is another one by now: then it was the file that building this tree writes,
+    /// and this tree would be compared with itself.
+    pub(crate) fn is_unchanged(&self) -> anyhow::Result<()> {
+        let path = self.path.display();
+        ensure!(
+            written(&self.path)? == self.written,
+            "--against {path}: building this tree replaced that file; copy the old build elsewhere first"
+        );
+        Ok(())
+    }
+}
+
+fn written(path: &Path) -> anyhow::Result<SystemTime> {
+    let metadata = fs::metadata(path).with_context(|| format!("--against {}", path.display()))?;
+    ensure!(metadata.is_file(), "--against {} is not a file", path.display());
+    Ok(metadata.modified()?)
+}
+
+/// Every pair in every shape; the shapes in random order.
+pub(crate) fn measure(
+    bench: &Bench,
+    other: &Build,
+    shapes: &[Shape],
+    pairs: u32,
+    order: &mut fastrand::Rng,
+) -> anyhow::Result<Vec<Sample>> {
+    other.is_unchanged()?;
+    let mut samples = Vec::new();
+    let mut shapes = shapes.to_vec();
+    for pair in 1..=pairs {
+        order.shuffle(&mut shapes);
+        for &shape in &shapes {
+            let server = bench.start_server(shape)?;
+            for build in halves(pair, &other.path) {
+                let attempt = bench.attempt(pair, shape, Contestant::Wirebench, build, &server)?;
+                let mut sample = match attempt {
+                    Attempt::Measured(sample) => sample,
+                    Attempt::Refused(reason) => bail!("{}: {reason}", shape.name),
+                };
+                if build.is_some() {
+                    sample.contestant = OTHER;
+                }
+                println!("pair {pair}, {sample}");
+                samples.push(sample);
+            }
+        }
+    }
+    Ok(samples)
+}
+
+/// This tree's build, which needs no path, and the other one, in the order of this pair.
+fn halves(pair: u32, other: &Path) -> [Option<&Path>; 2] {
+    if pair % 2 == 1 { [None, Some(other)] } else { [Some(other), None] }
+}
+
+/// What the pairs of all shapes came to, one paragraph for each.
+pub(crate) fn describe(shapes: &[Shape], samples: &[Sample]) -> String {
+    shapes.iter().map(|shape| describe_shape(*shape, samples)).collect::<Vec<_>>().join("\n")
+}
+
+fn describe_shape(shape: Shape, samples: &[Sample]) -> String {
+    let of = |contestant: &str| -> Vec<&Sample> {
+        let is_it =
+            |sample: &&Sample| (sample.shape, sample.contestant) == (shape.name, contestant);
+        samples.iter().filter(is_it).collect()
+    };
+    let (ours, theirs) = (of(Contestant::Wirebench.name()), of(OTHER));
+    let mut text = format!("{}\n", shape.describe());
+    for (name, samples) in [("this tree", &ours), (OTHER, &theirs)] {
+        let rates: Vec<f64> = samples.iter().map(|sample| sample.requests_per_second).collect();
+        let errors: u64 = samples.iter().map(|sample| sample.errors).sum();
+        let middle = thousands(median(&rates).unwrap_or(f64::NAN));
+        let _ = writeln!(text, "  {name:<10} median {middle} requests/s, {errors} errors");
+    }
+    let rate = |sample: &Sample| sample.requests_per_second;
+    let cpu = |sample: &Sample| sample.generator_cpu_us_per_request;
+    for (name, figure) in [("requests/s", rate as fn(&Sample) -> f64), ("CPU per request", cpu)] {
+        let by_pair = |samples: &[&Sample]| -> BTreeMap<u32, f64> {
+            samples.iter().map(|sample| (sample.block, figure(sample))).collect()
+        };
+        let ratios = ratios_by_block(&by_pair(&ours), &by_pair(&theirs));
+        let _ = writeln!(text, "  {name}, this tree / {OTHER}: {}", describe_ratio(&ratios));
+    }
+    text
+}
+
+/// The middle of the ratios in the sense of Hodges and Lehmann, and their 95 % interval.
+fn describe_ratio(ratios: &[f64]) -> String {
+    let Some(estimate) = ratio_estimate(ratios) else {
+        return "no pair has a ratio".to_owned();
+    };
+    let (value, pairs) = (estimate.value, estimate.samples);
+    match estimate.interval {
+        Some(interval) => format!(
+            "median {value:.3}, 95 % interval {:.3}..{:.3} (pairs: {pairs})",
+            interval.low, interval.high
+        ),
+        None => format!("median {value:.3} (pairs: {pairs}; an interval needs {MIN_BLOCKS})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shape::{AGAINST, select};
+    use super::*;
+
+    /// A pair at 64 connections, in which the two made these requests per second.
+    fn pair(number: u32, ours: f64, theirs: f64) -> [Sample; 2] {
+        let other = Sample::example(number, Contestant::Wirebench, theirs);
+        [
+            Sample::example(number, Contestant::Wirebench, ours),
+            Sample { contestant: OTHER, errors: 1, ..other },
+        ]
+    }
+
+    #[test]
+    fn the_ratio_is_made_within_pairs_and_has_an_interval() {
+        // The machine becomes four times faster meanwhile; within each pair it is 2 % at most.
+        let samples: Vec<Sample> = (1..=15)
+            .flat_map(|number| {
+                let rate = 1000.0 * (1.0 + f64::from(number) / 5.0);
+                pair(number, rate * (0.98 + f64::from(number % 3) / 100.0), rate)
+            })
+            .collect();
+        let text = describe(&select(&AGAINST.map(str::to_owned))[..1], &samples);
+        for part in ["connections-64: 64 connections", "median 2 600 requests/s, 15 errors"] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        assert!(
+            text.contains("requests/s, this tree / against: median 0.990, 95 % interval 0.985..0.995 (pairs: 15)"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn few_pairs_have_no_interval() {
+        assert_eq!(describe_ratio(&[]), "no pair has a ratio");
+        assert_eq!(describe_ratio(&[1.1; 5]), "median 1.100 (pairs: 5; an interval needs 6)");
+    }
+
+    #[test]
+    fn the_order_alternates() {
+        let other = Path::new("/old/wirebench");
+        assert_eq!(halves(1, other), [None, Some(other)]);
+        assert_eq!(halves(2, other), [Some(other), None]);
+    }
+
+    #[test]
+    fn a_file_that_the_build_replaces_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("wirebench");
+        let missing = Build::find(&program).unwrap_err().to_string();
+        assert!(missing.contains("--against"), "{missing}");
+        fs::write(&program, "old").unwrap();
+        let build = Build::find(&program).unwrap();
+        build.is_unchanged().unwrap();
+        let later = build.written + std::time::Duration::from_secs(1);
+        fs::File::options().write(true).open(&program).unwrap().set_modified(later).unwrap();
+        let replaced = build.is_unchanged().unwrap_err().to_string();
+        assert!(replaced.contains("copy the old build elsewhere"), "{replaced}");
+        assert!(Build::find(folder.path()).is_err());
+    }
+}
