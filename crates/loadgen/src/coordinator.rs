@@ -18,6 +18,9 @@ use crate::{
 /// How often it looks whether it should stop. Between edges it sleeps.
 const LOOK_NS: u64 = 50_000_000;
 
+/// How often it tells how many connections there are while they are made.
+const CONNECTING_NS: u64 = 500_000_000;
+
 /// How far ahead the start is set, so that every thread has heard of it.
 const START_DELAY_NS: u64 = 2_000_000;
 
@@ -70,13 +73,20 @@ impl Coordinator<'_> {
     pub(crate) fn run(mut self, plan: &Plan) -> Course {
         let mut course = Course::default();
         let mut waiting = self.starts.len();
+        let (mut settled, mut told, mut tell_ns) = (0, 0, self.clock.now_ns() + CONNECTING_NS);
         while waiting > 0 {
             self.heed_stop(&mut course);
+            let now_ns = self.clock.now_ns();
+            if settled > told && now_ns >= tell_ns {
+                (self.observe)(LoadEvent::Connecting { settled });
+                (told, tell_ns) = (settled, now_ns + CONNECTING_NS);
+            }
             match self.next_note(LOOK_NS) {
                 Some(Note::Ready { made }) => {
                     course.connections_made += made;
                     waiting -= 1;
                 }
+                Some(Note::Settled { more }) => settled += more,
                 Some(Note::Gone { .. }) => {
                     // A thread that ends before the start has failed: without a start the others
                     // end too.
@@ -126,7 +136,7 @@ impl Coordinator<'_> {
                     self.tell_intervals();
                 }
                 Some(Note::Slice { thread, slice }) => self.collect(thread, *slice),
-                Some(Note::Ready { .. }) | None => {}
+                Some(Note::Ready { .. } | Note::Settled { .. }) | None => {}
             }
         }
         // When a count ends the window, or a time that this thread slept through, the threads know

@@ -63,7 +63,7 @@ use crate::{
 
 /// Carries out one load and reports.
 ///
-/// `observe` is called on the calling thread with [`LoadEvent::Connected`],
+/// `observe` is called on the calling thread with [`LoadEvent::Connecting`], [`LoadEvent::Connected`],
 /// [`LoadEvent::WindowStart`] and [`LoadEvent::WindowEnd`] as they happen; the report is what this
 /// function returns. A window that never begins, because the load is stopped before, has no edges
 /// to tell of.

@@ -195,6 +195,11 @@ impl<C: Codec> Session<C> {
         self.unsettled == 0
     }
 
+    /// How many connections have not been tried to their end.
+    pub(crate) const fn unsettled(&self) -> usize {
+        self.unsettled
+    }
+
     /// How many connections that carry requests could be made at the start.
     pub(crate) const fn made(&self) -> usize {
         self.made

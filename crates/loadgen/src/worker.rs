@@ -25,6 +25,11 @@ pub(crate) enum Note {
         /// How many.
         made: usize,
     },
+    /// Further connections were made or refused before the start.
+    Settled {
+        /// How many.
+        more: usize,
+    },
     /// A slice of its load is over.
     Slice {
         /// The number of the thread.
@@ -116,7 +121,12 @@ fn turn_until_over<P: Party>(
 ) -> Result<(), LoadError> {
     while !party.session().is_settled() && !party.is_over() {
         party.session().limit_end(wires.end_ns.load(Ordering::Relaxed));
+        let unsettled = party.session().unsettled();
         engine.turn(party)?;
+        let more = unsettled.saturating_sub(party.session().unsettled());
+        if more > 0 {
+            let _ = wires.notes.send(Note::Settled { more });
+        }
     }
     // Who does not listen any more has ended the load, and sends no start either.
     let _ = wires.notes.send(Note::Ready { made: party.session().made() });

@@ -1,5 +1,6 @@
 //! One run: a fresh server, the load on it, and what both of them used.
 
+mod deadline;
 mod idle;
 mod outside;
 mod silence;
@@ -15,12 +16,13 @@ use std::{
 };
 use wirebench_schema::{
     journal::{Counts, Measurement, Outcome, Placement, Reason, Run, ToolReport},
-    load::{LoadConfig, LoadEvent, LoadModel, LoadReport, Stop},
+    load::{LoadConfig, LoadEvent, LoadModel, LoadReport},
     scenario::{DEFAULT_TIMEOUT_MS, Protocol},
     suite::{Phase, Workload},
     target::Target,
 };
 
+use self::deadline::Deadline;
 use crate::{
     cost::{self, Sample, Window},
     experiment::Verification,
@@ -39,8 +41,6 @@ const STEP: Duration = Duration::from_millis(50);
 /// The shortest load at a rate before the window of a cost phase. The load that warms up is a
 /// closed loop, and caches and batches find another pace at a rate.
 const COST_WARM_UP: Duration = Duration::from_millis(200);
-/// How much longer than planned a generator may take before it counts as hung.
-const GENERATOR_PATIENCE: Duration = Duration::from_secs(15);
 
 /// What all runs of a suite have in common.
 #[derive(Clone, Debug)]
@@ -295,12 +295,7 @@ impl Bench {
     ) -> Result<Seen, String> {
         let mut generator = Generator::start(argv, self.generator_cpus())
             .map_err(|error| format!("the generator could not be started: {error}"))?;
-        let patience = GENERATOR_PATIENCE + config.warmup + config.timeout * 3;
-        let mut until = match config.stop {
-            Stop::After(duration) => Some(Instant::now() + patience + duration),
-            // A count takes as long as it takes; the generator's own timeouts bound it.
-            Stop::Requests(_) | Stop::RequestsPerConnection(_) => None,
-        };
+        let mut deadline = Deadline::new(config, Instant::now());
         let generator_pid = generator.pid();
         let mut edges: (Option<Edge>, Option<Edge>) = (None, None);
         let mut known = Vec::new();
@@ -313,11 +308,11 @@ impl Bench {
             if stop.load(Ordering::Relaxed) {
                 return Err("interrupted".to_owned());
             }
-            if until.is_some_and(|until| Instant::now() >= until) {
-                return Err("the generator did not end in time and was killed".to_owned());
-            }
-            match generator.next_event(STEP)? {
-                None | Some(LoadEvent::Interval(_)) => {}
+            deadline.check(Instant::now())?;
+            let event = generator.next_event(STEP)?;
+            event.iter().for_each(|event| deadline.hear(event, Instant::now()));
+            match event {
+                None | Some(LoadEvent::Interval(_) | LoadEvent::Connecting { .. }) => {}
                 // Looking for processes takes time, which there is before the window.
                 Some(LoadEvent::Connected { .. }) => known = server.tree(),
                 Some(LoadEvent::WindowStart) => {
@@ -325,10 +320,7 @@ impl Bench {
                     known = samples.0.pids();
                     edges.0 = Some(samples);
                 }
-                Some(LoadEvent::WindowEnd) => {
-                    edges.1 = Some(take(&known));
-                    until = Some(Instant::now() + patience);
-                }
+                Some(LoadEvent::WindowEnd) => edges.1 = Some(take(&known)),
                 Some(LoadEvent::Failed { reason }) => return Err(reason),
                 Some(LoadEvent::Report(report)) => {
                     return match edges {

@@ -2,6 +2,7 @@
 
 use std::{
     io::Write,
+    net::TcpListener,
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
@@ -71,6 +72,37 @@ fn intervals_are_told_of_while_the_window_lasts_also_without_a_warm_up() {
         };
         assert!(!told(&events[..edge]).is_empty(), "{events:?}");
         assert_eq!(told(&events).iter().sum::<u64>(), report.unwrap().requests);
+    });
+}
+
+/// A server that takes a connection only now and then, with a backlog of one.
+#[test]
+fn connections_that_are_made_slowly_are_told_of_meanwhile() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    rustix::net::listen(&listener, 1).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            std::thread::sleep(Duration::from_millis(50));
+            std::thread::spawn(move || {
+                let mut stream = stream.unwrap();
+                let _ = std::io::copy(&mut stream.try_clone().unwrap(), &mut stream);
+            });
+        }
+    });
+    each_engine(|engine| {
+        let mut config = timed(&format!("tcp://{address}"), engine, 50);
+        (config.threads, config.connections, config.idle_connections) = (2, 10, 30);
+        let (_, events) = observed(&config, None);
+        let connected = events.iter().position(|it| matches!(it, LoadEvent::Connected { .. }));
+        let settled = events[..connected.unwrap()].iter().map(|event| match event {
+            LoadEvent::Connecting { settled } => *settled,
+            other => panic!("{other:?}"),
+        });
+        let settled: Vec<usize> = settled.collect();
+        assert!(!settled.is_empty(), "{events:?}");
+        assert!(settled.is_sorted_by(|one, next| one < next) && settled[0] > 0, "{settled:?}");
+        assert!(settled.iter().all(|settled| *settled <= 40), "{settled:?}");
     });
 }
 

@@ -7,7 +7,7 @@ use wirebench_schema::{
     load::{EngineChoice, LoadConfig, LoadReport, Stop},
 };
 
-use super::{Bench, Edge, GENERATOR_PATIENCE, Seen};
+use super::{Bench, Edge, Seen, deadline::GENERATOR_PATIENCE};
 use crate::{
     cost::{Sample, Window},
     launch::Server,

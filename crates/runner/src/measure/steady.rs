@@ -16,7 +16,7 @@ use wirebench_schema::{
 };
 use wirebench_stats::{Steadiness, steadiness};
 
-use super::{Bench, Cell, GENERATOR_PATIENCE, STEP};
+use super::{Bench, Cell, STEP, deadline::Deadline};
 use crate::{
     cost::Clocks,
     generate::{Generator, load_arguments},
@@ -143,8 +143,7 @@ fn watch(
     server: &mut Server,
     stop: &AtomicBool,
 ) -> Result<WarmUp, String> {
-    let Stop::After(within) = config.stop else { return Err("it has no end".to_owned()) };
-    let until = Instant::now() + GENERATOR_PATIENCE + within + config.timeout * 3;
+    let mut deadline = Deadline::new(config, Instant::now());
     let mut course = Course::default();
     let mut known = server.tree();
     let mut clocks = Clocks::read(&known);
@@ -155,10 +154,10 @@ fn watch(
         if server.ended().is_some() {
             return Err("the load was broken off".to_owned());
         }
-        if Instant::now() >= until {
-            return Err("the generator did not end in time and was killed".to_owned());
-        }
-        match generator.next_event(STEP)? {
+        deadline.check(Instant::now())?;
+        let event = generator.next_event(STEP)?;
+        event.iter().for_each(|event| deadline.hear(event, Instant::now()));
+        match event {
             // A server may start processes for its first connections.
             Some(LoadEvent::Connected { .. }) => {
                 known = server.tree();
@@ -176,7 +175,9 @@ fn watch(
             }
             Some(LoadEvent::Failed { reason }) => return Err(reason),
             Some(LoadEvent::Report(report)) => break report,
-            None | Some(LoadEvent::WindowStart | LoadEvent::WindowEnd) => {}
+            None
+            | Some(LoadEvent::Connecting { .. } | LoadEvent::WindowStart | LoadEvent::WindowEnd) => {
+            }
         }
     };
     if report.requests == 0 {

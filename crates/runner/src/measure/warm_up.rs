@@ -2,11 +2,11 @@
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
+    time::{Duration, Instant},
 };
 use wirebench_schema::load::{LoadConfig, LoadEvent, Stop};
 
-use super::{Bench, Cell, STEP, outside::patience};
+use super::{Bench, Cell, STEP, deadline::Deadline, outside::patience};
 use crate::{generate::Generator, tool::Tool};
 
 impl Bench {
@@ -37,11 +37,15 @@ impl Bench {
         }
         let mut generator = Generator::start(&argv, self.generator_cpus())
             .map_err(|error| format!("the generator could not be started: {error}"))?;
+        let mut deadline = Deadline::new(&config, Instant::now());
         loop {
             if stop.load(Ordering::Relaxed) {
                 return Err("interrupted".to_owned());
             }
-            match generator.next_event(STEP).map_err(named)? {
+            deadline.check(Instant::now()).map_err(named)?;
+            let event = generator.next_event(STEP).map_err(named)?;
+            event.iter().for_each(|event| deadline.hear(event, Instant::now()));
+            match event {
                 Some(LoadEvent::Failed { reason }) => return Err(named(reason)),
                 Some(LoadEvent::Report(_)) => return Ok(()),
                 _ => {}

@@ -305,6 +305,11 @@ impl LoadReport {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum LoadEvent {
+    /// Connections are being made; told now and then, as long as there are more and more of them.
+    Connecting {
+        /// How many were made or refused so far, silent ones too.
+        settled: usize,
+    },
     /// All connections that can be made are made; the warm-up begins.
     Connected {
         /// How many.

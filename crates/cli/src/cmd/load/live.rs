@@ -37,6 +37,9 @@ impl Live {
     pub(crate) fn on(&mut self, event: &LoadEvent) {
         let Some(bar) = &self.bar else { return };
         match event {
+            LoadEvent::Connecting { settled } => {
+                bar.set_message(format!("{settled} connections so far"));
+            }
             LoadEvent::Connected { connections } => {
                 bar.set_message(format!("{connections} connections"));
             }
