@@ -55,6 +55,8 @@ pub(crate) struct Machine {
     throttled: Throttled,
     server: Threads,
     generator: Threads,
+    /// What a wake-up takes of each wait of a thread.
+    wake_up_ns: u64,
 }
 
 /// One side of a run.
@@ -75,6 +77,7 @@ impl Machine {
             throttled: Throttled::read(),
             server: Threads::of(server),
             generator: Threads::of(generator.as_slice()),
+            wake_up_ns: threads::wake_up_ns(),
         }
     }
 
@@ -110,7 +113,8 @@ impl Machine {
         ];
         for side in sides {
             let used = self.cpus.used_since(&before.cpus, side.cpus);
-            let waited_ns = side.threads.1.waited_since(side.threads.0, side.cpus.len());
+            let waited_ns =
+                side.threads.1.waited_since(side.threads.0, side.cpus.len(), self.wake_up_ns);
             let others_ns = used.busy_ns.saturating_sub(side.own_ns);
             let found = [
                 neighbour(&side, elapsed, others_ns, waited_ns, arrivals),

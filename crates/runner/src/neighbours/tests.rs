@@ -30,6 +30,7 @@ fn reasons_of(
         throttled: Throttled::default(),
         server: threads,
         generator: Threads::default(),
+        wake_up_ns: 2_500,
     };
     let before = machine(at, Used { busy_ns: 7, stolen_ns: 7 }, Threads::new(&[(0, 0, 0)]));
     let used = Used { busy_ns: 7 + busy_ms * MS, stolen_ns: 7 + stolen_ms * MS };
