@@ -176,7 +176,8 @@ fn watch(
             }
             Some(LoadEvent::Failed { reason }) => return Err(reason),
             Some(LoadEvent::Report(report)) => break report,
-            None | Some(LoadEvent::WindowStart | LoadEvent::WindowEnd) => {}
+            None
+            | Some(LoadEvent::WindowStart | LoadEvent::WindowEnd | LoadEvent::ServerClocks(_)) => {}
         }
     };
     if report.requests == 0 {
