@@ -154,6 +154,7 @@ fn servers() -> Vec<Case> {
                 is("deaf", &[Kind::Forced]),
                 is("leaves-child", &[Kind::LeftBehind]),
                 is("starts-child", &[Kind::ProcessesChanged]),
+                is("forgets-children", &[Kind::NoCost]),
             ],
         ),
         case(
@@ -234,7 +235,6 @@ fn machines() -> Vec<Case> {
                     is(GOOD, &[Kind::NotPinned]),
                     is(GOOD, &[Kind::NotVerified]),
                     is(GOOD, &[Kind::FewSamples]),
-                    is(GOOD, &[Kind::NoCost]),
                 ],
             )
         },

@@ -4,7 +4,10 @@
 
 use procfs::process::Process;
 use rustix::process::Pid;
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 use crate::tree;
 
@@ -27,12 +30,16 @@ pub(super) struct Clock {
 }
 
 /// The clocks of all threads of some processes at one moment.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Threads(BTreeMap<i32, Clock>);
+#[derive(Clone, Debug)]
+pub(crate) struct Threads {
+    at: Instant,
+    clocks: BTreeMap<i32, Clock>,
+}
 
 impl Threads {
     /// Reads them.
-    pub(super) fn of(processes: &[Pid]) -> Self {
+    pub(crate) fn of(processes: &[Pid]) -> Self {
+        let at = Instant::now();
         let handles = processes.iter().filter_map(|pid| tree::process(*pid));
         let tasks = handles.filter_map(|process: Process| process.tasks().ok());
         let clock = |task: procfs::process::Task| {
@@ -40,7 +47,33 @@ impl Threads {
             let (ran_ns, waited_ns) = (times.sum_exec_runtime, times.run_delay);
             Some((task.tid, Clock { ran_ns, waited_ns, slices: times.pcount }))
         };
-        Self(tasks.flatten().flatten().filter_map(clock).collect())
+        Self { at, clocks: tasks.flatten().flatten().filter_map(clock).collect() }
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.clocks.len()
+    }
+
+    /// For how long the one that ran most has run since `before`, in nanoseconds.
+    pub(crate) fn busiest_since(&self, before: &Self) -> u64 {
+        self.clocks_since(before).map(|clock| clock.ran_ns).max().unwrap_or(0)
+    }
+
+    /// The time since an earlier moment.
+    pub(super) fn since(&self, before: &Self) -> Duration {
+        self.at.duration_since(before.at)
+    }
+
+    fn clocks_since(&self, before: &Self) -> impl Iterator<Item = Clock> {
+        self.clocks.iter().map(|(tid, now)| {
+            let then = before.clocks.get(tid).copied().unwrap_or_default();
+            Clock {
+                ran_ns: now.ran_ns.saturating_sub(then.ran_ns),
+                waited_ns: now.waited_ns.saturating_sub(then.waited_ns),
+                slices: now.slices.saturating_sub(then.slices),
+            }
+        })
     }
 
     /// The longest time that one of them must have waited for others than its siblings since
@@ -50,18 +83,10 @@ impl Threads {
     /// CPUs, each can have its own, and a wait is for another process. Where none could be read
     /// before, what each waited since then is not known and does not count.
     pub(super) fn waited_since(&self, before: &Self, cpus: usize, wake_up_ns: u64) -> u64 {
-        if before.0.is_empty() {
+        if before.clocks.is_empty() {
             return 0;
         }
-        let since = |(tid, now): (&i32, &Clock)| {
-            let then = before.0.get(tid).copied().unwrap_or_default();
-            Clock {
-                ran_ns: now.ran_ns.saturating_sub(then.ran_ns),
-                waited_ns: now.waited_ns.saturating_sub(then.waited_ns),
-                slices: now.slices.saturating_sub(then.slices),
-            }
-        };
-        let clocks: Vec<Clock> = self.0.iter().map(since).collect();
+        let clocks: Vec<Clock> = self.clocks_since(before).collect();
         let ran_ns: u64 = clocks.iter().map(|clock| clock.ran_ns).sum();
         let most_ns = clocks.iter().map(|clock| clock.ran_ns).max().unwrap_or(0);
         let competes = |clock: &&Clock| clock.ran_ns as f64 > IDLE_SHARE * most_ns as f64;
@@ -86,10 +111,10 @@ fn wake_up_ns_of(release: &str) -> u64 {
 
 #[cfg(test)]
 impl Threads {
-    /// Threads that ran, waited and got a CPU so.
-    pub(super) fn new(clocks: &[(u64, u64, u64)]) -> Self {
+    /// Threads that by this moment ran, waited and got a CPU so.
+    pub(crate) fn new(at: Instant, clocks: &[(u64, u64, u64)]) -> Self {
         let clock = |&(ran_ns, waited_ns, slices): &_| Clock { ran_ns, waited_ns, slices };
-        Self((0..).zip(clocks.iter().map(clock)).collect())
+        Self { at, clocks: (0..).zip(clocks.iter().map(clock)).collect() }
     }
 }
 
@@ -100,23 +125,23 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn waited(clocks: &[(u64, u64, u64)], cpus: usize) -> u64 {
-        let before = Threads::new(&vec![(0, 0, 0); clocks.len()]);
-        Threads::new(clocks).waited_since(&before, cpus, WAKE_UP_NS)
+        let before = Threads::new(Instant::now(), &vec![(0, 0, 0); clocks.len()]);
+        Threads::new(Instant::now(), clocks).waited_since(&before, cpus, WAKE_UP_NS)
     }
 
     #[test]
     fn a_thread_that_is_alone_waits_for_others() {
         let wake_ups = 100 * WAKE_UP_NS;
         assert_eq!(waited(&[(500 * MS, 400 * MS, 100)], 1), 400 * MS - wake_ups);
-        let before = Threads::new(&[(100 * MS, 300 * MS, 90)]);
-        let after = Threads::new(&[(500 * MS, 400 * MS, 100)]);
+        let before = Threads::new(Instant::now(), &[(100 * MS, 300 * MS, 90)]);
+        let after = Threads::new(Instant::now(), &[(500 * MS, 400 * MS, 100)]);
         assert_eq!(after.waited_since(&before, 1, WAKE_UP_NS), 100 * MS - wake_ups / 10);
     }
 
     #[test]
     fn without_threads_before_no_wait_counts() {
-        let after = Threads::new(&[(500 * MS, 400 * MS, 100)]);
-        assert_eq!(after.waited_since(&Threads::default(), 1, WAKE_UP_NS), 0);
+        let after = Threads::new(Instant::now(), &[(500 * MS, 400 * MS, 100)]);
+        assert_eq!(after.waited_since(&Threads::new(Instant::now(), &[]), 1, WAKE_UP_NS), 0);
     }
 
     /// What a server's one thread had in a second here, at 20 000 requests/s and in closed loops,
@@ -155,7 +180,7 @@ mod tests {
                 });
             }
             wait.wait();
-            let threads = Threads::of(&[rustix::process::getpid()]).0.len();
+            let threads = Threads::of(&[rustix::process::getpid()]).count();
             end.wait();
             assert!(threads > 100, "{threads}");
         });
@@ -190,7 +215,7 @@ mod tests {
     #[test]
     fn the_threads_of_this_process_have_clocks() {
         let own = rustix::process::getpid();
-        assert!(!Threads::of(&[own]).0.is_empty());
-        assert!(Threads::of(&[]).0.is_empty());
+        assert!(Threads::of(&[own]).count() > 0);
+        assert!(Threads::of(&[]).count() == 0);
     }
 }
