@@ -103,10 +103,14 @@ impl Details {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::{
+        io::{Read, Write},
+        process::{Command, Stdio},
+    };
 
     #[test]
     fn the_details_of_this_process_are_its_memory_and_its_threads() {
-        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let details = Details::read(&Look::take(rustix::process::getpid()));
         child.kill().unwrap();
         child.wait().unwrap();
@@ -116,12 +120,12 @@ mod tests {
 
     #[test]
     fn a_process_that_ignores_the_end_of_its_children_is_known() {
-        let words = ["--ignore-signal=CHLD", "sh", "-c", "echo ready; exec sleep 60"];
-        let mut command = std::process::Command::new("env");
-        let mut child = command.args(words).stdout(std::process::Stdio::piped()).spawn().unwrap();
-        let mut line = [0; 5];
-        let stdout = child.stdout.as_mut().unwrap();
-        std::io::Read::read_exact(stdout, &mut line).unwrap();
+        let mut command = Command::new("env");
+        command.args(["--ignore-signal=CHLD", "cat"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // What comes back comes from `cat`, which `env` has become by then.
+        child.stdin.as_mut().unwrap().write_all(b"?").unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
         let details = Details::read(&Look::take(rustix::process::getpid()));
         let pid = i32::try_from(child.id()).unwrap();
         child.kill().unwrap();
