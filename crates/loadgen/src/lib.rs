@@ -9,9 +9,9 @@
 //! owes, a *pacer* when to send, a *session* all of one thread, an *engine* moves the bytes, through
 //! *TLS* where the target wants it, a *worker* is the thread, the *coordinator* keeps the time for
 //! all of them. Everything up to the
-//! session is pure: time is a parameter, bytes are slices. The one thing that a session reads by
-//! itself is the CPU time of its thread, at the edges of the window, through a function that it is
-//! given.
+//! session is pure: time is a parameter, bytes are slices. What a session reads by itself is
+//! CPU time, of its thread and of the server, at the edges of the window, through functions that it
+//! is given.
 #![forbid(unsafe_code)]
 
 mod clock;
@@ -34,6 +34,7 @@ mod plan;
 mod preflight;
 mod recorder;
 mod resolve;
+mod server_clocks;
 mod session;
 mod slice;
 mod summary;
@@ -44,6 +45,7 @@ mod worker;
 
 pub use error::LoadError;
 pub use limits::check_descriptors;
+pub use server_clocks::ServerClocks;
 
 use std::{sync::atomic::AtomicBool, thread::Builder};
 use wirebench_schema::load::{EngineChoice, LoadConfig, LoadEvent, LoadReport};
@@ -75,11 +77,24 @@ pub fn run(
     stop: &AtomicBool,
     observe: &mut dyn FnMut(LoadEvent),
 ) -> Result<LoadReport, LoadError> {
+    run_observed(config, stop, &ServerClocks::default(), observe)
+}
+
+/// The same, with `clocks` read at both edges of the window, by a thread that loads: what the server
+/// used and what it answered then belong to the same time. The readings are told with
+/// [`LoadEvent::ServerClocks`]. The load begins when `observe` returns from
+/// [`LoadEvent::Connected`].
+pub fn run_observed(
+    config: &LoadConfig,
+    stop: &AtomicBool,
+    clocks: &ServerClocks,
+    observe: &mut dyn FnMut(LoadEvent),
+) -> Result<LoadReport, LoadError> {
     config.check().map_err(LoadError::Configuration)?;
     // Nothing is allocated for a thread or a connection before it is known that there can be one.
     limits::provide_descriptors(config)?;
     limits::memory::check(config)?;
-    let mut plan = Plan::new(config)?;
+    let mut plan = Plan { server_clocks: clocks.clone(), ..Plan::new(config)? };
     let sources = Sources::new(&config.sources);
     let connections = config.connections.saturating_add(config.idle_connections);
     let endpoints = sources.check(resolve::resolve(config)?, connections)?;

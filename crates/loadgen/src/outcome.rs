@@ -1,7 +1,7 @@
 //! What one thread hands back when its part of the load is over, apart from what was collected
 //! meanwhile.
 
-use crate::{slice::Slice, unanswered::Unanswered};
+use crate::{server_clocks::Reading, slice::Slice, unanswered::Unanswered};
 
 /// The result of one thread.
 #[derive(Debug)]
@@ -22,6 +22,9 @@ pub(crate) struct Outcome {
     pub(crate) in_flight: u64,
     /// CPU time of the thread in the window.
     pub(crate) cpu_ns: u64,
+    /// The server's clocks when the window began and ended for this thread; empty where it read
+    /// none.
+    pub(crate) server_cpu_ns: (Reading, Reading),
     /// Requests of a count that were never offered, because the server was gone.
     pub(crate) gave_up_requests: u64,
 }

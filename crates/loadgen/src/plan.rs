@@ -20,6 +20,7 @@ use crate::{
     error::LoadError,
     pace::{Missed, Part, Rule, Schedule},
     recorder::Sampling,
+    server_clocks::ServerClocks,
     slice::Histograms,
 };
 
@@ -190,6 +191,8 @@ pub(crate) struct Plan {
     pub(crate) warmup_ns: u64,
     /// Length of the window, when it is a time that ends it.
     pub(crate) window_ns: Option<u64>,
+    /// What is read at the edges of the window.
+    pub(crate) server_clocks: ServerClocks,
 }
 
 impl Plan {
@@ -212,6 +215,7 @@ impl Plan {
             interval_ns: nanoseconds(config.interval),
             warmup_ns: nanoseconds(config.warmup),
             window_ns,
+            server_clocks: ServerClocks::default(),
         })
     }
 }

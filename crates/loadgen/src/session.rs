@@ -2,8 +2,8 @@
 //!
 //! It directs an engine ([`Director`]): it knows what each connection owes and is owed, when the
 //! next request is due, what counts, and when the load is over. It touches no socket, and time is a
-//! parameter, so that it can be tested with virtual time. The CPU clock of the thread is the one it
-//! reads, at the edges of the window; it comes in as a function.
+//! parameter, so that it can be tested with virtual time. The clocks it reads are those of CPU time,
+//! of the thread and of the server, at the edges of the window; they come in as functions.
 //!
 //! Here is what it owns and how it begins and ends; `events` holds what happens to connections,
 //! `time` what passes with time, `lateness` how late the engine comes, and `scan` which connections are
@@ -26,6 +26,7 @@ use crate::{
     pace::{Pacer, Supply},
     plan::{Conduct, Share},
     recorder::Recorder,
+    server_clocks::{AtEdges, ServerClocks},
     slice::Slice,
 };
 use lateness::Lateness;
@@ -124,6 +125,7 @@ pub(crate) struct Session<C: Codec> {
     /// The CPU clock of the thread, read at the edges of the window.
     cpu_clock: fn() -> u64,
     cpu_start_ns: u64,
+    server_clocks: AtEdges,
     outcome: Option<Ended>,
 }
 
@@ -186,8 +188,14 @@ impl<C: Codec> Session<C> {
             lateness: Lateness::new(),
             cpu_clock,
             cpu_start_ns: 0,
+            server_clocks: AtEdges::default(),
             outcome: None,
         }
+    }
+
+    /// The same session, which reads `clocks` at both edges of its window.
+    pub(crate) fn reading(self, clocks: ServerClocks) -> Self {
+        Self { server_clocks: AtEdges::new(clocks), ..self }
     }
 
     /// Whether each connection has been tried once.
@@ -247,6 +255,7 @@ impl<C: Codec> Session<C> {
             window_end_ns: ended.window_end_ns,
             in_flight: ended.in_flight,
             cpu_ns: ended.cpu_ns,
+            server_cpu_ns: self.server_clocks.into_readings(),
             gave_up_requests: ended.gave_up_requests,
         }
     }

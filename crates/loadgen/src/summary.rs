@@ -263,6 +263,7 @@ mod tests {
             window_end_ns: Some(END_NS),
             in_flight: 1,
             cpu_ns: 7,
+            server_cpu_ns: (Vec::new(), Vec::new()),
             gave_up_requests: 0,
         }
     }

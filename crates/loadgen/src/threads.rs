@@ -21,6 +21,7 @@ use crate::{
     error::LoadError,
     outcome::Outcome,
     plan::{Conduct, Plan, Share},
+    server_clocks,
     session::Session,
     worker::{self, Party, Wires},
 };
@@ -75,6 +76,12 @@ pub(crate) fn run_threads<E: Engine, C: Codec + Sync, P: Party<Codec = C>>(
                 let equipment = equipment(plan, share, dialer, clock, hint);
                 let conduct = plan.conduct.clone();
                 let session = Session::new(share, conduct, codec, clock::thread_cpu_ns);
+                // A time ends the window for all threads at once, a count for each at its own.
+                let reads = number == 0 || plan.window_ns.is_none();
+                let session = match reads {
+                    true => session.reading(plan.server_clocks.clone()),
+                    false => session,
+                };
                 worker::work::<E, P>(equipment, wrap(session), wires)
             };
             match builder(number).spawn_scoped(scope, work) {
@@ -105,6 +112,8 @@ pub(crate) fn run_threads<E: Engine, C: Codec + Sync, P: Party<Codec = C>>(
     }
     let (last, collected) = collector.finish();
     last.into_iter().for_each(|interval| observe(LoadEvent::Interval(interval)));
+    let clocks = server_clocks::at_edges(&outcomes);
+    clocks.into_iter().for_each(|clocks| observe(LoadEvent::ServerClocks(clocks)));
     Ok(Harvest { course, outcomes, collected })
 }
 

@@ -2,7 +2,7 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Write},
     process::{Child, Command, Stdio},
     sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
@@ -11,7 +11,7 @@ use std::{
 use wirebench_schema::{
     load::{
         Arrivals, Body, BodyCheck, EngineChoice, LatencyOrigin, LoadConfig, LoadEvent, LoadModel,
-        LoadReport, RateCurve, Stop, Trust, Waiting,
+        LoadReport, LoadStart, RateCurve, Stop, Trust, Waiting,
     },
     scenario::Protocol,
     units::write_duration,
@@ -150,8 +150,20 @@ impl Generator {
     /// Starts `argv`, which is this program with `load --events` and its arguments, on `cpus`.
     pub fn start(argv: &[String], cpus: Option<&[u32]>) -> std::io::Result<Self> {
         let mut command = Command::new(&argv[0]);
-        command.args(&argv[1..]);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(&argv[1..]).stdin(Stdio::null());
+        Self::spawn(command, cpus)
+    }
+
+    /// The same, but the load does not begin before [`Generator::begin`], and the generator reads
+    /// the server's clocks at the edges of its window.
+    pub fn start_observed(argv: &[String], cpus: Option<&[u32]>) -> std::io::Result<Self> {
+        let mut command = Command::new(&argv[0]);
+        command.args(&argv[1..]).arg("--observed").stdin(Stdio::piped());
+        Self::spawn(command, cpus)
+    }
+
+    fn spawn(mut command: Command, cpus: Option<&[u32]>) -> std::io::Result<Self> {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         wirebench_sys::child::die_with_parent(&mut command);
         if let Some(cpus) = cpus {
@@ -173,6 +185,17 @@ impl Generator {
             }
         });
         Ok(Self { child, events, stderr })
+    }
+
+    /// Lets the load begin that [`LoadEvent::Connected`] has announced.
+    pub fn begin(&mut self, start: &LoadStart) -> Result<(), String> {
+        let stdin = self.child.stdin.as_mut().ok_or("the generator takes no start")?;
+        let write = serde_json::to_string(start).map_err(std::io::Error::other);
+        write.and_then(|line| writeln!(stdin, "{line}")).or_else(|error| {
+            // One that has ended says why in its events.
+            let is_gone = error.kind() == std::io::ErrorKind::BrokenPipe;
+            is_gone.then_some(()).ok_or_else(|| format!("the load could not be begun: {error}"))
+        })
     }
 
     /// The process that makes the load.

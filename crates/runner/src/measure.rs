@@ -1,7 +1,9 @@
 //! One run: a fresh server, the load on it, and what both of them used.
 
+mod count;
 mod deadline;
 mod idle;
+mod observe;
 mod outside;
 mod silence;
 mod steady;
@@ -9,7 +11,6 @@ mod warm_up;
 
 pub use silence::require_files;
 
-use rustix::process::Pid;
 use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
@@ -22,9 +23,9 @@ use wirebench_schema::{
     target::Target,
 };
 
-use self::deadline::Deadline;
+use self::{deadline::Deadline, observe::Observer};
 use crate::{
-    cost::{self, Sample, Window},
+    cost::{self, Course, Details, Window},
     experiment::Verification,
     generate::{Generator, load_arguments},
     launch::{LaunchError, Launcher, Request, Server, Stopped},
@@ -80,13 +81,14 @@ pub struct Cell<'a> {
     pub verified: bool,
 }
 
-/// The clocks at one edge of the window: the server's, and those of the machine.
-type Edge = (Sample, Machine);
-
-/// What was seen of a run: the generator's report, and both sides' clocks at the window's edges.
+/// What was seen of a run: the generator's report, and what both sides used.
 struct Seen {
     load: LoadReport,
-    edges: (Sample, Sample),
+    /// The server's processes and their clocks.
+    course: Course,
+    /// What was read of its threads before the load and after it.
+    details: (Details, Details),
+    /// The machine's clocks at the edges of the window.
     machine: (Machine, Machine),
     /// Who already used the CPUs before the run.
     busy_before: Option<Reason>,
@@ -207,28 +209,32 @@ impl Bench {
 
     /// From what was seen to figures, and to what must be said of them.
     fn judge(&self, cell: &Cell<'_>, workers: u32, seen: Seen, stopped: &Stopped) -> Measurement {
-        let Seen { load, edges: (before, after), machine, tool, busy_before } = seen;
+        let Seen { load, course, details, machine, tool, busy_before } = seen;
         let window = match &tool {
             None => Window {
                 window_ns: load.window_ns,
                 requests: load.requests,
                 thread_cpu_ns_most: load.thread_cpu_ns.iter().copied().max().unwrap_or(0),
             },
-            Some(tool) => outside::window(&before, &after, &load, tool, &self.placement),
+            Some(tool) => outside::window(&course, &load, tool, &self.placement),
         };
         let sharing = cell.subject.variant.sharing;
         let busy_cpus = cost::busy_cpus(sharing, workers, &self.placement);
-        let cost = cost::between(&before, &after, window, busy_cpus);
+        let cpu = course.cpu(&details.0.ignoring_with(&details.1));
+        let cost = cost::cost(cpu, (&details.0, &details.1), window, busy_cpus);
         // Where the requests of another generator wait is not known; then its limit is the safe
         // answer, which says that the server may do more.
         let ready_share = if tool.is_some() { 1.0 } else { load.ready_share };
         let bound = bound_of_run(&cost, ready_share, &load);
-        let own_ns = (cost.cpu_ns, load.thread_cpu_ns.iter().sum());
+        // Where some of the server's is lost, the rest of its CPUs' time is not for certain others'.
+        let server_ns = if cpu.lost == 0 { cost.cpu_ns } else { u64::MAX };
+        let own_ns = (server_ns, load.thread_cpu_ns.iter().sum());
         let arrivals = match load.config.model {
             LoadModel::Rate { .. } => Arrivals::AtMoments,
             _ => Arrivals::AfterReplies,
         };
-        let others = machine.1.reasons(&machine.0, &self.placement, own_ns, arrivals);
+        let threads = (&details.0.threads, &details.1.threads);
+        let others = machine.1.reasons(&machine.0, &self.placement, own_ns, threads, arrivals);
         let evidence = Evidence {
             phase: cell.workload.phase,
             load: &load,
@@ -239,9 +245,10 @@ impl Bench {
             stopped,
             others: busy_before.into_iter().chain(others).collect(),
             verification: if cell.verified { Verification::Full } else { Verification::LeftOut },
-            processes: match before.same_processes(&after) {
-                true => Processes::Same,
-                false => Processes::Changed,
+            processes: match (cpu.lost, cpu.changed) {
+                (0, false) => Processes::Same,
+                (0, true) => Processes::Changed,
+                (lost, _) => Processes::Lost(lost),
             },
         };
         let reasons = evidence.reasons();
@@ -285,7 +292,7 @@ impl Bench {
         config
     }
 
-    /// Runs the generator and samples the server as the window's edges pass.
+    /// Runs the generator and observes the server meanwhile.
     fn observe(
         &self,
         argv: &[String],
@@ -293,17 +300,10 @@ impl Bench {
         server: &Server,
         stop: &AtomicBool,
     ) -> Result<Seen, String> {
-        let mut generator = Generator::start(argv, self.generator_cpus())
+        let mut generator = Generator::start_observed(argv, self.generator_cpus())
             .map_err(|error| format!("the generator could not be started: {error}"))?;
         let mut deadline = Deadline::new(config, Instant::now());
-        let generator_pid = generator.pid();
-        let mut edges: (Option<Edge>, Option<Edge>) = (None, None);
-        let mut known = Vec::new();
-        let take = |known: &[Pid]| {
-            let sample = Sample::take(known, || server.tree(), server.guard());
-            let machine = Machine::read(&sample.pids(), Some(generator_pid));
-            (sample, machine)
-        };
+        let mut observer = Observer::new(server, generator.pid());
         loop {
             if stop.load(Ordering::Relaxed) {
                 return Err("interrupted".to_owned());
@@ -312,30 +312,14 @@ impl Bench {
             let event = generator.next_event(STEP)?;
             event.iter().for_each(|event| deadline.hear(event, Instant::now()));
             match event {
-                None | Some(LoadEvent::Interval(_) | LoadEvent::Connecting { .. }) => {}
-                // Looking for processes takes time, which there is before the window.
-                Some(LoadEvent::Connected { .. }) => known = server.tree(),
-                Some(LoadEvent::WindowStart) => {
-                    let samples = take(&known);
-                    known = samples.0.pids();
-                    edges.0 = Some(samples);
-                }
-                Some(LoadEvent::WindowEnd) => edges.1 = Some(take(&known)),
+                None | Some(LoadEvent::Connecting { .. }) => {}
+                Some(LoadEvent::Connected { .. }) => generator.begin(&observer.connected())?,
+                Some(LoadEvent::Interval(_)) => observer.interval(),
+                Some(LoadEvent::WindowStart) => observer.window_starts(),
+                Some(LoadEvent::WindowEnd) => observer.window_ended(),
+                Some(LoadEvent::ServerClocks(readings)) => observer.read(readings),
                 Some(LoadEvent::Failed { reason }) => return Err(reason),
-                Some(LoadEvent::Report(report)) => {
-                    return match edges {
-                        (Some(before), Some(after)) => Ok(Seen {
-                            load: *report,
-                            edges: (before.0, after.0),
-                            machine: (before.1, after.1),
-                            tool: None,
-                            busy_before: None,
-                        }),
-                        _ => {
-                            Err("the generator reported without the edges of its window".to_owned())
-                        }
-                    };
-                }
+                Some(LoadEvent::Report(report)) => return observer.finish(*report),
             }
         }
     }

@@ -18,7 +18,7 @@ use wirebench_schema::journal::{PAUSE_AND_CATCHING_UP, Placement, Reason, Reason
 
 pub(crate) use before::busy_before;
 use cpu_times::CpuTimes;
-use threads::Threads;
+pub(crate) use threads::Threads;
 use throttle::Throttled;
 
 /// Share of the window from which on a neighbour makes the figures another thing.
@@ -53,8 +53,9 @@ pub(crate) enum Arrivals {
 pub(crate) struct Machine {
     cpus: CpuTimes,
     throttled: Throttled,
-    server: Threads,
     generator: Threads,
+    /// What a wake-up takes of each wait of a thread.
+    wake_up_ns: u64,
 }
 
 /// One side of a run.
@@ -63,28 +64,30 @@ struct Side<'a> {
     cpus: &'a [u32],
     /// What it used by its own account.
     own_ns: u64,
-    /// Its threads at both edges of the window.
+    /// Its threads, before and after.
     threads: (&'a Threads, &'a Threads),
 }
 
 impl Machine {
-    /// Reads them. What cannot be read accuses nobody.
-    pub(crate) fn read(server: &[Pid], generator: Option<Pid>) -> Self {
+    /// Reads them. What cannot be read accuses no process.
+    pub(crate) fn read(generator: Option<Pid>) -> Self {
         Self {
             cpus: CpuTimes::read(),
             throttled: Throttled::read(),
-            server: Threads::of(server),
             generator: Threads::of(generator.as_slice()),
+            wake_up_ns: threads::wake_up_ns(),
         }
     }
 
     /// What must be said of the time since `before`. The sides have used `server_ns` and
-    /// `generator_ns` of CPU time by their own account.
+    /// `generator_ns` of CPU time by their own account. The server's threads were looked at before
+    /// the load and after it.
     pub(crate) fn reasons(
         &self,
         before: &Self,
         placement: &Placement,
         (server_ns, generator_ns): (u64, u64),
+        server_threads: (&Threads, &Threads),
         arrivals: Arrivals,
     ) -> Vec<Reason> {
         let elapsed = self.cpus.since(&before.cpus);
@@ -99,7 +102,7 @@ impl Machine {
                 name: "server",
                 cpus: &placement.server_cpus,
                 own_ns: server_ns,
-                threads: (&before.server, &self.server),
+                threads: server_threads,
             },
             Side {
                 name: "generator",
@@ -110,15 +113,25 @@ impl Machine {
         ];
         for side in sides {
             let used = self.cpus.used_since(&before.cpus, side.cpus);
-            let waited_ns = side.threads.1.waited_since(side.threads.0, side.cpus.len());
             let others_ns = used.busy_ns.saturating_sub(side.own_ns);
             let found = [
-                neighbour(&side, elapsed, others_ns, waited_ns, arrivals),
+                neighbour(&side, elapsed, others_ns, side.waited(self.wake_up_ns), arrivals),
                 stolen(&side, elapsed, used.stolen_ns, arrivals),
             ];
             reasons.extend(found.into_iter().flatten());
         }
         reasons
+    }
+}
+
+impl Side<'_> {
+    /// The share of the time in which a thread of it waited for others.
+    fn waited(&self, wake_up_ns: u64) -> f64 {
+        let (before, after) = self.threads;
+        let waited_ns = after.waited_since(before, self.cpus.len(), wake_up_ns);
+        let elapsed_ns = after.since(before).as_nanos().max(1);
+        // The kernel counts a wait when it ends, so one that began before may be longer.
+        (waited_ns as f64 / elapsed_ns as f64).min(1.0)
     }
 }
 
@@ -134,14 +147,12 @@ fn neighbour(
     side: &Side<'_>,
     elapsed: Duration,
     others_ns: u64,
-    waited_ns: u64,
+    waited: f64,
     arrivals: Arrivals,
 ) -> Option<Reason> {
     let Side { name, cpus, .. } = side;
     let elapsed_ns = elapsed.as_nanos() as f64;
     let used = others_ns as f64 / (elapsed_ns * cpus.len() as f64);
-    // The kernel counts a wait when it ends, so one that began before may be longer than the window.
-    let waited = (waited_ns as f64 / elapsed_ns).min(1.0);
     let used = (elapsed >= TICKS_TELL && used > ticks_accuse(elapsed, cpus.len())).then_some(used);
     let noted = match arrivals {
         Arrivals::AfterReplies => NOTED_SHARE,

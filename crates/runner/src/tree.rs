@@ -1,6 +1,6 @@
 //! The process tree below one process, as `/proc` shows it.
 
-use procfs::process::{FDTarget, Process, all_processes};
+use procfs::process::{FDTarget, Process, Stat, all_processes};
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
     collections::BTreeMap,
@@ -16,20 +16,27 @@ use std::{
 /// while others go on is alive.
 #[must_use]
 pub fn descendants(root: Pid) -> Vec<Pid> {
-    let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
+    let found = below(root).into_iter();
+    let alive = found.filter(|stat| stat.state != 'Z' || stat.num_threads > 1);
+    alive.filter_map(|stat| Pid::from_raw(stat.pid)).collect()
+}
+
+/// What `/proc/PID/stat` shows of all descendants of `root`, without itself, also of those that
+/// have ended and wait to be reaped.
+#[must_use]
+pub fn below(root: Pid) -> Vec<Stat> {
+    let mut children: BTreeMap<i32, Vec<Stat>> = BTreeMap::new();
     // A process that vanishes between the listing and the reading has no place in the tree any
     // more.
-    let stats = all_processes().into_iter().flatten().flatten().filter_map(|p| p.stat().ok());
-    for stat in stats.filter(|stat| stat.state != 'Z' || stat.num_threads > 1) {
-        children.entry(stat.ppid).or_default().push(stat.pid);
+    for stat in all_processes().into_iter().flatten().flatten().filter_map(|p| p.stat().ok()) {
+        children.entry(stat.ppid).or_default().push(stat);
     }
     let mut found = Vec::new();
     let mut open = vec![root.as_raw_nonzero().get()];
     while let Some(parent) = open.pop() {
-        for &child in children.get(&parent).into_iter().flatten() {
-            open.push(child);
-            found.extend(Pid::from_raw(child));
-        }
+        let children = children.remove(&parent).unwrap_or_default();
+        open.extend(children.iter().map(|child| child.pid));
+        found.extend(children);
     }
     found
 }

@@ -59,11 +59,14 @@ pub(crate) struct Evidence<'a> {
     pub(crate) processes: Processes,
 }
 
-/// Whether the server's processes were the same at both edges of the window.
+/// What became of the server's processes in the window.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Processes {
     Same,
+    /// Some began or ended.
     Changed,
+    /// As many ended as this, and what they had used is not known.
+    Lost(u64),
 }
 
 impl Evidence<'_> {

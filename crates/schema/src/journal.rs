@@ -333,22 +333,22 @@ pub struct Measurement {
     pub reasons: Vec<Reason>,
 }
 
-/// What the server's process tree used between two samples, taken at the edges of the measured
-/// window.
+/// What the server's process tree used in the measured window; with another generator than our own,
+/// in the whole of its run.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Cost {
     /// CPU time of all processes of the tree.
     pub cpu_ns: u64,
-    /// Time between the samples; a little off the window by the time that it takes to wake up and
-    /// read.
+    /// The time in which that was.
     pub sampled_ns: u64,
-    /// CPU time per request: `cpu_ns / sampled_ns * window_ns / requests`. Absent without
-    /// requests, and when the samples are more than 5 % off the window.
+    /// CPU time per request: `cpu_ns / requests`. Absent without requests, and when processes
+    /// ended whose CPU time is not known.
     pub cpu_ns_per_request: Option<f64>,
     /// Share of the CPU time that the server's CPUs could give to its workers, usually 0 to 1.
     /// More when it keeps more CPUs busy than it has workers.
     pub cpu_share: f64,
-    /// Share of the time in which the server's busiest thread ran, 0 to 1.
+    /// Share of the time in which the server's busiest thread ran, 0 to 1: like the context switches
+    /// that of the whole load, with the warm-up, in proportion to the CPU time of the window.
     pub busiest_thread_share: f64,
     /// Share of the window in which the generator's busiest thread ran, 0 to 1.
     pub generator_cpu_share: f64,

@@ -14,8 +14,8 @@ pub use config::{Body, BodyCheck, EngineChoice, LoadConfig, SourceRange, Stop, T
 pub use errors::ErrorCounts;
 pub use model::{Arrivals, LatencyOrigin, LoadModel, RateCurve};
 pub use report::{
-    Fairness, IdleCounts, Interval, LatencySummary, LoadEvent, LoadReport, Offered, Phase,
-    ReplyChecks, ThreadRate,
+    EdgeClocks, Fairness, IdleCounts, Interval, LatencySummary, LoadEvent, LoadReport, LoadStart,
+    Offered, Phase, ReplyChecks, ThreadRate,
 };
 pub use series::{PIECE_NS, ReplySeries};
 pub use tls::TlsSummary;

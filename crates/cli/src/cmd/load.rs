@@ -1,11 +1,13 @@
 //! `wirebench load`: load on one server, with wrk's letters and wrk's layout.
 //!
 //! The options are in `options`, the files that are written beside the result in `files`, the line
-//! on a terminal in `live`, and the generator's ceiling in `ceiling`. Nothing here measures.
+//! on a terminal in `live`, the generator's ceiling in `ceiling`, and the server that `run` observes in
+//! `observed`. Nothing here measures.
 
 mod ceiling;
 mod files;
 mod live;
+mod observed;
 mod options;
 
 pub(crate) use options::Arguments;
@@ -15,7 +17,7 @@ use wirebench_loadgen as loadgen;
 use wirebench_report::load_text::{self, Detail, Wanted};
 use wirebench_schema::load::{LoadEvent, LoadReport, Verdict};
 
-use self::{files::Files, live::Live, options::OutputOptions};
+use self::{files::Files, live::Live, observed::Observed, options::OutputOptions};
 use crate::{exit::Exit, interrupt::Interrupt, out};
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -31,6 +33,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let started = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let mut live = Live::new(&config, output);
+    let observed = Observed::default();
     let mut observe = |event: LoadEvent| {
         if let LoadEvent::Connected { .. } = &event {
             files.begin();
@@ -46,9 +49,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         if output.events {
             print_event(&event);
         }
+        if let (LoadEvent::Connected { .. }, true) = (&event, output.observed) {
+            observed.wait_for_start();
+        }
         live.on(&event);
     };
-    let result = loadgen::run(&config, interrupt.flag(), &mut observe);
+    let result = loadgen::run_observed(&config, interrupt.flag(), &observed.clocks(), &mut observe);
     live.finish();
     match result {
         Ok(mut report) => {

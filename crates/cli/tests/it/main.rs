@@ -6,6 +6,7 @@
 mod ab;
 mod bad_input;
 mod compare;
+mod costs;
 mod foreign;
 mod fresh;
 mod goals;

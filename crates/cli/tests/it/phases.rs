@@ -57,7 +57,7 @@ fn project() -> Project {
 }
 
 /// A server of these tests.
-fn server(mode: &str) -> Subject {
+pub(crate) fn server(mode: &str) -> Subject {
     Subject::own(&servers::command(mode), &[Scenario::Hello], &[], &project()).unwrap()
 }
 
@@ -66,7 +66,7 @@ fn builtin() -> Subject {
     Subject::builtins(program(), &project()).unwrap().remove(0)
 }
 
-fn workload(keys: &str) -> Workload {
+pub(crate) fn workload(keys: &str) -> Workload {
     let text = format!(
         "description = \"A.\"\nblocks = 1\n[[workload]]\nname = \"a\"\nscenario = \"hello\"\n\
          connections = 2\nduration = \"300ms\"\n{keys}\n"
@@ -80,11 +80,11 @@ fn run_until(subject: &Subject, workload: &Workload, stop: &AtomicBool) -> Optio
     bench().run(&cell, stop)
 }
 
-fn run(subject: &Subject, workload: &Workload) -> Run {
+pub(crate) fn run(subject: &Subject, workload: &Workload) -> Run {
     run_until(subject, workload, &AtomicBool::new(false)).unwrap()
 }
 
-fn measured(run: &Run) -> &Measurement {
+pub(crate) fn measured(run: &Run) -> &Measurement {
     let Outcome::Measured(measured) = &run.outcome else { panic!("{run:#?}") };
     measured
 }
@@ -99,7 +99,7 @@ fn failure(run: &Run) -> &str {
     reason
 }
 
-fn find(reasons: &[Reason], kind: ReasonKind) -> Option<&Reason> {
+pub(crate) fn find(reasons: &[Reason], kind: ReasonKind) -> Option<&Reason> {
     reasons.iter().find(|reason| reason.kind == kind)
 }
 

@@ -1,10 +1,13 @@
 //! Servers that behave in ways that measuring must cope with: that warm up, never become steady,
-//! close silent connections, take few, or die. Each runs as a program of its own: this test program
-//! starts itself again. They are no servers to compare anything with.
+//! close silent connections, take few, have a process for each connection, or die. Each runs as a
+//! program of its own: this test program starts itself again. They are no servers to compare
+//! anything with.
 
 use std::{
     io::{Read, Write},
     net::{TcpListener, TcpStream},
+    os::fd::{AsFd, OwnedFd},
+    process::{Command, Stdio},
     sync::{
         Arc, OnceLock,
         atomic::{AtomicUsize, Ordering},
@@ -19,14 +22,21 @@ const REPLY: &[u8] =
 pub(crate) const WARM_AFTER: Duration = Duration::from_millis(1500);
 /// Connections that `takes-few` has at once.
 pub(crate) const FEW: usize = 20;
+/// The mode of a process of `forks`.
+const CHILD: &str = "child";
 /// When `dies` ends, after its first request.
 const LIFE: Duration = Duration::from_millis(300);
 
 /// The command line of a server, to which its port is given. The modes are `correct`, `slow`,
-/// `warms-up`, `never-steady`, `takes-few`, `dies` and, with milliseconds behind, `closes-after-`.
+/// `warms-up`, `never-steady`, `takes-few`, `dies`, `forks`, `forks-and-forgets` and, with
+/// milliseconds behind, `closes-after-`.
 pub(crate) fn command(mode: &str) -> String {
     let program = std::env::current_exe().unwrap();
-    format!("{} --ignored --exact servers::serve {mode} {{port}}", program.display())
+    let environment = match mode {
+        "forks-and-forgets" => "env --ignore-signal=CHLD ",
+        _ => "",
+    };
+    format!("{environment}{} --ignored --exact servers::serve {mode} {{port}}", program.display())
 }
 
 /// Not a test: what [`command`] starts.
@@ -37,7 +47,15 @@ fn serve() {
     let [.., mode, port] = words.as_slice() else { return };
     // Somebody may run all ignored tests.
     let Ok(port) = port.parse::<u16>() else { return };
+    if mode == CHILD {
+        let stream = TcpStream::from(std::io::stdin().as_fd().try_clone_to_owned().unwrap());
+        let _ = talk(stream, "slow");
+        return;
+    }
     let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
+    if mode.starts_with("forks") {
+        return fork(&listener);
+    }
     let open = Arc::new(AtomicUsize::new(0));
     for stream in listener.incoming().flatten() {
         if open.fetch_add(1, Ordering::Relaxed) >= FEW && mode == "takes-few" {
@@ -50,6 +68,18 @@ fn serve() {
             let _ = talk(stream, &mode);
             open.fetch_sub(1, Ordering::Relaxed);
         });
+    }
+}
+
+/// Has a process for each connection, which takes 2 ms for each request.
+fn fork(listener: &TcpListener) {
+    for stream in listener.incoming().flatten() {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child.args(["--ignored", "--exact", "servers::serve", CHILD, "0"]);
+        child.stdin(OwnedFd::from(stream)).stdout(Stdio::null());
+        let mut child = child.spawn().unwrap();
+        // Where `SIGCHLD` is ignored this finds nothing that it could wait for.
+        thread::spawn(move || child.wait());
     }
 }
 

@@ -67,6 +67,14 @@ rate = 2500
 duration = "800ms"
 "#;
 
+/// The server wakes up so often that its waits for a neighbour are a small part of each wake-up.
+const OFTEN: &str = r#"
+connections = 16
+rate = 8000
+warmup = "200ms"
+duration = "1500ms"
+"#;
+
 const WITH_A_CROWD: &str = r#"
 connections = 4
 idle_connections = 20
@@ -146,6 +154,7 @@ fn servers() -> Vec<Case> {
                 is("deaf", &[Kind::Forced]),
                 is("leaves-child", &[Kind::LeftBehind]),
                 is("starts-child", &[Kind::ProcessesChanged]),
+                is("forgets-children", &[Kind::NoCost]),
             ],
         ),
         case(
@@ -183,6 +192,15 @@ fn machines() -> Vec<Case> {
     let (server_cpu, generator_cpu) = (Around::BusyServerCpu, Around::BusyGeneratorCpu);
     vec![
         around("a neighbour on the server's CPU", server_cpu, &[Kind::Neighbour], "the server"),
+        Case {
+            workload: OFTEN,
+            ..around(
+                "a real-time loop on the server's CPU",
+                Around::PulsingServerCpu,
+                &[Kind::Neighbour],
+                "waited",
+            )
+        },
         around("a program that is there before", server_cpu, &[Kind::BusyBefore], "of CPU "),
         around(
             "a neighbour on the generator's CPU",
@@ -217,7 +235,6 @@ fn machines() -> Vec<Case> {
                     is(GOOD, &[Kind::NotPinned]),
                     is(GOOD, &[Kind::NotVerified]),
                     is(GOOD, &[Kind::FewSamples]),
-                    is(GOOD, &[Kind::NoCost]),
                 ],
             )
         },

@@ -5,6 +5,7 @@
 use std::{
     io::{self, Read, Write},
     net::{TcpListener, TcpStream},
+    os::unix::process::CommandExt,
     process::{Command, ExitCode, Stdio},
     sync::{
         Arc, OnceLock,
@@ -27,6 +28,9 @@ const STALL: Duration = Duration::from_millis(500);
 /// Connections that `refuses` takes: one of whoever looks whether it is up, one that the generator
 /// tries out, and two of its load.
 const TAKEN: usize = 4;
+
+/// The variable of a server that ignores the end of its children by now.
+const IGNORING: &str = "WIREBENCH_TEST_IGNORING";
 
 /// What is wrong with a server, by the name under which its program is started.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -63,12 +67,14 @@ pub(crate) enum Fault {
     LeavesChild,
     /// Starts a process in the middle.
     StartsChild,
+    /// Starts a process at every twentieth request, and ignores the end of each.
+    ForgetsChildren,
     /// Does not look at requests, and answers as many as the bytes must be: hardly any work.
     Effortless,
 }
 
 /// Each fault with its name.
-pub(crate) const FAULTS: [(&str, Fault); 17] = [
+pub(crate) const FAULTS: [(&str, Fault); 18] = [
     ("stalls", Fault::Stalls),
     ("starves", Fault::Starves),
     ("closes-early", Fault::ClosesEarly),
@@ -85,6 +91,7 @@ pub(crate) const FAULTS: [(&str, Fault); 17] = [
     ("deaf", Fault::Deaf),
     ("leaves-child", Fault::LeavesChild),
     ("starts-child", Fault::StartsChild),
+    ("forgets-children", Fault::ForgetsChildren),
     ("effortless", Fault::Effortless),
 ];
 
@@ -108,6 +115,14 @@ enum Answer {
 
 /// Serves on `port` until it is killed.
 pub(crate) fn serve(fault: Fault, port: &str) -> ExitCode {
+    if fault == Fault::ForgetsChildren && std::env::var_os(IGNORING).is_none() {
+        // A signal that is ignored stays ignored in the program that `env` becomes.
+        let program = std::env::args_os().next().unwrap();
+        let mut command = Command::new("env");
+        command.arg("--ignore-signal=CHLD").arg(program).arg(port).env(IGNORING, "1");
+        eprintln!("the faulty server: {}", command.exec());
+        return ExitCode::FAILURE;
+    }
     match listen(fault, port) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -182,6 +197,9 @@ fn talk(fault: Fault, number: usize, shared: &Shared, mut stream: TcpStream) -> 
                 Answer::Last(bytes) => return stream.write_all(&bytes),
                 Answer::Nothing => {}
             }
+        }
+        if fault == Fault::ForgetsChildren && replies.is_multiple_of(20) {
+            sleep_in(&["sleep", "0.05"])?;
         }
         if fault == Fault::StartsChild && shared.first.get().is_some_and(|it| it.elapsed() > BEGIN)
         {

@@ -18,6 +18,9 @@ use crate::world::World;
 
 /// The name under which this program takes a CPU.
 pub(crate) const SPINNER: &str = "busy-neighbour";
+/// The word that makes it run in pulses, and how long it runs and pauses then.
+const PULSING: &str = "pulsing";
+const PULSE: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(95));
 /// A neighbour ends at the latest after this, whatever becomes of the test.
 const LIFE: Duration = Duration::from_secs(40);
 /// When in a load the generator is stopped, and for how long.
@@ -31,6 +34,8 @@ pub(crate) enum Around {
     Nothing,
     /// Another program on the server's CPU.
     BusyServerCpu,
+    /// A program of real-time priority on the server's CPU, for 5 ms of every 100 ms.
+    PulsingServerCpu,
     /// Another program on the generator's CPU.
     BusyGeneratorCpu,
     /// Somebody stops the generator in the middle.
@@ -70,7 +75,10 @@ impl Around {
     /// The CPUs that a run needs of its own for this.
     pub(crate) const fn cpus(self) -> Option<(usize, usize)> {
         match self {
-            Self::BusyServerCpu | Self::BusyGeneratorCpu | Self::StoppedGenerator => Some((0, 1)),
+            Self::BusyServerCpu
+            | Self::PulsingServerCpu
+            | Self::BusyGeneratorCpu
+            | Self::StoppedGenerator => Some((0, 1)),
             Self::Nothing | Self::Throttled | Self::FewPorts => None,
         }
     }
@@ -80,6 +88,7 @@ impl Around {
         match self {
             Self::Nothing | Self::StoppedGenerator => Ok(Made::default()),
             Self::BusyServerCpu => Ok(busy(world, cpus[0])),
+            Self::PulsingServerCpu => pulsing(world, cpus[0]),
             Self::BusyGeneratorCpu => Ok(busy(world, cpus[1])),
             Self::Throttled => throttled(),
             Self::FewPorts => few_ports(),
@@ -107,16 +116,36 @@ fn busy(world: &World, cpu: u32) -> Made {
     made
 }
 
-/// Takes a CPU for a while.
-pub(crate) fn spin(cpu: &str) -> ExitCode {
-    let Ok(cpu) = cpu.parse() else { return ExitCode::FAILURE };
+/// A neighbour that runs ahead of every ordinary thread, and rarely.
+fn pulsing(world: &World, cpu: u32) -> Result<Made, String> {
+    let real_time = ["-f", "1"];
+    let works = Command::new("chrt").args(real_time).arg("true").output();
+    if !works.is_ok_and(|output| output.status.success()) {
+        return Err("real-time priority is not permitted, or `chrt` is missing".to_owned());
+    }
+    let mut command = Command::new("chrt");
+    command.args(real_time).arg(as_program(world, SPINNER)).args([&cpu.to_string(), PULSING]);
+    let mut made = Made::default();
+    made.children.push(command.stdin(Stdio::null()).spawn().map_err(|error| error.to_string())?);
+    Ok(made)
+}
+
+/// Takes a CPU for a while: all the time, or in pulses.
+pub(crate) fn spin(words: &[String]) -> ExitCode {
+    let Some(Ok(cpu)) = words.first().map(|word| word.parse()) else { return ExitCode::FAILURE };
     let mut set = CpuSet::new();
     set.set(cpu);
     if sched_setaffinity(None, &set).is_err() {
         return ExitCode::FAILURE;
     }
+    let is_pulsing = words.get(1).is_some_and(|word| word == PULSING);
+    let (run, pause) = if is_pulsing { PULSE } else { (LIFE, Duration::ZERO) };
     let until = Instant::now() + LIFE;
-    while Instant::now() < until {}
+    while Instant::now() < until {
+        let began = Instant::now();
+        while began.elapsed() < run {}
+        thread::sleep(pause);
+    }
     ExitCode::SUCCESS
 }
 

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         return faulty::serve(*fault, &words[1]);
     }
     if name == machine::SPINNER {
-        return machine::spin(&words[1]);
+        return machine::spin(&words[1..]);
     }
     let mut arguments = Arguments::from_args();
     // They use the same CPUs, and neighbours of one case would be those of another one too.

@@ -173,7 +173,8 @@ mod tests {
     fn heads_that_come_in_part_are_in_the_estimate() {
         let fits = |config: &LoadConfig| refuse_if_short(config, 70 << 20, "").is_ok();
         let echo = config(2000, 0);
-        let http = LoadConfig { target: "http://127.0.0.1:80/".parse().unwrap(), ..config(2000, 0) };
+        let http =
+            LoadConfig { target: "http://127.0.0.1:80/".parse().unwrap(), ..config(2000, 0) };
         assert_eq!((fits(&echo), fits(&http)), (true, false));
         assert!(fits(&LoadConfig { connections: 64, ..http }));
     }

@@ -158,6 +158,7 @@ impl<C: Codec> Session<C> {
         self.phase = Phase::Window;
         self.phase_end_ns = self.edges.window_end_ns;
         self.cpu_start_ns = (self.cpu_clock)();
+        self.server_clocks.window_begins();
         self.recorder.open_window(window_start_ns);
         self.pacer.enter_window(window_start_ns, self.outstanding);
         if let Some(count) = self.conduct.count_per_connection {
@@ -188,6 +189,9 @@ impl<C: Codec> Session<C> {
     pub(super) fn end(&mut self, window_end_ns: Option<u64>) {
         let cpu_ns =
             window_end_ns.map_or(0, |_| (self.cpu_clock)().saturating_sub(self.cpu_start_ns));
+        if window_end_ns.is_some() {
+            self.server_clocks.window_ends();
+        }
         let left = self.quota.map_or(0, |quota| quota.saturating_sub(self.ended_requests));
         let in_flight = self.outstanding;
         self.outcome = Some(Ended {

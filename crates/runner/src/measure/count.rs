@@ -10,11 +10,11 @@ pub(super) const LONGEST: Duration = Duration::from_secs(300);
 /// How much of the window is seen before the rest is estimated from it.
 const SEEN: Duration = Duration::from_secs(20);
 
-/// The requests of a count, and how many of them have been answered.
+/// The requests of a count, and how many of them have ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Count {
     wanted: u64,
-    answered: u64,
+    ended: u64,
 }
 
 impl Count {
@@ -27,24 +27,24 @@ impl Count {
                 requests.saturating_mul(config.connections as u64)
             }
         };
-        Some(Self { wanted, answered: 0 })
+        Some(Self { wanted, ended: 0 })
     }
 
-    /// This many more have been answered.
-    pub(super) const fn add(&mut self, answered: u64) {
-        self.answered = self.answered.saturating_add(answered);
+    /// This many more were answered or failed.
+    pub(super) const fn add(&mut self, ended: u64) {
+        self.ended = self.ended.saturating_add(ended);
     }
 
     /// Why the load is ended after so much of its window, if it is.
     #[allow(clippy::cast_precision_loss, reason = "counts of a load are far below 2^53")]
     pub(super) fn too_slow(&self, passed: Duration) -> Option<String> {
-        let share = self.answered as f64 / self.wanted.max(1) as f64;
+        let share = self.ended as f64 / self.wanted.max(1) as f64;
         let expected = passed.as_secs_f64() / share.max(f64::MIN_POSITIVE);
         (passed >= SEEN && expected > LONGEST.as_secs_f64()).then(|| {
             format!(
-                "the server answered {} of {} requests in {:.0} s, and a count may take {} s: ask for \
+                "only {} of {} requests were over after {:.0} s, and a count may take {} s: ask for \
                  fewer requests, or for a duration",
-                self.answered,
+                self.ended,
                 self.wanted,
                 passed.as_secs_f64(),
                 LONGEST.as_secs()
@@ -70,7 +70,7 @@ mod tests {
         count.add(64 * 10);
         assert_eq!(count.too_slow(Duration::from_secs(19)), None);
         let reason = count.too_slow(Duration::from_secs(20)).unwrap();
-        let begin = "the server answered 640 of 1000000 requests in 20 s, and a count may take 300 s";
+        let begin = "only 640 of 1000000 requests were over after 20 s, and a count may take 300 s";
         assert!(reason.starts_with(begin), "{reason}");
     }
 
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(count.too_slow(SEEN), None);
         count.add(64_000 - 4267);
         assert_eq!(count.too_slow(LONGEST), None);
-        count.answered = 0;
+        count.ended = 0;
         assert!(count.too_slow(SEEN).is_some());
     }
 }

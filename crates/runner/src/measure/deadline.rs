@@ -1,7 +1,9 @@
 //! When a generator counts as hung. Pure: time is a parameter.
 
 use std::time::{Duration, Instant};
-use wirebench_schema::load::{LoadConfig, LoadEvent, Stop};
+use wirebench_schema::load::{LoadConfig, LoadEvent, Phase, Stop};
+
+use super::count::Count;
 
 /// How much longer than planned a generator may take before it counts as hung.
 pub(super) const GENERATOR_PATIENCE: Duration = Duration::from_secs(15);
@@ -14,8 +16,11 @@ const CONNECTING_MOST: Duration = Duration::from_secs(300);
 pub(super) struct Deadline {
     begun: Instant,
     patience: Duration,
-    /// The length of the window; a count takes as long as it takes.
+    /// The length of the window, where no count ends it.
     window: Option<Duration>,
+    /// A count, and when its window began.
+    count: Option<Count>,
+    window_begun: Option<Instant>,
     until: Option<Instant>,
     connections: usize,
     /// Connections that were made or refused; none any more once the load has begun.
@@ -32,7 +37,16 @@ impl Deadline {
         };
         let connections = config.connections.saturating_add(config.idle_connections);
         let until = Some(now + patience);
-        Self { begun: now, patience, window, until, connections, settled: Some(0) }
+        Self {
+            begun: now,
+            patience,
+            window,
+            count: Count::of(config),
+            window_begun: None,
+            until,
+            connections,
+            settled: Some(0),
+        }
     }
 
     /// The generator said this.
@@ -46,16 +60,27 @@ impl Deadline {
                 self.settled = None;
                 self.until = self.window.map(|window| now + self.patience + window);
             }
-            LoadEvent::WindowEnd => self.until = Some(now + self.patience),
-            LoadEvent::Interval(_)
-            | LoadEvent::WindowStart
-            | LoadEvent::Failed { .. }
-            | LoadEvent::Report(_) => {}
+            LoadEvent::WindowStart => self.window_begun = Some(now),
+            LoadEvent::Interval(interval) => {
+                if let (Some(count), Phase::Window) = (&mut self.count, interval.phase) {
+                    count.add(interval.requests + interval.errors);
+                }
+            }
+            LoadEvent::WindowEnd => {
+                self.count = None;
+                self.until = Some(now + self.patience);
+            }
+            LoadEvent::ServerClocks(_) | LoadEvent::Failed { .. } | LoadEvent::Report(_) => {}
         }
     }
 
     /// Why the generator is killed now, if it is.
     pub(super) fn check(&self, now: Instant) -> Result<(), String> {
+        if let (Some(count), Some(begun)) = (&self.count, self.window_begun)
+            && let Some(reason) = count.too_slow(now.duration_since(begun))
+        {
+            return Err(reason);
+        }
         if self.until.is_none_or(|until| now < until) {
             return Ok(());
         }
@@ -74,6 +99,7 @@ impl Deadline {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirebench_schema::load::Interval;
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -124,11 +150,32 @@ mod tests {
     }
 
     #[test]
-    fn a_count_has_no_deadline_until_its_window_has_ended() {
-        let (mut deadline, begun) = deadline(Stop::Requests(1));
+    fn a_count_ends_when_it_would_take_too_long() {
+        let (mut deadline, begun) = deadline(Stop::Requests(1_000_000));
         deadline.hear(&LoadEvent::Connected { connections: 1 }, begun);
-        assert_eq!(deadline.check(begun + 10_000 * SECOND), Ok(()));
-        deadline.hear(&LoadEvent::WindowEnd, begun);
-        assert!(deadline.check(begun + 21 * SECOND).is_err());
+        deadline.hear(&LoadEvent::WindowStart, begun);
+        let interval = |phase| {
+            LoadEvent::Interval(Interval {
+                phase,
+                start_ns: 0,
+                length_ns: 1,
+                requests: 99_000,
+                requests_per_second: 0.0,
+                errors: 1000,
+                bytes_received: 0,
+                latency_ns_p50: None,
+                latency_ns_p99: None,
+                latency_ns_max: None,
+            })
+        };
+        deadline.hear(&interval(Phase::Warmup), begun);
+        assert_eq!(deadline.check(begun + 19 * SECOND), Ok(()));
+        assert!(deadline.check(begun + 20 * SECOND).is_err());
+        deadline.hear(&interval(Phase::Window), begun + 19 * SECOND);
+        assert_eq!(deadline.check(begun + 29 * SECOND), Ok(()));
+        assert!(deadline.check(begun + 31 * SECOND).unwrap_err().contains("100000 of 1000000"));
+        deadline.hear(&LoadEvent::WindowEnd, begun + 31 * SECOND);
+        assert_eq!(deadline.check(begun + 51 * SECOND), Ok(()));
+        assert!(deadline.check(begun + 52 * SECOND).is_err());
     }
 }

@@ -17,7 +17,7 @@ use super::{
     silence::{Silence, Talk},
 };
 use crate::{
-    cost::{self, Sample, Window},
+    cost::{self, Course, Details, Look, Window},
     launch::{Request, Server},
     memory::{Held, Measure, Stillness},
     tree, validity,
@@ -102,13 +102,15 @@ fn stay_silent(cell: &Cell<'_>, server: &mut Server, stop: &AtomicBool) -> Resul
     let mut silence = Silence::make(address, workload.connections, &talk, stop)?;
     let (_, at_once) = measure.settled(|| server.tree(), STILL_PATIENCE, stop);
     let files = silence.missing.as_ref().and_then(|_| exhausted_files(server, silence.len()));
-    let known = server.tree();
-    let before = Sample::take(&known, || server.tree(), server.guard());
+    let before = Look::take(server.guard());
+    let details = Details::read(&before);
     wait(window(workload.stop), server, stop)?;
-    let after = Sample::take(&before.pids(), || server.tree(), server.guard());
+    let after = Look::take(server.guard());
+    let details = (details, Details::read(&after));
     let silent = measure.held(&server.tree());
-    let window_ns = before.ns_until(&after);
-    let nothing = Window { window_ns, requests: 0, thread_cpu_ns_most: 0 };
+    let course = Course::between(before, after);
+    let cpu = course.cpu(&details.0.ignoring_with(&details.1));
+    let nothing = Window { window_ns: course.length_ns(), requests: 0, thread_cpu_ns_most: 0 };
     Ok(Seen {
         made: silence.len(),
         lost: silence.lost(),
@@ -117,8 +119,8 @@ fn stay_silent(cell: &Cell<'_>, server: &mut Server, stop: &AtomicBool) -> Resul
         stillness: [at_rest, at_once],
         rest,
         silent,
-        window_ns,
-        cost: cost::between(&before, &after, nothing, 1),
+        window_ns: nothing.window_ns,
+        cost: cost::cost(cpu, (&details.0, &details.1), nothing, 1),
         files,
     })
 }

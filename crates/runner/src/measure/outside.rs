@@ -7,22 +7,19 @@ use wirebench_schema::{
     load::{EngineChoice, LoadConfig, LoadReport, Stop},
 };
 
-use super::{Bench, Edge, Seen, deadline::GENERATOR_PATIENCE};
+use super::{Bench, Seen, count, deadline::GENERATOR_PATIENCE};
 use crate::{
-    cost::{Sample, Window},
+    cost::{Course, Details, Look, Window},
     launch::Server,
     neighbours::Machine,
     tool::{Tool, parse},
 };
 
-/// How long a generator with a count may take. Its own timeouts end it long before.
-const COUNT_PATIENCE: Duration = Duration::from_secs(3600);
-
 /// How long somebody else's generator may take.
 pub(super) fn patience(config: &LoadConfig) -> Duration {
     let window = match config.stop {
         Stop::After(duration) => duration,
-        Stop::Requests(_) | Stop::RequestsPerConnection(_) => COUNT_PATIENCE,
+        Stop::Requests(_) | Stop::RequestsPerConnection(_) => count::LONGEST,
     };
     GENERATOR_PATIENCE + window + config.timeout * 3
 }
@@ -37,15 +34,14 @@ impl Bench {
         stop: &AtomicBool,
     ) -> Result<Seen, String> {
         let tool = self.tool.as_ref().ok_or("no other generator was asked for")?;
-        let known = server.tree();
-        let take = |known: &[_]| -> Edge {
-            let sample = Sample::take(known, || server.tree(), server.guard());
-            let machine = Machine::read(&sample.pids(), None);
-            (sample, machine)
+        let take = || {
+            let look = Look::take(server.guard());
+            let details = Details::read(&look);
+            (look, details, Machine::read(None))
         };
-        let before = take(&known);
+        let before = take();
         let finished = Tool::run(argv, self.generator_cpus(), patience(config), stop)?;
-        let after = take(&before.0.pids());
+        let after = take();
         let told = parse(tool.version.name, &finished.output)?;
         let seconds = told.window_ns as f64 / 1e9;
         let failed = usize::try_from(told.errors.connect).unwrap_or(usize::MAX);
@@ -69,8 +65,9 @@ impl Bench {
         };
         Ok(Seen {
             load,
-            edges: (before.0, after.0),
-            machine: (before.1, after.1),
+            course: Course::between(before.0, after.0),
+            details: (before.1, after.1),
+            machine: (before.2, after.2),
             tool: Some(report),
             busy_before: None,
         })
@@ -80,15 +77,14 @@ impl Bench {
 /// The whole time between the samples is the window of the server's cost: all requests lie in it.
 /// The CPU time of the program is shared out evenly between the threads that could run at once.
 pub(super) fn window(
-    before: &Sample,
-    after: &Sample,
+    course: &Course,
     load: &LoadReport,
     tool: &ToolReport,
     placement: &Placement,
 ) -> Window {
     let busy = load.config.threads.min(placement.generator_cpus.len()).max(1) as u64;
     Window {
-        window_ns: before.ns_until(after),
+        window_ns: course.length_ns(),
         requests: load.requests,
         thread_cpu_ns_most: tool.cpu_ns / busy,
     }

@@ -176,8 +176,12 @@ fn watch(
             Some(LoadEvent::Failed { reason }) => return Err(reason),
             Some(LoadEvent::Report(report)) => break report,
             None
-            | Some(LoadEvent::Connecting { .. } | LoadEvent::WindowStart | LoadEvent::WindowEnd) => {
-            }
+            | Some(
+                LoadEvent::Connecting { .. }
+                | LoadEvent::WindowStart
+                | LoadEvent::WindowEnd
+                | LoadEvent::ServerClocks(_),
+            ) => {}
         }
     };
     if report.requests == 0 {

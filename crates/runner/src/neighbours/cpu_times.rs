@@ -1,8 +1,8 @@
 //! The time of every CPU as `/proc/stat` shows it. It knows no sides and accuses nobody.
 
-use procfs::{CurrentSI, KernelStats};
 use std::{
     collections::BTreeMap,
+    fs,
     time::{Duration, Instant},
 };
 
@@ -28,14 +28,8 @@ impl CpuTimes {
     /// Reads them. Where `/proc/stat` cannot be read, there are none.
     pub(super) fn read() -> Self {
         let at = Instant::now();
-        let nanoseconds = |ticks: u64| ticks * 1_000_000_000 / procfs::ticks_per_second();
-        let stats = KernelStats::current().ok();
-        let cpus = stats.into_iter().flat_map(|stats| stats.cpu_time);
-        let times = (0..).zip(cpus).map(|(cpu, time)| {
-            let busy_ns = nanoseconds(time.user + time.nice + time.system);
-            (cpu, Used { busy_ns, stolen_ns: nanoseconds(time.steal.unwrap_or(0)) })
-        });
-        Self { at, times: times.collect() }
+        let text = fs::read_to_string("/proc/stat").unwrap_or_default();
+        Self { at, times: times(&text, procfs::ticks_per_second()) }
     }
 
     /// The time since an earlier moment.
@@ -59,6 +53,23 @@ impl CpuTimes {
     }
 }
 
+/// The times in the text of `/proc/stat`, by the CPU number that each line carries: CPUs that are
+/// offline have no line.
+fn times(text: &str, ticks_per_second: u64) -> BTreeMap<u32, Used> {
+    let nanoseconds = |ticks: u64| ticks * 1_000_000_000 / ticks_per_second;
+    let of_line = |line: &str| {
+        let mut words = line.split_whitespace();
+        // The first line, `cpu` without a number, is the sum over all CPUs.
+        let cpu = words.next()?.strip_prefix("cpu")?.parse().ok()?;
+        let ticks: Vec<u64> = words.map_while(|word| word.parse().ok()).collect();
+        let [user, nice, system, ..] = ticks[..] else { return None };
+        let stolen = ticks.get(7).copied().unwrap_or(0);
+        let busy_ns = nanoseconds(user + nice + system);
+        Some((cpu, Used { busy_ns, stolen_ns: nanoseconds(stolen) }))
+    };
+    text.lines().filter_map(of_line).collect()
+}
+
 #[cfg(test)]
 impl CpuTimes {
     pub(super) const fn new(at: Instant, times: BTreeMap<u32, Used>) -> Self {
@@ -73,6 +84,19 @@ mod tests {
     #[test]
     fn this_machine_tells_the_time_of_its_cpus() {
         assert!(!CpuTimes::read().times.is_empty());
+    }
+
+    #[test]
+    fn a_line_belongs_to_the_cpu_whose_number_it_carries() {
+        // CPU 1 is offline.
+        let text = "cpu  60 0 6 100 0 0 0 3\ncpu0 10 0 1 90 0 0 0 0 0 0\n\
+                    cpu2 20 1 2 80 7 7 7 3 0 0\ncpu3 30 0 3\nintr 5 0\nctxt 9\n";
+        let used = |busy_ms: u64, stolen_ms: u64| Used {
+            busy_ns: busy_ms * 1_000_000,
+            stolen_ns: stolen_ms * 1_000_000,
+        };
+        let expected = BTreeMap::from([(0, used(110, 0)), (2, used(230, 30)), (3, used(330, 0))]);
+        assert_eq!(times(text, 100), expected);
     }
 
     #[test]

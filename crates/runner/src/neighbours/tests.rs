@@ -25,16 +25,18 @@ fn reasons_of(
 ) -> Vec<Reason> {
     let at = Instant::now();
     let (ran_ms, waited_ms) = thread;
-    let machine = |at, used, threads| Machine {
+    let machine = |at, used| Machine {
         cpus: CpuTimes::new(at, BTreeMap::from([(0, used), (1, Used::default())])),
         throttled: Throttled::default(),
-        server: threads,
-        generator: Threads::default(),
+        generator: Threads::new(at, &[]),
+        wake_up_ns: 2_500,
     };
-    let before = machine(at, Used { busy_ns: 7, stolen_ns: 7 }, Threads::new(&[(0, 0, 0)]));
+    let end = at + Duration::from_millis(window_ms);
+    let before = machine(at, Used { busy_ns: 7, stolen_ns: 7 });
     let used = Used { busy_ns: 7 + busy_ms * MS, stolen_ns: 7 + stolen_ms * MS };
-    let threads = Threads::new(&[(ran_ms * MS, waited_ms * MS, 10)]);
-    let after = machine(at + Duration::from_millis(window_ms), used, threads);
+    let after = machine(end, used);
+    let threads =
+        (Threads::new(at, &[(0, 0, 0)]), Threads::new(end, &[(ran_ms * MS, waited_ms * MS, 10)]));
     let placement = Placement {
         server_cpus: vec![0],
         generator_cpus: vec![1],
@@ -42,7 +44,8 @@ fn reasons_of(
         disjoint: true,
         split_cores: Vec::new(),
     };
-    after.reasons(&before, &placement, (ran_ms * MS, 0), arrivals)
+    let threads = (&threads.0, &threads.1);
+    after.reasons(&before, &placement, (ran_ms * MS, 0), threads, arrivals)
 }
 
 fn only(reasons: &[Reason]) -> (ReasonKind, Weight, &str) {

@@ -42,19 +42,16 @@ pub(super) fn verification(verification: Verification) -> Option<Reason> {
 
 /// Whether the server's cost could be told, and whose it is.
 pub(super) fn cost(evidence: &Evidence<'_>) -> Vec<Reason> {
-    let Evidence { phase, load, cost, processes, .. } = evidence;
     let mut reasons = Vec::new();
-    if cost.cpu_ns_per_request.is_none() {
+    if let Processes::Lost(lost) = evidence.processes {
         let text = format!(
-            "no cost: the samples were {} us apart and the window had {} us",
-            cost.sampled_ns / 1000,
-            load.window_ns / 1000
+            "no cost: {lost} processes of the server ended and no other waited for them (SIGCHLD is \
+             ignored, or SA_NOCLDWAIT set), so their CPU time is unknown"
         );
-        let weight = if *phase == Phase::Cost { Weight::Invalid } else { Weight::Note };
-        let figure = Some(cost.sampled_ns as f64);
-        reasons.push(ReasonKind::NoCost.reason(weight, figure, text));
+        let weight = if evidence.phase == Phase::Cost { Weight::Invalid } else { Weight::Note };
+        reasons.push(ReasonKind::NoCost.reason(weight, Some(lost as f64), text));
     }
-    if *processes == Processes::Changed {
+    if evidence.processes != Processes::Same {
         let text = "processes of the server began or ended in the window";
         reasons.push(ReasonKind::ProcessesChanged.reason(Weight::Note, None, text));
     }

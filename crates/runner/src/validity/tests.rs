@@ -262,7 +262,7 @@ fn a_cost_that_cannot_be_told_spoils_a_phase_of_cost_alone() {
             stopped: &Stopped::default(),
             others: Vec::new(),
             verification: Verification::LeftOut,
-            processes: Processes::Changed,
+            processes: Processes::Lost(3),
         };
         let reasons = evidence.reasons();
         let told: Vec<_> = reasons.iter().map(|reason| (reason.kind, reason.weight)).collect();
@@ -272,7 +272,7 @@ fn a_cost_that_cannot_be_told_spoils_a_phase_of_cost_alone() {
             (ReasonKind::ProcessesChanged, Weight::Note),
         ];
         assert_eq!(told, expected);
-        assert_eq!(reasons[1].figure, Some(1.0));
+        assert_eq!(reasons[1].figure, Some(3.0));
     }
 }
 

@@ -298,6 +298,25 @@ impl LoadReport {
     }
 }
 
+/// The CPU clocks of the server's processes at both edges of the window, as a thread of the generator
+/// read them there: what was used and what was answered belong to the same time. In the order of
+/// [`LoadStart::processes`]; absent for a process that did not exist at that edge.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct EdgeClocks {
+    /// When the window began, in nanoseconds of CPU time.
+    pub start_ns: Vec<Option<u64>>,
+    /// When it ended.
+    pub end_ns: Vec<Option<u64>>,
+}
+
+/// What the observer of a load answers to [`LoadEvent::Connected`], as one line of JSON, with
+/// `--observed`. The load begins with it; until then no request is sent.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct LoadStart {
+    /// Processes whose CPU clocks are to be read at the edges of the window.
+    pub processes: Vec<i32>,
+}
+
 /// What a load says while it works, one JSON object a line, with `--events`.
 ///
 /// `window-start` and `window-end` are written as the window's edges pass, so that an observer can
@@ -321,6 +340,8 @@ pub enum LoadEvent {
     WindowStart,
     /// The measured window has ended.
     WindowEnd,
+    /// What was read at the edges of the window, where the observer asked for it.
+    ServerClocks(EdgeClocks),
     /// The load is over.
     Report(Box<LoadReport>),
     /// The load could not be carried out.

@@ -190,6 +190,10 @@ pub(crate) struct OutputOptions {
     /// Print events as JSON lines, the result last; what `run` reads
     #[arg(long, conflicts_with_all = ["json", "latency", "percentiles"])]
     pub(crate) events: bool,
+    /// Wait with the load for a line of JSON that names the server's processes, and read their CPU
+    /// clocks at the edges of the window; for `run`
+    #[arg(long, hide = true, requires = "events")]
+    pub(crate) observed: bool,
 }
 
 fn engine(text: &str) -> Result<EngineChoice, String> {

@@ -1,6 +1,10 @@
 //! Moments at which two things meet: an edge and an event, a start and a connection.
 
 use super::*;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 use wirebench_schema::load::{Arrivals, LatencyOrigin, LoadModel, RateCurve, Stop};
 
 fn rate(connections: usize, per_second: u64) -> LoadConfig {
@@ -17,6 +21,38 @@ fn stand(session: &mut Session<Http1>) {
     for command in commands(session, 0) {
         let Command::Connect(slot) = command else { panic!("{command:?}") };
         session.connected(slot, 1);
+    }
+}
+
+/// The clocks of a server show when they were read, in virtual time.
+#[test]
+fn the_servers_clocks_are_read_at_the_edges_of_the_window() {
+    let rated = rate(1, 100);
+    for (config, quota, edges, end_ns) in [
+        (&config(1), None, EDGES, EDGES.window_end_ns),
+        (&rated, None, EDGES, EDGES.window_end_ns),
+        (&config(1), Some(10), COUNT_EDGES, EDGES.window_start_ns + 9 * MS),
+    ] {
+        let now = Arc::new(AtomicU64::new(0));
+        let clock = Arc::clone(&now);
+        let read = move || vec![Some(clock.load(Ordering::Relaxed)), None];
+        let mut session = session_of(config, quota).reading(ServerClocks::new(read));
+        stand(&mut session);
+        session.start(edges);
+        for now_ns in (edges.start_ns..2 * EDGES.window_end_ns).step_by(MS as usize) {
+            now.store(now_ns, Ordering::Relaxed);
+            for command in commands(&mut session, now_ns) {
+                if let Command::Send(slot) = command {
+                    send(&mut session, slot);
+                }
+            }
+            if session.slots[0].connection.in_flight() > 0 {
+                exchange(&mut session, 0, now_ns);
+            }
+        }
+        let (start, end) = left(session).outcome.server_cpu_ns;
+        assert_eq!(start, [Some(edges.window_start_ns), None]);
+        assert_eq!(end, [Some(end_ns), None], "{config:?}");
     }
 }
 

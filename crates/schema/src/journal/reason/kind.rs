@@ -225,9 +225,10 @@ kinds! {
         do: "warm up for longer (`steady_within`), or look what the server does by itself"
     }
     NoCost = "no-cost" {
-        "The server's CPU time could not be told, because the samples are off the window",
+        "Processes of the server ended and no other waited for them, so their CPU time is not known",
         weight: "invalid in a cost phase, else note",
-        figure: "time between the samples in nanoseconds", do: "measure for longer"
+        figure: "how many processes were seen to end so, at least",
+        do: "make the server wait for its children"
     }
     ProcessesChanged = "processes-changed" {
         "Processes of the server began or ended in the window",

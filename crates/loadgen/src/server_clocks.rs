@@ -1,0 +1,120 @@
+//! The CPU clocks of the server's processes, which are read at both edges of the window, through a
+//! function that comes from outside. It is not what decides when they are read.
+
+use std::{fmt, sync::Arc};
+use wirebench_schema::load::EdgeClocks;
+
+use crate::outcome::Outcome;
+
+/// CPU time of each process that is known, in nanoseconds and always in the same order; none of a
+/// process that has ended.
+pub(crate) type Reading = Vec<Option<u64>>;
+
+/// Reads the clocks. The default reads none.
+#[derive(Clone)]
+pub struct ServerClocks(Arc<dyn Fn() -> Reading + Send + Sync>);
+
+impl ServerClocks {
+    /// Reads them with this function, on a thread that loads, at the edges of the window: it must
+    /// be quick.
+    pub fn new(read: impl Fn() -> Vec<Option<u64>> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(read))
+    }
+
+    fn read(&self) -> Reading {
+        (self.0)()
+    }
+}
+
+impl Default for ServerClocks {
+    fn default() -> Self {
+        Self::new(Vec::new)
+    }
+}
+
+impl fmt::Debug for ServerClocks {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("ServerClocks")
+    }
+}
+
+/// What one thread has read at the edges of its window.
+#[derive(Debug, Default)]
+pub(crate) struct AtEdges {
+    clocks: ServerClocks,
+    readings: (Reading, Reading),
+}
+
+impl AtEdges {
+    pub(crate) fn new(clocks: ServerClocks) -> Self {
+        Self { clocks, readings: (Vec::new(), Vec::new()) }
+    }
+
+    pub(crate) fn window_begins(&mut self) {
+        self.readings.0 = self.clocks.read();
+    }
+
+    pub(crate) fn window_ends(&mut self) {
+        self.readings.1 = self.clocks.read();
+    }
+
+    /// What was read at the beginning and at the end.
+    pub(crate) fn into_readings(self) -> (Reading, Reading) {
+        self.readings
+    }
+}
+
+/// What the threads have read at the edges of the window; nothing where none was to be read, or
+/// where the window never began. A count ends on one thread after the other, and the window with
+/// the last of them.
+pub(crate) fn at_edges(outcomes: &[Outcome]) -> Option<EdgeClocks> {
+    let first = outcomes.first()?;
+    // Of equal ones the last is taken: the first thread, which always reads.
+    let last = outcomes.iter().rev().max_by_key(|outcome| outcome.window_end_ns)?;
+    let clocks = EdgeClocks {
+        start_ns: first.server_cpu_ns.0.clone(),
+        end_ns: last.server_cpu_ns.1.clone(),
+    };
+    (!clocks.start_ns.is_empty()).then_some(clocks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slice::Histograms;
+    use wirebench_schema::load::LoadModel;
+
+    fn outcome(window_end_ns: Option<u64>, start: &[u64], end: &[u64]) -> Outcome {
+        let reading = |clocks: &[u64]| clocks.iter().copied().map(Some).collect();
+        Outcome {
+            rest: Vec::new(),
+            unanswered: Histograms::new(&LoadModel::Closed, 2).unanswered(),
+            replies_per_connection: Vec::new(),
+            idle_made: 0,
+            idle_lost: 0,
+            window_end_ns,
+            in_flight: 0,
+            cpu_ns: 0,
+            server_cpu_ns: (reading(start), reading(end)),
+            gave_up_requests: 0,
+        }
+    }
+
+    #[test]
+    fn the_window_ends_with_the_thread_that_ends_last() {
+        let threads = [
+            outcome(Some(5), &[1], &[10]),
+            outcome(Some(9), &[2], &[30]),
+            outcome(Some(7), &[3], &[20]),
+        ];
+        let clocks = at_edges(&threads).unwrap();
+        assert_eq!((clocks.start_ns, clocks.end_ns), (vec![Some(1)], vec![Some(30)]));
+    }
+
+    #[test]
+    fn of_threads_that_end_together_the_first_has_read() {
+        let threads = [outcome(Some(9), &[1], &[10]), outcome(Some(9), &[], &[])];
+        assert_eq!(at_edges(&threads).unwrap().end_ns, [Some(10)]);
+        assert_eq!(at_edges(&[outcome(None, &[], &[])]), None);
+    }
+}

@@ -1,0 +1,156 @@
+//! From looks at a tree, and from the clocks that the generator read at the edges of its window, to
+//! the CPU time of that window. Pure.
+//!
+//! The generator's readings are exact: it reads them where the window begins and ends. It knows the
+//! processes that were there before the load. What began later has the readings of the looks, which
+//! come a little after the edges; after the end nothing is sent any more.
+//!
+//! What a process has used is in its own clock until it is waited for, and in that of its parent
+//! from then on. If no process waits for it, because `SIGCHLD` is ignored or `SA_NOCLDWAIT` is set,
+//! it is nowhere: then there is only what was read before its end.
+
+use std::collections::{BTreeMap, BTreeSet};
+use wirebench_schema::load::EdgeClocks;
+
+use super::look::{Key, Look, ticks_ns};
+
+/// The kernel shows the times of children that have ended in ticks, user and system apart.
+const TICKS_OFF: u64 = 2;
+
+/// What was seen of a tree from before a window until after it.
+#[derive(Clone, Debug)]
+pub struct Course {
+    /// The processes whose clocks the generator reads, and what it read at both edges.
+    edges: BTreeMap<Key, (Option<u64>, Option<u64>)>,
+    /// At the beginning of the window.
+    before: Look,
+    /// Each process that was seen after the beginning: its last parent and its last clock.
+    seen: BTreeMap<Key, (i32, u64)>,
+    /// Right after the end of the window.
+    after: Look,
+    /// When the tree was at rest again.
+    settled: Look,
+}
+
+/// The CPU time of a window.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct WindowCpu {
+    /// Of all processes, in nanoseconds; a lower bound when some are lost.
+    pub cpu_ns: u64,
+    /// How many processes ended without their CPU time being known.
+    pub lost: u64,
+    /// Whether processes began or ended in the window.
+    pub changed: bool,
+}
+
+impl Course {
+    /// Between two looks, without readings at the edges.
+    #[must_use]
+    pub fn between(before: Look, after: Look) -> Self {
+        let settled = after.clone();
+        let mut course =
+            Self { edges: BTreeMap::new(), before, seen: BTreeMap::new(), after, settled };
+        course.note_all();
+        course
+    }
+
+    /// With the `readings` of the processes that `known` had.
+    #[must_use]
+    pub fn with_readings(
+        known: &Look,
+        readings: &EdgeClocks,
+        before: Look,
+        meanwhile: &[Look],
+        (after, settled): (Look, Look),
+    ) -> Self {
+        let at = |edge: &[Option<u64>], index: usize| edge.get(index).copied().flatten();
+        let edges = known.processes.keys().enumerate().map(|(index, key)| {
+            (*key, (at(&readings.start_ns, index), at(&readings.end_ns, index)))
+        });
+        let (edges, seen) = (edges.collect(), BTreeMap::new());
+        let mut course = Self { edges, before, seen, after, settled };
+        meanwhile.iter().for_each(|look| course.note(look));
+        course.note_all();
+        course
+    }
+
+    /// The time between the first look and the last.
+    #[must_use]
+    pub fn length_ns(&self) -> u64 {
+        let length = self.after.at.duration_since(self.before.at);
+        u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn note_all(&mut self) {
+        for look in [self.before.clone(), self.after.clone(), self.settled.clone()] {
+            self.note(&look);
+        }
+    }
+
+    /// Remembers what a process was last seen with. Looks after the window change no clock that was
+    /// read at its end.
+    fn note(&mut self, look: &Look) {
+        for (key, used) in &look.processes {
+            let clock = self.seen.entry(*key).or_insert((used.parent, used.cpu_ns));
+            *clock = (used.parent, used.cpu_ns.max(clock.1));
+        }
+    }
+
+    /// The CPU time of the window, where the processes `ignoring` wait for no child.
+    #[must_use]
+    pub fn cpu(&self, ignoring: &BTreeSet<i32>) -> WindowCpu {
+        let gone = |key: &Key| !self.settled.processes.contains_key(key);
+        let ended: Vec<(&Key, i32, u64)> = self
+            .seen
+            .iter()
+            .filter(|(key, _)| gone(key))
+            .map(|(key, (parent, cpu_ns))| (key, *parent, self.edge(key).1.unwrap_or(*cpu_ns)))
+            .collect();
+        let reaped_ns = self.settled.reaped_ns().saturating_sub(self.before.reaped_ns());
+        let awaited = ended.iter().filter(|(_, parent, _)| !ignoring.contains(parent));
+        let parents: BTreeSet<i32> = awaited.clone().map(|(_, parent, _)| *parent).collect();
+        let due_ns: u64 = awaited.map(|(_, _, cpu_ns)| cpu_ns).sum();
+        let is_reaped = reaped_ns + ticks_ns(TICKS_OFF * parents.len() as u64) >= due_ns;
+        let (mut grown_ns, mut moved_ns, mut lost) = (reaped_ns, 0, 0);
+        for (key, parent, last_ns) in &ended {
+            let start_ns = self.start_ns(key);
+            if is_reaped && !ignoring.contains(parent) {
+                // All that it ever used is in what was reaped.
+                moved_ns += start_ns;
+                continue;
+            }
+            let is_known = self.edge(key).1.is_some() || self.after.processes.contains_key(key);
+            lost += u64::from(!is_known);
+            grown_ns += last_ns.saturating_sub(start_ns);
+        }
+        for (key, used) in &self.settled.processes {
+            let after_ns = self.after.processes.get(key).map(|used| used.cpu_ns);
+            let end_ns = self.edge(key).1.or(after_ns).unwrap_or(used.cpu_ns);
+            grown_ns += end_ns.saturating_sub(self.start_ns(key));
+        }
+        let cpu_ns = grown_ns.saturating_sub(moved_ns);
+        WindowCpu { cpu_ns, lost, changed: self.changed() }
+    }
+
+    fn edge(&self, key: &Key) -> (Option<u64>, Option<u64>) {
+        self.edges.get(key).copied().unwrap_or_default()
+    }
+
+    /// What a process had used when the window began. What was not there has begun since.
+    fn start_ns(&self, key: &Key) -> u64 {
+        let before_ns = self.before.processes.get(key).map(|used| used.cpu_ns);
+        self.edge(key).0.or(before_ns).unwrap_or(0)
+    }
+
+    fn changed(&self) -> bool {
+        if self.edges.is_empty() {
+            return !self.before.has_the_processes_of(&self.after);
+        }
+        // What ended before the window is in no look since.
+        let unread = |key: &&Key| !matches!(self.edge(key), (Some(_), Some(_)));
+        self.seen.keys().any(|key| unread(&key))
+    }
+}
+
+#[cfg(test)]
+mod tests;
