@@ -28,15 +28,13 @@ use crate::{
     cost::{self, Course, Details, Window},
     experiment::Verification,
     generate::{Generator, load_arguments},
-    launch::{LaunchError, Launcher, Request, Server, Stopped},
+    launch::{LaunchError, Launcher, Request, Server, Stopped, stop_grace},
     neighbours::{self, Arrivals, Machine},
     subject::Subject,
     tool::Tool,
     validity::{self, Evidence, Processes, bound_of_run},
 };
 
-/// How long a server may take to end on SIGTERM.
-pub const STOP_GRACE: Duration = Duration::from_secs(2);
 /// How often a wait looks whether a signal asked to end.
 const STEP: Duration = Duration::from_millis(50);
 /// The shortest load at a rate before the window of a cost phase. The load that warms up is a
@@ -161,7 +159,7 @@ impl Bench {
         server.command().clone_into(&mut run.server_command);
         let done = work(&mut server, run);
         let ended = server.ended();
-        let stopped = server.stop(STOP_GRACE);
+        let stopped = server.stop(stop_grace(stop));
         let failure = |reason| Failure { reason, stderr: stopped.stderr.clone() };
         match (done, ended) {
             (Ok(done), None) => Ok((done, stopped)),

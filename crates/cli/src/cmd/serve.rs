@@ -6,7 +6,7 @@ use std::time::Duration;
 use wirebench_runner::{
     build::{self, Freshness},
     launch::Request,
-    measure::STOP_GRACE,
+    launch::STOP_GRACE,
 };
 use wirebench_schema::scenario::{DEFAULT_TIMEOUT_MS, Protocol, Scenario};
 

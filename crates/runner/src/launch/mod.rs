@@ -16,7 +16,7 @@ use std::{
     collections::BTreeMap,
     net::{IpAddr, SocketAddr},
     path::PathBuf,
-    sync::atomic::AtomicBool,
+    sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 use wirebench_schema::{
@@ -26,6 +26,18 @@ use wirebench_schema::{
 };
 
 use crate::guard::Exit;
+
+/// How long a server may take to end on SIGTERM.
+pub const STOP_GRACE: Duration = Duration::from_secs(2);
+
+/// The same after Ctrl-C, which ends wirebench within a second.
+const HURRIED_GRACE: Duration = Duration::from_millis(300);
+
+/// How long a server may take to end on SIGTERM now. `stop` is set when a signal asked wirebench to
+/// end.
+pub(crate) fn stop_grace(stop: &AtomicBool) -> Duration {
+    if stop.load(Ordering::Relaxed) { HURRIED_GRACE } else { STOP_GRACE }
+}
 
 /// How servers are started, whatever they are.
 #[derive(Clone, Debug)]

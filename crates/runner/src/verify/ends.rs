@@ -8,15 +8,10 @@ use wirebench_schema::{
     scenario::Protocol,
 };
 
-use super::{
-    Described, Verdict,
-    client::Trouble,
-    session::{GRACE, Outcome},
-    show, traffic,
-};
+use super::{Described, Verdict, client::Trouble, session::Outcome, show, traffic};
 use crate::{
     guard::Exit,
-    launch::{Server, Stopped},
+    launch::{STOP_GRACE, Server, Stopped},
 };
 
 /// What a server may write to standard error in its life.
@@ -105,7 +100,7 @@ fn judge_sigterm(ends: &[(Cause, Stopped)]) -> Result<(), String> {
     if ends.iter().any(|(_, stopped)| stopped.forced) {
         return Err(format!(
             "the server ignored SIGTERM for {} s and had to be killed",
-            GRACE.as_secs()
+            STOP_GRACE.as_secs()
         ));
     }
     for (_, stopped) in ends.iter().filter(|(cause, _)| *cause == Cause::Asked) {

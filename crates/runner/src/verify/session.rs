@@ -14,10 +14,8 @@ use super::{
     Checked, Verdict,
     ends::{self, Cause},
 };
-use crate::launch::{LaunchError, Launcher, Request, Server, Stopped};
+use crate::launch::{LaunchError, Launcher, Request, Server, Stopped, stop_grace};
 
-/// How long a server may take to end after SIGTERM.
-pub(super) const GRACE: Duration = Duration::from_secs(2);
 /// How long the end of a process may take to be known after a check has failed.
 const NEWS: Duration = Duration::from_millis(150);
 
@@ -216,7 +214,7 @@ impl<'run, 'observe> Session<'run, 'observe> {
 
     fn end_server(&mut self, cause: Cause) {
         if let Some(server) = self.server.take() {
-            self.ends.push((cause, server.stop(GRACE)));
+            self.ends.push((cause, server.stop(stop_grace(self.stop))));
         }
     }
 

@@ -10,8 +10,8 @@ use std::{
 };
 use wirebench_loadgen as loadgen;
 use wirebench_runner::{
+    launch::STOP_GRACE,
     launch::{Launcher, Request, Server},
-    measure::STOP_GRACE,
     project::Project,
     subject::Subject,
     topology,
