@@ -21,7 +21,7 @@ use wirebench_schema::{
     target::Target,
 };
 
-use self::observe::Observer;
+use self::observe::{Observer, Sides};
 use crate::{
     cost::{self, Course, Details, Window},
     experiment::Verification,
@@ -308,7 +308,7 @@ impl Bench {
             // A count takes as long as it takes; the generator's own timeouts bound it.
             Stop::Requests(_) | Stop::RequestsPerConnection(_) => None,
         };
-        let mut observer = Observer::new(server, generator.pid());
+        let mut observer = Observer::new(Sides { server, generator: generator.pid() });
         loop {
             if stop.load(Ordering::Relaxed) {
                 return Err("interrupted".to_owned());
