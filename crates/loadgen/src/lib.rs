@@ -81,7 +81,7 @@ pub fn run(
 }
 
 /// The same, with `clocks` read at both edges of the window, by a thread that loads: what the server
-/// used and what it answered then belong to the same time. The readings are told with
+/// used and what it answered then belong to the same time. The readings come with
 /// [`LoadEvent::ServerClocks`]. The load begins when `observe` returns from
 /// [`LoadEvent::Connected`].
 pub fn run_observed(

@@ -23,7 +23,10 @@ use wirebench_schema::{
     target::Target,
 };
 
-use self::{deadline::Deadline, observe::Observer};
+use self::{
+    deadline::Deadline,
+    observe::{Observer, Sides},
+};
 use crate::{
     cost::{self, Course, Details, Window},
     experiment::Verification,
@@ -301,7 +304,7 @@ impl Bench {
         let mut generator = Generator::start_observed(argv, self.generator_cpus())
             .map_err(|error| format!("the generator could not be started: {error}"))?;
         let mut deadline = Deadline::new(config, Instant::now());
-        let mut observer = Observer::new(server, generator.pid());
+        let mut observer = Observer::new(Sides { server, generator: generator.pid() });
         loop {
             if stop.load(Ordering::Relaxed) {
                 return Err("interrupted".to_owned());

@@ -19,10 +19,39 @@ use crate::{
 const LOOKS_MOST: usize = 40;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
+/// What can be read of the two sides.
+pub(super) trait Read {
+    /// The server's processes and their clocks: a file for each process of the machine.
+    fn look(&self) -> Look;
+    /// What there is to know of each of its threads: several files for each.
+    fn details(&self, look: &Look) -> Details;
+    /// The machine's clocks, with those of the generator's threads.
+    fn machine(&self) -> Machine;
+}
+
+/// The sides of a run, as `/proc` shows them.
+pub(super) struct Sides<'a> {
+    pub(super) server: &'a Server,
+    pub(super) generator: Pid,
+}
+
+impl Read for Sides<'_> {
+    fn look(&self) -> Look {
+        Look::take(self.server.guard())
+    }
+
+    fn details(&self, look: &Look) -> Details {
+        Details::read(look)
+    }
+
+    fn machine(&self) -> Machine {
+        Machine::read(Some(self.generator))
+    }
+}
+
 /// What was read so far.
-pub(super) struct Observer<'a> {
-    server: &'a Server,
-    generator: Pid,
+pub(super) struct Observer<R> {
+    sides: R,
     /// Before the first request.
     rest: Option<(Look, Details)>,
     /// When the window began.
@@ -35,25 +64,25 @@ pub(super) struct Observer<'a> {
     readings: Option<EdgeClocks>,
 }
 
-impl<'a> Observer<'a> {
-    pub(super) const fn new(server: &'a Server, generator: Pid) -> Self {
+impl<R: Read> Observer<R> {
+    pub(super) const fn new(sides: R) -> Self {
         let (rest, start, end, readings) = (None, None, None, None);
-        Self { server, generator, rest, start, meanwhile: Vec::new(), end, readings }
+        Self { sides, rest, start, meanwhile: Vec::new(), end, readings }
     }
 
     /// Everything is connected and nothing is sent. A server may still be starting processes for its
     /// connections.
     pub(super) fn connected(&mut self) -> LoadStart {
-        let look = settled(self.look(), || self.look());
+        let look = settled(self.sides.look(), || self.sides.look());
         let processes = look.pids().iter().map(|pid| pid.as_raw_nonzero().get()).collect();
-        let details = Details::read(&look);
+        let details = self.sides.details(&look);
         self.rest = Some((look, details));
         LoadStart { processes }
     }
 
     pub(super) fn window_starts(&mut self) {
-        let machine = Machine::read(Some(self.generator));
-        self.start = Some((self.look(), machine));
+        let machine = self.sides.machine();
+        self.start = Some((self.sides.look(), machine));
     }
 
     /// An interval has passed. Children that are not waited for must be seen while they live.
@@ -63,16 +92,16 @@ impl<'a> Observer<'a> {
             return;
         };
         if details.ignores_children() || !rest.has_the_processes_of(before) {
-            self.meanwhile.push(self.look());
+            self.meanwhile.push(self.sides.look());
         }
     }
 
     /// The generator's threads are read first: it may end at once.
     pub(super) fn window_ended(&mut self) {
-        let machine = Machine::read(Some(self.generator));
-        let after = self.look();
-        let at_rest = settled(after.clone(), || self.look());
-        let details = Details::read(&at_rest);
+        let machine = self.sides.machine();
+        let after = self.sides.look();
+        let at_rest = settled(after.clone(), || self.sides.look());
+        let details = self.sides.details(&at_rest);
         self.end = Some((after, machine, at_rest, details));
     }
 
@@ -96,10 +125,6 @@ impl<'a> Observer<'a> {
             busy_before: None,
         })
     }
-
-    fn look(&self) -> Look {
-        Look::take(self.server.guard())
-    }
 }
 
 /// Looks until nothing begins, ends or is waited for any more, or until that takes too long.
@@ -114,4 +139,48 @@ fn settled(mut last: Look, look: impl Fn() -> Look) -> Look {
         }
     }
     last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    /// This process in the place of both sides, and what was read of it.
+    #[derive(Default)]
+    struct Own(RefCell<Vec<&'static str>>);
+
+    impl Read for &Own {
+        fn look(&self) -> Look {
+            self.0.borrow_mut().push("look");
+            Look::take(rustix::process::getpid())
+        }
+
+        fn details(&self, look: &Look) -> Details {
+            self.0.borrow_mut().push("details");
+            Details::read(look)
+        }
+
+        fn machine(&self) -> Machine {
+            self.0.borrow_mut().push("machine");
+            Machine::read(None)
+        }
+    }
+
+    #[test]
+    fn details_are_read_before_the_load_and_after_the_window_and_never_in_it() {
+        let own = Own::default();
+        let mut observer = Observer::new(&own);
+        observer.connected();
+        assert_eq!(own.0.take().last(), Some(&"details"));
+        observer.window_starts();
+        observer.interval();
+        let in_window = own.0.take();
+        assert!(!in_window.contains(&"details"), "{in_window:?}");
+        observer.window_ended();
+        let afterwards = own.0.take();
+        // The generator may end at once, and its threads with it.
+        assert_eq!(afterwards[..2], ["machine", "look"]);
+        assert_eq!(afterwards.last(), Some(&"details"));
+    }
 }
