@@ -50,7 +50,7 @@ fn replies_that_hey_does_not_list_are_counted_by_its_rate() {
     assert!(told.requests.abs_diff(1_200_000) < 10, "{told:?}");
     assert_eq!(told.errors.total(), 0);
     // 64 connections had a request in flight all the time, within the digits that hey prints.
-    let little = 64.0 / 24_715.4125 * 1e9;
+    let little = 64.0 / 24_715.41 * 1e9;
     assert!(told.latency.latency_ns_mean.unwrap() / little < 1.01, "{told:?}");
     assert_eq!((told.latency.latency_ns_p99, told.latency.latency_ns_max), (None, None));
     // A quarter of those that are listed failed, and some had no reply at all.
