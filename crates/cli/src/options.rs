@@ -15,7 +15,7 @@ use wirebench_runner::{
     project::{Project, ProjectError},
     topology,
 };
-use wirebench_schema::journal::Placement;
+use wirebench_schema::{journal::Placement, scenario::Protocol, suite::Workload};
 
 use crate::{
     context::Context,
@@ -107,6 +107,20 @@ impl Conditions {
 pub(crate) fn placement(wish: &Wish) -> anyhow::Result<Placement> {
     let cpus = topology::usable_cpus().context("the usable CPUs cannot be read")?;
     place(&cpus, wish).map_err(usage)
+}
+
+/// Gives the messages of an echo their length.
+pub(crate) fn set_payload(workload: &mut Workload, payload: Option<usize>) -> anyhow::Result<()> {
+    let Some(payload) = payload else { return Ok(()) };
+    if workload.scenario.protocol() != Protocol::Echo {
+        return Err(usage(format!(
+            "--payload is for messages that come back, and {} has none: give --scenario echo, or \
+             leave --payload away",
+            workload.scenario
+        )));
+    }
+    workload.payload_bytes = payload;
+    Ok(())
 }
 
 /// How one run of a server goes. `tune` asks for lists of this instead.

@@ -33,12 +33,13 @@ pub(crate) fn bound(cost: &Cost, ready_share: f64) -> Bound {
     }
 }
 
-/// The same of a whole run. At a rate that was kept, a generator that never sleeps is early and not
-/// at its limit.
+/// The same of a whole run. At a rate that was kept, or of which every request was sent in time, a
+/// generator that never sleeps is early and not at its limit.
 pub(crate) fn bound_of_run(cost: &Cost, ready_share: f64, load: &LoadReport) -> Bound {
     let demanded = load.demanded_requests_per_second();
+    let in_time = |rate| load.requests_per_second >= KEPT * rate || !load.fell_behind();
     match (bound(cost, ready_share), demanded) {
-        (Bound::Generator, Some(rate)) if load.requests_per_second >= KEPT * rate => Bound::Neither,
+        (Bound::Generator, Some(rate)) if in_time(rate) => Bound::Neither,
         (bound, _) => bound,
     }
 }

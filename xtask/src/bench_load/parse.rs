@@ -4,6 +4,7 @@
 use anyhow::{Context, ensure};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use wirebench_schema::journal::Generator;
 
 use super::contestant::Contestant;
 use crate::bench::parse_load;
@@ -143,41 +144,11 @@ fn oha(output: &str) -> anyhow::Result<Counted> {
     })
 }
 
-/// `Total: 0.3003 secs`, `Requests/sec: 55607.4821`, and two lists, one of status codes and one of
-/// errors. The lists stop at a million entries; then the requests are the rate times the time.
+/// hey is understood as in `wirebench run --generator hey`, which knows where its lists end.
 fn hey(output: &str) -> anyhow::Result<Counted> {
-    const LISTED_MOST: u64 = 1_000_000;
-    let seconds = field(output, "Total:")?.strip_suffix(" secs").context("`Total:` has no secs")?;
-    let requests_per_second: f64 = number(field(output, "Requests/sec:")?)?;
-    let mut list = "";
-    let (mut successes, mut errors) = (0, 0);
-    for line in output.lines() {
-        match line.trim() {
-            "Status code distribution:" => list = "status",
-            "Error distribution:" => list = "error",
-            "" => {}
-            _ if list.is_empty() => {}
-            entry => {
-                let parts = entry.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-                let (inside, rest) = parts.with_context(|| format!("`{entry}`"))?;
-                match (list, inside) {
-                    ("status", "200") => {
-                        let count = rest.strip_suffix(" responses");
-                        successes += number::<u64>(count.context("no count of responses")?)?;
-                    }
-                    ("status", _) => {
-                        let count = rest.strip_suffix(" responses");
-                        errors += number::<u64>(count.context("no count of responses")?)?;
-                    }
-                    _ => errors += number::<u64>(inside)?,
-                }
-            }
-        }
-    }
-    ensure!(successes > 0 || errors > 0, "neither status codes nor errors are listed");
-    let all = (requests_per_second * number::<f64>(seconds)?).round() as u64;
-    let requests = if successes < LISTED_MOST { successes } else { all.saturating_sub(errors) };
-    Ok(Counted { requests, requests_per_second, errors })
+    let told = wirebench_runner::tool::parse(Generator::Hey, output).map_err(anyhow::Error::msg)?;
+    let requests_per_second = number(field(output, "Requests/sec:")?)?;
+    Ok(Counted { requests: told.requests, requests_per_second, errors: told.errors.total() })
 }
 
 /// What the bare loop says.

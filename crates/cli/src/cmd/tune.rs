@@ -67,6 +67,9 @@ pub(crate) struct Arguments {
     /// What the server must do
     #[arg(long, value_name = "NAME", default_value_t = Scenario::Hello)]
     scenario: Scenario,
+    /// For --scenario echo: bytes a message, up to 1GiB [default: 64]
+    #[arg(long, value_name = "SIZE", value_parser = value::size)]
+    payload: Option<usize>,
     /// Workers of the server, such as 1-4 or 1,2,8; one number with --objective [default: 1-4;
     /// with --objective one for each of the server's CPUs]
     #[arg(long, value_name = "LIST", value_parser = lists::workers)]
@@ -158,6 +161,7 @@ impl Arguments {
     fn model(&self) -> anyhow::Result<Workload> {
         let mut model = Suite::parse(SUITE, TEMPLATE)?.workloads.remove(0);
         model.scenario = self.scenario;
+        options::set_payload(&mut model, self.payload)?;
         model.warmup = self.warmup.unwrap_or(model.warmup);
         if let Some(duration) = self.duration {
             model.stop = Stop::After(duration);

@@ -51,6 +51,20 @@ fn a_sweep_measures_every_cell_and_draws_it() {
 }
 
 #[test]
+fn the_messages_of_an_echo_have_the_length_that_was_asked_for() {
+    let world = World::new();
+    let echo = ["tune", "builtin/epoll", "--scenario", "echo", "--payload", "2KiB"];
+    let sweep = ["--workers", "1", "-c", "4", "-d", "100ms", "--blocks", "1", "--no-verify"];
+    let outcome = world.wirebench(&[&echo[..], &sweep].concat());
+    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    assert!(outcome.stdout.contains("1 run a cell, 2048 bytes a message, "), "{outcome:#?}");
+    let journal = world.journal();
+    assert_eq!(journal.start.workloads[0].payload_bytes, 2048);
+    let words = journal.runs[0].generator_command.join(" ");
+    assert!(words.contains("2048") || words.contains("2KiB"), "{words}");
+}
+
+#[test]
 fn a_search_finds_the_highest_rate_and_journals_every_run() {
     let world = World::new();
     // An objective that any machine keeps, so that the highest rate is what is found.
@@ -128,7 +142,7 @@ fn what_cannot_be_meant_is_refused_with_the_next_step() {
         "c/two",
         &format!("{ENTRY}[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n"),
     );
-    let rows: [(&[&str], &str); 15] = [
+    let rows: [(&[&str], &str); 17] = [
         (&["c/nope"], "unknown entry `c/nope`"),
         (&["c/two"], "c/two:a, c/two:b are 2 servers, and one is tuned at a time"),
         (&["c/one", "--workers", "1-2"], "cannot have 2 workers: it has 1 at most"),
@@ -149,6 +163,8 @@ fn what_cannot_be_meant_is_refused_with_the_next_step() {
         (&["builtin/epoll", "--blocks", "0"], "--blocks at least 1"),
         (&["builtin/epoll", "--budget", "0s"], "leaves no time"),
         (&["builtin/epoll", "-c", "0"], "0 connections do nothing"),
+        (&["builtin/epoll", "--payload", "4KiB"], "give --scenario echo"),
+        (&["builtin/epoll", "--scenario", "echo", "--payload", "0"], "--payload at least 1"),
         (&[], "<ENTRY>"),
     ];
     for (arguments, part) in rows {

@@ -15,12 +15,17 @@ pub(crate) fn describe(workload: &Workload) -> String {
     if workload.phase == Phase::Idle {
         return format!("{name}: {scenario}, {connections} silent connections, {stop}");
     }
-    let payload = match workload.scenario.protocol() {
-        Protocol::Http1 => String::new(),
-        Protocol::Echo => format!(", {} bytes a message", workload.payload_bytes),
-    };
+    let payload = describe_payload(workload);
     let (model, shape) = (describe_model(&workload.model), describe_shape(workload));
     format!("{name}: {scenario}, {model}, {connections} connections{shape}{payload}, {stop}")
+}
+
+/// How long the messages of an echo are; nothing for other scenarios.
+pub(crate) fn describe_payload(workload: &Workload) -> String {
+    match workload.scenario.protocol() {
+        Protocol::Http1 => String::new(),
+        Protocol::Echo => format!(", {} bytes a message", workload.payload_bytes),
+    }
 }
 
 /// When a run ends.

@@ -15,7 +15,7 @@ use wirebench_schema::{
 use wirebench_stats::median;
 
 use super::{add_invalid, counted, ended, refusals, search_text::sentence, sides};
-use crate::table_units::thousands;
+use crate::{table::describe::describe_payload, table_units::thousands};
 
 /// A server that uses less than this share of its CPU time is not at its limit.
 const TIME_TO_SPARE: f64 = 0.8;
@@ -107,7 +107,8 @@ fn headline(journal: &Journal, workload: &Workload, shape: &str) -> String {
         Stop::After(window) => format!("{} a run, ", write_duration(window)),
         Stop::Requests(_) | Stop::RequestsPerConnection(_) => String::new(),
     };
-    format!("{shape}, {window}seed {}, {}{}", journal.start.seed, sides(journal), ended(journal))
+    let (payload, seed) = (describe_payload(workload), journal.start.seed);
+    format!("{shape}{payload}, {window}seed {seed}, {}{}", sides(journal), ended(journal))
 }
 
 fn closed_loop(journal: &Journal, sought: &Sought) -> Option<f64> {

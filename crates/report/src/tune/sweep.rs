@@ -12,6 +12,7 @@ use wirebench_schema::{
 use wirebench_stats::{Better, Floor, MIN_BLOCKS, median, range, rank_rows, ratios_by_block};
 
 use super::{add_invalid, ended, refusals, sides};
+use crate::table::describe::describe_payload;
 
 /// What a sweep has found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -121,8 +122,9 @@ impl Sweep {
         }));
         lines.extend(notes.into_iter().map(|(_, text)| text));
         let headline = format!(
-            "{} a cell, seed {}, {}{}",
+            "{} a cell{}, seed {}, {}{}",
             super::counted(start.blocks, "run"),
+            describe_payload(first),
             start.seed,
             sides(journal),
             ended(journal)

@@ -13,8 +13,8 @@
 //! 3. wirebench writes `stop GRACE_MS`; the guard sends SIGTERM to the server.
 //! 4. The server ends: [`GuardEvent::Exited`]. If it does not within the grace:
 //!    [`GuardEvent::Forced`] and SIGKILL.
-//! 5. Descendants get [`LINGER`] to follow. Those that do not are [`GuardEvent::LeftBehind`], and
-//!    killed.
+//! 5. Descendants get [`LINGER`] to follow, or [`LINGER_AT_WORK`] while one of them runs or waits for
+//!    a CPU. Those that do not are [`GuardEvent::LeftBehind`], and killed.
 //! 6. [`GuardEvent::Done`], and the guard ends.
 //!
 //! Builds and other jobs have one guard for all of them, on the same kind of pipe: [`JobGuard`].
@@ -30,6 +30,8 @@ use std::time::Duration;
 
 /// How long descendants may outlive the server before they count as left behind.
 pub const LINGER: Duration = Duration::from_millis(500);
+/// The same for those that run or wait for a CPU then: on a busy machine even an end takes long.
+pub const LINGER_AT_WORK: Duration = Duration::from_secs(5);
 
 /// What the guard tells wirebench, one JSON object a line.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]

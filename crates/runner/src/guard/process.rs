@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Exit, GuardEvent, LINGER, jobs};
+use super::{Exit, GuardEvent, LINGER, LINGER_AT_WORK, jobs};
 use crate::tree;
 
 /// Lines of the server's standard output that are passed on; the contract allows one.
@@ -21,6 +21,9 @@ const STDOUT_LINE_BYTES: u64 = 1024;
 /// How long killing the tree may take before the guard gives up on processes that the kernel cannot
 /// end.
 const KILL_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often it is looked whether descendants are still at work.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// What wakes the guard.
 enum Wake {
@@ -207,14 +210,20 @@ fn live(server: Pid, wakes: &Receiver<Wake>) -> bool {
 
 /// Gives descendants their time to follow the server. Returns whether they did.
 fn linger(wakes: &Receiver<Wake>) -> bool {
-    let until = Instant::now() + LINGER;
+    let began = Instant::now();
+    let mut until = began + LINGER;
     loop {
         match wakes.recv_timeout(until.saturating_duration_since(Instant::now())) {
             Ok(Wake::NoneLeft) => return true,
             Ok(Wake::Orphaned) | Err(RecvTimeoutError::Disconnected) => return false,
             Ok(Wake::Reaped(..) | Wake::Stop(_)) => {}
             Err(RecvTimeoutError::Timeout) => {
-                let processes = tree::descendants(rustix::process::getpid())
+                let left = tree::descendants(rustix::process::getpid());
+                if began.elapsed() < LINGER_AT_WORK && left.iter().any(|pid| is_at_work(*pid)) {
+                    until = Instant::now() + LOOK_AGAIN;
+                    continue;
+                }
+                let processes = left
                     .into_iter()
                     .map(|pid| format!("{} ({})", pid.as_raw_nonzero(), tree::name(pid)))
                     .collect();
@@ -223,6 +232,13 @@ fn linger(wakes: &Receiver<Wake>) -> bool {
             }
         }
     }
+}
+
+/// Whether a thread of the process runs or waits for a CPU, or for a disk.
+fn is_at_work(pid: Pid) -> bool {
+    let tasks = tree::process(pid).and_then(|process| process.tasks().ok());
+    let stats = tasks.into_iter().flatten().flatten().filter_map(|task| task.stat().ok());
+    stats.into_iter().any(|stat| matches!(stat.state, 'R' | 'D'))
 }
 
 /// Kills until nothing is left. A process that forks while it is being killed is found in the next

@@ -12,7 +12,7 @@ use std::{
 
 use super::{LaunchError, Launcher, Request, STDERR_PATIENCE, StderrTail};
 use crate::{
-    guard::{Exit, GuardEvent, LINGER},
+    guard::{Exit, GuardEvent, LINGER_AT_WORK},
     tree,
 };
 
@@ -162,7 +162,7 @@ impl Server {
             // The guard may have gone already, because the server ended by itself.
             let _ = writeln!(commands, "stop {}", grace.as_millis());
         }
-        let until = Instant::now() + grace + LINGER + GUARD_PATIENCE;
+        let until = Instant::now() + grace + LINGER_AT_WORK + GUARD_PATIENCE;
         while Instant::now() < until {
             match self.next_event(until.saturating_duration_since(Instant::now())) {
                 Ok(Some(GuardEvent::Forced)) => stopped.forced = true,

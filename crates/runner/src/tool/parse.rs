@@ -107,6 +107,10 @@ fn wrk(output: &str) -> Parsed<Told> {
     Ok(Told { requests, window_ns, errors, latency })
 }
 
+/// hey keeps the latencies, and up to version 0.1.4 also the statuses, of so many replies and forgets
+/// all later ones. Errors and the rate have no such limit.
+const HEY_LISTED_MOST: u64 = 1_000_000;
+
 /// `Total:  0.1000 secs`, `[200]  2000 responses`, `[11]  Get "…": EOF`, and `50% in 0.0002 secs`.
 fn hey(output: &str) -> Parsed<Told> {
     let seconds = |text: &str| -> Parsed<f64> {
@@ -140,6 +144,11 @@ fn hey(output: &str) -> Parsed<Told> {
     if told.requests + told.errors.total() == 0 {
         return Err("it counts neither replies nor errors".to_owned());
     }
+    if told.requests + told.errors.status >= HEY_LISTED_MOST {
+        let rate: f64 = number(field(output, "Requests/sec:")?)?;
+        complete_hey(&mut told, rate, after("Average:").ok());
+        return Ok(told);
+    }
     let share = |label| field(output, label).and_then(seconds).ok();
     told.latency = ToolLatency {
         latency_ns_mean: after("Average:").ok(),
@@ -152,6 +161,21 @@ fn hey(output: &str) -> Parsed<Told> {
         latency_ns_max: after("Slowest:").ok(),
     };
     Ok(told)
+}
+
+/// What follows from the rate where hey's lists have ended: the replies, and their mean latency, which
+/// hey computes as the sum over all replies divided by the length of its list. The statuses of the
+/// replies that are not listed are taken to be like those of the others. The other latencies are
+/// only those of the beginning, so they stay absent.
+fn complete_hey(told: &mut Told, rate: f64, printed_mean: Option<f64>) {
+    let listed = told.requests + told.errors.status;
+    let all = (rate * told.window_ns as f64 / 1e9).round() as u64;
+    let replies = all.saturating_sub(told.errors.timeout + told.errors.socket).max(listed);
+    let share_good = told.requests as f64 / listed as f64;
+    told.requests = (replies as f64 * share_good).round() as u64;
+    told.errors.status = replies - told.requests;
+    let share_listed = HEY_LISTED_MOST as f64 / replies as f64;
+    told.latency.latency_ns_mean = printed_mean.map(|mean| mean * share_listed);
 }
 
 /// The numbers of `1 total, 2 started`, by their names.

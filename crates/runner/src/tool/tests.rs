@@ -8,6 +8,7 @@ const WRK_ERRORS: &str = include_str!("outputs/wrk_errors.txt");
 const WRK_LATE: &str = include_str!("outputs/wrk_late.txt");
 const WRK_SILENT: &str = include_str!("outputs/wrk_silent.txt");
 const HEY: &str = include_str!("outputs/hey.txt");
+const HEY_MILLION: &str = include_str!("outputs/hey_million.txt");
 const HEY_ERRORS: &str = include_str!("outputs/hey_errors.txt");
 const H2LOAD_NOTHING: &str = include_str!("outputs/h2load_nothing.txt");
 const H2LOAD: &str = include_str!("outputs/h2load.txt");
@@ -40,6 +41,28 @@ fn the_report_of_hey_is_understood() {
     let latency = told.latency;
     assert!(near(latency.latency_ns_p50, 200_000.0) && near(latency.latency_ns_p99, 6.4e6));
     assert!(near(latency.latency_ns_mean, 400_000.0) && near(latency.latency_ns_max, 21.6e6));
+}
+
+#[test]
+fn replies_that_hey_does_not_list_are_counted_by_its_rate() {
+    // It was asked for 1 200 000 requests, and all were answered.
+    let told = parse(Generator::Hey, HEY_MILLION).unwrap();
+    assert!(told.requests.abs_diff(1_200_000) < 10, "{told:?}");
+    assert_eq!(told.errors.total(), 0);
+    // 64 connections had a request in flight all the time, within the digits that hey prints.
+    let little = 64.0 / 24_715.41 * 1e9;
+    assert!(told.latency.latency_ns_mean.unwrap() / little < 1.01, "{told:?}");
+    assert_eq!((told.latency.latency_ns_p99, told.latency.latency_ns_max), (None, None));
+    // A quarter of those that are listed failed, and some had no reply at all.
+    let failing = HEY_MILLION
+        .replace("[200]\t1000000", "[200]\t750000 responses\n  [503]\t250000")
+        .trim_end()
+        .to_owned()
+        + "\n\nError distribution:\n  [100000]\tGet: connection refused\n";
+    let told = parse(Generator::Hey, &failing).unwrap();
+    assert_eq!(told.errors.socket, 100_000);
+    assert!(told.requests.abs_diff(825_000) < 10, "{told:?}");
+    assert!(told.errors.status.abs_diff(275_000) < 10, "{told:?}");
 }
 
 #[test]

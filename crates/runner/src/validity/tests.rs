@@ -104,7 +104,7 @@ fn of_two_busy_sides_the_one_at_which_requests_wait_bounds_the_run() {
 
 #[test]
 fn at_a_rate_that_was_kept_a_generator_that_never_sleeps_is_no_limit() {
-    let at_a_rate = |achieved: f64| {
+    let at_a_rate = |achieved: f64, owed_at_end| {
         let mut load = LoadReport::new(
             String::new(),
             LoadConfig {
@@ -117,12 +117,14 @@ fn at_a_rate_that_was_kept_a_generator_that_never_sleeps_is_no_limit() {
             },
             EngineChoice::Epoll,
         );
-        load.offered = Some(Offered { due: 1000, owed_at_end: 0, requests_per_second: 1000.0 });
+        load.offered = Some(Offered { due: 1000, owed_at_end, requests_per_second: 1000.0 });
         load.requests_per_second = achieved;
         bound_of_run(&cost(0.3, 0.99), 0.1, &load)
     };
-    assert_eq!(at_a_rate(995.0), Bound::Neither);
-    assert_eq!(at_a_rate(900.0), Bound::Generator);
+    assert_eq!(at_a_rate(995.0, 0), Bound::Neither);
+    assert_eq!(at_a_rate(900.0, 100), Bound::Generator);
+    // All were sent in time, and a tenth of them failed.
+    assert_eq!(at_a_rate(900.0, 0), Bound::Neither);
 }
 
 #[test]

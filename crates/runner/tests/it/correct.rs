@@ -40,6 +40,12 @@ fn a_correct_server_whose_runtime_works_under_many_requests_passes() {
 }
 
 #[test]
+fn a_correct_server_whose_child_is_still_at_work_when_it_has_ended_passes() {
+    let setup = Setup::new("correct-ending-late", Scenario::Hello);
+    expect_all_but(&setup, &["worker-limit", "workers"]).unwrap();
+}
+
+#[test]
 fn a_correct_server_that_is_slow_passes() {
     for_each(&[Scenario::Hello, Scenario::HelloTimeout], |&scenario| {
         expect_all_but(&Setup::new("correct-slow", scenario), &["worker-limit", "workers"])

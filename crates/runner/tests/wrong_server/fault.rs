@@ -23,6 +23,8 @@ faults! {
     NoneSlowly = "correct-slow",
     /// Nothing; threads of the runtime collect garbage while many requests wait.
     NoneCollecting = "correct-collecting",
+    /// Nothing; a child of it works for a while before it follows.
+    NoneEndingLate = "correct-ending-late",
     /// Nothing; a header field counts down.
     NoneCounting = "correct-counting",
     RepliesTwice = "replies-twice",

@@ -8,7 +8,7 @@ use std::{
     os::unix::process::CommandExt,
     process::{Command, ExitCode, Stdio},
     sync::atomic::AtomicBool,
-    time::Duration,
+    time::{Duration, Instant},
 };
 use wirebench_runner::launch::{Launcher, Request};
 use wirebench_schema::{
@@ -48,6 +48,23 @@ pub(crate) fn orphan_maker() -> ExitCode {
 pub(crate) fn orphan() -> ExitCode {
     let _ = rustix::process::setsid();
     std::thread::sleep(LIFE);
+    ExitCode::SUCCESS
+}
+
+/// Starts a child that ends by itself once its parent has, and needs CPU time for that.
+pub(crate) fn start_child_that_ends_late() {
+    drop(this_program().arg("late-child").spawn().expect("this program can be started"));
+}
+
+pub(crate) fn late_child() -> ExitCode {
+    /// Longer than a child that sleeps may take, shorter than one that works.
+    const WORK: Duration = Duration::from_millis(1200);
+    let parent = rustix::process::getppid();
+    while rustix::process::getppid() == parent {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let until = Instant::now() + WORK;
+    while Instant::now() < until {}
     ExitCode::SUCCESS
 }
 

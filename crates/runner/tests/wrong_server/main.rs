@@ -58,6 +58,7 @@ fn main() -> ExitCode {
         Some("launcher") => return helper::launcher(&words[1..]),
         Some("orphan-maker") => return helper::orphan_maker(),
         Some("orphan") => return helper::orphan(),
+        Some("late-child") => return helper::late_child(),
         _ => {}
     }
     let Some(options) = Options::parse(&words) else {
@@ -89,6 +90,7 @@ fn before_listening(options: &Options, words: &[String]) {
         Fault::IgnoresSigterm => helper::restart_without_sigterm(words),
         Fault::CrashesOnSigterm => helper::restart_below_a_crashing_shell(words),
         Fault::LeavesChild => helper::leave_child(),
+        Fault::NoneEndingLate => helper::start_child_that_ends_late(),
         Fault::FloodsStderr => {
             for line in 0..3000 {
                 eprintln!("wrong-server: {line}: a message that nobody has asked for");

@@ -12,7 +12,6 @@ use wirebench_runner::{
 use wirebench_schema::{
     journal::{Goal, Journal},
     load::Stop,
-    scenario::Protocol,
     suite::{Phase, Scale, Suite, Workload},
 };
 
@@ -125,16 +124,7 @@ impl Arguments {
         if let Some(duration) = self.each_run.duration {
             workload.stop = Stop::After(duration);
         }
-        if let Some(payload) = self.payload {
-            if self.scenario.protocol() != Protocol::Echo {
-                return Err(usage(format!(
-                    "--payload is for messages that come back, and {} has none: give --scenario \
-                     echo, or leave --payload away",
-                    self.scenario
-                )));
-            }
-            workload.payload_bytes = payload;
-        }
+        options::set_payload(&mut workload, self.payload)?;
         if let Some(rate) = self.rate {
             workload = workload.at_rate(rate);
         }

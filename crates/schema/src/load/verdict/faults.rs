@@ -27,7 +27,12 @@ const STALL_SHARE: f64 = 0.01;
 const STALL_SPOILS: f64 = 0.05;
 /// A lag above which a request was not sent when it was due. A thread that has its CPU is later than
 /// this only when no connection is free.
-const LAG_NS: u64 = 1_000_000;
+pub(super) const LAG_NS: u64 = 1_000_000;
+/// The side that explains this part of the lag made it.
+const MOST_OF_LAG: f64 = 0.5;
+/// A thread that was kept from its connections for this share of the window falls behind at a rate
+/// that it could hold otherwise: its lag adds up and is longer than its longest stall explains.
+const STARVED_THREAD: f64 = 0.25;
 
 impl LoadReport {
     /// What is wrong with the load itself, whoever was the limit.
@@ -122,10 +127,28 @@ impl LoadReport {
     }
 
     /// Whether the generator made one request in a hundred late: by coming too late, with what it had
-    /// to make up for, or because it is at its limit.
+    /// to make up for, or because it is at its limit. Where both sides were late, it is the one that
+    /// explains most of the lag.
     fn generator_kept_back(&self) -> bool {
-        self.stall_share() * PAUSE_AND_CATCHING_UP > STALL_SHARE
+        let share = self.stall_share();
+        let is_often_late = share * PAUSE_AND_CATCHING_UP > STALL_SHARE;
+        is_often_late && (share > STARVED_THREAD || self.stalls_explain_lag())
             || self.limit().0 == Limit::Generator
+    }
+
+    /// Whether the generator's stalls explain most of the lag, on average over all requests.
+    ///
+    /// A request that is due in a stall waits for half of it on average, and making up for it takes
+    /// as long again at most. So the stalls explain their share of the window, times their length;
+    /// each is taken to be as long as the longest, so what is in doubt counts as the generator's.
+    fn stalls_explain_lag(&self) -> bool {
+        let explained_ns = self.stall_share() * self.stall_ns_max as f64;
+        let lag_ns = self.lag.as_ref().map_or(0.0, |lag| {
+            // What every request has to wait, such as for a timer, is of neither side.
+            let usual_ns = if lag.latency_ns_p50 < LAG_NS { lag.latency_ns_p50 } else { 0 };
+            lag.latency_ns_mean - usual_ns as f64
+        });
+        explained_ns >= MOST_OF_LAG * lag_ns
     }
 
     /// The share of the window in which a thread of the generator was kept from its connections, 0

@@ -1,7 +1,7 @@
 //! Which side set the rate of a load, with the figures from which that follows. It knows nothing of
 //! what speaks against the figures.
 
-use super::{Limit, MOST_ARE_READY, percent};
+use super::{Limit, MOST_ARE_READY, faults::LAG_NS, percent};
 use crate::{
     journal::KEPT,
     load::{LatencyOrigin, LoadModel, LoadReport, Waiting},
@@ -165,6 +165,20 @@ impl LoadReport {
         )
     }
 
+    /// Whether requests were sent late or not at all at a constant or changing rate. If not, the
+    /// generator did all that was asked of it, however busy it was: near a rate at which sleeping
+    /// takes too long, its threads never sleep.
+    #[must_use]
+    pub fn fell_behind(&self) -> bool {
+        let (Some(offered), Some(demanded)) = (self.offered, self.demanded_requests_per_second())
+        else {
+            return true;
+        };
+        let owed = offered.owed_at_end as f64 > (1.0 - KEPT) * offered.due as f64;
+        let late = self.lag.as_ref().is_some_and(|lag| lag.latency_ns_p99 > LAG_NS);
+        owed || late || offered.requests_per_second < KEPT * demanded
+    }
+
     fn limit_at_rate(&self, demanded: f64) -> (Limit, Vec<String>) {
         let share = self.share_of_rate(demanded);
         let kept = self.kept(demanded);
@@ -179,7 +193,7 @@ impl LoadReport {
         let mut reasons = vec![kept, occupied, self.threads_did()];
         let full = waiting.max(self.in_flight_at_end as f64) >= NEARLY_ALL * capacity;
         let failed = self.errors.total() - self.errors.surplus;
-        let limit = match (full, self.is_busy()) {
+        let limit = match (full, self.is_busy() && self.fell_behind()) {
             (_, true) if self.replies_wait() => Limit::Generator,
             (true, _) => Limit::Server,
             (false, true) => Limit::Generator,

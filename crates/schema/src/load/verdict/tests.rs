@@ -149,6 +149,40 @@ fn a_server_that_dies_or_fails_at_a_rate_is_the_limit() {
     assert_eq!(sent.verdict().limit, Limit::Server);
 }
 
+/// One request in twenty at 20 000/s failed so, on a thread that spins between two requests.
+fn spinning_through(errors: ErrorCounts, owed_at_end: u64) -> LoadReport {
+    let mut report = busy(at_rate(20_000, 19_000, 50_000), 0.2);
+    report.errors = errors;
+    report.latency = Some(LatencySummary { censored: owed_at_end, ..summary(19_000, 100_000) });
+    report.offered.as_mut().unwrap().owed_at_end = owed_at_end;
+    report
+}
+
+#[test]
+fn a_generator_that_sent_all_requests_in_time_is_not_the_limit() {
+    let refused = ErrorCounts { status: 1_000, ..ErrorCounts::default() };
+    let failing = spinning_through(refused, 0);
+    assert_eq!(failing.verdict().limit, Limit::Server, "{:?}", failing.verdict());
+    // Most connections are ready, because each of few has its reply when the thread looks.
+    let ready = LoadReport { ready_share: 0.9, ..failing.clone() };
+    assert_eq!(ready.verdict().limit, Limit::Server, "{:?}", ready.verdict());
+    // Without failures nothing is known of the server either.
+    let none = spinning_through(ErrorCounts::default(), 0);
+    assert_eq!(none.verdict().limit, Limit::Unknown, "{:?}", none.verdict());
+    let late = LoadReport { lag: Some(summary(19_000, 2_000_000)), ..failing.clone() };
+    let owing = spinning_through(refused, 1_000);
+    let mut slipping = failing;
+    slipping.config.model = LoadModel::Rate {
+        curve: RateCurve::Constant(20_000),
+        arrivals: Arrivals::Even,
+        latency_from: LatencyOrigin::Sent,
+    };
+    slipping.offered.as_mut().unwrap().requests_per_second = 19_000.0;
+    for behind in [late, owing, slipping] {
+        assert_eq!(behind.verdict().limit, Limit::Generator, "{:?}", behind.verdict());
+    }
+}
+
 #[test]
 fn pauses_are_at_most_all_of_the_time_and_no_excuse_for_failures() {
     let mut report = good();

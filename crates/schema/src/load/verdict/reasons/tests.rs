@@ -100,7 +100,7 @@ fn lag_that_the_generator_made_is_in_the_tail_and_frequent_lag_makes_bursts_that
     );
     // Two threads that were kept from 0.6 % of the window.
     let stall_ns_total = rare.window_ns * 12 / 1000;
-    let own = LoadReport { stall_ns_total, ..rare };
+    let own = LoadReport { stall_ns_total, stall_ns_max: 1_500_000, ..rare };
     assert_only(&own, Phase::Cost, kind, Weight::Tail, 1_100_000.0);
     assert!(own.reasons(Phase::Cost)[0].text.contains("because of the generator"));
     let frequent = late(1000, 1_050_000, 1_100_000);
@@ -111,6 +111,62 @@ fn lag_that_the_generator_made_is_in_the_tail_and_frequent_lag_makes_bursts_that
     assert_only(&frequent, Phase::Saturate, kind, Weight::Note, 1_100_000.0);
     assert_only(&late(11_000, 11_000, 20_000), Phase::Cost, kind, Weight::Note, 11_000.0);
     assert_eq!(late(9_000, 9_000, 900_000).reasons(Phase::Cost), []);
+}
+
+/// 2000 requests/s for 10 s on one thread, with lag at the 50th, 90th, 95th and 99th percentile and
+/// on average.
+fn lagging(percentiles_ns: [u64; 4], mean_ns: f64) -> LoadReport {
+    let [latency_ns_p50, latency_ns_p90, latency_ns_p95, latency_ns_p99] = percentiles_ns;
+    let lag = LatencySummary {
+        latency_ns_mean: mean_ns,
+        latency_ns_p50,
+        latency_ns_p75: latency_ns_p50,
+        latency_ns_p90,
+        latency_ns_p95,
+        latency_ns_p99,
+        ..summary(20_000, 200_000_000)
+    };
+    LoadReport {
+        window_ns: 10_000_000_000,
+        thread_cpu_ns: vec![1_000_000_000],
+        lag: Some(lag),
+        ..at_rate(2_000, 2_000, 100_000)
+    }
+}
+
+#[test]
+fn lag_is_ascribed_to_the_side_that_explains_most_of_it() {
+    let why = |report: LoadReport, stall_ns_total, stall_ns_max| {
+        let report = LoadReport { stall_ns_total, stall_ns_max, ..report };
+        let reason = report.schedule_lag().unwrap();
+        let own = reason.text.contains("because of the generator");
+        assert_eq!(own, reason.weight == Weight::Tail, "{reason:?}");
+        (reason.text.clone(), own)
+    };
+    // A server that pauses for 200 ms in each second, with 16 and with 144 connections.
+    let pausing = [
+        lagging([20_000, 92_000_000, 137_000_000, 182_000_000], 18_000_000.0),
+        lagging([20_000, 18_000_000, 73_000_000, 118_000_000], 7_500_000.0),
+        // The same once in the window.
+        lagging([20_000, 30_000, 40_000, 88_000_000], 1_800_000.0),
+    ];
+    for report in pausing {
+        // Late for 0.51 % and for 6 % of the window, in stalls of up to 8 ms.
+        for stall_ns_total in [51_000_000, 600_000_000] {
+            let (text, own) = why(report.clone(), stall_ns_total, 8_000_000);
+            assert!(!own, "{text}");
+        }
+        // A thread that has hardly half of a CPU falls behind whatever the server does.
+        let (text, own) = why(report, 4_500_000_000, 4_000_000);
+        assert!(own, "{text}");
+    }
+    // Stalls of 8 ms and nothing else: 40 us of lag on average beside the usual 20 us.
+    let stalling = lagging([20_000, 30_000, 40_000, 6_000_000], 60_000.0);
+    let (text, own) = why(stalling.clone(), 100_000_000, 8_000_000);
+    assert!(own, "{text}");
+    // So rare that they are not the 99th percentile.
+    let (text, own) = why(stalling, 40_000_000, 8_000_000);
+    assert!(!own, "{text}");
 }
 
 #[test]
