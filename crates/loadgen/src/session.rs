@@ -5,10 +5,11 @@
 //! parameter, so that it can be tested with virtual time. The clocks it reads are those of CPU time,
 //! of the thread and of the server, at the edges of the window; they come in as functions.
 //!
-//! Here is what it owns and how it begins and ends; `events` holds what happens to connections,
+//! Here is what it owns and how it begins and ends; `connecting` makes connections, `events` holds what happens to connections,
 //! `time` what passes with time, `lateness` how late the engine comes, and `scan` which connections are
 //! looked at next.
 
+mod connecting;
 mod events;
 mod lateness;
 mod scan;
@@ -267,37 +268,6 @@ impl<C: Codec> Session<C> {
             && *left > 0
             && connection.in_flight() < self.conduct.depth
             && connection.begun() < self.conduct.requests_per_connection
-    }
-
-    /// The server has taken the connection in this place, which stands only when the handshake on
-    /// it is done.
-    pub(crate) fn taken(&mut self, slot: usize) {
-        self.pacing.taken(slot);
-    }
-
-    /// The connection that is to be made now, or tried again.
-    fn next_connection(&mut self, now_ns: u64) -> Option<usize> {
-        if let Some(slot) = self.pacing.retry(now_ns) {
-            return Some(slot);
-        }
-        if self.to_connect.is_empty() || !self.pacing.is_open(now_ns) || self.pacer.is_done() {
-            return None;
-        }
-        let slot = self.to_connect.pop_front()?;
-        self.slots[slot].connection.connect(now_ns);
-        self.ask(now_ns);
-        self.codec.restart(&mut self.slots[slot].codec);
-        self.pacing.begin(slot, now_ns);
-        Some(slot)
-    }
-
-    /// When there is a connection to make or to try again.
-    fn connects_at(&self) -> u64 {
-        let retry_ns = self.pacing.retries_at();
-        if self.to_connect.is_empty() || self.pacer.is_done() {
-            return retry_ns;
-        }
-        retry_ns.min(self.pacing.opens_at())
     }
 
     /// Something is asked of the server.

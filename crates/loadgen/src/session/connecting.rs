@@ -1,0 +1,37 @@
+//! Which connections a session makes, and when. What happens to them is in `events`.
+
+use super::Session;
+use crate::codec::Codec;
+
+impl<C: Codec> Session<C> {
+    /// The server has taken the connection in this place, which stands only when the handshake on
+    /// it is done.
+    pub(crate) fn taken(&mut self, slot: usize) {
+        self.pacing.taken(slot);
+    }
+
+    /// The connection that is to be made now, or tried again.
+    pub(super) fn next_connection(&mut self, now_ns: u64) -> Option<usize> {
+        if let Some(slot) = self.pacing.retry(now_ns) {
+            return Some(slot);
+        }
+        if self.to_connect.is_empty() || !self.pacing.is_open(now_ns) || self.pacer.is_done() {
+            return None;
+        }
+        let slot = self.to_connect.pop_front()?;
+        self.slots[slot].connection.connect(now_ns);
+        self.ask(now_ns);
+        self.codec.restart(&mut self.slots[slot].codec);
+        self.pacing.begin(slot, now_ns);
+        Some(slot)
+    }
+
+    /// When there is a connection to make or to try again.
+    pub(super) fn connects_at(&self) -> u64 {
+        let retry_ns = self.pacing.retries_at();
+        if self.to_connect.is_empty() || self.pacer.is_done() {
+            return retry_ns;
+        }
+        retry_ns.min(self.pacing.opens_at())
+    }
+}
