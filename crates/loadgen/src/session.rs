@@ -5,9 +5,9 @@
 //! parameter, so that it can be tested with virtual time. The clocks it reads are those of CPU time,
 //! of the thread and of the server, at the edges of the window; they come in as functions.
 //!
-//! Here is what it owns and how it begins and ends; `connecting` makes connections, `events` holds what happens to connections,
-//! `time` what passes with time, `lateness` how late the engine comes, and `scan` which connections are
-//! looked at next.
+//! Here is what it owns and how it begins and ends; `connecting` makes connections, `events` holds
+//! what happens to them, `time` what passes with time, `lateness` how late the engine comes, and
+//! `scan` which connections are looked at next.
 
 mod connecting;
 mod events;
