@@ -126,6 +126,7 @@ pub(crate) struct Session<C: Codec> {
     /// The CPU clock of the thread, read at the edges of the window.
     cpu_clock: fn() -> u64,
     cpu_start_ns: u64,
+    cpu_end_ns: Option<u64>,
     server_clocks: AtEdges,
     outcome: Option<Ended>,
 }
@@ -189,6 +190,7 @@ impl<C: Codec> Session<C> {
             lateness: Lateness::new(),
             cpu_clock,
             cpu_start_ns: 0,
+            cpu_end_ns: None,
             server_clocks: AtEdges::default(),
             outcome: None,
         }

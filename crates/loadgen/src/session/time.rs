@@ -145,6 +145,8 @@ impl<C: Codec> Session<C> {
         if self.phase != Phase::Window {
             return self.end(None);
         }
+        // Before the look at all connections, which takes a while.
+        self.read_clocks_at_end();
         // Where replies are still waited for, what is overdue is still looked for.
         if self.conduct.sampling != Sampling::Due {
             self.expire(edges.window_end_ns);
@@ -186,12 +188,19 @@ impl<C: Codec> Session<C> {
         }
     }
 
-    pub(super) fn end(&mut self, window_end_ns: Option<u64>) {
-        let cpu_ns =
-            window_end_ns.map_or(0, |_| (self.cpu_clock)().saturating_sub(self.cpu_start_ns));
-        if window_end_ns.is_some() {
+    /// Reads the clocks of the thread and of the server, once.
+    fn read_clocks_at_end(&mut self) {
+        if self.cpu_end_ns.is_none() {
+            self.cpu_end_ns = Some((self.cpu_clock)());
             self.server_clocks.window_ends();
         }
+    }
+
+    pub(super) fn end(&mut self, window_end_ns: Option<u64>) {
+        if window_end_ns.is_some() {
+            self.read_clocks_at_end();
+        }
+        let cpu_ns = self.cpu_end_ns.map_or(0, |end_ns| end_ns.saturating_sub(self.cpu_start_ns));
         let left = self.quota.map_or(0, |quota| quota.saturating_sub(self.ended_requests));
         let in_flight = self.outstanding;
         self.outcome = Some(Ended {
