@@ -183,6 +183,7 @@ fn reap(sender: &Sender<Wake>) {
 /// tree is gone too.
 fn live(server: Pid, wakes: &Receiver<Wake>) -> bool {
     let mut force_at: Option<Instant> = None;
+    let mut at_work = LINGER_AT_WORK;
     loop {
         let wake = match force_at {
             None => wakes.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -191,13 +192,15 @@ fn live(server: Pid, wakes: &Receiver<Wake>) -> bool {
         match wake {
             Ok(Wake::Reaped(pid, exit)) if pid == server => {
                 emit(&GuardEvent::Exited { exit });
-                return linger(wakes);
+                return linger(wakes, at_work);
             }
             Ok(Wake::Reaped(..)) => {}
             Ok(Wake::NoneLeft) => return true,
             Ok(Wake::Stop(grace)) => {
                 let _ = kill_process(server, Signal::TERM);
                 force_at = Some(Instant::now() + grace);
+                // After Ctrl-C the grace is short, and so is the rest.
+                at_work = if grace < LINGER { LINGER } else { LINGER_AT_WORK };
             }
             Ok(Wake::Orphaned) | Err(RecvTimeoutError::Disconnected) => return false,
             Err(RecvTimeoutError::Timeout) => {
@@ -208,8 +211,9 @@ fn live(server: Pid, wakes: &Receiver<Wake>) -> bool {
     }
 }
 
-/// Gives descendants their time to follow the server. Returns whether they did.
-fn linger(wakes: &Receiver<Wake>) -> bool {
+/// Gives descendants their time to follow the server, `at_work` to those that run. Returns whether
+/// they did.
+fn linger(wakes: &Receiver<Wake>, at_work: Duration) -> bool {
     let began = Instant::now();
     let mut until = began + LINGER;
     loop {
@@ -219,7 +223,7 @@ fn linger(wakes: &Receiver<Wake>) -> bool {
             Ok(Wake::Reaped(..) | Wake::Stop(_)) => {}
             Err(RecvTimeoutError::Timeout) => {
                 let left = tree::descendants(rustix::process::getpid());
-                if began.elapsed() < LINGER_AT_WORK && left.iter().any(|pid| is_at_work(*pid)) {
+                if began.elapsed() < at_work && left.iter().any(|pid| is_at_work(*pid)) {
                     until = Instant::now() + LOOK_AGAIN;
                     continue;
                 }

@@ -183,7 +183,7 @@ fn the_manual_names_every_option() {
     let manual = include_str!("../../../../../../docs/load.md");
     let command = Program::command();
     let mut named = 0;
-    for argument in command.get_arguments().filter(|argument| !argument.is_positional()) {
+    for argument in command.get_arguments().filter(|it| !it.is_positional() && !it.is_hide_set()) {
         let long = argument.get_long().map(|long| format!("--{long}"));
         let short = argument.get_short_and_visible_aliases().unwrap_or_default();
         let short = short.into_iter().map(|letter| format!("-{letter}"));
