@@ -4,7 +4,7 @@ use std::{fs, os::unix::fs::chown, path::Path, process::Command};
 
 use crate::world::{ENTRY, World, program};
 
-/// The user `nobody`, or a number that no user has.
+/// A user other than the one that runs the tests.
 const STRANGER: u32 = 65534;
 /// A probe that leaves a trace, which is what an attack would do.
 const PROBE: &str = "[[requires]]\nprobe = [\"touch\", \"{source}/ran\"]\nwhat = \"x\"\n";
