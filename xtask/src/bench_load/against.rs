@@ -1,7 +1,7 @@
 //! Two builds of `wirebench load` in pairs: this tree's and one that was built before.
 //!
-//! Both halves of a pair load the same server process, one after the other, and which of the two is
-//! first alternates. So a drift of the machine cancels, and what counts is the ratio within a pair.
+//! In a pair both builds load the same server process in many short turns, in the order A B B A. So a
+//! drift of the machine cancels, and what counts is the ratio within a pair.
 
 use anyhow::{Context, bail, ensure};
 use std::{
@@ -19,6 +19,10 @@ use super::{
     measure::{Attempt, Bench, Sample},
     shape::Shape,
 };
+
+/// How many turns each build has in a pair. A shared machine changes its speed within a second, so
+/// turns are short.
+pub(crate) const TURNS: u32 = 16;
 
 /// How samples of the other build are called.
 const OTHER: &str = "against";
@@ -71,7 +75,7 @@ pub(crate) fn measure(
         order.shuffle(&mut shapes);
         for &shape in &shapes {
             let server = bench.start_server(shape)?;
-            for build in halves(pair, &other.path) {
+            for build in turns(pair, &other.path) {
                 let attempt = bench.attempt(pair, shape, Contestant::Wirebench, build, &server)?;
                 let mut sample = match attempt {
                     Attempt::Measured(sample) => sample,
@@ -80,17 +84,21 @@ pub(crate) fn measure(
                 if build.is_some() {
                     sample.contestant = OTHER;
                 }
-                println!("pair {pair}, {sample}");
                 samples.push(sample);
             }
+            println!("pair {pair} of {pairs}, {}", shape.name);
         }
     }
     Ok(samples)
 }
 
-/// This tree's build, which needs no path, and the other one, in the order of this pair.
-fn halves(pair: u32, other: &Path) -> [Option<&Path>; 2] {
-    if pair % 2 == 1 { [None, Some(other)] } else { [Some(other), None] }
+/// The builds in the order of this pair: this tree's, which needs no path, and the other one.
+fn turns(pair: u32, other: &Path) -> impl Iterator<Item = Option<&Path>> {
+    (0..2 * TURNS).map(move |turn| {
+        // A B B A, and the other way round in every second pair.
+        let is_other = matches!(turn % 4, 1 | 2) == (pair % 2 == 1);
+        is_other.then_some(other)
+    })
 }
 
 /// What the pairs of all shapes came to, one paragraph for each.
@@ -115,8 +123,10 @@ fn describe_shape(shape: Shape, samples: &[Sample]) -> String {
     let rate = |sample: &Sample| sample.requests_per_second;
     let cpu = |sample: &Sample| sample.generator_cpu_us_per_request;
     for (name, figure) in [("requests/s", rate as fn(&Sample) -> f64), ("CPU per request", cpu)] {
-        let by_pair = |samples: &[&Sample]| -> BTreeMap<u32, f64> {
-            samples.iter().map(|sample| (sample.block, figure(sample))).collect()
+        let by_pair = |samples: &[&Sample]| {
+            let mut sums: BTreeMap<u32, f64> = BTreeMap::new();
+            samples.iter().for_each(|it| *sums.entry(it.block).or_default() += figure(it));
+            sums
         };
         let ratios = ratios_by_block(&by_pair(&ours), &by_pair(&theirs));
         let _ = writeln!(text, "  {name}, this tree / {OTHER}: {}", describe_ratio(&ratios));
@@ -179,10 +189,13 @@ mod tests {
     }
 
     #[test]
-    fn the_order_alternates() {
+    fn a_pair_is_mirrored_and_every_second_one_is_the_other_way_round() {
         let other = Path::new("/old/wirebench");
-        assert_eq!(halves(1, other), [None, Some(other)]);
-        assert_eq!(halves(2, other), [Some(other), None]);
+        let is_other = |pair| turns(pair, other).map(|it| it.is_some()).collect::<Vec<_>>();
+        assert_eq!(is_other(1)[..4], [false, true, true, false]);
+        let inverted: Vec<bool> = is_other(1).iter().map(|it| !it).collect();
+        assert_eq!(is_other(2), inverted);
+        assert_eq!(is_other(1).iter().filter(|it| **it).count(), TURNS as usize);
     }
 
     #[test]

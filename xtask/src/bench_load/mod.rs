@@ -49,9 +49,9 @@ pub(crate) struct Arguments {
     /// and 512 connections, and print the ratio of requests/s with its 95 % interval
     #[arg(long, value_name = "PROGRAM", conflicts_with = "only")]
     against: Option<PathBuf>,
-    /// How long each contestant loads
-    #[arg(long, value_name = "S", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=600))]
-    seconds: u64,
+    /// How long each contestant loads [default: 2, with --against 8 in many short turns]
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=600))]
+    seconds: Option<u64>,
     /// Only this shape; may be given more than once
     #[arg(long = "shape", value_name = "NAME", value_parser = SHAPES.map(|shape| shape.name))]
     shapes: Vec<String>,
@@ -131,8 +131,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let sides = Sides::choose()?;
     let programs = build(&["wirebench", "wirebench-bareload"])?;
     let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(..=u64::from(u32::MAX)));
-    let duration =
-        if arguments.smoke { SMOKE_DURATION } else { Duration::from_secs(arguments.seconds) };
+    let duration = match (arguments.smoke, &other) {
+        (true, _) => SMOKE_DURATION,
+        (false, None) => Duration::from_secs(arguments.seconds.unwrap_or(2)),
+        (false, Some(_)) => Duration::from_secs(arguments.seconds.unwrap_or(8)) / against::TURNS,
+    };
     let blocks = blocks(arguments);
     println!("\nserver over {server}, {blocks} blocks of {duration:?} runs, seed {seed}");
     sides.announce();
