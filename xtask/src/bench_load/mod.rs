@@ -101,7 +101,7 @@ pub(crate) fn smoke() -> anyhow::Result<()> {
     let everything = Arguments {
         pairs: None,
         against: None,
-        seconds: 1,
+        seconds: Some(1),
         shapes: Vec::new(),
         only: Vec::new(),
         seed: None,
