@@ -131,6 +131,7 @@ fn latency_summary(
     (!histogram.is_empty()).then(|| LatencySummary {
         censored: timeouts + unanswered,
         lower_bounds: Some(timeouts + above_replies),
+        latency_ns_mean_answered: (!recorded.is_empty()).then(|| recorded.mean()),
         ..describe(&histogram)
     })
 }
@@ -151,6 +152,7 @@ fn describe(latency: &Histogram<u64>) -> LatencySummary {
         censored: 0,
         lower_bounds: None,
         latency_ns_mean: mean,
+        latency_ns_mean_answered: None,
         latency_ns_stdev: stdev,
         within_stdev: within(spread, mean, stdev),
         latency_ns_min: latency.min(),

@@ -125,6 +125,7 @@ pub(crate) mod tests {
             count: histogram.len(),
             censored,
             lower_bounds: None,
+            latency_ns_mean_answered: None,
             latency_ns_mean: histogram.mean(),
             latency_ns_stdev: histogram.stdev(),
             within_stdev: 0.5,

@@ -98,6 +98,7 @@ fn load(rate: f64, errors: u64) -> LoadReport {
             count: 100_000,
             censored: 0,
             lower_bounds: None,
+            latency_ns_mean_answered: None,
             latency_ns_mean: 1.0,
             latency_ns_stdev: 0.0,
             within_stdev: 1.0,

@@ -8,6 +8,7 @@ pub(crate) fn summary(count: u64, latency_ns: u64) -> LatencySummary {
         count,
         censored: 0,
         lower_bounds: None,
+        latency_ns_mean_answered: None,
         latency_ns_mean: latency_ns as f64,
         latency_ns_stdev: 0.0,
         within_stdev: 1.0,

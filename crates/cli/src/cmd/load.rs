@@ -176,6 +176,7 @@ mod tests {
             count,
             censored: 1,
             lower_bounds: None,
+            latency_ns_mean_answered: None,
             latency_ns_mean: 1e9,
             latency_ns_stdev: 0.0,
             within_stdev: 1.0,

@@ -13,6 +13,7 @@ fn latency() -> LatencySummary {
         count: 1_124_000,
         censored: 0,
         lower_bounds: None,
+        latency_ns_mean_answered: None,
         latency_ns_mean: 635_910.0,
         latency_ns_stdev: 890_000.0,
         within_stdev: 0.9369,

@@ -43,6 +43,7 @@ fn good_load() -> LoadReport {
             count: 100_000,
             censored: 0,
             lower_bounds: None,
+            latency_ns_mean_answered: None,
             latency_ns_mean: 100_000.0,
             latency_ns_stdev: 0.0,
             within_stdev: 1.0,

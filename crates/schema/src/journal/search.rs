@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Measurement, Reason, ReasonKind, Weight};
 use crate::{
     id::VariantId,
-    load::{Limit, LoadModel, LoadReport, MOST_ARE_READY, RateCurve},
+    load::{LatencySummary, Limit, LoadModel, LoadReport, MOST_ARE_READY, RateCurve},
     objective::Objective,
 };
 
@@ -228,7 +228,7 @@ fn share_of_rate(load: &LoadReport) -> f64 {
 
 /// Requests on their way, on average, by Little's law.
 fn on_their_way(load: &LoadReport) -> f64 {
-    let mean_ns = load.service.as_ref().map_or(0.0, |service| service.latency_ns_mean);
+    let mean_ns = load.service.as_ref().map_or(0.0, LatencySummary::mean_answered_ns);
     load.requests_per_second * mean_ns / 1e9
 }
 

@@ -34,6 +34,10 @@ pub struct LatencySummary {
     pub lower_bounds: Option<u64>,
     /// Arithmetic mean.
     pub latency_ns_mean: f64,
+    /// Arithmetic mean of replies and timeouts alone, as Little's law needs it. Reports of earlier
+    /// versions do not say; there it is `latency_ns_mean`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns_mean_answered: Option<f64>,
     /// Standard deviation.
     pub latency_ns_stdev: f64,
     /// Share of the samples within one standard deviation of the mean, 0 to 1.
@@ -56,6 +60,14 @@ pub struct LatencySummary {
     pub latency_ns_max: u64,
     /// The whole histogram: `HdrHistogram` V2 with deflate, base64.
     pub histogram: String,
+}
+
+impl LatencySummary {
+    /// The mean of the samples that belong to a rate of replies.
+    #[must_use]
+    pub fn mean_answered_ns(&self) -> f64 {
+        self.latency_ns_mean_answered.unwrap_or(self.latency_ns_mean)
+    }
 }
 
 /// Requests per second of single threads over intervals of 100 ms, for wrk's `Req/Sec` line.
@@ -245,8 +257,9 @@ impl LoadReport {
         const FEW: f64 = 0.9;
         const LATENCIES: f64 = 20.0;
         let latency = self.latency.as_ref()?;
-        let busy = self.requests_per_second * latency.latency_ns_mean / 1e9;
-        let short = (self.window_ns as f64) < LATENCIES * latency.latency_ns_mean;
+        let mean_ns = latency.mean_answered_ns();
+        let busy = self.requests_per_second * mean_ns / 1e9;
+        let short = (self.window_ns as f64) < LATENCIES * mean_ns;
         let timed = matches!(self.config.stop, Stop::After(_));
         let closed = self.config.model == LoadModel::Closed;
         let closed = closed && self.config.requests_per_connection.is_none();

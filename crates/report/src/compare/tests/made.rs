@@ -219,6 +219,7 @@ fn load(figures: Figures) -> LoadReport {
             count: 1,
             censored: 0,
             lower_bounds: None,
+            latency_ns_mean_answered: None,
             latency_ns_mean: 1.0,
             latency_ns_stdev: 0.0,
             within_stdev: 1.0,

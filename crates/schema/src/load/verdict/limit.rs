@@ -66,13 +66,14 @@ impl LoadReport {
         waiting.min(self.capacity() as f64)
     }
 
-    /// From the sending of a request to its reply, at most the window.
+    /// From the sending of a request to its reply, at most the window. Requests without a reply do not
+    /// count: those that are never answered are found by the connections that they leave over.
     fn mean_service_ns(&self) -> f64 {
         let service = self.service.as_ref().or(match &self.config.model {
             LoadModel::Rate { latency_from: LatencyOrigin::Due, .. } => None,
             _ => self.latency.as_ref(),
         });
-        service.map_or(0.0, |service| service.latency_ns_mean.min(self.window_ns as f64))
+        service.map_or(0.0, |service| service.mean_answered_ns().min(self.window_ns as f64))
     }
 
     /// Why the window is too short to tell anything, if it is.

@@ -177,7 +177,7 @@ impl LoadReport {
             (_, Some(service)) => (service, replies),
             (_, None) => (self.latency.as_ref()?, replies),
         };
-        let busy = samples * service.latency_ns_mean / window_ns;
+        let busy = samples * service.mean_answered_ns() / window_ns;
         let overhang = 1.0 + service.latency_ns_max as f64 / window_ns;
         // Those that could not be made at first may have been made later.
         let capacity = (self.config.connections * self.config.pipeline) as f64;
@@ -224,15 +224,19 @@ impl LoadReport {
         says.then(|| ReasonKind::ServerStall.reason(Weight::Note, figure, text))
     }
 
-    /// A single reply that took very long. One that never came is a timeout and no pause.
+    /// A single reply that took very long, or had not come when the load ended. A timeout is no pause.
     fn held_up(&self) -> Option<Reason> {
         let service = self.service.as_ref().or(self.latency.as_ref())?;
         let (most_ns, median_ns) = (service.latency_ns_max, service.latency_ns_p50);
         let held_up = most_ns >= HELD_UP_NS
             && most_ns / HELD_UP_MEDIANS >= median_ns
             && self.errors.timeout == 0;
+        let took = match service.lower_bounds {
+            Some(1..) => "a request waited for its reply for at least",
+            _ => "a reply took",
+        };
         let text = format!(
-            "a reply took {:.0} ms, and the median is {:.2} ms: it was held up",
+            "{took} {:.0} ms, and the median is {:.2} ms: it was held up",
             most_ns as f64 / 1e6,
             median_ns as f64 / 1e6
         );
