@@ -244,7 +244,7 @@ impl Recorder {
         }
     }
 
-    /// So many requests of the schedule could not be sent before the window ended, this long after
+    /// This many requests of the schedule could not be sent before the window ended, this long after
     /// they were due.
     pub(crate) fn owed(&mut self, age_ns: u64, count: u64) {
         if matches!(self.scope, Scope::Everything | Scope::Draining) {

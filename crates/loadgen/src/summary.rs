@@ -116,8 +116,8 @@ fn unanswered(outcomes: &[Outcome]) -> Option<Unanswered> {
     Some(sum)
 }
 
-/// A distribution of which so many samples stand for timeouts, and to which these ages belong;
-/// nothing where there is no sample.
+/// A distribution with `timeouts` samples that stand for timeouts, and with the ages of requests
+/// without a reply; nothing where there is no sample.
 fn latency_summary(
     recorded: &Histogram<u64>,
     timeouts: u64,

@@ -2,8 +2,8 @@
 //! latencies.
 //!
 //! A request that is in flight when the load ends, that fails, or that could not be sent is a
-//! right-censored sample. Counted at its age it could lower a percentile, and left out it would hide
-//! a server that has stopped. The product-limit estimator (Kaplan, Meier 1958, J. Amer. Statist.
+//! right-censored sample. Counted at its age it could lower a percentile. Not counted it would hide a
+//! server that has stopped. The product-limit estimator (Kaplan, Meier 1958, J. Amer. Statist.
 //! Assoc. 53, 457-481) does neither. It is computed here in its equivalent form of redistribution
 //! to the right (Efron 1967, Proc. Fifth Berkeley Symp. 4, 831-853): the weight of a censored sample
 //! is shared equally among all samples above it. What is left above the largest reply is put at the

@@ -46,7 +46,7 @@ pub(crate) struct Http1 {
 }
 
 impl Http1 {
-    /// Sends these requests, from each of so many threads, and judges their replies by these rules.
+    /// Sends these requests, from each of this many threads, and judges their replies by these rules.
     pub(crate) fn new(requests: Requests, rules: Rules, threads: usize) -> Self {
         Self {
             requests,

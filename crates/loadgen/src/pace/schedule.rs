@@ -231,7 +231,7 @@ impl Schedule {
         requests + seconds * last
     }
 
-    /// Goes on by so many requests; at random, one is a gap and many are so many mean gaps.
+    /// Goes on by this many requests. At random, one is a gap, and more are as many mean gaps.
     fn advance(&mut self, requests: f64) {
         self.number += match self.arrivals {
             Arrivals::Poisson if requests <= 1.0 => self.gap(),

@@ -32,7 +32,7 @@ impl Scan {
         self.next_ns
     }
 
-    /// The places to look at now, of so many; none when it is too early.
+    /// The places to look at now, of `count`; none when it is too early.
     pub(super) fn places(&mut self, count: usize, now_ns: u64) -> Option<Range<usize>> {
         if now_ns < self.next_ns {
             return None;

@@ -107,7 +107,7 @@ fn wrk(output: &str) -> Parsed<Told> {
     Ok(Told { requests, window_ns, errors, latency })
 }
 
-/// hey keeps the latencies, and up to version 0.1.4 also the statuses, of so many replies and forgets
+/// hey keeps the latencies, and up to version 0.1.4 also the statuses, of this many replies and forgets
 /// all later ones. Errors and the rate have no such limit.
 const HEY_LISTED_MOST: u64 = 1_000_000;
 

@@ -44,7 +44,7 @@ struct Connection {
     sent: usize,
     /// Bytes that may have been sent at most, given the replies so far.
     allowed: usize,
-    /// Of the end of a reply's head, or of an echoed message, so many bytes have come.
+    /// Of the end of a reply's head, or of an echoed message, this many bytes have come.
     matched: usize,
 }
 

@@ -33,10 +33,10 @@ const CLIENTS: usize = 4;
 const CONNECTIONS: usize = 16;
 /// How long one round puts load on the server.
 const ROUND: Duration = Duration::from_millis(150);
-/// So many rounds at most. Compilers that work while a program warms up are done long before half of
+/// The most rounds. Compilers that work while a program warms up are done long before half of
 /// them are over.
 const ROUNDS: usize = 40;
-/// The good rounds decide once they are so many more than the bad ones. Two fast workers have one
+/// The good rounds decide once they are this many more than the bad ones. Two fast workers have one
 /// good round in six; they get this far ahead in one check of two hundred.
 const LEAD: usize = 3;
 /// Between two looks. It only keeps the looking from being a load of its own.
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(running(&[]), 0);
     }
 
-    /// The verdict of a check in whose rounds so many threads wanted to run.
+    /// The verdict of a check in whose rounds this many threads wanted to run.
     fn verdict(means: &[f64]) -> Verdict {
         let needed = (1..=ROUNDS)
             .find(|count| is_decided(&means[..*count], RUNNING_MOST, ROUNDS - count))

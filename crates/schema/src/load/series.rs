@@ -44,7 +44,7 @@ impl From<Written> for ReplySeries {
 }
 
 impl ReplySeries {
-    /// The series of a window with so many replies in each piece of 100 ms.
+    /// The series of a window with this many replies in each piece of 100 ms.
     #[must_use]
     pub fn of_pieces(pieces: &[u64]) -> Self {
         let silences = pieces.split(|count| *count > 0).map(<[u64]>::len);

@@ -160,7 +160,7 @@ fn lag_is_ascribed_to_the_side_that_explains_most_of_it() {
         let (text, own) = why(report, 4_500_000_000, 4_000_000);
         assert!(own, "{text}");
     }
-    // Stalls of 8 ms and nothing else: 40 us of lag on average beside the usual 20 us.
+    // Stalls of 8 ms and nothing else: 40 us of lag on average, and the usual 20 us.
     let stalling = lagging([20_000, 30_000, 40_000, 6_000_000], 60_000.0);
     let (text, own) = why(stalling.clone(), 100_000_000, 8_000_000);
     assert!(own, "{text}");
