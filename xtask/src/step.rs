@@ -20,8 +20,23 @@ pub(crate) fn built(name: &str) -> anyhow::Result<PathBuf> {
     Ok(program)
 }
 
-/// Runs `argv` in the project's folder with `env` added to the environment.
+/// How a step ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum End {
+    Passed,
+    Failed,
+}
+
+/// Runs `argv` in the project's folder with `env` added to the environment; it must succeed.
 pub(crate) fn step(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::Result<()> {
+    match attempt(title, argv, env)? {
+        End::Passed => Ok(()),
+        End::Failed => bail!("{title}: `{}` failed", argv.join(" ")),
+    }
+}
+
+/// The same for a command that may fail.
+pub(crate) fn attempt(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::Result<End> {
     let shown: Vec<String> = env
         .iter()
         .map(|(name, value)| format!("{name}={value}"))
@@ -36,9 +51,6 @@ pub(crate) fn step(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::
         .status()
         .with_context(|| format!("`{}` cannot be run", argv[0]))?;
     let seconds = began.elapsed().as_secs_f64();
-    if !status.success() {
-        bail!("{title}: `{}` ended with {status} after {seconds:.0} s", shown.join(" "));
-    }
-    println!("== {title}: {seconds:.0} s");
-    Ok(())
+    println!("== {title}: {seconds:.0} s, {status}");
+    Ok(if status.success() { End::Passed } else { End::Failed })
 }
