@@ -97,16 +97,19 @@ pub fn is_mark_of(mark: &str, owner: &str) -> bool {
     mark.split_once('-').is_some_and(|(process, _)| process == owner)
 }
 
-/// Kills all processes that [`marked`] finds, in rounds until nothing is found any more.
+/// Kills all processes that [`marked`] finds, in rounds until nothing is found any more. One look may
+/// miss a process: one that has just been forked is behind the listing, and one that is being replaced
+/// by another program has no environment for a moment.
 pub fn kill_marked(name: &str, is_meant: &dyn Fn(&str) -> bool) {
     /// Longer than the kernel needs to end anything that it can end.
     const PATIENCE: Duration = Duration::from_secs(5);
+    /// Looks in a row that find nothing.
+    const EMPTY_LOOKS: u32 = 4;
     let until = Instant::now() + PATIENCE;
-    loop {
+    let mut empty = 0;
+    while empty < EMPTY_LOOKS && Instant::now() < until {
         let left = marked(name, is_meant);
-        if left.is_empty() || Instant::now() >= until {
-            return;
-        }
+        empty = if left.is_empty() { empty + 1 } else { 0 };
         for pid in left {
             let _ = kill_process(pid, Signal::KILL);
         }
