@@ -3,8 +3,22 @@
 use rustix::time::{ClockId, clock_gettime};
 use std::{
     num::NonZeroU64,
+    sync::OnceLock,
     time::{Duration, Instant},
 };
+
+/// When the process first asked for the time.
+static ORIGIN: OnceLock<Instant> = OnceLock::new();
+
+/// Nanoseconds on the one monotonic clock of all loads of this process.
+#[must_use]
+pub fn now_ns() -> u64 {
+    nanoseconds(process_origin().elapsed())
+}
+
+fn process_origin() -> Instant {
+    *ORIGIN.get_or_init(Instant::now)
+}
 
 /// The clock that all threads of a load share.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +29,14 @@ pub(crate) struct Clock {
 impl Clock {
     /// A clock that begins now.
     pub(crate) fn start() -> Self {
+        // First, so that the load does not begin before the process does.
+        process_origin();
         Self { origin: Instant::now() }
+    }
+
+    /// A moment of this clock on that of [`now_ns`].
+    pub(crate) fn of_process(&self, moment_ns: u64) -> u64 {
+        nanoseconds(self.origin.duration_since(process_origin())).saturating_add(moment_ns)
     }
 
     /// Nanoseconds since the beginning.

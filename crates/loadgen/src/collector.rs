@@ -1,18 +1,15 @@
-//! Adds up the slices of all threads, away from them: to the totals of the window, and to the
+//! Adds up the segments of all threads, away from them: to the totals of the window, and to the
 //! intervals that are told of while the load runs.
 
 use hdrhistogram::Histogram;
 use std::collections::VecDeque;
-use wirebench_schema::load::{Interval, Phase, ReplySeries};
+use wirebench_schema::load::{Interval, PIECE_NS, Phase, ReplySeries};
 
-use crate::{
-    recorder::SLICE_NS,
-    slice::{Histograms, Slice},
-};
+use crate::segment::{Histograms, Segment};
 
-/// Correct replies of one thread in one slice of the window.
+/// Correct replies of one thread in one segment of the window.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct ThreadSlice {
+pub(crate) struct ThreadSegment {
     /// How long it was.
     pub(crate) length_ns: u64,
     /// How many.
@@ -23,15 +20,15 @@ pub(crate) struct ThreadSlice {
 #[derive(Debug)]
 pub(crate) struct Collector {
     /// The window, and what failed before the load began.
-    total: Slice,
-    per_thread: Vec<ThreadSlice>,
+    total: Segment,
+    per_thread: Vec<ThreadSegment>,
     /// Correct replies in each whole piece of the window, over all threads.
     pieces: Vec<u64>,
-    /// Intervals to which slices are still missing, in the order of time.
+    /// Intervals to which segments are still missing, in the order of time.
     open: VecDeque<Open>,
     /// How far each thread has come.
     reached_ns: Vec<u64>,
-    /// The end of the last slice.
+    /// The end of the last segment.
     last_end_ns: u64,
     histograms: Histograms,
     interval_ns: u64,
@@ -39,7 +36,7 @@ pub(crate) struct Collector {
     window_start_ns: u64,
 }
 
-/// An interval to which slices are still missing.
+/// An interval to which segments are still missing.
 #[derive(Debug)]
 struct Open {
     phase: Phase,
@@ -51,17 +48,17 @@ struct Open {
     bytes_received: u64,
 }
 
-/// Deals out what was counted in a slice evenly over its time, without losing any.
+/// Deals out what was counted in a segment evenly over its time, without losing any.
 struct Spread<'a> {
-    slice: &'a Slice,
+    segment: &'a Segment,
 }
 
 impl Spread<'_> {
     /// The part of this count that belongs to this time.
     fn part(&self, count: u64, from_ns: u64, to_ns: u64) -> u64 {
-        let length = u128::from(self.slice.end_ns - self.slice.start_ns);
+        let length = u128::from(self.segment.end_ns - self.segment.start_ns);
         let before = |moment_ns: u64| {
-            let passed = u128::from(moment_ns - self.slice.start_ns);
+            let passed = u128::from(moment_ns - self.segment.start_ns);
             u64::try_from(u128::from(count) * passed / length).unwrap_or(count)
         };
         before(to_ns) - before(from_ns)
@@ -72,9 +69,9 @@ impl Spread<'_> {
 #[derive(Debug)]
 pub(crate) struct Collected {
     /// The window, and what failed before the load began.
-    pub(crate) total: Slice,
-    /// The slices of the window, of each thread.
-    pub(crate) per_thread: Vec<ThreadSlice>,
+    pub(crate) total: Segment,
+    /// The segments of the window, of each thread.
+    pub(crate) per_thread: Vec<ThreadSegment>,
     /// Correct replies over the window, over all threads.
     pub(crate) reply_series: ReplySeries,
 }
@@ -83,14 +80,14 @@ impl Collector {
     /// For so many threads, whose histograms are like these.
     pub(crate) fn new(histograms: Histograms, interval_ns: u64, threads: usize) -> Self {
         Self {
-            total: Slice::new(histograms),
+            total: Segment::new(histograms),
             per_thread: Vec::new(),
             pieces: Vec::new(),
             open: VecDeque::new(),
             reached_ns: vec![0; threads],
             last_end_ns: 0,
             histograms,
-            interval_ns: interval_ns.max(SLICE_NS),
+            interval_ns,
             start_ns: 0,
             window_start_ns: u64::MAX,
         }
@@ -102,39 +99,39 @@ impl Collector {
         self.window_start_ns = window_start_ns;
     }
 
-    /// Adds a slice of this thread; each thread's come in the order of time.
-    pub(crate) fn add(&mut self, thread: usize, slice: &Slice) {
-        let Some(phase) = slice.phase else {
-            self.total.add(slice);
+    /// Adds a segment of this thread; each thread's come in the order of time.
+    pub(crate) fn add(&mut self, thread: usize, segment: &Segment) {
+        let Some(phase) = segment.phase else {
+            self.total.add(segment);
             return;
         };
-        self.reached_ns[thread] = self.reached_ns[thread].max(slice.end_ns);
-        self.last_end_ns = self.last_end_ns.max(slice.end_ns);
+        self.reached_ns[thread] = self.reached_ns[thread].max(segment.end_ns);
+        self.last_end_ns = self.last_end_ns.max(segment.end_ns);
         match phase {
-            Phase::Window => self.add_to_window(slice),
+            Phase::Window => self.add_to_window(segment),
             // Connections are those of the whole load, like their failures before it.
-            Phase::Warmup => self.total.add_connects(slice),
+            Phase::Warmup => self.total.add_connects(segment),
         }
-        if slice.end_ns > slice.start_ns {
-            self.add_to_intervals(phase, slice);
+        if segment.end_ns > segment.start_ns {
+            self.add_to_intervals(phase, segment);
         }
     }
 
-    fn add_to_window(&mut self, slice: &Slice) {
-        self.total.add(slice);
-        let requests = slice.counts.requests;
-        let length_ns = slice.end_ns.saturating_sub(slice.start_ns);
-        if length_ns < SLICE_NS {
+    fn add_to_window(&mut self, segment: &Segment) {
+        self.total.add(segment);
+        let requests = segment.counts.requests;
+        let length_ns = segment.end_ns.saturating_sub(segment.start_ns);
+        if length_ns < PIECE_NS {
             return;
         }
-        self.per_thread.push(ThreadSlice { length_ns, requests });
-        let spread = Spread { slice };
-        let mut at_ns = slice.start_ns;
-        while at_ns < slice.end_ns {
-            let piece = at_ns.saturating_sub(self.window_start_ns) / SLICE_NS;
-            let until_ns = self.window_start_ns + (piece + 1) * SLICE_NS;
+        self.per_thread.push(ThreadSegment { length_ns, requests });
+        let spread = Spread { segment };
+        let mut at_ns = segment.start_ns;
+        while at_ns < segment.end_ns {
+            let piece = at_ns.saturating_sub(self.window_start_ns) / PIECE_NS;
+            let until_ns = self.window_start_ns + (piece + 1) * PIECE_NS;
             // What lies behind the last whole piece is left out.
-            if until_ns > slice.end_ns {
+            if until_ns > segment.end_ns {
                 return;
             }
             // A window has far fewer pieces than memory has bytes.
@@ -147,22 +144,22 @@ impl Collector {
         }
     }
 
-    /// A slice that could not be handed over in time may lie in several intervals. Within it nothing
+    /// A segment that could not be handed over in time may lie in several intervals. Within it nothing
     /// is known, so its counts are spread evenly; its latencies are told with the first.
-    fn add_to_intervals(&mut self, phase: Phase, slice: &Slice) {
-        let (spread, counts) = (Spread { slice }, &slice.counts);
-        let mut at_ns = slice.start_ns;
-        while at_ns < slice.end_ns {
+    fn add_to_intervals(&mut self, phase: Phase, segment: &Segment) {
+        let (spread, counts) = (Spread { segment }, &segment.counts);
+        let mut at_ns = segment.start_ns;
+        while at_ns < segment.end_ns {
             let open = self.interval_of(phase, at_ns);
             // What lies behind the end of its phase stays in the phase's last interval.
             let within = open.end_ns > at_ns;
-            let until_ns = if within { open.end_ns.min(slice.end_ns) } else { slice.end_ns };
+            let until_ns = if within { open.end_ns.min(segment.end_ns) } else { segment.end_ns };
             open.requests += spread.part(counts.requests, at_ns, until_ns);
             open.errors += spread.part(counts.errors.total(), at_ns, until_ns);
             open.bytes_received += spread.part(counts.bytes_received, at_ns, until_ns);
-            if at_ns == slice.start_ns {
+            if at_ns == segment.start_ns {
                 // All histograms of a load have the same bounds.
-                let _ = open.latency.add(&slice.latency);
+                let _ = open.latency.add(&segment.latency);
             }
             at_ns = until_ns;
         }
@@ -247,21 +244,21 @@ mod tests {
 
     const HISTOGRAMS: Histograms = Histograms::new(&LoadModel::Closed, 1_000_000_000);
 
-    fn slice(phase: Option<Phase>, start_ns: u64, end_ns: u64, requests: u64) -> Slice {
-        let mut slice = Slice::new(HISTOGRAMS);
-        (slice.phase, slice.start_ns, slice.end_ns) = (phase, start_ns, end_ns);
-        slice.counts.requests = requests;
-        slice.latency.saturating_record_n(5000, requests);
-        slice
+    fn segment(phase: Option<Phase>, start_ns: u64, end_ns: u64, requests: u64) -> Segment {
+        let mut segment = Segment::new(HISTOGRAMS);
+        (segment.phase, segment.start_ns, segment.end_ns) = (phase, start_ns, end_ns);
+        segment.counts.requests = requests;
+        segment.latency.saturating_record_n(5000, requests);
+        segment
     }
 
-    fn window(start: u64, end: u64, requests: u64) -> Slice {
-        slice(Some(Phase::Window), SLICE_NS * start, SLICE_NS * end, requests)
+    fn window(start: u64, end: u64, requests: u64) -> Segment {
+        segment(Some(Phase::Window), PIECE_NS * start, PIECE_NS * end, requests)
     }
 
-    fn collector(interval_slices: u64, threads: usize) -> Collector {
-        let mut collector = Collector::new(HISTOGRAMS, interval_slices * SLICE_NS, threads);
-        collector.start(SLICE_NS, 2 * SLICE_NS);
+    fn collector(interval_segments: u64, threads: usize) -> Collector {
+        let mut collector = Collector::new(HISTOGRAMS, interval_segments * PIECE_NS, threads);
+        collector.start(PIECE_NS, 2 * PIECE_NS);
         collector
     }
 
@@ -274,8 +271,8 @@ mod tests {
         assert_eq!(collector.next_interval(), None);
         collector.add(1, &window(3, 4, 20));
         let interval = collector.next_interval().unwrap();
-        assert_eq!((interval.requests, interval.length_ns), (60, 2 * SLICE_NS));
-        assert_eq!((interval.start_ns, interval.phase), (SLICE_NS, Phase::Window));
+        assert_eq!((interval.requests, interval.length_ns), (60, 2 * PIECE_NS));
+        assert_eq!((interval.start_ns, interval.phase), (PIECE_NS, Phase::Window));
         assert!((interval.requests_per_second - 300.0).abs() < 1e-9);
         assert!(interval.latency_ns_p50.unwrap().abs_diff(5000) < 10);
         assert_eq!(collector.next_interval(), None);
@@ -284,7 +281,7 @@ mod tests {
     #[test]
     fn the_warm_up_has_intervals_but_no_share_in_the_total() {
         let mut collector = collector(1, 1);
-        collector.add(0, &slice(Some(Phase::Warmup), SLICE_NS, 2 * SLICE_NS, 7));
+        collector.add(0, &segment(Some(Phase::Warmup), PIECE_NS, 2 * PIECE_NS, 7));
         assert_eq!(collector.next_interval().map(|interval| interval.requests), Some(7));
         collector.add(0, &window(2, 3, 5));
         let (_, collected) = collector.finish();
@@ -292,18 +289,18 @@ mod tests {
     }
 
     #[test]
-    fn a_long_slice_is_spread_evenly_and_a_short_one_is_no_whole_piece() {
+    fn a_long_segment_is_spread_evenly_and_a_short_one_is_no_whole_piece() {
         let mut collector = collector(1, 2);
         collector.add(0, &window(2, 5, 10));
         collector.add(1, &window(3, 4, 5));
-        collector.add(0, &slice(Some(Phase::Window), 5 * SLICE_NS, 5 * SLICE_NS + 9, 3));
+        collector.add(0, &segment(Some(Phase::Window), 5 * PIECE_NS, 5 * PIECE_NS + 9, 3));
         let (_, collected) = collector.finish();
         assert_eq!(collected.reply_series.replies, [3, 8, 4]);
         assert_eq!(collected.total.counts.requests, 18);
     }
 
     #[test]
-    fn a_slice_that_outlasts_its_interval_is_spread_over_several() {
+    fn a_segment_that_outlasts_its_interval_is_spread_over_several() {
         let mut collector = collector(1, 2);
         collector.add(0, &window(2, 5, 30));
         for start in 2..5 {
@@ -311,7 +308,7 @@ mod tests {
         }
         let told: Vec<_> = std::iter::from_fn(|| collector.next_interval()).collect();
         let parts: Vec<_> = told.iter().map(|told| (told.requests, told.length_ns)).collect();
-        assert_eq!(parts, [(11, SLICE_NS), (11, SLICE_NS), (11, SLICE_NS)]);
+        assert_eq!(parts, [(11, PIECE_NS), (11, PIECE_NS), (11, PIECE_NS)]);
     }
 
     #[test]
@@ -328,10 +325,10 @@ mod tests {
     }
 
     #[test]
-    fn a_long_last_slice_is_not_squeezed_into_one_piece() {
+    fn a_long_last_segment_is_not_squeezed_into_one_piece() {
         let mut collector = collector(1, 1);
-        let end_ns = 2 * SLICE_NS + 199_000_000;
-        collector.add(0, &slice(Some(Phase::Window), 2 * SLICE_NS, end_ns, 199));
+        let end_ns = 2 * PIECE_NS + 199_000_000;
+        collector.add(0, &segment(Some(Phase::Window), 2 * PIECE_NS, end_ns, 199));
         assert_eq!(collector.finish().1.reply_series.replies, [100]);
     }
 
@@ -341,7 +338,7 @@ mod tests {
         collector.add(0, &window(2, 3, 5));
         let (last, _) = collector.finish();
         assert_eq!(last.len(), 1);
-        assert_eq!((last[0].requests, last[0].length_ns), (5, SLICE_NS));
+        assert_eq!((last[0].requests, last[0].length_ns), (5, PIECE_NS));
     }
 
     #[test]

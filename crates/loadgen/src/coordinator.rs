@@ -1,10 +1,11 @@
-//! The thread that does not load: it waits for the others to connect, sets the common start, tells
-//! when the window's edges pass, collects what the others have recorded, and passes on a request to
-//! stop.
+//! The thread that does not load: it waits for the others to connect, sets the common start of a
+//! window, reports when its edges pass, collects what the others have recorded, and passes on a
+//! request to stop.
 
 use std::{
     sync::{
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        Arc,
+        atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, RecvTimeoutError, Sender},
     },
     time::Duration,
@@ -12,13 +13,20 @@ use std::{
 use wirebench_schema::load::LoadEvent;
 
 use crate::{
-    clock::Clock, collector::Collector, plan::Plan, session::Edges, slice::Slice, worker::Note,
+    clock::Clock,
+    collector::{Collected, Collector},
+    outcome::Outcome,
+    plan::Plan,
+    segment::Segment,
+    server_clocks,
+    session::Edges,
+    worker::{Limits, Note, Order},
 };
 
 /// How often it looks whether it should stop. Between edges it sleeps.
 const LOOK_NS: u64 = 50_000_000;
 
-/// How often it tells how many connections there are while they are made.
+/// How often it reports how many connections there are while they are made.
 const CONNECTING_NS: u64 = 500_000_000;
 
 /// How far ahead the start is set, so that every thread has heard of it.
@@ -32,32 +40,54 @@ const STOP_DELAY_NS: u64 = 10_000_000;
 pub(crate) struct Course {
     /// Connections made, over all threads.
     pub(crate) connections_made: usize,
-    /// When the window began, if the load came so far as to set a start.
-    pub(crate) window_start_ns: Option<u64>,
-    /// Whether it was told to stop.
+    /// When the load and its window began, if it came so far as to set a start.
+    pub(crate) edges: Option<Edges>,
+    /// Whether it was stopped from outside.
     pub(crate) interrupted: bool,
+    /// Whether a thread has ended before its time, so that there is no result.
+    pub(crate) failed: bool,
+}
+
+/// What all threads together have done.
+#[derive(Debug)]
+pub(crate) struct Harvest {
+    /// How the load went.
+    pub(crate) course: Course,
+    /// What each thread handed over in the end.
+    pub(crate) outcomes: Vec<Outcome>,
+    /// What was recorded.
+    pub(crate) collected: Collected,
+}
+
+impl Harvest {
+    /// Of a load that was over before it began.
+    pub(crate) fn nothing(plan: &Plan, course: Course) -> Self {
+        let collector = Collector::new(plan.conduct.histograms, plan.interval_ns, 0);
+        Self { course, outcomes: Vec::new(), collected: collector.finish().1 }
+    }
+}
+
+/// What comes from outside and goes there.
+pub(crate) struct Outside<'a> {
+    /// Set when the load shall stop.
+    pub(crate) stop: &'a AtomicBool,
+    /// Takes the events.
+    pub(crate) observe: &'a mut dyn FnMut(LoadEvent),
 }
 
 /// What the coordinator works with.
-pub(crate) struct Coordinator<'a> {
+#[derive(Debug)]
+pub(crate) struct Coordinator {
     /// The load's clock.
     pub(crate) clock: Clock,
-    /// When the load ends at the latest.
-    pub(crate) end_ns: &'a AtomicU64,
-    /// Set when replies that come after the window shall be waited for no longer.
-    pub(crate) hurry: &'a AtomicBool,
-    /// Set from outside when the load shall stop.
-    pub(crate) stop: &'a AtomicBool,
-    /// Where the threads tell.
+    /// When the threads stop.
+    pub(crate) limits: Arc<Limits>,
+    /// Where the threads report.
     pub(crate) notes: Receiver<Note>,
-    /// Where they listen.
-    pub(crate) starts: Vec<Sender<Edges>>,
-    /// Where their empty slices go back to.
-    pub(crate) spares: Vec<Sender<Slice>>,
-    /// Adds up what they have recorded.
-    pub(crate) collector: &'a mut Collector,
-    /// Who is told of the edges.
-    pub(crate) observe: &'a mut dyn FnMut(LoadEvent),
+    /// Where they get their orders.
+    pub(crate) orders: Vec<Sender<Order>>,
+    /// Where their empty segments go back to.
+    pub(crate) spares: Vec<Sender<Segment>>,
 }
 
 /// The edge that passes next.
@@ -68,17 +98,17 @@ enum Ahead {
     Nothing,
 }
 
-impl Coordinator<'_> {
-    /// Waits until all threads are gone.
-    pub(crate) fn run(mut self, plan: &Plan) -> Course {
+impl Coordinator {
+    /// Waits until every thread has made its connections, as far as they can be made.
+    pub(crate) fn wait_until_ready(&self, outside: &mut Outside<'_>) -> Course {
         let mut course = Course::default();
-        let mut waiting = self.starts.len();
+        let mut waiting = self.orders.len();
         let (mut settled, mut told, mut tell_ns) = (0, 0, self.clock.now_ns() + CONNECTING_NS);
         while waiting > 0 {
-            self.heed_stop(&mut course);
+            self.heed_stop(outside, &mut course);
             let now_ns = self.clock.now_ns();
             if settled > told && now_ns >= tell_ns {
-                (self.observe)(LoadEvent::Connecting { settled });
+                (outside.observe)(LoadEvent::Connecting { settled });
                 (told, tell_ns) = (settled, now_ns + CONNECTING_NS);
             }
             match self.next_note(LOOK_NS) {
@@ -87,98 +117,68 @@ impl Coordinator<'_> {
                     waiting -= 1;
                 }
                 Some(Note::Settled { more }) => settled += more,
-                Some(Note::Gone { .. }) => {
-                    // A thread that ends before the start has failed: without a start the others
-                    // end too.
-                    self.end_ns.store(0, Ordering::Relaxed);
+                Some(Note::Gone) => {
+                    course.failed = true;
                     return course;
                 }
-                Some(Note::Slice { thread, slice }) => self.collect(thread, *slice),
-                None => {}
+                Some(Note::Segment { .. } | Note::Done { .. }) | None => {}
             }
         }
-        if course.connections_made == 0 && !course.interrupted {
-            return course;
-        }
-        (self.observe)(LoadEvent::Connected { connections: course.connections_made });
-        let edges = edges(plan, self.clock.now_ns());
-        course.window_start_ns = Some(edges.window_start_ns);
-        self.collector.start(edges.start_ns, edges.window_start_ns);
-        for start in &self.starts {
-            // A thread that is gone has noted so.
-            let _ = start.send(edges);
-        }
-        self.watch(edges, &mut course);
         course
     }
 
-    /// Tells of the edges as they pass, until all threads are gone.
-    fn watch(&mut self, edges: Edges, course: &mut Course) {
-        let mut ahead = Ahead::WindowStart;
-        let mut working = self.starts.len();
-        while working > 0 {
-            self.heed_stop(course);
-            let now_ns = self.clock.now_ns();
-            let end_ns = edges.window_end_ns.min(self.end_ns.load(Ordering::Relaxed));
-            let edge_ns = match ahead {
-                Ahead::WindowStart => edges.window_start_ns,
-                Ahead::WindowEnd => end_ns,
-                Ahead::Nothing => u64::MAX,
-            };
-            if now_ns >= edge_ns {
-                ahead = self.pass(ahead, edges, end_ns);
-                continue;
-            }
-            match self.next_note((edge_ns - now_ns).min(LOOK_NS)) {
-                Some(Note::Gone { thread }) => {
-                    working -= 1;
-                    self.collector.gone(thread);
-                    self.tell_intervals();
+    /// Has every thread make ready for a window of `plan` over the connections that it has.
+    pub(crate) fn prepare(&self, plan: &Plan, outside: &mut Outside<'_>) -> Course {
+        self.limits.lift();
+        for (thread, order) in self.orders.iter().enumerate() {
+            let conduct = Box::new(plan.conduct.clone());
+            // A thread that is gone has noted so.
+            let _ = order.send(Order::Prepare(conduct, plan.clocks_of(thread)));
+        }
+        self.wait_until_ready(outside)
+    }
+
+    /// One window of `plan`, for which all threads are ready.
+    pub(crate) fn load(&self, plan: &Plan, course: Course, outside: &mut Outside<'_>) -> Harvest {
+        let edges = edges(plan, self.clock.now_ns());
+        let course = Course { edges: Some(edges), ..course };
+        let mut collector =
+            Collector::new(plan.conduct.histograms, plan.interval_ns, self.orders.len());
+        collector.start(edges.start_ns, edges.window_start_ns);
+        for order in &self.orders {
+            let _ = order.send(Order::Start(edges));
+        }
+        let mut window =
+            Window { coordinator: self, edges, course, outcomes: Vec::new(), collector, outside };
+        window.watch();
+        let Window { course, mut outcomes, collector, outside, .. } = window;
+        outcomes.sort_by_key(|(thread, _)| *thread);
+        let outcomes: Vec<Outcome> = outcomes.into_iter().map(|(_, outcome)| *outcome).collect();
+        let (last, collected) = collector.finish();
+        last.into_iter().for_each(|interval| (outside.observe)(LoadEvent::Interval(interval)));
+        let clocks = server_clocks::at_edges(&outcomes);
+        clocks.into_iter().for_each(|clocks| (outside.observe)(LoadEvent::ServerClocks(clocks)));
+        Harvest { course, outcomes, collected }
+    }
+
+    /// Ends all threads before the first window, and takes what they have recorded so far.
+    pub(crate) fn give_up(&mut self, plan: &Plan, course: Course) -> Harvest {
+        let mut gone = self.orders.len();
+        self.orders.clear();
+        let mut collector = Collector::new(plan.conduct.histograms, plan.interval_ns, gone);
+        let mut outcomes = Vec::new();
+        while gone > 0 {
+            match self.notes.recv() {
+                Ok(Note::Done { thread, mut outcome }) => {
+                    outcome.rest.drain(..).for_each(|segment| collector.add(thread, &segment));
+                    outcomes.push(*outcome);
                 }
-                Some(Note::Slice { thread, slice }) => self.collect(thread, *slice),
-                Some(Note::Ready { .. } | Note::Settled { .. }) | None => {}
+                Ok(Note::Gone) => gone -= 1,
+                Ok(_) => {}
+                Err(_) => gone = 0,
             }
         }
-        // When a count ends the window, or a time that this thread slept through, the threads know
-        // it first.
-        if ahead == Ahead::WindowStart
-            && edges.window_start_ns < self.end_ns.load(Ordering::Relaxed)
-        {
-            ahead = self.pass(ahead, edges, u64::MAX);
-        }
-        if ahead == Ahead::WindowEnd {
-            (self.observe)(LoadEvent::WindowEnd);
-        }
-    }
-
-    /// Tells of an edge and says which one comes next.
-    fn pass(&mut self, ahead: Ahead, edges: Edges, end_ns: u64) -> Ahead {
-        match ahead {
-            Ahead::WindowStart if edges.window_start_ns < end_ns => {
-                (self.observe)(LoadEvent::WindowStart);
-                Ahead::WindowEnd
-            }
-            Ahead::WindowEnd => {
-                (self.observe)(LoadEvent::WindowEnd);
-                Ahead::Nothing
-            }
-            Ahead::WindowStart | Ahead::Nothing => Ahead::Nothing,
-        }
-    }
-
-    /// Adds a slice up, gives it back, and tells of the intervals that are complete with it.
-    fn collect(&mut self, thread: usize, mut slice: Slice) {
-        self.collector.add(thread, &slice);
-        slice.clear();
-        // A thread that is gone needs no more slices.
-        let _ = self.spares[thread].send(slice);
-        self.tell_intervals();
-    }
-
-    fn tell_intervals(&mut self) {
-        while let Some(interval) = self.collector.next_interval() {
-            (self.observe)(LoadEvent::Interval(interval));
-        }
+        Harvest { course, outcomes, collected: collector.finish().1 }
     }
 
     fn next_note(&self, wait_ns: u64) -> Option<Note> {
@@ -186,18 +186,104 @@ impl Coordinator<'_> {
             Ok(note) => Some(note),
             Err(RecvTimeoutError::Timeout) => None,
             // Each has said so before.
-            Err(RecvTimeoutError::Disconnected) => Some(Note::Gone { thread: usize::MAX }),
+            Err(RecvTimeoutError::Disconnected) => Some(Note::Gone),
         }
     }
 
-    fn heed_stop(&self, course: &mut Course) {
-        if self.stop.load(Ordering::Relaxed) && !course.interrupted {
+    fn heed_stop(&self, outside: &Outside<'_>, course: &mut Course) {
+        if outside.stop.load(Ordering::Relaxed) && !course.interrupted {
             course.interrupted = true;
-            self.hurry.store(true, Ordering::Relaxed);
-            let end_ns = self.clock.now_ns() + STOP_DELAY_NS;
-            // Only this thread sets an end that is not 0, so nothing lower is overwritten but by
-            // chance of a failure, and a failed thread is found when it is joined.
-            self.end_ns.store(end_ns, Ordering::Relaxed);
+            self.limits.end_at(self.clock.now_ns() + STOP_DELAY_NS);
+        }
+    }
+}
+
+/// A window that is being measured.
+struct Window<'a, 'b> {
+    coordinator: &'a Coordinator,
+    edges: Edges,
+    course: Course,
+    outcomes: Vec<(usize, Box<Outcome>)>,
+    collector: Collector,
+    outside: &'a mut Outside<'b>,
+}
+
+impl Window<'_, '_> {
+    /// Reports the edges as they pass, until all threads are done.
+    fn watch(&mut self) {
+        let mut ahead = Ahead::WindowStart;
+        let mut working = self.coordinator.orders.len();
+        while working > 0 {
+            self.coordinator.heed_stop(self.outside, &mut self.course);
+            let now_ns = self.coordinator.clock.now_ns();
+            let end_ns = self.edges.window_end_ns.min(self.coordinator.limits.end_ns());
+            let edge_ns = match ahead {
+                Ahead::WindowStart => self.edges.window_start_ns,
+                Ahead::WindowEnd => end_ns,
+                Ahead::Nothing => u64::MAX,
+            };
+            if now_ns >= edge_ns {
+                ahead = self.pass(ahead, end_ns);
+                continue;
+            }
+            match self.coordinator.next_note((edge_ns - now_ns).min(LOOK_NS)) {
+                Some(Note::Done { thread, outcome }) => {
+                    working -= 1;
+                    self.done(thread, outcome);
+                }
+                Some(Note::Gone) => {
+                    self.course.failed = true;
+                    return;
+                }
+                Some(Note::Segment { thread, segment }) => self.collect(thread, *segment),
+                Some(Note::Ready { .. } | Note::Settled { .. }) | None => {}
+            }
+        }
+        // When a count ends the window, or a time that this thread slept through, the threads know
+        // it first.
+        let begun = self.edges.window_start_ns < self.coordinator.limits.end_ns();
+        if ahead == Ahead::WindowStart && begun {
+            ahead = self.pass(ahead, u64::MAX);
+        }
+        if ahead == Ahead::WindowEnd {
+            (self.outside.observe)(LoadEvent::WindowEnd);
+        }
+    }
+
+    /// Reports an edge and says which one comes next.
+    fn pass(&mut self, ahead: Ahead, end_ns: u64) -> Ahead {
+        match ahead {
+            Ahead::WindowStart if self.edges.window_start_ns < end_ns => {
+                (self.outside.observe)(LoadEvent::WindowStart);
+                Ahead::WindowEnd
+            }
+            Ahead::WindowEnd => {
+                (self.outside.observe)(LoadEvent::WindowEnd);
+                Ahead::Nothing
+            }
+            Ahead::WindowStart | Ahead::Nothing => Ahead::Nothing,
+        }
+    }
+
+    fn done(&mut self, thread: usize, mut outcome: Box<Outcome>) {
+        outcome.rest.drain(..).for_each(|segment| self.collector.add(thread, &segment));
+        self.outcomes.push((thread, outcome));
+        self.collector.gone(thread);
+        self.report_intervals();
+    }
+
+    /// Adds a segment up, gives it back, and reports the intervals that are complete with it.
+    fn collect(&mut self, thread: usize, mut segment: Segment) {
+        self.collector.add(thread, &segment);
+        segment.clear();
+        // A thread that is gone needs no more segments.
+        let _ = self.coordinator.spares[thread].send(segment);
+        self.report_intervals();
+    }
+
+    fn report_intervals(&mut self) {
+        while let Some(interval) = self.collector.next_interval() {
+            (self.outside.observe)(LoadEvent::Interval(interval));
         }
     }
 }

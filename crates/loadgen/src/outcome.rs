@@ -1,13 +1,13 @@
 //! What one thread hands back when its part of the load is over, apart from what was collected
 //! meanwhile.
 
-use crate::{server_clocks::Reading, slice::Slice, unanswered::Unanswered};
+use crate::{segment::Segment, server_clocks::Reading, unanswered::Unanswered};
 
 /// The result of one thread.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// The slices that nobody has collected.
-    pub(crate) rest: Vec<Slice>,
+    /// The segments that nobody has collected.
+    pub(crate) rest: Vec<Segment>,
     /// Requests of the window without a reply.
     pub(crate) unanswered: Unanswered,
     /// Correct replies of each connection in the window.

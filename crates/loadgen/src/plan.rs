@@ -5,7 +5,7 @@ pub(crate) mod file;
 
 use std::sync::Arc;
 use wirebench_schema::{
-    load::{Body, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop, Waiting},
+    load::{Body, LatencyOrigin, LoadConfig, LoadModel, PIECE_NS, RateCurve, Stop, Waiting},
     scenario::Protocol,
 };
 
@@ -20,8 +20,8 @@ use crate::{
     error::LoadError,
     pace::{Missed, Part, Rule, Schedule},
     recorder::Sampling,
+    segment::Histograms,
     server_clocks::ServerClocks,
-    slice::Histograms,
 };
 
 /// The longest that a load with a count is expected to last; what takes longer is recorded as this.
@@ -55,6 +55,10 @@ pub(crate) struct Conduct {
     pub(crate) sampling: Sampling,
     /// How close a moment must be for a thread not to sleep until then.
     pub(crate) spin_ns: u64,
+    /// Length of the parts in which it is recorded.
+    pub(crate) segment_ns: u64,
+    /// Whether the connections stay when the window is over.
+    pub(crate) keeps_connections: bool,
     model: LoadModel,
     parts: Vec<Part>,
     seed: u64,
@@ -94,6 +98,8 @@ impl Conduct {
                 (Waiting::Sleep, LoadModel::Closed) => 0,
                 (Waiting::Sleep, LoadModel::Think { .. } | LoadModel::Rate { .. }) => SPIN_NS,
             },
+            segment_ns: nanoseconds(config.interval).min(PIECE_NS),
+            keeps_connections: false,
             model: config.model.clone(),
             parts: parts(config),
             threads: config.threads,
@@ -203,10 +209,6 @@ impl Plan {
             Protocol::Http1 => Speech::Http1(http1(config)?),
             Protocol::Echo => Speech::Echo(Echo::new(config.payload_bytes, config.seed)),
         };
-        let window_ns = match config.stop {
-            Stop::After(duration) => Some(nanoseconds(duration)),
-            Stop::Requests(_) | Stop::RequestsPerConnection(_) => None,
-        };
         Ok(Self {
             chosen: choose(config.engine, wirebench_uring::probe)?,
             speech,
@@ -214,9 +216,35 @@ impl Plan {
             conduct: Conduct::new(config),
             interval_ns: nanoseconds(config.interval),
             warmup_ns: nanoseconds(config.warmup),
-            window_ns,
+            window_ns: window_ns(config),
             server_clocks: ServerClocks::default(),
         })
+    }
+}
+
+impl Plan {
+    /// The same connections, for another window.
+    pub(crate) fn renew(&mut self, config: &LoadConfig, clocks: &ServerClocks) {
+        let Conduct { round_trip_ns, keeps_connections, .. } = self.conduct;
+        self.conduct = Conduct { round_trip_ns, keeps_connections, ..Conduct::new(config) };
+        self.interval_ns = nanoseconds(config.interval);
+        self.warmup_ns = nanoseconds(config.warmup);
+        self.window_ns = window_ns(config);
+        self.server_clocks = clocks.clone();
+    }
+
+    /// The clocks that this thread reads. A time ends the window for all threads at once, a count for
+    /// each at its own.
+    pub(crate) fn clocks_of(&self, thread: usize) -> ServerClocks {
+        let reads = thread == 0 || self.window_ns.is_none();
+        if reads { self.server_clocks.clone() } else { ServerClocks::default() }
+    }
+}
+
+fn window_ns(config: &LoadConfig) -> Option<u64> {
+    match config.stop {
+        Stop::After(duration) => Some(nanoseconds(duration)),
+        Stop::Requests(_) | Stop::RequestsPerConnection(_) => None,
     }
 }
 

@@ -1,8 +1,8 @@
 //! What one thread counts and measures. Single writer, fixed memory, nothing shared, nothing merged
 //! while it runs.
 //!
-//! The load is cut into slices. A slice that is over is handed to whoever collects them, on another
-//! thread, and comes back empty to be used again. Where none has come back, the slice goes on: then
+//! The load is cut into segments. A segment that is over is handed to whoever collects them, on another
+//! thread, and comes back empty to be used again. Where none has come back, the segment goes on: then
 //! it is longer than the others, and nothing is allocated or lost.
 //!
 //! The recorder reads no clock.
@@ -11,21 +11,18 @@ use crate::{
     codec::{Check, Reply},
     connection::Stamp,
     failure::Failure,
-    slice::{Histograms, Slice},
+    segment::{Histograms, Segment},
     unanswered::Unanswered,
 };
-use wirebench_schema::load::{PIECE_NS, Phase};
-
-/// Length of a slice.
-pub(crate) const SLICE_NS: u64 = PIECE_NS;
+use wirebench_schema::load::Phase;
 
 /// From this on, the times by which a thread came too late are added up. Shorter ones are its own
 /// work between two waits. With thousands of connections that may take as long, and then requests are
 /// sent late all the same.
 const COUNTED_STALL_NS: u64 = 1_000_000;
 
-/// Slices of each thread: one that is written, one that is collected, one between the two.
-const SLICES: usize = 3;
+/// Segments of each thread: one that is written, one that is collected, one between the two.
+const SEGMENTS: usize = 3;
 
 /// What is counted at the moment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -55,12 +52,13 @@ pub(crate) enum Sampling {
 #[derive(Debug)]
 pub(crate) struct Recorder {
     scope: Scope,
-    current: Slice,
-    slice_end_ns: u64,
-    full: Vec<Slice>,
-    spare: Vec<Slice>,
+    current: Segment,
+    segment_ns: u64,
+    segment_end_ns: u64,
+    full: Vec<Segment>,
+    spare: Vec<Segment>,
     /// Requests of the window without a reply. They are few or belong to its end, so they are not
-    /// cut into slices.
+    /// cut into segments.
     unanswered: Unanswered,
     timeout_ns: u64,
     sampling: Sampling,
@@ -69,14 +67,20 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Counts into histograms of this kind.
-    pub(crate) fn new(histograms: Histograms, timeout_ns: u64, sampling: Sampling) -> Self {
-        let spare = (1..SLICES).map(|_| Slice::new(histograms)).collect();
+    /// Counts into histograms of this kind, in segments of this length.
+    pub(crate) fn new(
+        histograms: Histograms,
+        timeout_ns: u64,
+        sampling: Sampling,
+        segment_ns: u64,
+    ) -> Self {
+        let spare = (1..SEGMENTS).map(|_| Segment::new(histograms)).collect();
         Self {
             scope: Scope::Connecting,
-            current: Slice::new(histograms),
-            slice_end_ns: u64::MAX,
-            full: Vec::with_capacity(SLICES + 2),
+            current: Segment::new(histograms),
+            segment_ns,
+            segment_end_ns: u64::MAX,
+            full: Vec::with_capacity(SEGMENTS + 2),
             spare,
             unanswered: histograms.unanswered(),
             timeout_ns,
@@ -105,10 +109,10 @@ impl Recorder {
             (Scope::Everything, Sampling::Due) => Scope::Draining,
             _ => Scope::Nothing,
         };
-        self.slice_end_ns = u64::MAX;
+        self.segment_end_ns = u64::MAX;
     }
 
-    /// The load is over, or will never begin: the present slice ends here whatever it is.
+    /// The load is over, or will never begin: the present segment ends here whatever it is.
     pub(crate) fn finish(&mut self) {
         if self.scope != Scope::Nothing {
             self.cut(self.current.start_ns, Phase::Window);
@@ -117,28 +121,29 @@ impl Recorder {
     }
 
     /// Requests of the window without a reply.
-    pub(crate) fn into_unanswered(self) -> Unanswered {
-        self.unanswered
+    pub(crate) fn take_unanswered(&mut self) -> Unanswered {
+        let none = self.current.histograms().unanswered();
+        std::mem::replace(&mut self.unanswered, none)
     }
 
-    /// Slices that are over, oldest first.
-    pub(crate) fn take_full(&mut self) -> std::vec::Drain<'_, Slice> {
+    /// Segments that are over, oldest first.
+    pub(crate) fn take_full(&mut self) -> std::vec::Drain<'_, Segment> {
         self.full.drain(..)
     }
 
-    /// Whether there are slices to take, or empty ones are needed.
+    /// Whether there are segments to take, or empty ones are needed.
     pub(crate) const fn wants_exchange(&self) -> bool {
         !self.full.is_empty() || self.spare.is_empty()
     }
 
-    /// An empty slice to use again.
-    pub(crate) fn give_spare(&mut self, slice: Slice) {
-        self.spare.push(slice);
+    /// An empty segment to use again.
+    pub(crate) fn give_spare(&mut self, segment: Segment) {
+        self.spare.push(segment);
     }
 
-    /// When the present slice is over.
-    pub(crate) const fn slice_ends_at(&self) -> u64 {
-        self.slice_end_ns
+    /// When the present segment is over.
+    pub(crate) const fn segment_ends_at(&self) -> u64 {
+        self.segment_end_ns
     }
 
     /// A wait has found `ready` connections of `possible` with something to do.
@@ -165,7 +170,7 @@ impl Recorder {
     /// Time has passed.
     #[inline]
     pub(crate) fn pass(&mut self, now_ns: u64) {
-        if now_ns >= self.slice_end_ns {
+        if now_ns >= self.segment_end_ns {
             self.roll(now_ns);
         }
     }
@@ -181,17 +186,17 @@ impl Recorder {
             Scope::Draining => {}
             Scope::Connecting | Scope::Nothing => return,
         }
-        let slice = &mut self.current;
+        let segment = &mut self.current;
         let service_ns = now_ns.saturating_sub(stamp.begun_ns);
-        match &mut slice.schedule {
-            None => slice.latency.saturating_record(service_ns),
+        match &mut segment.schedule {
+            None => segment.latency.saturating_record(service_ns),
             Some(_) if !is_sample(self.sampling, self.sample_from_ns, stamp) => {}
             Some(schedule) => {
                 let from_ns = match self.sampling {
                     Sampling::RepliesFromSending => stamp.begun_ns,
                     Sampling::Replies | Sampling::Due => stamp.due_ns,
                 };
-                slice.latency.saturating_record(now_ns.saturating_sub(from_ns));
+                segment.latency.saturating_record(now_ns.saturating_sub(from_ns));
                 schedule.service.saturating_record(service_ns);
                 schedule.lag.saturating_record(stamp.begun_ns.saturating_sub(stamp.due_ns));
             }
@@ -304,35 +309,35 @@ impl Recorder {
         self.current.counts.server_closes += u64::from(self.scope == Scope::Everything);
     }
 
-    /// Ends the slice if there is another one to go on with, and the next one where the clock is.
+    /// Ends the segment if there is another one to go on with, and the next one where the clock is.
     #[cold]
     fn roll(&mut self, now_ns: u64) {
-        let over_ns = now_ns - self.slice_end_ns;
-        let end_ns = self.slice_end_ns + over_ns / SLICE_NS * SLICE_NS;
+        let over_ns = now_ns - self.segment_end_ns;
+        let end_ns = self.segment_end_ns + over_ns / self.segment_ns * self.segment_ns;
         match self.spare.pop() {
             Some(spare) => self.hand_over(end_ns, self.current.phase, spare),
-            None => self.slice_end_ns = end_ns + SLICE_NS,
+            None => self.segment_end_ns = end_ns + self.segment_ns,
         }
     }
 
-    /// Ends the slice here, and begins one of this phase. The edge of a phase does not wait for a
-    /// spare slice.
+    /// Ends the segment here, and begins one of this phase. The edge of a phase does not wait for a
+    /// spare segment.
     fn cut(&mut self, now_ns: u64, phase: Phase) {
         if self.scope == Scope::Nothing {
             return;
         }
         let histograms = self.current.histograms();
-        let spare = self.spare.pop().unwrap_or_else(|| Slice::new(histograms));
+        let spare = self.spare.pop().unwrap_or_else(|| Segment::new(histograms));
         self.hand_over(now_ns, Some(phase), spare);
     }
 
-    fn hand_over(&mut self, now_ns: u64, phase: Option<Phase>, spare: Slice) {
+    fn hand_over(&mut self, now_ns: u64, phase: Option<Phase>, spare: Segment) {
         let mut full = std::mem::replace(&mut self.current, spare);
         full.end_ns = now_ns;
         self.full.push(full);
         self.current.phase = phase;
         self.current.start_ns = now_ns;
-        self.slice_end_ns = now_ns.saturating_add(SLICE_NS);
+        self.segment_end_ns = now_ns.saturating_add(self.segment_ns);
     }
 }
 

@@ -59,8 +59,8 @@ impl AtEdges {
     }
 
     /// What was read at the beginning and at the end.
-    pub(crate) fn into_readings(self) -> (Reading, Reading) {
-        self.readings
+    pub(crate) fn take_readings(&mut self) -> (Reading, Reading) {
+        std::mem::take(&mut self.readings)
     }
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn at_edges(outcomes: &[Outcome]) -> Option<EdgeClocks> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::slice::Histograms;
+    use crate::segment::Histograms;
     use wirebench_schema::load::LoadModel;
 
     fn outcome(window_end_ns: Option<u64>, start: &[u64], end: &[u64]) -> Outcome {

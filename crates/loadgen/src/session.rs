@@ -7,11 +7,12 @@
 //!
 //! Here is what it owns and how it begins and ends; `connecting` makes connections, `events` holds
 //! what happens to them, `time` what passes with time, `lateness` how late the engine comes, and
-//! `scan` which connections are looked at next.
+//! `scan` which connections are looked at next, and `rest` the time between two windows on the same connections.
 
 mod connecting;
 mod events;
 mod lateness;
+mod rest;
 mod scan;
 mod time;
 
@@ -27,10 +28,11 @@ use crate::{
     pace::{Pacer, Supply},
     plan::{Conduct, Share},
     recorder::Recorder,
+    segment::Segment,
     server_clocks::{AtEdges, ServerClocks},
-    slice::Slice,
 };
 use lateness::Lateness;
+use rest::Patience;
 use scan::Scan;
 
 /// The moments that all threads share, in nanoseconds of the load's clock.
@@ -44,6 +46,13 @@ pub(crate) struct Edges {
     pub(crate) window_end_ns: u64,
 }
 
+impl Edges {
+    /// Of a window that has not been asked for.
+    const fn never() -> Self {
+        Self { start_ns: u64::MAX, window_start_ns: u64::MAX, window_end_ns: u64::MAX }
+    }
+}
+
 /// Where the load stands.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Phase {
@@ -55,6 +64,9 @@ enum Phase {
     Window,
     /// The window is over; replies to requests that were due in it are still waited for.
     Draining,
+    /// Between two windows: nothing is sent, replies that still come are checked but not counted,
+    /// and connections that end are made again.
+    Resting,
     /// Nothing more happens.
     Over,
 }
@@ -81,6 +93,7 @@ struct Slot<K> {
 /// One thread's part of the load.
 #[derive(Debug)]
 pub(crate) struct Session<C: Codec> {
+    thread: usize,
     codec: C,
     slots: Vec<Slot<C::Connection>>,
     /// The places from here on stay silent.
@@ -123,6 +136,9 @@ pub(crate) struct Session<C: Codec> {
     /// The next moment at which something is due, apart from requests.
     attention_ns: u64,
     lateness: Lateness,
+    /// The next turn of the engine waits for nothing.
+    looks: bool,
+    patience: Patience,
     /// The CPU clock of the thread, read at the edges of the window.
     cpu_clock: fn() -> u64,
     cpu_start_ns: u64,
@@ -161,16 +177,17 @@ impl<C: Codec> Session<C> {
         let Conduct { histograms, timeout_ns, sampling, .. } = conduct;
         let pacing = Pacing::new(conduct.threads, conduct.round_trip_ns);
         Self {
+            thread: share.thread,
             codec,
             slots,
             first_idle: share.connections,
             idle_made: 0,
             idle_lost: 0,
             pacer: Pacer::new(conduct.rule(share.thread), supply),
-            recorder: Recorder::new(histograms, timeout_ns, sampling),
+            recorder: Recorder::new(histograms, timeout_ns, sampling, conduct.segment_ns),
             conduct,
             phase: Phase::Connecting,
-            edges: Edges { start_ns: u64::MAX, window_start_ns: u64::MAX, window_end_ns: u64::MAX },
+            edges: Edges::never(),
             phase_end_ns: u64::MAX,
             commands: VecDeque::with_capacity(PENDING_LIMIT),
             to_connect: (0..count).collect(),
@@ -188,6 +205,8 @@ impl<C: Codec> Session<C> {
             scan: Scan::new(timeout_ns),
             attention_ns: 0,
             lateness: Lateness::new(),
+            looks: false,
+            patience: Patience::Whole,
             cpu_clock,
             cpu_start_ns: 0,
             cpu_end_ns: None,
@@ -222,6 +241,7 @@ impl<C: Codec> Session<C> {
             Edges { window_end_ns: edges.window_end_ns.min(self.edges.window_end_ns), ..edges };
         self.phase = Phase::Warmup;
         self.phase_end_ns = self.edges.window_start_ns.min(self.edges.window_end_ns);
+        self.lateness = Lateness::new();
         self.recorder.begin_warmup(edges.start_ns);
         let is_open = |slot: &u32| self.slots[*slot as usize].connection.is_open();
         let places = u32::try_from(self.first_idle).unwrap_or(u32::MAX);
@@ -233,32 +253,33 @@ impl<C: Codec> Session<C> {
         self.unsettled = 0;
         self.pacing.begin_load();
         self.to_connect.clear();
+        self.backoff.clear();
         let closed = |slot: &usize| self.slots[*slot].connection.is_closed();
         self.to_connect.extend((0..self.first_idle).filter(closed));
         self.attention_ns = 0;
     }
 
-    /// The recorder, whose slices are collected elsewhere.
+    /// The recorder, whose segments are collected elsewhere.
     pub(crate) const fn recorder(&mut self) -> &mut Recorder {
         &mut self.recorder
     }
 
-    /// What is left when the load is over.
-    pub(crate) fn into_outcome(mut self) -> Outcome {
-        let ended = self.outcome.unwrap_or_default();
+    /// What is left when the window is over.
+    pub(crate) fn take_outcome(&mut self) -> Outcome {
+        let ended = self.outcome.take().unwrap_or_default();
         self.recorder.finish();
-        let rest: Vec<Slice> = self.recorder.take_full().collect();
+        let rest: Vec<Segment> = self.recorder.take_full().collect();
         let active = &self.slots[..self.first_idle];
         Outcome {
             rest,
-            unanswered: self.recorder.into_unanswered(),
+            unanswered: self.recorder.take_unanswered(),
             replies_per_connection: active.iter().map(|slot| slot.replies).collect(),
             idle_made: self.idle_made,
             idle_lost: self.idle_lost,
             window_end_ns: ended.window_end_ns,
             in_flight: ended.in_flight,
             cpu_ns: ended.cpu_ns,
-            server_cpu_ns: self.server_clocks.into_readings(),
+            server_cpu_ns: self.server_clocks.take_readings(),
             gave_up_requests: ended.gave_up_requests,
         }
     }
@@ -297,9 +318,12 @@ impl<C: Codec> Director for Session<C> {
     }
 
     fn wakes_at(&mut self) -> u64 {
+        if std::mem::take(&mut self.looks) {
+            return 0;
+        }
         let attention_ns = self.attention_ns;
         let wakes_at_ns = match self.phase {
-            Phase::Connecting => attention_ns.min(self.connects_at()),
+            Phase::Connecting | Phase::Resting => attention_ns.min(self.connects_at()),
             Phase::Warmup | Phase::Window => {
                 attention_ns.min(self.connects_at()).min(self.pacer.wakes_at())
             }

@@ -11,22 +11,22 @@ use wirebench_schema::load::{
 };
 
 use crate::{
-    collector::ThreadSlice,
+    collector::ThreadSegment,
+    coordinator::Harvest,
     failure::Failure,
     outcome::Outcome,
     plan::Plan,
-    slice::{Counts, Slice},
-    threads::Harvest,
+    segment::{Counts, Segment},
     unanswered::{Distribution, Unanswered, redistribute},
 };
 
 /// Makes the report of a load.
 pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, harvest: &Harvest) -> LoadReport {
     let Harvest { course, outcomes, collected } = harvest;
-    let window_start_ns = course.window_start_ns.unwrap_or(u64::MAX);
+    let window_start_ns = course.edges.map_or(u64::MAX, |edges| edges.window_start_ns);
     let last_end_ns = outcomes.iter().filter_map(|outcome| outcome.window_end_ns).max();
     let window_ns = last_end_ns.map_or(0, |end_ns| end_ns.saturating_sub(window_start_ns));
-    let Slice { latency, schedule, connect, counts, .. } = &collected.total;
+    let Segment { latency, schedule, connect, counts, .. } = &collected.total;
     let wirebench = env!("CARGO_PKG_VERSION").to_owned();
     let times = schedule.as_deref();
     let unanswered = unanswered(outcomes);
@@ -180,12 +180,12 @@ fn within(values: impl Iterator<Item = (u64, u64)>, mean: f64, stdev: f64) -> f6
     if all == 0 { 0.0 } else { inside as f64 / all as f64 }
 }
 
-/// Rates of single threads over the slices of the window; over the whole window where it is shorter
+/// Rates of single threads over the segments of the window; over the whole window where it is shorter
 /// than one of them.
 #[allow(clippy::cast_precision_loss, reason = "counts of a load are far below 2^53")]
-fn thread_rate(slices: &[ThreadSlice], outcomes: &[Outcome], window_ns: u64) -> ThreadRate {
+fn thread_rate(segments: &[ThreadSegment], outcomes: &[Outcome], window_ns: u64) -> ThreadRate {
     let mut rates: Vec<f64> =
-        slices.iter().map(|slice| per_second(slice.requests, slice.length_ns)).collect();
+        segments.iter().map(|segment| per_second(segment.requests, segment.length_ns)).collect();
     if rates.is_empty() && window_ns > 0 {
         let replies = |outcome: &Outcome| outcome.replies_per_connection.iter().sum();
         rates.extend(outcomes.iter().map(|outcome| per_second(replies(outcome), window_ns)));
@@ -196,7 +196,7 @@ fn thread_rate(slices: &[ThreadSlice], outcomes: &[Outcome], window_ns: u64) -> 
     let number = rates.len() as f64;
     let mean = rates.iter().sum::<f64>() / number;
     let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
-    // One slice has no spread; n - 1 is for those that have.
+    // One segment has no spread; n - 1 is for those that have.
     let stdev = if rates.len() > 1 { (squares / (number - 1.0)).sqrt() } else { 0.0 };
     let inside = rates.iter().filter(|rate| (*rate - mean).abs() <= stdev).count();
     ThreadRate {
@@ -233,27 +233,27 @@ fn fairness(outcomes: &[Outcome]) -> Fairness {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{collector::Collector, coordinator::Course, recorder::SLICE_NS};
+    use crate::{collector::Collector, coordinator::Course, session::Edges};
     use hdrhistogram::serialization::Deserializer;
-    use wirebench_schema::load::Phase;
+    use wirebench_schema::load::{PIECE_NS, Phase};
 
-    const START_NS: u64 = 10 * SLICE_NS;
-    const END_NS: u64 = 14 * SLICE_NS;
+    const START_NS: u64 = 10 * PIECE_NS;
+    const END_NS: u64 = 14 * PIECE_NS;
 
     /// An outcome of a window of 0.4 s from 1 s on, with these replies per connection in its first
     /// 100 ms, and with what was recorded.
     fn outcome(plan: &Plan, replies: &[u64], latency_ns: u64) -> Outcome {
         let rest = (START_NS..END_NS)
-            .step_by(usize::try_from(SLICE_NS).unwrap())
+            .step_by(usize::try_from(PIECE_NS).unwrap())
             .map(|start_ns| {
-                let mut slice = Slice::new(plan.conduct.histograms);
-                (slice.start_ns, slice.end_ns) = (start_ns, start_ns + SLICE_NS);
-                slice.phase = Some(Phase::Window);
+                let mut segment = Segment::new(plan.conduct.histograms);
+                (segment.start_ns, segment.end_ns) = (start_ns, start_ns + PIECE_NS);
+                segment.phase = Some(Phase::Window);
                 if start_ns == START_NS {
-                    slice.counts.requests = replies.iter().sum();
-                    slice.latency.saturating_record_n(latency_ns, slice.counts.requests);
+                    segment.counts.requests = replies.iter().sum();
+                    segment.latency.saturating_record_n(latency_ns, segment.counts.requests);
                 }
-                slice
+                segment
             })
             .collect();
         Outcome {
@@ -277,13 +277,14 @@ mod tests {
             .iter()
             .map(|(replies, latency_ns)| outcome(&plan, replies, *latency_ns))
             .collect();
-        let mut collector = Collector::new(plan.conduct.histograms, SLICE_NS, threads.len());
+        let mut collector = Collector::new(plan.conduct.histograms, PIECE_NS, threads.len());
         collector.start(START_NS, START_NS);
         for (thread, outcome) in outcomes.iter().enumerate() {
-            outcome.rest.iter().for_each(|slice| collector.add(thread, slice));
+            outcome.rest.iter().for_each(|segment| collector.add(thread, segment));
         }
-        let window_start_ns = (!threads.is_empty()).then_some(START_NS);
-        let course = Course { connections_made: 4, window_start_ns, interrupted: false };
+        let edges = Edges { start_ns: START_NS, window_start_ns: START_NS, window_end_ns: END_NS };
+        let edges = (!threads.is_empty()).then_some(edges);
+        let course = Course { connections_made: 4, edges, ..Course::default() };
         let collected = collector.finish().1;
         summarize(&config, &plan, &Harvest { course, outcomes, collected })
     }

@@ -1,120 +1,90 @@
-//! The threads of a load from their start to their end: all of them, or none and the reason.
+//! The threads of a load: all of them, or none and the reason. They stay until the load is closed, so
+//! that one window after the other can be measured over the same connections.
 //!
 //! What a thread does is in `worker`, and when it does it is up to the `coordinator`.
 
 use std::{
-    sync::{
-        atomic::{AtomicBool, AtomicU64, Ordering},
-        mpsc,
-    },
-    thread::{self, Builder, ScopedJoinHandle},
+    sync::{Arc, mpsc},
+    thread::{Builder, JoinHandle},
 };
-use wirebench_schema::load::LoadEvent;
 
 use crate::{
     clock::{self, Clock},
     codec::Codec,
-    collector::{Collected, Collector},
-    coordinator::{Coordinator, Course},
+    coordinator::Coordinator,
     dial::Dialer,
     engine::{Engine, Equipment, Numbers},
     error::LoadError,
-    outcome::Outcome,
-    plan::{Conduct, Plan, Share},
-    server_clocks,
+    plan::{Plan, Share},
     session::Session,
-    worker::{self, Party, Wires},
+    worker::{self, Channels, Limits, Party},
 };
 
-/// What all threads together have done.
+/// The threads of a load, and who tells them what to do.
 #[derive(Debug)]
-pub(crate) struct Harvest {
-    /// How the load went.
-    pub(crate) course: Course,
-    /// What each thread handed back in the end.
-    pub(crate) outcomes: Vec<Outcome>,
-    /// What was recorded.
-    pub(crate) collected: Collected,
+pub(crate) struct Crew {
+    pub(crate) coordinator: Coordinator,
+    threads: Vec<JoinHandle<Result<(), LoadError>>>,
 }
 
-impl Harvest {
-    /// Of a load that was over before it began.
-    pub(crate) fn nothing(plan: &Plan, course: Course) -> Self {
-        let collector = Collector::new(plan.conduct.histograms, plan.interval_ns, 0);
-        Self { course, outcomes: Vec::new(), collected: collector.finish().1 }
-    }
-}
-
-/// Runs all threads to their end. Engine, codec and what lies between them, and so the whole loop
-/// of a thread, are chosen once, by the caller. `wrap` makes a session what the engine is directed
-/// by; `builder` makes ready to start the thread of this number.
-pub(crate) fn run_threads<E: Engine, C: Codec + Sync, P: Party<Codec = C>>(
-    plan: &Plan,
-    codec: &C,
-    dialer: &Dialer,
-    stop: &AtomicBool,
-    observe: &mut dyn FnMut(LoadEvent),
-    wrap: impl Fn(Session<C>) -> P + Sync,
-    builder: impl Fn(usize) -> Builder,
-) -> Result<Harvest, LoadError> {
-    let clock = Clock::start();
-    let (end_ns, hurry) = (&AtomicU64::new(u64::MAX), &AtomicBool::new(false));
-    let (notes_in, notes) = mpsc::channel();
-    let Conduct { histograms, .. } = plan.conduct;
-    let mut collector = Collector::new(histograms, plan.interval_ns, plan.shares.len());
-    let (course, mut outcomes) = thread::scope(|scope| {
-        let (mut starts, mut spares) = (Vec::new(), Vec::new());
-        let mut threads = Vec::new();
-        for (number, share) in plan.shares.iter().enumerate() {
-            let (start_in, start) = mpsc::channel();
+impl Crew {
+    /// Starts all threads, which make their connections at once. Engine, codec and what lies between
+    /// them, and so the whole loop of a thread, are chosen once, by the caller. `wrap` makes a
+    /// session what the engine is directed by; `builder` makes ready to start the thread of this
+    /// number.
+    pub(crate) fn start<E: Engine, C: Codec + Send + 'static, P: Party<Codec = C>>(
+        plan: &Plan,
+        codec: &C,
+        dialer: &Dialer,
+        wrap: impl Fn(Session<C>) -> P + Clone + Send + 'static,
+        builder: impl Fn(usize) -> Builder,
+    ) -> Result<Self, LoadError> {
+        let clock = Clock::start();
+        let limits = Arc::new(Limits::none());
+        let (notes_in, notes) = mpsc::channel();
+        let (mut orders, mut spares, mut threads) = (Vec::new(), Vec::new(), Vec::new());
+        for (thread, share) in plan.shares.iter().enumerate() {
+            let (order_in, orders_out) = mpsc::channel();
             let (spare_in, spare) = mpsc::channel();
-            let notes = notes_in.clone();
-            let wires = Wires { thread: number, end_ns, hurry, notes, start, spare };
-            let wrap = &wrap;
-            let work = move || {
-                let hint = codec.reply_bytes_hint().saturating_mul(plan.conduct.depth);
-                let equipment = equipment(plan, share, dialer, clock, hint);
-                let conduct = plan.conduct.clone();
-                let session = Session::new(share, conduct, codec, clock::thread_cpu_ns);
-                // A time ends the window for all threads at once, a count for each at its own.
-                let reads = number == 0 || plan.window_ns.is_none();
-                let session = match reads {
-                    true => session.reading(plan.server_clocks.clone()),
-                    false => session,
-                };
-                worker::work::<E, P>(equipment, wrap(session), wires)
+            let channels = Channels {
+                thread,
+                limits: Arc::clone(&limits),
+                notes: notes_in.clone(),
+                orders: orders_out,
+                spare,
             };
-            match builder(number).spawn_scoped(scope, work) {
-                Ok(thread) => threads.push(thread),
+            let hint = codec.reply_bytes_hint().saturating_mul(plan.conduct.depth);
+            let equipment = equipment(plan, share, dialer, clock, hint);
+            let (share, conduct, clocks) = (*share, plan.conduct.clone(), plan.clocks_of(thread));
+            let (codec, wrap) = (codec.clone(), wrap.clone());
+            let work = move || {
+                let session = Session::new(&share, conduct, &codec, clock::thread_cpu_ns);
+                worker::work::<E, P>(equipment, wrap(session.reading(clocks)), channels)
+            };
+            match builder(thread).spawn(work) {
+                Ok(handle) => threads.push(handle),
                 Err(source) => {
-                    end_ns.store(0, Ordering::Relaxed);
-                    // Who has made its connections already waits for a start, until none can come.
-                    drop(starts);
+                    limits.stop();
+                    // A thread that has made its connections waits for an order until none can come.
+                    drop(orders);
                     join(threads)?;
                     let threads = plan.shares.len();
-                    return Err(LoadError::ThreadStart { started: number, threads, source });
+                    return Err(LoadError::ThreadStart { started: thread, threads, source });
                 }
             }
-            starts.push(start_in);
+            orders.push(order_in);
             spares.push(spare_in);
         }
-        drop(notes_in);
-        let collector = &mut collector;
-        let coordinator =
-            Coordinator { clock, end_ns, hurry, stop, notes, starts, spares, collector, observe };
-        let course = coordinator.run(plan);
-        Ok((course, join(threads)?))
-    })?;
-    for (thread, outcome) in outcomes.iter_mut().enumerate() {
-        for slice in outcome.rest.drain(..) {
-            collector.add(thread, &slice);
-        }
+        Ok(Self { coordinator: Coordinator { clock, limits, notes, orders, spares }, threads })
     }
-    let (last, collected) = collector.finish();
-    last.into_iter().for_each(|interval| observe(LoadEvent::Interval(interval)));
-    let clocks = server_clocks::at_edges(&outcomes);
-    clocks.into_iter().for_each(|clocks| observe(LoadEvent::ServerClocks(clocks)));
-    Ok(Harvest { course, outcomes, collected })
+
+    /// Ends all threads, and says whether one of them has failed.
+    pub(crate) fn close(self) -> Result<(), LoadError> {
+        let Self { coordinator, threads } = self;
+        coordinator.limits.stop();
+        drop(coordinator);
+        join(threads)
+    }
 }
 
 fn equipment(
@@ -136,9 +106,7 @@ fn equipment(
 }
 
 /// Waits for all threads, also when one of them has failed.
-fn join(
-    threads: Vec<ScopedJoinHandle<'_, Result<Outcome, LoadError>>>,
-) -> Result<Vec<Outcome>, LoadError> {
+fn join(threads: Vec<JoinHandle<Result<(), LoadError>>>) -> Result<(), LoadError> {
     let ended: Vec<_> = threads
         .into_iter()
         .map(|thread| thread.join().map_err(|_| LoadError::Thread("panicked"))?)
@@ -161,8 +129,8 @@ mod tests {
     const STACK_BYTES: usize = 1 << 60;
 
     #[test]
-    fn when_a_thread_cannot_be_started_those_before_it_end_and_the_reason_is_told() {
-        // Nobody accepts: connections are made by the kernel, and the threads wait for a start.
+    fn when_a_thread_cannot_be_started_those_before_it_end_and_the_reason_is_reported() {
+        // The kernel completes the connections; no process accepts them.
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         for failing in [0, 2] {
@@ -174,24 +142,13 @@ mod tests {
                 builder if number == failing => builder.stack_size(STACK_BYTES),
                 builder => builder,
             };
-            let mut events = Vec::new();
-            let never = AtomicBool::new(false);
-            let mut observe = |event| events.push(event);
             let dialer = Dialer::new(Endpoint::Ip(address), Sources::default());
-            let result = run_threads::<EpollEngine, _, _>(
-                &plan,
-                codec,
-                &dialer,
-                &never,
-                &mut observe,
-                |session| session,
-                builder,
-            );
-            let message = result.unwrap_err().to_string();
+            let crew =
+                Crew::start::<EpollEngine, _, _>(&plan, codec, &dialer, |session| session, builder);
+            let message = crew.unwrap_err().to_string();
             let begin = format!("only {failing} of 3 threads could be started (");
             assert!(message.starts_with(&begin), "{message}");
             assert!(message.contains("give a smaller -t"), "{message}");
-            assert_eq!(events, []);
         }
     }
 }

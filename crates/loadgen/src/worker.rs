@@ -1,7 +1,8 @@
-//! One thread of a load: connects, waits for the common start, works until the end, and hands over
-//! what it has recorded as it goes.
+//! One thread of a load: connects, then carries out one window after the other over the connections
+//! that it has, and hands over what it has recorded as it goes.
 
 use std::sync::{
+    Arc,
     atomic::{AtomicBool, AtomicU64, Ordering},
     mpsc::{Receiver, Sender},
 };
@@ -13,52 +14,109 @@ use crate::{
     engine::{Engine, Equipment},
     error::LoadError,
     outcome::Outcome,
+    plan::Conduct,
+    segment::Segment,
+    server_clocks::ServerClocks,
     session::{Edges, Session},
-    slice::Slice,
 };
 
-/// What a thread tells the coordinating one.
+/// What a thread reports to the coordinating one.
 #[derive(Debug)]
 pub(crate) enum Note {
-    /// It has tried to make each of its connections and has made so many.
+    /// Its connections are made, as far as they can be; it waits for the start of a window.
     Ready {
-        /// How many.
+        /// How many are open.
         made: usize,
     },
-    /// Further connections were made or refused before the start.
+    /// Further connections were made or refused before the first window.
     Settled {
         /// How many.
         more: usize,
     },
-    /// A slice of its load is over.
-    Slice {
+    /// A segment of its load is over.
+    Segment {
         /// The number of the thread.
         thread: usize,
-        /// The slice. It comes back empty.
-        slice: Box<Slice>,
+        /// The segment. It comes back empty.
+        segment: Box<Segment>,
+    },
+    /// A window is over and no reply to it is awaited any more. Without a window this is what was
+    /// recorded while connecting.
+    Done {
+        /// The number of the thread.
+        thread: usize,
+        /// What is left of it.
+        outcome: Box<Outcome>,
     },
     /// It does nothing more.
-    Gone {
-        /// The number of the thread.
-        thread: usize,
-    },
+    Gone,
 }
 
-/// What a thread has from the coordinating one.
+/// What a thread is asked to do.
 #[derive(Debug)]
-pub(crate) struct Wires<'a> {
+pub(crate) enum Order {
+    /// Make ready for a window of this load over the same connections.
+    Prepare(Box<Conduct>, ServerClocks),
+    /// Load.
+    Start(Edges),
+}
+
+/// The moments that the coordinating thread may move while the others work.
+#[derive(Debug)]
+pub(crate) struct Limits {
+    /// When the window ends at the latest. It is only ever lowered while a window lasts.
+    end_ns: AtomicU64,
+    /// Whether replies that come after the window are waited for no longer.
+    hurry: AtomicBool,
+}
+
+impl Limits {
+    /// None.
+    pub(crate) const fn none() -> Self {
+        Self { end_ns: AtomicU64::new(u64::MAX), hurry: AtomicBool::new(false) }
+    }
+
+    /// The next window has none.
+    pub(crate) fn lift(&self) {
+        self.end_ns.store(u64::MAX, Ordering::Relaxed);
+        self.hurry.store(false, Ordering::Relaxed);
+    }
+
+    /// The load ends then, and nothing is waited for after it. What a thread that has failed has set
+    /// may be overwritten; its failure is found when it is joined.
+    pub(crate) fn end_at(&self, end_ns: u64) {
+        self.hurry.store(true, Ordering::Relaxed);
+        self.end_ns.store(end_ns, Ordering::Relaxed);
+    }
+
+    /// The load ends at once.
+    pub(crate) fn stop(&self) {
+        self.end_at(0);
+    }
+
+    /// When the window ends at the latest.
+    pub(crate) fn end_ns(&self) -> u64 {
+        self.end_ns.load(Ordering::Relaxed)
+    }
+
+    fn hurries(&self) -> bool {
+        self.hurry.load(Ordering::Relaxed)
+    }
+}
+
+/// How a thread and the coordinating one hear from each other.
+#[derive(Debug)]
+pub(crate) struct Channels {
     /// The number of the thread.
     pub(crate) thread: usize,
-    /// When the load ends at the latest. It is only ever lowered.
-    pub(crate) end_ns: &'a AtomicU64,
-    /// Whether replies that come after the window are waited for no longer.
-    pub(crate) hurry: &'a AtomicBool,
-    /// Where to tell.
+    /// When to stop.
+    pub(crate) limits: Arc<Limits>,
+    /// Where to report.
     pub(crate) notes: Sender<Note>,
-    /// Where the common start comes from.
-    pub(crate) start: Receiver<Edges>,
-    /// Where empty slices come from.
-    pub(crate) spare: Receiver<Slice>,
+    /// Where the orders come from. The thread ends when there can be no more.
+    pub(crate) orders: Receiver<Order>,
+    /// Where empty segments come from.
+    pub(crate) spare: Receiver<Segment>,
 }
 
 /// A director whose load is one thread's session, whatever lies between it and the engine.
@@ -69,8 +127,8 @@ pub(crate) trait Party: Director {
     /// The session.
     fn session(&mut self) -> &mut Session<Self::Codec>;
 
-    /// The session, when the load is over.
-    fn into_session(self) -> Session<Self::Codec>;
+    /// What is left when a window is over.
+    fn take_outcome(&mut self) -> Outcome;
 }
 
 impl<C: Codec> Party for Session<C> {
@@ -80,81 +138,139 @@ impl<C: Codec> Party for Session<C> {
         self
     }
 
-    fn into_session(self) -> Self {
-        self
+    fn take_outcome(&mut self) -> Outcome {
+        Self::take_outcome(self)
     }
 }
 
-/// Tells that the thread is gone, also when it panics; and then has the others end too.
-struct Farewell<'a>(&'a Wires<'a>);
+/// Reports that the thread is gone, also when it panics or fails; then the others end too.
+struct ExitGuard<'a> {
+    channels: &'a Channels,
+    is_in_order: bool,
+}
 
-impl Drop for Farewell<'_> {
+impl Drop for ExitGuard<'_> {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.end_ns.store(0, Ordering::Relaxed);
+        if !self.is_in_order {
+            self.channels.limits.stop();
         }
-        let _ = self.0.notes.send(Note::Gone { thread: self.0.thread });
+        let _ = self.channels.notes.send(Note::Gone);
     }
 }
 
 /// Carries out one thread's part of the load.
-#[allow(clippy::needless_pass_by_value, reason = "the wires are cut when the thread ends")]
+#[allow(clippy::needless_pass_by_value, reason = "the channels close when the thread ends")]
 pub(crate) fn work<E: Engine, P: Party>(
     equipment: Equipment,
     mut party: P,
-    wires: Wires<'_>,
-) -> Result<Outcome, LoadError> {
-    let _farewell = Farewell(&wires);
+    channels: Channels,
+) -> Result<(), LoadError> {
+    let mut guard = ExitGuard { channels: &channels, is_in_order: false };
     wake_in_time();
-    let result =
-        E::new(equipment).and_then(|mut engine| turn_until_over(&mut engine, &mut party, &wires));
-    if result.is_err() {
-        wires.end_ns.store(0, Ordering::Relaxed);
+    let mut engine = E::new(equipment)?;
+    connect(&mut engine, &mut party, &channels)?;
+    let mut is_handed_over = false;
+    // Without a coordinating thread the load is over.
+    while let Ok(order) = channels.orders.recv() {
+        match order {
+            Order::Prepare(conduct, clocks) => {
+                rest(&mut engine, &mut party, &channels)?;
+                while channels.spare.try_recv().is_ok() {}
+                engine.set_spin(conduct.spin_ns);
+                party.session().prepare(*conduct, clocks);
+                report(&channels, Note::Ready { made: party.session().made() });
+            }
+            Order::Start(edges) => {
+                load(&mut engine, &mut party, &channels, edges)?;
+                hand_over_outcome(&mut party, &channels);
+                is_handed_over = true;
+            }
+        }
     }
-    result.map(|()| party.into_session().into_outcome())
+    if !is_handed_over {
+        hand_over_outcome(&mut party, &channels);
+    }
+    guard.is_in_order = true;
+    Ok(())
 }
 
-fn turn_until_over<P: Party>(
+/// A coordinating thread that does not listen any more has ended the load.
+fn report(channels: &Channels, note: Note) {
+    let _ = channels.notes.send(note);
+}
+
+fn connect<P: Party>(
     engine: &mut impl Engine,
     party: &mut P,
-    wires: &Wires<'_>,
+    channels: &Channels,
 ) -> Result<(), LoadError> {
-    while !party.session().is_settled() && !party.is_over() {
-        party.session().limit_end(wires.end_ns.load(Ordering::Relaxed));
+    while !party.session().is_settled() && !party.session().is_done() {
+        party.session().limit_end(channels.limits.end_ns());
         let unsettled = party.session().unsettled();
         engine.turn(party)?;
         let more = unsettled.saturating_sub(party.session().unsettled());
         if more > 0 {
-            let _ = wires.notes.send(Note::Settled { more });
+            report(channels, Note::Settled { more });
         }
     }
-    // Who does not listen any more has ended the load, and sends no start either.
-    let _ = wires.notes.send(Note::Ready { made: party.session().made() });
-    let Ok(edges) = wires.start.recv() else { return Ok(()) };
-    party.session().start(edges);
-    while !party.is_over() {
-        party.session().limit_end(wires.end_ns.load(Ordering::Relaxed));
+    report(channels, Note::Ready { made: party.session().made() });
+    Ok(())
+}
+
+/// Takes in what has happened since the last window: connections that the server has closed are made
+/// again. Bounded by the timeout of the load.
+fn rest<P: Party>(
+    engine: &mut impl Engine,
+    party: &mut P,
+    channels: &Channels,
+) -> Result<(), LoadError> {
+    party.session().look();
+    engine.turn(party)?;
+    party.session().begin_rest();
+    while !party.session().is_rested() && !channels.limits.hurries() {
         engine.turn(party)?;
-        if wires.hurry.load(Ordering::Relaxed) {
-            party.session().stop_waiting();
-        }
-        hand_over(party.session(), wires);
     }
     Ok(())
 }
 
-/// Hands over the slices that are over, and takes back those that were emptied.
-fn hand_over<C: Codec>(session: &mut Session<C>, wires: &Wires<'_>) {
+fn load<P: Party>(
+    engine: &mut impl Engine,
+    party: &mut P,
+    channels: &Channels,
+    edges: Edges,
+) -> Result<(), LoadError> {
+    party.session().start(edges);
+    while !party.session().is_done() {
+        party.session().limit_end(channels.limits.end_ns());
+        engine.turn(party)?;
+        if channels.limits.hurries() {
+            party.session().stop_waiting();
+        }
+        hand_over(party.session(), channels);
+    }
+    // Where the connections stay, replies that are still due belong to no later window.
+    party.session().begin_rest();
+    while !party.session().is_answered() && !channels.limits.hurries() {
+        engine.turn(party)?;
+    }
+    Ok(())
+}
+
+fn hand_over_outcome(party: &mut impl Party, channels: &Channels) {
+    let outcome = Box::new(party.take_outcome());
+    report(channels, Note::Done { thread: channels.thread, outcome });
+}
+
+/// Hands over the segments that are over, and takes back those that were emptied.
+fn hand_over<C: Codec>(session: &mut Session<C>, channels: &Channels) {
     let recorder = session.recorder();
     if !recorder.wants_exchange() {
         return;
     }
-    for slice in recorder.take_full() {
-        // Who does not listen any more has ended the load.
-        let note = Note::Slice { thread: wires.thread, slice: Box::new(slice) };
-        let _ = wires.notes.send(note);
+    for segment in recorder.take_full() {
+        report(channels, Note::Segment { thread: channels.thread, segment: Box::new(segment) });
     }
-    while let Ok(spare) = wires.spare.try_recv() {
+    while let Ok(spare) = channels.spare.try_recv() {
         recorder.give_spare(spare);
     }
 }

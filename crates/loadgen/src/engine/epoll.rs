@@ -239,6 +239,10 @@ impl Engine for EpollEngine {
         })
     }
 
+    fn set_spin(&mut self, spin_ns: u64) {
+        self.equipment.spin_ns = spin_ns;
+    }
+
     fn turn<D: Director>(&mut self, director: &mut D) -> Result<(), LoadError> {
         director.tick(self.now_ns());
         while let Some(command) = director.next_command(self.now_ns()) {

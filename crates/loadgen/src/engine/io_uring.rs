@@ -272,6 +272,10 @@ impl Engine for IoUringEngine {
         Ok(Self { equipment, exchange, connections })
     }
 
+    fn set_spin(&mut self, spin_ns: u64) {
+        self.equipment.spin_ns = spin_ns;
+    }
+
     fn turn<D: Director>(&mut self, director: &mut D) -> Result<(), LoadError> {
         let Self { equipment, exchange, connections } = self;
         let clock = equipment.clock;

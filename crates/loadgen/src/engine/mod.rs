@@ -58,6 +58,9 @@ pub(crate) trait Engine: Sized {
     /// The engine of one thread, made on that thread.
     fn new(equipment: Equipment) -> Result<Self, LoadError>;
 
+    /// How close a moment must be from now on for the thread not to sleep until then.
+    fn set_spin(&mut self, spin_ns: u64);
+
     /// One turn: tell the director the time, do what it wants, wait until it wakes or something
     /// happens, and tell it what.
     fn turn<D: Director>(&mut self, director: &mut D) -> Result<(), LoadError>;

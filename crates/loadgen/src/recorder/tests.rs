@@ -1,8 +1,10 @@
-//! Tests of the recorder: what belongs to which slice, and what is a sample.
+//! Tests of the recorder: what belongs to which segment, and what is a sample.
 
 use super::*;
 use crate::codec::Persistence;
 use wirebench_schema::load::LoadModel;
+
+const SEGMENT_NS: u64 = 100_000_000;
 
 const TIMEOUT_NS: u64 = 2_000_000_000;
 
@@ -14,15 +16,20 @@ const REPLY: Reply = Reply {
 };
 
 fn recorder() -> Recorder {
-    Recorder::new(Histograms::new(&LoadModel::Closed, TIMEOUT_NS), TIMEOUT_NS, Sampling::Replies)
+    Recorder::new(
+        Histograms::new(&LoadModel::Closed, TIMEOUT_NS),
+        TIMEOUT_NS,
+        Sampling::Replies,
+        SEGMENT_NS,
+    )
 }
 
 fn stamp(begun_ns: u64) -> Stamp {
     Stamp { due_ns: begun_ns, begun_ns }
 }
 
-fn of_window(recorder: &mut Recorder) -> Vec<Slice> {
-    recorder.take_full().filter(|slice| slice.phase == Some(Phase::Window)).collect()
+fn of_window(recorder: &mut Recorder) -> Vec<Segment> {
+    recorder.take_full().filter(|segment| segment.phase == Some(Phase::Window)).collect()
 }
 
 #[test]
@@ -39,11 +46,11 @@ fn every_event_belongs_to_the_phase_in_which_it_happens() {
     recorder.close_window(20);
     recorder.reply(REPLY, stamp(20), 25);
     recorder.failed(Failure::Reset, 0);
-    let slices: Vec<_> = recorder.take_full().collect();
-    let phases: Vec<_> = slices.iter().map(|slice| slice.phase).collect();
+    let segments: Vec<_> = recorder.take_full().collect();
+    let phases: Vec<_> = segments.iter().map(|segment| segment.phase).collect();
     assert_eq!(phases, [None, Some(Phase::Warmup), Some(Phase::Window)]);
-    assert_eq!((slices[0].counts.errors.refused, slices[1].counts.requests), (1, 1));
-    let window = &slices[2];
+    assert_eq!((segments[0].counts.errors.refused, segments[1].counts.requests), (1, 1));
+    let window = &segments[2];
     assert_eq!(
         (window.counts.requests, window.latency.len(), window.counts.errors.reset),
         (1, 1, 0)
@@ -54,37 +61,41 @@ fn every_event_belongs_to_the_phase_in_which_it_happens() {
 }
 
 #[test]
-fn a_slice_ends_on_its_grid_and_goes_on_when_none_is_spare() {
+fn a_segment_ends_on_its_grid_and_goes_on_when_none_is_spare() {
     let mut recorder = recorder();
     recorder.begin_warmup(0);
     recorder.open_window(0);
     recorder.reply(REPLY, stamp(0), 1);
-    recorder.reply(REPLY, stamp(0), 3 * SLICE_NS + 5);
-    recorder.reply(REPLY, stamp(0), 4 * SLICE_NS + 5);
-    recorder.close_window(5 * SLICE_NS + 1);
-    let slices = of_window(&mut recorder);
-    let parts: Vec<_> =
-        slices.iter().map(|slice| (slice.start_ns, slice.end_ns, slice.counts.requests)).collect();
-    // Two slices were spare and the edges took both, so the window is one slice.
-    assert_eq!(parts, [(0, 5 * SLICE_NS + 1, 3)]);
+    recorder.reply(REPLY, stamp(0), 3 * SEGMENT_NS + 5);
+    recorder.reply(REPLY, stamp(0), 4 * SEGMENT_NS + 5);
+    recorder.close_window(5 * SEGMENT_NS + 1);
+    let segments = of_window(&mut recorder);
+    let parts: Vec<_> = segments
+        .iter()
+        .map(|segment| (segment.start_ns, segment.end_ns, segment.counts.requests))
+        .collect();
+    // Two segments were spare and the edges took both, so the window is one segment.
+    assert_eq!(parts, [(0, 5 * SEGMENT_NS + 1, 3)]);
 }
 
 #[test]
-fn a_slice_that_comes_back_is_used_for_the_next() {
+fn a_segment_that_comes_back_is_used_for_the_next() {
     let mut recorder = recorder();
     recorder.begin_warmup(0);
     recorder.open_window(0);
-    for mut slice in recorder.take_full().collect::<Vec<_>>() {
-        slice.clear();
-        recorder.give_spare(slice);
+    for mut segment in recorder.take_full().collect::<Vec<_>>() {
+        segment.clear();
+        recorder.give_spare(segment);
     }
     recorder.reply(REPLY, stamp(0), 1);
-    recorder.reply(REPLY, stamp(0), 3 * SLICE_NS + 5);
-    recorder.close_window(4 * SLICE_NS);
-    let slices = of_window(&mut recorder);
-    let parts: Vec<_> =
-        slices.iter().map(|slice| (slice.start_ns, slice.end_ns, slice.counts.requests)).collect();
-    assert_eq!(parts, [(0, 3 * SLICE_NS, 1), (3 * SLICE_NS, 4 * SLICE_NS, 1)]);
+    recorder.reply(REPLY, stamp(0), 3 * SEGMENT_NS + 5);
+    recorder.close_window(4 * SEGMENT_NS);
+    let segments = of_window(&mut recorder);
+    let parts: Vec<_> = segments
+        .iter()
+        .map(|segment| (segment.start_ns, segment.end_ns, segment.counts.requests))
+        .collect();
+    assert_eq!(parts, [(0, 3 * SEGMENT_NS, 1), (3 * SEGMENT_NS, 4 * SEGMENT_NS, 1)]);
 }
 
 #[test]
@@ -94,10 +105,13 @@ fn a_timeout_is_a_sample_at_the_timeout() {
     recorder.open_window(0);
     recorder.timed_out(stamp(3));
     recorder.close_window(9);
-    let slices = of_window(&mut recorder);
-    let slice = &slices[0];
-    assert_eq!((slice.counts.timeouts, slice.latency.len(), slice.counts.requests), (1, 1, 0));
-    assert!(slice.latency.equivalent(slice.latency.max(), TIMEOUT_NS));
+    let segments = of_window(&mut recorder);
+    let segment = &segments[0];
+    assert_eq!(
+        (segment.counts.timeouts, segment.latency.len(), segment.counts.requests),
+        (1, 1, 0)
+    );
+    assert!(segment.latency.equivalent(segment.latency.max(), TIMEOUT_NS));
 }
 
 #[test]
@@ -106,7 +120,10 @@ fn the_first_failure_of_a_kind_is_its_example() {
     recorder.failed(Failure::Surplus(1), 2);
     recorder.failed(Failure::Surplus(2), 0);
     recorder.begin_warmup(0);
-    let slice = recorder.take_full().next().unwrap();
-    assert_eq!((slice.counts.errors.surplus, slice.counts.errors.lost), (2, 2));
-    assert_eq!(slice.counts.examples.iter().flatten().collect::<Vec<_>>(), [&Failure::Surplus(1)]);
+    let segment = recorder.take_full().next().unwrap();
+    assert_eq!((segment.counts.errors.surplus, segment.counts.errors.lost), (2, 2));
+    assert_eq!(
+        segment.counts.examples.iter().flatten().collect::<Vec<_>>(),
+        [&Failure::Surplus(1)]
+    );
 }

@@ -190,7 +190,7 @@ impl<C: Codec> Session<C> {
 
     /// A connection begins as many requests as it has room for and the pacer lets it.
     fn offer(&mut self, slot: usize, now_ns: u64) -> Action {
-        if matches!(self.phase, Phase::Draining | Phase::Over) {
+        if matches!(self.phase, Phase::Draining | Phase::Resting | Phase::Over) {
             return Action::Wait;
         }
         let mut action = Action::Wait;
@@ -287,6 +287,7 @@ impl<C: Codec> Session<C> {
             (Phase::Connecting, true) => self.unsettled -= 1,
             (Phase::Connecting, false) | (Phase::Draining | Phase::Over, true) => {}
             (_, true) if slot >= self.first_idle => {}
+            (Phase::Resting, true) => self.try_again_later(slot, now_ns),
             (Phase::Warmup | Phase::Window, true) => {
                 // The request that this connection would have carried fails with it, if there was
                 // one: the last ones may be in flight on other connections.
@@ -294,9 +295,7 @@ impl<C: Codec> Session<C> {
                     self.slots[slot].left -= 1;
                     self.end_requests(1, now_ns);
                 }
-                let until_ns = now_ns + BACKOFF_NS;
-                self.backoff.push_back((until_ns, slot));
-                self.attention_ns = self.attention_ns.min(until_ns);
+                self.try_again_later(slot, now_ns);
             }
             (_, false) => {
                 self.end_requests(in_flight, now_ns);
@@ -304,6 +303,12 @@ impl<C: Codec> Session<C> {
             }
         }
         Action::Close
+    }
+
+    fn try_again_later(&mut self, slot: usize, now_ns: u64) {
+        let until_ns = now_ns + BACKOFF_NS;
+        self.backoff.push_back((until_ns, slot));
+        self.attention_ns = self.attention_ns.min(until_ns);
     }
 
     /// Counts each request of a connection that is overdue; the others are lost with it.
@@ -341,7 +346,7 @@ impl<C: Codec> Session<C> {
                     self.stop_waiting();
                 }
             }
-            Phase::Connecting | Phase::Warmup | Phase::Over => {}
+            Phase::Connecting | Phase::Warmup | Phase::Resting | Phase::Over => {}
         }
     }
 }

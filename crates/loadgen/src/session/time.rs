@@ -12,6 +12,9 @@ const GIVE_UP_TIMEOUTS: u64 = 3;
 impl<C: Codec> Session<C> {
     /// The load ends then at the latest.
     pub(crate) fn limit_end(&mut self, end_ns: u64) {
+        if self.is_done() {
+            return;
+        }
         if end_ns < self.edges.window_end_ns && self.phase == Phase::Draining {
             self.stop_waiting();
         } else if end_ns < self.edges.window_end_ns {
@@ -25,7 +28,7 @@ impl<C: Codec> Session<C> {
     pub(crate) fn stop_waiting(&mut self) {
         if self.phase == Phase::Draining {
             self.settle();
-            self.phase = Phase::Over;
+            self.finish();
         }
     }
 
@@ -45,7 +48,11 @@ impl<C: Codec> Session<C> {
             .phase_end_ns
             .min(self.scan.next_ns())
             .min(backoff_ns)
-            .min(self.recorder.slice_ends_at());
+            .min(self.recorder.segment_ends_at());
+        if self.phase == Phase::Resting {
+            let end_ns = self.patience.pass(now_ns, self.conduct.timeout_ns);
+            self.attention_ns = self.attention_ns.min(end_ns);
+        }
         if self.phase == Phase::Connecting {
             self.try_dropped_again(now_ns);
             self.attention_ns = self.attention_ns.min(now_ns + DROPPED_NS);
@@ -63,7 +70,9 @@ impl<C: Codec> Session<C> {
     fn look_for_overdue(&mut self, now_ns: u64) {
         let count = match self.phase {
             Phase::Connecting => self.slots.len(),
-            Phase::Warmup | Phase::Window | Phase::Draining | Phase::Over => self.first_idle,
+            Phase::Warmup | Phase::Window | Phase::Draining | Phase::Resting | Phase::Over => {
+                self.first_idle
+            }
         };
         let Some(places) = self.scan.places(count, now_ns) else { return };
         for slot in places {
@@ -128,7 +137,7 @@ impl<C: Codec> Session<C> {
     fn change_phase(&mut self, now_ns: u64) {
         let edges = self.edges;
         match self.phase {
-            Phase::Over => return,
+            Phase::Resting | Phase::Over => return,
             // What is overdue now has timed out; nothing younger is waited for.
             Phase::Draining => {
                 self.expire(now_ns);
@@ -139,7 +148,7 @@ impl<C: Codec> Session<C> {
         if self.phase == Phase::Warmup && edges.window_start_ns < edges.window_end_ns {
             self.open_window(edges.window_start_ns);
         }
-        if now_ns < edges.window_end_ns || self.phase == Phase::Over {
+        if now_ns < edges.window_end_ns || self.is_done() {
             return;
         }
         if self.phase != Phase::Window {
@@ -182,7 +191,7 @@ impl<C: Codec> Session<C> {
                 self.fail(slot, Failure::Timeout, edge_ns);
                 self.commands.push_back(Command::Close(slot));
             }
-            if self.phase == Phase::Over {
+            if self.is_done() {
                 return;
             }
         }
@@ -209,7 +218,7 @@ impl<C: Codec> Session<C> {
             cpu_ns,
             gave_up_requests: if self.gave_up { left.saturating_sub(in_flight) } else { 0 },
         });
-        self.phase = Phase::Over;
+        self.finish();
         let Some(window_end_ns) = window_end_ns else { return };
         let waits = self.conduct.sampling == Sampling::Due && in_flight > 0;
         if !waits {

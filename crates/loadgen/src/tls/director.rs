@@ -10,13 +10,14 @@
 //! moment before it is closed. Connections that the end of the load cuts off are not announced.
 
 use rustix::io::Errno;
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
 use super::{Channel, Connector, Room, Tally};
 use crate::{
     codec::Codec,
     director::{Action, Command, Director},
     failure::Failure,
+    outcome::Outcome,
     session::Session,
     worker::Party,
 };
@@ -41,9 +42,9 @@ struct Line {
 }
 
 /// A session behind TLS.
-pub(crate) struct TlsDirector<'a, C: Codec> {
+pub(crate) struct TlsDirector<C: Codec> {
     session: Session<C>,
-    connector: &'a Connector,
+    connector: Arc<Connector>,
     /// By place; nothing where no socket stands.
     lines: Vec<Option<Box<Line>>>,
     room: Room,
@@ -54,9 +55,9 @@ pub(crate) struct TlsDirector<'a, C: Codec> {
     now_ns: u64,
 }
 
-impl<'a, C: Codec> TlsDirector<'a, C> {
+impl<C: Codec> TlsDirector<C> {
     /// Puts TLS around a session.
-    pub(crate) fn new(session: Session<C>, connector: &'a Connector) -> Self {
+    pub(crate) fn new(session: Session<C>, connector: Arc<Connector>) -> Self {
         Self {
             session,
             connector,
@@ -138,7 +139,7 @@ impl<'a, C: Codec> TlsDirector<'a, C> {
     }
 }
 
-impl<C: Codec> Director for TlsDirector<'_, C> {
+impl<C: Codec> Director for TlsDirector<C> {
     fn tick(&mut self, now_ns: u64) {
         self.now_ns = now_ns;
         self.session.tick(now_ns);
@@ -297,15 +298,15 @@ impl<C: Codec> Director for TlsDirector<'_, C> {
     }
 }
 
-impl<C: Codec> Party for TlsDirector<'_, C> {
+impl<C: Codec> Party for TlsDirector<C> {
     type Codec = C;
 
     fn session(&mut self) -> &mut Session<C> {
         &mut self.session
     }
 
-    fn into_session(self) -> Session<C> {
-        self.connector.add(&self.tally);
-        self.session
+    fn take_outcome(&mut self) -> Outcome {
+        self.connector.add(&std::mem::take(&mut self.tally));
+        self.session.take_outcome()
     }
 }

@@ -25,7 +25,7 @@ fn a_connection_stands_for_the_session_when_the_handshake_is_over() {
     assert_eq!(pair.receive(7 * MS), Action::Wait);
     assert!(pair.director.session().is_settled());
     assert_eq!(pair.director.session().made(), 1);
-    let outcome = pair.director.into_session().into_outcome();
+    let outcome = pair.director.take_outcome();
     let connect = &outcome.rest[0].connect;
     assert_eq!((connect.len(), connect.max() / MS), (1, 7));
     let summary = world.connector.summary().unwrap();
@@ -228,7 +228,7 @@ fn a_handshake_that_does_not_end_is_a_connection_not_made_in_time() {
 #[test]
 fn a_handshake_that_is_cut_reset_or_senseless_is_a_failure_of_tls_and_a_refusal_is_not() {
     let world = World::open();
-    let cases: [fn(&mut TlsDirector<'_, Http1>) -> Action; 3] = [
+    let cases: [fn(&mut TlsDirector<Http1>) -> Action; 3] = [
         |director| director.finished(0, 2 * MS),
         |director| director.failed(0, Errno::CONNRESET, 2 * MS),
         |director| {
@@ -246,7 +246,7 @@ fn a_handshake_that_is_cut_reset_or_senseless_is_a_failure_of_tls_and_a_refusal_
     let mut director = world.director();
     assert_eq!(commands(&mut director, 0), [Command::Connect(0)]);
     assert_eq!(director.failed(0, Errno::CONNREFUSED, MS), Action::Close);
-    let outcome = director.into_session().into_outcome();
+    let outcome = director.take_outcome();
     assert_eq!(outcome.rest[0].counts.errors.refused, 1);
 }
 

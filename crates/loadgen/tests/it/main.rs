@@ -16,6 +16,7 @@ mod replies;
 mod server;
 mod tls;
 mod unanswered;
+mod windows;
 
 use std::{
     sync::atomic::AtomicBool,

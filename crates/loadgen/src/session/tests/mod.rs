@@ -64,10 +64,10 @@ fn collector(session: &Session<Http1>) -> Collector {
 }
 
 fn collect(session: &mut Session<Http1>, collector: &mut Collector) {
-    for mut slice in session.recorder.take_full().collect::<Vec<_>>() {
-        collector.add(0, &slice);
-        slice.clear();
-        session.recorder.give_spare(slice);
+    for mut segment in session.recorder.take_full().collect::<Vec<_>>() {
+        collector.add(0, &segment);
+        segment.clear();
+        session.recorder.give_spare(segment);
     }
 }
 
@@ -80,7 +80,7 @@ fn left_with(mut session: Session<Http1>, mut collector: Collector) -> Left {
     // A load that is still running is cut off here.
     session.recorder.close_window(20_000 * MS);
     collect(&mut session, &mut collector);
-    let outcome = session.into_outcome();
+    let outcome = session.take_outcome();
     let collected = collector.finish().1;
     let counts = collected.total.counts.clone();
     let ages = &outcome.unanswered.latency;

@@ -174,7 +174,7 @@ fn a_count_that_is_stopped_in_the_warm_up_has_not_given_up() {
     session.limit_end(30 * MS);
     commands(&mut session, 31 * MS);
     assert!(session.is_over());
-    assert_eq!(session.into_outcome().gave_up_requests, 0);
+    assert_eq!(session.take_outcome().gave_up_requests, 0);
 }
 
 #[test]

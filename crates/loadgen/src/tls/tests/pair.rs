@@ -13,8 +13,8 @@ use crate::{
     codec::http1::Http1,
     director::{Action, Command, Director},
     plan::{Plan, Speech},
+    segment::Counts,
     session::{Edges, Session},
-    slice::Counts,
     tls::{Arc, Connector, LoadConfig, TlsDirector, ring},
     worker::Party,
 };
@@ -29,7 +29,7 @@ pub(super) const EDGES: Edges =
 /// A server that nobody vouches for, and all that its clients have in common.
 pub(super) struct World {
     pub(super) server: Arc<ServerConfig>,
-    pub(super) connector: Connector,
+    pub(super) connector: Arc<Connector>,
     pub(super) plan: Plan,
 }
 
@@ -50,7 +50,7 @@ impl World {
         config.timeout = std::time::Duration::from_nanos(TIMEOUT_NS);
         change(&mut config);
         let plan = Plan::new(&config).unwrap();
-        let connector = Connector::new(&config).unwrap().unwrap();
+        let connector = Arc::new(Connector::new(&config).unwrap().unwrap());
         Self { server: Arc::new(server), connector, plan }
     }
 
@@ -58,14 +58,14 @@ impl World {
         Self::new(Trust::Anybody, |_| {})
     }
 
-    pub(super) fn director(&self) -> TlsDirector<'_, Http1> {
+    pub(super) fn director(&self) -> TlsDirector<Http1> {
         let Speech::Http1(codec) = &self.plan.speech else { panic!("an https target speaks HTTP") };
         let session = Session::new(&self.plan.shares[0], self.plan.conduct.clone(), codec, || 0);
-        TlsDirector::new(session, &self.connector)
+        TlsDirector::new(session, Arc::clone(&self.connector))
     }
 
     /// One connection, whose handshake has not begun.
-    pub(super) fn begin(&self) -> Pair<'_> {
+    pub(super) fn begin(&self) -> Pair {
         let mut director = self.director();
         assert_eq!(commands(&mut director, 0), [Command::Connect(0)]);
         assert_eq!(director.connected(0, MS), Action::Send);
@@ -73,7 +73,7 @@ impl World {
     }
 
     /// One connection whose first request has just been begun, of which nothing is sent.
-    pub(super) fn begun(&self) -> Pair<'_> {
+    pub(super) fn begun(&self) -> Pair {
         let mut pair = self.begin();
         pair.shake_hands(2 * MS);
         pair.director.session().start(EDGES);
@@ -86,20 +86,20 @@ impl World {
     }
 }
 
-pub(super) fn commands(director: &mut TlsDirector<'_, Http1>, now_ns: u64) -> Vec<Command> {
+pub(super) fn commands(director: &mut TlsDirector<Http1>, now_ns: u64) -> Vec<Command> {
     director.tick(now_ns);
     std::iter::from_fn(|| director.next_command(now_ns)).collect()
 }
 
 /// A director with one connection, and its server.
-pub(super) struct Pair<'a> {
-    pub(super) director: TlsDirector<'a, Http1>,
+pub(super) struct Pair {
+    pub(super) director: TlsDirector<Http1>,
     pub(super) server: ServerConnection,
     /// What the network carries at once.
     pub(super) piece_bytes: usize,
 }
 
-impl Pair<'_> {
+impl Pair {
     /// Carries all that is to be sent to the server. Says what the director wants then.
     pub(super) fn send(&mut self) -> Action {
         let mut action = Action::Send;
@@ -154,10 +154,10 @@ impl Pair<'_> {
     }
 
     /// What was counted, in the window and before.
-    pub(super) fn counts(self) -> Counts {
-        let outcome = self.director.into_session().into_outcome();
+    pub(super) fn counts(mut self) -> Counts {
+        let outcome = self.director.take_outcome();
         let mut sum = outcome.rest[0].clone();
-        outcome.rest[1..].iter().for_each(|slice| sum.add(slice));
+        outcome.rest[1..].iter().for_each(|segment| sum.add(segment));
         sum.counts
     }
 

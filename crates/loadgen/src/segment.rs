@@ -127,7 +127,7 @@ impl Counts {
 
 /// A part of one thread's load.
 #[derive(Clone, Debug)]
-pub(crate) struct Slice {
+pub(crate) struct Segment {
     histograms: Histograms,
     /// What it is a part of; nothing before the load begins.
     pub(crate) phase: Option<Phase>,
@@ -145,7 +145,7 @@ pub(crate) struct Slice {
     pub(crate) counts: Counts,
 }
 
-impl Slice {
+impl Segment {
     /// An empty one.
     pub(crate) fn new(histograms: Histograms) -> Self {
         let schedule = histograms.has_schedule.then(|| {

@@ -1,0 +1,231 @@
+//! A load from its first connection to its last, and the windows that are measured over it.
+
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    thread::Builder,
+};
+use wirebench_schema::load::{EngineChoice, LoadConfig, LoadEvent, LoadReport};
+
+use crate::{
+    clock,
+    codec::Codec,
+    coordinator::{Course, Harvest, Outside},
+    dial::{Dialer, sources::Sources},
+    engine::{epoll::EpollEngine, io_uring::IoUringEngine},
+    error::LoadError,
+    limits,
+    plan::{Plan, Speech},
+    preflight::{self, Preflight},
+    resolve,
+    server_clocks::ServerClocks,
+    session::Session,
+    summary,
+    threads::Crew,
+    tls::{Connector, TlsDirector},
+    worker::Party,
+};
+
+/// Whether connections outlive a window.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Keep {
+    /// They stay for the next one.
+    Connections,
+    /// They are closed.
+    Nothing,
+}
+
+/// Connections to one server, over which one window after the other is measured. Between windows
+/// nothing is sent and no CPU time is used.
+#[derive(Debug)]
+pub struct Load {
+    config: LoadConfig,
+    plan: Plan,
+    connector: Option<Arc<Connector>>,
+    /// None when the load was stopped before there was a thread.
+    crew: Option<Crew>,
+    /// How connecting went.
+    course: Course,
+}
+
+/// What was measured in one window of a [`Load`].
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The result.
+    pub report: LoadReport,
+    /// When the first request was due, in nanoseconds of [`crate::now_ns`]; none if the window never
+    /// began.
+    pub start_ns: Option<u64>,
+}
+
+impl Load {
+    /// Makes the connections of `config`, which stay open until this is dropped. `observe` is called
+    /// with [`LoadEvent::Connecting`]. Where none could be made, the error says why.
+    pub fn connect(
+        config: &LoadConfig,
+        stop: &AtomicBool,
+        observe: &mut dyn FnMut(LoadEvent),
+    ) -> Result<Self, LoadError> {
+        Self::open(config, Keep::Connections, &ServerClocks::default(), stop, observe)
+    }
+
+    pub(crate) fn open(
+        config: &LoadConfig,
+        keep: Keep,
+        clocks: &ServerClocks,
+        stop: &AtomicBool,
+        observe: &mut dyn FnMut(LoadEvent),
+    ) -> Result<Self, LoadError> {
+        config.check().map_err(LoadError::Configuration)?;
+        // Nothing is allocated for a thread or a connection before it is known that there can be one.
+        limits::provide_descriptors(config)?;
+        limits::memory::check(config)?;
+        let mut plan = Plan { server_clocks: clocks.clone(), ..Plan::new(config)? };
+        plan.conduct.keeps_connections = keep == Keep::Connections;
+        let sources = Sources::new(&config.sources);
+        let connections = config.connections.saturating_add(config.idle_connections);
+        let endpoints = sources.check(resolve::resolve(config)?, connections)?;
+        limits::ports::check(config, &endpoints, &sources)?;
+        let connector = Connector::new(config)?.map(Arc::new);
+        let route = preflight::Route {
+            endpoints: &endpoints,
+            sources: &sources,
+            connector: connector.as_deref(),
+        };
+        let config = config.clone();
+        let found = preflight::preflight(&config, route, &mut plan.speech, stop)?;
+        let Preflight::Answered(endpoint, took) = found else {
+            let course = Course { interrupted: true, ..Course::default() };
+            return Ok(Self { config, plan, connector, crew: None, course });
+        };
+        plan.conduct.round_trip_ns = clock::nanoseconds(took);
+        plan.chosen = plan.chosen.clone().suited(config.engine, plan.speech.reply_bytes());
+        let dialer = Dialer::new(endpoint, sources);
+        let mut crew = crew(&plan, connector.as_ref(), &dialer)?;
+        let course = crew.coordinator.wait_until_ready(&mut Outside { stop, observe });
+        if course.failed {
+            crew.close()?;
+            return Err(LoadError::Thread("ended"));
+        }
+        if course.connections_made == 0 && !course.interrupted {
+            let harvest = crew.coordinator.give_up(&plan, course);
+            crew.close()?;
+            return Err(no_connection(config.connections, &harvest));
+        }
+        Ok(Self { config, plan, connector, crew: Some(crew), course })
+    }
+
+    /// How many connections that carry requests could be made.
+    #[must_use]
+    pub const fn connections(&self) -> usize {
+        self.course.connections_made
+    }
+
+    /// Whether it came so far as to make connections.
+    pub(crate) const fn has_threads(&self) -> bool {
+        self.crew.is_some()
+    }
+
+    /// Measures one window over the connections, after making those again that the server has closed
+    /// meanwhile. Of `config` the model, the warm-up, the end, the interval and the timeout count;
+    /// its end must be a time. `clocks` are read at both edges of the window, on a thread that loads.
+    pub fn window(
+        &mut self,
+        config: &LoadConfig,
+        clocks: &ServerClocks,
+        stop: &AtomicBool,
+        observe: &mut dyn FnMut(LoadEvent),
+    ) -> Result<Measured, LoadError> {
+        self.config = LoadConfig {
+            model: config.model.clone(),
+            warmup: config.warmup,
+            stop: config.stop,
+            interval: config.interval,
+            timeout: config.timeout,
+            ..self.config.clone()
+        };
+        self.config.check().map_err(LoadError::Configuration)?;
+        self.plan.renew(&self.config, clocks);
+        let Some(crew) = &self.crew else { return self.measured(None) };
+        self.course = crew.coordinator.prepare(&self.plan, &mut Outside { stop, observe });
+        if self.course.failed {
+            return self.fail();
+        }
+        self.first_window(stop, observe)
+    }
+
+    /// The window for which the connections were made.
+    pub(crate) fn first_window(
+        &mut self,
+        stop: &AtomicBool,
+        observe: &mut dyn FnMut(LoadEvent),
+    ) -> Result<Measured, LoadError> {
+        let Some(crew) = &self.crew else { return self.measured(None) };
+        let mut outside = Outside { stop, observe };
+        let harvest = crew.coordinator.load(&self.plan, self.course, &mut outside);
+        if harvest.course.failed {
+            return self.fail();
+        }
+        self.measured(Some(harvest))
+    }
+
+    fn measured(&self, harvest: Option<Harvest>) -> Result<Measured, LoadError> {
+        let harvest = harvest.unwrap_or_else(|| Harvest::nothing(&self.plan, self.course));
+        let tls = self.connector.as_ref().and_then(|connector| connector.summary());
+        let report = summary::summarize(&self.config, &self.plan, &harvest);
+        let clock = self.crew.as_ref().map(|crew| crew.coordinator.clock);
+        let start_ns =
+            clock.zip(harvest.course.edges).map(|(clock, edges)| clock.of_process(edges.start_ns));
+        Ok(Measured { report: LoadReport { tls, ..report }, start_ns })
+    }
+
+    /// A thread has ended before its time: the reason is its error.
+    fn fail(&mut self) -> Result<Measured, LoadError> {
+        self.crew.take().map_or(Ok(()), Crew::close)?;
+        Err(LoadError::Thread("ended"))
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        // Its windows have reported what went wrong in them.
+        let _ = self.crew.take().map(Crew::close);
+    }
+}
+
+fn crew(
+    plan: &Plan,
+    connector: Option<&Arc<Connector>>,
+    dialer: &Dialer,
+) -> Result<Crew, LoadError> {
+    match (&plan.speech, connector) {
+        (Speech::Http1(codec), Some(connector)) => {
+            let connector = Arc::clone(connector);
+            let wrap = move |session| TlsDirector::new(session, Arc::clone(&connector));
+            by_engine(plan, codec, dialer, wrap)
+        }
+        (Speech::Http1(codec), None) => by_engine(plan, codec, dialer, |session| session),
+        (Speech::Echo(codec), _) => by_engine(plan, codec, dialer, |session| session),
+    }
+}
+
+fn by_engine<C: Codec + Send + 'static, P: Party<Codec = C>>(
+    plan: &Plan,
+    codec: &C,
+    dialer: &Dialer,
+    wrap: impl Fn(Session<C>) -> P + Clone + Send + 'static,
+) -> Result<Crew, LoadError> {
+    let builder = |_| Builder::new();
+    if plan.chosen.engine == EngineChoice::IoUring {
+        return Crew::start::<IoUringEngine, _, _>(plan, codec, dialer, wrap, builder);
+    }
+    Crew::start::<EpollEngine, _, _>(plan, codec, dialer, wrap, builder)
+}
+
+fn no_connection(connections: usize, harvest: &Harvest) -> LoadError {
+    let mut failures = harvest.collected.total.counts.examples.iter().flatten();
+    LoadError::NoConnection {
+        connections,
+        reason: failures.next().map_or("unknown".to_owned(), ToString::to_string),
+        next_step: "check that the server still runs and takes more than one connection",
+    }
+}

@@ -1,0 +1,101 @@
+//! The time between two windows on the same connections. Nothing is sent in it and nothing counts:
+//! replies that are still due arrive, and connections that the server has closed are made again.
+
+use super::{Edges, Parking, Phase, Session};
+use crate::{
+    codec::Codec,
+    pace::{Pacer, Supply},
+    plan::Conduct,
+    recorder::Recorder,
+    server_clocks::{AtEdges, ServerClocks},
+};
+
+/// How long it may take.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Patience {
+    /// The clock has not been read yet.
+    Whole,
+    /// Until then.
+    Until { end_ns: u64 },
+    /// It has taken too long.
+    Over,
+}
+
+impl Patience {
+    /// Time has passed. The end, if there is one ahead.
+    pub(super) const fn pass(&mut self, now_ns: u64, timeout_ns: u64) -> u64 {
+        match *self {
+            Self::Whole => *self = Self::Until { end_ns: now_ns.saturating_add(timeout_ns) },
+            Self::Until { end_ns } if now_ns >= end_ns => *self = Self::Over,
+            Self::Until { .. } | Self::Over => {}
+        }
+        if let Self::Until { end_ns } = *self { end_ns } else { u64::MAX }
+    }
+}
+
+impl<C: Codec> Session<C> {
+    /// Whether the window is over and its last reply has arrived or is no longer awaited.
+    pub(crate) const fn is_done(&self) -> bool {
+        matches!(self.phase, Phase::Resting | Phase::Over)
+    }
+
+    /// The window is over.
+    pub(super) const fn finish(&mut self) {
+        self.phase = if self.conduct.keeps_connections { Phase::Resting } else { Phase::Over };
+        self.phase_end_ns = u64::MAX;
+        self.attention_ns = 0;
+    }
+
+    /// From now on the rest may take one timeout.
+    pub(crate) fn begin_rest(&mut self) {
+        if self.phase == Phase::Connecting {
+            let closed = |slot: &usize| self.slots[*slot].connection.is_closed();
+            self.to_connect = (0..self.first_idle).filter(closed).collect();
+            self.unsettled = 0;
+            self.finish();
+        }
+        self.patience = Patience::Whole;
+        self.attention_ns = 0;
+    }
+
+    /// Whether no reply is awaited any more.
+    pub(crate) fn is_answered(&self) -> bool {
+        self.phase == Phase::Over || self.outstanding == 0 || self.patience == Patience::Over
+    }
+
+    /// Whether, besides, every connection is open, or the rest has taken too long.
+    pub(crate) fn is_rested(&self) -> bool {
+        self.patience == Patience::Over || self.is_answered() && self.open() == self.first_idle
+    }
+
+    /// How many connections that carry requests are open.
+    fn open(&self) -> usize {
+        self.slots[..self.first_idle].iter().filter(|slot| slot.connection.is_open()).count()
+    }
+
+    /// The engine's next turn takes what has happened and waits for nothing.
+    pub(crate) const fn look(&mut self) {
+        self.looks = true;
+    }
+
+    /// The next window is a load like this one. It counts from zero.
+    pub(crate) fn prepare(&mut self, conduct: Conduct, clocks: ServerClocks) {
+        let Conduct { histograms, timeout_ns, sampling, segment_ns, .. } = conduct;
+        self.pacer = Pacer::new(conduct.rule(self.thread), Supply::new(None));
+        self.recorder = Recorder::new(histograms, timeout_ns, sampling, segment_ns);
+        self.conduct = conduct;
+        self.server_clocks = AtEdges::new(clocks);
+        for slot in &mut self.slots {
+            slot.parking = Parking::Unknown;
+            slot.left = u64::MAX;
+            slot.replies = 0;
+        }
+        self.quota = None;
+        self.edges = Edges::never();
+        self.ended_requests = 0;
+        self.to_drain = 0;
+        self.gave_up = false;
+        self.cpu_end_ns = None;
+        self.made = self.open();
+    }
+}

@@ -1,0 +1,186 @@
+//! Several windows over the same connections.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+use wirebench_loadgen::{Load, LoadError, Measured, ServerClocks};
+use wirebench_schema::load::{
+    Arrivals, EngineChoice, LatencyOrigin, LoadConfig, LoadEvent, LoadModel, RateCurve, Stop,
+};
+
+use crate::{
+    each_engine,
+    server::{HELLO, Server, answer, echo, read_request, stall},
+    timed,
+};
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+fn connect(config: &LoadConfig) -> Load {
+    Load::connect(config, &NEVER, &mut |_| {}).unwrap()
+}
+
+fn window(load: &mut Load, config: &LoadConfig) -> Measured {
+    load.window(config, &ServerClocks::default(), &NEVER, &mut |_| {}).unwrap()
+}
+
+/// A server that counts its connections and answers each request.
+fn counting() -> (Server, Arc<AtomicUsize>) {
+    let connections = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&connections);
+    let server = Server::start(move |_, stream, _| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        answer(stream, HELLO);
+    });
+    (server, connections)
+}
+
+fn at_rate(config: &LoadConfig, requests_per_second: u64) -> LoadConfig {
+    let curve = RateCurve::Constant(requests_per_second);
+    let (arrivals, latency_from) = (Arrivals::Even, LatencyOrigin::Due);
+    LoadConfig { model: LoadModel::Rate { curve, arrivals, latency_from }, ..config.clone() }
+}
+
+#[test]
+fn windows_of_different_loads_use_the_same_connections() {
+    each_engine(|engine| {
+        let (server, connections) = counting();
+        let config = timed(&server.http(), engine, 60);
+        let mut load = connect(&config);
+        assert_eq!(load.connections(), 4);
+        let mut last_start_ns = None;
+        for turn in 0..6 {
+            let is_closed = turn % 2 == 0;
+            let config = if is_closed { config.clone() } else { at_rate(&config, 1000) };
+            let Measured { report, start_ns } = window(&mut load, &config);
+            assert!(start_ns > last_start_ns, "{start_ns:?} after {last_start_ns:?}");
+            last_start_ns = start_ns;
+            assert_eq!((report.errors.total(), report.reconnects), (0, 0), "{report:?}");
+            assert_eq!((report.connections_made, report.window_ns), (4, 60_000_000));
+            match is_closed {
+                true => assert!(report.requests > 0 && report.offered.is_none()),
+                false => assert_eq!(report.offered.map(|offered| offered.due), Some(60)),
+            }
+        }
+        // The preflight is the fifth.
+        assert_eq!(connections.load(Ordering::SeqCst), 5);
+    });
+}
+
+#[test]
+fn a_reply_that_is_due_at_the_end_of_a_window_is_no_surplus_in_the_next() {
+    each_engine(|engine| {
+        let server = Server::start(|_, stream, _| {
+            while read_request(stream) {
+                thread::sleep(Duration::from_millis(15));
+                if std::io::Write::write_all(&mut &*stream, HELLO).is_err() {
+                    return;
+                }
+            }
+        });
+        let config = timed(&server.http(), engine, 50);
+        let mut load = connect(&config);
+        for _ in 0..4 {
+            let report = window(&mut load, &config).report;
+            assert_eq!((report.errors.total(), report.reconnects), (0, 0), "{report:?}");
+            assert_eq!(report.in_flight_at_end, 4);
+            assert!((8..=16).contains(&report.requests), "{} requests", report.requests);
+        }
+    });
+}
+
+#[test]
+fn a_connection_that_the_server_closes_between_windows_is_made_again_and_not_counted() {
+    each_engine(|engine| {
+        let server = Server::start(|_, stream, _| {
+            stream.set_read_timeout(Some(Duration::from_millis(150))).unwrap();
+            answer(stream, HELLO);
+        });
+        let config = timed(&server.http(), engine, 50);
+        let mut load = connect(&config);
+        for _ in 0..3 {
+            let report = window(&mut load, &config).report;
+            assert_eq!((report.errors.total(), report.server_closes), (0, 0), "{report:?}");
+            assert_eq!(report.connections_made, 4);
+            thread::sleep(Duration::from_millis(400));
+        }
+    });
+}
+
+#[test]
+fn a_request_without_a_reply_ends_with_its_connection_and_the_next_window_is_whole() {
+    each_engine(|engine| {
+        let connections = AtomicUsize::new(0);
+        let server = Server::start(move |_, stream, _| {
+            // The first four after the preflight fall silent.
+            match connections.fetch_add(1, Ordering::SeqCst) {
+                1..=4 => stall(stream),
+                _ => answer(stream, HELLO),
+            }
+        });
+        let mut config = timed(&server.http(), engine, 50);
+        config.timeout = Duration::from_millis(200);
+        let mut load = connect(&config);
+        let silent = window(&mut load, &config).report;
+        assert_eq!((silent.requests, silent.in_flight_at_end), (0, 4));
+        let whole = window(&mut load, &config).report;
+        assert_eq!((whole.connections_made, whole.errors.total()), (4, 0), "{whole:?}");
+        assert!(whole.requests > 0);
+    });
+}
+
+#[test]
+fn a_server_that_is_gone_is_reported_within_the_timeout() {
+    each_engine(|engine| {
+        let (server, _) = counting();
+        let mut config = timed(&server.http(), engine, 50);
+        config.timeout = Duration::from_millis(300);
+        let mut load = connect(&config);
+        window(&mut load, &config);
+        server.die();
+        let report = window(&mut load, &config).report;
+        assert_eq!((report.connections_made, report.requests), (0, 0));
+        assert!(report.errors.refused > 0, "{:?}", report.errors);
+    });
+}
+
+#[test]
+fn the_clocks_are_read_at_both_edges_of_each_window() {
+    let server = Server::start(|_, stream, _| echo(stream));
+    let config = timed(&server.tcp(), EngineChoice::Epoll, 30);
+    let mut load = connect(&config);
+    for _ in 0..2 {
+        let reads = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&reads);
+        let clocks =
+            ServerClocks::new(move || vec![Some(counted.fetch_add(1, Ordering::SeqCst) as u64)]);
+        let mut told = None;
+        let mut observe = |event| {
+            if let LoadEvent::ServerClocks(clocks) = event {
+                told = Some((clocks.start_ns, clocks.end_ns));
+            }
+        };
+        load.window(&config, &clocks, &NEVER, &mut observe).unwrap();
+        assert_eq!(told, Some((vec![Some(0)], vec![Some(1)])));
+    }
+}
+
+#[test]
+fn a_window_ends_when_it_is_stopped_and_a_wrong_one_is_refused() {
+    let (server, _) = counting();
+    let config = timed(&server.http(), EngineChoice::Auto, 50);
+    let mut load = connect(&config);
+    let endless = LoadConfig { stop: Stop::After(Duration::from_secs(3000)), ..config.clone() };
+    let clocks = ServerClocks::default();
+    let measured = load.window(&endless, &clocks, &AtomicBool::new(true), &mut |_| {}).unwrap();
+    assert!(measured.report.interrupted);
+    let wrong = LoadConfig { stop: Stop::After(Duration::ZERO), ..config.clone() };
+    let refused = load.window(&wrong, &clocks, &NEVER, &mut |_| {});
+    assert!(matches!(refused, Err(LoadError::Configuration(_))), "{refused:?}");
+    assert!(window(&mut load, &config).report.requests > 0);
+}
