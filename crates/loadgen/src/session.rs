@@ -10,6 +10,7 @@
 //! `scan` which connections are looked at next, and `rest` the time between two windows on the same connections.
 
 mod connecting;
+mod edges;
 mod events;
 mod lateness;
 mod rest;
@@ -31,27 +32,10 @@ use crate::{
     segment::Segment,
     server_clocks::{AtEdges, ServerClocks},
 };
+pub(crate) use edges::Edges;
 use lateness::Lateness;
 use rest::Patience;
 use scan::Scan;
-
-/// The moments that all threads share, in nanoseconds of the load's clock.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Edges {
-    /// The first request may be sent.
-    pub(crate) start_ns: u64,
-    /// The window begins.
-    pub(crate) window_start_ns: u64,
-    /// The window ends; `u64::MAX` when a count ends it.
-    pub(crate) window_end_ns: u64,
-}
-
-impl Edges {
-    /// Of a window that has not been asked for.
-    const fn never() -> Self {
-        Self { start_ns: u64::MAX, window_start_ns: u64::MAX, window_end_ns: u64::MAX }
-    }
-}
 
 /// Where the load stands.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

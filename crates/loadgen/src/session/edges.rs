@@ -1,0 +1,19 @@
+//! When a window begins and ends.
+
+/// The moments that all threads share, in nanoseconds of the load's clock.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Edges {
+    /// The first request may be sent.
+    pub(crate) start_ns: u64,
+    /// The window begins.
+    pub(crate) window_start_ns: u64,
+    /// The window ends; `u64::MAX` when a count ends it.
+    pub(crate) window_end_ns: u64,
+}
+
+impl Edges {
+    /// Of a window that has not been asked for.
+    pub(super) const fn never() -> Self {
+        Self { start_ns: u64::MAX, window_start_ns: u64::MAX, window_end_ns: u64::MAX }
+    }
+}
