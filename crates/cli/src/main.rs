@@ -60,6 +60,9 @@ enum Verb {
     Setup(cmd::setup::Arguments),
     /// Look for what is missing or unwise on this machine; changes nothing
     Doctor(cmd::doctor::Arguments),
+    /// Make load as standard input says; for wirebench itself
+    #[command(hide = true)]
+    Agent,
     /// Watch over one server process; for wirebench itself
     #[command(hide = true)]
     Guard(cmd::hidden::Words),
@@ -84,6 +87,7 @@ fn main() -> ExitCode {
         Verb::Versions(arguments) => cmd::versions::run(&arguments),
         Verb::Setup(arguments) => cmd::setup::run(&arguments),
         Verb::Doctor(arguments) => cmd::doctor::run(&arguments),
+        Verb::Agent => return cmd::hidden::agent(),
         Verb::Guard(_) => return cmd::hidden::guard(),
         Verb::NullServer(_) => return cmd::hidden::null_server(),
     };

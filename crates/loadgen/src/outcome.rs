@@ -1,7 +1,7 @@
 //! What one thread hands back when its part of the load is over, apart from what was collected
 //! meanwhile.
 
-use crate::{segment::Segment, server_clocks::Reading, unanswered::Unanswered};
+use crate::{segment::Segment, server_clocks::Readings, unanswered::Unanswered};
 
 /// The result of one thread.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(crate) struct Outcome {
     pub(crate) cpu_ns: u64,
     /// The server's clocks when the window began and ended for this thread; empty where it read
     /// none.
-    pub(crate) server_cpu_ns: (Reading, Reading),
+    pub(crate) server_cpu_ns: Readings,
     /// Requests of a count that were never offered, because the server was gone.
     pub(crate) gave_up_requests: u64,
 }

@@ -233,7 +233,9 @@ fn fairness(outcomes: &[Outcome]) -> Fairness {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{collector::Collector, coordinator::Course, session::Edges};
+    use crate::{
+        collector::Collector, coordinator::Course, server_clocks::Readings, session::Edges,
+    };
     use hdrhistogram::serialization::Deserializer;
     use wirebench_schema::load::{PIECE_NS, Phase};
 
@@ -265,7 +267,7 @@ mod tests {
             window_end_ns: Some(END_NS),
             in_flight: 1,
             cpu_ns: 7,
-            server_cpu_ns: (Vec::new(), Vec::new()),
+            server_cpu_ns: Readings::default(),
             gave_up_requests: 0,
         }
     }

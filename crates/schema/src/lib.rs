@@ -7,6 +7,7 @@
 //! This crate reads no file, no clock and no socket.
 #![forbid(unsafe_code)]
 
+pub mod agent;
 pub mod argv;
 pub mod entry;
 pub mod environment;

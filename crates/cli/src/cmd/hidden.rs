@@ -1,5 +1,5 @@
-//! The two verbs with which wirebench starts itself again: the guard of a server, and a built-in
-//! null server.
+//! The verbs with which wirebench starts itself again: an agent that makes load, the guard of a server,
+//! and a built-in null server.
 
 use std::process::ExitCode;
 
@@ -14,6 +14,14 @@ pub(crate) struct Words {
 /// What stands behind the verb, as it stands there.
 fn words() -> Vec<String> {
     std::env::args_os().skip(2).map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+pub(crate) fn agent() -> ExitCode {
+    match wirebench_agent::serve(std::io::BufReader::new(std::io::stdin()), std::io::stdout()) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever does not listen any more has no use for the reason either.
+        Err(_) => ExitCode::FAILURE,
+    }
 }
 
 pub(crate) fn guard() -> ExitCode {

@@ -84,7 +84,7 @@ impl<C: Codec> Session<C> {
         self.pacer = Pacer::new(conduct.rule(self.thread), Supply::new(None));
         self.recorder = Recorder::new(histograms, timeout_ns, sampling, segment_ns);
         self.conduct = conduct;
-        self.server_clocks = AtEdges::new(clocks);
+        self.server_clocks = AtEdges::new(clocks, Some(segment_ns));
         for slot in &mut self.slots {
             slot.parking = Parking::Unknown;
             slot.left = u64::MAX;

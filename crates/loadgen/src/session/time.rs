@@ -39,6 +39,7 @@ impl<C: Codec> Session<C> {
             return;
         }
         self.recorder.pass(now_ns);
+        self.server_clocks.pass(now_ns);
         self.look_for_overdue(now_ns);
         while self.backoff.front().is_some_and(|(until_ns, _)| now_ns >= *until_ns) {
             self.to_connect.extend(self.backoff.pop_front().map(|(_, slot)| slot));
@@ -48,7 +49,8 @@ impl<C: Codec> Session<C> {
             .phase_end_ns
             .min(self.scan.next_ns())
             .min(backoff_ns)
-            .min(self.recorder.segment_ends_at());
+            .min(self.recorder.segment_ends_at())
+            .min(self.server_clocks.next_ns());
         if self.phase == Phase::Resting {
             let end_ns = self.patience.pass(now_ns, self.conduct.timeout_ns);
             self.attention_ns = self.attention_ns.min(end_ns);

@@ -320,6 +320,9 @@ pub struct EdgeClocks {
     pub start_ns: Vec<Option<u64>>,
     /// When it ended.
     pub end_ns: Vec<Option<u64>>,
+    /// In a slice: the sum over the processes when the load began and after each interval of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series_ns: Vec<u64>,
 }
 
 /// What the observer of a load answers to [`LoadEvent::Connected`], as one line of JSON, with

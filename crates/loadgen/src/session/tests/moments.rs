@@ -1,6 +1,7 @@
 //! Moments at which two things meet: an edge and an event, a start and a connection.
 
 use super::*;
+use crate::server_clocks::Readings;
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},
@@ -50,7 +51,7 @@ fn the_servers_clocks_are_read_at_the_edges_of_the_window() {
                 exchange(&mut session, 0, now_ns);
             }
         }
-        let (start, end) = left(session).outcome.server_cpu_ns;
+        let Readings { start, end, .. } = left(session).outcome.server_cpu_ns;
         assert_eq!(start, [Some(edges.window_start_ns), None]);
         assert_eq!(end, [Some(end_ns), None], "{config:?}");
     }

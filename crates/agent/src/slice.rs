@@ -1,0 +1,88 @@
+//! One slice: waits until all servers are at rest, loads one of them, and reads what each has used.
+
+use std::{sync::atomic::AtomicBool, time::Duration};
+use wirebench_loadgen::{Load, Measured, ServerClocks, now_ns};
+use wirebench_schema::{
+    agent::{LoadProcesses, SERIES_NS, SliceCpu, SliceOrder, SlicePiece, SliceReport},
+    load::{EdgeClocks, Interval, LoadConfig, LoadEvent, Stop},
+};
+
+use crate::clocks;
+
+pub(crate) fn carry_out(
+    order: &SliceOrder,
+    config: &LoadConfig,
+    load: &mut Load,
+    stop: &AtomicBool,
+) -> Result<SliceReport, String> {
+    let config = LoadConfig {
+        model: order.model.clone(),
+        warmup: Duration::from_nanos(order.discard_ns),
+        stop: Stop::After(Duration::from_nanos(order.length_ns)),
+        interval: Duration::from_nanos(SERIES_NS),
+        ..config.clone()
+    };
+    let own = order.processes.iter().find(|server| server.load == order.load);
+    let pids = own.map_or_else(Vec::new, |server| server.pids.clone());
+    let server_clocks = ServerClocks::new(move || clocks::read(&pids));
+    let (mut intervals, mut edges) = (Vec::new(), EdgeClocks::default());
+    let mut observe = |event| match event {
+        LoadEvent::Interval(interval) => intervals.push(interval),
+        LoadEvent::ServerClocks(clocks) => edges = clocks,
+        _ => {}
+    };
+    let began_ns = now_ns();
+    let before = clocks::wait_for_rest(&order.processes);
+    let waited_ns = now_ns() - began_ns;
+    let measured = load.window(&config, &server_clocks, stop, &mut observe);
+    let Measured { report, start_ns } = measured.map_err(|error| error.to_string())?;
+    let end_ns = now_ns();
+    let after = clocks::wait_for_rest(&order.processes);
+    let used = used(&order.processes, &before, &after);
+    let whole_ns = used.iter().find(|(load, _)| *load == order.load).map_or(0, |(_, used)| *used);
+    Ok(SliceReport {
+        load: order.load,
+        start_ns: start_ns.ok_or("the slice was stopped before it began")?,
+        end_ns,
+        waited_ns,
+        cpu: SliceCpu { counted_ns: counted_ns(&edges), whole_ns },
+        parked_cpu_ns: used.into_iter().filter(|(load, _)| *load != order.load).collect(),
+        series: series(&intervals, &edges.series_ns),
+        report,
+    })
+}
+
+fn used(servers: &[LoadProcesses], before: &[u64], after: &[u64]) -> Vec<(u32, u64)> {
+    let grown = before.iter().zip(after).map(|(before, after)| after.saturating_sub(*before));
+    servers.iter().map(|server| server.load).zip(grown).collect()
+}
+
+/// The growth between the edges, where each process could be read at both.
+fn counted_ns(edges: &EdgeClocks) -> Option<u64> {
+    let pairs = edges.start_ns.iter().zip(&edges.end_ns);
+    let grown = pairs.map(|(start, end)| Some((*end)?.saturating_sub((*start)?)));
+    let sum = grown.sum::<Option<u64>>()?;
+    (!edges.start_ns.is_empty() && edges.start_ns.len() == edges.end_ns.len()).then_some(sum)
+}
+
+/// Requests of the intervals, and the growth of the CPU time in the same time.
+fn series(intervals: &[Interval], sums_ns: &[u64]) -> Vec<SlicePiece> {
+    let mut intervals: Vec<&Interval> = intervals.iter().collect();
+    intervals.sort_by_key(|interval| interval.start_ns);
+    let grown = sums_ns.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
+    let requests = intervals.iter().map(|interval| interval.requests);
+    requests.zip(grown).map(|(requests, cpu_ns)| SlicePiece { requests, cpu_ns }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_ends_within_the_slice_leaves_no_figure() {
+        let edges = |start_ns, end_ns| EdgeClocks { start_ns, end_ns, series_ns: Vec::new() };
+        assert_eq!(counted_ns(&edges(vec![Some(5), Some(1)], vec![Some(9), Some(4)])), Some(7));
+        assert_eq!(counted_ns(&edges(vec![Some(5), Some(1)], vec![Some(9), None])), None);
+        assert_eq!(counted_ns(&EdgeClocks::default()), None);
+    }
+}

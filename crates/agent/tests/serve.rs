@@ -1,0 +1,142 @@
+//! An agent over a pipe, with a server on a thread.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::{
+    io::{BufReader, PipeReader, PipeWriter, Read, Write, pipe},
+    net::TcpListener,
+    thread,
+    time::Duration,
+};
+use wirebench_schema::{
+    agent::{AGENT_PROTOCOL, AgentCommand, AgentEvent, LoadProcesses, SliceOrder},
+    load::{Arrivals, LatencyOrigin, LoadConfig, LoadModel, RateCurve},
+};
+
+/// An agent on a thread, and the two ends of its pipes.
+struct Agent {
+    commands: Option<PipeWriter>,
+    events: serde_json::StreamDeserializer<
+        'static,
+        serde_json::de::IoRead<BufReader<PipeReader>>,
+        AgentEvent,
+    >,
+    thread: thread::JoinHandle<()>,
+}
+
+impl Agent {
+    fn start() -> Self {
+        let (input, commands) = pipe().unwrap();
+        let (events, output) = pipe().unwrap();
+        let thread = thread::spawn(move || {
+            wirebench_agent::serve(BufReader::new(input), output).unwrap();
+        });
+        let events = serde_json::Deserializer::from_reader(BufReader::new(events)).into_iter();
+        let mut agent = Self { commands: Some(commands), events, thread };
+        let ready = agent.event();
+        assert!(matches!(ready, AgentEvent::Ready { protocol: AGENT_PROTOCOL, .. }), "{ready:?}");
+        agent
+    }
+
+    fn event(&mut self) -> AgentEvent {
+        self.events.next().unwrap().unwrap()
+    }
+
+    fn say(&mut self, line: &str) {
+        writeln!(self.commands.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    fn ask(&mut self, command: &AgentCommand) -> AgentEvent {
+        self.say(&serde_json::to_string(command).unwrap());
+        self.event()
+    }
+
+    fn end(mut self) {
+        self.commands = None;
+        self.thread.join().unwrap();
+    }
+}
+
+/// A server in this process that sends everything back.
+fn echo() -> LoadConfig {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let target = format!("tcp://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for mut stream in listener.incoming().map(Result::unwrap) {
+            thread::spawn(move || {
+                let mut buffer = [0; 4096];
+                while let Ok(bytes @ 1..) = stream.read(&mut buffer) {
+                    stream.write_all(&buffer[..bytes]).unwrap();
+                }
+            });
+        }
+    });
+    let mut config = LoadConfig::new(target.parse().unwrap());
+    (config.threads, config.connections) = (1, 3);
+    config
+}
+
+fn order(load: u32, model: LoadModel) -> SliceOrder {
+    let own = std::process::id().cast_signed();
+    let processes = (0..2).map(|load| LoadProcesses { load, pids: vec![own] }).collect::<Vec<_>>();
+    SliceOrder { load, model, discard_ns: 40_000_000, length_ns: 100_000_000, processes }
+}
+
+fn rate(requests_per_second: u64) -> LoadModel {
+    let curve = RateCurve::Constant(requests_per_second);
+    LoadModel::Rate { curve, arrivals: Arrivals::Even, latency_from: LatencyOrigin::Due }
+}
+
+#[test]
+fn slices_of_several_servers_take_turns_over_connections_that_stay() {
+    let mut agent = Agent::start();
+    for load in 0..2 {
+        let connected = agent.ask(&AgentCommand::Connect { load, config: Box::new(echo()) });
+        assert_eq!(connected, AgentEvent::Connected { load, connections: 3 });
+    }
+    let mut last_end_ns = 0;
+    for (load, model) in [(0, LoadModel::Closed), (1, rate(1000)), (0, rate(500)), (1, rate(1000))]
+    {
+        let event = agent.ask(&AgentCommand::Slice(Box::new(order(load, model.clone()))));
+        let AgentEvent::Slice(slice) = event else { panic!("{event:?}") };
+        assert_eq!((slice.load, slice.report.window_ns), (load, 100_000_000));
+        assert_eq!((slice.report.errors.total(), slice.report.reconnects), (0, 0));
+        assert!(slice.start_ns > last_end_ns && slice.end_ns > slice.start_ns + 140_000_000);
+        last_end_ns = slice.end_ns;
+        assert!((5..=8).contains(&slice.series.len()), "{:?}", slice.series);
+        assert!(slice.cpu.counted_ns.unwrap() <= slice.cpu.whole_ns);
+        assert_eq!(slice.parked_cpu_ns.len(), 1);
+        assert_eq!(slice.parked_cpu_ns[0].0, 1 - load);
+        match model {
+            LoadModel::Closed => assert!(slice.report.requests > 0),
+            _ => assert!(slice.report.offered.unwrap().due >= 50),
+        }
+    }
+    assert_eq!(agent.ask(&AgentCommand::Close { load: 1 }), AgentEvent::Closed { load: 1 });
+    agent.end();
+}
+
+#[test]
+fn what_cannot_be_carried_out_is_answered_and_the_agent_goes_on() {
+    let mut agent = Agent::start();
+    agent.say("{\"command\":\"sing\"}");
+    let AgentEvent::Failed { reason } = agent.event() else { panic!() };
+    assert!(reason.contains("is not a command") && reason.contains("same version"), "{reason}");
+    let event = agent.ask(&AgentCommand::Slice(Box::new(order(7, LoadModel::Closed))));
+    let AgentEvent::Failed { reason } = event else { panic!("{event:?}") };
+    assert!(reason.contains("no load 7"), "{reason}");
+    let refused = LoadConfig::new("tcp://127.0.0.1:1".parse().unwrap());
+    let event = agent.ask(&AgentCommand::Connect { load: 0, config: Box::new(refused) });
+    let AgentEvent::Failed { reason } = event else { panic!("{event:?}") };
+    assert!(reason.contains("127.0.0.1:1"), "{reason}");
+    agent.end();
+}
+
+#[test]
+fn an_agent_whose_input_ends_cuts_its_slice_off() {
+    let mut agent = Agent::start();
+    agent.ask(&AgentCommand::Connect { load: 0, config: Box::new(echo()) });
+    let long = SliceOrder { length_ns: 3_000_000_000_000, ..order(0, rate(100)) };
+    agent.say(&serde_json::to_string(&AgentCommand::Slice(Box::new(long))).unwrap());
+    thread::sleep(Duration::from_millis(100));
+    agent.end();
+}

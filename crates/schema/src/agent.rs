@@ -1,0 +1,135 @@
+//! What is said between wirebench and an agent: one JSON object a line, commands in and events out.
+//!
+//! An agent makes load. It keeps the connections to each server open and carries out one *slice*
+//! after the other: a short load on one server, whose first part is discarded. Nothing here assumes
+//! that the agent and wirebench share a machine: times are those of the agent's monotonic clock, and
+//! CPU clocks are read where the processes run.
+
+use serde::{Deserialize, Serialize};
+
+use crate::load::{LoadConfig, LoadModel, LoadReport};
+
+/// The version of commands and events. Both sides must have the same.
+pub const AGENT_PROTOCOL: u32 = 1;
+
+/// The distance of the values in the series of a slice.
+pub const SERIES_NS: u64 = 20_000_000;
+
+/// What an agent is asked to do. It answers each command with one event.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(tag = "command", rename_all = "kebab-case")]
+pub enum AgentCommand {
+    /// Make the connections of a load and keep them open.
+    Connect {
+        /// The number by which the load is named from now on.
+        load: u32,
+        /// Server, connections, requests.
+        config: Box<LoadConfig>,
+    },
+    /// Carry out one slice.
+    Slice(Box<SliceOrder>),
+    /// Close the connections of a load.
+    Close {
+        /// Its number.
+        load: u32,
+    },
+}
+
+/// One slice.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct SliceOrder {
+    /// The load whose connections are used.
+    pub load: u32,
+    /// How requests are offered.
+    pub model: LoadModel,
+    /// How long the part is that does not count, at the beginning.
+    pub discard_ns: u64,
+    /// How long the part is that counts.
+    pub length_ns: u64,
+    /// The processes of all servers of the cohort that run on the agent's host, by load: the CPU
+    /// clocks of those of this load are read at the edges, those of all before and after.
+    pub processes: Vec<LoadProcesses>,
+}
+
+/// The processes of a server.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct LoadProcesses {
+    /// The load on it.
+    pub load: u32,
+    /// Their numbers.
+    pub pids: Vec<i32>,
+}
+
+/// What an agent answers.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum AgentEvent {
+    /// The first line: the agent takes commands.
+    Ready {
+        /// [`AGENT_PROTOCOL`] of the agent.
+        protocol: u32,
+        /// Its version.
+        wirebench: String,
+    },
+    /// The connections of a load are made.
+    Connected {
+        /// The load.
+        load: u32,
+        /// How many could be made.
+        connections: usize,
+    },
+    /// A slice is over.
+    Slice(Box<SliceReport>),
+    /// The connections of a load are closed.
+    Closed {
+        /// The load.
+        load: u32,
+    },
+    /// A command could not be carried out. The agent takes further ones.
+    Failed {
+        /// Why, with the next step.
+        reason: String,
+    },
+}
+
+/// What came of a slice.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct SliceReport {
+    /// The load.
+    pub load: u32,
+    /// What was measured after the discarded part.
+    pub report: LoadReport,
+    /// When the first request was due, in nanoseconds of the agent's monotonic clock.
+    pub start_ns: u64,
+    /// When the last reply had arrived and the slice was over, on the same clock.
+    pub end_ns: u64,
+    /// How long the agent waited before the slice until no server used CPU time any more.
+    pub waited_ns: u64,
+    /// CPU time of the loaded server, summed over its processes. Requests and CPU time are matched
+    /// at the edges of the part that counts: there the clocks are read by the thread that loads, and
+    /// as many requests are in flight at one edge as at the other, on average.
+    pub cpu: SliceCpu,
+    /// CPU time that each other server used from before the slice until after it, by load. It does
+    /// not belong to this slice.
+    pub parked_cpu_ns: Vec<(u32, u64)>,
+    /// Every 20 ms from the first request on, with the discarded part.
+    pub series: Vec<SlicePiece>,
+}
+
+/// CPU time of a server around a slice, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct SliceCpu {
+    /// In the part that counts; absent when a process could not be read at both edges.
+    pub counted_ns: Option<u64>,
+    /// From before the slice, when it was at rest, until after it, when it was at rest again.
+    pub whole_ns: u64,
+}
+
+/// A piece of the series of a slice.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct SlicePiece {
+    /// Correct replies.
+    pub requests: u64,
+    /// The server's CPU time.
+    pub cpu_ns: u64,
+}
