@@ -3,7 +3,7 @@
 use std::{sync::atomic::AtomicBool, time::Duration};
 use wirebench_loadgen::{Load, Measured, ServerClocks, now_ns};
 use wirebench_schema::{
-    agent::{LoadProcesses, SERIES_NS, SliceCpu, SliceOrder, SlicePiece, SliceReport},
+    agent::{LoadProcesses, SliceCpu, SliceOrder, SlicePiece, SliceReport},
     load::{EdgeClocks, Interval, LoadConfig, LoadEvent, Stop},
 };
 
@@ -19,7 +19,6 @@ pub(crate) fn carry_out(
         model: order.model.clone(),
         warmup: Duration::from_nanos(order.discard_ns),
         stop: Stop::After(Duration::from_nanos(order.length_ns)),
-        interval: Duration::from_nanos(SERIES_NS),
         ..config.clone()
     };
     let own = order.processes.iter().find(|server| server.load == order.load);

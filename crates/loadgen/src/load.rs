@@ -126,8 +126,8 @@ impl Load {
     }
 
     /// Measures one window over the connections, after making those again that the server has closed
-    /// meanwhile. Of `config` the model, the warm-up, the end, the interval and the timeout count;
-    /// its end must be a time. `clocks` are read at both edges of the window, on a thread that loads.
+    /// meanwhile. Of `config` the model, the warm-up, the end and the timeout count; its end
+    /// must be a time. Intervals are 20 ms long. `clocks` are read at both edges of the window, on a thread that loads.
     pub fn window(
         &mut self,
         config: &LoadConfig,
@@ -139,7 +139,6 @@ impl Load {
             model: config.model.clone(),
             warmup: config.warmup,
             stop: config.stop,
-            interval: config.interval,
             timeout: config.timeout,
             ..self.config.clone()
         };

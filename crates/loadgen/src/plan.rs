@@ -5,6 +5,7 @@ pub(crate) mod file;
 
 use std::sync::Arc;
 use wirebench_schema::{
+    agent::SERIES_NS,
     load::{Body, LatencyOrigin, LoadConfig, LoadModel, PIECE_NS, RateCurve, Stop, Waiting},
     scenario::Protocol,
 };
@@ -223,11 +224,13 @@ impl Plan {
 }
 
 impl Plan {
-    /// The same connections, for another window.
+    /// The same connections, for another window with intervals of [`SERIES_NS`].
     pub(crate) fn renew(&mut self, config: &LoadConfig, clocks: &ServerClocks) {
         let Conduct { round_trip_ns, keeps_connections, .. } = self.conduct;
-        self.conduct = Conduct { round_trip_ns, keeps_connections, ..Conduct::new(config) };
-        self.interval_ns = nanoseconds(config.interval);
+        let segment_ns = SERIES_NS;
+        let conduct = Conduct::new(config);
+        self.conduct = Conduct { round_trip_ns, keeps_connections, segment_ns, ..conduct };
+        self.interval_ns = SERIES_NS;
         self.warmup_ns = nanoseconds(config.warmup);
         self.window_ns = window_ns(config);
         self.server_clocks = clocks.clone();
