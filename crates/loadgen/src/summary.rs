@@ -1,10 +1,6 @@
 //! From the outcomes of all threads to the report. Histograms are merged, never averaged.
 
-use base64::{Engine as _, prelude::BASE64_STANDARD};
-use hdrhistogram::{
-    Histogram,
-    serialization::{Serializer, V2DeflateSerializer},
-};
+use hdrhistogram::Histogram;
 use wirebench_schema::load::{
     Fairness, IdleCounts, LatencySummary, LoadConfig, LoadModel, LoadReport, Offered, ReplyChecks,
     ThreadRate,
@@ -132,52 +128,8 @@ fn latency_summary(
         censored: timeouts + unanswered,
         lower_bounds: Some(timeouts + above_replies),
         latency_ns_mean_answered: (!recorded.is_empty()).then(|| recorded.mean()),
-        ..describe(&histogram)
+        ..LatencySummary::of(&histogram)
     })
-}
-
-/// What there is to say of a distribution without a lower bound.
-fn describe(latency: &Histogram<u64>) -> LatencySummary {
-    let (mean, stdev) = (latency.mean(), latency.stdev());
-    let mut serialized = Vec::new();
-    // Writing into memory does not fail, and the counts are far from the format's limits.
-    let written = V2DeflateSerializer::new().serialize(latency, &mut serialized);
-    debug_assert!(written.is_ok(), "a histogram is always written");
-    let spread = latency.iter_recorded().map(|step| {
-        let value = latency.median_equivalent(step.value_iterated_to());
-        (value, step.count_since_last_iteration())
-    });
-    LatencySummary {
-        count: latency.len(),
-        censored: 0,
-        lower_bounds: None,
-        latency_ns_mean: mean,
-        latency_ns_mean_answered: None,
-        latency_ns_stdev: stdev,
-        within_stdev: within(spread, mean, stdev),
-        latency_ns_min: latency.min(),
-        latency_ns_p50: latency.value_at_quantile(0.5),
-        latency_ns_p75: latency.value_at_quantile(0.75),
-        latency_ns_p90: latency.value_at_quantile(0.9),
-        latency_ns_p95: latency.value_at_quantile(0.95),
-        latency_ns_p99: latency.value_at_quantile(0.99),
-        latency_ns_p999: latency.value_at_quantile(0.999),
-        latency_ns_max: latency.max(),
-        histogram: BASE64_STANDARD.encode(serialized),
-    }
-}
-
-/// The share of the values that lie within one standard deviation of the mean.
-#[allow(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
-fn within(values: impl Iterator<Item = (u64, u64)>, mean: f64, stdev: f64) -> f64 {
-    let (mut inside, mut all) = (0, 0);
-    for (value, count) in values {
-        all += count;
-        if (value as f64 - mean).abs() <= stdev {
-            inside += count;
-        }
-    }
-    if all == 0 { 0.0 } else { inside as f64 / all as f64 }
 }
 
 /// Rates of single threads over the segments of the window; over the whole window where it is shorter
@@ -236,7 +188,6 @@ mod tests {
     use crate::{
         collector::Collector, coordinator::Course, server_clocks::Readings, session::Edges,
     };
-    use hdrhistogram::serialization::Deserializer;
     use wirebench_schema::load::{PIECE_NS, Phase};
 
     const START_NS: u64 = 10 * PIECE_NS;
@@ -300,9 +251,7 @@ mod tests {
         let latency = report.latency.unwrap();
         assert_eq!((latency.count, latency.latency_ns_min / 100), (40, 10));
         assert!((latency.latency_ns_mean - 2_000.0).abs() < 10.0);
-        let bytes = BASE64_STANDARD.decode(latency.histogram).unwrap();
-        let read: Histogram<u64> = Deserializer::new().deserialize(&mut &bytes[..]).unwrap();
-        assert_eq!(read.len(), 40);
+        assert_eq!(latency.decoded().unwrap().len(), 40);
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Percentiles out of a recorded distribution, with what must be said of each: whether enough
 //! samples lie beyond it, and whether it is only a lower bound.
 
-use base64::{Engine as _, prelude::BASE64_STANDARD};
-use hdrhistogram::{Histogram, serialization::Deserializer};
+use hdrhistogram::Histogram;
 use wirebench_schema::load::LatencySummary;
 
 /// So many samples must lie beyond a percentile, or a single one of them decides what it is.
@@ -44,18 +43,11 @@ pub struct Distribution<'a> {
     histogram: Option<Histogram<u64>>,
 }
 
-/// Reads the whole histogram of a summary; nothing when its text is not one.
-#[must_use]
-pub fn histogram(summary: &LatencySummary) -> Option<Histogram<u64>> {
-    let bytes = BASE64_STANDARD.decode(&summary.histogram).ok()?;
-    Deserializer::new().deserialize(&mut &bytes[..]).ok()
-}
-
 impl<'a> Distribution<'a> {
     /// Of a summary. Without its histogram only the percentiles of its fields are known.
     #[must_use]
     pub fn new(summary: &'a LatencySummary) -> Self {
-        Self { summary, histogram: histogram(summary) }
+        Self { summary, histogram: summary.decoded() }
     }
 
     /// The value that `percent` of the samples do not exceed; 100 is the largest.
@@ -113,32 +105,12 @@ impl<'a> Distribution<'a> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
     /// A summary of these samples, as the load generator makes it.
     pub(crate) fn summary_of(samples: &[u64], censored: u64) -> LatencySummary {
         let mut histogram = Histogram::<u64>::new(3).unwrap();
         samples.iter().for_each(|sample| histogram.record(*sample).unwrap());
-        let mut bytes = Vec::new();
-        V2DeflateSerializer::new().serialize(&histogram, &mut bytes).unwrap();
-        LatencySummary {
-            count: histogram.len(),
-            censored,
-            lower_bounds: None,
-            latency_ns_mean_answered: None,
-            latency_ns_mean: histogram.mean(),
-            latency_ns_stdev: histogram.stdev(),
-            within_stdev: 0.5,
-            latency_ns_min: histogram.min(),
-            latency_ns_p50: histogram.value_at_quantile(0.5),
-            latency_ns_p75: histogram.value_at_quantile(0.75),
-            latency_ns_p90: histogram.value_at_quantile(0.9),
-            latency_ns_p95: histogram.value_at_quantile(0.95),
-            latency_ns_p99: histogram.value_at_quantile(0.99),
-            latency_ns_p999: histogram.value_at_quantile(0.999),
-            latency_ns_max: histogram.max(),
-            histogram: BASE64_STANDARD.encode(bytes),
-        }
+        LatencySummary { censored, within_stdev: 0.5, ..LatencySummary::of(&histogram) }
     }
 
     #[test]

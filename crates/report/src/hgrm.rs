@@ -4,8 +4,6 @@ use hdrhistogram::Histogram;
 use std::fmt::Write;
 use wirebench_schema::load::LatencySummary;
 
-use crate::distribution::histogram;
-
 /// Rows for each halving of the distance to 100 %, as in HdrHistogram's other programs.
 const TICKS_PER_HALF_DISTANCE: u32 = 5;
 
@@ -20,7 +18,7 @@ pub const HEADING: &str = "       Value     Percentile TotalCount 1/(1-Percentil
 pub fn table(latency: Option<&LatencySummary>) -> String {
     // A histogram of one digit over two values is the smallest there is.
     latency
-        .and_then(histogram)
+        .and_then(LatencySummary::decoded)
         .or_else(|| Histogram::new_with_max(2, 1).ok())
         .map_or_else(String::new, |histogram| rows(&histogram))
 }

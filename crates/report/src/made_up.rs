@@ -5,7 +5,8 @@ use wirebench_schema::{
     entry::Class,
     journal::{
         Bound, Cost, Counts, Described, GeneratorVersion, Goal, IdleMeasurement, JOURNAL_FORMAT,
-        Journal, Measurement, Outcome, Placement, Reason, ReasonKind, Run, Start, Weight,
+        Journal, Measurement, Outcome, Placement, Procedure, Reason, ReasonKind, Run, Start,
+        Weight,
     },
     load::{EngineChoice, ErrorCounts, LatencySummary, LoadConfig, LoadReport},
     suite::{Scale, Suite},
@@ -64,6 +65,8 @@ pub(crate) fn journal_of(suite: &str) -> Journal {
         seed: 7,
         folder: "/".into(),
         copies: 1,
+        procedure: Procedure::Process,
+        margin: None,
         baseline_copies: 1,
         goal: Goal::default(),
         blocks: suite.blocks,
@@ -137,6 +140,8 @@ pub(crate) fn measured(rate: f64, errors: u64, flags: &[&str]) -> Outcome {
         },
         bound: Bound::Server,
         warm_up: None,
+        slices: Vec::new(),
+        instance: None,
         reasons: flags.iter().map(|&flag| reason(Weight::Invalid, flag)).collect(),
     }))
 }

@@ -253,7 +253,16 @@ impl Bench {
             },
         };
         let reasons = evidence.reasons();
-        Measurement { bound, load, tool: tool.map(Box::new), cost, warm_up: None, reasons }
+        Measurement {
+            bound,
+            load,
+            tool: tool.map(Box::new),
+            cost,
+            warm_up: None,
+            slices: Vec::new(),
+            instance: None,
+            reasons,
+        }
     }
 
     /// Who already uses the CPUs of the two sides. Without CPUs of their own it says nothing.

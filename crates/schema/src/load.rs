@@ -3,6 +3,8 @@
 mod check;
 mod config;
 mod errors;
+mod latency;
+mod merge;
 mod model;
 mod report;
 mod series;
@@ -12,10 +14,11 @@ mod verdict;
 pub use check::{SHORTEST_WINDOW, THREADS_LIMIT};
 pub use config::{Body, BodyCheck, EngineChoice, LoadConfig, SourceRange, Stop, Trust, Waiting};
 pub use errors::ErrorCounts;
+pub use latency::LatencySummary;
 pub use model::{Arrivals, LatencyOrigin, LoadModel, RateCurve};
 pub use report::{
-    EdgeClocks, Fairness, IdleCounts, Interval, LatencySummary, LoadEvent, LoadReport, LoadStart,
-    Offered, Phase, ReplyChecks, ThreadRate,
+    EdgeClocks, Fairness, IdleCounts, Interval, LoadEvent, LoadReport, LoadStart, Offered, Phase,
+    ReplyChecks, ThreadRate,
 };
 pub use series::{PIECE_NS, ReplySeries};
 pub use tls::TlsSummary;

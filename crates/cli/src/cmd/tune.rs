@@ -23,7 +23,7 @@ use wirebench_runner::{
     subject::Subject,
 };
 use wirebench_schema::{
-    journal::Goal,
+    journal::{Goal, Procedure},
     load::Stop,
     objective::Objective,
     scenario::Scenario,
@@ -192,6 +192,8 @@ impl Arguments {
             left_out: Vec::new(),
             bench,
             project: self.telling.project(context)?,
+            procedure: Procedure::Process,
+            margin: None,
             command: command_line(),
             verification: self.conditions.verification(Verification::Full),
             goal: Goal { precision: None, budget: self.budget },

@@ -90,6 +90,8 @@ fn measured(rate: f64) -> Outcome {
         cost,
         bound: Bound::Server,
         warm_up: None,
+        slices: Vec::new(),
+        instance: None,
         reasons: Vec::new(),
     }))
 }

@@ -9,7 +9,7 @@ use std::{
 use wirebench_schema::{
     journal::{
         Counts, Described, End, EndReason, GeneratorVersion, Goal, JOURNAL_FORMAT, Outcome,
-        Placement, Record, Run, Start,
+        Placement, Procedure, Record, Run, Start,
     },
     suite::{Scale, Suite},
 };
@@ -33,6 +33,8 @@ pub(crate) fn start(suite: &str) -> Start {
         seed: 7,
         folder: "/".into(),
         copies: 1,
+        procedure: Procedure::Process,
+        margin: None,
         baseline_copies: 2,
         goal: Goal::default(),
         blocks: suite.blocks,

@@ -39,7 +39,7 @@ pub use resume::{Differences, TakenUp};
 use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
 use wirebench_schema::{
     id::VariantId,
-    journal::{Goal, Journal, LeftOut, Published, Run, Unavailable, Verified},
+    journal::{Goal, Journal, LeftOut, Procedure, Published, Run, Unavailable, Verified},
     scenario::Scenario,
     suite::{Scale, Suite},
 };
@@ -62,6 +62,10 @@ pub struct Experiment {
     pub left_out: Vec<LeftOut>,
     /// How runs are made.
     pub bench: Bench,
+    /// Whether cohorts of live servers are measured, or each run has a process of its own.
+    pub procedure: Procedure,
+    /// The ratio up to which two servers count as equal, if it is not the usual one.
+    pub margin: Option<f64>,
     /// Where results go.
     pub project: Project,
     /// The program's arguments, for the journal.

@@ -29,6 +29,8 @@ pub(super) fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
         seed: experiment.bench.seed,
         folder: current_folder(),
         copies: suite.copies,
+        procedure: experiment.procedure,
+        margin: experiment.margin,
         baseline_copies: suite.baseline_copies,
         goal: experiment.goal,
         blocks: suite.blocks,

@@ -142,7 +142,7 @@ fn why(text: &str, line: usize, error: &serde_json::Error) -> JournalError {
 mod tests {
     use super::*;
     use crate::{
-        journal::{Cause, EndReason, GeneratorVersion, Goal, Placement},
+        journal::{Cause, EndReason, GeneratorVersion, Goal, Placement, Procedure},
         suite::Scale,
     };
     use std::time::Duration;
@@ -159,6 +159,8 @@ mod tests {
             blocks: 3,
             warmup_blocks: 1,
             copies: 1,
+            procedure: Procedure::Process,
+            margin: None,
             baseline_copies: 2,
             goal: Goal { precision: Some(0.01), budget: Some(Duration::from_secs(60)) },
             scale: Scale::Machine,

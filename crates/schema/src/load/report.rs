@@ -3,72 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    EngineChoice, ErrorCounts, LOAD_FORMAT, LoadConfig, LoadModel, ReplySeries, Stop, TlsSummary,
+    EngineChoice, ErrorCounts, LOAD_FORMAT, LatencySummary, LoadConfig, LoadModel, ReplySeries,
+    Stop, TlsSummary,
 };
-
-/// One distribution of times.
-///
-/// A latency goes up to the arrival of the last byte of the reply. The clock is read once for each
-/// arrival. In a closed loop that is the end of one latency and the beginning of the
-/// next: a request begins when the previous reply on its connection has arrived, so that what the
-/// generator does until the request is handed to the kernel is in its latency. The first request on
-/// a connection begins at the moment before it is sent. At a rate a latency begins when the request
-/// was due, and every request that was due in the window is a sample: what is in flight at its end is
-/// waited for, up to the timeout.
-///
-/// All times are nanoseconds out of one high dynamic range histogram with three significant digits.
-/// A request that timed out is in it with the timeout as its latency: a lower bound. A request that
-/// failed, that was in flight when its reply was waited for no longer, or that could not be sent
-/// before the window ended has an age instead of a latency. The histogram is the product-limit
-/// estimate (Kaplan, Meier 1958) from replies, timeouts and ages, in counts of requests: an age never
-/// lowers a percentile.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct LatencySummary {
-    /// How many samples there are.
-    pub count: u64,
-    /// How many of them stand for requests without a correct reply.
-    pub censored: u64,
-    /// How many of the largest samples are lower bounds: timeouts, and what lies above the largest
-    /// reply. Reports of earlier versions do not say; there it is `censored`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lower_bounds: Option<u64>,
-    /// Arithmetic mean.
-    pub latency_ns_mean: f64,
-    /// Arithmetic mean of replies and timeouts alone, as Little's law needs it. Reports of earlier
-    /// versions do not say; there it is `latency_ns_mean`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub latency_ns_mean_answered: Option<f64>,
-    /// Standard deviation.
-    pub latency_ns_stdev: f64,
-    /// Share of the samples within one standard deviation of the mean, 0 to 1.
-    pub within_stdev: f64,
-    /// Smallest sample.
-    pub latency_ns_min: u64,
-    /// Median.
-    pub latency_ns_p50: u64,
-    /// 75th percentile.
-    pub latency_ns_p75: u64,
-    /// 90th percentile.
-    pub latency_ns_p90: u64,
-    /// 95th percentile.
-    pub latency_ns_p95: u64,
-    /// 99th percentile.
-    pub latency_ns_p99: u64,
-    /// 99.9th percentile.
-    pub latency_ns_p999: u64,
-    /// Largest sample.
-    pub latency_ns_max: u64,
-    /// The whole histogram: `HdrHistogram` V2 with deflate, base64.
-    pub histogram: String,
-}
-
-impl LatencySummary {
-    /// The mean of the samples that belong to a rate of replies.
-    #[must_use]
-    pub fn mean_answered_ns(&self) -> f64 {
-        self.latency_ns_mean_answered.unwrap_or(self.latency_ns_mean)
-    }
-}
 
 /// Requests per second of single threads over intervals of 100 ms, for wrk's `Req/Sec` line.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]

@@ -10,7 +10,7 @@ use wirebench_runner::{
     measure::Bench,
 };
 use wirebench_schema::{
-    journal::{Goal, Journal},
+    journal::{Goal, Journal, Procedure},
     load::Stop,
     suite::{Phase, Scale, Suite, Workload},
 };
@@ -68,6 +68,8 @@ impl Arguments {
             suite,
             bench: Bench { workers, ..bench },
             project: self.telling.project(context)?,
+            procedure: Procedure::Process,
+            margin: None,
             command: command_line(),
             verification: self.conditions.verification(Verification::AllOrNothing),
             goal: self.goal()?,

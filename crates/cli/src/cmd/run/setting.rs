@@ -10,7 +10,7 @@ use wirebench_runner::{
     tool::{self, Tool},
 };
 use wirebench_schema::{
-    journal::{Generator, Goal, Placement, Unavailable},
+    journal::{Generator, Goal, Placement, Procedure, Unavailable},
     scenario::Scenario,
     suite::{DocumentPlacement, Phase, Scale, Suite, Workload},
 };
@@ -77,6 +77,8 @@ impl Setting {
             suite,
             bench,
             project,
+            procedure: Procedure::Process,
+            margin: None,
             command: command_line(),
             verification: conditions.verification(Verification::Full),
             goal,

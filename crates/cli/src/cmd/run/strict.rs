@@ -58,8 +58,8 @@ fn same_row(a: &Run, b: &Run) -> bool {
 mod tests {
     use super::*;
     use wirebench_schema::journal::{
-        GeneratorVersion, Goal, IdleMeasurement, JOURNAL_FORMAT, Outcome, Placement, ReasonKind,
-        Start,
+        GeneratorVersion, Goal, IdleMeasurement, JOURNAL_FORMAT, Outcome, Placement, Procedure,
+        ReasonKind, Start,
     };
 
     fn run(workload: &str, counts: Counts, weights: &[Weight]) -> Run {
@@ -105,6 +105,8 @@ mod tests {
             blocks: 1,
             warmup_blocks: 0,
             copies: 1,
+            procedure: Procedure::Process,
+            margin: None,
             baseline_copies: 1,
             goal: Goal::default(),
             scale: wirebench_schema::suite::Scale::Machine,

@@ -6,7 +6,7 @@ use wirebench_schema::{
     environment::Environment,
     journal::{
         Bound, Cost, Counts, Described, FixedRate, GeneratorVersion, Goal, IdleMeasurement,
-        JOURNAL_FORMAT, Journal, Measurement, Outcome, Placement, Run, Start,
+        JOURNAL_FORMAT, Journal, Measurement, Outcome, Placement, Procedure, Run, Start,
     },
     load::{EngineChoice, LatencySummary, LoadConfig, LoadReport},
     suite::{Phase, Scale, Suite},
@@ -132,6 +132,8 @@ fn start() -> Start {
         seed: 7,
         folder: "/".into(),
         copies: 1,
+        procedure: Procedure::Process,
+        margin: None,
         baseline_copies: 2,
         goal: Goal::default(),
         blocks: 10,
@@ -204,6 +206,8 @@ fn outcome(phase: Phase, figures: Figures) -> Outcome {
         },
         bound: Bound::Server,
         warm_up: None,
+        slices: Vec::new(),
+        instance: None,
         reasons: Vec::new(),
     }))
 }

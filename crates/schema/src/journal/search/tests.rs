@@ -52,6 +52,8 @@ fn run(latency_ns: u64, lag_ns: u64) -> Measurement {
         cost,
         bound: Bound::Generator,
         warm_up: None,
+        slices: Vec::new(),
+        instance: None,
         reasons: Vec::new(),
     }
 }

@@ -1,0 +1,64 @@
+//! The figures of a run that put a load on its server.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Bound, Instance, Reason, Slice, ToolReport, WarmUp};
+use crate::load::LoadReport;
+
+/// The figures of a run.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Measurement {
+    /// What the generator saw. Of another generator than our own only what it tells: requests,
+    /// window, errors.
+    pub load: LoadReport,
+    /// What another generator than our own has reported besides.
+    #[serde(default)]
+    pub tool: Option<Box<ToolReport>>,
+    /// What the server cost.
+    pub cost: Cost,
+    /// Which side was at its limit.
+    pub bound: Bound,
+    /// How the server was warmed up before the measured load, if that was waited for.
+    #[serde(default)]
+    pub warm_up: Option<WarmUp>,
+    /// In a cohort: the slices of which this is the sum, also those that were dropped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slices: Vec<Slice>,
+    /// In a cohort: what was seen of the instance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<Instance>,
+    /// What a reader must know before trusting the figures.
+    pub reasons: Vec<Reason>,
+}
+
+/// What the server's process tree used in the measured window; with another generator than our own,
+/// in the whole of its run.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Cost {
+    /// CPU time of all processes of the tree.
+    pub cpu_ns: u64,
+    /// The time in which that was.
+    pub sampled_ns: u64,
+    /// CPU time per request: `cpu_ns / requests`. Absent without requests, and when processes
+    /// ended whose CPU time is not known.
+    pub cpu_ns_per_request: Option<f64>,
+    /// Share of the CPU time that the server's CPUs could give to its workers, usually 0 to 1.
+    /// More when it keeps more CPUs busy than it has workers.
+    pub cpu_share: f64,
+    /// Share of the time in which the server's busiest thread ran, 0 to 1: like the context switches
+    /// that of the whole load, with the warm-up, in proportion to the CPU time of the window.
+    pub busiest_thread_share: f64,
+    /// Share of the window in which the generator's busiest thread ran, 0 to 1.
+    pub generator_cpu_share: f64,
+    /// Sum over the processes of the tree of the most memory that each has held (`VmHWM`), shared
+    /// pages counted in each.
+    pub memory_peak_bytes: u64,
+    /// Processes at the end of the window.
+    pub processes: u32,
+    /// Threads at the end of the window.
+    pub threads: u32,
+    /// Times that a thread gave up its CPU to wait.
+    pub context_switches_voluntary: u64,
+    /// Times that a thread lost its CPU.
+    pub context_switches_involuntary: u64,
+}

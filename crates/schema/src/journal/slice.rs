@@ -1,0 +1,94 @@
+//! How a run was measured with a cohort of live servers: its slices, and what was seen of the instance.
+
+use serde::{Deserialize, Serialize};
+
+use super::ReasonKind;
+
+/// How the runs of an experiment are made. A workload that needs a process of its own for each
+/// measurement gets one with either.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Procedure {
+    /// A fresh process and one window for each run. All journals before version 0.2 are like this.
+    #[default]
+    Process,
+    /// A block is a cohort: fresh instances of all variants live at the same time and are loaded in
+    /// turn, in short slices.
+    Cohorts,
+}
+
+/// One slice of a run.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Slice {
+    /// The round, from 0: each instance has one slice of the workload in it.
+    pub round: u32,
+    /// When it began, on the monotonic clock of the load generator. All slices of a cohort share it.
+    pub start_ns: u64,
+    /// How long the part was that did not count, at its beginning.
+    pub discard_ns: u64,
+    /// How long the part was that counts.
+    pub length_ns: u64,
+    /// Correct replies in it.
+    pub requests: u64,
+    /// CPU time of the server in it, without what the server uses at rest; absent when it is not
+    /// known.
+    pub cpu_ns: Option<u64>,
+    /// Median latency; absent without a reply.
+    pub latency_ns_p50: Option<u64>,
+    /// 99th percentile of the latency.
+    pub latency_ns_p99: Option<u64>,
+    /// At a rate: 99th percentile of how late requests were sent.
+    pub lag_ns_p99: Option<u64>,
+    /// CPU time of the load generator in it, over all threads.
+    pub generator_cpu_ns: u64,
+    /// How long the generator waited before it until no server used CPU time.
+    pub rest_ns: u64,
+    /// Share of its time in which the server waited for a CPU that others had, 0 to 1.
+    pub server_waited: f64,
+    /// The same of the generator.
+    pub generator_waited: f64,
+    /// CPU time that the hypervisor took from the CPUs of both sides.
+    pub stolen_ns: u64,
+    /// Times that a thread of the server gave up its CPU to wait.
+    pub switches_voluntary: u64,
+    /// Times that a thread of the server lost its CPU.
+    pub switches_involuntary: u64,
+    /// CPU time that the other servers of the cohort used meanwhile, beyond what they use at rest.
+    pub parked_cpu_ns: u64,
+    /// Why it counts for nothing, if so. The decision rests on clocks alone, never on the result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped: Option<ReasonKind>,
+}
+
+impl Slice {
+    /// CPU time per request in nanoseconds; absent where it is dropped or not known.
+    #[must_use]
+    pub fn cpu_ns_per_request(&self) -> Option<f64> {
+        let cpu_ns = self.cpu_ns.filter(|_| self.dropped.is_none() && self.requests > 0)?;
+        Some(cpu_ns as f64 / self.requests as f64)
+    }
+
+    /// Replies per second; absent where it is dropped.
+    #[must_use]
+    pub fn requests_per_second(&self) -> Option<f64> {
+        let counts = self.dropped.is_none() && self.length_ns > 0;
+        counts.then(|| self.requests as f64 * 1e9 / self.length_ns as f64)
+    }
+}
+
+/// What was seen of one instance over its life in a cohort.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Instance {
+    /// From its start until it accepted connections.
+    pub ready_ns: u64,
+    /// CPU time in user mode over its life; the kernel counts it in ticks of 10 ms.
+    pub user_ns: u64,
+    /// CPU time in kernel mode over its life.
+    pub kernel_ns: u64,
+    /// Share of a CPU that it uses at rest, with its connections open.
+    pub rest_share: f64,
+    /// How long it needs after a rest until its CPU time per request is what it stays at.
+    pub settle_ns: u64,
+    /// Load before the first round, over all of its slices.
+    pub warm_up_ns: u64,
+}
