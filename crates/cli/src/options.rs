@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 use wirebench_runner::{
+    cohort::Cut,
     experiment::Verification,
     measure::Bench,
     place::{Wish, place},
@@ -88,6 +89,8 @@ impl Conditions {
         let program = context.program.display().to_string();
         Ok(Bench {
             launcher: context.launcher(Some(&placement)),
+            agent_command: vec![program.clone(), "agent".into()],
+            cut: Cut::default(),
             load_command: vec![program, "load".to_owned(), "--events".to_owned()],
             tool: None,
             workers: u32::try_from(placement.server_cpus.len())?,

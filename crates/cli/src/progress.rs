@@ -212,6 +212,9 @@ impl Observer for Reporter {
                 }
                 self.now(format!("{name} {workload}{}", self.precision));
             }
+            Progress::Round { name, round, rounds } => {
+                self.now(format!("{name} round {} of {rounds}{}", round + 1, self.precision));
+            }
             Progress::Ran { name, run } => self.ran(name, run),
         }
     }

@@ -6,6 +6,7 @@ mod window;
 
 pub use details::Details;
 pub use look::Look;
+pub(crate) use look::mode_ns;
 pub use window::{Course, WindowCpu};
 
 use rustix::process::Pid;

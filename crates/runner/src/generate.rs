@@ -2,10 +2,7 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
-    io::{BufRead, BufReader, Write},
-    process::{Child, Command, Stdio},
-    sync::mpsc::{self, Receiver, RecvTimeoutError},
-    thread,
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 use wirebench_schema::{
@@ -17,7 +14,7 @@ use wirebench_schema::{
     units::write_duration,
 };
 
-use crate::launch::{STDERR_PATIENCE, StderrTail};
+use crate::pipe::PipedChild;
 
 /// The arguments of `wirebench load` that ask for `config`, for every field of it.
 #[must_use]
@@ -141,9 +138,7 @@ fn list<T: ToString>(values: &[T]) -> String {
 /// A load generator that runs. Dropping it kills it.
 #[derive(Debug)]
 pub struct Generator {
-    child: Child,
-    events: Receiver<LoadEvent>,
-    stderr: StderrTail,
+    process: PipedChild<LoadEvent>,
 }
 
 impl Generator {
@@ -151,7 +146,7 @@ impl Generator {
     pub fn start(argv: &[String], cpus: Option<&[u32]>) -> std::io::Result<Self> {
         let mut command = Command::new(&argv[0]);
         command.args(&argv[1..]).stdin(Stdio::null());
-        Self::spawn(command, cpus)
+        Ok(Self { process: PipedChild::spawn(command, cpus)? })
     }
 
     /// The same, but the load does not begin before [`Generator::begin`], and the generator reads
@@ -159,70 +154,30 @@ impl Generator {
     pub fn start_observed(argv: &[String], cpus: Option<&[u32]>) -> std::io::Result<Self> {
         let mut command = Command::new(&argv[0]);
         command.args(&argv[1..]).arg("--observed").stdin(Stdio::piped());
-        Self::spawn(command, cpus)
-    }
-
-    fn spawn(mut command: Command, cpus: Option<&[u32]>) -> std::io::Result<Self> {
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        wirebench_sys::child::die_with_parent(&mut command);
-        if let Some(cpus) = cpus {
-            wirebench_sys::child::on_cpus(&mut command, cpus)?;
-        }
-        let mut child = command.spawn()?;
-        let missing = || std::io::Error::other("a pipe is missing");
-        let stdout = child.stdout.take().ok_or_else(missing)?;
-        let stderr = StderrTail::follow(child.stderr.take().ok_or_else(missing)?);
-        let (sender, events) = mpsc::channel();
-        thread::spawn(move || {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                let event = serde_json::from_str(&line).unwrap_or_else(|error| LoadEvent::Failed {
-                    reason: format!("the generator said `{line}`: {error}"),
-                });
-                if sender.send(event).is_err() {
-                    return;
-                }
-            }
-        });
-        Ok(Self { child, events, stderr })
+        Ok(Self { process: PipedChild::spawn(command, cpus)? })
     }
 
     /// Lets the load begin that [`LoadEvent::Connected`] has announced.
     pub fn begin(&mut self, start: &LoadStart) -> Result<(), String> {
-        let stdin = self.child.stdin.as_mut().ok_or("the generator takes no start")?;
-        let write = serde_json::to_string(start).map_err(std::io::Error::other);
-        write.and_then(|line| writeln!(stdin, "{line}")).or_else(|error| {
-            // One that has ended says why in its events.
-            let is_gone = error.kind() == std::io::ErrorKind::BrokenPipe;
-            is_gone.then_some(()).ok_or_else(|| format!("the load could not be begun: {error}"))
-        })
+        self.process.say(start)
     }
 
     /// The process that makes the load.
     #[must_use]
     pub fn pid(&self) -> Pid {
-        Pid::from_child(&self.child)
+        self.process.pid()
     }
 
     /// The next event, or none within `timeout`. An error is a sentence on how the generator ended.
     pub fn next_event(&mut self, timeout: Duration) -> Result<Option<LoadEvent>, String> {
-        match self.events.recv_timeout(timeout) {
-            Ok(event) => Ok(Some(event)),
-            Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => {
-                let status = self.child.wait().map_or_else(|e| e.to_string(), |s| s.to_string());
-                self.stderr.wait_for_end(STDERR_PATIENCE);
-                let stderr = self.stderr.text();
-                Err(format!("the generator ended without a report ({status}) {stderr}"))
-            }
-        }
+        self.process.next("generator", timeout)
     }
 
     /// Ends the load before its time, as a signal at a terminal does: connections are closed in
     /// order. Returns the report up to that moment. What does not end within `patience` is killed.
     pub fn end(mut self, patience: Duration) -> Result<Box<LoadReport>, String> {
         // It may have ended by itself meanwhile; its report tells.
-        let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
+        let _ = kill_process(self.process.pid(), Signal::TERM);
         let until = Instant::now() + patience;
         loop {
             let left = until.saturating_duration_since(Instant::now());
@@ -238,13 +193,6 @@ impl Generator {
                 }
             }
         }
-    }
-}
-
-impl Drop for Generator {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

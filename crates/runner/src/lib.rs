@@ -5,8 +5,10 @@
 //! the journal.
 #![forbid(unsafe_code)]
 
+mod agent;
 pub mod attempts;
 pub mod build;
+pub mod cohort;
 pub mod command;
 pub mod cost;
 pub mod discover;
@@ -21,6 +23,7 @@ pub mod launch;
 pub mod measure;
 mod memory;
 mod neighbours;
+mod pipe;
 pub mod place;
 pub mod plan;
 pub mod project;

@@ -9,6 +9,7 @@ mod silence;
 mod steady;
 mod warm_up;
 
+pub(crate) use observe::settled_look;
 pub use silence::require_files;
 
 use std::{
@@ -28,6 +29,7 @@ use self::{
     observe::{Observer, Sides},
 };
 use crate::{
+    cohort::Cut,
     cost::{self, Course, Details, Window},
     experiment::Verification,
     generate::{Generator, load_arguments},
@@ -52,6 +54,10 @@ pub struct Bench {
     /// The argument list that makes this program a load generator with events; the load's
     /// arguments follow.
     pub load_command: Vec<String>,
+    /// The argument list that makes this program the agent of a cohort.
+    pub agent_command: Vec<String>,
+    /// How slices are cut, where it was asked for.
+    pub cut: Cut,
     /// Somebody else's load generator, which takes the place of our own.
     pub tool: Option<Tool>,
     /// Where both sides run.
@@ -108,7 +114,7 @@ impl Bench {
     /// end.
     #[must_use]
     pub fn run(&self, cell: &Cell<'_>, stop: &AtomicBool) -> Option<Run> {
-        let workers = cell.subject.workers(cell.workload.workers.unwrap_or(self.workers));
+        let workers = self.workers_of(cell);
         let mut run = Run {
             block: cell.block,
             counts: cell.counts,
@@ -136,8 +142,13 @@ impl Bench {
         Some(run)
     }
 
+    /// How many workers the server of a cell has.
+    pub(crate) fn workers_of(&self, cell: &Cell<'_>) -> u32 {
+        cell.subject.workers(cell.workload.workers.unwrap_or(self.workers))
+    }
+
     /// What is asked of the server of a cell.
-    fn request<'a>(&self, cell: &Cell<'a>, workers: u32) -> Request<'a> {
+    pub(crate) fn request<'a>(&self, cell: &Cell<'a>, workers: u32) -> Request<'a> {
         Request {
             variant: &cell.subject.variant,
             scenario: cell.workload.scenario,
@@ -280,11 +291,11 @@ impl Bench {
     }
 
     /// The generator's CPUs, if the sides are bound to theirs.
-    fn generator_cpus(&self) -> Option<&[u32]> {
+    pub(crate) fn generator_cpus(&self) -> Option<&[u32]> {
         self.placement.pinned.then_some(self.placement.generator_cpus.as_slice())
     }
 
-    fn load_config(&self, cell: &Cell<'_>, server: &Server) -> LoadConfig {
+    pub(crate) fn load_config(&self, cell: &Cell<'_>, server: &Server) -> LoadConfig {
         let address = server.address();
         let protocol = cell.workload.scenario.protocol();
         let target = Target::new(protocol, &address.ip().to_string(), address.port(), "/");

@@ -124,6 +124,60 @@ impl Machine {
     }
 }
 
+/// What others took from the sides of one slice.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Taken {
+    /// Share of the load in which a thread of the server waited for others, 0 to 1.
+    pub(crate) server_waited: f64,
+    /// The same of the generator.
+    pub(crate) generator_waited: f64,
+    /// CPU time that the hypervisor gave to other guests.
+    pub(crate) stolen_ns: u64,
+    /// Time in which a control group held the sides back.
+    pub(crate) throttled_ns: u64,
+}
+
+impl Machine {
+    /// What others took since `before` from a load of this length.
+    pub(crate) fn taken(
+        &self,
+        before: &Self,
+        placement: &Placement,
+        server_threads: (&Threads, &Threads),
+        load_ns: u64,
+    ) -> Taken {
+        let waited = |(before, after): (&Threads, &Threads), cpus: &[u32]| {
+            let waited_ns = after.waited_since(before, cpus.len(), self.wake_up_ns);
+            (waited_ns as f64 / load_ns.max(1) as f64).min(1.0)
+        };
+        let stolen = |cpus: &[u32]| self.cpus.used_since(&before.cpus, cpus).stolen_ns;
+        let is_apart = placement.pinned && placement.disjoint;
+        let Placement { server_cpus, generator_cpus, .. } = placement;
+        Taken {
+            // Without CPUs of their own, the sides are each other's neighbours.
+            server_waited: if is_apart { waited(server_threads, server_cpus) } else { 0.0 },
+            generator_waited: match is_apart {
+                true => waited((&before.generator, &self.generator), generator_cpus),
+                false => 0.0,
+            },
+            stolen_ns: stolen(server_cpus) + stolen(generator_cpus),
+            throttled_ns: self.throttled.ns_since(&before.throttled),
+        }
+    }
+}
+
+/// What must be said where a side waited for this share of the loads that count.
+pub(crate) fn waited(side: &'static str, share: f64, arrivals: Arrivals) -> Option<Reason> {
+    let noted = match arrivals {
+        Arrivals::AfterReplies => NOTED_SHARE,
+        Arrivals::AtMoments => TAIL_SHARE,
+    };
+    let text =
+        format!("the {side} waited {:.1} % of the window for CPUs that others had", share * 100.0);
+    let weight = weight(share, SPOILS_SHARE, arrivals);
+    (share > noted).then(|| ReasonKind::Neighbour.reason(weight, Some(share), text))
+}
+
 impl Side<'_> {
     /// The share of the time in which a thread of it waited for others.
     fn waited(&self, wake_up_ns: u64) -> f64 {

@@ -12,7 +12,7 @@ mod strict;
 
 use std::{path::PathBuf, time::Duration};
 use wirebench_schema::{
-    journal::Generator,
+    journal::{Generator, Procedure},
     scenario::Scenario,
     suite::{Phase, Scale},
 };
@@ -64,9 +64,23 @@ pub(crate) struct Arguments {
     /// the suite]
     #[arg(long = "phase", value_name = "NAME")]
     phases: Vec<Phase>,
-    /// How often each cell is run; with --precision at least
-    #[arg(long, value_name = "N", value_parser = value::small_count)]
+    /// Cohorts of fresh servers that are measured, or blocks of runs; with --precision at least
+    #[arg(long, visible_alias = "cohorts", value_name = "N", value_parser = value::small_count)]
     blocks: Option<u32>,
+    /// Slices of each load on each server of a cohort [default: as many as fill the window]
+    #[arg(long, value_name = "N", value_parser = value::small_count)]
+    rounds: Option<u32>,
+    /// Length of the part of each slice that counts [default: 100ms in a closed loop, 200ms at a rate]
+    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    slice: Option<Duration>,
+    /// Measure cohorts of servers that live at the same time, or start a process for each
+    /// measurement: cohorts or process [default: cohorts; process with --scale paper]
+    #[arg(long, value_name = "NAME")]
+    procedure: Option<Procedure>,
+    /// Difference below which two servers count as the same, such as 2% [default: 3% saturated, 5%
+    /// at a rate]
+    #[arg(long, value_name = "PERCENT", value_parser = value::precision)]
+    margin: Option<f64>,
     /// Go on, in pairs of blocks, until every ratio is known this well, such as 1%
     #[arg(long, value_name = "PERCENT", value_parser = value::precision)]
     precision: Option<f64>,
@@ -117,6 +131,15 @@ enum Strictness {
 }
 
 impl Arguments {
+    /// What its document did is repeated as it was done.
+    fn procedure(&self) -> Procedure {
+        let usual = match self.scale {
+            Scale::Paper => Procedure::Process,
+            Scale::Machine | Scale::Smoke => Procedure::Cohorts,
+        };
+        self.procedure.unwrap_or(usual)
+    }
+
     const fn strictness(&self) -> Strictness {
         if self.strict { Strictness::Strict } else { Strictness::Usual }
     }

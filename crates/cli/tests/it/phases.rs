@@ -11,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_runner::{
+    cohort::Cut,
     experiment::pilot::Pilot,
     launch::Launcher,
     measure::{Bench, Cell},
@@ -38,6 +39,8 @@ fn bench() -> Bench {
             cpus: None,
             ready_timeout: Duration::from_secs(20),
         },
+        agent_command: vec![program.clone(), "agent".into()],
+        cut: Cut::default(),
         load_command: vec![program, "load".into(), "--events".into()],
         tool: None,
         placement: Placement {

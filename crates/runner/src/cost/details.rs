@@ -18,8 +18,8 @@ pub struct Details {
     pub(crate) threads: Threads,
     /// Context switches of each thread, voluntary and involuntary.
     pub(super) switches: BTreeMap<i32, (u64, u64)>,
-    pub(super) memory_peak_bytes: u64,
-    pub(super) processes: usize,
+    pub(crate) memory_peak_bytes: u64,
+    pub(crate) processes: usize,
     /// The processes that ignore `SIGCHLD`: the CPU time of their children is lost.
     pub(super) ignoring: BTreeSet<i32>,
 }
@@ -72,7 +72,7 @@ impl Details {
 
     /// Context switches since `before`, thread by thread, so that one that ends takes away only its
     /// own.
-    pub(super) fn switches_since(&self, before: &Self) -> (u64, u64) {
+    pub(crate) fn switches_since(&self, before: &Self) -> (u64, u64) {
         let since = self.switches.iter().map(|(tid, now)| {
             let then = before.switches.get(tid).copied().unwrap_or_default();
             (now.0.saturating_sub(then.0), now.1.saturating_sub(then.1))

@@ -2,13 +2,13 @@
 //! over. How one run is made is not here.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     io,
     ops::ControlFlow,
     sync::atomic::Ordering,
     time::{Duration, Instant},
 };
-use wirebench_schema::journal::{EndReason, Record};
+use wirebench_schema::journal::{EndReason, Procedure, Record, Run};
 
 use super::{
     Observer, Progress, Stage, Verification,
@@ -19,8 +19,10 @@ use super::{
     pace::Pace,
 };
 use crate::{
+    cohort::{self, Cohort, Known},
     measure::Cell,
     plan::{self, Step},
+    subject::Subject,
 };
 
 /// Since when it has been measured.
@@ -47,6 +49,8 @@ pub(super) struct Blocks<'a> {
     pub(super) clock: Clock,
     /// The runs that were made before.
     pub(super) made: BTreeSet<Place>,
+    /// What is known of servers from earlier cohorts.
+    pub(super) known: Known,
 }
 
 impl Blocks<'_> {
@@ -77,11 +81,16 @@ impl Blocks<'_> {
                 planned = number + 2;
                 observer.on(&Progress::Further { runs: 2 * whole.len() });
             }
-            let steps = self.steps(number);
+            let units = self.units(self.steps(number));
             let later = self.pace.sum(&whole).saturating_mul(planned - number - 1);
-            for (index, step) in steps.iter().enumerate() {
-                let left = self.pace.sum(&steps[index..]).saturating_add(later);
-                if let ControlFlow::Break(reason) = self.run(step, left, book, observer)? {
+            for (index, unit) in units.iter().enumerate() {
+                let rest = units[index..].iter().map(|unit| self.pace.sum(unit.steps()));
+                let left = rest.fold(later, Duration::saturating_add);
+                let done = match unit {
+                    Unit::Run(step) => self.run(step, left, book, observer)?,
+                    Unit::Cohort(steps) => self.cohort(steps, left, book, observer)?,
+                };
+                if let ControlFlow::Break(reason) = done {
                     return Ok(reason);
                 }
             }
@@ -115,6 +124,31 @@ impl Blocks<'_> {
         steps
     }
 
+    /// What is measured together: cells of a cohort, where they can be, and each other one by itself.
+    fn units(&self, steps: Vec<Step>) -> Vec<Unit> {
+        let experiment = self.stage.experiment;
+        let in_cohorts =
+            experiment.procedure == Procedure::Cohorts && experiment.bench.tool.is_none();
+        let (groups, _) = cohort::groups(&self.loads.suite.workloads);
+        let group = |step: &Step| {
+            groups.iter().position(|group| in_cohorts && group.contains(&step.workload))
+        };
+        let mut units: Vec<Unit> = Vec::new();
+        let mut place: BTreeMap<usize, usize> = BTreeMap::new();
+        for step in steps {
+            let Some(group) = group(&step) else {
+                units.push(Unit::Run(step));
+                continue;
+            };
+            let unit = *place.entry(group).or_insert(units.len());
+            match units.get_mut(unit) {
+                Some(Unit::Cohort(steps)) => steps.push(step),
+                _ => units.push(Unit::Cohort(vec![step])),
+            }
+        }
+        units
+    }
+
     /// What has been done before block `number`, and what is known of the next one.
     fn done(&self, number: u32, book: &Book, observer: &mut dyn Observer) -> Done {
         let experiment = self.stage.experiment;
@@ -128,6 +162,48 @@ impl Blocks<'_> {
         Done { blocks, spent: self.clock.spent(), next_block, widest }
     }
 
+    /// Measures one cohort and writes its runs down, all at once: a cohort that was cut off has left
+    /// nothing.
+    fn cohort(
+        &mut self,
+        steps: &[Step],
+        left: Duration,
+        book: &mut Book,
+        observer: &mut dyn Observer,
+    ) -> io::Result<ControlFlow<EndReason>> {
+        let Stage { experiment, subjects, stop } = *self.stage;
+        let (loads, seed) = (self.loads, experiment.bench.seed);
+        let cells: Vec<Cell<'_>> = steps.iter().map(|step| cell(self.stage, loads, step)).collect();
+        let names: BTreeSet<&str> = cells.iter().map(|cell| cell.workload.name.as_str()).collect();
+        let workload = names.into_iter().collect::<Vec<_>>().join(", ");
+        let name = format!("cohort {}", cells.first().map_or(0, |cell| cell.block) + 1);
+        observer.on(&Progress::Running { name: &name, workload: &workload, left });
+        let began = Instant::now();
+        let cohort = Cohort {
+            bench: &experiment.bench,
+            cells: &cells,
+            stop,
+            seed: seed.wrapping_add(u64::from(steps.first().map_or(0, |step| step.block))),
+        };
+        let mut tell = |round, rounds| observer.on(&Progress::Round { name: &name, round, rounds });
+        let Some(runs) = cohort.measure(&mut self.known, &mut tell) else {
+            return Ok(ControlFlow::Break(EndReason::Interrupted));
+        };
+        let records: Vec<Record> =
+            runs.iter().map(|run| Record::Run(Box::new(run.clone()))).collect();
+        book.write_all(records)?;
+        let each = began.elapsed() / u32::try_from(steps.len().max(1)).unwrap_or(u32::MAX);
+        for step in steps {
+            self.pace.learn(step.workload, each);
+        }
+        for run in &runs {
+            let step = steps.iter().find(|step| is_of(run, step, subjects, loads));
+            let name = step.map_or_else(String::new, |it| plan::label(subjects, &loads.suite, it));
+            observer.on(&Progress::Ran { name: &name, run });
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
     /// Makes one run and writes it down.
     fn run(
         &mut self,
@@ -138,18 +214,9 @@ impl Blocks<'_> {
     ) -> io::Result<ControlFlow<EndReason>> {
         let Stage { experiment, subjects, stop } = *self.stage;
         let workload = &self.loads.suite.workloads[step.workload];
-        let subject = &subjects[step.subject];
         let name = plan::label(subjects, &self.loads.suite, step);
         observer.on(&Progress::Running { name: &name, workload: &workload.name, left });
-        let cell = Cell {
-            subject,
-            copy: step.copy,
-            workload,
-            block: step.block,
-            counts: step.counts,
-            position: step.position,
-            verified: experiment.verification != Verification::LeftOut,
-        };
+        let cell = cell(self.stage, self.loads, step);
         let interrupted = ControlFlow::Break(EndReason::Interrupted);
         if stop.load(Ordering::Relaxed) {
             return Ok(interrupted);
@@ -161,4 +228,39 @@ impl Blocks<'_> {
         observer.on(&Progress::Ran { name: &name, run: &run });
         Ok(ControlFlow::Continue(()))
     }
+}
+
+/// What is measured at once.
+enum Unit {
+    /// One cell, with a process of its own.
+    Run(Step),
+    /// Cells of one group, with a cohort of servers.
+    Cohort(Vec<Step>),
+}
+
+impl Unit {
+    fn steps(&self) -> &[Step] {
+        match self {
+            Self::Run(step) => std::slice::from_ref(step),
+            Self::Cohort(steps) => steps,
+        }
+    }
+}
+
+fn cell<'a>(stage: &Stage<'a>, loads: &'a Loads, step: &Step) -> Cell<'a> {
+    Cell {
+        subject: &stage.subjects[step.subject],
+        copy: step.copy,
+        workload: &loads.suite.workloads[step.workload],
+        block: step.block,
+        counts: step.counts,
+        position: step.position,
+        verified: stage.experiment.verification != Verification::LeftOut,
+    }
+}
+
+fn is_of(run: &Run, step: &Step, subjects: &[Subject], loads: &Loads) -> bool {
+    run.copy == step.copy
+        && run.variant == subjects[step.subject].variant.id
+        && run.workload == loads.suite.workloads[step.workload].name
 }

@@ -60,6 +60,13 @@ impl Book {
         Ok(())
     }
 
+    /// Writes several records down at once: all of them are on disk afterwards, or none.
+    pub(super) fn write_all(&mut self, records: Vec<Record>) -> io::Result<()> {
+        self.writer.write_all(&records)?;
+        records.into_iter().for_each(|record| self.journal.add(record));
+        Ok(())
+    }
+
     /// Takes a line away that was cut off while it was written; the answer is its length in bytes.
     pub(super) fn cut_torn_line(&mut self) -> io::Result<usize> {
         self.writer.cut_torn_line()

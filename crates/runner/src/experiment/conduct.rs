@@ -22,7 +22,7 @@ use super::{
     pace::Pace,
     rates, start,
 };
-use crate::{journal, plan};
+use crate::{cohort::Known, journal, plan};
 
 /// The environment's name in the folder of a run.
 pub const ENVIRONMENT_FILE: &str = "environment.json";
@@ -128,7 +128,8 @@ fn measure(
         return Ok(EndReason::Complete);
     }
     let made = book.made();
-    let blocks = Blocks { stage, loads: &loads, refused: &refused, pace, clock, made };
+    let known = Known::default();
+    let blocks = Blocks { stage, loads: &loads, refused: &refused, pace, clock, made, known };
     Ok(blocks.measure(book, observer)?)
 }
 

@@ -184,6 +184,15 @@ pub enum Progress<'a> {
         /// How long this one and the rest of what is planned take, as far as the runs so far tell.
         left: Duration,
     },
+    /// A round of a cohort begins.
+    Round {
+        /// Of this cohort.
+        name: &'a str,
+        /// Its number, from 0.
+        round: u32,
+        /// How many there are.
+        rounds: u32,
+    },
     /// A run has ended and is in the journal.
     Ran {
         /// Of this variant, with its copy.

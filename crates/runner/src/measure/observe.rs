@@ -127,6 +127,12 @@ impl<R: Read> Observer<R> {
     }
 }
 
+/// The processes of a server once no further ones begin: it may start some for its connections.
+pub(crate) fn settled_look(server: &Server) -> Look {
+    let look = || Look::take(server.guard());
+    settled(look(), look)
+}
+
 /// Looks until nothing begins, ends or is waited for any more, or until that takes too long.
 fn settled(mut last: Look, look: impl Fn() -> Look) -> Look {
     for _ in 0..LOOKS_MOST {

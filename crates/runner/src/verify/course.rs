@@ -91,11 +91,11 @@ fn check_worker_limit(session: &mut Session<'_, '_>, name: &'static str) {
         return;
     }
     let protocol = session.request.scenario.protocol();
-    let model = session.request.variant.model;
+    let threads = limit::Threads::of(session.request.variant);
     let asked = std::mem::replace(&mut session.request.workers, 1);
     session.converse(name, &mut |server| {
         let tree = || server.tree();
-        limit::check(&tree, server.address(), protocol, model).into()
+        limit::check(&tree, server.address(), protocol, threads).into()
     });
     session.stop_server();
     session.request.workers = asked;

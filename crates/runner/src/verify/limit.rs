@@ -18,7 +18,10 @@ use std::{
     thread,
     time::Duration,
 };
-use wirebench_schema::{entry::Model, scenario::Protocol};
+use wirebench_schema::{
+    entry::{Model, Variant},
+    scenario::Protocol,
+};
 use wirebench_stats::median;
 
 use super::{
@@ -45,9 +48,8 @@ const PAUSE: Duration = Duration::from_micros(200);
 const LOOKS_LEAST: usize = 30;
 /// The most threads that want to run on average while any does. Two even workers have two.
 const RUNNING_MOST: f64 = 1.5;
-/// The same for goroutines: while a thread is in the kernel for long, Go gives its place to another
-/// one, and both want to run when it comes back. Two workers have more than three.
-const RUNNING_MOST_GOROUTINES: f64 = 2.5;
+/// The same where a runtime hands work over. Two workers have more than three.
+const RUNNING_MOST_HANDING_OVER: f64 = 2.5;
 
 /// How runtimes name their own compilers and collectors, cut off as the kernel does. They work while
 /// a program warms up, and on a busy machine that takes longer than any check.
@@ -70,14 +72,40 @@ const HELPERS: [&str; 12] = [
     KERNEL_THREAD_PREFIX,
 ];
 
+/// What the runtime of a server does with its threads.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Threads {
+    /// A thread keeps its work.
+    Keep,
+    /// While a thread is in the kernel for long, the runtime gives its work to another one, and both
+    /// want to run when it comes back.
+    HandOver,
+}
+
+impl Threads {
+    /// Go does so whatever the program is made of.
+    pub(super) fn of(variant: &Variant) -> Self {
+        let hands_over =
+            variant.model == Model::Goroutines || variant.id.entry().starts_with("go/");
+        if hands_over { Self::HandOver } else { Self::Keep }
+    }
+
+    const fn running_most(self) -> f64 {
+        match self {
+            Self::Keep => RUNNING_MOST,
+            Self::HandOver => RUNNING_MOST_HANDING_OVER,
+        }
+    }
+}
+
 /// Puts load on a server that was started with one worker, and counts the threads that want to run.
 pub(super) fn check(
     tree: &dyn Fn() -> Vec<Pid>,
     address: SocketAddr,
     protocol: Protocol,
-    model: Model,
+    threads: Threads,
 ) -> Result<Verdict, String> {
-    let most = if model == Model::Goroutines { RUNNING_MOST_GOROUTINES } else { RUNNING_MOST };
+    let most = threads.running_most();
     let mut rounds = Vec::new();
     for left in (0..ROUNDS).rev() {
         let looks = round(tree, address, protocol)?;

@@ -1,6 +1,7 @@
 //! How a run was measured with a cohort of live servers: its slices, and what was seen of the instance.
 
 use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
 
 use super::ReasonKind;
 
@@ -15,6 +16,37 @@ pub enum Procedure {
     /// A block is a cohort: fresh instances of all variants live at the same time and are loaded in
     /// turn, in short slices.
     Cohorts,
+}
+
+impl Procedure {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Cohorts, Self::Process];
+
+    /// The name on command lines and in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Process => "process",
+            Self::Cohorts => "cohorts",
+        }
+    }
+}
+
+impl fmt::Display for Procedure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl FromStr for Procedure {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|procedure| procedure.name() == text)
+            .ok_or_else(|| crate::suggest::unknown("procedure", text, Self::ALL.map(Self::name)))
+    }
 }
 
 /// One slice of a run.

@@ -3,6 +3,7 @@
 
 use wirebench_report::analysis::widest_interval;
 use wirebench_runner::{
+    cohort::Cut,
     experiment::{Experiment, Verification},
     measure::Bench,
     plan::{self, Changes},
@@ -10,7 +11,7 @@ use wirebench_runner::{
     tool::{self, Tool},
 };
 use wirebench_schema::{
-    journal::{Generator, Goal, Placement, Procedure, Unavailable},
+    journal::{Generator, Goal, Placement, Unavailable},
     scenario::Scenario,
     suite::{DocumentPlacement, Phase, Scale, Suite, Workload},
 };
@@ -68,7 +69,8 @@ impl Setting {
                  another entry, or leave --precision away",
             ));
         }
-        let bench = Bench { tool, workers: suite.workers.unwrap_or(server_cpus), ..bench };
+        let cut = Cut { slice: arguments.slice, rounds: arguments.rounds };
+        let bench = Bench { tool, cut, workers: suite.workers.unwrap_or(server_cpus), ..bench };
         let experiment = Experiment {
             scale: arguments.scale,
             // A file of figures that is wrong is told before anything is measured.
@@ -77,8 +79,8 @@ impl Setting {
             suite,
             bench,
             project,
-            procedure: Procedure::Process,
-            margin: None,
+            procedure: arguments.procedure(),
+            margin: arguments.margin,
             command: command_line(),
             verification: conditions.verification(Verification::Full),
             goal,

@@ -247,6 +247,25 @@ kinds! {
         "The server left processes behind; they were ended",
         weight: "note", figure: "how many", do: "make the server wait for its children"
     }
+    SlicesDropped = "slices-dropped" {
+        "Slices of the run were disturbed by others, as clocks show, and do not count",
+        weight: "invalid when it was more than half of them; else note",
+        figure: "share of the slices, 0 to 1", do: "end other programs and measure again"
+    }
+    ParkedBusy = "parked-busy" {
+        "Servers of the cohort that were not loaded used CPU time meanwhile, beyond what they use at rest",
+        weight: "none of its own: a slice in which they used more than 3 % of its time is dropped",
+        figure: "-", do: "look for work that a server puts off until it has no requests"
+    }
+    Unsettled = "unsettled" {
+        "The server needs longer to settle after a rest than is discarded of a slice",
+        weight: "note", figure: "-", do: "give longer slices with --slice 1s"
+    }
+    Restless = "restless" {
+        "The server uses CPU time although nothing is asked of it",
+        weight: "note, because that time is subtracted", figure: "share of a CPU, 0 to 1",
+        do: "look what it does at rest"
+    }
     Stderr = "stderr" {
         "The server wrote much to standard error, which is work of its own",
         weight: "note", figure: "bytes", do: "make the server quiet"

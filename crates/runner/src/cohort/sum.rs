@@ -1,0 +1,162 @@
+//! The record of a run, made of its slices.
+
+use wirebench_schema::{
+    journal::{Cost, Instance, Measurement, Reason, ReasonKind, Slice, Weight},
+    load::{LoadModel, LoadReport},
+    suite::Workload,
+};
+
+use super::slice::Done;
+use crate::{
+    cost,
+    experiment::Verification,
+    launch::Stopped,
+    measure::Bench,
+    neighbours::{self, Arrivals},
+    subject::Subject,
+    validity::{self, Evidence, Processes, bound_of_run},
+};
+
+/// A run is invalid when more than this share of its slices was dropped.
+const DROPPED_SHARE: f64 = 0.5;
+/// A server whose rest is above this share of a CPU is worth a word.
+const REST_NOTED: f64 = 0.005;
+
+/// All that is known of a run.
+pub(super) struct Parts<'a> {
+    pub(super) bench: &'a Bench,
+    pub(super) subject: &'a Subject,
+    pub(super) workload: &'a Workload,
+    pub(super) workers: u32,
+    pub(super) verified: bool,
+    pub(super) instance: Instance,
+    pub(super) processes_same: bool,
+    pub(super) stopped: &'a Stopped,
+    pub(super) slices: &'a [Done],
+    /// What was found wrong over several slices.
+    pub(super) found: Vec<Reason>,
+}
+
+impl Parts<'_> {
+    /// The measurement, or why there is none.
+    pub(super) fn measurement(self) -> Result<Measurement, String> {
+        let kept: Vec<&Done> = self.slices.iter().filter(|it| it.slice.dropped.is_none()).collect();
+        let loads: Vec<LoadReport> = kept.iter().map(|it| it.report.report.clone()).collect();
+        let Some(load) = LoadReport::merge(&loads) else {
+            let (kind, count) = most_dropped(self.slices);
+            return Err(format!(
+                "all {} slices were disturbed, {count} of them by `{kind}`: end other programs and \
+                 measure again",
+                self.slices.len()
+            ));
+        };
+        if load.requests == 0 {
+            return Err(validity::nothing_answered(&load));
+        }
+        let cost = self.cost(&kept, &load);
+        let bound = bound_of_run(&cost, load.ready_share, &load);
+        let evidence = Evidence {
+            phase: self.workload.phase,
+            load: &load,
+            tool: None,
+            cost: &cost,
+            bound,
+            placement: &self.bench.placement,
+            stopped: self.stopped,
+            others: self.disturbed(&kept),
+            verification: match self.verified {
+                true => Verification::Full,
+                false => Verification::LeftOut,
+            },
+            processes: if self.processes_same { Processes::Same } else { Processes::Changed },
+        };
+        let mut reasons = evidence.reasons();
+        reasons.extend(self.found.into_iter().map(Reason::with_next_step));
+        reasons.extend(rests(self.instance).map(Reason::with_next_step));
+        let slices: Vec<Slice> = self.slices.iter().map(|it| it.slice.clone()).collect();
+        Ok(Measurement {
+            load,
+            tool: None,
+            cost,
+            bound,
+            warm_up: None,
+            slices,
+            instance: Some(self.instance),
+            reasons,
+        })
+    }
+
+    fn cost(&self, kept: &[&Done], load: &LoadReport) -> Cost {
+        let length = load.window_ns.max(1) as f64;
+        let sum = |of: fn(&Slice) -> u64| kept.iter().map(|it| of(&it.slice)).sum::<u64>();
+        let known: Option<u64> = kept.iter().map(|it| it.slice.cpu_ns).sum();
+        let cpu_ns = known.unwrap_or(0);
+        let busy_cpus =
+            cost::busy_cpus(self.subject.variant.sharing, self.workers, &self.bench.placement);
+        let busiest_ns: f64 = kept.iter().map(|it| busiest_ns(it)).sum();
+        let generator_ns = load.thread_cpu_ns.iter().copied().max().unwrap_or(0);
+        let last = kept.last().map(|it| &it.details.1);
+        Cost {
+            cpu_ns,
+            sampled_ns: load.window_ns,
+            cpu_ns_per_request: known.map(|cpu_ns| cpu_ns as f64 / load.requests as f64),
+            cpu_share: cpu_ns as f64 / length / busy_cpus.max(1) as f64,
+            busiest_thread_share: busiest_ns / length,
+            generator_cpu_share: generator_ns as f64 / length,
+            memory_peak_bytes: last.map_or(0, |details| details.memory_peak_bytes),
+            processes: last.map_or(0, |it| u32::try_from(it.processes).unwrap_or(u32::MAX)),
+            threads: last.map_or(0, |it| u32::try_from(it.threads.count()).unwrap_or(u32::MAX)),
+            context_switches_voluntary: sum(|slice| slice.switches_voluntary),
+            context_switches_involuntary: sum(|slice| slice.switches_involuntary),
+        }
+    }
+
+    /// What others did in the slices that count, and how many do not.
+    fn disturbed(&self, kept: &[&Done]) -> Vec<Reason> {
+        let arrivals = match self.workload.model {
+            LoadModel::Rate { .. } => Arrivals::AtMoments,
+            _ => Arrivals::AfterReplies,
+        };
+        let mean = |of: fn(&Slice) -> f64| {
+            kept.iter().map(|it| of(&it.slice)).sum::<f64>() / kept.len().max(1) as f64
+        };
+        let server = neighbours::waited("server", mean(|slice| slice.server_waited), arrivals);
+        let generator =
+            neighbours::waited("generator", mean(|slice| slice.generator_waited), arrivals);
+        let dropped = self.slices.len() - kept.len();
+        let all = self.slices.len();
+        let reason = || {
+            let share = dropped as f64 / all as f64;
+            let weight = if share > DROPPED_SHARE { Weight::Invalid } else { Weight::Note };
+            let (kind, _) = most_dropped(self.slices);
+            let text = format!("{dropped} of {all} slices were dropped, most for `{kind}`");
+            ReasonKind::SlicesDropped.reason(weight, Some(share), text)
+        };
+        [server, generator, (dropped > 0).then(reason)].into_iter().flatten().collect()
+    }
+}
+
+/// How long the busiest thread ran in the part that counts.
+fn busiest_ns(done: &Done) -> f64 {
+    let (before, after) = &done.details;
+    let whole_ns = after.threads.busiest_since(&before.threads) as f64;
+    let share = done.report.cpu.counted_ns.unwrap_or(0) as f64;
+    whole_ns * share / done.report.cpu.whole_ns.max(1) as f64
+}
+
+/// For which kind most slices were dropped, and how many.
+fn most_dropped(slices: &[Done]) -> (&'static str, usize) {
+    let kinds: Vec<ReasonKind> = slices.iter().filter_map(|it| it.slice.dropped).collect();
+    let count = |kind: ReasonKind| kinds.iter().filter(|other| **other == kind).count();
+    let most = kinds.iter().copied().max_by_key(|kind| count(*kind));
+    most.map_or(("none", 0), |kind| (kind.guide().name, count(kind)))
+}
+
+fn rests(instance: Instance) -> Option<Reason> {
+    let share = instance.rest_share;
+    let text = format!(
+        "the server uses {:.1} % of a CPU at rest; that is subtracted from its cost per request",
+        share * 100.0
+    );
+    (share > REST_NOTED).then(|| ReasonKind::Restless.reason(Weight::Note, Some(share), text))
+}
