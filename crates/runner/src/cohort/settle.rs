@@ -28,6 +28,11 @@ pub(super) fn settle_ns(series: &[SlicePiece]) -> Option<u64> {
     }
     let head = values.len() - tail;
     let (mean, deviation) = moments(&values[head..]);
+    let (early, _) = moments(&values[head..head + tail / 2]);
+    let (late, _) = moments(&values[head + tail / 2..]);
+    if (early - late).abs() > (TOLERANCE * mean).max(STANDARD_ERRORS * deviation * halves(tail)) {
+        return None;
+    }
     let share_of_tail = (1.0 / TOGETHER as f64 + 1.0 / tail as f64).sqrt();
     let allowed = (TOLERANCE * mean).max(STANDARD_ERRORS * deviation * share_of_tail);
     // The last group of pieces that is off.
@@ -41,11 +46,18 @@ pub(super) fn settle_ns(series: &[SlicePiece]) -> Option<u64> {
     (settled < head).then(|| (settled as u64).max(1) * SERIES_NS)
 }
 
+/// The standard error of the difference of two halves, over the deviation of one value.
+fn halves(count: usize) -> f64 {
+    2.0 / (count as f64).sqrt()
+}
+
+/// The mean, and the deviation of one value from its neighbours, which contains no drift (von Neumann
+/// 1941, Annals of Mathematical Statistics 12).
 fn moments(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (mean, (squares / (count - 1.0).max(1.0)).sqrt())
+    let squares: f64 = values.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
+    (mean, (squares / (2.0 * (count - 1.0).max(1.0))).sqrt())
 }
 
 #[cfg(test)]
@@ -79,7 +91,7 @@ mod tests {
         };
         for seed in 0..100 {
             let found = settle_ns(&series(slow(seed).take(25))).unwrap();
-            assert!((60..=240).contains(&(found / 1_000_000)), "{found}");
+            assert!((60..=280).contains(&(found / 1_000_000)), "{found}");
         }
     }
 

@@ -38,6 +38,7 @@ fn each_mistake_is_answered_with_what_to_write() {
         (SUITE.replace("duration = \"1s\"", ""), "exactly one of duration, requests and"),
         (SUITE.replace("connections = 64", "connections = 0"), "0 connections"),
         (format!("{SUITE}rate = 0"), "0 requests/s is not a rate"),
+        (format!("{SUITE}rate = []"), "names no rate"),
         (format!("{SUITE}rate = 5\ndelay = \"1ms\""), "at most one of rate and delay"),
         (format!("{SUITE}arrivals = \"poisson\""), "`arrivals` needs a `rate`"),
         (format!("{SUITE}pipeline = 0"), "0 requests cannot be in flight"),
@@ -157,4 +158,23 @@ fn a_rate_is_there_for_the_cost() {
         let message = Suite::parse("example", &format!("{SUITE}{lines}")).unwrap_err().to_string();
         assert!(message.contains(part), "{message}");
     }
+}
+
+#[test]
+fn each_of_several_rates_is_a_workload_with_the_rate_in_its_name() {
+    let text = format!("{SUITE}phases = [\"saturate\", \"cost\"]\nrate = [20000, 1500]");
+    let suite = Suite::parse("example", &text).unwrap();
+    let rate = |workload: &Workload| match &workload.model {
+        LoadModel::Rate { curve, .. } => Some(curve.clone()),
+        _ => None,
+    };
+    let found: Vec<_> = suite.workloads.iter().map(|it| (it.name.as_str(), rate(it))).collect();
+    assert_eq!(
+        found,
+        [
+            ("hello", None),
+            ("hello-20k", Some(RateCurve::Constant(20_000))),
+            ("hello-1500", Some(RateCurve::Constant(1500))),
+        ]
+    );
 }

@@ -149,7 +149,7 @@ pub(super) struct WireWorkload {
     requests_per_connection: Option<u64>,
     phases: Option<Vec<Phase>>,
     silent_connections: Option<usize>,
-    rate: Option<u64>,
+    rate: Option<OneOrMany<u64>>,
     arrivals: Option<Arrivals>,
     #[serde(default, with = "crate::units::duration_text")]
     delay: Duration,
@@ -235,8 +235,11 @@ impl WireWorkload {
                 let name = name.replace("{payload}", &payload);
                 let named = |reason| SuiteError(format!("workload `{name}`: {reason}"));
                 for phase in self.phases().map_err(named)? {
-                    let workload = self.one(name.clone(), connections, &payload, phase);
-                    workloads.push(workload.map_err(named)?);
+                    for rate in self.rates(phase) {
+                        let size = (connections, payload.as_str());
+                        let workload = self.one(name.clone(), size, phase, rate);
+                        workloads.push(workload.map_err(named)?);
+                    }
                 }
             }
         }
@@ -248,11 +251,14 @@ impl WireWorkload {
 
     /// What it is measured for. A rate that is given is there for the cost.
     fn phases(&self) -> Result<Vec<Phase>, String> {
-        let phases = match (&self.phases, self.rate) {
+        let phases = match (&self.phases, &self.rate) {
             (Some(phases), _) => phases.clone(),
             (None, Some(_)) => vec![Phase::Cost],
             (None, None) => vec![Phase::Saturate],
         };
+        if self.rate.as_ref().is_some_and(|rates| rates.values().is_empty()) {
+            return Err("`rate = []` names no rate: write rate = 1000 or leave it away".to_owned());
+        }
         if phases.is_empty() {
             return Err("no phase: write phases = [\"saturate\"]".to_owned());
         }
@@ -268,23 +274,41 @@ impl WireWorkload {
         Ok(phases)
     }
 
-    /// One phase of it. The first phase has its name, each other one a name with the phase in it.
+    /// The rates of a phase; none stands for a closed loop, or for a rate that a pilot finds.
+    fn rates(&self, phase: Phase) -> Vec<Option<u64>> {
+        match &self.rate {
+            Some(rates) if phase == Phase::Cost => rates.values().into_iter().map(Some).collect(),
+            _ => vec![None],
+        }
+    }
+
+    /// Its name with what it is measured for. The first phase has the plain name; where there are
+    /// several rates, each has its own.
+    fn name_of(&self, name: String, phase: Phase, rate: Option<u64>) -> Result<String, String> {
+        let is_first = self.phases()?.first() == Some(&phase);
+        Ok(match rate.filter(|_| self.rates(phase).len() > 1) {
+            Some(rate) => format!("{name}-{}", short_rate(rate)),
+            None if is_first => name,
+            None => format!("{name}-{phase}"),
+        })
+    }
+
+    /// One phase of it, at one rate.
     fn one(
         &self,
         name: String,
-        connections: usize,
-        payload: &str,
+        (connections, payload): (usize, &str),
         phase: Phase,
+        rate: Option<u64>,
     ) -> Result<Workload, String> {
         if self.workers == Some(0) {
             return Err("`workers = 0` serves nothing: write at least 1".to_owned());
         }
         let stop = stop(self.duration.as_deref(), self.requests, self.count_per_connection)?;
-        let is_first = self.phases()?.first() == Some(&phase);
         let workload = Workload {
             stop,
-            model: self.model(phase)?,
-            name: if is_first { name } else { format!("{name}-{phase}") },
+            model: self.model(phase, rate)?,
+            name: self.name_of(name, phase, rate)?,
             scenario: self.scenario,
             phase,
             workers: self.workers,
@@ -306,22 +330,29 @@ impl WireWorkload {
         Ok(workload)
     }
 
-    fn model(&self, phase: Phase) -> Result<LoadModel, String> {
+    fn model(&self, phase: Phase, rate: Option<u64>) -> Result<LoadModel, String> {
         let arrivals = self.arrivals.unwrap_or_default();
         if phase == Phase::Cost && self.rate.is_none() && !self.delay.is_zero() {
             return Err("the phase `cost` has a rate, so it can have no `delay`".to_owned());
         }
-        match (self.rate, self.delay.is_zero()) {
-            (None, _) if self.arrivals.is_some() => {
+        match (rate, self.rate.is_some(), self.delay.is_zero()) {
+            (None, false, _) if self.arrivals.is_some() => {
                 Err("`arrivals` needs a `rate`: write rate = 1000".to_owned())
             }
-            (None, false) => Ok(LoadModel::Think { delay: self.delay }),
-            (Some(rate), true) if phase == Phase::Cost => Ok(rate_model(rate, arrivals)),
+            (None, false, false) => Ok(LoadModel::Think { delay: self.delay }),
+            (Some(rate), _, true) => Ok(rate_model(rate, arrivals)),
             // The rate is for the phase `cost`, and without one a pilot finds it.
-            (None | Some(_), true) => Ok(LoadModel::Closed),
-            (Some(_), false) => Err("write at most one of rate and delay".to_owned()),
+            (None, _, true) => Ok(LoadModel::Closed),
+            (_, true, false) | (Some(_), false, false) => {
+                Err("write at most one of rate and delay".to_owned())
+            }
         }
     }
+}
+
+/// A rate as it is named: `20k` for 20 000.
+fn short_rate(rate: u64) -> String {
+    if rate > 0 && rate % 1000 == 0 { format!("{}k", rate / 1000) } else { rate.to_string() }
 }
 
 fn size(text: &str) -> Result<usize, String> {
