@@ -158,7 +158,7 @@ impl Blocks<'_> {
         let Some(run) = experiment.bench.run(&cell, stop) else { return Ok(interrupted) };
         book.write(Record::Run(Box::new(run.clone())))?;
         self.pace.learn(step.workload, began.elapsed());
-        observer.on(&Progress::Ran { name: &name, run: &run });
+        observer.on(&Progress::Ran { name: &name, run: &run, journal: book.journal() });
         Ok(ControlFlow::Continue(()))
     }
 }
