@@ -1,6 +1,8 @@
 //! Shows how an experiment goes on: a bar with the time left and the table so far on a terminal, a
 //! line every ten seconds elsewhere, nothing when asked.
 
+mod heartbeat;
+
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::Zoned;
 use std::{
@@ -16,6 +18,7 @@ use wirebench_schema::{
     journal::{Journal, Outcome, Run, Verified},
 };
 
+use self::heartbeat::Heartbeat;
 use crate::{
     cmd::run::{outlook_lines, percent},
     out,
@@ -24,8 +27,6 @@ use crate::{
 /// The bar while the number of runs is not known yet, and while it is.
 const PREPARING: &str = "{spinner} {msg}";
 const MEASURING: &str = "{bar:30} {pos}/{len} {prefix} left  {msg}";
-/// How often there is a line without a terminal.
-const HEARTBEAT: Duration = Duration::from_secs(10);
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -55,23 +56,6 @@ pub(crate) struct Reporter {
     heartbeat: Heartbeat,
 }
 
-/// When the next line is due that only says that the program is at work.
-#[derive(Clone, Copy, Debug)]
-struct Heartbeat {
-    last: Instant,
-}
-
-impl Heartbeat {
-    /// Whether it is due. If so, the next one is due an interval later.
-    fn is_due(&mut self, now: Instant) -> bool {
-        let is_due = now.saturating_duration_since(self.last) >= HEARTBEAT;
-        if is_due {
-            self.last = now;
-        }
-        is_due
-    }
-}
-
 impl Reporter {
     pub(crate) fn new(verbosity: Verbosity) -> Self {
         let terminal = std::io::stderr().is_terminal() && verbosity == Verbosity::Normal;
@@ -89,7 +73,7 @@ impl Reporter {
             precision: String::new(),
             view: None,
             table: String::new(),
-            heartbeat: Heartbeat { last: Instant::now() },
+            heartbeat: Heartbeat::new(Instant::now()),
         }
     }
 
@@ -290,15 +274,6 @@ mod tests {
         for template in [PREPARING, MEASURING] {
             assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
         }
-    }
-
-    #[test]
-    fn a_line_is_due_every_ten_seconds() {
-        let start = Instant::now();
-        let mut heartbeat = Heartbeat { last: start };
-        let seconds = [0, 9, 10, 11, 19, 35, 44, 45];
-        let due = seconds.map(|it| heartbeat.is_due(start + Duration::from_secs(it)));
-        assert_eq!(due, [false, false, true, false, false, true, false, true]);
     }
 
     #[test]

@@ -26,8 +26,8 @@ use crate::{tune::Look, wrap::wrap};
 
 /// No line is longer, unless a single word is.
 pub const WIDTH: usize = 100;
-/// Lines of causes; the details have the others.
-const MOST_CAUSES: usize = 6;
+/// Lines of all causes; the details have the others.
+const ALL_CAUSE_LINES: usize = 7;
 /// Lines of one cause.
 const CAUSE_LINES: usize = 2;
 /// Follows a text of which the rest is not shown.
@@ -103,17 +103,24 @@ fn marks(model: &Model) -> Vec<String> {
 
 fn causes(model: &Model) -> Vec<String> {
     let mut lines = Vec::new();
-    for cause in model.causes.iter().take(MOST_CAUSES) {
-        let mut wrapped = wrap(&format!("{INDENT}{cause}"), WIDTH - CUT.len(), "      ");
-        if wrapped.len() > CAUSE_LINES {
-            wrapped.truncate(CAUSE_LINES);
-            wrapped[CAUSE_LINES - 1] += CUT;
+    for (place, cause) in model.causes.iter().enumerate() {
+        let wrapped = cause_lines(cause);
+        let is_last = place + 1 == model.causes.len();
+        // A line stays for how many more there are.
+        if lines.len() + wrapped.len() + usize::from(!is_last) > ALL_CAUSE_LINES {
+            lines.push(format!("{INDENT}and {} more: --explain", model.causes.len() - place));
+            break;
         }
         lines.extend(wrapped);
     }
-    let more = model.causes.len().saturating_sub(MOST_CAUSES);
-    if more > 0 {
-        lines.push(format!("{INDENT}and {more} more: --explain"));
+    lines
+}
+
+fn cause_lines(cause: &str) -> Vec<String> {
+    let mut lines = wrap(&format!("{INDENT}{cause}"), WIDTH - CUT.len(), "      ");
+    if lines.len() > CAUSE_LINES {
+        lines.truncate(CAUSE_LINES);
+        lines[CAUSE_LINES - 1] += CUT;
     }
     lines
 }

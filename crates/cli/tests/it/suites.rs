@@ -181,8 +181,9 @@ fn an_entry_with_a_wrong_description_keeps_a_suite_that_names_it_from_nothing_el
     let world = World::new().with_suite("mine.toml", &suite).with_entry("c/wrong", "title = 1");
     let outcome = world.wirebench(&["run", "mine", "--scale", "smoke", "--no-verify"]);
     assert_eq!(outcome.code, Some(1), "{outcome:#?}");
-    assert!(outcome.stdout.contains("  c/wrong: entries/c/wrong/entry.toml: "), "{outcome:#?}");
-    assert_eq!(outcome.stdout.matches("  c/wrong: ").count(), 1, "{outcome:#?}");
+    let details = std::fs::read_to_string(world.results().join("report.txt")).unwrap();
+    assert!(details.contains("  c/wrong: entries/c/wrong/entry.toml: "), "{details}");
+    assert_eq!(details.matches("  c/wrong: ").count(), 1, "{details}");
     assert_eq!(world.journal().runs.len(), 1);
 }
 

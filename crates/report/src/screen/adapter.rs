@@ -13,7 +13,7 @@ use super::{
     causes::{Causes, causes},
     figures::rate,
     model::{Block, Column, Group, Model, Outcome, Repetitions, Value},
-    row::{Shown, is_listed, name, shown},
+    row::{Shown, is_listed, name, shown, was_bound_by},
 };
 use crate::{
     analysis::{Claim, Compared, Comparison, Metric, Role, Row, WorkloadRows, rows},
@@ -246,13 +246,9 @@ fn figure(row: &Row<'_>, metric: Metric) -> Value {
     match shown(row) {
         Shown::Nothing => Value::Hidden,
         Shown::NoTail | Shown::NotCompared if metric.is_tail() => Value::Hidden,
-        _ if metric == Metric::Throughput && is_limited(row) => Value::AtLeast(median),
+        _ if metric == Metric::Throughput && was_bound_by(row, Bound::Generator) => {
+            Value::AtLeast(median)
+        }
         _ => Value::Exact(median),
     }
-}
-
-/// Whether the load generator was the limit in at least half of the runs.
-fn is_limited(row: &Row<'_>) -> bool {
-    let limited = row.measurements().filter(|it| it.bound == Bound::Generator).count();
-    limited > 0 && limited * 2 >= row.measured()
 }

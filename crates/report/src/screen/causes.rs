@@ -6,11 +6,11 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 use wirebench_schema::{
-    journal::{Journal, Outcome, Placement, ReasonKind, Run},
-    suite::Scale,
+    journal::{Bound, Journal, Outcome, Placement, ReasonKind, Run},
+    suite::{Phase, Scale},
 };
 
-use super::row::{Shown, decisive, is_asked_for, is_listed, name, shown};
+use super::row::{Shown, decisive, is_asked_for, is_listed, name, shown, was_bound_by};
 use crate::{
     analysis::{Row, WorkloadRows},
     notes::without_programs,
@@ -62,6 +62,7 @@ pub(super) fn causes(journal: &Journal, workloads: &[Labelled<'_, '_>]) -> Cause
         let cause = cause(*kind, &concerned.runs, &journal.start.placement);
         causes.lines.push(format!("{tail}{rows}: {cause}"));
     }
+    causes.lines.extend(unsaturated(workloads));
     causes.lines.extend(refusals(journal));
     causes.lines.extend(failures(workloads));
     causes.lines.extend(too_slow(workloads));
@@ -165,6 +166,19 @@ fn conditions(journal: &Journal) -> Vec<String> {
         reasons.filter(|it| is_asked_for(it.kind)).map(|it| &*it.text).collect();
     lines.extend(texts.into_iter().map(|text| format!("all rows: {text}")));
     lines
+}
+
+/// Rows whose throughput was set by waiting.
+fn unsaturated(workloads: &[Labelled<'_, '_>]) -> Option<String> {
+    let saturated = workloads.iter().filter(|(_, rows)| rows.workload.phase == Phase::Saturate);
+    let rows = saturated.flat_map(|(label, rows)| rows.rows.iter().map(move |row| (label, row)));
+    let is_compared = |row: &Row<'_>| matches!(shown(row), Shown::All | Shown::NoTail);
+    let waited = rows
+        .filter(|(_, row)| is_listed(row) && is_compared(row))
+        .filter(|(_, row)| was_bound_by(row, Bound::Neither));
+    let names: Vec<String> = waited.map(|(label, row)| format!("{} {label}", name(row))).collect();
+    let text = || format!("{}: not saturated, because waiting set the rate", rows_text(&names));
+    (!names.is_empty()).then(text)
 }
 
 /// Servers that were not measured because they failed a check.

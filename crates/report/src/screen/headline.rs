@@ -48,9 +48,16 @@ pub(super) fn result(model: &Model) -> String {
         return "No server that could be the baseline has figures.".to_owned();
     };
     let mut sentences: Vec<String> = Vec::new();
-    sentences.extend(higher(block, group, baseline));
-    sentences.extend(lower(block, group, baseline, sentences.is_empty()));
-    sentences.extend(rest(group, baseline, sentences.is_empty()));
+    if group.with(Outcome::Withheld).any(|row| block.rows[row] == *baseline) {
+        sentences.push(format!("the baseline {baseline} is not valid, so nothing is compared."));
+    } else {
+        sentences.extend(higher(block, group, baseline));
+        sentences.extend(lower(block, group, baseline, sentences.is_empty()));
+        sentences.extend(rest(group, baseline, sentences.is_empty()));
+    }
+    if sentences.is_empty() {
+        return format!("Only {baseline} has figures.");
+    }
     let load = load(model, block, group);
     if load.is_empty() {
         sentences.iter_mut().take(1).for_each(|first| *first = capitalised(first));
@@ -96,18 +103,24 @@ fn higher(block: &Block, group: &Group, baseline: &str) -> Option<String> {
     let (what, per) = noun(group.metric);
     let most = factor(*most);
     let mut parts = vec![format!("{first} needs {most} the {what} of {baseline}{per}")];
+    parts.extend(listed(others, factor));
+    Some(format!("{}.", parts.join(", ")))
+}
+
+/// The rows after the first: some by name, and from where to where the rest goes.
+fn listed(others: &[(&str, f64)], show: impl Fn(f64) -> String) -> Vec<String> {
     let named = others.iter().take(NAMED - 1);
-    parts.extend(named.map(|(name, ratio)| format!("{name} {}", factor(*ratio))));
+    let mut parts: Vec<String> =
+        named.map(|(name, ratio)| format!("{name} {}", show(*ratio))).collect();
     match others.get(NAMED - 1..).unwrap_or_default() {
         [] => {}
-        [(name, ratio)] => parts.push(format!("{name} {}", factor(*ratio))),
-        [(_, high), .., (_, low)] => {
-            let (low, high) = (factor(*low), factor(*high));
-            let number = word(others.len() + 1 - NAMED);
-            parts.push(format!("{number} others {low} to {high}"));
+        [(name, ratio)] => parts.push(format!("{name} {}", show(*ratio))),
+        rest @ [(_, farthest), .., (_, nearest)] => {
+            let (from, to) = (show(*nearest), show(*farthest));
+            parts.push(format!("{} others {from} to {to}", word(rest.len())));
         }
     }
-    Some(format!("{}.", parts.join(", ")))
+    parts
 }
 
 /// `c/io_uring needs 5 % less.`
@@ -119,7 +132,7 @@ fn lower(block: &Block, group: &Group, baseline: &str, is_first: bool) -> Option
     let least = less(*least);
     let of = if is_first { format!(" {what} than {baseline}{per}") } else { String::new() };
     let mut parts = vec![format!("{first} needs {least} less{of}")];
-    parts.extend(others.iter().map(|(name, ratio)| format!("{name} {}", less(*ratio))));
+    parts.extend(listed(others, less));
     Some(format!("{}.", parts.join(", ")))
 }
 

@@ -1,7 +1,7 @@
 //! What the first screen makes of a row: its name, and which of its figures it hides because most
 //! of its runs are not valid.
 
-use wirebench_schema::journal::{Reason, ReasonKind, Run, Weight};
+use wirebench_schema::journal::{Bound, Reason, ReasonKind, Run, Weight};
 
 use crate::{
     analysis::{Metric, Role, Row},
@@ -29,6 +29,12 @@ pub(super) fn name(row: &Row<'_>) -> String {
 /// The rows that the first screen has. The baseline's second one is in the details.
 pub(super) fn is_listed(row: &Row<'_>) -> bool {
     row.role != Role::SecondOfBaseline
+}
+
+/// Whether this side was the limit in at least half of the runs.
+pub(super) fn was_bound_by(row: &Row<'_>, side: Bound) -> bool {
+    let bound = row.measurements().filter(|it| it.bound == side).count();
+    bound > 0 && bound * 2 >= row.measured()
 }
 
 /// What may be seen of a row: what holds for at least half of its runs.

@@ -220,6 +220,15 @@ fn the_sentences_say_who_differs_and_count_the_rest() {
         "Compared with c/epoll, one is inconclusive, one is not valid."
     );
     assert_eq!(of(&[reference, Outcome::Same]), "One server is within 3 % of c/epoll.");
+    assert_eq!(
+        of(&[Outcome::Withheld, Outcome::Withheld]),
+        "The baseline c/epoll is not valid, so nothing is compared."
+    );
+    assert_eq!(of(&[reference]), "Only c/epoll has figures.");
+    let below = [0.8, 0.9, 0.97, 0.5, 0.85].map(|ratio| higher(ratio, 0.01));
+    let below = of(&[&[reference][..], &below].concat());
+    assert!(below.starts_with("cpp/boost-asio:shared needs 50 % less CPU than c/epoll"), "{below}");
+    assert!(below.ends_with(", c/io_uring 20 %, go/net 15 %, two others 3 % to 10 %."), "{below}");
     let empty = Model { blocks: Vec::new(), ..quick() };
     // The load is named where there are several.
     let mut model = quick();
@@ -236,8 +245,16 @@ fn many_causes_are_counted_and_a_long_one_is_cut() {
     causes[0] = "word ".repeat(80);
     let text = text(&Model { causes, ..quick() }, &facts(Look::Plain));
     assert!(text.contains(" word ...\n    cause 1\n"), "{text}");
-    assert!(text.contains("    cause 5\n    and 2 more: --explain\n"), "{text}");
+    assert!(text.contains("    cause 4\n    and 3 more: --explain\n"), "{text}");
     assert!(width(&text) <= WIDTH, "{text}");
+}
+
+#[test]
+fn the_page_stays_below_forty_lines_whatever_went_wrong() {
+    let causes: Vec<String> = (0..20).map(|_| "word ".repeat(80)).collect();
+    let text = text(&Model { causes, ..quick() }, &facts(Look::Plain));
+    // One more line names the file with the details.
+    assert!(text.lines().count() < 40 && width(&text) <= WIDTH, "{}\n{text}", text.lines().count());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::made_up::{
     COST, add, changed, cost, failed, journal_of, limited, noisy, pair, rate, reason, silence,
 };
 use wirebench_schema::journal::{
-    Cause, End, EndReason, Journal, ReasonKind, Unavailable, Verified, Weight,
+    Bound, Cause, End, EndReason, Journal, ReasonKind, Unavailable, Verified, Weight,
 };
 
 /// Six blocks of three servers: hello saturated, and at two rates.
@@ -80,6 +80,18 @@ fn a_figure_is_a_bound_if_most_runs_were_limited_by_the_generator() {
 }
 
 #[test]
+fn rows_that_were_not_saturated_are_named() {
+    let mut journal = two_rates();
+    change(&mut journal, ("go/net", "hello"), |it| it.bound = Bound::Neither);
+    let text = shown(&journal);
+    assert!(
+        text.contains("    go/net hello saturated: not saturated, because waiting set"),
+        "{text}"
+    );
+    assert_eq!(text.matches("not saturated").count(), 1, "rows at a rate wait by design: {text}");
+}
+
+#[test]
 fn a_rate_that_was_not_held_hides_the_figures_of_the_row() {
     let mut journal = two_rates();
     change(&mut journal, ("go/net", "hello-40000"), |it| {
@@ -132,7 +144,6 @@ fn a_baseline_that_is_not_valid_leaves_no_comparison() {
     });
     let model = model(&journal, Stage::Final);
     let outcomes: Vec<Outcome> = model.blocks[0].groups[1].outcomes().map(|(_, it)| it).collect();
-    // A column without a comparison is not shown.
     assert_eq!(outcomes, [Outcome::Withheld; 3], "{model:#?}");
 }
 
