@@ -6,6 +6,7 @@ mod cmd;
 mod context;
 mod exit;
 mod files;
+mod first_screen;
 mod interrupt;
 mod options;
 mod out;
@@ -40,7 +41,7 @@ enum Verb {
     /// Find with how many workers and connections a server is fastest, or up to which rate it keeps
     /// an objective
     Tune(Box<cmd::tune::Arguments>),
-    /// Show again what a run has measured
+    /// Show a result again; --explain shows all details
     Report(cmd::report::Arguments),
     /// Hold two results against each other: what changed, beyond the noise
     Compare(cmd::compare::Arguments),

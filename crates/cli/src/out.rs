@@ -4,6 +4,7 @@
 //! such as `head`, is no error.
 
 use std::io::{self, IsTerminal, Write};
+use wirebench_report::tune::Look;
 
 /// Writes a result. Its last line gets an end if it has none. A result that is lost, as on a full
 /// disk, ends the program with an error.
@@ -35,9 +36,17 @@ fn write(to: &mut dyn Write, text: &str) -> io::Result<()> {
     to.flush()
 }
 
-/// Whether standard error takes colours: it is a terminal, and nobody asked to leave them out
-/// (no-color.org).
+/// Whether standard error takes colours: it is a terminal, and `NO_COLOR` is not set.
 pub(crate) fn colours() -> bool {
-    let asked = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    asked && io::stderr().is_terminal()
+    are_wanted() && io::stderr().is_terminal()
+}
+
+/// Colours and bars for standard output, or plain text.
+pub(crate) fn look() -> Look {
+    if are_wanted() && io::stdout().is_terminal() { Look::Colours } else { Look::Plain }
+}
+
+/// Whether colours are wanted at all (no-color.org).
+fn are_wanted() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

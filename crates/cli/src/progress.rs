@@ -1,18 +1,24 @@
-//! Shows how an experiment goes on: a bar with the time left on a terminal, plain lines elsewhere,
-//! nothing when asked.
+//! Shows how an experiment goes on: a bar with the time left and the table so far on a terminal, a
+//! line every ten seconds elsewhere, nothing when asked.
+
+mod heartbeat;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::Zoned;
-use std::{io::IsTerminal, time::Duration};
+use std::{
+    io::IsTerminal,
+    time::{Duration, Instant},
+};
 use wirebench_runner::{
     build::Built,
     experiment::{Observer, Progress},
 };
 use wirebench_schema::{
     id::VariantId,
-    journal::{Outcome, Run, Verified},
+    journal::{Journal, Outcome, Run, Verified},
 };
 
+use self::heartbeat::Heartbeat;
 use crate::{
     cmd::run::{outlook_lines, percent},
     out,
@@ -39,8 +45,15 @@ pub(crate) struct Reporter {
     bar: Option<ProgressBar>,
     runs: usize,
     done: usize,
+    /// Scenarios that conform.
+    conforming: usize,
     /// How far a precision is, if one was asked for.
     precision: String,
+    /// What is shown of the journal so far, below the bar.
+    view: Option<fn(&Journal) -> String>,
+    /// That of the last run.
+    table: String,
+    heartbeat: Heartbeat,
 }
 
 impl Reporter {
@@ -51,7 +64,22 @@ impl Reporter {
             bar.set_style(style(PREPARING));
             bar
         });
-        Self { verbosity, bar, runs: 0, done: 0, precision: String::new() }
+        Self {
+            verbosity,
+            bar,
+            runs: 0,
+            done: 0,
+            conforming: 0,
+            precision: String::new(),
+            view: None,
+            table: String::new(),
+            heartbeat: Heartbeat::new(Instant::now()),
+        }
+    }
+
+    /// Shows this of the journal below the bar, after each run.
+    pub(crate) fn with_view(self, view: fn(&Journal) -> String) -> Self {
+        Self { view: Some(view), ..self }
     }
 
     /// Takes the bar away, so that results begin on a clean line.
@@ -102,6 +130,10 @@ impl Reporter {
 
     fn measuring(&mut self, runs: usize, left: Duration) {
         self.runs = runs;
+        if self.bar.is_none() && self.conforming > 0 {
+            let s = if self.conforming == 1 { "" } else { "s" };
+            self.line(&format!("conformance: {} scenario{s} passed", self.conforming));
+        }
         match &self.bar {
             Some(bar) => {
                 bar.set_length(runs as u64);
@@ -133,45 +165,46 @@ impl Reporter {
         let name = format!("{name} {}", run.workload);
         match &run.outcome {
             Outcome::Failed { reason, .. } => self.problem(&format!("FAILED {name}: {reason}")),
-            Outcome::Measured(measured) if self.bar.is_none() => {
-                let rate = measured.load.requests_per_second;
-                self.line(&format!("{name}: {rate:.0} requests/s"));
-            }
             Outcome::Measured(_) | Outcome::Idle(_) => {}
         }
     }
 
-    fn ran(&mut self, name: &str, run: &Run) {
+    /// A line if nothing was shown for a while.
+    fn beat(&mut self, text: &str) {
+        if self.bar.is_none() && self.heartbeat.is_due(Instant::now()) {
+            self.line(text);
+        }
+    }
+
+    fn running(&mut self, name: &str, workload: &str, left: Duration) {
+        if let Some(bar) = &self.bar {
+            bar.set_prefix(show(left));
+        }
+        self.now(format!("{name} {workload}{}\n\n{}", self.precision, self.table));
+        self.beat(&format!("{} of {} runs, about {} left", self.done, self.runs, show(left)));
+    }
+
+    fn ran(&mut self, name: &str, run: &Run, journal: &Journal) {
         self.done += 1;
         if let Some(bar) = &self.bar {
             bar.set_position(self.done as u64);
+            self.table = self.view.map_or_else(String::new, |view| view(journal));
+            bar.set_message(format!("{}\n\n{}", self.precision, self.table));
         }
-        let name = format!("{name} {}", run.workload);
-        match &run.outcome {
-            Outcome::Failed { reason, .. } => self.problem(&format!("FAILED {name}: {reason}")),
-            Outcome::Measured(measured) if self.bar.is_none() => {
-                let rate = measured.load.requests_per_second;
-                self.line(&format!("{}/{} {name}: {rate:.0} requests/s", self.done, self.runs));
-            }
-            Outcome::Idle(idle) if self.bar.is_none() => {
-                let each = idle.memory_bytes_per_connection;
-                self.line(&format!(
-                    "{}/{} {name}: {each:.0} bytes a connection",
-                    self.done, self.runs
-                ));
-            }
-            Outcome::Measured(_) | Outcome::Idle(_) => {}
+        if let Outcome::Failed { reason, .. } = &run.outcome {
+            self.problem(&format!("FAILED {name} {}: {reason}", run.workload));
         }
     }
 
-    fn verified(&self, verified: &Verified) {
+    fn verified(&mut self, verified: &Verified) {
         let name = format!("{} {}", verified.variant, verified.scenario);
         for (check, finding) in &verified.failed {
             self.problem(&format!("FAIL {name} {check}: {finding}"));
         }
-        if verified.failed.is_empty() && self.bar.is_none() {
-            self.line(&format!("{name}: {} checks passed", verified.passed));
+        if verified.failed.is_empty() {
+            self.conforming += 1;
         }
+        self.beat(&format!("conformance: {} scenarios passed so far", self.conforming));
     }
 }
 
@@ -206,16 +239,13 @@ impl Observer for Reporter {
             Progress::Precision { widest, goal } => self.precision(*widest, *goal),
             Progress::Piloted { name, run } => self.piloted(name, run),
             Progress::Further { runs } => self.further(*runs),
-            Progress::Running { name, workload, left } => {
-                if let Some(bar) = &self.bar {
-                    bar.set_prefix(show(*left));
-                }
-                self.now(format!("{name} {workload}{}", self.precision));
-            }
+            Progress::Running { name, workload, left } => self.running(name, workload, *left),
             Progress::Round { name, round, rounds } => {
-                self.now(format!("{name} round {} of {rounds}{}", round + 1, self.precision));
+                let text = format!("{name}, round {} of {rounds}", round + 1);
+                self.now(format!("{text}{}\n\n{}", self.precision, self.table));
+                self.beat(&format!("{text}; {} of {} runs", self.done, self.runs));
             }
-            Progress::Ran { name, run } => self.ran(name, run),
+            Progress::Ran { name, run, journal } => self.ran(name, run, journal),
         }
     }
 }

@@ -9,6 +9,7 @@ mod figure;
 mod gate;
 mod json;
 mod noise;
+mod page;
 mod sentence;
 mod side;
 mod text;

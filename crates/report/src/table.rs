@@ -19,8 +19,11 @@ use crate::{
     published,
 };
 
-pub(crate) use self::describe::{count, describe_model, describe_stop};
 use self::{columns::CostTables, page::Page};
+pub(crate) use self::{
+    columns::has_few_samples,
+    describe::{count, describe_model, describe_payload, describe_shape, describe_stop},
+};
 
 /// The look of a table.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -1,4 +1,4 @@
-//! `wirebench report`: shows again what a run has measured, from its journal alone.
+//! `wirebench report`: shows a result again, from its journal alone.
 
 use std::path::PathBuf;
 use wirebench_report::{
@@ -11,9 +11,8 @@ use wirebench_report::{
 use wirebench_runner::journal;
 
 use crate::{
-    cmd::tune::look,
     exit::{Exit, usage},
-    out,
+    first_screen, out,
 };
 
 /// Arguments of `wirebench report`.
@@ -21,15 +20,19 @@ use crate::{
 pub(crate) struct Arguments {
     /// The folder that `wirebench run` named, or its `runs.jsonl`
     run: PathBuf,
-    /// Write Markdown
+    /// Show everything: intervals, the A/A check, outliers, all reasons [default: the page that
+    /// `run` prints]
+    #[arg(long, conflicts_with_all = ["json", "markdown"])]
+    explain: bool,
+    /// Write everything as Markdown
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
     /// Write JSON: all metrics with their ratios by block; docs/formats.md describes it
     #[arg(long, conflicts_with = "metric")]
     json: bool,
-    /// Compare by this: throughput, cpu, p50, p99, p999, switches or memory; of silent connections
-    /// also memory-at-rest, memory-idle, memory-per-connection or idle-cpu [default: what the phase
-    /// of each workload is for]
+    /// Compare by this, with --explain or --markdown: throughput, cpu, p50, p99, p999, switches or
+    /// memory; with idle connections also memory-at-rest, memory-idle, memory-per-connection or
+    /// idle-cpu [default: what the phase of each workload is for]
     #[arg(long, value_name = "NAME")]
     metric: Option<Metric>,
 }
@@ -37,10 +40,11 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let journal = journal::read(&arguments.run).map_err(usage)?;
     if let Some(ab) = Ab::of(&journal, &Wishes { metric: arguments.metric, ..Wishes::default() }) {
-        out::result(&match (arguments.json, arguments.markdown) {
-            (true, _) => ab.json(),
-            (false, true) => ab.text(Style::Markdown),
-            (false, false) => ab.text(Style::Text),
+        out::result(&match arguments.form() {
+            Form::Json => ab.json(),
+            Form::Markdown => ab.text(Style::Markdown),
+            Form::Explain => ab.text(Style::Text),
+            Form::Page => ab.page(),
         });
         return Ok(Exit::Fine);
     }
@@ -54,9 +58,42 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     let style = if arguments.markdown { Style::Markdown } else { Style::Text };
     if let Some(tuned) = tuned {
-        out::result(&tuned.text(style, if arguments.markdown { Look::Plain } else { look() }));
+        out::result(&tuned.text(style, if arguments.markdown { Look::Plain } else { out::look() }));
         return Ok(Exit::Fine);
     }
-    out::result(&report_by(&journal, style, arguments.metric));
+    if arguments.form() != Form::Page {
+        out::result(&report_by(&journal, style, arguments.metric));
+        return Ok(Exit::Fine);
+    }
+    let folder = first_screen::folder(&arguments.run);
+    out::result(&first_screen::of(&journal, folder));
+    if folder.join(first_screen::DETAILS_FILE).is_file() {
+        out::result(&first_screen::place(folder));
+    }
     Ok(Exit::Fine)
+}
+
+/// What is shown of a result.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Form {
+    /// What `run` prints.
+    Page,
+    /// Everything.
+    Explain,
+    /// Everything, as Markdown.
+    Markdown,
+    /// Everything, for programs.
+    Json,
+}
+
+impl Arguments {
+    /// The page has one metric, so another one is in the details.
+    const fn form(&self) -> Form {
+        match (self.json, self.markdown, self.explain || self.metric.is_some()) {
+            (true, ..) => Form::Json,
+            (false, true, _) => Form::Markdown,
+            (false, false, true) => Form::Explain,
+            (false, false, false) => Form::Page,
+        }
+    }
 }

@@ -7,11 +7,7 @@ mod search;
 mod sweep;
 
 use anyhow::Context as _;
-use std::{
-    fs,
-    io::{self, IsTerminal},
-    time::Duration,
-};
+use std::{fs, time::Duration};
 use wirebench_report::{
     commands,
     table::Style,
@@ -218,7 +214,7 @@ fn show(finished: &Finished, tuned: &Tuned, json: bool) -> anyhow::Result<()> {
         out::result(&object);
         out::note(&place);
     } else {
-        let is_plain = look() == Look::Plain;
+        let is_plain = out::look() == Look::Plain;
         out::result(&if is_plain { plain } else { tuned.text(Style::Text, Look::Colours) });
         out::result(&place);
     }
@@ -227,10 +223,4 @@ fn show(finished: &Finished, tuned: &Tuned, json: bool) -> anyhow::Result<()> {
         fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
     }
     Ok(())
-}
-
-/// Colours on a terminal, unless somebody asked to leave them out (no-color.org).
-pub(crate) fn look() -> Look {
-    let asked = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    if asked && io::stdout().is_terminal() { Look::Colours } else { Look::Plain }
 }

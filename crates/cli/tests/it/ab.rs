@@ -103,7 +103,13 @@ fn the_folder_and_the_report_say_the_same_in_every_form() {
     let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
     let sentence = last_line(&outcome);
     assert_eq!(read("report.txt").lines().last(), Some(sentence));
-    assert_eq!(world.wirebench(&["report", &path]).stdout, read("report.txt"));
+    assert_eq!(world.wirebench(&["report", &path, "--explain"]).stdout, read("report.txt"));
+    // The page of `ab` is its sentence after at most five lines, one of which names the details.
+    assert!(outcome.stdout.lines().count() <= 6, "{outcome:#?}");
+    assert!(outcome.stdout.contains("/report.txt\n"), "{outcome:#?}");
+    let page = world.wirebench(&["report", &path]).stdout;
+    let shown = outcome.stdout.lines().filter(|line| !line.starts_with("Report: "));
+    assert_eq!(page.lines().collect::<Vec<_>>(), shown.collect::<Vec<_>>());
     let markdown = world.wirebench(&["report", &path, "--markdown"]).stdout;
     assert_eq!(markdown, read("report.md"));
     assert!(markdown.starts_with(&format!("**{sentence}**\n")), "{markdown}");
@@ -206,7 +212,8 @@ fn commands_have_folders_of_their_own() {
     let folders = ["--a-folder=base", "--b-folder=head", "--rate=500", "--blocks=2"];
     let outcome = ab(&world, [command, command], &folders);
     assert_fine(&outcome);
-    assert!(outcome.stdout.contains("{workers}` in head, 2 runs"), "{outcome:#?}");
+    let details = fs::read_to_string(world.results().join("report.txt")).unwrap();
+    assert!(details.contains("{workers}` in head, 2 runs"), "{details}");
     let runs = world.journal().runs;
     let base = |run: &&wirebench_schema::journal::Run| run.server_command[0].contains("/base/");
     assert_eq!(runs.iter().filter(base).count(), 2);
@@ -245,9 +252,10 @@ fn an_entry_is_compared_between_two_revisions() {
     let options = ["c/mine", "--old=HEAD", "--rate=500", "--blocks=2"];
     let outcome = world.wirebench(&[&SHORT[..], &options].concat());
     assert_fine(&outcome);
+    let details = fs::read_to_string(world.results().join("report.txt")).unwrap();
     for part in ["old: c/mine, HEAD (First), 2 runs", "[v 1]", "new: c/mine, as it is now (Second)"]
     {
-        assert!(outcome.stdout.contains(part), "{part} {outcome:#?}");
+        assert!(details.contains(part), "{part} {details}");
     }
     assert_eq!(world.journal().start.variants[1].versions["v"], "2");
     let branches = Command::new("git").arg("-C").arg(folder).args(["worktree", "list"]).output();

@@ -106,7 +106,7 @@ fn the_plan_of_a_goal_is_told_before_anything_is_measured() {
         "2 pilots that find rates",
         "until every interval is within +-2 %, or 200 blocks",
         "no block begins that would end later than 10m after the first run",
-        "plan: 18 runs",
+        " blocks: 18 runs, about ",
     ] {
         assert!(outcome.stdout.contains(part), "{part}\n{outcome:#?}");
     }

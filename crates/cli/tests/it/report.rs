@@ -48,7 +48,11 @@ fn a_journal_is_shown_as_text_markdown_and_json() {
     let world = World::new();
     let path = written(&world);
     let path = path.to_str().unwrap();
-    let text = world.wirebench(&["report", path]);
+    let page = world.wirebench(&["report", path]);
+    for part in ["go/net needs 41x the memory of c/epoll per connection.", "100 B  reference "] {
+        assert!(page.stdout.contains(part), "{part} is missing in {page:#?}");
+    }
+    let text = world.wirebench(&["report", path, "--explain"]);
     assert_eq!(text.code, Some(0), "{text:#?}");
     for part in ["c/epoll (baseline)", "c/epoll (A/A)", "larger", "A/A: two runs of c/epoll"] {
         assert!(text.stdout.contains(part), "{part} is missing in {text:#?}");

@@ -61,7 +61,8 @@ impl Outcome {
     /// short window may stay without a reply, which is a run that failed and no fault of the rest.
     #[track_caller]
     pub(crate) fn assert_reported(&self) {
-        let is_reported = self.stdout.contains("\nresults: ") && !self.stderr.contains("panicked");
+        let is_reported = ["\nReport: ", "\nresults: "].iter().any(|it| self.stdout.contains(it))
+            && !self.stderr.contains("panicked");
         assert!(matches!(self.code, Some(0 | 1)) && is_reported, "{self:#?}");
     }
 

@@ -13,6 +13,8 @@ use wirebench_schema::journal::{
     End, EndReason, FixedRate, Goal, Outcome, ReasonKind, Verified, Weight,
 };
 
+mod page;
+
 const SUITE_TEXT: &str = r#"
 description = "Made by wirebench ab."
 blocks = 6

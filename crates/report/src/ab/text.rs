@@ -102,7 +102,8 @@ impl Ab<'_> {
         table
     }
 
-    fn remarks(&self) -> Vec<String> {
+    /// What must be known of the runs of both sides.
+    pub(super) fn remarks(&self) -> Vec<String> {
         let comparison = self.rows.compare_to_baseline(self.metric);
         let of_side = |index: usize| {
             let remarks = super::side::remarks_of(self.journal, &self.rows, index, &comparison);

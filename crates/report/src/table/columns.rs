@@ -122,7 +122,7 @@ impl Column {
 }
 
 /// Whether so few samples lie beyond a percentile in a run of `row` that single ones decide it.
-pub(super) fn has_few_samples(row: &Row<'_>, metric: Metric) -> bool {
+pub(crate) fn has_few_samples(row: &Row<'_>, metric: Metric) -> bool {
     let share = match metric {
         Metric::LatencyP99 => 0.01,
         Metric::LatencyP999 => 0.001,

@@ -60,7 +60,7 @@ pub(crate) fn describe_model(model: &LoadModel) -> String {
 }
 
 /// What is not usual about the connections.
-fn describe_shape(workload: &Workload) -> String {
+pub(crate) fn describe_shape(workload: &Workload) -> String {
     let mut shape = String::new();
     if workload.idle_connections > 0 {
         let _ = write!(shape, " and {} idle ones", workload.idle_connections);

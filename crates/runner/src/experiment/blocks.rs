@@ -199,7 +199,7 @@ impl Blocks<'_> {
         for run in &runs {
             let step = steps.iter().find(|step| is_of(run, step, subjects, loads));
             let name = step.map_or_else(String::new, |it| plan::label(subjects, &loads.suite, it));
-            observer.on(&Progress::Ran { name: &name, run });
+            observer.on(&Progress::Ran { name: &name, run, journal: book.journal() });
         }
         Ok(ControlFlow::Continue(()))
     }
@@ -225,7 +225,7 @@ impl Blocks<'_> {
         let Some(run) = experiment.bench.run(&cell, stop) else { return Ok(interrupted) };
         book.write(Record::Run(Box::new(run.clone())))?;
         self.pace.learn(step.workload, began.elapsed());
-        observer.on(&Progress::Ran { name: &name, run: &run });
+        observer.on(&Progress::Ran { name: &name, run: &run, journal: book.journal() });
         Ok(ControlFlow::Continue(()))
     }
 }

@@ -199,6 +199,8 @@ pub enum Progress<'a> {
         name: &'a str,
         /// What is in the journal.
         run: &'a Run,
+        /// The journal with it.
+        journal: &'a Journal,
     },
 }
 

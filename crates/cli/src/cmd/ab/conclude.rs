@@ -12,7 +12,7 @@ use wirebench_report::{
 use wirebench_runner::{experiment::Finished, journal};
 
 use super::Arguments;
-use crate::{exit::Exit, interrupt::Interrupt, out};
+use crate::{exit::Exit, first_screen, interrupt::Interrupt, out};
 
 impl Arguments {
     /// Prints what was found, the sentence last, and writes it into the folder of the results.
@@ -25,7 +25,7 @@ impl Arguments {
         let ab = Ab::of(&finished.journal, &wishes)
             .context("the journal is not that of two servers in pairs")?;
         let exit = interrupt.exit();
-        let mut place = format!("results: {}", finished.folder.display());
+        let mut place = first_screen::place(&finished.folder);
         if exit.is_some() {
             let resume = journal::resume_command(&finished.folder);
             place += &format!("\nthis goes on with: {resume}");
@@ -34,7 +34,7 @@ impl Arguments {
             out::note(&place);
             out::result(&if self.json { ab.json() } else { ab.text(Style::Markdown) });
         } else {
-            out::result(&format!("{}\n{place}\n{}", ab.details(), ab.sentence()));
+            out::result(&format!("{}{place}\n{}", ab.lines(), ab.sentence()));
         }
         write_reports(finished, &ab)?;
         let gate = ab.gate.as_ref();
@@ -58,7 +58,7 @@ fn is_valid(ab: &Ab<'_>) -> bool {
 
 fn write_reports(finished: &Finished, ab: &Ab<'_>) -> anyhow::Result<()> {
     let files = [
-        ("report.txt", ab.text(Style::Text)),
+        (first_screen::DETAILS_FILE, ab.text(Style::Text)),
         ("report.md", ab.text(Style::Markdown)),
         ("report.json", ab.json()),
         ("commands.txt", commands::text(&finished.journal)),

@@ -16,6 +16,7 @@ use super::{Arguments, Setting, Strictness, strict};
 use crate::{
     context::Context,
     exit::Exit,
+    first_screen,
     interrupt::Interrupt,
     out,
     preparation::{bind, prepare_all},
@@ -28,7 +29,7 @@ pub(super) fn begin(
     arguments: &Arguments,
 ) -> anyhow::Result<Exit> {
     let Setting { experiment, subjects, missing } = setting;
-    let mut reporter = arguments.telling.reporter();
+    let mut reporter = arguments.telling.reporter().with_view(first_screen::live);
     for it in &experiment.left_out {
         reporter.left_out(&it.what, &it.reason);
     }
@@ -55,9 +56,9 @@ pub(super) fn conclude(
     names: &[String],
     strictness: Strictness,
 ) -> anyhow::Result<Exit> {
-    out::result(&report(&finished.journal, Style::Text));
+    out::result(&first_screen::of(&finished.journal, &finished.folder));
     write_reports(finished)?;
-    out::result(&format!("results: {}", finished.folder.display()));
+    out::result(&first_screen::place(&finished.folder));
     if let Some(exit) = interrupt.exit() {
         let resume = journal::resume_command(&finished.folder);
         out::result(&format!("this goes on with: {resume}"));
@@ -78,7 +79,7 @@ pub(super) fn conclude(
 
 fn write_reports(finished: &Finished) -> anyhow::Result<()> {
     let files = [
-        ("report.txt", report(&finished.journal, Style::Text)),
+        (first_screen::DETAILS_FILE, report(&finished.journal, Style::Text)),
         ("report.md", report(&finished.journal, Style::Markdown)),
         ("report.json", json::text(&finished.journal)),
         ("commands.txt", commands::text(&finished.journal)),

@@ -14,58 +14,51 @@ use wirebench_schema::{
     units::write_duration,
 };
 
-use super::{FEWEST_BLOCKS, Setting};
+use super::Setting;
 use crate::{context::Context, out, progress::show};
 
 /// The plan in a few lines.
 pub(crate) fn outlook_lines(outlook: &Outlook, now: &Zoned) -> Vec<String> {
-    let Outlook { blocks, warmup_blocks, runs, repeated, variants, goal, .. } = outlook;
-    let phases: Vec<String> =
-        outlook.phases.iter().map(|(phase, count)| format!("{count} x {phase}")).collect();
-    let mut first = format!("plan: {}", count(*runs, "run"));
-    if *repeated > 0 {
-        first += &format!(" ({repeated} of them run the same again: A/A)");
-    }
-    first += &format!(" in {}", count(*blocks as usize, "block"));
-    if *warmup_blocks > 0 {
-        first += &format!(" after {}", count(*warmup_blocks as usize, "warm-up block"));
-    }
-    first += &format!(
-        ", {}, {} ({})",
-        count(*variants, "variant"),
-        count(outlook.phases.values().sum(), "workload"),
-        phases.join(", ")
+    let Outlook { blocks, warmup_blocks, runs, variants, goal, .. } = outlook;
+    let mut what = format!(
+        "plan: {}, {}, {}",
+        count(*variants, "server"),
+        count(outlook.phases.values().sum(), "load"),
+        count(*blocks as usize, "block")
     );
-    let mut lines = vec![first, time_line(outlook, now)];
-    lines.extend(goal_lines(outlook, goal));
-    if *blocks < FEWEST_BLOCKS && goal.precision.is_none() {
-        let more = outlook.block_time.saturating_mul(FEWEST_BLOCKS - blocks);
-        lines.push(format!(
-            "{} cannot show that a difference is real: --blocks {FEWEST_BLOCKS} can, and takes about \
-             {} more",
-            count(*blocks as usize, "block"),
-            show(more)
-        ));
+    if *warmup_blocks > 0 {
+        what += &format!(" after {}", count(*warmup_blocks as usize, "warm-up block"));
     }
+    let time = outlook.time();
+    let mut lines = vec![format!(
+        "{what}: {}, about {}; done at {}",
+        count(*runs, "run"),
+        show(time),
+        end(now, time)
+    )];
+    lines.extend(goal_lines(outlook, goal));
     lines
 }
 
-fn time_line(outlook: &Outlook, now: &Zoned) -> String {
-    let mut parts = Vec::new();
+/// What the plan consists of, for those who want to know before it is carried out.
+fn parts(outlook: &Outlook) -> Vec<String> {
+    let phases: Vec<String> =
+        outlook.phases.iter().map(|(phase, count)| format!("{count} x {phase}")).collect();
+    let mut lines = vec![format!("loads: {}", phases.join(", "))];
+    if outlook.repeated > 0 {
+        lines.push(format!("A/A: {} repeat a server within its block", outlook.repeated));
+    }
+    let mut times = Vec::new();
     if outlook.checks > 0 {
-        parts.push(format!("{} of checks", show(outlook.checks_time)));
+        times.push(format!("{} of checks", show(outlook.checks_time)));
     }
     if outlook.pilots > 0 {
         let pilots = count(outlook.pilots, "pilot");
-        parts.push(format!("{} of {pilots} that find rates", show(outlook.pilots_time)));
+        times.push(format!("{} of {pilots} that find rates", show(outlook.pilots_time)));
     }
-    parts.push(format!("{} of runs", show(outlook.runs_time)));
-    let time = show(outlook.time());
-    format!(
-        "about {time} beyond builds: {}; done at {}",
-        parts.join(", "),
-        end(now, outlook.time())
-    )
+    times.push(format!("{} of runs", show(outlook.runs_time)));
+    lines.push(format!("time without builds: {}", times.join(", ")));
+    lines
 }
 
 /// When it is over, on the clock of this machine.
@@ -152,7 +145,7 @@ pub(super) fn print(context: &Context, setting: Setting) {
         out::result(&format!("{kind} {}  {workload}  {name}", step.block + 1));
     }
     let outlook = experiment.outlook(&subjects);
-    for line in outlook_lines(&outlook, &Zoned::now()) {
+    for line in [outlook_lines(&outlook, &Zoned::now()), parts(&outlook)].concat() {
         out::result(&line);
     }
     let placement = &bench.placement;
@@ -233,17 +226,18 @@ mod tests {
     }
 
     #[test]
-    fn the_plan_says_what_is_run_how_long_it_takes_and_what_it_cannot_show() {
+    fn the_plan_is_one_line_and_its_parts_are_in_the_dry_run() {
+        let plan = "plan: 2 servers, 2 loads, 3 blocks after 1 warm-up block: 24 runs, about 87 s; \
+                    done at 23:59";
+        assert_eq!(lines(&outlook()), [plan]);
         let expected = [
-            "plan: 24 runs (8 of them run the same again: A/A) in 3 blocks after 1 warm-up block, 2 \
-             variants, 2 workloads (1 x saturate, 1 x cost)",
-            "about 87 s beyond builds: 4 s of checks, 3 s of 2 pilots that find rates, 80 s of runs; \
-             done at 23:59",
-            "3 blocks cannot show that a difference is real: --blocks 6 can, and takes about 60 s more",
+            "loads: 1 x saturate, 1 x cost",
+            "A/A: 8 repeat a server within its block",
+            "time without builds: 4 s of checks, 3 s of 2 pilots that find rates, 80 s of runs",
         ];
-        assert_eq!(lines(&outlook()), expected);
+        assert_eq!(parts(&outlook()), expected);
         let tomorrow = Outlook { runs_time: Duration::from_secs(3600), ..outlook() };
-        assert!(lines(&tomorrow)[1].ends_with("done at 2026-03-02 00:58"), "{tomorrow:?}");
+        assert!(lines(&tomorrow)[0].ends_with("done at 2026-03-02 00:58"), "{tomorrow:?}");
     }
 
     #[test]
@@ -256,7 +250,7 @@ mod tests {
     fn goals_are_told_with_what_they_come_to() {
         let with = |precision, budget_s: Option<u64>| {
             let goal = Goal { precision, budget: budget_s.map(Duration::from_secs) };
-            lines(&Outlook { blocks: 6, goal, ..outlook() }).split_off(2)
+            lines(&Outlook { blocks: 6, goal, ..outlook() }).split_off(1)
         };
         assert_eq!(with(None, None), <[String; 0]>::default());
         let both = with(Some(0.015), Some(1200));
@@ -264,7 +258,7 @@ mod tests {
         assert!(both[1].contains("later than 20m after the first run"), "{both:?}");
         let goal = Goal { precision: Some(0.01), budget: None };
         let many = lines(&Outlook { blocks: 1000, goal, ..outlook() });
-        assert!(many[2].starts_with("the precision of 1 % adds nothing"), "{many:?}");
+        assert!(many[1].starts_with("the precision of 1 % adds nothing"), "{many:?}");
         let little = with(None, Some(1));
         assert!(little[0].contains("is less than the 20 s of one block"), "{little:?}");
     }

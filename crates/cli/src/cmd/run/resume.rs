@@ -3,19 +3,21 @@
 
 use anyhow::Context as _;
 use std::{io, path::Path};
+use wirebench_report::{ab, tune};
 use wirebench_runner::{
     experiment::{Differences, TakenUp},
     journal::JOURNAL_FILE,
 };
 use wirebench_schema::{
     argv,
-    journal::{EndReason, Start},
+    journal::{EndReason, Journal, Start},
 };
 
 use super::{Arguments, Setting, original::Original};
 use crate::{
     context::Context,
     exit::{Exit, incomparable, usage},
+    first_screen,
     interrupt::Interrupt,
     out, preparation,
 };
@@ -48,7 +50,7 @@ pub(super) fn run(folder: &Path, arguments: &Arguments) -> anyhow::Result<Exit> 
         .setting(&context)
         .map_err(|error| refusal(&start, &[format!("it cannot be set up any more: {error:#}")]))?;
     setting.experiment.goal.budget = arguments.budget.or(setting.experiment.goal.budget);
-    let mut reporter = arguments.telling.reporter();
+    let mut reporter = arguments.telling.reporter().with_view(view(&start));
     let added = added(&taken_up, &setting);
     let subjects = taken_up.part_of_it(setting.subjects);
     let prepared = preparation::prepare_all(&context, subjects, &mut reporter);
@@ -70,6 +72,12 @@ pub(super) fn run(folder: &Path, arguments: &Arguments) -> anyhow::Result<Exit> 
     let finished = taken_up.go_on(&setting.experiment, &prepared, noted, stop, &mut reporter);
     reporter.finish();
     original.conclude(&context.interrupt, &finished?)
+}
+
+/// What is shown while it goes on: the table of a suite, nothing of `ab` and `tune`.
+fn view(start: &Start) -> fn(&Journal) -> String {
+    let has_table = ![ab::SUITE, tune::SUITE].contains(&start.suite.as_str());
+    if has_table { first_screen::live } else { |_| String::new() }
 }
 
 /// Nothing is left to be done: the reports are written once more.

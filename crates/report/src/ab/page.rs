@@ -1,0 +1,93 @@
+//! What `ab` prints: at most four lines of figures and findings, and its sentence. The details have
+//! everything else.
+
+use super::{Ab, Figure, Side};
+use crate::{
+    analysis::Metric,
+    compare::{text::gate_lines, words},
+    screen::WIDTH,
+    wrap::wrap,
+};
+
+/// Lines of findings and of further figures.
+const FINDINGS: usize = 2;
+
+impl Ab<'_> {
+    /// The figures and findings, and the sentence last.
+    #[must_use]
+    pub fn page(&self) -> String {
+        format!("{}{}\n", self.lines(), self.sentence())
+    }
+
+    /// The figures and findings: at most four lines.
+    #[must_use]
+    pub fn lines(&self) -> String {
+        let mut findings = self.findings();
+        findings.truncate(FINDINGS);
+        let lines = [self.figures_shown(FINDINGS - findings.len()), findings].concat();
+        lines.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    /// What became of the conditions, and what must be known of the runs: the most important first.
+    fn findings(&self) -> Vec<String> {
+        let mut findings = Vec::new();
+        let gate = self.gate.as_ref().map(gate_lines).unwrap_or_default();
+        if let Some((first, others)) = gate.split_first() {
+            let more = match others.len() {
+                0 => String::new(),
+                more => format!(" (and {more} more: --explain)"),
+            };
+            findings.push(format!("{}{more}", shortened(first, WIDTH - more.len())));
+        }
+        if Side::same_program(&self.sides) == Some(true) {
+            findings.push("both are the same program: differences are noise".to_owned());
+        }
+        let remarks = self.remarks().len();
+        if remarks > 0 {
+            let plural = if remarks == 1 { "" } else { "s" };
+            findings.push(format!("{remarks} remark{plural} on the runs: --explain"));
+        }
+        findings
+    }
+
+    /// A head, the figure of the verdict and this many others.
+    fn figures_shown(&self, others: usize) -> Vec<String> {
+        let has_figures = |figure: &&Figure| figure.medians.iter().all(Option::is_some);
+        let main = self.figures.first().into_iter().filter(has_figures);
+        let preferred = [Metric::LatencyP99, Metric::Cpu];
+        let find = |metric: &Metric| self.figures.iter().skip(1).find(|it| it.metric == *metric);
+        let others = preferred.iter().filter_map(find).filter(has_figures).take(others);
+        let [a, b] = [self.sides[0].name, self.sides[1].name];
+        let head = [String::new(), a.to_owned(), b.to_owned(), format!("{b}/{a}")];
+        let rows: Vec<[String; 4]> =
+            std::iter::once(head).chain(main.chain(others).map(cells)).collect();
+        if rows.len() == 1 { Vec::new() } else { aligned(&rows) }
+    }
+}
+
+fn cells(figure: &Figure) -> [String; 4] {
+    let metric = figure.metric;
+    let [a, b] = figure.medians.map(|it| it.map_or("-".to_owned(), |it| metric.show(it)));
+    let change = figure.ratio.as_ref().map_or("-".to_owned(), |ratio| {
+        format!("{}{}", ratio.reads.sign(), words::estimate(&ratio.estimate))
+    });
+    [metric.title().to_owned(), a, b, change]
+}
+
+/// The first column to the left, the next two to the right, the last as it is.
+fn aligned(rows: &[[String; 4]]) -> Vec<String> {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let [title, a, b] = [0, 1, 2].map(|column| width(column).unwrap_or(0));
+    let line = |row: &[String; 4]| {
+        let [name, of_a, of_b, change] = row;
+        format!("{name:<title$}  {of_a:>a$}  {of_b:>b$}  {change}").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+/// A line of at most this width.
+fn shortened(text: &str, width: usize) -> String {
+    let mut lines = wrap(text, width - " ...".len(), "").into_iter();
+    let first = lines.next().unwrap_or_default();
+    if lines.next().is_some() { format!("{first} ...") } else { first }
+}

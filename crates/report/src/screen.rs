@@ -1,0 +1,133 @@
+//! The first screen of a result: sentences, one table, what its marks mean, and the next step.
+//! Everything else is in the details ([`crate::table`]) and in JSON.
+//!
+//! `adapter` turns a journal into a [`model`], and the other files turn that into text. So a change
+//! of the analysis is a change of one file.
+
+mod adapter;
+mod causes;
+mod figures;
+mod grid;
+mod headline;
+mod hint;
+mod model;
+mod paint;
+mod row;
+
+use std::time::Duration;
+use wirebench_schema::journal::Journal;
+
+use self::{
+    figures::{BOUND, HIDDEN},
+    model::{Model, Value},
+    paint::Paint,
+};
+use crate::{tune::Look, wrap::wrap};
+
+/// No line is longer, unless a single word is.
+pub const WIDTH: usize = 100;
+/// Lines of all causes; the details have the others.
+const ALL_CAUSE_LINES: usize = 7;
+/// Lines of one cause.
+const CAUSE_LINES: usize = 2;
+/// Follows a text of which the rest is not shown.
+const CUT: &str = " ...";
+/// Where texts begin whose mark stands in front of them.
+const INDENT: &str = "    ";
+
+/// What the journal does not know.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    /// The CPU's model.
+    pub machine: Option<&'a str>,
+    /// From the beginning to the end of the run.
+    pub elapsed: Option<Duration>,
+    /// Colours and bars, or plain text.
+    pub look: Look,
+}
+
+/// Whether the run goes on.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Stage {
+    /// It does.
+    Live,
+    /// It does not.
+    Final,
+}
+
+/// The first screen of a result.
+#[must_use]
+pub fn page(journal: &Journal, facts: &Facts<'_>) -> String {
+    text(&adapter::model(journal, Stage::Final), facts)
+}
+
+fn text(model: &Model, facts: &Facts<'_>) -> String {
+    let mut lines = wrap(&headline::setting(model, facts), WIDTH, "");
+    lines.extend(wrap(&headline::result(model), WIDTH, ""));
+    lines.extend(table(model, Paint(facts.look)));
+    let notes = [marks(model), causes(model), hint(model)].concat();
+    if !notes.is_empty() {
+        lines.push(String::new());
+        lines.extend(notes);
+    }
+    lines.join("\n") + "\n"
+}
+
+/// The table of a run that goes on, with its head.
+#[must_use]
+pub fn live_page(journal: &Journal, facts: &Facts<'_>) -> String {
+    let model = adapter::model(journal, Stage::Live);
+    let mut lines = wrap(&headline::setting(&model, facts), WIDTH, "");
+    lines.extend(table(&model, Paint(facts.look)));
+    lines.join("\n") + "\n"
+}
+
+fn table(model: &Model, paint: Paint) -> Vec<String> {
+    let blocks = model.blocks.iter().map(|block| grid::lines(block, paint));
+    blocks.flat_map(|lines| [vec![String::new()], lines].concat()).collect()
+}
+
+/// What the marks mean that are in the table.
+fn marks(model: &Model) -> Vec<String> {
+    let mut lines = Vec::new();
+    if model.count(|value| matches!(value, Value::AtLeast(_))) > 0 {
+        lines.push(format!("{BOUND:<4}the load generator was the limit; the server may do more"));
+    }
+    if model.count(Value::is_hidden) > 0 {
+        lines.push(format!(
+            "{HIDDEN:<4}hidden because it is not valid; reasons: wirebench report RUN --explain"
+        ));
+    }
+    lines
+}
+
+fn causes(model: &Model) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (place, cause) in model.causes.iter().enumerate() {
+        let wrapped = cause_lines(cause);
+        let is_last = place + 1 == model.causes.len();
+        // A line stays for how many more there are.
+        if lines.len() + wrapped.len() + usize::from(!is_last) > ALL_CAUSE_LINES {
+            lines.push(format!("{INDENT}and {} more: --explain", model.causes.len() - place));
+            break;
+        }
+        lines.extend(wrapped);
+    }
+    lines
+}
+
+fn cause_lines(cause: &str) -> Vec<String> {
+    let mut lines = wrap(&format!("{INDENT}{cause}"), WIDTH - CUT.len(), "      ");
+    if lines.len() > CAUSE_LINES {
+        lines.truncate(CAUSE_LINES);
+        lines[CAUSE_LINES - 1] += CUT;
+    }
+    lines
+}
+
+fn hint(model: &Model) -> Vec<String> {
+    hint::hint(model).map_or_else(Vec::new, |hint| wrap(&hint, WIDTH, ""))
+}
+
+#[cfg(test)]
+mod tests;

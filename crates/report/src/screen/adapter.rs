@@ -1,0 +1,254 @@
+//! From a journal and its analysis to what the first screen shows. No other file of the first screen
+//! knows how outcomes come about.
+
+use std::collections::{BTreeMap, BTreeSet};
+use wirebench_schema::{
+    journal::{Bound, EndReason, Generator, Journal},
+    load::{Arrivals, LoadModel, RateCurve},
+    suite::{Phase, Scale, Workload},
+};
+
+use super::{
+    Stage,
+    causes::{Causes, causes},
+    figures::rate,
+    model::{Block, Column, Group, Model, Outcome, Repetitions, Value},
+    row::{Shown, is_listed, name, shown, was_bound_by},
+};
+use crate::{
+    analysis::{Claim, Compared, Comparison, Metric, Role, Row, WorkloadRows, rows},
+    table::{describe_model, describe_payload, describe_shape},
+};
+
+/// What one repetition of everything is called, in texts and in options.
+const REPETITION: &str = "block";
+/// The largest difference that the analysis calls none.
+const LARGEST_SAME: f64 = 0.05;
+
+/// What the first screen shows of `journal`.
+pub(super) fn model(journal: &Journal, stage: Stage) -> Model {
+    let workloads = rows(journal);
+    let measured = workloads.iter().flat_map(|it| &it.rows).filter(|row| row.measured() > 0);
+    let servers: BTreeSet<String> = measured.map(|row| row.variant.to_string()).collect();
+    let labelled: Vec<_> = workloads
+        .iter()
+        .map(|it| (format!("{} {}", it.workload.scenario, title(it)), it))
+        .collect();
+    let Causes { lines, disturbed } = causes(journal, &labelled);
+    let start = &journal.start;
+    let placement = &start.placement;
+    Model {
+        suite: match start.scale {
+            Scale::Machine if start.published.is_none() => start.suite.clone(),
+            scale => format!("{} at {scale} scale", start.suite),
+        },
+        generator: (start.generator.name != Generator::Wirebench)
+            .then(|| start.generator.to_string()),
+        scale: start.scale,
+        servers: servers.len(),
+        repetitions: Repetitions {
+            made: workloads.iter().map(|it| it.blocks).max().unwrap_or(0),
+            planned: start.blocks,
+            noun: REPETITION,
+            ended: ended(journal, stage),
+        },
+        cpus: placement
+            .pinned
+            .then_some((placement.server_cpus.len(), placement.generator_cpus.len())),
+        blocks: blocks(&workloads),
+        causes: lines,
+        disturbed,
+    }
+}
+
+/// Why it is over before its plan was completed.
+fn ended(journal: &Journal, stage: Stage) -> Option<&'static str> {
+    match (journal.end.as_ref().map(|end| end.reason), stage) {
+        (Some(EndReason::Complete | EndReason::Precise), _) | (None, Stage::Live) => None,
+        (Some(EndReason::Interrupted), _) => Some("interrupted"),
+        (Some(EndReason::Budget), _) => Some("time budget used up"),
+        (None, Stage::Final) => Some("cut off"),
+    }
+}
+
+/// What loads next to each other have in common.
+type Shape<'w> = (&'static str, bool, usize, usize, usize, Option<u64>, usize);
+
+fn shape(workload: &Workload) -> Shape<'_> {
+    (
+        workload.scenario.name(),
+        workload.phase == Phase::Idle,
+        workload.connections,
+        workload.idle_connections,
+        workload.pipeline,
+        workload.requests_per_connection,
+        workload.payload_bytes,
+    )
+}
+
+/// The workloads with rows, those of one shape together.
+fn blocks(workloads: &[WorkloadRows<'_>]) -> Vec<Block> {
+    let mut shapes: Vec<(Shape<'_>, Vec<&WorkloadRows<'_>>)> = Vec::new();
+    for workload in workloads.iter().filter(|it| !it.rows.is_empty()) {
+        let shape = shape(&workload.workload);
+        match shapes.iter_mut().find(|(known, _)| *known == shape) {
+            Some((_, members)) => members.push(workload),
+            None => shapes.push((shape, vec![workload])),
+        }
+    }
+    let same = |scenario: &str| shapes.iter().filter(|((name, ..), _)| *name == scenario).count();
+    shapes.iter().map(|((name, ..), members)| block(members, same(name) > 1)).collect()
+}
+
+fn block(members: &[&WorkloadRows<'_>], has_shape: bool) -> Block {
+    let workload = &members[0].workload;
+    let title = match (workload.phase, has_shape) {
+        (Phase::Idle, _) => {
+            format!("{}, {} idle connections", workload.scenario, workload.connections)
+        }
+        (_, false) => workload.scenario.to_string(),
+        (_, true) => format!(
+            "{}, {} connections{}{}",
+            workload.scenario,
+            workload.connections,
+            describe_shape(workload),
+            describe_payload(workload)
+        ),
+    };
+    let rows = order(members);
+    let mut groups: Vec<Group> = members.iter().map(|member| group(member, &rows)).collect();
+    let titles: Vec<String> = groups.iter().map(|group| group.title.clone()).collect();
+    for (group, member) in groups.iter_mut().zip(members) {
+        if titles.iter().filter(|title| **title == group.title).count() > 1 {
+            group.title = format!("{} ({})", group.title, member.workload.name);
+        }
+    }
+    Block { title, rows, groups }
+}
+
+/// The names of all rows: the baseline first, then by the first load's figure, rows without one last.
+fn order(members: &[&WorkloadRows<'_>]) -> Vec<String> {
+    let mut found: Vec<(bool, f64, String)> = Vec::new();
+    for member in members {
+        let metric = main_metric(&member.workload);
+        for row in member.rows.iter().filter(|row| is_listed(row)) {
+            let name = name(row);
+            if !found.iter().any(|(.., known)| *known == name) {
+                let figure = row.median(metric).unwrap_or(f64::INFINITY);
+                found.push((row.role != Role::Baseline, figure, name));
+            }
+        }
+    }
+    found.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    found.into_iter().map(|(.., name)| name).collect()
+}
+
+fn main_metric(workload: &Workload) -> Metric {
+    match workload.phase {
+        Phase::Saturate | Phase::Cost => Metric::Cpu,
+        Phase::Idle => Metric::MemoryPerConnection,
+    }
+}
+
+fn columns(workload: &Workload) -> Vec<Column> {
+    use Column::{Figure, Outcome};
+    match (workload.phase, &workload.model) {
+        (Phase::Idle, _) => {
+            vec![Figure(Metric::MemoryPerConnection), Outcome, Figure(Metric::MemoryAtRest)]
+        }
+        (Phase::Saturate, LoadModel::Closed | LoadModel::Think { .. }) => {
+            vec![Figure(Metric::Cpu), Outcome, Figure(Metric::Throughput)]
+        }
+        _ => vec![Figure(Metric::Cpu), Outcome, Figure(Metric::LatencyP99)],
+    }
+}
+
+fn title(rows: &WorkloadRows<'_>) -> String {
+    let workload = &rows.workload;
+    match (workload.phase, &workload.model) {
+        (Phase::Idle, _) => "idle".to_owned(),
+        (Phase::Saturate, LoadModel::Closed) => "saturated".to_owned(),
+        (_, LoadModel::Rate { curve: RateCurve::Constant(requests), arrivals, .. }) => {
+            let requests = rate(*requests as f64);
+            let random = if *arrivals == Arrivals::Poisson { ", Poisson" } else { "" };
+            format!("at {requests}/s{random}")
+        }
+        (Phase::Cost, LoadModel::Closed) => "at a rate".to_owned(),
+        (_, model) => describe_model(model),
+    }
+}
+
+fn group(rows: &WorkloadRows<'_>, names: &[String]) -> Group {
+    let metric = main_metric(&rows.workload);
+    let comparison = rows.compare_to_baseline(metric);
+    let columns = columns(&rows.workload);
+    let baseline = rows.baseline.map(|index| &rows.rows[index]);
+    let is_comparable = baseline.is_some_and(|row| is_compared(shown(row)));
+    let mut found: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for (index, row) in rows.rows.iter().enumerate().filter(|(_, row)| is_listed(row)) {
+        let outcome = outcome(row, comparison.rows[index].as_ref(), is_comparable);
+        let cell = |column: &Column| match column {
+            Column::Outcome => outcome.map_or(Value::Empty, Value::Compared),
+            Column::Figure(metric) => figure(row, *metric),
+        };
+        found.insert(name(row), columns.iter().map(cell).collect());
+    }
+    let mut group = Group {
+        title: title(rows),
+        metric,
+        baseline: baseline.map(|row| row.variant.to_string()),
+        margin: margin(&comparison),
+        cells: names.iter().map(|name| found.remove(name)).collect(),
+        columns: columns.clone(),
+    };
+    let cells = group.cells.clone();
+    let tells = |column: Column| {
+        let place = columns.iter().position(|it| *it == column);
+        let values = cells.iter().flatten().filter_map(|row| row.get(place?));
+        values.into_iter().any(|value| {
+            !matches!(value, Value::Empty | Value::Hidden | Value::Compared(Outcome::Reference))
+        })
+    };
+    group.retain(tells);
+    group
+}
+
+/// Differences within this share count as none.
+fn margin(comparison: &Comparison) -> f64 {
+    comparison.noise.floor.relative.min(LARGEST_SAME)
+}
+
+fn outcome(row: &Row<'_>, compared: Option<&Compared>, is_comparable: bool) -> Option<Outcome> {
+    let compared = compared?;
+    let shown = shown(row);
+    if row.role == Role::Baseline {
+        return Some(if is_compared(shown) { Outcome::Reference } else { Outcome::Withheld });
+    }
+    let ratio = compared.ratio.as_ref()?;
+    if !is_comparable || !is_compared(shown) {
+        return Some(Outcome::Withheld);
+    }
+    Some(match (ratio.claim, ratio.estimate.interval) {
+        (Some(Claim::Higher | Claim::Lower), Some(interval)) => {
+            Outcome::Different { ratio: ratio.estimate.value, half_width: interval.width() / 2.0 }
+        }
+        (Some(Claim::Same), _) => Outcome::Same,
+        _ => Outcome::Inconclusive,
+    })
+}
+
+const fn is_compared(shown: Shown) -> bool {
+    matches!(shown, Shown::All | Shown::NoTail)
+}
+
+fn figure(row: &Row<'_>, metric: Metric) -> Value {
+    let Some(median) = row.median(metric) else { return Value::Empty };
+    match shown(row) {
+        Shown::Nothing => Value::Hidden,
+        Shown::NoTail | Shown::NotCompared if metric.is_tail() => Value::Hidden,
+        _ if metric == Metric::Throughput && was_bound_by(row, Bound::Generator) => {
+            Value::AtLeast(median)
+        }
+        _ => Value::Exact(median),
+    }
+}

@@ -1,0 +1,224 @@
+//! Why figures are hidden or absent: one line for each cause, with the rows that it concerns.
+//! The reasons of single runs are in the details.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
+use wirebench_schema::{
+    journal::{Bound, Journal, Outcome, Placement, ReasonKind, Run},
+    suite::{Phase, Scale},
+};
+
+use super::row::{Shown, decisive, is_asked_for, is_listed, name, shown, was_bound_by};
+use crate::{
+    analysis::{Row, WorkloadRows},
+    notes::without_programs,
+};
+
+/// Rows that a cause names; more are counted.
+const NAMED_ROWS: usize = 2;
+/// Programs that a cause names.
+const NAMED_PROGRAMS: usize = 2;
+
+/// The causes of a result.
+#[derive(Debug, Default)]
+pub(super) struct Causes {
+    /// A line each.
+    pub(super) lines: Vec<String>,
+    /// Rows with figures that other programs have disturbed.
+    pub(super) disturbed: usize,
+}
+
+/// A workload's rows with the name of its load.
+pub(super) type Labelled<'r, 'a> = (String, &'r WorkloadRows<'a>);
+
+/// Rows of which the same is hidden for the same kind of reason.
+#[derive(Default)]
+struct Concerned<'a> {
+    names: Vec<String>,
+    runs: Vec<&'a Run>,
+}
+
+/// Everything that hides figures or keeps rows from having some.
+pub(super) fn causes(journal: &Journal, workloads: &[Labelled<'_, '_>]) -> Causes {
+    let mut causes = Causes { lines: conditions(journal), disturbed: 0 };
+    let mut groups: BTreeMap<(usize, ReasonKind), Concerned<'_>> = BTreeMap::new();
+    for (label, rows) in workloads {
+        for row in rows.rows.iter().filter(|row| is_listed(row)) {
+            let shown = shown(row);
+            let Some(kind) = main_kind(row, shown) else { continue };
+            let concerned = groups.entry((place(shown), kind)).or_default();
+            concerned.names.push(format!("{} {label}", name(row)));
+            concerned.runs.extend(&row.runs);
+        }
+    }
+    for ((place, kind), concerned) in &groups {
+        if is_disturbance(*kind) {
+            causes.disturbed += concerned.names.len();
+        }
+        let tail = if *place == place_of_tail() { "p99 of " } else { "" };
+        let rows = rows_text(&concerned.names);
+        let cause = cause(*kind, &concerned.runs, &journal.start.placement);
+        causes.lines.push(format!("{tail}{rows}: {cause}"));
+    }
+    causes.lines.extend(unsaturated(workloads));
+    causes.lines.extend(refusals(journal));
+    causes.lines.extend(failures(workloads));
+    causes.lines.extend(too_slow(workloads));
+    causes.lines.extend(unavailable(journal));
+    causes
+}
+
+/// In which order causes are shown: what hides most comes first.
+const fn place(shown: Shown) -> usize {
+    match shown {
+        Shown::Nothing => 0,
+        Shown::NotCompared => 1,
+        Shown::NoTail | Shown::All => 2,
+    }
+}
+
+const fn place_of_tail() -> usize {
+    place(Shown::NoTail)
+}
+
+/// The kind that most runs of a row have, of those that hide something.
+fn main_kind(row: &Row<'_>, shown: Shown) -> Option<ReasonKind> {
+    let mut counts: BTreeMap<ReasonKind, usize> = BTreeMap::new();
+    for run in &row.runs {
+        let kinds: BTreeSet<ReasonKind> = decisive(run, shown).map(|it| it.kind).collect();
+        kinds.into_iter().for_each(|kind| *counts.entry(kind).or_default() += 1);
+    }
+    let most = counts.into_iter().max_by_key(|(kind, count)| (*count, Reverse(*kind)));
+    most.map(|(kind, _)| kind)
+        .or_else(|| (shown == Shown::NoTail).then_some(ReasonKind::FewSamples))
+}
+
+const fn is_disturbance(kind: ReasonKind) -> bool {
+    matches!(kind, ReasonKind::Neighbour | ReasonKind::GeneratorStall | ReasonKind::BusyBefore)
+}
+
+/// `go/net hello saturated`, or `4 rows`.
+fn rows_text(names: &[String]) -> String {
+    if names.len() <= NAMED_ROWS { names.join(", ") } else { format!("{} rows", names.len()) }
+}
+
+fn cause(kind: ReasonKind, runs: &[&Run], placement: &Placement) -> String {
+    match kind {
+        kind if is_disturbance(kind) => {
+            format!("disturbed by {}{}", programs(runs), cpus(runs, placement))
+        }
+        ReasonKind::Stolen => "disturbed by the hypervisor".to_owned(),
+        ReasonKind::Throttled => "slowed down by a CPU limit of the control group".to_owned(),
+        ReasonKind::BelowRate => "the rate was not reached".to_owned(),
+        ReasonKind::ScheduleLag => "requests were sent late".to_owned(),
+        ReasonKind::NotSteady => "not steady, perhaps still warming up".to_owned(),
+        ReasonKind::NoCost => "the CPU time is not known".to_owned(),
+        ReasonKind::FewSamples => "too few samples".to_owned(),
+        other => format!("not valid ({other})"),
+    }
+}
+
+/// The programs that most runs name.
+fn programs(runs: &[&Run]) -> String {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for reason in runs.iter().flat_map(|run| run.outcome.reasons()) {
+        let (_, programs) = without_programs(&reason.text);
+        let names = programs.into_iter().flat_map(|(_, names)| names);
+        names.for_each(|name| *counts.entry(name).or_default() += 1);
+    }
+    let mut names: Vec<(String, usize)> = counts.into_iter().collect();
+    names.sort_by_key(|(_, count)| Reverse(*count));
+    let shown: Vec<String> = names.into_iter().take(NAMED_PROGRAMS).map(|(name, _)| name).collect();
+    if shown.is_empty() { "other programs".to_owned() } else { shown.join(" and ") }
+}
+
+/// The CPUs of the sides that were disturbed: ` on CPU 0`.
+fn cpus(runs: &[&Run], placement: &Placement) -> String {
+    let mut cpus: BTreeSet<u32> = BTreeSet::new();
+    for reason in runs.iter().flat_map(|run| run.outcome.reasons()) {
+        let is_generator = reason.text.contains("the generator");
+        match reason.kind {
+            ReasonKind::GeneratorStall => cpus.extend(&placement.generator_cpus),
+            ReasonKind::Neighbour if is_generator => cpus.extend(&placement.generator_cpus),
+            ReasonKind::Neighbour => cpus.extend(&placement.server_cpus),
+            _ => {}
+        }
+    }
+    let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
+    match list.len() {
+        0 => String::new(),
+        1 => format!(" on CPU {}", list[0]),
+        _ => format!(" on CPUs {}", list.join(", ")),
+    }
+}
+
+/// Conditions of all rows.
+fn conditions(journal: &Journal) -> Vec<String> {
+    let mut lines = Vec::new();
+    if journal.start.scale == Scale::Smoke {
+        let text = "smoke scale: the run shows that everything works, and its figures mean nothing";
+        lines.push(text.to_owned());
+    }
+    let reasons = journal.runs.iter().flat_map(|run| run.outcome.reasons());
+    let texts: BTreeSet<&str> =
+        reasons.filter(|it| is_asked_for(it.kind)).map(|it| &*it.text).collect();
+    lines.extend(texts.into_iter().map(|text| format!("all rows: {text}")));
+    lines
+}
+
+/// Rows whose throughput was set by waiting.
+fn unsaturated(workloads: &[Labelled<'_, '_>]) -> Option<String> {
+    let saturated = workloads.iter().filter(|(_, rows)| rows.workload.phase == Phase::Saturate);
+    let rows = saturated.flat_map(|(label, rows)| rows.rows.iter().map(move |row| (label, row)));
+    let is_compared = |row: &Row<'_>| matches!(shown(row), Shown::All | Shown::NoTail);
+    let waited = rows
+        .filter(|(_, row)| is_listed(row) && is_compared(row))
+        .filter(|(_, row)| was_bound_by(row, Bound::Neither));
+    let names: Vec<String> = waited.map(|(label, row)| format!("{} {label}", name(row))).collect();
+    let text = || format!("{}: not saturated, because waiting set the rate", rows_text(&names));
+    (!names.is_empty()).then(text)
+}
+
+/// Servers that were not measured because they failed a check.
+fn refusals(journal: &Journal) -> Vec<String> {
+    let first = journal.verified.iter().filter_map(|it| Some((it, it.failed.first()?)));
+    first
+        .map(|(it, (check, why))| {
+            format!("{} {}: not measured, fails `{check}`: {why}", it.variant, it.scenario)
+        })
+        .collect()
+}
+
+/// Rows with runs that failed, the first reason of each.
+fn failures(workloads: &[Labelled<'_, '_>]) -> Vec<String> {
+    let of_row = |label: &str, row: &Row<'_>| {
+        let reason = row.runs.iter().find_map(|run| match &run.outcome {
+            Outcome::Failed { reason, .. } => Some(reason),
+            Outcome::Measured(_) | Outcome::Idle(_) => None,
+        })?;
+        let (failed, all) = (row.failed(), row.runs.len());
+        Some(format!("{} {label}: {failed} of {all} runs failed: {reason}", name(row)))
+    };
+    let rows =
+        workloads.iter().flat_map(|(label, rows)| rows.rows.iter().map(move |it| (label, it)));
+    rows.filter_map(|(label, row)| of_row(label, row)).collect()
+}
+
+/// Servers that cannot hold the rate of a load.
+fn too_slow(workloads: &[Labelled<'_, '_>]) -> Vec<String> {
+    let of_load = |(label, rows): &Labelled<'_, '_>| {
+        let slow = rows.rate.iter().flat_map(|rate| &rate.too_slow);
+        let names: Vec<String> = slow.map(|(variant, _)| variant.to_string()).collect();
+        (!names.is_empty()).then(|| format!("too slow for {label}: {}", names.join(", ")))
+    };
+    workloads.iter().filter_map(of_load).collect()
+}
+
+fn unavailable(journal: &Journal) -> Vec<String> {
+    let left_out = journal.start.left_out.iter().map(|it| format!("{}: {}", it.what, it.reason));
+    let unavailable = journal.unavailable.iter();
+    let unavailable = unavailable.map(|it| format!("{}: {}", it.variant, it.reason));
+    left_out.chain(unavailable).map(|text| format!("not measured: {text}")).collect()
+}

@@ -1,0 +1,173 @@
+//! Figures as the cells and sentences of the first screen show them: short, and with no more digits
+//! than they deserve.
+
+use super::model::{Column, Outcome, Value};
+use crate::analysis::Metric;
+
+/// The sign of a figure that is a lower bound.
+pub(super) const BOUND: &str = ">=";
+/// What is in the place of a figure that is hidden.
+pub(super) const HIDDEN: &str = "!";
+
+/// From this ratio on a factor is easier to read than a percentage.
+const FACTOR: f64 = 10.0;
+
+/// The cell of a column.
+pub(super) fn cell(column: Column, value: Value) -> String {
+    match (column, value) {
+        (_, Value::Hidden) => HIDDEN.to_owned(),
+        (_, Value::Compared(outcome)) => self::outcome(outcome),
+        (Column::Figure(metric), Value::Exact(figure)) => self::figure(metric, figure),
+        (Column::Figure(metric), Value::AtLeast(figure)) => {
+            format!("{BOUND}{}", self::figure(metric, figure))
+        }
+        // A comparison has an outcome and no figure.
+        (_, Value::Empty) | (Column::Outcome, Value::Exact(_) | Value::AtLeast(_)) => {
+            "-".to_owned()
+        }
+    }
+}
+
+fn outcome(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Reference => "reference".to_owned(),
+        Outcome::Same => "same".to_owned(),
+        Outcome::Different { ratio, half_width } => difference(ratio, half_width),
+        Outcome::Inconclusive => "inconclusive".to_owned(),
+        Outcome::Withheld => HIDDEN.to_owned(),
+    }
+}
+
+/// `+21 % ±2`, `-0.8 % ±0.3` or `12x ±1`. An interval is never shown as narrower than one unit of the
+/// last digit.
+fn difference(ratio: f64, half_width: f64) -> String {
+    if ratio >= FACTOR {
+        return format!("{ratio:.0}x ±{:.0}", half_width.max(1.0));
+    }
+    let (change, half_width) = ((ratio - 1.0) * 100.0, half_width * 100.0);
+    if half_width < 0.95 && change.abs() < 9.95 {
+        return format!("{change:+.1} % ±{:.1}", half_width.max(0.1));
+    }
+    format!("{change:+.0} % ±{:.0}", half_width.max(1.0))
+}
+
+fn figure(metric: Metric, value: f64) -> String {
+    match metric {
+        Metric::Throughput => rate(value),
+        Metric::Cpu => {
+            let microseconds = value / 1000.0;
+            let digits = usize::from(microseconds < 99.95);
+            format!("{microseconds:.digits$}")
+        }
+        other => other.show(value),
+    }
+}
+
+/// Requests per second: `212k`, `9.8k`, `640`.
+pub(super) fn rate(value: f64) -> String {
+    let short = |value: f64, unit: &str| {
+        let digits = usize::from(value < 9.95);
+        let text = format!("{value:.digits$}");
+        format!("{}{unit}", text.strip_suffix(".0").unwrap_or(&text))
+    };
+    match value {
+        value if value < 999.5 => format!("{value:.0}"),
+        value if value < 999_500.0 => short(value / 1e3, "k"),
+        value => short(value / 1e6, "M"),
+    }
+}
+
+/// The head of a column.
+pub(super) fn head(column: Column, baseline: Option<&str>, most: usize) -> String {
+    match column {
+        Column::Outcome => {
+            let named = baseline.map(|name| format!("vs {name}"));
+            named.filter(|head| head.chars().count() <= most).unwrap_or("vs baseline".to_owned())
+        }
+        Column::Figure(Metric::Throughput) => "req/s".to_owned(),
+        Column::Figure(Metric::Cpu) => "us".to_owned(),
+        Column::Figure(Metric::MemoryPerConnection) => "memory".to_owned(),
+        Column::Figure(Metric::MemoryAtRest) => "at rest".to_owned(),
+        Column::Figure(metric) => metric.title().to_owned(),
+    }
+}
+
+/// What a group compares, in words.
+pub(super) const fn subject(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Cpu => "CPU per request",
+        Metric::MemoryPerConnection => "memory per connection",
+        other => other.title(),
+    }
+}
+
+/// A ratio in a sentence: `2.3x`.
+pub(super) fn factor(ratio: f64) -> String {
+    let digits = match ratio {
+        ratio if ratio < 1.095 => 2,
+        ratio if ratio < FACTOR => 1,
+        _ => 0,
+    };
+    format!("{ratio:.digits$}x")
+}
+
+/// A share in a sentence: `3 %`.
+pub(super) fn percent(share: f64) -> String {
+    let text = format!("{:.1}", share * 100.0);
+    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// A time in a sentence: `2 min 50 s`.
+pub(super) fn elapsed(time: std::time::Duration) -> String {
+    match time.as_secs_f64().round() as u64 {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds @ 120..7200 => format!("{} min {} s", seconds / 60, seconds % 60),
+        seconds => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+/// A small number as a word, as sentences have it.
+pub(super) fn word(number: usize) -> String {
+    const WORDS: [&str; 13] = [
+        "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+        "eleven", "twelve",
+    ];
+    WORDS.get(number).map_or_else(|| number.to_string(), |word| (*word).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn differences_have_the_digits_of_their_intervals() {
+        let shown = [(1.213, 0.021), (0.992, 0.003), (2.324, 0.04), (1.2, 0.002), (12.4, 0.2)]
+            .map(|(ratio, half_width)| difference(ratio, half_width));
+        assert_eq!(shown, ["+21 % ±2", "-0.8 % ±0.3", "+132 % ±4", "+20 % ±1", "12x ±1"]);
+    }
+
+    #[test]
+    fn rates_and_costs_are_short() {
+        let rates = [640.0, 999.4, 1000.0, 9_870.0, 84_560.0, 212_345.0, 1_240_000.0, 25e6];
+        let shown = rates.map(rate);
+        assert_eq!(shown, ["640", "999", "1k", "9.9k", "85k", "212k", "1.2M", "25M"]);
+        let costs = [4_712.0, 10_880.0, 108_400.0].map(|cost| figure(Metric::Cpu, cost));
+        assert_eq!(costs, ["4.7", "10.9", "108"]);
+    }
+
+    #[test]
+    fn sentences_have_factors_shares_times_and_words() {
+        assert_eq!([1.04, 1.2, 2.34, 14.2].map(factor), ["1.04x", "1.2x", "2.3x", "14x"]);
+        assert_eq!([0.03, 0.015].map(percent), ["3 %", "1.5 %"]);
+        let times = [59.4, 170.0, 7260.0].map(|it| elapsed(Duration::from_secs_f64(it)));
+        assert_eq!(times, ["59 s", "2 min 50 s", "2 h 1 min"]);
+        assert_eq!([3, 13].map(word), ["three", "13"]);
+    }
+
+    #[test]
+    fn a_baseline_with_a_long_name_is_not_in_the_head() {
+        let head = |name| head(Column::Outcome, Some(name), 12);
+        assert_eq!([head("c/epoll"), head("python/asyncio")], ["vs c/epoll", "vs baseline"]);
+    }
+}

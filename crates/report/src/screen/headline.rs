@@ -1,0 +1,174 @@
+//! The sentences above the table: what was measured, where and for how long; then the result.
+
+use super::{
+    Facts,
+    figures::{elapsed, factor, percent, subject, word},
+    model::{Block, Group, Model, Outcome, Repetitions},
+};
+use crate::analysis::Metric;
+
+/// Rows that a sentence names; the others are counted.
+const NAMED: usize = 3;
+
+/// What was measured, how often, where and for how long.
+pub(super) fn setting(model: &Model, facts: &Facts<'_>) -> String {
+    let mut parts = vec![format!("{}: {}", model.suite, servers(model.servers))];
+    parts.extend(repetitions(model.repetitions));
+    parts.extend(facts.elapsed.map(elapsed));
+    parts.extend(facts.machine.map(str::to_owned));
+    parts.push(match model.cpus {
+        None => "not pinned".to_owned(),
+        Some((server, generator)) => {
+            let all = server + generator;
+            let plural = if all == 1 { "" } else { "s" };
+            let sides = format!("{server} server, {generator} load generator");
+            format!("{all} CPU{plural} ({sides})")
+        }
+    });
+    parts.extend(model.generator.as_ref().map(|it| format!("load by {it}")));
+    parts.join(", ")
+}
+
+fn servers(number: usize) -> String {
+    format!("{number} server{}", if number == 1 { "" } else { "s" })
+}
+
+/// How many repetitions were made, where that is not as planned.
+fn repetitions(repetitions: Repetitions) -> Option<String> {
+    let Repetitions { made, planned, noun, ended } = repetitions;
+    let ended = ended.map_or_else(String::new, |why| format!(" ({why})"));
+    (made < planned || !ended.is_empty())
+        .then(|| format!("{made} of {} {noun}s{ended}", planned.max(made)))
+}
+
+/// Which servers differ from the baseline, and which do not.
+pub(super) fn result(model: &Model) -> String {
+    let Some((block, group)) = model.main() else { return "Nothing was measured.".to_owned() };
+    let Some(baseline) = &group.baseline else {
+        return "No server that could be the baseline has figures.".to_owned();
+    };
+    let mut sentences: Vec<String> = Vec::new();
+    if group.with(Outcome::Withheld).any(|row| block.rows[row] == *baseline) {
+        sentences.push(format!("the baseline {baseline} is not valid, so nothing is compared."));
+    } else {
+        sentences.extend(higher(block, group, baseline));
+        sentences.extend(lower(block, group, baseline, sentences.is_empty()));
+        sentences.extend(rest(group, baseline, sentences.is_empty()));
+    }
+    if sentences.is_empty() {
+        return format!("Only {baseline} has figures.");
+    }
+    let load = load(model, block, group);
+    if load.is_empty() {
+        sentences.iter_mut().take(1).for_each(|first| *first = capitalised(first));
+    }
+    sentences.iter_mut().skip(1).for_each(|other| *other = capitalised(other));
+    format!("{load}{}", sentences.join(" "))
+}
+
+/// With a large first letter, unless the text begins with the name of a server.
+fn capitalised(text: &str) -> String {
+    let is_name = text.split(' ').next().is_some_and(|word| word.contains('/'));
+    match text.split_at_checked(1) {
+        Some((first, others)) if !is_name => format!("{}{others}", first.to_uppercase()),
+        _ => text.to_owned(),
+    }
+}
+
+/// Which load the sentences are about, unless there is only one.
+fn load(model: &Model, block: &Block, group: &Group) -> String {
+    let loads: usize = model.blocks.iter().map(|block| block.groups.len()).sum();
+    if loads < 2 { String::new() } else { format!("{}, {}: ", block.title, group.title) }
+}
+
+/// The rows that differ, with their ratios: the farthest from 1 first.
+fn different<'a>(
+    block: &'a Block,
+    group: &Group,
+    is_meant: fn(f64) -> bool,
+) -> Vec<(&'a str, f64)> {
+    let ratio = |(row, outcome): (usize, Outcome)| match outcome {
+        Outcome::Different { ratio, .. } if is_meant(ratio) => Some((&*block.rows[row], ratio)),
+        _ => None,
+    };
+    let mut found: Vec<(&str, f64)> = group.outcomes().filter_map(ratio).collect();
+    found.sort_by(|a, b| b.1.ln().abs().total_cmp(&a.1.ln().abs()));
+    found
+}
+
+/// `node/http needs 2.3x the CPU of c/epoll per request, go/net 1.2x.`
+fn higher(block: &Block, group: &Group, baseline: &str) -> Option<String> {
+    let found = different(block, group, |ratio| ratio > 1.0);
+    let ((first, most), others) = found.split_first()?;
+    let (what, per) = noun(group.metric);
+    let most = factor(*most);
+    let mut parts = vec![format!("{first} needs {most} the {what} of {baseline}{per}")];
+    parts.extend(listed(others, factor));
+    Some(format!("{}.", parts.join(", ")))
+}
+
+/// The rows after the first: some by name, and from where to where the rest goes.
+fn listed(others: &[(&str, f64)], show: impl Fn(f64) -> String) -> Vec<String> {
+    let named = others.iter().take(NAMED - 1);
+    let mut parts: Vec<String> =
+        named.map(|(name, ratio)| format!("{name} {}", show(*ratio))).collect();
+    match others.get(NAMED - 1..).unwrap_or_default() {
+        [] => {}
+        [(name, ratio)] => parts.push(format!("{name} {}", show(*ratio))),
+        rest @ [(_, farthest), .., (_, nearest)] => {
+            let (from, to) = (show(*nearest), show(*farthest));
+            parts.push(format!("{} others {from} to {to}", word(rest.len())));
+        }
+    }
+    parts
+}
+
+/// `c/io_uring needs 5 % less.`
+fn lower(block: &Block, group: &Group, baseline: &str, is_first: bool) -> Option<String> {
+    let found = different(block, group, |ratio| ratio < 1.0);
+    let ((first, least), others) = found.split_first()?;
+    let less = |ratio: f64| format!("{:.0} %", (1.0 - ratio) * 100.0);
+    let (what, per) = noun(group.metric);
+    let least = less(*least);
+    let of = if is_first { format!(" {what} than {baseline}{per}") } else { String::new() };
+    let mut parts = vec![format!("{first} needs {least} less{of}")];
+    parts.extend(listed(others, less));
+    Some(format!("{}.", parts.join(", ")))
+}
+
+/// How many rows are the same as the baseline, inconclusive, or without a valid comparison.
+fn rest(group: &Group, baseline: &str, is_first: bool) -> Option<String> {
+    let [same, inconclusive, withheld] =
+        [Outcome::Same, Outcome::Inconclusive, Outcome::Withheld].map(|it| group.with(it).count());
+    let of = if is_first { baseline } else { "it" };
+    let is = |number: usize| if number == 1 { "is" } else { "are" };
+    let mut parts = Vec::new();
+    if same > 0 {
+        let servers = if same == 1 { "server is" } else { "servers are" };
+        let margin = percent(group.margin);
+        parts.push(format!("{} {servers} within {margin} of {of}", word(same)));
+    }
+    if inconclusive > 0 {
+        parts.push(format!("{} {} inconclusive", word(inconclusive), is(inconclusive)));
+    }
+    if withheld > 0 {
+        parts.push(format!("{} {} not valid", word(withheld), is(withheld)));
+    }
+    if same == 0
+        && is_first
+        && let Some(first) = parts.first_mut()
+    {
+        *first = format!("compared with {of}, {first}");
+    }
+    let text = parts.join(", ");
+    (!text.is_empty()).then(|| format!("{text}."))
+}
+
+/// What is compared, in front of the baseline's name and behind it.
+fn noun(metric: Metric) -> (&'static str, &'static str) {
+    match metric {
+        Metric::Cpu => ("CPU", " per request"),
+        Metric::MemoryPerConnection => ("memory", " per connection"),
+        other => (subject(other), ""),
+    }
+}

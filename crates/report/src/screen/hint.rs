@@ -1,0 +1,29 @@
+//! The one next step that helps most, if there is one.
+
+use wirebench_schema::suite::Scale;
+
+use super::model::{Model, Outcome, Value};
+
+/// With fewer repetitions than this an interval is rarely narrow.
+const USUAL: u32 = 6;
+
+/// What to do next.
+pub(super) fn hint(model: &Model) -> Option<String> {
+    if model.scale == Scale::Smoke {
+        return None;
+    }
+    let inconclusive = model.count(|it| *it == Value::Compared(Outcome::Inconclusive));
+    let made = model.repetitions;
+    if model.disturbed > 0 {
+        return Some("Next: stop the other programs, then measure again.".to_owned());
+    }
+    if inconclusive == 0 {
+        return None;
+    }
+    let (is, s) = if inconclusive == 1 { ("is", "") } else { ("are", "s") };
+    let more = made.planned.max(made.made).saturating_mul(2).max(USUAL);
+    Some(format!(
+        "Next: {inconclusive} comparison{s} {is} inconclusive; `--{}s {more}` narrows the intervals.",
+        made.noun
+    ))
+}

@@ -1,0 +1,164 @@
+//! What the first screen of a result shows, as plain values. `adapter` fills it from an analysis;
+//! the other files turn it into text and know no analysis.
+
+use std::collections::BTreeSet;
+use wirebench_schema::suite::Scale;
+
+use crate::analysis::Metric;
+
+/// A result, as far as the first screen shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Model {
+    /// The suite's name, and its scale if it is not the usual one.
+    pub(super) suite: String,
+    /// The program that made the load, if it is not wirebench.
+    pub(super) generator: Option<String>,
+    /// How much of it was carried out.
+    pub(super) scale: Scale,
+    /// Variants with at least one figure.
+    pub(super) servers: usize,
+    /// How many repetitions of everything there are.
+    pub(super) repetitions: Repetitions,
+    /// The CPUs of both sides; absent when nothing was pinned.
+    pub(super) cpus: Option<(usize, usize)>,
+    /// The parts of the table, in the order of the suite.
+    pub(super) blocks: Vec<Block>,
+    /// What hides or qualifies figures, grouped by cause.
+    pub(super) causes: Vec<String>,
+    /// Rows with a cause that another program is to blame for.
+    pub(super) disturbed: usize,
+}
+
+/// How many repetitions of everything there are: blocks, or cohorts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Repetitions {
+    /// Those that were made.
+    pub(super) made: u32,
+    /// Those that were planned.
+    pub(super) planned: u32,
+    /// What one is called.
+    pub(super) noun: &'static str,
+    /// Why there are no more, if the plan was not completed.
+    pub(super) ended: Option<&'static str>,
+}
+
+/// Rows with the figures of one scenario, under one shape of load.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Block {
+    /// The scenario, and the shape where several blocks have the same scenario.
+    pub(super) title: String,
+    /// The rows' names, the baseline first, then the best first.
+    pub(super) rows: Vec<String>,
+    /// Loads of the same scenario and shape: saturated, and at each rate.
+    pub(super) groups: Vec<Group>,
+}
+
+/// The columns of one load.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Group {
+    /// The load, such as `saturated` or `at 40k/s`.
+    pub(super) title: String,
+    /// What its rows are compared by.
+    pub(super) metric: Metric,
+    /// The row that ratios refer to, if it has figures.
+    pub(super) baseline: Option<String>,
+    /// Differences within this share count as none.
+    pub(super) margin: f64,
+    /// Its columns, with a figure in at least one row.
+    pub(super) columns: Vec<Column>,
+    /// For each row of the block its cells; none where the variant does not take part.
+    pub(super) cells: Vec<Option<Vec<Value>>>,
+}
+
+/// A column of a group.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Column {
+    /// The median of a metric.
+    Figure(Metric),
+    /// The outcome of the comparison with the baseline.
+    Outcome,
+}
+
+/// A cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Value {
+    /// There is none.
+    Empty,
+    /// As it is.
+    Exact(f64),
+    /// The load generator was the limit in most runs: the server may do more.
+    AtLeast(f64),
+    /// Not valid, so that the reader must not see it.
+    Hidden,
+    /// What came of the comparison.
+    Compared(Outcome),
+}
+
+/// What came of the comparison of a row with the baseline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Outcome {
+    /// The row is the baseline.
+    Reference,
+    /// Any difference lies within the margin.
+    Same,
+    /// The difference is significant and not within the margin.
+    Different {
+        /// The row's figure over the baseline's.
+        ratio: f64,
+        /// Half of the width of the interval, as a share of the baseline's figure.
+        half_width: f64,
+    },
+    /// Neither was shown.
+    Inconclusive,
+    /// Figures exist, and may not be compared.
+    Withheld,
+}
+
+impl Model {
+    /// The load that the first sentence is about: the first saturated one, or else the first.
+    pub(super) fn main(&self) -> Option<(&Block, &Group)> {
+        self.blocks.iter().find_map(|block| Some((block, block.groups.first()?)))
+    }
+
+    /// How many cells are of this kind.
+    pub(super) fn count(&self, is_meant: impl Fn(&Value) -> bool) -> usize {
+        let groups = self.blocks.iter().flat_map(|block| &block.groups);
+        let cells = groups.flat_map(|group| group.cells.iter().flatten().flatten());
+        cells.filter(|value| is_meant(value)).count()
+    }
+}
+
+impl Value {
+    /// Whether something is not shown.
+    pub(super) const fn is_hidden(&self) -> bool {
+        matches!(self, Self::Hidden | Self::Compared(Outcome::Withheld))
+    }
+}
+
+impl Group {
+    /// The outcomes, with the places of their rows.
+    pub(super) fn outcomes(&self) -> impl Iterator<Item = (usize, Outcome)> {
+        self.cells.iter().enumerate().filter_map(|(row, cells)| {
+            let outcome = |value: &Value| match value {
+                Value::Compared(outcome) => Some(*outcome),
+                _ => None,
+            };
+            Some((row, cells.iter().flatten().find_map(outcome)?))
+        })
+    }
+
+    /// The places of the rows with this outcome.
+    pub(super) fn with(&self, wanted: Outcome) -> impl Iterator<Item = usize> {
+        self.outcomes().filter(move |(_, outcome)| *outcome == wanted).map(|(row, _)| row)
+    }
+
+    /// Takes away the columns that are not meant.
+    pub(super) fn retain(&mut self, is_meant: impl Fn(Column) -> bool) {
+        let kept: BTreeSet<usize> =
+            (0..self.columns.len()).filter(|index| is_meant(self.columns[*index])).collect();
+        self.columns = kept.iter().map(|index| self.columns[*index]).collect();
+        for cells in self.cells.iter_mut().flatten() {
+            *cells = kept.iter().map(|index| cells[*index]).collect();
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! The first screen: its text from fixture models, and the models of fixture journals.
+
+use super::{
+    adapter,
+    model::{Block, Column, Group, Outcome, Repetitions},
+    *,
+};
+use crate::analysis::Metric;
+use wirebench_schema::suite::Scale;
+
+mod journals;
+
+const NAMES: [&str; 9] = [
+    "c/epoll",
+    "c/io_uring",
+    "builtin/epoll",
+    "rust/tokio",
+    "cpp/boost-asio:shared",
+    "go/net",
+    "c/threads",
+    "python/asyncio:uvloop",
+    "node/http",
+];
+
+/// Of each row: CPU saturated in nanoseconds, its outcome, requests/s, CPU at a rate, its outcome.
+const ROWS: [(f64, Outcome, f64, f64, Outcome); 9] = [
+    (4_700.0, Outcome::Reference, 212e3, 9_400.0, Outcome::Reference),
+    (4_690.0, Outcome::Same, 211e3, 9_410.0, Outcome::Same),
+    (4_740.0, Outcome::Same, 210e3, 9_500.0, Outcome::Same),
+    (4_900.0, higher(1.042, 0.018), 193e3, 9_700.0, Outcome::Inconclusive),
+    (4_950.0, Outcome::Inconclusive, 190e3, 9_900.0, higher(1.053, 0.031)),
+    (5_690.0, higher(1.211, 0.02), 167e3, 13_700.0, higher(1.457, 0.04)),
+    (6_500.0, higher(1.383, 0.02), 148e3, 10_900.0, higher(1.16, 0.04)),
+    (10_000.0, higher(2.128, 0.03), 99e3, 18_900.0, higher(2.011, 0.05)),
+    (10_900.0, higher(2.319, 0.04), 85e3, 14_500.0, higher(1.543, 0.04)),
+];
+
+const fn higher(ratio: f64, half_width: f64) -> Outcome {
+    Outcome::Different { ratio, half_width }
+}
+
+fn facts(look: Look) -> Facts<'static> {
+    Facts { machine: Some("AMD EPYC"), elapsed: Some(Duration::from_secs(170)), look }
+}
+
+fn saturated() -> Group {
+    let cells = ROWS.map(|(cpu, outcome, rate, ..)| {
+        let rate = if rate > 190e3 { Value::AtLeast(rate) } else { Value::Exact(rate) };
+        Some(vec![Value::Exact(cpu), Value::Compared(outcome), rate])
+    });
+    let columns =
+        vec![Column::Figure(Metric::Cpu), Column::Outcome, Column::Figure(Metric::Throughput)];
+    group("saturated", 0.03, columns, cells.to_vec())
+}
+
+fn at(rate: &str) -> Group {
+    let cells = ROWS.map(|(.., cpu, outcome)| {
+        let tail = if cpu > 14_000.0 { Value::Hidden } else { Value::Exact(cpu * 12.0) };
+        Some(vec![Value::Exact(cpu), Value::Compared(outcome), tail])
+    });
+    let columns =
+        vec![Column::Figure(Metric::Cpu), Column::Outcome, Column::Figure(Metric::LatencyP99)];
+    group(&format!("at {rate}/s"), 0.05, columns, cells.to_vec())
+}
+
+fn group(title: &str, margin: f64, columns: Vec<Column>, cells: Vec<Option<Vec<Value>>>) -> Group {
+    let baseline = Some("c/epoll".to_owned());
+    Group { title: title.to_owned(), metric: Metric::Cpu, baseline, margin, columns, cells }
+}
+
+fn block(title: &str, groups: Vec<Group>) -> Block {
+    Block { title: title.to_owned(), rows: NAMES.map(str::to_owned).to_vec(), groups }
+}
+
+/// Nine servers in `quick`: hello saturated and at two rates, echo at one.
+fn quick() -> Model {
+    let mut echo = block("echo", vec![at("40k")]);
+    // A server without the scenario takes no part.
+    echo.groups[0].cells[8] = None;
+    Model {
+        suite: "quick".to_owned(),
+        generator: None,
+        scale: Scale::Machine,
+        servers: 9,
+        repetitions: Repetitions { made: 4, planned: 4, noun: "cohort", ended: None },
+        cpus: Some((1, 1)),
+        blocks: vec![block("hello", vec![saturated(), at("20k"), at("40k")]), echo],
+        causes: vec!["p99 of 5 rows: disturbed by python3 on CPU 0".to_owned()],
+        disturbed: 5,
+    }
+}
+
+fn width(text: &str) -> usize {
+    text.lines().map(|line| line.chars().count()).max().unwrap()
+}
+
+const QUICK: &str = "\
+quick: 9 servers, 2 min 50 s, AMD EPYC, 2 CPUs (1 server, 1 load generator)
+hello, saturated: node/http needs 2.3x the CPU of c/epoll per request, python/asyncio:uvloop 2.1x,
+c/threads 1.4x, two others 1.04x to 1.2x. Two servers are within 3 % of it, one is inconclusive.
+
+hello                   saturated: CPU per request   at 20k/s             at 40k/s
+                          us  vs c/epoll     req/s     us  vs c/epoll       us  vs c/epoll       p99
+c/epoll                  4.7  reference     >=212k    9.4  reference       9.4  reference     113 us
+c/io_uring               4.7  same          >=211k    9.4  same            9.4  same          113 us
+builtin/epoll            4.7  same          >=210k    9.5  same            9.5  same          114 us
+rust/tokio               4.9  +4 % ±2       >=193k    9.7  inconclusive    9.7  inconclusive  116 us
+cpp/boost-asio:shared    5.0  inconclusive    190k    9.9  +5 % ±3         9.9  +5 % ±3       119 us
+go/net                   5.7  +21 % ±2        167k   13.7  +46 % ±4       13.7  +46 % ±4      164 us
+c/threads                6.5  +38 % ±2        148k   10.9  +16 % ±4       10.9  +16 % ±4      131 us
+python/asyncio:uvloop   10.0  +113 % ±3        99k   18.9  +101 % ±5      18.9  +101 % ±5          !
+node/http               10.9  +132 % ±4        85k   14.5  +54 % ±4       14.5  +54 % ±4           !
+
+echo                    at 40k/s: CPU per request
+                          us  vs c/epoll       p99
+c/epoll                  9.4  reference     113 us
+c/io_uring               9.4  same          113 us
+builtin/epoll            9.5  same          114 us
+rust/tokio               9.7  inconclusive  116 us
+cpp/boost-asio:shared    9.9  +5 % ±3       119 us
+go/net                  13.7  +46 % ±4      164 us
+c/threads               10.9  +16 % ±4      131 us
+python/asyncio:uvloop   18.9  +101 % ±5          !
+node/http
+
+>=  the load generator was the limit; the server may do more
+!   hidden because it is not valid; reasons: wirebench report RUN --explain
+    p99 of 5 rows: disturbed by python3 on CPU 0
+Next: stop the other programs, then measure again.
+";
+
+#[test]
+fn nine_servers_under_four_loads_fit_a_screen() {
+    let text = text(&quick(), &facts(Look::Plain));
+    assert_eq!(text, QUICK, "\n{text}");
+    assert!(width(&text) <= WIDTH, "{}", width(&text));
+    assert!(text.lines().count() < 40, "{}", text.lines().count());
+}
+
+#[test]
+fn colours_and_bars_change_no_word_and_stay_within_the_width() {
+    let painted = text(&quick(), &facts(Look::Colours));
+    assert!(painted.contains("\u{1b}[31m+21 % ±2\u{1b}[0m"), "{painted}");
+    let mut plain = painted.clone();
+    for code in ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m"] {
+        plain = plain.replace(code, "");
+    }
+    assert!(width(&plain) <= WIDTH, "{}", width(&plain));
+    assert!(plain.contains(&"█".repeat(24)), "{plain}");
+    let without_bars: Vec<String> =
+        plain.lines().map(|line| line.replace('█', "").trim_end().to_owned()).collect();
+    assert_eq!(without_bars.join("\n") + "\n", QUICK);
+}
+
+#[test]
+fn a_mark_has_its_line_only_if_it_occurs() {
+    let mut model = quick();
+    let limit = "the load generator was the limit";
+    let hidden = "hidden because it is not valid";
+    let replace = |model: &mut Model, by: fn(Value) -> Value| {
+        let groups = model.blocks.iter_mut().flat_map(|block| &mut block.groups);
+        for value in groups.flat_map(|group| group.cells.iter_mut().flatten().flatten()) {
+            *value = by(*value);
+        }
+    };
+    replace(&mut model, |value| match value {
+        Value::AtLeast(figure) => Value::Exact(figure),
+        other => other,
+    });
+    let page = text(&model, &facts(Look::Plain));
+    assert!(!page.contains(limit) && !page.contains(">="), "{page}");
+    assert!(page.contains(hidden), "{page}");
+    replace(&mut model, |value| if value.is_hidden() { Value::Empty } else { value });
+    model.causes.clear();
+    let page = text(&model, &facts(Look::Plain));
+    assert!(!page.contains(hidden) && !page.contains('!'), "{page}");
+}
+
+#[test]
+fn loads_that_do_not_fit_next_to_each_other_are_below_each_other() {
+    let groups = ["1k", "2k", "5k", "10k", "20k"].map(at).to_vec();
+    let model = Model { blocks: vec![block("hello", groups)], ..quick() };
+    let text = text(&model, &facts(Look::Plain));
+    assert!(width(&text) <= WIDTH, "{text}");
+    assert_eq!(text.matches("cpp/boost-asio:shared").count(), 2, "{text}");
+    for rate in ["1k", "2k", "5k", "10k", "20k"] {
+        assert!(text.contains(&format!("at {rate}/s")), "{text}");
+    }
+}
+
+#[test]
+fn a_name_that_is_too_long_is_cut() {
+    let mut model = quick();
+    model.blocks[1].rows[3] = "own/".to_owned() + &"server".repeat(20);
+    let text = text(&model, &facts(Look::Plain));
+    assert!(width(&text) <= WIDTH && text.contains("serve...  "), "{text}");
+}
+
+#[test]
+fn the_sentences_say_who_differs_and_count_the_rest() {
+    let of = |outcomes: &[Outcome]| {
+        let mut group = saturated();
+        group.cells = outcomes.iter().map(|it| Some(vec![Value::Compared(*it)])).collect();
+        group.columns = vec![Column::Outcome];
+        let model = Model { blocks: vec![block("hello", vec![group])], ..quick() };
+        headline::result(&model)
+    };
+    let reference = Outcome::Reference;
+    let lower = higher(0.95, 0.01);
+    assert_eq!(
+        of(&[reference, lower, Outcome::Same]),
+        "c/io_uring needs 5 % less CPU than c/epoll per request. One server is within 3 % of it."
+    );
+    assert_eq!(
+        of(&[reference, higher(1.2, 0.01), lower]),
+        "c/io_uring needs 1.2x the CPU of c/epoll per request. builtin/epoll needs 5 % less."
+    );
+    assert_eq!(
+        of(&[reference, Outcome::Inconclusive, Outcome::Withheld]),
+        "Compared with c/epoll, one is inconclusive, one is not valid."
+    );
+    assert_eq!(of(&[reference, Outcome::Same]), "One server is within 3 % of c/epoll.");
+    assert_eq!(
+        of(&[Outcome::Withheld, Outcome::Withheld]),
+        "The baseline c/epoll is not valid, so nothing is compared."
+    );
+    assert_eq!(of(&[reference]), "Only c/epoll has figures.");
+    let below = [0.8, 0.9, 0.97, 0.5, 0.85].map(|ratio| higher(ratio, 0.01));
+    let below = of(&[&[reference][..], &below].concat());
+    assert!(below.starts_with("cpp/boost-asio:shared needs 50 % less CPU than c/epoll"), "{below}");
+    assert!(below.ends_with(", c/io_uring 20 %, go/net 15 %, two others 3 % to 10 %."), "{below}");
+    let empty = Model { blocks: Vec::new(), ..quick() };
+    // The load is named where there are several.
+    let mut model = quick();
+    model.blocks[0].groups[0].cells =
+        vec![Some(vec![Value::Empty, Value::Compared(Outcome::Same)])];
+    let sentence = "hello, saturated: one server is within 3 % of c/epoll.";
+    assert_eq!(headline::result(&model), sentence);
+    assert_eq!(headline::result(&empty), "Nothing was measured.");
+}
+
+#[test]
+fn many_causes_are_counted_and_a_long_one_is_cut() {
+    let mut causes: Vec<String> = (0..8).map(|it| format!("cause {it}")).collect();
+    causes[0] = "word ".repeat(80);
+    let text = text(&Model { causes, ..quick() }, &facts(Look::Plain));
+    assert!(text.contains(" word ...\n    cause 1\n"), "{text}");
+    assert!(text.contains("    cause 4\n    and 3 more: --explain\n"), "{text}");
+    assert!(width(&text) <= WIDTH, "{text}");
+}
+
+#[test]
+fn the_page_stays_below_forty_lines_whatever_went_wrong() {
+    let causes: Vec<String> = (0..20).map(|_| "word ".repeat(80)).collect();
+    let text = text(&Model { causes, ..quick() }, &facts(Look::Plain));
+    // One more line names the file with the details.
+    assert!(text.lines().count() < 40 && width(&text) <= WIDTH, "{}\n{text}", text.lines().count());
+}
+
+#[test]
+fn the_hint_is_about_what_helps_most() {
+    let quiet = || Model { disturbed: 0, ..quick() };
+    let hint = |model: &Model| hint::hint(model).unwrap_or_default();
+    assert!(hint(&quick()).contains("stop the other programs"));
+    assert_eq!(
+        hint(&quiet()),
+        "Next: 4 comparisons are inconclusive; `--cohorts 8` narrows the intervals."
+    );
+    assert_eq!(hint(&Model { scale: Scale::Smoke, ..quiet() }), "");
+    assert_eq!(hint(&Model { blocks: Vec::new(), ..quiet() }), "");
+}
+
+#[test]
+fn a_run_that_is_not_complete_says_so() {
+    let of = |repetitions: Repetitions| {
+        let model = Model { repetitions, cpus: None, ..quick() };
+        headline::setting(&model, &Facts { machine: None, elapsed: None, look: Look::Plain })
+    };
+    let some = Repetitions { made: 2, planned: 4, noun: "cohort", ended: Some("interrupted") };
+    assert_eq!(of(some), "quick: 9 servers, 2 of 4 cohorts (interrupted), not pinned");
+    let live = Repetitions { ended: None, ..some };
+    assert_eq!(of(live), "quick: 9 servers, 2 of 4 cohorts, not pinned");
+    let all = Repetitions { made: 4, ..live };
+    assert_eq!(of(all), "quick: 9 servers, not pinned");
+}

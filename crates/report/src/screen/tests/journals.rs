@@ -1,0 +1,220 @@
+//! From fixture journals to models: rows, loads next to each other, what is hidden and why.
+
+use super::{adapter::model, *};
+use crate::made_up::{
+    COST, add, changed, cost, failed, journal_of, limited, noisy, pair, rate, reason, silence,
+};
+use wirebench_schema::journal::{
+    Bound, Cause, End, EndReason, Journal, ReasonKind, Unavailable, Verified, Weight,
+};
+
+/// Six blocks of three servers: hello saturated, and at two rates.
+fn two_rates() -> Journal {
+    let mut journal = pair(1.0);
+    add(&mut journal, "hello", ("own/server", 0), noisy(60e3, 4), rate);
+    for rate in [20_000, 40_000] {
+        let name = format!("hello-{rate}");
+        let mut workload = journal.start.workloads[0].at_rate(rate);
+        workload.name.clone_from(&name);
+        workload.phase = wirebench_schema::suite::Phase::Cost;
+        journal.start.workloads.push(workload);
+        add(&mut journal, &name, ("c/epoll", 0), noisy(4000.0, 1), cost);
+        add(&mut journal, &name, ("c/epoll", 1), noisy(4000.0, 5), cost);
+        add(&mut journal, &name, ("go/net", 0), noisy(4800.0, 5), cost);
+        add(&mut journal, &name, ("own/server", 0), noisy(3200.0, 2), cost);
+    }
+    journal.end = Some(End { ended: String::new(), reason: EndReason::Complete });
+    journal
+}
+
+fn shown(journal: &Journal) -> String {
+    let text = page(journal, &Facts { machine: None, elapsed: None, look: Look::Plain });
+    assert!(width(&text) <= WIDTH, "{text}");
+    text
+}
+
+/// Changes the outcomes of all runs of a row.
+fn change(
+    journal: &mut Journal,
+    (variant, workload): (&str, &str),
+    by: impl Fn(&mut wirebench_schema::journal::Measurement) + Copy,
+) {
+    let is_meant = |run: &&mut wirebench_schema::journal::Run| {
+        run.variant.to_string() == variant && run.workload == workload
+    };
+    for run in journal.runs.iter_mut().filter(is_meant) {
+        run.outcome = changed(run.outcome.clone(), by);
+    }
+}
+
+#[test]
+fn loads_of_a_scenario_are_next_to_each_other_and_the_baseline_comes_first() {
+    let model = model(&two_rates(), Stage::Final);
+    let [block] = &model.blocks[..] else { panic!("{model:#?}") };
+    assert_eq!((block.title.as_str(), block.rows[0].as_str()), ("hello", "c/epoll"));
+    assert_eq!(block.rows.len(), 3, "the second row of the baseline is in the details");
+    let titles: Vec<&str> = block.groups.iter().map(|group| group.title.as_str()).collect();
+    assert_eq!(titles, ["saturated", "at 20k/s", "at 40k/s"]);
+    let outcomes: Vec<Outcome> = block.groups[1].outcomes().map(|(_, it)| it).collect();
+    assert_eq!(outcomes[0], Outcome::Reference);
+    for outcome in &outcomes[1..] {
+        assert!(matches!(outcome, Outcome::Different { .. }), "{outcomes:?}");
+    }
+    let text = shown(&two_rates());
+    assert!(text.lines().count() < 20, "{text}");
+    assert!(text.contains("go/net ") && text.contains("+20 % ±"), "{text}");
+    assert!(!text.contains("A/A") && !text.contains("memory"), "{text}");
+}
+
+#[test]
+fn a_figure_is_a_bound_if_most_runs_were_limited_by_the_generator() {
+    for (limited_runs, is_bound) in [(1, false), (2, false), (3, true), (6, true)] {
+        let mut journal = pair(1.0);
+        let of_go = journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net");
+        for run in of_go.take(limited_runs) {
+            run.outcome = limited(run.outcome.clone());
+        }
+        let text = shown(&journal);
+        assert_eq!(text.contains(">="), is_bound, "{limited_runs}: {text}");
+    }
+}
+
+#[test]
+fn rows_that_were_not_saturated_are_named() {
+    let mut journal = two_rates();
+    change(&mut journal, ("go/net", "hello"), |it| it.bound = Bound::Neither);
+    let text = shown(&journal);
+    assert!(
+        text.contains("    go/net hello saturated: not saturated, because waiting set"),
+        "{text}"
+    );
+    assert_eq!(text.matches("not saturated").count(), 1, "rows at a rate wait by design: {text}");
+}
+
+#[test]
+fn a_rate_that_was_not_held_hides_the_figures_of_the_row() {
+    let mut journal = two_rates();
+    change(&mut journal, ("go/net", "hello-40000"), |it| {
+        it.reasons.push(ReasonKind::BelowRate.reason(Weight::Invalid, Some(0.8), "80 %"));
+    });
+    let text = shown(&journal);
+    assert!(text.contains("    go/net hello at 40k/s: the rate was not reached\n"), "{text}");
+    let model = model(&journal, Stage::Final);
+    let place = model.blocks[0].rows.iter().position(|name| name == "go/net").unwrap();
+    let cells = model.blocks[0].groups[2].cells[place].as_ref().unwrap();
+    assert!(cells.iter().all(Value::is_hidden), "{cells:?}");
+}
+
+#[test]
+fn a_disturbed_row_is_not_compared_and_a_disturbed_tail_is_hidden() {
+    let mut journal = two_rates();
+    change(&mut journal, ("go/net", "hello-20000"), |it| {
+        let text = "other programs used 40 % of the server's CPUs in the window";
+        it.reasons.push(ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.4), text));
+        let text = "other programs (python3, process 7) used 90 % of CPU 0 just before";
+        it.reasons.push(ReasonKind::BusyBefore.reason(Weight::Note, Some(0.9), text));
+    });
+    for row in ["c/epoll", "go/net", "own/server"] {
+        change(&mut journal, (row, "hello-40000"), |it| {
+            let text = "the generator waited 2 % of the window for CPUs that others had";
+            it.reasons.push(ReasonKind::Neighbour.reason(Weight::Tail, Some(0.02), text));
+        });
+    }
+    let text = shown(&journal);
+    assert!(text.contains("    go/net hello at 20k/s: disturbed by python3 on CPU 0\n"), "{text}");
+    assert!(text.contains("    p99 of 3 rows: disturbed by other programs on CPU 1\n"), "{text}");
+    assert_eq!(model(&journal, Stage::Final).disturbed, 4);
+    assert!(text.contains("Next: stop the other programs"), "{text}");
+}
+
+#[test]
+fn one_disturbed_run_of_six_hides_nothing() {
+    let mut journal = two_rates();
+    let last = journal.runs.last_mut().unwrap();
+    last.outcome =
+        changed(last.outcome.clone(), |it| it.reasons.push(reason(Weight::Invalid, "2 errors")));
+    assert_eq!(shown(&journal), shown(&two_rates()));
+}
+
+#[test]
+fn a_baseline_that_is_not_valid_leaves_no_comparison() {
+    let mut journal = two_rates();
+    change(&mut journal, ("c/epoll", "hello-20000"), |it| {
+        it.reasons.push(reason(Weight::Invalid, "2 errors"));
+    });
+    let model = model(&journal, Stage::Final);
+    let outcomes: Vec<Outcome> = model.blocks[0].groups[1].outcomes().map(|(_, it)| it).collect();
+    assert_eq!(outcomes, [Outcome::Withheld; 3], "{model:#?}");
+}
+
+#[test]
+fn a_condition_that_was_asked_for_is_stated_once_and_hides_nothing() {
+    let mut journal = two_rates();
+    for row in ["c/epoll", "go/net", "own/server"] {
+        change(&mut journal, (row, "hello-20000"), |it| {
+            let text = "not pinned: server and generator may share CPUs";
+            it.reasons.push(ReasonKind::NotPinned.reason(Weight::Invalid, None, text));
+        });
+    }
+    let text = shown(&journal);
+    assert_eq!(text.matches("not pinned").count(), 1, "{text}");
+    assert!(text.contains("+20 % ±") && !text.contains('!'), "{text}");
+}
+
+#[test]
+fn what_was_not_measured_is_listed_with_its_reason() {
+    let mut journal = two_rates();
+    let ended = || failed("the server ended");
+    for run in journal.runs.iter_mut().filter(|run| run.variant.to_string() == "own/server") {
+        run.outcome = ended();
+    }
+    journal.runs.retain(|run| run.variant.to_string() != "go/net");
+    journal.verified.push(Verified {
+        variant: "go/net".parse().unwrap(),
+        scenario: wirebench_schema::scenario::Scenario::Hello,
+        passed: 3,
+        failed: vec![("reply-once".into(), "it sent more".into())],
+        deviates: Vec::new(),
+        skipped: Vec::new(),
+    });
+    let (variant, reason) = ("d/vibe".parse().unwrap(), "no compiler".into());
+    journal.unavailable.push(Unavailable { variant, reason, cause: Cause::Missing });
+    let text = shown(&journal);
+    for line in [
+        "    go/net hello: not measured, fails `reply-once`: it sent more\n",
+        "    own/server hello saturated: 6 of 6 runs failed: the server ended\n",
+        "    not measured: d/vibe: no compiler\n",
+    ] {
+        assert!(text.contains(line), "{line}{text}");
+    }
+}
+
+#[test]
+fn idle_connections_have_columns_of_memory() {
+    let mut journal = journal_of(COST);
+    journal.start.workloads.remove(0);
+    let name = journal.start.workloads[0].name.clone();
+    add(&mut journal, &name, ("c/epoll", 0), noisy(100.0, 1), silence);
+    add(&mut journal, &name, ("c/epoll", 1), noisy(100.0, 5), silence);
+    add(&mut journal, &name, ("go/net", 0), noisy(4096.0, 5), silence);
+    let text = shown(&journal);
+    for part in ["hello, 1000 idle connections", "memory", "at rest", "4.00 KiB", "1.00 MiB"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(text.contains("go/net needs 41x the memory of c/epoll per connection."), "{text}");
+}
+
+#[test]
+fn a_run_that_goes_on_has_its_table_and_nothing_else() {
+    let mut journal = two_rates();
+    journal.end = None;
+    journal.start.blocks = 10;
+    journal.runs.retain(|run| run.workload == "hello");
+    let facts = Facts { machine: None, elapsed: None, look: Look::Plain };
+    let text = live_page(&journal, &facts);
+    assert!(text.starts_with("example: 3 servers, 6 of 10 blocks, 2 CPUs"), "{text}");
+    assert!(text.contains("go/net") && !text.contains("Next"), "{text}");
+    journal.runs.clear();
+    assert!(!live_page(&journal, &facts).is_empty());
+    assert!(shown(&journal).contains("(cut off)"), "{}", shown(&journal));
+}
