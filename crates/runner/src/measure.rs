@@ -10,6 +10,7 @@ mod steady;
 mod warm_up;
 
 pub use silence::require_files;
+pub use steady::Best;
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -40,8 +41,8 @@ use crate::{
 
 /// How often a wait looks whether a signal asked to end.
 const STEP: Duration = Duration::from_millis(50);
-/// The shortest load at a rate before the window of a cost phase. The load that warms up is a
-/// closed loop, and caches and batches find another pace at a rate.
+/// The shortest load at a rate before the window of a cost phase. Its connections are new, also
+/// where the server has been warmed up.
 const COST_WARM_UP: Duration = Duration::from_millis(200);
 
 /// What all runs of a suite have in common.
@@ -80,6 +81,8 @@ pub struct Cell<'a> {
     /// Whether the conformance checks passed; without them the body of a reply is not known
     /// beforehand.
     pub verified: bool,
+    /// The best levels at which earlier runs of the cell became steady.
+    pub best: Best,
 }
 
 /// What was seen of a run: the generator's report, and what both sides used.
@@ -202,7 +205,7 @@ impl Bench {
             return Err(Failure { reason, stderr: stopped.stderr });
         }
         let mut measured = self.judge(cell, workers, Seen { busy_before, ..seen }, &stopped);
-        let complaint = warm_up.as_ref().and_then(steady::complaint);
+        let complaint = warm_up.as_ref().and_then(|it| steady::complaint(it, cell.best));
         measured.reasons.extend(complaint.map(Reason::with_next_step));
         measured.warm_up = warm_up;
         Ok(Outcome::Measured(Box::new(measured)))

@@ -8,7 +8,7 @@ use std::{
     sync::atomic::Ordering,
     time::{Duration, Instant},
 };
-use wirebench_schema::journal::{EndReason, Record};
+use wirebench_schema::journal::{EndReason, Record, Run};
 
 use super::{
     Observer, Progress, Stage, Verification,
@@ -19,7 +19,7 @@ use super::{
     pace::Pace,
 };
 use crate::{
-    measure::Cell,
+    measure::{Best, Cell},
     plan::{self, Step},
 };
 
@@ -141,6 +141,7 @@ impl Blocks<'_> {
         let subject = &subjects[step.subject];
         let name = plan::label(subjects, &self.loads.suite, step);
         observer.on(&Progress::Running { name: &name, workload: &workload.name, left });
+        let same = |run: &&Run| run.variant == subject.variant.id && run.workload == workload.name;
         let cell = Cell {
             subject,
             copy: step.copy,
@@ -149,6 +150,7 @@ impl Blocks<'_> {
             counts: step.counts,
             position: step.position,
             verified: experiment.verification != Verification::LeftOut,
+            best: Best::of(book.journal().runs.iter().filter(same)),
         };
         let interrupted = ControlFlow::Break(EndReason::Interrupted);
         if stop.load(Ordering::Relaxed) {

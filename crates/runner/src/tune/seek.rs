@@ -20,7 +20,7 @@ use crate::{
     experiment::{
         Begun, Experiment, ExperimentError, Finished, Observer, Prepared, Progress, Verification,
     },
-    measure::Cell,
+    measure::{Best, Cell},
     plan::estimate,
     subject::Subject,
 };
@@ -179,6 +179,7 @@ impl Probing<'_> {
             counts: Counts::Pilot,
             position: 0,
             verified: self.experiment.verification == Verification::Full,
+            best: Best::default(),
         };
         let Some(run) = self.experiment.bench.run(&cell, self.stop) else { return Ok(None) };
         self.made += 1;
