@@ -10,5 +10,5 @@ mod search;
 mod seek;
 
 pub use grid::{Grid, grid};
-pub use search::{Attempt, Kind, Plan, Probe, Saw, Search};
+pub use search::{Plan, Saw, Search};
 pub use seek::{Quest, Watcher, seek, workloads};
