@@ -78,10 +78,11 @@ pub(crate) struct Arguments {
     /// number with --objective [default: 10-1000; with --objective 64]
     #[arg(short, long, value_name = "LIST", value_parser = lists::connections)]
     connections: Option<Connections>,
-    /// Length of the measured window of each run [default: 1s; with --objective 2s]
+    /// Length of the measured window of each run [default: 200ms; with --objective 2s]
     #[arg(short, long, value_name = "DURATION", value_parser = value::duration)]
     duration: Option<Duration>,
-    /// Load before the window, which is not counted [default: 200ms]
+    /// Load before the window, which is not counted; in a sweep four times as long on a server that
+    /// has just started [default: 100ms; with --objective 200ms]
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     warmup: Option<Duration>,
     /// Of a sweep: how often each cell is run [default: 3]
