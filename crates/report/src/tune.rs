@@ -27,7 +27,7 @@ pub enum Tuned {
     /// A sweep over workers and connections.
     Sweep(Sweep),
     /// A search for the highest rate.
-    Search(SearchReport),
+    Search(Box<SearchReport>),
 }
 
 impl Tuned {
@@ -38,7 +38,7 @@ impl Tuned {
             return None;
         }
         match SearchReport::of(journal) {
-            Some(search) => Some(Self::Search(search)),
+            Some(search) => Some(Self::Search(Box::new(search))),
             None => Sweep::of(journal).map(Self::Sweep),
         }
     }

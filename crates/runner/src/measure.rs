@@ -5,19 +5,21 @@ mod deadline;
 mod idle;
 mod observe;
 mod outside;
+mod several;
 mod silence;
 mod steady;
 mod warm_up;
 
 pub(crate) use observe::settled_look;
 pub use silence::require_files;
+pub use steady::Best;
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 use wirebench_schema::{
-    journal::{Counts, Measurement, Outcome, Placement, Reason, Run, ToolReport},
+    journal::{Counts, Measurement, Outcome, Placement, Reason, Run, ToolReport, WarmUp},
     load::{LoadConfig, LoadEvent, LoadModel, LoadReport},
     scenario::{DEFAULT_TIMEOUT_MS, Protocol},
     suite::{Phase, Workload},
@@ -42,8 +44,8 @@ use crate::{
 
 /// How often a wait looks whether a signal asked to end.
 const STEP: Duration = Duration::from_millis(50);
-/// The shortest load at a rate before the window of a cost phase. The load that warms up is a
-/// closed loop, and caches and batches find another pace at a rate.
+/// The shortest load at a rate before the window of a cost phase. Its connections are new, also
+/// where the server has been warmed up.
 const COST_WARM_UP: Duration = Duration::from_millis(200);
 
 /// What all runs of a suite have in common.
@@ -86,6 +88,8 @@ pub struct Cell<'a> {
     /// Whether the conformance checks passed; without them the body of a reply is not known
     /// beforehand.
     pub verified: bool,
+    /// The best levels at which earlier runs of the cell became steady.
+    pub best: Best,
 }
 
 /// What was seen of a run: the generator's report, and what both sides used.
@@ -103,10 +107,49 @@ struct Seen {
     tool: Option<ToolReport>,
 }
 
+/// What came of a load on a server.
+struct Loaded {
+    seen: Seen,
+    warm_up: Option<WarmUp>,
+    /// Workers asked for.
+    workers: u32,
+    /// Who already used the CPUs before the server was started.
+    busy_before: Option<Reason>,
+}
+
 /// A run that could not be made; the reason becomes part of the record.
 struct Failure {
     reason: String,
     stderr: String,
+}
+
+impl Failure {
+    fn of_start(error: &LaunchError) -> Self {
+        Self { reason: error.to_string(), stderr: String::new() }
+    }
+
+    fn into_outcome(self) -> Outcome {
+        Outcome::Failed { reason: self.reason, server_stderr: self.stderr }
+    }
+}
+
+/// Ends a server, however the work with it went.
+fn end<T>(
+    mut server: Server,
+    done: Result<T, String>,
+    stop: &AtomicBool,
+) -> Result<(T, Stopped), Failure> {
+    let ended = server.ended();
+    let stopped = server.stop(stop_grace(stop));
+    let failure = |reason| Failure { reason, stderr: stopped.stderr.clone() };
+    match (done, ended) {
+        (Ok(done), None) => Ok((done, stopped)),
+        (Ok(_), Some(exit)) => Err(failure(format!("the server ended with {exit} during the run"))),
+        (Err(reason), None) => Err(failure(reason)),
+        (Err(reason), Some(exit)) => {
+            Err(failure(format!("the server ended with {exit} during the run; {reason}")))
+        }
+    }
 }
 
 impl Bench {
@@ -114,20 +157,7 @@ impl Bench {
     /// end.
     #[must_use]
     pub fn run(&self, cell: &Cell<'_>, stop: &AtomicBool) -> Option<Run> {
-        let workers = self.workers_of(cell);
-        let mut run = Run {
-            block: cell.block,
-            counts: cell.counts,
-            position: cell.position,
-            variant: cell.subject.variant.id.clone(),
-            copy: cell.copy,
-            workload: cell.workload.name.clone(),
-            started: crate::journal::now(),
-            workers,
-            server_command: Vec::new(),
-            generator_command: Vec::new(),
-            outcome: Outcome::Failed { reason: String::new(), server_stderr: String::new() },
-        };
+        let mut run = self.begin(cell);
         let outcome = match cell.workload.phase {
             Phase::Saturate | Phase::Cost => self.measure(cell, &mut run, stop),
             Phase::Idle => self.measure_idle(cell, &mut run, stop),
@@ -135,16 +165,30 @@ impl Bench {
         if stop.load(Ordering::Relaxed) {
             return None;
         }
-        run.outcome = outcome.unwrap_or_else(|Failure { reason, stderr }| Outcome::Failed {
-            reason,
-            server_stderr: stderr,
-        });
+        run.outcome = outcome.unwrap_or_else(Failure::into_outcome);
         Some(run)
     }
 
     /// How many workers the server of a cell has.
     pub(crate) fn workers_of(&self, cell: &Cell<'_>) -> u32 {
         cell.subject.workers(cell.workload.workers.unwrap_or(self.workers))
+    }
+
+    /// The record of a run that has no outcome yet.
+    pub(crate) fn begin(&self, cell: &Cell<'_>) -> Run {
+        Run {
+            block: cell.block,
+            counts: cell.counts,
+            position: cell.position,
+            variant: cell.subject.variant.id.clone(),
+            copy: cell.copy,
+            workload: cell.workload.name.clone(),
+            started: crate::journal::now(),
+            workers: self.workers_of(cell),
+            server_command: Vec::new(),
+            generator_command: Vec::new(),
+            outcome: Outcome::Failed { reason: String::new(), server_stderr: String::new() },
+        }
     }
 
     /// What is asked of the server of a cell.
@@ -167,24 +211,11 @@ impl Bench {
         stop: &AtomicBool,
         work: impl FnOnce(&mut Server, &mut Run) -> Result<T, String>,
     ) -> Result<(T, Stopped), Failure> {
-        let mut server = self.launcher.start(request, stop).map_err(|error: LaunchError| {
-            Failure { reason: error.to_string(), stderr: String::new() }
-        })?;
+        let mut server =
+            self.launcher.start(request, stop).map_err(|error| Failure::of_start(&error))?;
         server.command().clone_into(&mut run.server_command);
         let done = work(&mut server, run);
-        let ended = server.ended();
-        let stopped = server.stop(stop_grace(stop));
-        let failure = |reason| Failure { reason, stderr: stopped.stderr.clone() };
-        match (done, ended) {
-            (Ok(done), None) => Ok((done, stopped)),
-            (Ok(_), Some(exit)) => {
-                Err(failure(format!("the server ended with {exit} during the run")))
-            }
-            (Err(reason), None) => Err(failure(reason)),
-            (Err(reason), Some(exit)) => {
-                Err(failure(format!("the server ended with {exit} during the run; {reason}")))
-            }
-        }
+        end(server, done, stop)
     }
 
     /// A run with requests.
@@ -194,26 +225,46 @@ impl Bench {
         run: &mut Run,
         stop: &AtomicBool,
     ) -> Result<Outcome, Failure> {
-        let workers = run.workers;
-        let request = self.request(cell, workers);
+        let request = self.request(cell, run.workers);
         let busy_before = self.busy_before();
-        let ((seen, warm_up), stopped) = self.with_server(&request, run, stop, |server, run| {
-            let config = self.load_config(cell, server);
-            run.generator_command = self.generator_command(&config);
-            let warm_up = self.warm_until_steady(cell, &config, server, stop)?;
-            self.warm_up(cell, &config, stop)?;
-            let seen = match self.tool {
-                None => self.observe(&run.generator_command, &config, server, stop),
-                Some(_) => self.observe_tool(&run.generator_command, &config, server, stop),
-            }?;
-            Ok((seen, warm_up))
-        })?;
+        let (loaded, stopped) = self
+            .with_server(&request, run, stop, |server, run| self.load(cell, run, server, stop))?;
+        self.outcome(cell, Loaded { busy_before, ..loaded }, &stopped)
+    }
+
+    /// Loads a server that runs, and observes it meanwhile.
+    fn load(
+        &self,
+        cell: &Cell<'_>,
+        run: &mut Run,
+        server: &mut Server,
+        stop: &AtomicBool,
+    ) -> Result<Loaded, String> {
+        let config = self.load_config(cell, server);
+        run.generator_command = self.generator_command(&config);
+        let warm_up = self.warm_until_steady(cell, &config, server, stop)?;
+        self.warm_up(cell, &config, stop)?;
+        let seen = match self.tool {
+            None => self.observe(&run.generator_command, &config, server, stop),
+            Some(_) => self.observe_tool(&run.generator_command, &config, server, stop),
+        }?;
+        Ok(Loaded { seen, warm_up, workers: run.workers, busy_before: None })
+    }
+
+    /// From what was seen to the outcome of a run.
+    fn outcome(
+        &self,
+        cell: &Cell<'_>,
+        loaded: Loaded,
+        stopped: &Stopped,
+    ) -> Result<Outcome, Failure> {
+        let Loaded { seen, warm_up, workers, busy_before } = loaded;
         if seen.load.requests == 0 {
             let reason = validity::nothing_answered(&seen.load);
-            return Err(Failure { reason, stderr: stopped.stderr });
+            return Err(Failure { reason, stderr: stopped.stderr.clone() });
         }
-        let mut measured = self.judge(cell, workers, Seen { busy_before, ..seen }, &stopped);
-        let complaint = warm_up.as_ref().and_then(steady::complaint);
+        let mut measured = self.judge(cell, workers, Seen { busy_before, ..seen }, stopped);
+        let complaint = warm_up.as_ref().and_then(|it| steady::complaint(it, cell.best));
         measured.reasons.extend(complaint.map(Reason::with_next_step));
         measured.warm_up = warm_up;
         Ok(Outcome::Measured(Box::new(measured)))

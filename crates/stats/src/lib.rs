@@ -16,6 +16,7 @@
 //! | how far apart may two equal things look here? | [`Floor::from_pairs`] |
 //! | is this run strange? | [`outliers`] |
 //! | is this server warm? | [`steadiness`] |
+//! | up to which rate does this server meet its objective? | [`Threshold::of`] |
 //!
 //! How often the intervals hold and how often the verdicts are wrong is measured with simulated
 //! noise by `cargo run --release -p wirebench-stats --example coverage`.
@@ -33,6 +34,7 @@ mod ranks;
 mod significance;
 mod steady;
 mod summary;
+mod threshold;
 mod verdict;
 
 pub use change::{change_estimate, hodges_lehmann_shift};
@@ -46,4 +48,5 @@ pub use ranks::{Better, Rank, rank_rows};
 pub use significance::{SIGNIFICANCE, holm, student_p, welch_p};
 pub use steady::{STEADY_WINDOW, Steadiness, steadiness};
 pub use summary::{median, range, ratios_by_block};
+pub use threshold::{Threshold, Trial};
 pub use verdict::{Change, Judgement, Verdict, judge, judge_changes};

@@ -203,18 +203,33 @@ fn a_drift_that_is_common_within_blocks_makes_no_row_different() {
 }
 
 #[test]
-fn flat_series_are_soon_steady_however_noisy() {
+fn flat_series_become_steady_the_later_the_noisier_they_are() {
     const EXPERIMENTS: usize = 200;
     let mut random = Rng::with_seed(11);
-    for noise in [0.02, 0.05, 0.10] {
-        let mut by = |count: usize| {
-            percent_of(EXPERIMENTS, || {
-                first_steady(&Series::Flat.values(count, noise, &mut random)).is_some()
-            })
-        };
-        assert!(by(8) >= 35.0, "{noise}");
-        assert!(by(16) >= 92.0, "{noise}");
-        assert!(by(24) >= 98.0, "{noise}");
+    let mut by = |count: usize, noise: f64| {
+        percent_of(EXPERIMENTS, || {
+            first_steady(&Series::Flat.values(count, noise, &mut random)).is_some()
+        })
+    };
+    for noise in [0.02, 0.03] {
+        assert!(by(8, noise) >= 35.0, "{noise}");
+        assert!(by(16, noise) >= 90.0, "{noise}");
+        assert!(by(24, noise) >= 98.0, "{noise}");
+    }
+    assert!(by(40, 0.05) >= 95.0 && by(60, 0.10) >= 85.0);
+    // So much noise needs a longer time than any run has.
+    assert!(by(60, 0.50) <= 10.0);
+}
+
+#[test]
+fn a_drift_is_not_hidden_by_noise_of_its_own_size() {
+    const EXPERIMENTS: usize = 200;
+    let mut random = Rng::with_seed(15);
+    for (drift, noise) in [(0.10, 0.05), (0.20, 0.10), (0.40, 0.20)] {
+        let steady = percent_of(EXPERIMENTS, || {
+            first_steady(&Series::Linear(drift).values(24, noise, &mut random)).is_some()
+        });
+        assert!(steady <= 25.0, "{drift} with {noise}: {steady} %");
     }
 }
 

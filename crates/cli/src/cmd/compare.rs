@@ -26,6 +26,9 @@ A change counts when its interval of 95 % confidence excludes \"no change\", it 
 all changes that were looked at, and it is beyond the noise floor of both results. That takes 6 blocks \
 on each side; 10 are better: wirebench run --blocks 10.
 
+Each result is one session. The claim is about these two results; differences between sessions of the \
+same program are not included.
+
 Conditions: METRIC < -PERCENT or METRIC > +PERCENT, such as --fail-if 'throughput < -3%' --fail-if \
 'p99 > +10%'; METRIC is one of throughput, cpu, p50, p99, p999 and memory.
 

@@ -74,11 +74,11 @@ pub(crate) struct Arguments {
     /// number with --objective [default: 10-1000; with --objective 64]
     #[arg(short, long, value_name = "LIST", value_parser = lists::connections)]
     connections: Option<Connections>,
-    /// Length of the measured window of each run; of runs that confirm twice that [default: 1s;
-    /// with --objective 2s]
+    /// Length of the measured window of each run [default: 200ms; with --objective 2s]
     #[arg(short, long, value_name = "DURATION", value_parser = value::duration)]
     duration: Option<Duration>,
-    /// Load before the window, which is not counted [default: 200ms]
+    /// Load before the window, which is not counted; in a sweep four times as long on a server that
+    /// has just started [default: 100ms; with --objective 200ms]
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     warmup: Option<Duration>,
     /// Of a sweep: how often each cell is run [default: 3]
@@ -88,16 +88,15 @@ pub(crate) struct Arguments {
     /// p999, max or mean; may be given more than once, and then all must hold
     #[arg(long = "objective", value_name = "OBJECTIVE")]
     objectives: Vec<Objective>,
-    /// Of a search: how close the highest rate that holds and the lowest that does not come
-    /// [default: 2%]
+    /// Of a search: end when half of the 95 % interval of the rate is at most this [default: 5%]
     #[arg(long, value_name = "PERCENT", value_parser = lists::percent, requires = "objectives")]
     precision: Option<f64>,
     /// Of a search: the lowest and the highest rate that are tried [default: 100-10M]
     #[arg(long, value_name = "LOW-HIGH", value_parser = lists::rates, requires = "objectives")]
     rates: Option<Rates>,
-    /// Of a search: runs that confirm what was found; it must hold in more than half [default: 3]
+    /// Of a search: make at most this many runs at a rate [default: 40]
     #[arg(long, value_name = "N", value_parser = value::small_count, requires = "objectives")]
-    confirm: Option<u32>,
+    runs: Option<u32>,
     /// End in about this time, with what has been measured or found until then
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     budget: Option<Duration>,

@@ -182,6 +182,21 @@ fn what_was_interrupted_has_a_verdict_and_goes_on() {
 }
 
 #[test]
+fn a_budget_that_is_used_up_cannot_grow_after_a_look_at_the_result() {
+    let world = World::new();
+    same(&world, &["--rate=500", "--budget=1ms"]);
+    assert_eq!(world.journal().end.unwrap().reason, EndReason::Budget);
+    let folder = world.results().display().to_string();
+    let before = fs::read(world.results().join("runs.jsonl")).unwrap();
+    let longer = world.wirebench(&["run", "--resume", &folder, "--budget", "1h"]);
+    let parts = ["fixed its budget before the first run", "begin another comparison", " ab "];
+    longer.assert_refused(2, &parts);
+    let again = world.wirebench(&["run", "--resume", &folder]);
+    assert!(again.stderr.contains("its budget is used up"), "{again:#?}");
+    assert_eq!(fs::read(world.results().join("runs.jsonl")).unwrap(), before);
+}
+
+#[test]
 fn messages_of_an_echo_are_as_long_as_was_asked_for() {
     let world = World::new();
     let server = null_server("echo");

@@ -14,7 +14,7 @@ use wirebench_runner::{
     cohort::Cut,
     experiment::pilot::Pilot,
     launch::Launcher,
-    measure::{Bench, Cell},
+    measure::{Bench, Best, Cell},
     project::Project,
     subject::Subject,
 };
@@ -79,7 +79,8 @@ pub(crate) fn workload(keys: &str) -> Workload {
 
 fn run_until(subject: &Subject, workload: &Workload, stop: &AtomicBool) -> Option<Run> {
     let (block, position, copy, counts) = (0, 0, 0, Counts::Yes);
-    let cell = Cell { subject, copy, workload, block, counts, position, verified: true };
+    let best = Best::default();
+    let cell = Cell { subject, copy, workload, block, counts, position, verified: true, best };
     bench().run(&cell, stop)
 }
 
@@ -157,12 +158,15 @@ fn a_wait_for_a_warm_server_ends_when_a_signal_asks_for_it() {
 }
 
 #[test]
-fn a_cost_phase_warms_up_in_a_closed_loop_and_measures_at_its_rate() {
+fn a_cost_phase_warms_up_and_measures_at_its_rate() {
     let cost = workload("phases = [\"cost\"]\nrate = 500\nsteady_within = \"10s\"");
     let run = run(&builtin(), &cost);
     let measured = measured(&run);
     let warm_up = measured.warm_up.as_ref().unwrap();
-    assert!(warm_up.requests_per_second.iter().any(|rate| *rate > 1000.0), "{warm_up:?}");
+    // What a busy machine delays is made up for within an interval.
+    let rates = &warm_up.requests_per_second;
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    assert!((300.0..700.0).contains(&mean), "{warm_up:?}");
     assert!(matches!(measured.load.config.model, LoadModel::Rate { .. }));
     assert!(measured.load.config.warmup >= Duration::from_millis(200));
     let asked = run.generator_command.windows(2).any(|words| words == ["-R", "500"]);

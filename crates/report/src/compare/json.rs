@@ -13,6 +13,9 @@ use crate::{analysis::Claim, json::floor_basis};
 /// The version of the object. It grows whenever a field changes its meaning or goes away.
 const COMPARISON_FORMAT: u32 = 2;
 
+/// What the changes are claimed of. No variance between sessions is in their intervals.
+const SCOPE: &str = "these-two-results";
+
 /// Everything that `comparison` says, as JSON.
 #[must_use]
 pub fn json(comparison: &Comparison) -> String {
@@ -35,6 +38,7 @@ pub fn json(comparison: &Comparison) -> String {
     });
     let object = json!({
         "format": COMPARISON_FORMAT,
+        "scope": SCOPE,
         "old": summary(&comparison.old),
         "new": summary(&comparison.new),
         "forced": forced.collect::<Vec<_>>(),

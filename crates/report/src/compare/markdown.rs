@@ -20,6 +20,7 @@ pub fn markdown(comparison: &Comparison) -> String {
     let counting = rows(comparison, Rows::ThatCount);
     if !counting.is_empty() {
         let _ = write!(text, "\n{}", table(Style::Markdown, &counting));
+        let _ = writeln!(text, "\n{}", words::SCOPE);
     }
     if let Some(gate) = &comparison.gate {
         text.push('\n');

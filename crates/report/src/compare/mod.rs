@@ -6,6 +6,9 @@
 //! results. Where the baseline is the same program in both, what is compared is the ratio to it
 //! within each block, so that a machine that has become slower as a whole is no change.
 //!
+//! Each result is one session, so a claim is limited to these two results: how far two sessions of the
+//! same program differ is not in any interval.
+//!
 //! Not here: a figure over all cells. Whether 5 % in one cell are worth 5 % in another is for the
 //! reader to say.
 

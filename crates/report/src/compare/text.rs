@@ -43,6 +43,9 @@ pub fn text(comparison: &Comparison, shown: Rows) -> String {
     }
     let _ = writeln!(text, "{}\n", words::basis(comparison));
     let _ = writeln!(text, "{}", words::summary(comparison));
+    if !comparison.changes.is_empty() {
+        let _ = writeln!(text, "{}", words::SCOPE);
+    }
     let rows = rows(comparison, shown);
     if !rows.is_empty() {
         let _ = write!(text, "\n{}", table(Style::Text, &rows));

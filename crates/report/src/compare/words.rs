@@ -56,6 +56,12 @@ pub(crate) fn figure(metric: Metric, value: f64) -> String {
     }
 }
 
+/// What a comparison says nothing of. A result is one session: a start of the machine, a layout of
+/// memory and neighbours that all of its blocks share. Two sessions are a sample of one each, so how
+/// far sessions of one program differ cannot be estimated from them.
+pub(super) const SCOPE: &str = "each result is one session: these two results differ by this much, and \
+                                differences between sessions of the same program are not included";
+
 /// `2 changes are worse and 1 is better beyond the noise; ...`
 pub(super) fn summary(comparison: &Comparison) -> String {
     let count = |wanted: fn(&Change) -> bool| {

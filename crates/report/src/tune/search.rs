@@ -183,12 +183,10 @@ fn of(runs: &[&Measurement], value: impl Fn(&Measurement) -> Option<f64>) -> Opt
 fn notes(journal: &Journal, sought: &Sought, found: Option<Found>, runs: &[&Run]) -> Vec<String> {
     let mut notes = refusals(journal);
     let mut invalid = Vec::new();
-    // Where nothing was found, what speaks against the runs that missed may be why.
-    let rate = found.and_then(|found| found.requests_per_second.or(found.missed));
     for run in runs {
         match &run.outcome {
             // What speaks against a run at another rate that missed is its miss.
-            Outcome::Measured(it) if it.load.constant_rate() == rate => {
+            Outcome::Measured(it) if decides(found, it.load.constant_rate()) => {
                 add_invalid(&mut invalid, &it.reasons);
                 for figure in sought.objectives.iter().map(|objective| objective.figure) {
                     let samples = it.load.latency.as_ref().map_or(0, |latency| latency.count);
@@ -211,6 +209,14 @@ fn notes(journal: &Journal, sought: &Sought, found: Option<Found>, runs: &[&Run]
     notes.extend(invalid.into_iter().map(|(_, text)| text));
     notes.extend(found.and_then(|found| held_up(found, runs)));
     notes
+}
+
+/// Whether runs at this rate decide what was found. Where nothing was found, what speaks against the
+/// runs that missed may be why.
+fn decides(found: Option<Found>, rate: Option<u64>) -> bool {
+    let (Some(found), Some(rate)) = (found, rate) else { return false };
+    let Some(middle) = found.requests_per_second else { return found.missed == Some(rate) };
+    (found.low.unwrap_or(middle)..=found.high.unwrap_or(middle)).contains(&rate)
 }
 
 /// That the server missed although it had time to spare: then the limit is none of its work.

@@ -8,7 +8,7 @@ use wirebench_schema::{
     objective::LatencyFigure,
 };
 
-use super::{SearchReport, trimmed};
+use super::{SearchReport, counted, trimmed};
 use crate::{
     table::{Style, new_table},
     table_units::{latency, thousands},
@@ -88,10 +88,7 @@ pub(super) fn sentence(sought: &Sought, found: Option<Found>, shape: &str) -> St
     let Some(rate) = found.requests_per_second else {
         return nothing_held(variant, &objectives, found, shape);
     };
-    let confirmed = match found.confirmations {
-        0 => "not confirmed".to_owned(),
-        of => format!("confirmed in {} of {of} runs", found.held),
-    };
+    let known = known(found);
     let rate = thousands(rate as f64);
     let is_a_bound = found.limit != SearchLimit::Server;
     let up_to = if is_a_bound { "at least up to" } else { "up to" };
@@ -110,7 +107,25 @@ pub(super) fn sentence(sought: &Sought, found: Option<Found>, shape: &str) -> St
         SearchLimit::Budget => format!("; the time was up before a closer answer{misses}"),
         SearchLimit::Interrupted => format!("; the search was interrupted{misses}"),
     };
-    format!("{variant} holds {objectives} {up_to} {rate} requests/s ({shape}; {confirmed}){beyond}")
+    format!("{variant} holds {objectives} {up_to} {rate} requests/s ({known}; {shape}){beyond}")
+}
+
+/// How well the rate is known.
+fn known(found: Found) -> String {
+    let runs = counted(found.runs, "run");
+    let shown = |rate: u64| thousands(rate as f64);
+    match (found.low, found.high, found.runs) {
+        (Some(low), Some(high), _) => {
+            format!("95 % interval {} to {}, {runs}", shown(low), shown(high))
+        }
+        (Some(low), None, _) => format!("95 % interval from {} on, {runs}", shown(low)),
+        // Of a journal in which runs at one rate confirmed it.
+        (None, _, 0) if found.confirmations > 0 => {
+            format!("confirmed in {} of {} runs", found.held, found.confirmations)
+        }
+        (None, _, 0) => "not confirmed".to_owned(),
+        (None, ..) => runs,
+    }
 }
 
 fn nothing_held(variant: &VariantId, objectives: &str, found: Found, shape: &str) -> String {

@@ -201,8 +201,9 @@ fn search(found: Option<Found>) -> Journal {
         variant: "c/epoll".parse().unwrap(),
         workload: "rate".into(),
         objectives: vec!["p99 < 2ms".parse().unwrap()],
-        precision: 0.02,
-        confirmations: 3,
+        precision: 0.03,
+        most_runs: None,
+        confirmations: 0,
         lowest: 100,
         highest: 1_000_000,
     });
@@ -219,8 +220,11 @@ fn search(found: Option<Found>) -> Journal {
 
 const FOUND: Found = Found {
     requests_per_second: Some(61_000),
-    held: 3,
-    confirmations: 3,
+    low: Some(59_800),
+    high: Some(62_100),
+    runs: 14,
+    held: 0,
+    confirmations: 0,
     missed: Some(62_000),
     limit: SearchLimit::Server,
 };
@@ -229,8 +233,8 @@ const FOUND: Found = Found {
 fn a_search_ends_in_one_sentence_that_says_what_bounds_it() {
     let sentence = |found| text(&search(Some(found)));
     let text = sentence(FOUND);
-    let expected = "c/epoll holds p99 < 2 ms up to 61 000 requests/s (64 connections, 1 worker; \
-                    confirmed in 3 of 3 runs)\n";
+    let expected = "c/epoll holds p99 < 2 ms up to 61 000 requests/s (95 % interval 59 800 to 62 100, \
+                    14 runs; 64 connections, 1 worker)\n";
     assert!(text.contains(expected), "{text}");
     for (limit, part) in [
         (SearchLimit::Generator, "it is the generator's limit, the server may do more"),
@@ -242,13 +246,30 @@ fn a_search_ends_in_one_sentence_that_says_what_bounds_it() {
         let text = sentence(Found { limit, ..FOUND });
         assert!(text.contains("at least up to 61 000") && text.contains(part), "{text}");
     }
-    let text = sentence(Found { confirmations: 0, held: 0, ..FOUND });
-    assert!(text.contains("; not confirmed)"), "{text}");
+    let text = sentence(Found { high: None, limit: SearchLimit::Generator, ..FOUND });
+    assert!(text.contains("(95 % interval from 59 800 on, 14 runs; "), "{text}");
+    let text = sentence(Found { low: None, high: None, ..FOUND });
+    assert!(text.contains(" requests/s (14 runs; 64 "), "{text}");
+}
+
+#[test]
+fn a_search_of_an_older_journal_says_how_it_was_confirmed() {
+    let line = r#"{"requests_per_second":61000,"held":3,"confirmations":3,"missed":62000,
+                   "limit":"server"}"#;
+    let found: Found = serde_json::from_str(line).unwrap();
+    let shown = text(&search(Some(found)));
+    assert!(shown.contains("61 000 requests/s (confirmed in 3 of 3 runs; 64 "), "{shown}");
+    let shown = text(&search(Some(Found { confirmations: 0, held: 0, ..found })));
+    assert!(shown.contains("61 000 requests/s (not confirmed; "), "{shown}");
+    let line = r#"{"variant":"c/epoll","workload":"rate","objectives":["p99 < 2ms"],"precision":0.02,
+                   "confirmations":3,"lowest":100,"highest":1000}"#;
+    let sought: Sought = serde_json::from_str(line).unwrap();
+    assert_eq!((sought.most_runs, sought.confirmations), (None, 3));
 }
 
 #[test]
 fn a_search_that_found_nothing_says_why() {
-    let nothing = Found { requests_per_second: None, held: 0, confirmations: 0, ..FOUND };
+    let nothing = Found { requests_per_second: None, low: None, high: None, ..FOUND };
     for (limit, part) in [
         (SearchLimit::Server, "c/epoll does not hold p99 < 2 ms even at 62 000 requests/s"),
         (SearchLimit::Generator, "the load generator is at its limit already"),

@@ -446,19 +446,7 @@ impl<'a> Cohort<'a> {
     }
 
     fn empty(&self, cell: &Cell<'_>, started: &str) -> Run {
-        Run {
-            block: cell.block,
-            counts: cell.counts,
-            position: cell.position,
-            variant: cell.subject.variant.id.clone(),
-            copy: cell.copy,
-            workload: cell.workload.name.clone(),
-            started: started.to_owned(),
-            workers: self.bench.workers_of(cell),
-            server_command: Vec::new(),
-            generator_command: Vec::new(),
-            outcome: Outcome::Failed { reason: String::new(), server_stderr: String::new() },
-        }
+        Run { started: started.to_owned(), ..self.bench.begin(cell) }
     }
 }
 

@@ -4,7 +4,7 @@
 use std::{io, sync::atomic::AtomicBool};
 use wirebench_schema::{
     id::VariantId,
-    journal::{End, EndReason, Record},
+    journal::{End, EndReason, Journal, Record},
     scenario::Scenario,
 };
 
@@ -46,6 +46,11 @@ impl Begun {
     /// Writes a record down.
     pub(crate) fn write(&mut self, record: Record) -> io::Result<()> {
         self.book.write(record)
+    }
+
+    /// Everything that has been written down.
+    pub(crate) const fn journal(&self) -> &Journal {
+        self.book.journal()
     }
 
     /// Ends the journal.

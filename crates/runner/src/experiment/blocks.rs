@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     cohort::{self, Cohort, Known},
-    measure::Cell,
+    measure::{Best, Cell},
     plan::{self, Step},
     subject::Subject,
 };
@@ -216,7 +216,11 @@ impl Blocks<'_> {
         let workload = &self.loads.suite.workloads[step.workload];
         let name = plan::label(subjects, &self.loads.suite, step);
         observer.on(&Progress::Running { name: &name, workload: &workload.name, left });
-        let cell = cell(self.stage, self.loads, step);
+        let same = |run: &&Run| {
+            run.variant == subjects[step.subject].variant.id && run.workload == workload.name
+        };
+        let best = Best::of(book.journal().runs.iter().filter(same));
+        let cell = Cell { best, ..cell(self.stage, self.loads, step) };
         let interrupted = ControlFlow::Break(EndReason::Interrupted);
         if stop.load(Ordering::Relaxed) {
             return Ok(interrupted);
@@ -256,6 +260,7 @@ fn cell<'a>(stage: &Stage<'a>, loads: &'a Loads, step: &Step) -> Cell<'a> {
         counts: step.counts,
         position: step.position,
         verified: stage.experiment.verification != Verification::LeftOut,
+        best: Best::default(),
     }
 }
 

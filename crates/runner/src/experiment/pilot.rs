@@ -17,7 +17,7 @@ use wirebench_schema::{
 };
 
 use crate::{
-    measure::{Bench, Cell},
+    measure::{Bench, Best, Cell},
     plan,
     subject::Subject,
 };
@@ -132,8 +132,8 @@ impl Pilot<'_> {
     }
 
     fn cell<'a>(&self, subject: &'a Subject, workload: &'a Workload, position: u32) -> Cell<'a> {
-        let (block, copy, verified) = (0, 0, self.verified);
-        Cell { subject, copy, workload, block, counts: Counts::Pilot, position, verified }
+        let (block, copy, verified, best) = (0, 0, self.verified, Best::default());
+        Cell { subject, copy, workload, block, counts: Counts::Pilot, position, verified, best }
     }
 
     fn is_of_this(&self, run: &Run) -> bool {

@@ -11,24 +11,23 @@ use wirebench_schema::{
         Counts, EndReason, Found, Kept, Measurement, Outcome, Record, Run, SearchLimit, Side,
         Sought,
     },
-    load::Stop,
     suite::{Phase, Workload},
 };
 
-use super::{Attempt, Kind, Plan, Probe, Saw, Search};
+use super::{Plan, Saw, Search};
 use crate::{
     experiment::{
         Begun, Experiment, ExperimentError, Finished, Observer, Prepared, Progress, Verification,
     },
-    measure::Cell,
+    measure::{Best, Cell},
     plan::estimate,
     subject::Subject,
 };
 
 /// The share of what a closed loop reaches with which the search begins: most servers hold it.
 const FIRST_SHARE: f64 = 0.25;
-/// The window of a confirming run is so many times as long as that of another one.
-const CONFIRMING_WINDOWS: u32 = 2;
+/// No more runs are made, unless a number of them is asked for.
+const RUNS_MOST: u32 = 40;
 
 /// What is sought, beside the experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,10 +42,10 @@ pub struct Quest {
 pub trait Watcher: Observer {
     /// A closed loop was run, to see where to begin.
     fn begun(&mut self, closed_loop: Result<&Measurement, &str>);
-    /// A probe begins.
-    fn probing(&mut self, probe: Probe);
+    /// A run at this rate begins.
+    fn probing(&mut self, requests_per_second: u64);
     /// It has ended and is in the journal. Without figures it has failed.
-    fn probed(&mut self, probe: Probe, outcome: Result<(&Measurement, &Kept), &str>);
+    fn probed(&mut self, requests_per_second: u64, outcome: Result<(&Measurement, &Kept), &str>);
     /// It is told as a mere observer too.
     fn as_observer(&mut self) -> &mut dyn Observer;
 }
@@ -74,8 +73,9 @@ pub fn seek(
     let Some(start) = probing.start(closed, &mut begun, watcher)? else {
         return begun.end(ending(stop));
     };
-    let Sought { lowest, highest, precision, confirmations, .. } = quest.sought;
-    let plan = Plan { start, lowest, highest, precision, confirmations };
+    let Sought { lowest, highest, precision, most_runs, .. } = quest.sought;
+    let most_runs = most_runs.unwrap_or(RUNS_MOST);
+    let plan = Plan { start, lowest, highest, precision, most_runs };
     let found = probing.search(plan, rated, &mut begun, watcher)?;
     begun.write(Record::Found(found))?;
     let out_of_time = found.limit == SearchLimit::Budget;
@@ -140,27 +140,25 @@ impl Probing<'_> {
         watcher: &mut dyn Watcher,
     ) -> Result<Found, ExperimentError> {
         let mut search = Search::new(plan);
-        while let Some(mut probe) = search.next_probe() {
-            if self.is_late(rated, probe, plan.confirmations) {
-                search.hurry();
-                let Some(next) = search.next_probe() else { break };
-                probe = next;
-                if self.is_over(rated, probe) {
-                    return Ok(search.found(Some(SearchLimit::Budget)));
-                }
+        while let Some(rate) = search.next_rate() {
+            let workload = rated.at_rate(rate);
+            let end = self.began.elapsed() + estimate(&workload);
+            if self.quest.budget.is_some_and(|budget| end > budget) {
+                return Ok(search.found(Some(SearchLimit::Budget)));
             }
-            watcher.probing(probe);
-            let Some(run) = self.run(&at(rated, probe), begun)? else {
+            watcher.probing(rate);
+            let Some(run) = self.run(&workload, begun)? else {
                 return Ok(search.found(Some(SearchLimit::Interrupted)));
             };
             let measured = measurement(&run);
             let kept = measured.map(|it| (it, it.keeps(&self.quest.sought.objectives)));
-            watcher.probed(probe, kept.as_ref().map(|(it, kept)| (*it, kept)).map_err(|it| *it));
-            search.saw(match kept {
+            watcher.probed(rate, kept.as_ref().map(|(it, kept)| (*it, kept)).map_err(|it| *it));
+            let saw = match kept {
                 Ok((_, Kept::Holds)) => Saw::Holds,
                 Ok((_, Kept::Misses { by, .. })) => Saw::Misses(by),
                 Err(_) => Saw::Misses(Side::Server),
-            });
+            };
+            search.saw(rate, saw);
         }
         Ok(search.found(None))
     }
@@ -179,41 +177,13 @@ impl Probing<'_> {
             counts: Counts::Pilot,
             position: 0,
             verified: self.experiment.verification == Verification::Full,
+            best: Best::default(),
         };
         let Some(run) = self.experiment.bench.run(&cell, self.stop) else { return Ok(None) };
         self.made += 1;
         begun.write(Record::Run(Box::new(run.clone())))?;
         Ok(Some(run))
     }
-
-    /// Whether the budget would not suffice for this probe, its repetition, and the confirmation.
-    fn is_late(&self, rated: &Workload, probe: Probe, confirmations: u32) -> bool {
-        let confirming = Kind::Confirm { number: 1, of: confirmations };
-        let confirming = Probe { kind: confirming, ..probe };
-        let after = estimate(&at(rated, confirming)) * confirmations;
-        let now = match (probe.kind, probe.attempt) {
-            (Kind::Confirm { .. }, _) => return self.is_over(rated, probe),
-            (_, Attempt::First) => estimate(&at(rated, probe)) * 2,
-            (_, Attempt::Again) => estimate(&at(rated, probe)),
-        };
-        self.quest.budget.is_some_and(|budget| self.began.elapsed() + now + after > budget)
-    }
-
-    /// Whether the budget would not suffice for this probe.
-    fn is_over(&self, rated: &Workload, probe: Probe) -> bool {
-        let end = self.began.elapsed() + estimate(&at(rated, probe));
-        self.quest.budget.is_some_and(|budget| end > budget)
-    }
-}
-
-/// The workload of one probe.
-fn at(rated: &Workload, probe: Probe) -> Workload {
-    let workload = rated.at_rate(probe.requests_per_second);
-    let stop = match (probe.kind, rated.stop) {
-        (Kind::Confirm { .. }, Stop::After(window)) => Stop::After(window * CONFIRMING_WINDOWS),
-        (_, stop) => stop,
-    };
-    Workload { stop, ..workload }
 }
 
 fn measurement(run: &Run) -> Result<&Measurement, &str> {

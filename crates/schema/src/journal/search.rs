@@ -31,9 +31,14 @@ pub struct Sought {
     pub workload: String,
     /// All of them must hold.
     pub objectives: Vec<Objective>,
-    /// How far above the rate that is found the lowest one that misses may be, such as 0.02.
+    /// The search ends when half of the interval is at most this share of the rate, such as 0.03. In
+    /// older journals: how far the lowest rate that misses may be above the rate that is found.
     pub precision: f64,
-    /// Runs that must confirm what is found; it must hold in more than half of them.
+    /// No more runs are made. Absent in older journals.
+    #[serde(default)]
+    pub most_runs: Option<u32>,
+    /// Of older journals: runs that must confirm what is found.
+    #[serde(default)]
     pub confirmations: u32,
     /// No lower rate is tried, in requests per second.
     pub lowest: u64,
@@ -44,13 +49,25 @@ pub struct Sought {
 /// What a search has found. It is written after the last run.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Found {
-    /// The highest rate that was found to hold, in requests per second. Absent when none was.
+    /// The highest rate that holds, in requests per second: at higher ones more than half of the
+    /// runs miss. Absent when there is none.
     pub requests_per_second: Option<u64>,
-    /// In how many of the confirming runs at that rate it held.
+    /// The lower end of the 95 % interval of that rate. Absent when it is not known.
+    #[serde(default)]
+    pub low: Option<u64>,
+    /// The upper end.
+    #[serde(default)]
+    pub high: Option<u64>,
+    /// Runs of which all this is made.
+    #[serde(default)]
+    pub runs: u32,
+    /// Of older journals: in how many of the confirming runs at that rate it held.
+    #[serde(default)]
     pub held: u32,
-    /// How many confirming runs were made at that rate; none when the search was cut short.
+    /// Of older journals: how many confirming runs were made at that rate.
+    #[serde(default)]
     pub confirmations: u32,
-    /// The lowest rate that missed, in requests per second.
+    /// The lowest rate above it that missed, in requests per second.
     pub missed: Option<u64>,
     /// Why it is not higher.
     pub limit: SearchLimit,

@@ -62,6 +62,12 @@ impl Original {
         self
     }
 
+    /// Whether going on may only complete what was planned: the verdict on two servers is one test,
+    /// whose size is decided before the first run.
+    pub(super) const fn has_a_fixed_plan(&self) -> bool {
+        matches!(self, Self::Ab(_))
+    }
+
     /// The project that it measures.
     pub(super) const fn project(&self) -> &ProjectOption {
         match self {

@@ -37,6 +37,9 @@ pub(super) fn run(folder: &Path, arguments: &Arguments) -> anyhow::Result<Exit> 
     })?;
     let start = taken_up.journal().start.clone();
     let original = Original::of(&start)?.strictly(arguments.strict);
+    if arguments.budget.is_some() && original.has_a_fixed_plan() {
+        return Err(fixed_plan(&start));
+    }
     if let Some(reason) = taken_up.ended()
         && !(reason == EndReason::Budget && arguments.budget.is_some())
     {
@@ -90,6 +93,7 @@ fn show_again(
     let how = match reason {
         EndReason::Complete => "all of its runs are made",
         EndReason::Precise => "it is as precise as was asked for",
+        EndReason::Budget if original.has_a_fixed_plan() => "its budget is used up",
         EndReason::Budget => "its time is up (a larger --budget lets it go on)",
         EndReason::Interrupted => "it was interrupted",
     };
@@ -105,6 +109,17 @@ fn show_again(
         out::note(&format!("nothing is left to be done: {how}"));
     }
     Ok(exit)
+}
+
+/// That the budget of a comparison cannot grow. More pairs after a look at the result find a
+/// difference where there is none, up to three times as often as the interval says.
+fn fixed_plan(start: &Start) -> anyhow::Error {
+    usage(format!(
+        "`ab` fixed its budget before the first run, because pairs that are added after a look at the \
+         result find false differences; --resume alone completes the plan, and for more pairs begin \
+         another comparison with a larger --budget: {}",
+        argv::display(&start.command)
+    ))
 }
 
 /// What has come to the entries since. It is left out, and that is worth a word.

@@ -9,7 +9,7 @@ use wirebench_report::{
 use wirebench_runner::{
     experiment::{Finished, Observer, Progress},
     subject::Subject,
-    tune::{Attempt, Kind, Probe, Quest, Watcher, seek, workloads},
+    tune::{Quest, Watcher, seek, workloads},
 };
 use wirebench_schema::{
     journal::{Found, Kept, Measurement, Side, Sought},
@@ -32,9 +32,8 @@ use crate::{
     progress::Reporter,
 };
 
-/// Unless somebody says.
-const PRECISION: f64 = 0.02;
-const CONFIRMATIONS: u32 = 3;
+/// The defaults.
+const PRECISION: f64 = 0.05;
 const RATES: Rates = Rates(100, 10_000_000);
 const CONNECTIONS: usize = 64;
 const WINDOW: Duration = Duration::from_secs(2);
@@ -47,9 +46,8 @@ pub(super) fn run(
     objectives: &[Objective],
 ) -> anyhow::Result<Exit> {
     let (workers, connections) = shape(arguments, &subject)?;
-    let confirmations = arguments.confirm.unwrap_or(CONFIRMATIONS);
-    if confirmations == 0 {
-        return Err(usage("what nothing confirms is not found: give --confirm at least 1"));
+    if arguments.runs == Some(0) {
+        return Err(usage("0 runs measure nothing: give --runs at least 1"));
     }
     let largest = objectives.iter().map(|it| it.below).max().unwrap_or_default();
     let stop = if arguments.duration.is_none() { Stop::After(WINDOW) } else { model.stop };
@@ -70,7 +68,8 @@ pub(super) fn run(
         workload: rated.name.clone(),
         objectives: objectives.to_vec(),
         precision: arguments.precision.unwrap_or(PRECISION),
-        confirmations,
+        most_runs: arguments.runs,
+        confirmations: 0,
         lowest,
         highest,
     };
@@ -146,16 +145,16 @@ impl Watcher for Teller<'_> {
         self.reporter.note(&format!("as fast as it goes, to see where to begin: {told}"));
     }
 
-    fn probing(&mut self, probe: Probe) {
-        self.reporter.now(format!("trying {}", name(probe)));
+    fn probing(&mut self, requests_per_second: u64) {
+        self.reporter.now(format!("trying {}", name(requests_per_second)));
     }
 
-    fn probed(&mut self, probe: Probe, outcome: Result<(&Measurement, &Kept), &str>) {
+    fn probed(&mut self, requests_per_second: u64, outcome: Result<(&Measurement, &Kept), &str>) {
         let told = match outcome {
             Ok((measured, kept)) => told(self.objectives, measured, kept),
             Err(reason) => format!("failed: {reason}"),
         };
-        self.reporter.note(&format!("{}: {told}", name(probe)));
+        self.reporter.note(&format!("{}: {told}", name(requests_per_second)));
     }
 
     fn as_observer(&mut self) -> &mut dyn Observer {
@@ -163,13 +162,8 @@ impl Watcher for Teller<'_> {
     }
 }
 
-fn name(probe: Probe) -> String {
-    let what = match (probe.kind, probe.attempt) {
-        (Kind::Confirm { number, of }, _) => format!(" (confirming, {number} of {of})"),
-        (_, Attempt::Again) => " (once more)".to_owned(),
-        (_, Attempt::First) => String::new(),
-    };
-    format!("{} requests/s{what}", thousands(probe.requests_per_second as f64))
+fn name(requests_per_second: u64) -> String {
+    format!("{} requests/s", thousands(requests_per_second as f64))
 }
 
 /// `p99 1.30 ms, holds`.

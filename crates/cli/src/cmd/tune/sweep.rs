@@ -1,13 +1,13 @@
 //! The sweep of `wirebench tune`: every number of workers with every number of connections.
 
 use anyhow::Context as _;
+use std::time::Duration;
 use wirebench_report::tune::Tuned;
 use wirebench_runner::{
-    experiment::conduct,
     subject::Subject,
-    tune::{Grid, grid},
+    tune::{Grid, grid, sweep},
 };
-use wirebench_schema::suite::Workload;
+use wirebench_schema::{load::Stop, suite::Workload};
 
 use super::{Arguments, lists, show};
 use crate::{
@@ -22,6 +22,10 @@ const WORKERS: &str = "1-4";
 const CONNECTIONS: &str = "10-1000";
 /// How often each cell is run, unless somebody says.
 const BLOCKS: u32 = 3;
+/// Many short windows show more than few long ones: what differs between runs of a cell is larger than
+/// what differs within one.
+const WINDOW: Duration = Duration::from_millis(200);
+const WARM_UP: Duration = Duration::from_millis(100);
 /// More would take days.
 const MOST_RUNS: usize = 100_000;
 
@@ -35,6 +39,11 @@ pub(super) fn run(
     if blocks == 0 {
         return Err(usage("0 blocks measure nothing: give --blocks at least 1"));
     }
+    let model = &Workload {
+        stop: if arguments.duration.is_none() { Stop::After(WINDOW) } else { model.stop },
+        warmup: arguments.warmup.unwrap_or(WARM_UP),
+        ..model.clone()
+    };
     let bench = arguments.bench(context)?;
     let shortage =
         |connections| files::shortage(&Workload { connections, ..model.clone() }, &bench);
@@ -53,7 +62,7 @@ pub(super) fn run(
         Ok(prepared) => prepared,
         Err(exit) => return Ok(exit),
     };
-    let finished = conduct(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
+    let finished = sweep(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
     reporter.finish();
     let finished = finished?;
     let tuned = Tuned::of(&finished.journal).context("the journal is not that of a sweep")?;

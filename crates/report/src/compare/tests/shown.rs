@@ -23,7 +23,8 @@ fn the_text_shows_what_counts_and_counts_what_does_not() {
     for part in [
         "changes are those of the ratio to c/epoll in the same block, which is the same program in \
          both; its own figures changed by ",
-        "10 figures compared: 1 worse, 9 the same\n",
+        "10 figures compared: 1 worse, 9 the same\neach result is one session: these two results differ",
+        "differences between sessions of the same program are not included\n",
         "9 not shown",
         "FAILED 'throughput < -3%': hello go/net: requests/s -5.",
         "passed 'p99 > +10%' in 4 cells",
@@ -81,6 +82,7 @@ fn the_markdown_begins_with_the_sentence_and_folds_the_rest_away() {
     assert!(text.starts_with(first), "{text}");
     let (before, folded) = text.split_once("<details>").unwrap();
     assert!(before.contains("go/net") && !before.contains("rust/tokio"), "{before}");
+    assert!(before.contains("\neach result is one session: "), "{before}");
     assert!(before.contains("- FAILED 'throughput &lt; -3%': hello go/net"), "{before}");
     assert!(folded.contains("rust/tokio") && folded.ends_with("</details>\n"), "{folded}");
 }
@@ -104,6 +106,7 @@ fn the_json_has_every_change_with_its_figures() {
         assert_eq!(change[field], expected, "{change:#}");
     }
     assert_eq!(change["old"]["blocks"], 10);
+    assert_eq!(value["scope"], "these-two-results");
     assert!(change["ratio_low"].as_f64().unwrap() < change["ratio"].as_f64().unwrap());
     assert_eq!(value["changes"].as_array().unwrap().len(), comparison.changes.len());
     assert_eq!(value["gate"]["passed"], false);
