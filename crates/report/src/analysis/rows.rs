@@ -11,7 +11,10 @@ use wirebench_schema::{
     suite::Workload,
 };
 
-use super::{Limited, Metric};
+use super::{Limited, Margins, Metric};
+
+/// The share of its CPUs that a saturated server uses at least.
+const BUSY: f64 = 0.95;
 
 /// The rows of one workload.
 #[derive(Clone, Debug)]
@@ -27,6 +30,8 @@ pub struct WorkloadRows<'a> {
     pub baseline: Option<usize>,
     /// Blocks that count in which at least one run was made.
     pub blocks: u32,
+    /// Below which differences rows count as the same.
+    pub margins: Margins,
 }
 
 /// What a row is for.
@@ -34,7 +39,7 @@ pub struct WorkloadRows<'a> {
 pub enum Role {
     /// Ratios refer to it.
     Baseline,
-    /// The baseline's second run in each block: how far apart two equal things appear (A/A).
+    /// The baseline's second instance, with which it is checked (A/A).
     SecondOfBaseline,
     /// What was to be that, of a baseline whose first run has no figures in any block: it has failed
     /// each time, or the suite was cut off before it came. It is compared as an entrant.
@@ -116,6 +121,7 @@ fn of_workload<'a>(journal: &'a Journal, workload: &Workload) -> WorkloadRows<'a
         rows,
         baseline,
         blocks: u32::try_from(blocks.len()).unwrap_or(u32::MAX),
+        margins: Margins::of_run(&journal.start),
     }
 }
 
@@ -206,12 +212,26 @@ impl Row<'_> {
         self.measurements().map(|measurement| measurement.bound).collect()
     }
 
-    /// Whether the load generator was at its limit in any run.
+    /// Whether the load generator was at its limit in at least half of the runs with figures. One
+    /// run of several is an exception and leaves the ratio as it is.
     #[must_use]
     pub fn limited(&self) -> Limited {
-        let by_bound = self.bound().contains(&Bound::Generator);
-        let by_reason = self.reasons().any(|reason| reason.weight == Weight::Limit);
-        if by_bound || by_reason { Limited::Yes } else { Limited::No }
+        let is_limited = |measurement: &&Measurement| {
+            measurement.bound == Bound::Generator
+                || measurement.reasons.iter().any(|reason| reason.weight == Weight::Limit)
+        };
+        let limited = self.measurements().filter(is_limited).count();
+        let is_most = limited > 0 && 2 * limited >= self.measurements().count();
+        if is_most { Limited::Yes } else { Limited::No }
+    }
+
+    /// Whether the server was busy for at least 95 % of the time in most runs. Otherwise something
+    /// else bounded its throughput, and it was not saturated. None without runs under load.
+    #[must_use]
+    pub fn saturated(&self) -> Option<bool> {
+        let busy = self.measurements().filter(|it| it.cost.cpu_share >= BUSY).count();
+        let all = self.measurements().count();
+        (all > 0).then_some(2 * busy > all)
     }
 
     /// The figures of the runs that put a load on the server.
