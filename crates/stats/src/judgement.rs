@@ -117,7 +117,7 @@ pub(crate) struct Rule {
     alpha: f64,
     margin: f64,
     /// Critical values by steps of their degrees of freedom, because each takes a while.
-    critical: BTreeMap<i64, f64>,
+    critical: BTreeMap<(i64, bool), f64>,
 }
 
 impl Rule {
@@ -137,34 +137,42 @@ impl Rule {
             low: (difference - reach * error).exp(),
             high: (difference + reach * error).exp(),
         };
-        let interval = around(self.critical(freedom));
+        let interval = around(self.critical(contrast));
         let plain = around(student_critical(PLAIN_TAILS, freedom));
         Judged {
             ratio,
             cohorts,
             interval: Some(interval),
             plain: Some(plain),
-            p_adjusted: Some(self.family.p_value(difference / error, freedom)),
+            p_adjusted: Some(self.family_of(contrast).p_value(difference / error, freedom)),
             outcome: outcome(&interval, &plain, &Interval::of_margin(self.margin)),
         }
     }
 
     /// What follows from a difference, without its p value.
     pub(crate) fn outcome(&mut self, contrast: &Contrast) -> Outcome {
-        let Contrast { difference, error, freedom, .. } = *contrast;
-        let reach = self.critical(freedom) * error;
+        let Contrast { difference, error, .. } = *contrast;
+        let reach = self.critical(contrast) * error;
         let band = Interval::of_margin(self.margin);
         let interval =
             Interval { low: (difference - reach).exp(), high: (difference + reach).exp() };
         outcome(&interval, &interval, &band)
     }
 
+    /// The errors of a family are one error as far as rows borrow from each other. A row that knows
+    /// most of its error by itself is judged as if all did.
+    const fn family_of(&self, contrast: &Contrast) -> Family {
+        let comparisons = self.family.comparisons();
+        if contrast.borrowed < 0.5 { Family::Separate { comparisons } } else { self.family }
+    }
+
     /// The critical value of slightly fewer degrees of freedom, so that rows share it.
-    fn critical(&mut self, freedom: f64) -> f64 {
-        let step = (freedom.ln() / FREEDOM_STEP).floor();
-        let (family, alpha) = (self.family, self.alpha);
+    fn critical(&mut self, contrast: &Contrast) -> f64 {
+        let step = (contrast.freedom.ln() / FREEDOM_STEP).floor();
+        let (family, alpha) = (self.family_of(contrast), self.alpha);
         let compute = || family.critical(alpha, (step * FREEDOM_STEP).exp());
-        *self.critical.entry(step as i64).or_insert_with(compute)
+        let key = (step as i64, family == self.family);
+        *self.critical.entry(key).or_insert_with(compute)
     }
 }
 

@@ -37,6 +37,8 @@ pub(crate) struct Noise {
     pub(crate) variance: f64,
     /// Its degrees of freedom.
     pub(crate) freedom: f64,
+    /// Which share of them comes from other rows, 0 to 1.
+    pub(crate) borrowed: f64,
 }
 
 /// What all rows have in common.
@@ -99,6 +101,7 @@ impl Typical {
         Noise {
             variance: (own.freedom * variance + lent * self.variance) / freedom,
             freedom: freedom.min(self.total.max(own.freedom)),
+            borrowed: lent / freedom,
         }
     }
 }
@@ -139,7 +142,7 @@ mod tests {
     use super::*;
 
     fn noise(variance: f64) -> Noise {
-        Noise { variance, freedom: 3.0 }
+        Noise { variance, freedom: 3.0, borrowed: 0.0 }
     }
 
     #[test]
@@ -179,7 +182,11 @@ mod tests {
 
     #[test]
     fn a_row_of_one_value_has_the_typical_noise_and_equal_values_are_not_exact() {
-        let few = moderate(&[noise(1e-4), noise(1e-4), Noise { variance: 0.0, freedom: 0.0 }]);
+        let few = moderate(&[
+            noise(1e-4),
+            noise(1e-4),
+            Noise { variance: 0.0, freedom: 0.0, borrowed: 0.0 },
+        ]);
         assert!((few[2].variance / 1.4e-4 - 1.0).abs() < 0.5, "{:?}", few[2]);
         let exact = moderate(&[noise(0.0), noise(0.0)]);
         assert!(exact.iter().all(|row| row.variance >= LEAST_VARIANCE / 2.0), "{exact:?}");

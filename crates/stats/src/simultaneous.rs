@@ -3,7 +3,8 @@
 //! Comparisons with one baseline share its noise, so their t statistics have a product correlation
 //! (Dunnett 1955, 1964). All pairs of rows follow the studentized range (Tukey 1953; Kramer 1956
 //! where rows have different errors). Both are averages over the scale of the error, which is the
-//! root of a chi-square over its degrees of freedom.
+//! root of a chi-square over its degrees of freedom. Where each comparison has an error of its own,
+//! its scale is not the others', and Sidak's inequality (1967) holds.
 //!
 //! Not in this file: how large an error is, and what follows from an interval.
 
@@ -30,12 +31,17 @@ pub(crate) enum Family {
     ManyToOne { rows: usize, correlation: f64 },
     /// Each of a number of rows with every other one.
     AllPairs { rows: usize },
+    /// A number of comparisons each of which has an error of its own.
+    Separate { comparisons: usize },
 }
 
 impl Family {
     /// The probability that the largest of all t statistics is at least this large, if no row
     /// differs.
     pub(crate) fn p_value(self, t: f64, freedom: f64) -> f64 {
+        if let Self::Separate { comparisons } = self {
+            return 1.0 - (1.0 - student_p(t, freedom)).powf(comparisons as f64);
+        }
         if self.comparisons() <= 1 {
             return student_p(t, freedom);
         }
@@ -45,6 +51,9 @@ impl Family {
     /// What the largest of all t statistics exceeds with probability `alpha`, if no row differs.
     pub(crate) fn critical(self, alpha: f64, freedom: f64) -> f64 {
         let count = self.comparisons().max(1) as f64;
+        if let Self::Separate { .. } = self {
+            return student_critical(1.0 - (1.0 - alpha).powf(1.0 / count), freedom);
+        }
         // That of one comparison is too small, that of Bonferroni's inequality is too large.
         let mut low = student_critical(alpha, freedom);
         let mut high = student_critical(alpha / count, freedom);
@@ -64,9 +73,9 @@ impl Family {
         if above > EXACT { high } else { low }
     }
 
-    const fn comparisons(self) -> usize {
+    pub(crate) const fn comparisons(self) -> usize {
         match self {
-            Self::ManyToOne { rows, .. } => rows,
+            Self::ManyToOne { rows, .. } | Self::Separate { comparisons: rows } => rows,
             Self::AllPairs { rows } => rows * rows.saturating_sub(1) / 2,
         }
     }
@@ -91,6 +100,7 @@ impl Family {
                     |z: f64| (normal_cdf(z + range) - normal_cdf(z)).powf(rows as f64 - 1.0);
                 rows as f64 * over_normal(others)
             }
+            Self::Separate { comparisons } => (1.0 - erfc(reach / SQRT_2)).powf(comparisons as f64),
         }
     }
 }
@@ -209,6 +219,7 @@ mod tests {
             Family::ManyToOne { rows: 1, correlation: 0.3 },
             Family::ManyToOne { rows: 8, correlation: 0.3 },
             Family::AllPairs { rows: 8 },
+            Family::Separate { comparisons: 8 },
         ] {
             for freedom in [1.5, 4.0, 30.0] {
                 let p = family.p_value(family.critical(0.05, freedom), freedom);

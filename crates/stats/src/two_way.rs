@@ -27,8 +27,6 @@ pub struct TwoWay {
     members: Vec<usize>,
     /// Their levels, in the same order.
     levels: Vec<f64>,
-    /// Which of them share a noise: each has the place of the first one that has it.
-    groups: Vec<usize>,
     /// Their noise.
     noise: Vec<Noise>,
     /// In how many cohorts each has a value.
@@ -49,6 +47,8 @@ pub struct Contrast {
     /// The degrees of freedom of the error: those of the side whose noise is known worse. Those of
     /// Satterthwaite (1946) are more, and wrong where a noisy row looks quiet by chance.
     pub freedom: f64,
+    /// Which share of them comes from other rows, 0 to 1.
+    pub borrowed: f64,
     /// The reference's share in the square of the error, 0 to 1.
     pub reference_share: f64,
     /// Cohorts in which both sides have a value.
@@ -79,7 +79,7 @@ impl TwoWay {
             cells.iter().map(|row| row.iter().map(|value| value.is_finite()).collect()).collect();
         let counts = present.iter().map(|row| row.iter().filter(|it| **it).count()).collect();
         let covariance = covariance(&present, &noise)?;
-        Some(Self { members, levels, groups, noise, counts, present, covariance })
+        Some(Self { members, levels, noise, counts, present, covariance })
     }
 
     /// The mean level of `rows` minus that of `reference`. None where one of them is not in the
@@ -104,10 +104,11 @@ impl TwoWay {
             .flat_map(|row| touched.iter().map(move |other| (*row, *other)))
             .map(|(row, other)| weights[row] * self.covariance[row][other] * weights[other])
             .sum();
-        let shares = self.shares(&weights);
-        let total: f64 = shares.iter().map(|(variance, _)| variance).sum();
-        let of_reference = |place: &usize| weights[*place].powi(2) * self.variance_of(*place);
-        let of_reference: f64 = sides[1].iter().map(of_reference).sum();
+        let share = |place: &usize| weights[*place].powi(2) * self.variance_of(*place);
+        let total: f64 = touched.iter().map(share).sum();
+        let by_freedom = |one: &&Noise, other: &&Noise| one.freedom.total_cmp(&other.freedom);
+        let worst = touched.iter().map(|place| &self.noise[*place]).min_by(by_freedom)?;
+        let of_reference: f64 = sides[1].iter().map(share).sum();
         let both = |cohort: &usize| {
             sides.iter().all(|side| side.iter().any(|place| self.present[*place][*cohort]))
         };
@@ -115,22 +116,11 @@ impl TwoWay {
         Some(Contrast {
             difference,
             error: variance.max(0.0).sqrt(),
-            freedom: shares.iter().map(|share| share.1).fold(f64::INFINITY, f64::min),
+            freedom: worst.freedom,
+            borrowed: worst.borrowed,
             reference_share: of_reference / total,
             cohorts,
         })
-    }
-
-    /// The variance that each noise adds to a difference, and its degrees of freedom. Instances of
-    /// one program share a noise.
-    fn shares(&self, weights: &[f64]) -> Vec<(f64, f64)> {
-        let mut shares = vec![(0.0, f64::INFINITY); weights.len()];
-        for (place, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight != 0.0) {
-            let share = &mut shares[self.groups[place]];
-            share.0 += weight.powi(2) * self.variance_of(place);
-            share.1 = self.noise[place].freedom;
-        }
-        shares
     }
 
     /// The variance of a row's level where its cohorts are known.
@@ -171,7 +161,7 @@ fn largest_component(cells: &Cells) -> Option<Vec<usize>> {
 fn iterate(cells: &Cells, groups: &[usize]) -> (Vec<f64>, Vec<Noise>) {
     let rows = cells.len();
     let mut levels: Vec<f64> = cells.iter().map(|row| mean(row.iter().copied())).collect();
-    let mut noise = vec![Noise { variance: 1.0, freedom: 0.0 }; rows];
+    let mut noise = vec![Noise { variance: 1.0, freedom: 0.0, borrowed: 0.0 }; rows];
     for _ in 0..ROUNDS {
         let cohorts = Cohorts::of(cells, &levels, &noise);
         for (level, row) in levels.iter_mut().zip(cells) {
@@ -253,8 +243,8 @@ fn own_noise(
         let with_others = squares[row] / counts[row];
         let variance = (with_others - by_others[row] / counts[row]).max(with_others / 2.0);
         match counts[row] > 0.0 {
-            true => Noise { variance, freedom: freedom[row] },
-            false => Noise { variance: 0.0, freedom: 0.0 },
+            true => Noise { variance, freedom: freedom[row], borrowed: 0.0 },
+            false => Noise { variance: 0.0, freedom: 0.0, borrowed: 0.0 },
         }
     };
     (0..cells.len()).map(one).collect()
