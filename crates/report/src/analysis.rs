@@ -3,18 +3,25 @@
 //!
 //! [`rows()`] sorts the runs into the rows of each workload, which is cheap.
 //! [`WorkloadRows::compare`] puts all rows of a workload in relation to its baseline by one
-//! [`Metric`]: the unit is the run, ratios are made within blocks, and what may be [claimed](Claim)
-//! of a row depends on its interval, on how many rows there are and on how far apart two runs of the
-//! same thing appear. [`widest_interval`] says how precise all of it is.
+//! [`Metric`]: each row has one value in each cohort (block), rows and cohorts are fitted together,
+//! and what may be [claimed](Claim) of a row depends on its intervals, on a [margin](Margins) that is
+//! fixed before the run and on the [check](BaselineCheck) of the baseline's two instances.
+//! [`widest_interval`] says how precise all of it is.
 
 mod claim;
 mod comparison;
+mod levels;
+mod margins;
 mod metric;
 mod precision;
 mod rows;
+mod slices;
 
 pub use claim::{Claim, Limited, Reads};
-pub use comparison::{Compared, Comparison, Noise, RatioToBaseline};
+pub use comparison::{
+    BaselineCheck, CheckState, Compared, Comparison, Inconclusive, RatioToBaseline,
+};
+pub use margins::Margins;
 pub use metric::{Direction, Metric};
 pub(crate) use metric::{absent, unknown};
 pub use precision::widest_interval;

@@ -11,7 +11,7 @@ use wirebench_schema::{
     journal::{EndReason, FixedRate, Generator, Journal, LeftOut, Placement, Resumed, Unavailable},
     suite::{Phase, Scale, Workload},
 };
-use wirebench_stats::{CONFIDENCE, FloorBasis, MIN_BLOCKS};
+use wirebench_stats::{CONFIDENCE, FloorBasis, MIN_COHORTS};
 
 pub use self::{
     figure::{Estimate, Figure, Interval, Rank, Ratio},
@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The version of `report.json`. It grows whenever a field changes its meaning or goes away.
-pub const REPORT_FORMAT: u32 = 1;
+pub const REPORT_FORMAT: u32 = 2;
 
 /// The whole of a report.
 #[derive(Clone, Debug, Serialize)]
@@ -90,21 +90,22 @@ pub struct WorkloadReport {
     pub blocks: u32,
     /// The metric that the phase is there for, by the name that it has in `figures`.
     pub primary_metric: &'static str,
-    /// How far apart two equal things appear, for each metric.
-    pub noise: BTreeMap<&'static str, Noise>,
+    /// For each metric the difference below which two rows count as the same: 0.03 is 3 %.
+    pub margins: BTreeMap<&'static str, f64>,
+    /// For each metric the baseline's two instances compared with each other (A/A).
+    pub baseline_check: BTreeMap<&'static str, BaselineCheck>,
     /// The rows, the best first by the primary metric.
     pub rows: Vec<Row>,
 }
 
-/// How far apart two equal things appear.
+/// The baseline's second instance compared with its first (A/A).
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Noise {
-    /// The baseline's second run over its first, within blocks (A/A); absent without second runs.
+pub struct BaselineCheck {
+    /// `passed`; `failed`, so that nothing is claimed of this metric; or `absent`, with fewer cohorts
+    /// of both than `blocks_needed`.
+    pub state: &'static str,
+    /// Second over first, with an interval of 99 %; absent without cohorts of both.
     pub second_over_first: Option<Estimate>,
-    /// A share: differences up to it are never called differences.
-    pub floor: f64,
-    /// Where that comes from: `least`, `interval`, `range` or `assumed`.
-    pub floor_basis: &'static str,
 }
 
 /// Everything that `journal` says.
@@ -129,7 +130,7 @@ pub fn report(journal: &Journal) -> Report {
         ended: journal.end.as_ref().map(|end| end.reason),
         resumed: journal.resumed.clone(),
         confidence: CONFIDENCE,
-        blocks_needed: u32::try_from(MIN_BLOCKS).unwrap_or(u32::MAX),
+        blocks_needed: u32::try_from(MIN_COHORTS).unwrap_or(u32::MAX),
         widest_interval: analysis::widest_interval(journal),
         workloads: analysis::rows(journal).iter().map(|rows| workload(journal, rows)).collect(),
         unavailable: journal.unavailable.clone(),
@@ -163,16 +164,19 @@ fn workload(journal: &Journal, rows: &WorkloadRows<'_>) -> WorkloadReport {
         baseline: rows.baseline.map(|index| rows.rows[index].variant.to_string()),
         blocks: rows.blocks,
         primary_metric: primary.field(),
-        noise: comparisons.iter().map(|it| (it.metric.field(), noise(&it.noise))).collect(),
+        margins: comparisons.iter().map(|it| (it.metric.field(), it.margin)).collect(),
+        baseline_check: comparisons
+            .iter()
+            .map(|it| (it.metric.field(), baseline_check(&it.baseline_check)))
+            .collect(),
         rows: order.into_iter().map(|index| row::row(journal, rows, index, &comparisons)).collect(),
     }
 }
 
-fn noise(noise: &analysis::Noise) -> Noise {
-    Noise {
-        second_over_first: noise.second_over_first.map(Into::into),
-        floor: noise.floor.relative,
-        floor_basis: floor_basis(noise.floor.basis),
+fn baseline_check(check: &analysis::BaselineCheck) -> BaselineCheck {
+    BaselineCheck {
+        state: check.state.name(),
+        second_over_first: check.second_over_first.map(Into::into),
     }
 }
 

@@ -5,6 +5,7 @@ use wirebench_schema::{
     journal::{Journal, Outcome, Run, Verified, Weight},
     suite::Workload,
 };
+use wirebench_stats::Interval;
 
 use crate::analysis::{Comparison, Metric, Role, Row, WorkloadRows};
 
@@ -14,7 +15,7 @@ const INVALID: &str = "! ";
 const TAIL_INVALID: &str = "! p99 and beyond: ";
 
 const SECOND_WITHOUT_FIRST: &str = "it was to run twice in each block (A/A), and its first runs have no \
-                                    figures: these are its second ones, which are no baseline and tell no noise";
+                                    figures: these are its second ones, which are not a baseline";
 
 /// All that must be said of the row at `index`, each once.
 pub(crate) fn remarks(
@@ -117,11 +118,11 @@ fn without_ratio(rows: &WorkloadRows<'_>, index: usize, comparison: &Comparison)
     Some(format!("no ratio and no verdict: {whose} {title} is not above 0 in all blocks"))
 }
 
-/// Blocks whose value is far from the row's others, and by more than equal things differ: those
+/// Blocks whose value is far from the row's others, and by more than the margin: those
 /// above the median in one sentence, and those below it in another.
 fn strange(index: usize, comparison: &Comparison) -> Vec<String> {
     let Some(compared) = &comparison.rows[index] else { return Vec::new() };
-    let band = comparison.noise.floor.band();
+    let band = Interval::of_margin(comparison.margin);
     let outliers = compared.outliers.iter().filter_map(|block| {
         let ratio = compared.by_block.get(block)? / compared.median;
         let is_strange = ratio.is_finite() && !band.contains(ratio);

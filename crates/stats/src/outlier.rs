@@ -1,10 +1,12 @@
 //! Strange runs: flagged, never dropped.
 //!
-//! Not here: anything that leaves a value out. What estimates do about strange runs is in
-//! `location`, whose median of averages is not moved far by a few.
+//! Not in this file: anything that leaves a value out.
 
 use crate::summary::median;
 
+/// With fewer values none is an outlier: the median absolute deviation of so few is often a small
+/// fraction of the true one, so that ordinary values stand out.
+const MIN_VALUES: usize = 8;
 /// Beyond this modified z score a value is an outlier (Iglewicz & Hoaglin 1993).
 pub const MODIFIED_Z_LIMIT: f64 = 3.5;
 /// The median absolute deviation of normal noise, in standard deviations.
@@ -38,9 +40,13 @@ pub fn modified_z_scores(values: &[f64]) -> Vec<f64> {
     values.iter().map(score).collect()
 }
 
-/// The places of the values whose modified z score is beyond [`MODIFIED_Z_LIMIT`].
+/// The places of the values whose modified z score is beyond [`MODIFIED_Z_LIMIT`]; none of fewer
+/// than eight values.
 #[must_use]
 pub fn outliers(values: &[f64]) -> Vec<usize> {
+    if values.len() < MIN_VALUES {
+        return Vec::new();
+    }
     let scores = modified_z_scores(values);
     (0..values.len()).filter(|place| scores[*place].abs() > MODIFIED_Z_LIMIT).collect()
 }
@@ -51,9 +57,9 @@ mod tests {
 
     #[test]
     fn a_run_far_from_the_others_is_flagged_on_either_side() {
-        let values = [10.0, 10.1, 9.9, 10.2, 9.8, 14.0, 6.0];
+        let values = [10.0, 10.1, 9.9, 10.2, 9.8, 14.0, 6.0, 10.0];
         assert_eq!(outliers(&values), [5, 6]);
-        assert!(outliers(&[10.0, 10.1, 9.9, 10.2, 9.8]).is_empty());
+        assert!(outliers(&values[..7]).is_empty(), "seven values are too few");
     }
 
     #[test]
@@ -74,7 +80,7 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_strange() {
-        assert_eq!(outliers(&[1.0, f64::NAN, 1.1, 0.9]), [1]);
-        assert_eq!(outliers(&[f64::NAN]), [0]);
+        let values = [1.0, f64::NAN, 1.1, 0.9, 1.05, 0.95, 1.0, 1.02];
+        assert_eq!(outliers(&values), [1]);
     }
 }

@@ -9,16 +9,21 @@
 //! cannot be told apart; rows of one group may still differ.
 //!
 //! All pairs are one family, so it takes more to tell two rows from each other than one row from a
-//! baseline: with fifty rows there are 1225 pairs.
+//! baseline: with fifty rows there are 1225 pairs. [`rank_levels`] uses the noise and the levels of
+//! the [model](crate::two_way) and the studentized range; [`rank_rows`] judges ratios within blocks.
 //!
 //! Being better *is* transitive, so what follows from two comparisons counts as told too.
 //!
 //! Not here: how well rows do beside a baseline; that is in `verdict`.
 
 use crate::MIN_BLOCKS;
+use crate::estimate::CONFIDENCE;
 use crate::floor::Floor;
+use crate::judgement::{MIN_COHORTS, Outcome, Rule};
 use crate::location::hodges_lehmann;
+use crate::simultaneous::Family;
 use crate::summary::{logarithms, ratios_by_block};
+use crate::two_way::TwoWay;
 use crate::verdict::{Verdict, judge};
 use std::collections::BTreeMap;
 
@@ -50,9 +55,65 @@ pub struct Rank {
 #[must_use]
 pub fn rank_rows(rows: &[BTreeMap<u32, f64>], better: Better, floor: &Floor) -> Vec<Option<Rank>> {
     let order = order_of(rows, better);
-    let told = close(told_apart(rows, &order, better, floor));
+    let told = told_apart(rows, &order, better, floor);
+    ranks(rows.len(), &order, told)
+}
+
+/// The ranks of all `items` among each other, in the order given. Each item has the rows of `model`
+/// that are its instances, and is compared with every other one by the margin and the intervals of
+/// [`judge_against`](crate::judge_against), adjusted for all pairs (Tukey & Kramer).
+///
+/// Items that the model does not connect with the first one, or that share fewer than
+/// [`MIN_COHORTS`] cohorts with every other one, have no rank.
+#[must_use]
+pub fn rank_levels(
+    model: &TwoWay,
+    items: &[Vec<usize>],
+    better: Better,
+    margin: f64,
+) -> Vec<Option<Rank>> {
+    let wanted = match better {
+        Better::More => Outcome::Higher,
+        Better::Less => Outcome::Lower,
+    };
+    let contrast = |one: usize, other: usize| model.contrast(&items[one], &items[other]);
+    let Some(first) = (0..items.len()).find(|item| contrast(*item, *item).is_some()) else {
+        return vec![None; items.len()];
+    };
+    let meets = |item: usize| {
+        (0..items.len())
+            .filter(|other| *other != item)
+            .any(|other| contrast(item, other).is_some_and(|it| it.cohorts >= MIN_COHORTS))
+    };
+    let mut placed: Vec<(usize, f64)> = (0..items.len())
+        .filter(|item| meets(*item))
+        .filter_map(|item| Some((item, contrast(item, first)?.difference)))
+        .collect();
+    placed.sort_by(|one, other| match better {
+        Better::More => other.1.total_cmp(&one.1),
+        Better::Less => one.1.total_cmp(&other.1),
+    });
+    let order: Vec<usize> = placed.into_iter().map(|(item, _)| item).collect();
+    let family = Family::AllPairs { rows: order.len() };
+    let mut rule = Rule::new(family, 1.0 - CONFIDENCE, margin);
     let count = order.len();
-    let mut ranks = vec![None; rows.len()];
+    let mut told = vec![vec![false; count]; count];
+    for former in 0..count {
+        for latter in former + 1..count {
+            let contrast = contrast(order[former], order[latter]);
+            let contrast = contrast.filter(|it| it.cohorts >= MIN_COHORTS);
+            told[former][latter] = contrast.is_some_and(|it| rule.outcome(&it) == wanted);
+        }
+    }
+    ranks(items.len(), &order, told)
+}
+
+/// The ranks that follow from an order, the best first, and from which places of it are told to be
+/// better than which.
+fn ranks(rows: usize, order: &[usize], told: Vec<Vec<bool>>) -> Vec<Option<Rank>> {
+    let told = close(told);
+    let count = order.len();
+    let mut ranks = vec![None; rows];
     let mut group = 0;
     for place in 0..count {
         if (0..place).all(|above| (place..count).all(|below| told[above][below])) {
@@ -135,7 +196,7 @@ mod tests {
         (0..6).map(|block| (block as u32, value * NOISE[(block * turn + turn) % 6])).collect()
     }
 
-    fn ranks(rows: &[BTreeMap<u32, f64>], better: Better) -> Vec<(usize, usize, usize)> {
+    fn ranks_of(rows: &[BTreeMap<u32, f64>], better: Better) -> Vec<(usize, usize, usize)> {
         let all = rank_rows(rows, better, &FLOOR);
         all.into_iter().map(Option::unwrap).map(|it| (it.first, it.last, it.group)).collect()
     }
@@ -143,14 +204,14 @@ mod tests {
     #[test]
     fn rows_that_are_plainly_different_have_ranks_of_their_own() {
         let rows = [row(200.0, 1), row(400.0, 5), row(100.0, 1)];
-        assert_eq!(ranks(&rows, Better::More), [(2, 2, 2), (1, 1, 1), (3, 3, 3)]);
-        assert_eq!(ranks(&rows, Better::Less), [(2, 2, 2), (3, 3, 3), (1, 1, 1)]);
+        assert_eq!(ranks_of(&rows, Better::More), [(2, 2, 2), (1, 1, 1), (3, 3, 3)]);
+        assert_eq!(ranks_of(&rows, Better::Less), [(2, 2, 2), (3, 3, 3), (1, 1, 1)]);
     }
 
     #[test]
     fn rows_that_cannot_be_told_apart_share_their_ranks() {
         let rows = [row(100.0, 1), row(100.1, 5), row(300.0, 1), row(100.05, 5)];
-        assert_eq!(ranks(&rows, Better::More), [(2, 4, 2), (2, 4, 2), (1, 1, 1), (2, 4, 2)]);
+        assert_eq!(ranks_of(&rows, Better::More), [(2, 4, 2), (2, 4, 2), (1, 1, 1), (2, 4, 2)]);
     }
 
     #[test]
@@ -183,9 +244,27 @@ mod tests {
         let both: BTreeMap<u32, f64> =
             row(150.0, 1).into_iter().chain(later(row(150.0, 1))).collect();
         let rows = [row(200.0, 5), both, later(row(100.0, 5)).collect()];
-        assert_eq!(ranks(&rows, Better::More), [(1, 1, 1), (2, 2, 2), (3, 3, 3)]);
+        assert_eq!(ranks_of(&rows, Better::More), [(1, 1, 1), (2, 2, 2), (3, 3, 3)]);
         let without = [rows[0].clone(), rows[2].clone()];
-        assert_eq!(ranks(&without, Better::More), [(1, 2, 1), (1, 2, 1)]);
+        assert_eq!(ranks_of(&without, Better::More), [(1, 2, 1), (1, 2, 1)]);
+    }
+
+    #[test]
+    fn levels_of_a_model_are_ranked_and_items_of_several_rows_stand_as_their_mean() {
+        let cells: Vec<Vec<f64>> = [(100.0, 1), (101.0, 5), (200.0, 1), (200.2, 5), (50.0, 1)]
+            .map(|(value, turn)| row(value, turn).values().map(|it| it.ln()).collect())
+            .to_vec();
+        let model = TwoWay::fit(&cells, &[0, 1]).unwrap();
+        let items = [vec![0, 1], vec![2], vec![3], vec![4]];
+        let ranked = |better| -> Vec<(usize, usize, usize)> {
+            let all = rank_levels(&model, &items, better, 0.03);
+            all.into_iter().map(Option::unwrap).map(|it| (it.first, it.last, it.group)).collect()
+        };
+        assert_eq!(ranked(Better::Less), [(2, 2, 2), (3, 4, 3), (3, 4, 3), (1, 1, 1)]);
+        assert_eq!(ranked(Better::More), [(3, 3, 2), (1, 2, 1), (1, 2, 1), (4, 4, 3)]);
+        let two: Vec<Vec<f64>> = cells.iter().map(|row| row[..2].to_vec()).collect();
+        let model = TwoWay::fit(&two, &[0, 1]).unwrap();
+        assert_eq!(rank_levels(&model, &items, Better::Less, 0.03), [None; 4]);
     }
 
     #[test]

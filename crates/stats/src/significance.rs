@@ -2,8 +2,6 @@
 //!
 //! They are Student's on logarithms, which assumes that noise has normal tails where an exact test
 //! assumes nothing. What that is worth with other noise is measured; `verdict` has the tables.
-//!
-//! Not here: the exact tests; they are in `permutation`.
 
 use crate::change::hodges_lehmann_shift;
 use crate::location::hodges_lehmann;
@@ -18,16 +16,16 @@ const TYPICAL_FREEDOM: f64 = 2.0;
 /// The two-sided p value of "the ratio is 1" by Student's t on the logarithms of ratios within
 /// blocks, for the mean or for [`hodges_lehmann`]'s estimate, whichever is nearer to no difference.
 /// None with fewer than two positive ratios.
-#[must_use]
-pub fn student_p(ratios: &[f64]) -> Option<f64> {
+#[cfg(test)]
+pub(crate) fn student_p(ratios: &[f64]) -> Option<f64> {
     Evidence::of_ratios(ratios)?.p_value()
 }
 
 /// The two-sided p value of "new over old is 1" by Welch's t on logarithms (Welch 1947), which lets
 /// each side have a noise of its own; for the means or for [`hodges_lehmann_shift`], whichever is
 /// nearer to no difference. None where a side has fewer than two positive values.
-#[must_use]
-pub fn welch_p(old: &[f64], new: &[f64]) -> Option<f64> {
+#[cfg(test)]
+pub(crate) fn welch_p(old: &[f64], new: &[f64]) -> Option<f64> {
     Evidence::of_change(old, new)?.p_value()
 }
 

@@ -5,13 +5,19 @@
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use wirebench_stats::{
-    Better, Floor, Steadiness, change_estimate, hodges_lehmann, holm, judge, location_estimate,
-    modified_z_scores, percentile_interval, range, rank_rows, ratio_estimate, steadiness,
+    Better, Floor, Steadiness, TwoWay, change_estimate, hodges_lehmann, holm, judge, judge_against,
+    location_estimate, modified_z_scores, range, rank_levels, rank_rows, ratio_estimate,
+    steadiness,
 };
 
 /// Any numbers, those included that are none.
 fn any_values() -> impl Strategy<Value = Vec<f64>> {
     proptest::collection::vec(proptest::num::f64::ANY, 0..20)
+}
+
+/// A logarithm as it may occur, or a missing one.
+fn cell() -> impl Strategy<Value = f64> {
+    prop_oneof![4 => -20.0_f64..20.0, 1 => Just(1.0), 1 => Just(f64::NAN)]
 }
 
 /// Ratios as they may occur.
@@ -28,12 +34,27 @@ proptest! {
     fn nothing_panics_whatever_the_numbers_are(one in any_values(), other in any_values()) {
         let floor = Floor::from_pairs(&other);
         let _ = (location_estimate(&one), change_estimate(&one, &other));
-        let _ = (modified_z_scores(&one), percentile_interval(&one, 90.0), steadiness(&one));
+        let _ = (modified_z_scores(&one), steadiness(&one));
         let judged = judge(&[&one, &other], &floor);
         prop_assert_eq!(judged.len(), 2);
         let blocks = |values: &[f64]| (0_u32..).zip(values.iter().copied()).collect();
         let rows: [BTreeMap<u32, f64>; 2] = [blocks(&one), blocks(&other)];
         prop_assert_eq!(rank_rows(&rows, Better::Less, &floor).len(), 2);
+    }
+
+    #[test]
+    fn no_load_panics_and_what_is_judged_has_a_ratio_within_its_intervals(
+        cells in proptest::collection::vec(proptest::collection::vec(cell(), 4), 1..7),
+    ) {
+        let Some(model) = TwoWay::fit(&cells, &[0, 1]) else { return Ok(()) };
+        let rows: Vec<usize> = (2..cells.len()).collect();
+        for judged in judge_against(&model, &rows, &[0, 1], 0.03).into_iter().flatten() {
+            if let (Some(interval), Some(plain)) = (judged.interval, judged.plain) {
+                prop_assert!(interval.contains(judged.ratio) && plain.contains(judged.ratio));
+            }
+        }
+        let items: Vec<Vec<usize>> = (0..cells.len()).map(|row| vec![row]).collect();
+        prop_assert_eq!(rank_levels(&model, &items, Better::Less, 0.03).len(), cells.len());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What may be claimed of a ratio, some of which are only bounds: the side that was measured while
 //! the load generator was at its limit may be better than its figure. It estimates nothing.
 
-use wirebench_stats::{Floor, Judgement, Verdict};
+use wirebench_stats::{Floor, Interval, Judged, Judgement, Outcome, Verdict};
 
 use super::{Direction, Metric};
 
@@ -111,6 +111,25 @@ impl Claim {
             (Reads::Exactly | Reads::AtLeast, Verdict::Higher) => Self::Higher,
             (Reads::Exactly | Reads::AtMost, Verdict::Lower) => Self::Lower,
             (Reads::Exactly, _) if is_above && is_below => Self::Same,
+            (Reads::AtLeast, _) if is_above => Self::NotLower,
+            (Reads::AtMost, _) if is_below => Self::NotHigher,
+            _ => Self::CannotTell,
+        }
+    }
+
+    /// What remains of the judgement of a ratio to the baseline when it is a bound.
+    ///
+    /// The plain interval of 90 % has 5 % beyond either end, so each end decides by itself whether
+    /// a bound lies on the near side of the margin.
+    #[must_use]
+    pub fn of_ratio(judged: &Judged, reads: Reads, margin: f64) -> Self {
+        let band = Interval::of_margin(margin);
+        let is_above = judged.plain.is_some_and(|it| it.low >= band.low);
+        let is_below = judged.plain.is_some_and(|it| it.high <= band.high);
+        match (reads, judged.outcome) {
+            (Reads::Exactly | Reads::AtLeast, Outcome::Higher) => Self::Higher,
+            (Reads::Exactly | Reads::AtMost, Outcome::Lower) => Self::Lower,
+            (Reads::Exactly, Outcome::Same) => Self::Same,
             (Reads::AtLeast, _) if is_above => Self::NotLower,
             (Reads::AtMost, _) if is_below => Self::NotHigher,
             _ => Self::CannotTell,

@@ -1,85 +1,152 @@
-//! The rows of a workload in relation to its baseline, by one metric: ratios within blocks, the
-//! noise floor, claims and ranks. It renders nothing.
+//! The rows of a workload in relation to its baseline, by one metric: ratios within cohorts, the
+//! check of the baseline, claims and ranks. It renders nothing.
 
 use std::collections::BTreeMap;
 use wirebench_stats::{
-    Better, Estimate, Floor, Interval, Judgement, Rank, judge, location_estimate, median, outliers,
-    rank_rows, ratio_estimate,
+    AaCheck, Estimate, Interval, Judged, Outcome, Rank, mean_interval, median, outliers,
 };
 
-use super::{Claim, Direction, Limited, Metric, Reads, Role, Row, WorkloadRows};
+use super::{Claim, Limited, Metric, Reads, Role, Row, WorkloadRows, levels::Levels};
 
-/// Values or ratios by block.
-type Values = BTreeMap<u32, f64>;
+/// Values or ratios by cohort.
+pub(super) type Values = BTreeMap<u32, f64>;
 
 /// All rows of a workload by one metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// What is compared.
     pub metric: Metric,
-    /// How far apart two equal things appear.
-    pub noise: Noise,
+    /// The difference below which two rows count as the same: 0.03 is 3 %.
+    pub margin: f64,
+    /// The baseline's two instances compared with each other.
+    pub baseline_check: BaselineCheck,
     /// One for each row, in the order of [`WorkloadRows::rows`]; none for a row without values.
     pub rows: Vec<Option<Compared>>,
 }
 
-/// How far apart two equal things appear here.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Noise {
-    /// The baseline's second run over its first, within blocks; absent without second runs.
+/// The baseline's second instance compared with its first (A/A).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BaselineCheck {
+    /// Second over first with an interval of 99 % confidence; absent without cohorts of both.
     pub second_over_first: Option<Estimate>,
-    /// Differences up to this are never called differences.
-    pub floor: Floor,
+    /// What follows from it.
+    pub state: CheckState,
+}
+
+/// What follows from the check of the baseline.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum CheckState {
+    /// The two instances do not differ.
+    Passed,
+    /// They differ, so that nothing is claimed of any row of this workload.
+    Failed,
+    /// There are too few cohorts of both instances.
+    Absent,
 }
 
 /// One row by one metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// The value in each block.
+    /// The value in each cohort.
     pub by_block: BTreeMap<u32, f64>,
-    /// The median over the blocks.
+    /// The median over the cohorts.
     pub median: f64,
-    /// The interval of 95 % confidence of Hodges and Lehmann's middle, of which the median is the
-    /// plainer estimate; absent with few blocks.
+    /// The interval of 95 % confidence of their mean (Student); absent with fewer than three.
     pub interval: Option<Interval>,
-    /// Blocks whose value is far from the others'. They are kept.
+    /// Cohorts whose value is far from the others', from eight cohorts on. They are kept.
     pub outliers: Vec<u32>,
-    /// The ratio to the baseline; none of the baseline itself, and where a value of a block is not
+    /// The ratio to the baseline; none of the baseline itself, and where a value of a cohort is not
     /// above zero.
     pub ratio: Option<RatioToBaseline>,
-    /// Which ranks the row may have; absent with few blocks, and of the baseline's second run.
+    /// Which ranks the row may have; absent with fewer than three cohorts, of the baseline's second
+    /// instance, and where the check of the baseline has failed.
     pub rank: Option<Rank>,
 }
 
-/// The ratio of a row to its baseline, within blocks.
+/// The ratio of a row to the geometric mean of the baseline's instances.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RatioToBaseline {
-    /// The ratio in each block that has both sides.
+    /// The ratio in each cohort that has both sides.
     pub by_block: BTreeMap<u32, f64>,
-    /// Their middle (Hodges and Lehmann's), with its interval of 95 % confidence if there are
-    /// enough of them.
+    /// The ratio of the fitted levels. Its interval of 95 % confidence holds for all rows of the
+    /// workload at once; absent with fewer than three cohorts.
     pub estimate: Estimate,
+    /// The interval of 90 % confidence of this row by itself, which decides on "same".
+    pub plain_interval: Option<Interval>,
     /// The smallest.
     pub least: f64,
     /// The largest.
     pub most: f64,
     /// How it is to be read.
     pub reads: Reads,
-    /// The p value of "the ratio is 1", adjusted for all rows of the workload (Holm).
+    /// The p value of "the ratio is 1", adjusted for all rows of the workload.
     pub p_adjusted: Option<f64>,
-    /// What is claimed of it; nothing of the baseline's second run, which makes the floor.
+    /// What is claimed of it; nothing of the baseline's second instance.
     pub claim: Option<Claim>,
+    /// Why the claim is inconclusive, where it is.
+    pub inconclusive: Option<Inconclusive>,
+}
+
+/// Why nothing is claimed of a row.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Inconclusive {
+    /// There are fewer than three cohorts of the row and the baseline.
+    TooFewCohorts,
+    /// The two instances of the baseline differ.
+    BaselineCheckFailed,
+    /// The load generator was the limit, so that the ratio is a bound.
+    Bound,
+    /// The interval reaches into the margin and beyond it.
+    WideInterval,
+}
+
+impl Inconclusive {
+    /// The name in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TooFewCohorts => "too-few-cohorts",
+            Self::BaselineCheckFailed => "baseline-check-failed",
+            Self::Bound => "bound",
+            Self::WideInterval => "wide-interval",
+        }
+    }
+
+    /// The reason as a part of a sentence.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::TooFewCohorts => "fewer than three cohorts",
+            Self::BaselineCheckFailed => "the two instances of the baseline differ",
+            Self::Bound => "the load generator was the limit",
+            Self::WideInterval => "the interval is too wide",
+        }
+    }
+}
+
+impl CheckState {
+    /// The name in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Absent => "absent",
+        }
+    }
 }
 
 impl WorkloadRows<'_> {
     /// Compares all rows by `metric`.
     #[must_use]
     pub fn compare(&self, metric: Metric) -> Comparison {
-        let mut comparison = self.compare_to_baseline(metric);
-        let ranks = self.ranks(&comparison);
-        for (row, rank) in comparison.rows.iter_mut().zip(ranks) {
-            if let Some(row) = row {
-                row.rank = rank;
+        let (mut comparison, levels) = self.fit(metric);
+        if comparison.baseline_check.state != CheckState::Failed {
+            let ranks = self.ranks(&levels, metric);
+            for (row, rank) in comparison.rows.iter_mut().zip(ranks) {
+                if let Some(row) = row {
+                    row.rank = rank;
+                }
             }
         }
         comparison
@@ -89,36 +156,38 @@ impl WorkloadRows<'_> {
     /// they take nearly all of the time.
     #[must_use]
     pub fn compare_to_baseline(&self, metric: Metric) -> Comparison {
+        self.fit(metric).0
+    }
+
+    fn fit(&self, metric: Metric) -> (Comparison, Levels) {
         let values: Vec<Values> = self.rows.iter().map(|row| row.values(metric)).collect();
-        let pairs: Vec<Values> = match self.baseline {
-            Some(baseline) => {
-                let sides = self.rows.iter().zip(&values);
-                sides.map(|(row, of_row)| pairs(row.role, of_row, &values[baseline])).collect()
-            }
-            None => vec![Values::new(); values.len()],
-        };
-        let plain: Vec<Vec<f64>> =
-            pairs.iter().map(|pairs| pairs.values().copied().collect()).collect();
-        let noise = self.noise(&plain);
-        let judged = self.judge(&plain, &noise.floor);
+        let margin = self.margins.of(metric, self.workload.phase);
+        let levels = Levels::of(self, &values, margin);
+        let baseline_check = BaselineCheck::of(levels.check());
+        let judged = self.judge(&levels);
         let rows = self.rows.iter().enumerate().map(|(index, row)| {
             let by_block = values[index].clone();
             let plain: Vec<f64> = by_block.values().copied().collect();
             let blocks: Vec<u32> = by_block.keys().copied().collect();
-            let ratio = judged[index].as_ref().and_then(|judgement| {
+            let ratio = judged[index].as_ref().and_then(|judged| {
                 let reads = self.reads(row, metric);
-                ratio(row, &pairs[index], reads, judgement, &noise.floor)
+                let ratio = RatioToBaseline::of(judged, self.ratios(index, &values)?, reads);
+                Some(if row.role.is_compared() {
+                    ratio.claimed(judged, baseline_check.state, margin)
+                } else {
+                    ratio
+                })
             });
             Some(Compared {
                 median: median(&plain)?,
-                interval: location_estimate(&plain).and_then(|estimate| estimate.interval),
+                interval: mean_interval(&plain),
                 outliers: outliers(&plain).into_iter().map(|place| blocks[place]).collect(),
                 ratio,
                 rank: None,
                 by_block,
             })
         });
-        Comparison { metric, rows: rows.collect(), noise }
+        (Comparison { metric, margin, baseline_check, rows: rows.collect() }, levels)
     }
 
     /// How the ratio of a row is to be read. What equal things make of the same limit is exact.
@@ -134,45 +203,46 @@ impl WorkloadRows<'_> {
         }
     }
 
-    /// What the baseline's second run tells.
-    fn noise(&self, ratios: &[Vec<f64>]) -> Noise {
-        let second = self.rows.iter().position(|row| row.role == Role::SecondOfBaseline);
-        let pairs = second.map_or(&[][..], |index| &ratios[index]);
-        Noise { second_over_first: ratio_estimate(pairs), floor: Floor::from_pairs(pairs) }
-    }
-
-    /// The judgements of all rows that are one family; the baseline is not in it, and its second run
-    /// is by itself, because the floor is made of it.
-    fn judge(&self, ratios: &[Vec<f64>], floor: &Floor) -> Vec<Option<Judgement>> {
-        let mut judged = vec![None; ratios.len()];
-        for is_in_family in [Role::is_compared, |role| role == Role::SecondOfBaseline] {
-            let family: Vec<usize> =
-                (0..ratios.len()).filter(|index| is_in_family(self.rows[*index].role)).collect();
-            let rows: Vec<&Vec<f64>> = family.iter().map(|index| &ratios[*index]).collect();
-            for (index, judgement) in family.into_iter().zip(judge(&rows, floor)) {
-                judged[index] = Some(judgement);
-            }
+    /// The judgements of all rows that are one family. The baseline is not in it, and its second
+    /// instance is by itself: it is compared with the first one.
+    fn judge(&self, levels: &Levels) -> Vec<Option<Judged>> {
+        let mut judged = vec![None; self.rows.len()];
+        let family: Vec<usize> =
+            (0..self.rows.len()).filter(|index| self.rows[*index].role.is_compared()).collect();
+        for (index, judgement) in family.iter().zip(levels.judge(&family)) {
+            judged[*index] = judgement;
+        }
+        let is_second = |row: &Row<'_>| row.role == Role::SecondOfBaseline;
+        if let Some(second) = self.rows.iter().position(is_second) {
+            judged[second] = levels.check().map(|check| check.judged);
         }
         judged
     }
 
-    /// The ranks among each other of all rows but the baseline's second run.
-    fn ranks(&self, comparison: &Comparison) -> Vec<Option<Rank>> {
-        let metric = comparison.metric;
-        let better = match metric.direction() {
-            Direction::MoreIsBetter => Better::More,
-            Direction::LessIsBetter => Better::Less,
+    /// The ratios of a row within cohorts: to the geometric mean of the baseline's instances, and of
+    /// its second instance to the first. None without any.
+    fn ratios(&self, index: usize, values: &[Values]) -> Option<Values> {
+        let first = &values[self.baseline?];
+        let is_second = |row: &Row<'_>| row.role == Role::SecondOfBaseline;
+        let second = self.rows.iter().position(is_second).filter(|second| *second != index);
+        let whole = |row: &&Values| row.values().all(|value| *value > 0.0);
+        let second = second.map(|second| &values[second]).filter(whole);
+        let base = |block: &u32| {
+            let instances = [Some(first), second].map(|it| it.and_then(|it| it.get(block)));
+            let logs: Vec<f64> = instances.into_iter().flatten().map(|value| value.ln()).collect();
+            (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
         };
+        let ratio = |(block, value): (&u32, &f64)| Some((*block, value / base(block)?));
+        let ratios: Values = values[index].iter().filter_map(ratio).collect();
+        (!ratios.is_empty()).then_some(ratios)
+    }
+
+    /// The ranks among each other of all rows but the baseline's second instance.
+    fn ranks(&self, levels: &Levels, metric: Metric) -> Vec<Option<Rank>> {
         let ranked: Vec<usize> = (0..self.rows.len())
             .filter(|index| self.rows[*index].role != Role::SecondOfBaseline)
             .collect();
-        // Ranks are made of ratios too, which need values above zero in all blocks.
-        let values = |index: &usize| {
-            let by_block = comparison.rows[*index].as_ref().map(|row| row.by_block.clone());
-            by_block.filter(|it| it.values().all(|value| *value > 0.0)).unwrap_or_default()
-        };
-        let rows: Vec<Values> = ranked.iter().map(values).collect();
-        let mut found = rank_rows(&rows, better, &comparison.noise.floor);
+        let mut found = levels.ranks(&ranked, metric);
         if metric.is_bounded_by_generator() {
             let limited: Vec<Limited> =
                 ranked.iter().map(|index| self.rows[*index].limited()).collect();
@@ -186,42 +256,56 @@ impl WorkloadRows<'_> {
     }
 }
 
-/// The ratios of a row to the baseline within blocks, with their blocks.
-///
-/// A ratio needs two values above zero. Idle CPU time may be zero in some blocks, and memory may
-/// shrink in some. To go on with the others would be to choose blocks by what came out of them, so
-/// such a row has no ratio at all. Only the noise floor takes what there is: it grows by it.
-fn pairs(role: Role, row: &Values, baseline: &Values) -> Values {
-    let both =
-        row.iter().filter_map(|(block, value)| Some((*block, *value, *baseline.get(block)?)));
-    let both: Vec<(u32, f64, f64)> = both.collect();
-    let usable: Values = both
-        .iter()
-        .filter(|(_, value, base)| *value > 0.0 && *base > 0.0)
-        .map(|(block, value, base)| (*block, value / base))
-        .collect();
-    let is_whole = usable.len() == both.len() || role == Role::SecondOfBaseline;
-    if is_whole { usable } else { Values::new() }
+impl BaselineCheck {
+    fn of(check: Option<AaCheck>) -> Self {
+        let second_over_first = check.map(|check| estimate(&check.judged));
+        let state = match check {
+            Some(AaCheck { failed: true, .. }) => CheckState::Failed,
+            Some(AaCheck { judged, .. }) if judged.outcome != Outcome::TooFewCohorts => {
+                CheckState::Passed
+            }
+            _ => CheckState::Absent,
+        };
+        Self { second_over_first, state }
+    }
 }
 
-fn ratio(
-    row: &Row<'_>,
-    by_block: &BTreeMap<u32, f64>,
-    reads: Reads,
-    judgement: &Judgement,
-    floor: &Floor,
-) -> Option<RatioToBaseline> {
-    let plain: Vec<f64> = by_block.values().copied().collect();
-    let (least, most) = wirebench_stats::range(&plain)?;
-    Some(RatioToBaseline {
-        by_block: by_block.clone(),
-        estimate: judgement.estimate?,
-        least,
-        most,
-        reads,
-        p_adjusted: judgement.p_adjusted,
-        claim: row.role.is_compared().then(|| Claim::of(judgement, reads, floor)),
-    })
+impl RatioToBaseline {
+    fn of(judged: &Judged, by_block: Values, reads: Reads) -> Self {
+        let least = by_block.values().copied().fold(f64::INFINITY, f64::min);
+        let most = by_block.values().copied().fold(f64::NEG_INFINITY, f64::max);
+        Self {
+            by_block,
+            estimate: estimate(judged),
+            plain_interval: judged.plain,
+            least,
+            most,
+            reads,
+            p_adjusted: judged.p_adjusted,
+            claim: None,
+            inconclusive: None,
+        }
+    }
+
+    fn claimed(self, judged: &Judged, check: CheckState, margin: f64) -> Self {
+        let claim = match check {
+            CheckState::Failed => Claim::CannotTell,
+            CheckState::Passed | CheckState::Absent => Claim::of_ratio(judged, self.reads, margin),
+        };
+        let why = match (judged.outcome, check, self.reads) {
+            (Outcome::TooFewCohorts, _, _) => Inconclusive::TooFewCohorts,
+            (_, CheckState::Failed, _) => Inconclusive::BaselineCheckFailed,
+            (Outcome::Inconclusive, _, _) | (_, _, Reads::Exactly) => Inconclusive::WideInterval,
+            _ => Inconclusive::Bound,
+        };
+        let inconclusive = (claim == Claim::CannotTell).then_some(why);
+        Self { claim: Some(claim), inconclusive, ..self }
+    }
+}
+
+fn estimate(judged: &Judged) -> Estimate {
+    let Judged { ratio, interval, cohorts, .. } = *judged;
+    Estimate { value: ratio, interval, samples: cohorts }
 }
 
 /// Widens ranks by what the limit of the generator hides. A limited row may be better than its

@@ -2,9 +2,9 @@
 //! block. It looks at widths alone, never at whether something differs.
 
 use wirebench_schema::journal::Journal;
-use wirebench_stats::MIN_BLOCKS;
+use wirebench_stats::MIN_COHORTS;
 
-use super::{Metric, Role, rows};
+use super::{Metric, rows};
 
 /// A row that misses more than this share of its baseline's blocks fails too often to become
 /// precise, and nobody waits for it.
@@ -14,8 +14,7 @@ const MISSED: f64 = 0.5;
 /// half of its width over its middle, so that 0.01 is +-1 %. None as long as a row has too few blocks
 /// for an interval, and where there is no ratio at all.
 ///
-/// The baselines' second runs are among the rows: the floor is made of them, so they must be known
-/// as precisely.
+/// The baselines' second instances are not among the rows: both instances are in every ratio.
 #[must_use]
 pub fn widest_interval(journal: &Journal) -> Option<f64> {
     let mut widest: Option<f64> = None;
@@ -26,12 +25,12 @@ pub fn widest_interval(journal: &Journal) -> Option<f64> {
         for (row, compared) in workload.rows.iter().zip(compared.rows) {
             let measured = row.measured();
             let fails = measured == 0 || (measured as f64) < blocks as f64 * MISSED;
-            if row.role == Role::Baseline || fails {
+            if !row.role.is_compared() || fails {
                 continue;
             }
             let Some(ratio) = compared.and_then(|it| it.ratio) else {
                 // After so many blocks without one, there will be none.
-                if measured.min(blocks) >= MIN_BLOCKS {
+                if measured.min(blocks) >= MIN_COHORTS {
                     continue;
                 }
                 return None;

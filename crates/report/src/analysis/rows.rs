@@ -11,7 +11,13 @@ use wirebench_schema::{
     suite::Workload,
 };
 
-use super::{Limited, Metric};
+use super::{
+    Limited, Margins, Metric,
+    slices::{self, FromSlices},
+};
+
+/// The share of its CPUs that a saturated server uses at least.
+const BUSY: f64 = 0.95;
 
 /// The rows of one workload.
 #[derive(Clone, Debug)]
@@ -27,6 +33,8 @@ pub struct WorkloadRows<'a> {
     pub baseline: Option<usize>,
     /// Blocks that count in which at least one run was made.
     pub blocks: u32,
+    /// Below which differences rows count as the same.
+    pub margins: Margins,
 }
 
 /// What a row is for.
@@ -34,7 +42,7 @@ pub struct WorkloadRows<'a> {
 pub enum Role {
     /// Ratios refer to it.
     Baseline,
-    /// The baseline's second run in each block: how far apart two equal things appear (A/A).
+    /// The baseline's second instance, with which it is checked (A/A).
     SecondOfBaseline,
     /// What was to be that, of a baseline whose first run has no figures in any block: it has failed
     /// each time, or the suite was cut off before it came. It is compared as an entrant.
@@ -58,6 +66,8 @@ pub struct Row<'a> {
     pub runs: Vec<&'a Run>,
     /// Runs of warm-up blocks. They are in no figure.
     pub warm_up: Vec<&'a Run>,
+    /// What the slices of its runs say together, where they have some.
+    pub(super) from_slices: FromSlices,
 }
 
 /// The rows of every workload of `journal`, in the order of its head.
@@ -85,7 +95,8 @@ fn of_workload<'a>(journal: &'a Journal, workload: &Workload) -> WorkloadRows<'a
         rows.extend(copies.map(|((variant, copy), runs)| {
             let (runs, warm_up) = runs.iter().partition(|run| run.counts == Counts::Yes);
             let (variant, copy, class) = (*variant, *copy, described.class);
-            Row { variant, copy, role: Role::Entrant, class, runs, warm_up }
+            let from_slices = FromSlices::new();
+            Row { variant, copy, role: Role::Entrant, class, runs, warm_up, from_slices }
         }));
     }
     let baseline = journal.start.baselines.iter().find_map(|variant| {
@@ -105,6 +116,7 @@ fn of_workload<'a>(journal: &'a Journal, workload: &Workload) -> WorkloadRows<'a
     };
     let alone: Vec<usize> = (0..rows.len()).filter(|index| is_alone(&rows[*index])).collect();
     alone.into_iter().for_each(|index| rows[index].role = Role::SecondWithoutFirst);
+    slices::fill(&mut rows);
     let at_rate = rate.map(|rate| workload.at_rate(rate.requests_per_second));
     WorkloadRows {
         workload: match at_rate {
@@ -116,6 +128,7 @@ fn of_workload<'a>(journal: &'a Journal, workload: &Workload) -> WorkloadRows<'a
         rows,
         baseline,
         blocks: u32::try_from(blocks.len()).unwrap_or(u32::MAX),
+        margins: Margins::of_run(&journal.start),
     }
 }
 
@@ -161,7 +174,10 @@ impl Row<'_> {
     /// The value of `metric` in each block that has one.
     #[must_use]
     pub fn values(&self, metric: Metric) -> BTreeMap<u32, f64> {
-        self.runs.iter().filter_map(|run| Some((run.block, metric.of(&run.outcome)?))).collect()
+        let of_run = |run: &&Run| Some((run.block, metric.of(&run.outcome)?));
+        let mut values: BTreeMap<u32, f64> = self.runs.iter().filter_map(of_run).collect();
+        values.extend(self.from_slices.get(&metric).into_iter().flatten());
+        values
     }
 
     /// The median of `metric` over the blocks.
@@ -206,12 +222,26 @@ impl Row<'_> {
         self.measurements().map(|measurement| measurement.bound).collect()
     }
 
-    /// Whether the load generator was at its limit in any run.
+    /// Whether the load generator was at its limit in at least half of the runs with figures. One
+    /// run of several is an exception and leaves the ratio as it is.
     #[must_use]
     pub fn limited(&self) -> Limited {
-        let by_bound = self.bound().contains(&Bound::Generator);
-        let by_reason = self.reasons().any(|reason| reason.weight == Weight::Limit);
-        if by_bound || by_reason { Limited::Yes } else { Limited::No }
+        let is_limited = |measurement: &&Measurement| {
+            measurement.bound == Bound::Generator
+                || measurement.reasons.iter().any(|reason| reason.weight == Weight::Limit)
+        };
+        let limited = self.measurements().filter(is_limited).count();
+        let is_most = limited > 0 && 2 * limited >= self.measurements().count();
+        if is_most { Limited::Yes } else { Limited::No }
+    }
+
+    /// Whether the server was busy for at least 95 % of the time in most runs. Otherwise something
+    /// else bounded its throughput, and it was not saturated. None without runs under load.
+    #[must_use]
+    pub fn saturated(&self) -> Option<bool> {
+        let busy = self.measurements().filter(|it| it.cost.cpu_share >= BUSY).count();
+        let all = self.measurements().count();
+        (all > 0).then_some(2 * busy > all)
     }
 
     /// The figures of the runs that put a load on the server.

@@ -8,7 +8,6 @@ use wirebench_schema::{
     journal::{Counts, FixedRate, Journal, Outcome, Run, Weight},
     suite::Phase,
 };
-use wirebench_stats::FloorBasis;
 
 /// What is known of a row by the primary metric of its workload.
 fn compared(journal: &Journal, name: &str) -> Compared {
@@ -39,31 +38,73 @@ fn a_row_that_scatters_cannot_be_told_apart() {
 }
 
 #[test]
-fn three_blocks_claim_nothing_and_have_neither_interval_nor_rank() {
+fn three_cohorts_find_a_factor_and_two_claim_nothing() {
     let mut journal = pair(0.5);
     journal.runs.retain(|run| run.block < 3);
+    assert_eq!(claim(&journal, "go/net"), Claim::Lower);
+    assert!(compared(&journal, "go/net").rank.is_some());
+    journal.runs.retain(|run| run.block < 2);
     let compared = compared(&journal, "go/net");
     let ratio = compared.ratio.unwrap();
-    assert_eq!((ratio.claim, ratio.estimate.samples), (Some(Claim::CannotTell), 3));
+    assert_eq!((ratio.claim, ratio.estimate.samples), (Some(Claim::CannotTell), 2));
+    assert_eq!(ratio.inconclusive, Some(Inconclusive::TooFewCohorts));
     assert_eq!((ratio.estimate.interval, ratio.p_adjusted, compared.rank), (None, None, None));
-    assert!(ratio.least < ratio.estimate.value && ratio.estimate.value < ratio.most);
+    assert!(ratio.least <= ratio.estimate.value && ratio.estimate.value <= ratio.most);
+    let check = rows(&journal)[0].compare(Metric::Throughput).baseline_check;
+    assert_eq!(check.state, CheckState::Absent);
 }
 
 #[test]
-fn what_two_runs_of_the_baseline_differ_by_is_no_difference_of_others_either() {
-    let mut journal = pair(0.96);
-    assert_eq!(claim(&journal, "go/net"), Claim::Lower);
-    // The same second run, but 5 % faster in every block.
+fn a_ratio_refers_to_the_geometric_mean_of_both_instances_of_the_baseline() {
+    let mut journal = pair(1.0);
     for run in journal.runs.iter_mut().filter(|run| run.copy == 1) {
         let Outcome::Measured(measurement) = &mut run.outcome else { unreachable!() };
-        measurement.load.requests_per_second *= 1.05;
+        measurement.load.requests_per_second *= 1.01;
     }
-    let noise = rows(&journal)[0].compare(Metric::Throughput).noise;
-    assert_eq!(noise.floor.basis, FloorBasis::Interval);
-    assert!(noise.floor.relative > 0.05 && noise.floor.relative < 0.07, "{noise:?}");
-    assert_eq!(claim(&journal, "go/net"), Claim::Same);
+    let ratio = compared(&journal, "go/net").ratio.unwrap();
+    assert!((ratio.estimate.value - 1.01_f64.powf(-0.5)).abs() < 1e-3, "{ratio:?}");
+    let [least, most] = [ratio.least, ratio.most].map(|it| it / ratio.estimate.value);
+    assert!(least > 0.98 && most < 1.02, "{ratio:?}");
+}
+
+#[test]
+fn a_baseline_whose_instances_differ_withholds_the_verdicts_of_its_load() {
+    let mut journal = pair(0.8);
+    assert_eq!(claim(&journal, "go/net"), Claim::Lower);
+    let check = |journal: &Journal| rows(journal)[0].compare(Metric::Throughput).baseline_check;
+    assert_eq!(check(&journal).state, CheckState::Passed);
+    // The second instance is 10 % faster in every cohort.
+    for run in journal.runs.iter_mut().filter(|run| run.copy == 1) {
+        let Outcome::Measured(measurement) = &mut run.outcome else { unreachable!() };
+        measurement.load.requests_per_second *= 1.10;
+    }
+    let found = check(&journal);
+    assert_eq!(found.state, CheckState::Failed);
+    assert!((found.second_over_first.unwrap().value - 1.10).abs() < 0.01, "{found:?}");
+    let ratio = compared(&journal, "go/net").ratio.unwrap();
+    assert_eq!(ratio.claim, Some(Claim::CannotTell));
+    assert_eq!(ratio.inconclusive, Some(Inconclusive::BaselineCheckFailed));
+    assert_eq!(compared(&journal, "go/net").rank, None);
     assert_eq!(compared(&journal, "c/epoll (A/A)").ratio.unwrap().claim, None);
-    assert_eq!(compared(&journal, "c/epoll (A/A)").rank, None);
+    // CPU time per request is the same in both, so its verdicts stand.
+    let cpu = rows(&journal)[0].compare(Metric::Cpu);
+    assert_eq!(cpu.baseline_check.state, CheckState::Passed);
+}
+
+#[test]
+fn the_same_is_what_lies_within_the_margin_of_the_phase() {
+    let cost_of = |ratio: f64| {
+        let mut journal = journal_of(COST);
+        add(&mut journal, "hello", ("c/epoll", 0), noisy(4000.0, 1), cost);
+        add(&mut journal, "hello", ("c/epoll", 1), noisy(4000.0, 5), cost);
+        add(&mut journal, "hello", ("go/net", 0), noisy(4000.0 * ratio, 5), cost);
+        claim(&journal, "go/net")
+    };
+    // 4 % is within the 5 % of a cost phase, and beyond the 3 % of a saturated one.
+    assert_eq!(cost_of(1.04), Claim::Same);
+    assert_eq!(cost_of(1.08), Claim::Higher);
+    assert_eq!(claim(&pair(1.02), "go/net"), Claim::Same);
+    assert_eq!(claim(&pair(1.04), "go/net"), Claim::Higher);
 }
 
 #[test]
@@ -102,13 +143,39 @@ fn a_limit_of_the_generator_leaves_only_claims_that_hold_nevertheless() {
 }
 
 #[test]
-fn a_reason_that_says_limit_makes_a_bound_as_the_generator_does() {
-    let mut journal = pair(0.9);
-    let last = journal.runs.last_mut().unwrap();
-    let Outcome::Measured(measurement) = &mut last.outcome else { unreachable!() };
-    measurement.reasons.push(reason(Weight::Limit, "the generator was busy"));
-    let ratio = compared(&journal, "go/net").ratio.unwrap();
-    assert_eq!((ratio.reads, ratio.claim), (Reads::AtLeast, Some(Claim::CannotTell)));
+fn half_of_the_runs_at_the_generators_limit_make_a_bound_and_one_does_not() {
+    let with_limits = |count: usize| {
+        let mut journal = pair(0.9);
+        let go = journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net");
+        for run in go.take(count) {
+            let Outcome::Measured(measurement) = &mut run.outcome else { unreachable!() };
+            measurement.reasons.push(reason(Weight::Limit, "the generator was busy"));
+        }
+        let ratio = compared(&journal, "go/net").ratio.unwrap();
+        (ratio.reads, ratio.claim, ratio.inconclusive)
+    };
+    assert_eq!(with_limits(1), (Reads::Exactly, Some(Claim::Lower), None));
+    assert_eq!(with_limits(2), (Reads::Exactly, Some(Claim::Lower), None));
+    let bound = (Reads::AtLeast, Some(Claim::CannotTell), Some(Inconclusive::Bound));
+    assert_eq!(with_limits(3), bound, "a tie counts as limited");
+    assert_eq!(with_limits(6), bound);
+}
+
+#[test]
+fn a_row_is_saturated_when_its_server_was_busy_in_most_runs() {
+    let with_idle = |count: usize| {
+        let mut journal = pair(0.9);
+        let go = journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net");
+        for run in go.take(count) {
+            let Outcome::Measured(measurement) = &mut run.outcome else { unreachable!() };
+            measurement.cost.cpu_share = 0.94;
+        }
+        rows(&journal)[0].rows[2].saturated()
+    };
+    assert_eq!(with_idle(0), Some(true));
+    assert_eq!(with_idle(2), Some(true));
+    assert_eq!(with_idle(3), Some(false));
+    assert_eq!(rows(&journal()).remove(0).rows.len(), 0);
 }
 
 #[test]
@@ -140,20 +207,27 @@ fn missing_and_failed_runs_leave_the_pairs_that_are_there() {
     assert_eq!(compared.by_block.len(), 4);
     let ratio = compared.ratio.unwrap();
     assert_eq!(ratio.by_block.keys().copied().collect::<Vec<_>>(), [0, 1, 4, 5]);
-    assert_eq!(ratio.estimate.interval, None);
+    assert_eq!((ratio.estimate.samples, ratio.claim), (4, Some(Claim::Lower)));
     let workload = &rows(&journal)[0];
     assert_eq!((workload.rows[2].measured(), workload.rows[2].failed()), (4, 1));
     assert_eq!(workload.blocks, 6);
 }
 
 #[test]
-fn a_strange_block_is_told_and_kept() {
-    let mut journal = pair(1.0);
-    let strange = journal.runs.iter_mut().rfind(|run| run.block == 4).unwrap();
-    strange.outcome = rate(60e3);
-    let compared = compared(&journal, "go/net");
-    assert_eq!(compared.outliers, [4]);
-    assert_eq!(compared.by_block.len(), 6);
+fn a_strange_cohort_is_flagged_from_eight_on_and_kept() {
+    let strange = |cohorts: u32| {
+        let mut journal = pair(1.0);
+        for block in 6..cohorts {
+            let value = 100e3 * (1.0 + 0.001 * f64::from(block % 3));
+            journal.runs.push(run(block, "go/net", rate(value)));
+        }
+        let go = |run: &&mut Run| run.variant.to_string() == "go/net" && run.block == 4;
+        journal.runs.iter_mut().find(go).unwrap().outcome = rate(60e3);
+        let compared = compared(&journal, "go/net");
+        (compared.outliers, compared.by_block.len())
+    };
+    assert_eq!(strange(6), (vec![], 6));
+    assert_eq!(strange(8), (vec![4], 8));
 }
 
 #[test]
@@ -207,13 +281,13 @@ fn silence_is_compared_by_memory_per_connection() {
 }
 
 #[test]
-fn the_widest_interval_is_that_of_the_noisiest_row_and_none_before_six_blocks() {
+fn the_widest_interval_is_that_of_the_noisiest_row_and_none_before_three_cohorts() {
     let mut journal = pair(1.0);
     let quiet = widest_interval(&journal).unwrap();
     assert!(quiet > 0.002 && quiet < 0.02, "{quiet}");
     add(&mut journal, "hello", ("own/server", 0), [90e3, 110e3, 95e3, 80e3, 105e3, 99e3], rate);
     assert!(widest_interval(&journal).unwrap() > 0.1);
-    journal.runs.retain(|run| run.block < 5);
+    journal.runs.retain(|run| run.block < 2);
     assert_eq!(widest_interval(&journal), None);
 }
 
@@ -252,8 +326,8 @@ fn who_used_no_time_in_some_blocks_is_not_judged_by_the_others() {
     let compared = of(one, holes);
     let row = compared.rows[2].clone().unwrap();
     assert_eq!((row.ratio, row.rank), (None, None));
-    // What the pairs of equal runs show above zero is noise all the same.
-    assert!(compared.noise.floor.relative > 0.2, "{:?}", compared.noise);
+    // The second instance of the baseline has a hole too, so that the baseline is not checked.
+    assert_eq!(compared.baseline_check.state, CheckState::Absent);
     assert_eq!(of(holes, two).rows[2].clone().unwrap().ratio, None);
     let mut journal = journal_of(COST);
     journal.start.workloads.remove(0);

@@ -10,12 +10,11 @@ use crate::analysis::{Compared, Metric, RatioToBaseline};
 pub struct Figure {
     /// The median over the blocks, in the unit of the metric's name.
     pub median: f64,
-    /// The interval of Hodges and Lehmann's middle with the report's confidence; absent with few
-    /// blocks.
+    /// The interval of the mean with the report's confidence; absent with few blocks.
     pub interval: Option<Interval>,
     /// The value of each block; blocks count from 0, warm-up blocks first.
     pub by_block: BTreeMap<u32, f64>,
-    /// Blocks whose value is far from the others'. They are in all figures.
+    /// Blocks whose value is far from the others', from eight blocks on. They are in all figures.
     pub outlier_blocks: Vec<u32>,
     /// Which ranks the row may have; absent with few blocks, and of the baseline's second run.
     pub rank: Option<Rank>,
@@ -58,10 +57,12 @@ pub struct Rank {
 /// The ratio of a row to the baseline, within blocks.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ratio {
-    /// The middle one, by Hodges and Lehmann.
+    /// The ratio to the geometric mean of the baseline's instances.
     pub value: f64,
-    /// Its interval; absent with few blocks.
+    /// Its interval, which holds for all rows of the workload at once; absent with few blocks.
     pub interval: Option<Interval>,
+    /// The interval of 90 % of this row by itself, which decides on `same`; absent with few blocks.
+    pub plain_interval: Option<Interval>,
     /// How many blocks have both sides.
     pub samples: usize,
     /// The smallest.
@@ -73,11 +74,14 @@ pub struct Ratio {
     /// `exactly`, or a bound because the generator was at its limit: `at-least`, `at-most` or
     /// `either`.
     pub reads: &'static str,
-    /// The p value of "the ratio is 1", adjusted for all rows of the workload (Holm).
+    /// The p value of "the ratio is 1", adjusted for all rows of the workload (Dunnett).
     pub p_adjusted: Option<f64>,
     /// What is claimed of the value: `higher`, `lower`, `same`, `not-higher`, `not-lower` or
     /// `cannot-tell`; absent of the baseline's second run.
     pub claim: Option<&'static str>,
+    /// Why the claim is `cannot-tell`: `too-few-cohorts`, `baseline-check-failed`, `bound` (the load
+    /// generator was the limit) or `wide-interval`.
+    pub inconclusive: Option<&'static str>,
     /// The same in the words of the metric, such as `slower`.
     pub verdict: Option<String>,
 }
@@ -121,6 +125,7 @@ fn ratio(ratio: &RatioToBaseline, metric: Metric) -> Ratio {
     Ratio {
         value: estimate.value,
         interval: estimate.interval,
+        plain_interval: ratio.plain_interval.map(Into::into),
         samples: estimate.samples,
         least: ratio.least,
         most: ratio.most,
@@ -128,6 +133,7 @@ fn ratio(ratio: &RatioToBaseline, metric: Metric) -> Ratio {
         reads: ratio.reads.name(),
         p_adjusted: ratio.p_adjusted,
         claim: ratio.claim.map(crate::analysis::Claim::name),
+        inconclusive: ratio.inconclusive.map(crate::analysis::Inconclusive::name),
         verdict: ratio.claim.map(|claim| claim.words(metric)),
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use wirebench_schema::{
     entry::Class,
     journal::{Bound, Journal, ReasonKind, Weight},
+    suite::Phase,
 };
 
 use super::figure::{Figure, figure};
@@ -34,8 +35,12 @@ pub struct Row {
     pub errors: u64,
     /// Each side that bounded a run.
     pub bound_by: Vec<Bound>,
-    /// Whether the load generator was at its limit in a run: then the row may be better.
+    /// Whether the load generator was at its limit in at least half of the runs: then the row may be
+    /// better.
     pub generator_limited: bool,
+    /// Whether the server was busy for at least 95 % of the time in most runs of a `saturate` phase;
+    /// absent in other phases and without figures.
+    pub saturated: Option<bool>,
     /// Figures by metric; a metric without a value is absent.
     pub figures: BTreeMap<&'static str, Figure>,
     /// What must be known of its runs.
@@ -113,6 +118,7 @@ pub(super) fn row(
         errors: row.errors(),
         bound_by: row.bound().into_iter().collect(),
         generator_limited: row.limited() == Limited::Yes,
+        saturated: row.saturated().filter(|_| rows.workload.phase == Phase::Saturate),
         figures: figures.collect(),
         reasons: reasons(row),
         notes: notes.texts().collect(),

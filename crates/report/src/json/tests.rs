@@ -19,16 +19,22 @@ fn row_of<'a>(report: &'a Value, variant: &str, copy: u32) -> &'a Value {
 #[test]
 fn every_ratio_is_there_by_block_with_what_follows_from_it() {
     let report = parsed(&pair(0.9));
-    assert_eq!((&report["format"], &report["blocks_needed"]), (&json!(1), &json!(6)));
+    assert_eq!((&report["format"], &report["blocks_needed"]), (&json!(2), &json!(3)));
     let workload = &report["workloads"][0];
     assert_eq!(workload["primary_metric"], "requests_per_second");
     assert_eq!(workload["baseline"], "c/epoll");
-    assert_eq!(workload["noise"]["requests_per_second"]["floor_basis"], "least");
+    assert_eq!(workload["baseline_check"]["requests_per_second"]["state"], "passed");
+    assert_eq!(workload["margins"]["latency_ns_p99"], 0.10);
+    assert_eq!(workload["rows"][0]["saturated"], true);
     let figure = &row_of(&report, "go/net", 0)["figures"]["requests_per_second"];
     let ratio = &figure["ratio"];
     assert_eq!((&ratio["claim"], &ratio["verdict"]), (&json!("lower"), &json!("slower")));
     assert_eq!(ratio["by_block"].as_object().unwrap().len(), 6);
     assert_eq!(figure["by_block"].as_object().unwrap().len(), 6);
+    assert_eq!(ratio["inconclusive"], Value::Null);
+    let width =
+        |name: &str| ratio[name]["high"].as_f64().unwrap() - ratio[name]["low"].as_f64().unwrap();
+    assert!(width("plain_interval") < width("interval"));
     assert!(ratio["interval"]["low"].as_f64().unwrap() < ratio["value"].as_f64().unwrap());
     assert_eq!(figure["rank"], json!({"first": 2, "last": 2, "group": 2}));
     let cpu = &row_of(&report, "go/net", 0)["figures"]["server_cpu_ns_per_request"];
@@ -63,7 +69,7 @@ fn what_is_not_valid_and_what_is_a_bound_is_said_of_the_row() {
     journal.runs.push(run(6, "go/net", failed("it ended")));
     let report = parsed(&journal);
     let row = row_of(&report, "go/net", 0);
-    assert_eq!((&row["valid"], &row["generator_limited"]), (&json!(false), &json!(true)));
+    assert_eq!((&row["valid"], &row["generator_limited"]), (&json!(false), &json!(false)));
     let runs = json!({"measured": 6, "failed": 1, "invalid": 6, "tail_invalid": 1});
     assert_eq!(row["runs"], runs);
     assert_eq!(row["bound_by"], json!(["server", "generator"]));

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::{
-    journal::{Bound, EndReason, Generator, Journal},
+    journal::{EndReason, Generator, Journal},
     load::{Arrivals, LoadModel, RateCurve},
     suite::{Phase, Scale, Workload},
 };
@@ -13,17 +13,15 @@ use super::{
     causes::{Causes, causes},
     figures::rate,
     model::{Block, Column, Group, Model, Outcome, Repetitions, Value},
-    row::{Shown, is_listed, name, shown, was_bound_by},
+    row::{Shown, is_listed, name, shown},
 };
 use crate::{
-    analysis::{Claim, Compared, Comparison, Metric, Role, Row, WorkloadRows, rows},
+    analysis::{CheckState, Claim, Compared, Limited, Metric, Role, Row, WorkloadRows, rows},
     table::{describe_model, describe_payload, describe_shape},
 };
 
 /// What one repetition of everything is called, in texts and in options.
 const REPETITION: &str = "block";
-/// The largest difference that the analysis calls none.
-const LARGEST_SAME: f64 = 0.05;
 
 /// What the first screen shows of `journal`.
 pub(super) fn model(journal: &Journal, stage: Stage) -> Model {
@@ -183,7 +181,8 @@ fn group(rows: &WorkloadRows<'_>, names: &[String]) -> Group {
     let comparison = rows.compare_to_baseline(metric);
     let columns = columns(&rows.workload);
     let baseline = rows.baseline.map(|index| &rows.rows[index]);
-    let is_comparable = baseline.is_some_and(|row| is_compared(shown(row)));
+    let is_comparable = baseline.is_some_and(|row| is_compared(shown(row)))
+        && comparison.baseline_check.state != CheckState::Failed;
     let mut found: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for (index, row) in rows.rows.iter().enumerate().filter(|(_, row)| is_listed(row)) {
         let outcome = outcome(row, comparison.rows[index].as_ref(), is_comparable);
@@ -197,7 +196,7 @@ fn group(rows: &WorkloadRows<'_>, names: &[String]) -> Group {
         title: title(rows),
         metric,
         baseline: baseline.map(|row| row.variant.to_string()),
-        margin: margin(&comparison),
+        margin: comparison.margin,
         cells: names.iter().map(|name| found.remove(name)).collect(),
         columns: columns.clone(),
     };
@@ -211,11 +210,6 @@ fn group(rows: &WorkloadRows<'_>, names: &[String]) -> Group {
     };
     group.retain(tells);
     group
-}
-
-/// Differences within this share count as none.
-fn margin(comparison: &Comparison) -> f64 {
-    comparison.noise.floor.relative.min(LARGEST_SAME)
 }
 
 fn outcome(row: &Row<'_>, compared: Option<&Compared>, is_comparable: bool) -> Option<Outcome> {
@@ -246,7 +240,7 @@ fn figure(row: &Row<'_>, metric: Metric) -> Value {
     match shown(row) {
         Shown::Nothing => Value::Hidden,
         Shown::NoTail | Shown::NotCompared if metric.is_tail() => Value::Hidden,
-        _ if metric == Metric::Throughput && was_bound_by(row, Bound::Generator) => {
+        _ if metric == Metric::Throughput && row.limited() == Limited::Yes => {
             Value::AtLeast(median)
         }
         _ => Value::Exact(median),

@@ -5,13 +5,13 @@ use wirebench_schema::{
     suite::Scale,
     units::write_duration,
 };
-use wirebench_stats::MIN_BLOCKS;
+use wirebench_stats::MIN_COHORTS;
 
 use super::count;
 use crate::analysis::WorkloadRows;
 
 /// Blocks with which an interval is usually narrow enough to be of use.
-const USUAL_BLOCKS: u32 = 10;
+const USUAL_BLOCKS: u32 = 4;
 
 /// What was done and how it ended.
 pub(crate) fn headline(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> String {
@@ -54,7 +54,7 @@ pub(super) fn cautions(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Vec
         lines
             .push("at smoke scale figures mean nothing: it shows that everything works".to_owned());
     }
-    let (made, needed) = (made(workloads), u32::try_from(MIN_BLOCKS).unwrap_or(u32::MAX));
+    let (made, needed) = (made(workloads), u32::try_from(MIN_COHORTS).unwrap_or(u32::MAX));
     if made < needed {
         let end = journal.end.as_ref().map(|end| end.reason);
         let next = match (start.blocks < needed, end) {

@@ -34,10 +34,10 @@ pub(super) fn resumed(journal: &Journal) -> Vec<String> {
 pub(super) fn reading_aid(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Vec<String> {
     let has = |phase: Phase| workloads.iter().any(|rows| rows.workload.phase == phase);
     let mut lines = vec![
-        "a ratio to the baseline is made within each block; (a..b) is its 95 % interval, [a..b] the \
-         range of too few blocks",
-        "verdict: beyond the noise, for all rows together, and beyond what two runs of the baseline \
-         (A/A) may differ by, the floor; same: within the floor and 5 %; cannot tell: neither",
+        "a ratio refers to the mean of the baseline's two instances (A/A); (a..b) is its 95 % interval \
+         for all rows together, [a..b] the range of too few blocks",
+        "a row differs when that interval excludes 1 and is not inside the margin (3 % saturated, 5 % at \
+         a rate, 10 % of a latency); it is the same when its 90 % interval is inside",
         "rank a-b: the ranks that the row may have; rows that share one cannot be told apart",
         "!: not valid, the row or the one figure; the notes below the table say why; ?: fewer than 10 \
          samples beyond it",

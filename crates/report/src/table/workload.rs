@@ -3,18 +3,17 @@
 
 use std::collections::BTreeSet;
 use wirebench_schema::{journal::Journal, suite::Phase};
-use wirebench_stats::FloorBasis;
+use wirebench_stats::MIN_COHORTS;
 
 use super::{
     cells::Line,
     columns::{CostTables, columns},
-    count,
     describe::describe,
     layout,
     page::Page,
 };
 use crate::{
-    analysis::{Comparison, Metric, Role, Row, WorkloadRows, absent},
+    analysis::{CheckState, Comparison, Metric, Role, Row, WorkloadRows, absent},
     notes::Notes,
     order::in_order,
     remarks::remarks,
@@ -45,8 +44,8 @@ pub(super) fn add(
     }
     let metric = metric.unwrap_or(primary);
     let comparison = rows.compare(metric);
-    if let Some(noise) = about_noise(rows, &comparison) {
-        page.line(&noise);
+    if let Some(check) = about_check(rows, &comparison) {
+        page.line(&check);
     }
     let columns = columns(rows, metric, cost);
     let heads: Vec<String> = columns.iter().map(|column| column.head(rows, metric)).collect();
@@ -80,28 +79,23 @@ pub(crate) fn about_rate(rows: &WorkloadRows<'_>) -> Vec<String> {
     lines
 }
 
-/// How far apart two equal things appear.
-fn about_noise(rows: &WorkloadRows<'_>, comparison: &Comparison) -> Option<String> {
+/// What the check of the baseline has shown.
+fn about_check(rows: &WorkloadRows<'_>, comparison: &Comparison) -> Option<String> {
     let baseline = rows.rows[rows.baseline?].variant;
-    let floor = comparison.noise.floor;
-    let percent = |share: f64| format!("{:.1} %", share * 100.0);
-    let Some(pairs) = comparison.noise.second_over_first else {
+    let check = comparison.baseline_check;
+    let Some(found) = check.second_over_first else {
         let is_second = |row: &Row<'_>| row.role == Role::SecondOfBaseline;
         let why = match rows.rows.iter().any(is_second) {
-            true => "has no block with figures of both of its runs",
-            false => "was not run twice in a block",
+            true => "has no cohort with figures of both instances",
+            false => "has one instance",
         };
-        let floor = percent(floor.relative);
-        return Some(format!("A/A: {baseline} {why}; a floor of {floor} is assumed"));
+        return Some(format!("A/A: {baseline} {why}, so the baseline is not checked"));
     };
-    let differ = percent((pairs.value - 1.0).abs());
-    let why = match floor.basis {
-        FloorBasis::Range => {
-            let blocks = count(u32::try_from(pairs.samples).unwrap_or(u32::MAX), "block");
-            format!(", from {blocks}")
-        }
-        FloorBasis::Least | FloorBasis::Interval | FloorBasis::Assumed => String::new(),
+    let differ = format!("{:.1} %", (found.value - 1.0).abs() * 100.0);
+    let follows = match check.state {
+        CheckState::Passed => "passed".to_owned(),
+        CheckState::Failed => "failed: no verdicts here".to_owned(),
+        CheckState::Absent => format!("not checked with fewer than {MIN_COHORTS} cohorts"),
     };
-    let floor = percent(floor.relative);
-    Some(format!("A/A: two runs of {baseline} differ by {differ} (floor {floor}{why})"))
+    Some(format!("A/A: two instances of {baseline} differ by {differ} ({follows})"))
 }

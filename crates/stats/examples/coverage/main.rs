@@ -1,10 +1,13 @@
 //! Measures with simulated noise how often the intervals hold, how often the verdicts are wrong
 //! although nothing differs, what differences are found, and when a series is called steady.
 //!
-//! `cargo run --release -p wirebench-stats --example coverage [EXPERIMENTS]`; the tables in the
-//! crate's documentation come from the default. Not here: what is good enough; the tests say that.
+//! `cargo run --release -p wirebench-stats --example coverage [PART] [EXPERIMENTS]`, where the parts
+//! are `cohorts` (the tables in `docs/methodology.md`), `changes`, `pairs` and `warm-up`; all of them
+//! without one. The tables in the documentation come from the default number of experiments. Not in
+//! this file: what is good enough; the tests say that.
 
 mod bootstrap;
+mod cohorts;
 #[path = "../../tests/simulation/mod.rs"]
 mod simulation;
 mod verdicts;
@@ -19,26 +22,40 @@ const SEED: u64 = 20_260_917;
 const EXPERIMENTS: usize = 4_000;
 /// The rarest experiments are a twentieth of the number given.
 const FEWEST: usize = 20;
+const PARTS: [&str; 4] = ["cohorts", "changes", "pairs", "warm-up"];
 
 fn main() -> ExitCode {
-    let experiments = match std::env::args().nth(1).map(|text| text.parse::<usize>()) {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (part, number) = match arguments.split_first() {
+        Some((first, rest)) if PARTS.contains(&first.as_str()) => (Some(first.as_str()), rest),
+        _ => (None, &arguments[..]),
+    };
+    let experiments = match number.first().map(|text| text.parse::<usize>()) {
         None => EXPERIMENTS,
         Some(Ok(experiments)) if experiments >= FEWEST => experiments,
         Some(_) => {
-            eprintln!("the number of experiments must be {FEWEST} or more, such as {EXPERIMENTS}");
+            let parts = PARTS.join(", ");
+            eprintln!("usage: coverage [PART] [EXPERIMENTS, at least {FEWEST}]; parts: {parts}");
             return ExitCode::from(2);
         }
     };
-    // Each part has the same seed, so that none depends on what another one draws.
-    let random = || Rng::with_seed(SEED);
-    intervals(experiments, &mut random());
-    stopping(experiments, &mut random());
-    changes(experiments, &mut random());
-    verdicts::false_differences(experiments / 5, &mut random());
-    verdicts::unequal_noise(experiments / 5, &mut random());
-    verdicts::power(experiments / 5, &mut random());
-    verdicts::ranks(experiments / 10, &mut random());
-    warm_up::all(experiments / 5, &mut random());
+    for wanted in PARTS.into_iter().filter(|it| part.is_none_or(|part| part == *it)) {
+        // Each part has the same seed, so that none depends on what another one draws.
+        let random = || Rng::with_seed(SEED);
+        match wanted {
+            "cohorts" => cohorts::all(experiments / 10, &mut random()),
+            "changes" => changes(experiments, &mut random()),
+            "warm-up" => warm_up::all(experiments / 5, &mut random()),
+            _ => {
+                intervals(experiments, &mut random());
+                stopping(experiments, &mut random());
+                verdicts::false_differences(experiments / 5, &mut random());
+                verdicts::unequal_noise(experiments / 5, &mut random());
+                verdicts::power(experiments / 5, &mut random());
+                verdicts::ranks(experiments / 10, &mut random());
+            }
+        }
+    }
     ExitCode::SUCCESS
 }
 

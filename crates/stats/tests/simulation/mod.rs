@@ -5,6 +5,8 @@
 #![allow(dead_code, reason = "each of the two users needs a part")]
 #![allow(unreachable_pub, reason = "this file is a module of two programs")]
 
+pub mod cohorts;
+
 use fastrand::Rng;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;

@@ -1,0 +1,73 @@
+//! The rows of a workload as levels of one model: which of their values it gets, and what it says of
+//! each row. Nothing is known of bounds and of claims here.
+
+use std::collections::BTreeSet;
+use wirebench_stats::{
+    AaCheck, Better, Judged, Rank, TwoWay, check_baseline, judge_against, rank_levels,
+};
+
+use super::{Direction, Metric, Role, WorkloadRows, comparison::Values};
+
+/// The model of a workload by one metric.
+pub(super) struct Levels {
+    model: Option<TwoWay>,
+    /// The instances of the baseline that have values, the first one first.
+    baseline: Vec<usize>,
+    margin: f64,
+}
+
+impl Levels {
+    /// The levels of all rows that have a logarithm in every cohort.
+    ///
+    /// Idle CPU time may be zero in some cohorts, and memory may shrink in some. To go on with the
+    /// others would be to choose cohorts by what came out of them, so such a row is not in the model.
+    pub(super) fn of(rows: &WorkloadRows<'_>, values: &[Values], margin: f64) -> Self {
+        let cohorts: BTreeSet<u32> = values.iter().flat_map(|row| row.keys().copied()).collect();
+        let cells: Vec<Vec<f64>> = values
+            .iter()
+            .map(|row| {
+                let whole = row.values().all(|value| *value > 0.0);
+                let log = |cohort| row.get(cohort).filter(|_| whole).map_or(f64::NAN, |it| it.ln());
+                cohorts.iter().map(log).collect()
+            })
+            .collect();
+        let has_values = |index: &usize| cells[*index].iter().any(|cell| cell.is_finite());
+        let first = rows.baseline.filter(has_values);
+        let is_second = |index: &usize| rows.rows[*index].role == Role::SecondOfBaseline;
+        let second = (0..cells.len()).filter(is_second).filter(has_values);
+        let baseline = first.map(|first| std::iter::once(first).chain(second).collect());
+        let baseline: Vec<usize> = baseline.unwrap_or_default();
+        Self { model: TwoWay::fit(&cells, &baseline), baseline, margin }
+    }
+
+    /// Each of `rows` against the mean of the baseline's instances, as one family.
+    pub(super) fn judge(&self, rows: &[usize]) -> Vec<Option<Judged>> {
+        match (&self.model, self.baseline.is_empty()) {
+            (Some(model), false) => judge_against(model, rows, &self.baseline, self.margin),
+            _ => vec![None; rows.len()],
+        }
+    }
+
+    /// The baseline's second instance over its first.
+    pub(super) fn check(&self) -> Option<AaCheck> {
+        match (&self.model, self.baseline.as_slice()) {
+            (Some(model), [first, second]) => check_baseline(model, [*first, *second], self.margin),
+            _ => None,
+        }
+    }
+
+    /// The ranks of `rows`; the baseline stands for both of its instances.
+    pub(super) fn ranks(&self, rows: &[usize], metric: Metric) -> Vec<Option<Rank>> {
+        let better = match metric.direction() {
+            Direction::MoreIsBetter => Better::More,
+            Direction::LessIsBetter => Better::Less,
+        };
+        let item = |row: &usize| match self.baseline.first() == Some(row) {
+            true => self.baseline.clone(),
+            false => vec![*row],
+        };
+        let items: Vec<Vec<usize>> = rows.iter().map(item).collect();
+        let ranks = |model| rank_levels(model, &items, better, self.margin);
+        self.model.as_ref().map_or_else(|| vec![None; rows.len()], ranks)
+    }
+}

@@ -1,0 +1,70 @@
+//! The margins: below which difference two servers count as the same. They are fixed before a run.
+
+use wirebench_schema::{journal::Start, suite::Phase};
+
+use super::Metric;
+
+/// Shares: 0.03 stands for ratios from 1 / 1.03 to 1.03.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Margins {
+    /// Throughput, and the cost of a request, of saturated servers.
+    pub saturated: f64,
+    /// The cost of a request at a rate.
+    pub at_rate: f64,
+    /// Memory, CPU time of idle connections, and context switches.
+    pub resources: f64,
+    /// Percentiles of latency, which scatter more than costs and matter by their order of magnitude.
+    pub latency: f64,
+}
+
+impl Default for Margins {
+    fn default() -> Self {
+        Self { saturated: 0.03, at_rate: 0.05, resources: 0.05, latency: 0.10 }
+    }
+}
+
+impl Margins {
+    /// Those of a run. One that was asked for is that of throughput and cost.
+    #[must_use]
+    pub fn of_run(start: &Start) -> Self {
+        let usual = Self::default();
+        Self {
+            saturated: start.margin.unwrap_or(usual.saturated),
+            at_rate: start.margin.unwrap_or(usual.at_rate),
+            ..usual
+        }
+    }
+
+    /// That of one figure.
+    #[must_use]
+    pub const fn of(&self, metric: Metric, phase: Phase) -> f64 {
+        match (metric, phase) {
+            (Metric::LatencyP50 | Metric::LatencyP99 | Metric::LatencyP999, _) => self.latency,
+            (Metric::Throughput | Metric::Cpu, Phase::Saturate) => self.saturated,
+            (Metric::Throughput | Metric::Cpu, Phase::Cost | Phase::Idle) => self.at_rate,
+            (
+                Metric::Switches
+                | Metric::Memory
+                | Metric::MemoryAtRest
+                | Metric::MemoryIdle
+                | Metric::MemoryPerConnection
+                | Metric::IdleCpu,
+                _,
+            ) => self.resources,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_have_a_wider_margin_at_a_rate_and_percentiles_the_widest() {
+        let margins = Margins::default();
+        assert_eq!(margins.of(Metric::Cpu, Phase::Saturate), 0.03);
+        assert_eq!(margins.of(Metric::Cpu, Phase::Cost), 0.05);
+        assert_eq!(margins.of(Metric::LatencyP99, Phase::Cost), 0.10);
+        assert_eq!(margins.of(Metric::MemoryPerConnection, Phase::Idle), 0.05);
+    }
+}

@@ -1,0 +1,145 @@
+//! What the rules for cohorts find, and how often they err.
+//!
+//! Not in this file: the experiments themselves; they are shared with the tests.
+
+use crate::simulation::cohorts::{Load, Shape, is_different, is_same};
+use crate::simulation::percent_of;
+use fastrand::Rng;
+
+const COHORTS: [usize; 4] = [3, 4, 6, 10];
+const ROWS: [usize; 5] = [1, 5, 8, 20, 50];
+const LOUDNESS: &[f64] = &[0.3, 1.0, 3.0, 10.0];
+
+pub(crate) fn all(experiments: usize, random: &mut Rng) {
+    println!("Loads of equal rows in which any row is called different, in percent, margin 0;");
+    println!("{experiments} loads of each kind (of 50 rows a quarter of that), by cohorts\n");
+    println!("| noise | rows | 3 | 4 | 6 | 10 |");
+    let line = |name: &str, load: Load, random: &mut Rng| {
+        print!("| {name} | {} |", load.rows);
+        for cohorts in COHORTS {
+            let experiments = if load.rows == 50 { experiments / 4 } else { experiments };
+            let wrong = Load { cohorts, ..load }.any_different(0.0, experiments, random);
+            print!(" {wrong:.1} |");
+        }
+        println!();
+    };
+    for shape in Shape::ALL {
+        for rows in ROWS {
+            line(&format!("{shape:?}"), Load::of_equals(rows, 0, shape), random);
+        }
+    }
+    for rows in ROWS {
+        let loud = Load { loudness: LOUDNESS, ..Load::of_equals(rows, 0, Shape::Normal) };
+        line("rows 0.3 to 10 times the baseline", loud, random);
+    }
+    for rows in ROWS {
+        let loud = Load { loudness: &[10.0], ..Load::of_equals(rows, 0, Shape::Normal) };
+        line("rows 10 times the baseline", loud, random);
+    }
+    for rows in ROWS {
+        let one: &[f64] = &[1.0, 1.0, 1.0, 1.0, 10.0, 1.0, 1.0, 1.0];
+        let loud = Load { loudness: one, ..Load::of_equals(rows, 0, Shape::Normal) };
+        line("one row of eight 10 times as noisy", loud, random);
+    }
+    for shape in [Shape::Skewed, Shape::HeavyTailed, Shape::TwoModes] {
+        for rows in ROWS {
+            let load = Load { baseline: Shape::Normal, ..Load::of_equals(rows, 0, shape) };
+            line(&format!("{shape:?}, normal baseline"), load, random);
+        }
+    }
+    for rows in ROWS {
+        let load = Load { missing: 0.1, ..Load::of_equals(rows, 0, Shape::Normal) };
+        line("normal, a tenth of the cells missing", load, random);
+    }
+    groups(experiments, random);
+    power(experiments, random);
+    same(experiments, random);
+    check(experiments, random);
+}
+
+fn groups(experiments: usize, random: &mut Rng) {
+    println!("\nEqual rows have any different ranks, in percent, margin 0\n");
+    println!("| noise | rows | 3 | 4 | 6 | 10 |");
+    for shape in Shape::ALL {
+        for rows in [5, 8, 20] {
+            print!("| {shape:?} | {rows} |");
+            for cohorts in COHORTS {
+                let load = Load::of_equals(rows, cohorts, shape);
+                let wrong = percent_of(experiments, || load.ranks_distinguish(random));
+                print!(" {wrong:.1} |");
+            }
+            println!();
+        }
+    }
+}
+
+fn power(experiments: usize, random: &mut Rng) {
+    println!("\nA row that differs is called different, in percent, margin 3 %; half width of its");
+    println!("interval in percent\n");
+    println!("| cohorts | rows | 1 % | 2 % | 3 % | 5 % | 10 % | half width |");
+    for cohorts in COHORTS {
+        for rows in [1, 8, 20] {
+            print!("| {cohorts} | {rows} |");
+            let load = Load::of_equals(rows, cohorts, Shape::Normal);
+            for first_row in [1.01, 1.02, 1.03, 1.05, 1.10] {
+                let load = Load { first_row, ..load };
+                print!(" {:.0} |", load.first_is(is_different, 0.03, experiments, random));
+            }
+            println!(" {:.1} |", load.half_width(experiments, random));
+        }
+    }
+}
+
+fn same(experiments: usize, random: &mut Rng) {
+    println!("\nA row is called the same, in percent, by its true difference\n");
+    println!("| cohorts | rows | margin | 0 | 1 % | the margin |");
+    for margin in [0.03, 0.05] {
+        for cohorts in COHORTS {
+            for rows in [1, 8, 20] {
+                print!("| {cohorts} | {rows} | {:.0} % |", margin * 100.0);
+                for first_row in [1.0, 1.01, 1.0 + margin] {
+                    let load = Load::of_equals(rows, cohorts, Shape::Normal);
+                    let load = Load { first_row, ..load };
+                    print!(" {:.1} |", load.first_is(is_same, margin, experiments, random));
+                }
+                println!();
+            }
+        }
+    }
+    println!("\nThe same at the margin of 3 %, with other noise\n");
+    println!("| noise | rows | 3 | 4 | 6 | 10 |");
+    let mut line = |name: &str, load: Load| {
+        print!("| {name} | {} |", load.rows);
+        for cohorts in COHORTS {
+            let load = Load { cohorts, first_row: 1.03, ..load };
+            print!(" {:.1} |", load.first_is(is_same, 0.03, experiments, random));
+        }
+        println!();
+    };
+    for rows in [1, 8] {
+        for shape in Shape::ALL {
+            line(&format!("{shape:?}"), Load::of_equals(rows, 0, shape));
+        }
+        for loudness in [&[0.3] as &[f64], &[3.0], &[0.3, 1.0, 3.0, 10.0], &[3.0, 1.0]] {
+            let load = Load { loudness, ..Load::of_equals(rows, 0, Shape::Normal) };
+            line(&format!("rows {loudness:?} times the baseline"), load);
+        }
+    }
+}
+
+fn check(experiments: usize, random: &mut Rng) {
+    println!("\nThe check of the baseline fails, in percent, by the true difference of its two");
+    println!("instances; 8 rows, margin 3 %; the last column: equal instances, margin 0\n");
+    println!("| noise | cohorts | 0 | 3 % | 5 % | 7 % | 10 % | 0, margin 0 |");
+    for shape in Shape::ALL {
+        for cohorts in COHORTS {
+            print!("| {shape:?} | {cohorts} |");
+            let load = Load::of_equals(8, cohorts, shape);
+            for second_instance in [1.0, 1.03, 1.05, 1.07, 1.10] {
+                let load = Load { second_instance, ..load };
+                print!(" {:.1} |", percent_of(experiments, || load.checked(0.03, random).failed));
+            }
+            println!(" {:.1} |", percent_of(experiments, || load.checked(0.0, random).failed));
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What `docs/methodology.md` promises of verdicts over cohorts, tried with simulated noise whose
+//! truth is known.
+//!
+//! Each seed is fixed, so that a test passes always or never. The bounds leave three standard errors
+//! of the few experiments that are affordable in a test; `examples/coverage` makes many more.
+
+mod simulation;
+
+use fastrand::Rng;
+use simulation::cohorts::{Load, Shape, is_different, is_same};
+use simulation::percent_of;
+use wirebench_stats::Outcome;
+
+/// The largest share in percent that an error of 5 % may show in this number of experiments.
+fn at_most_five(experiments: usize) -> f64 {
+    5.0 + 3.0 * (5.0 * 95.0 / experiments as f64).sqrt()
+}
+
+#[test]
+fn equal_rows_are_called_different_in_at_most_one_of_twenty_loads() {
+    const EXPERIMENTS: usize = 60;
+    let mut random = Rng::with_seed(41);
+    for shape in Shape::ALL {
+        for cohorts in [3, 4, 6, 10] {
+            for rows in [1, 8] {
+                let load = Load::of_equals(rows, cohorts, shape);
+                let wrong = load.any_different(0.0, EXPERIMENTS, &mut random);
+                let allowed = at_most_five(EXPERIMENTS);
+                assert!(wrong <= allowed, "{shape:?}, {rows} rows, {cohorts} cohorts: {wrong} %");
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_of_unequal_noise_do_not_differ_either() {
+    const EXPERIMENTS: usize = 60;
+    let mut random = Rng::with_seed(42);
+    let one: &[f64] = &[1.0, 1.0, 1.0, 1.0, 10.0, 1.0, 1.0, 1.0];
+    for loudness in [&[0.3, 1.0, 3.0, 10.0] as &[f64], &[10.0], one] {
+        for cohorts in [3, 4, 10] {
+            let load = Load { loudness, ..Load::of_equals(8, cohorts, Shape::Normal) };
+            let wrong = load.any_different(0.0, EXPERIMENTS, &mut random);
+            assert!(wrong <= at_most_five(EXPERIMENTS), "{loudness:?}, {cohorts}: {wrong} %");
+        }
+    }
+}
+
+#[test]
+fn missing_cells_make_no_difference() {
+    const EXPERIMENTS: usize = 80;
+    let mut random = Rng::with_seed(43);
+    let load = Load { missing: 0.15, ..Load::of_equals(8, 4, Shape::Normal) };
+    let wrong = load.any_different(0.0, EXPERIMENTS, &mut random);
+    assert!(wrong <= at_most_five(EXPERIMENTS), "{wrong} %");
+}
+
+#[test]
+fn four_cohorts_find_five_percent_among_eight_rows() {
+    const EXPERIMENTS: usize = 100;
+    let mut random = Rng::with_seed(44);
+    let load = Load { first_row: 1.05, ..Load::of_equals(8, 4, Shape::Normal) };
+    let found = load.first_is(is_different, 0.03, EXPERIMENTS, &mut random);
+    assert!(found >= 90.0, "{found} %");
+    let width = load.half_width(EXPERIMENTS, &mut random);
+    assert!(width < 2.6, "+-{width} %");
+    // A row that differs by a factor is found with three cohorts and five times the noise.
+    let load = Load { first_row: 2.5, loudness: &[5.0], ..Load::of_equals(8, 3, Shape::Normal) };
+    let found = load.first_is(is_different, 0.03, EXPERIMENTS, &mut random);
+    assert!(found >= 95.0, "{found} %");
+}
+
+#[test]
+fn a_row_at_the_margin_is_called_the_same_in_at_most_one_of_twenty_cases() {
+    const EXPERIMENTS: usize = 200;
+    let mut random = Rng::with_seed(45);
+    for shape in [Shape::Normal, Shape::HeavyTailed] {
+        for cohorts in [3, 4, 10] {
+            let load = Load { first_row: 1.03, ..Load::of_equals(8, cohorts, shape) };
+            let wrong = load.first_is(is_same, 0.03, EXPERIMENTS, &mut random);
+            let allowed = at_most_five(EXPERIMENTS);
+            assert!(wrong <= allowed, "{shape:?}, {cohorts} cohorts: {wrong} %");
+        }
+    }
+    let equal = Load::of_equals(8, 6, Shape::Normal);
+    let same = equal.first_is(is_same, 0.03, EXPERIMENTS, &mut random);
+    assert!(same >= 95.0, "{same} %");
+}
+
+#[test]
+fn the_check_of_the_baseline_fails_in_one_of_a_hundred_loads_and_finds_ten_percent() {
+    const EXPERIMENTS: usize = 200;
+    let mut random = Rng::with_seed(46);
+    let failed = |second_instance: f64, margin: f64, random: &mut Rng| {
+        let load = Load { second_instance, ..Load::of_equals(8, 4, Shape::Normal) };
+        percent_of(EXPERIMENTS, || load.checked(margin, random).failed)
+    };
+    let wrong = failed(1.0, 0.0, &mut random);
+    assert!(wrong <= 1.0 + 3.0 * (99.0 / EXPERIMENTS as f64).sqrt(), "{wrong} %");
+    assert!(failed(1.10, 0.03, &mut random) >= 95.0);
+}
+
+#[test]
+fn equal_rows_share_all_ranks_in_nineteen_of_twenty_loads() {
+    const EXPERIMENTS: usize = 60;
+    let mut random = Rng::with_seed(47);
+    for shape in [Shape::Normal, Shape::HeavyTailed] {
+        let load = Load::of_equals(8, 4, shape);
+        let wrong = percent_of(EXPERIMENTS, || load.ranks_distinguish(&mut random));
+        assert!(wrong <= at_most_five(EXPERIMENTS), "{shape:?}: {wrong} %");
+    }
+}
+
+#[test]
+fn two_cohorts_never_say_anything() {
+    let mut random = Rng::with_seed(48);
+    let load = Load { first_row: 2.0, ..Load::of_equals(5, 2, Shape::Normal) };
+    let judged = load.judged(0.0, &mut random);
+    assert!(judged.iter().all(|row| row.outcome == Outcome::TooFewCohorts), "{judged:?}");
+}

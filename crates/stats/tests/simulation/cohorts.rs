@@ -1,0 +1,171 @@
+//! Loads whose truth is known, measured in cohorts: the baseline's two instances and a number of
+//! rows, all of which share what a cohort does to them.
+//!
+//! The tests and the example `coverage` share this file. Not in this file: what is good enough.
+
+use super::{normal, percent_of};
+use fastrand::Rng;
+use wirebench_stats::{
+    AaCheck, Better, Judged, Outcome, TwoWay, check_baseline, judge_against, rank_levels,
+};
+
+/// The standard deviation of one instance between cohorts that slices of 100 ms show.
+pub const NOISE: f64 = 0.012;
+/// What all instances of a cohort have in common.
+const COHORT: f64 = 0.03;
+/// The instances of the baseline.
+pub const BASELINE: [usize; 2] = [0, 1];
+
+/// The shape of the noise of one value, with a mean of zero and a standard deviation of one.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Shape {
+    Normal,
+    /// Lognormal, with a skewness of 1.8: mostly a bit too little, sometimes far too much.
+    Skewed,
+    /// Student's t with three degrees of freedom.
+    HeavyTailed,
+    /// 85 % of the values in one mode and 15 % in another, six deviations of each mode away.
+    TwoModes,
+}
+
+impl Shape {
+    pub const ALL: [Shape; 4] = [Shape::Normal, Shape::Skewed, Shape::HeavyTailed, Shape::TwoModes];
+
+    fn draw(self, random: &mut Rng) -> f64 {
+        match self {
+            Shape::Normal => normal(random),
+            Shape::Skewed => {
+                let variance: f64 = 0.25;
+                let mean = (variance / 2.0).exp();
+                let deviation = mean * variance.exp_m1().sqrt();
+                ((variance.sqrt() * normal(random)).exp() - mean) / deviation
+            }
+            Shape::HeavyTailed => {
+                let chi: f64 = (0..3).map(|_| normal(random).powi(2)).sum();
+                normal(random) / (chi / 3.0).sqrt() / 3.0_f64.sqrt()
+            }
+            Shape::TwoModes => {
+                let mode = if random.f64() < 0.15 { 6.0 } else { 0.0 };
+                let deviation = (1.0 + 36.0 * 0.15 * 0.85_f64).sqrt();
+                (normal(random) + mode - 0.9) / deviation
+            }
+        }
+    }
+}
+
+/// A load.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// Rows besides the baseline.
+    pub rows: usize,
+    pub cohorts: usize,
+    /// The noise of the rows.
+    pub shape: Shape,
+    /// The noise of the baseline.
+    pub baseline: Shape,
+    /// What the noise of the rows is multiplied by, in turn; the baseline keeps its own.
+    pub loudness: &'static [f64],
+    /// The true ratio of the first row to the baseline.
+    pub first_row: f64,
+    /// The true ratio of the baseline's second instance to its first.
+    pub second_instance: f64,
+    /// The share of cells that are missing.
+    pub missing: f64,
+}
+
+impl Load {
+    pub fn of_equals(rows: usize, cohorts: usize, shape: Shape) -> Load {
+        Load {
+            rows,
+            cohorts,
+            shape,
+            baseline: shape,
+            loudness: &[1.0],
+            first_row: 1.0,
+            second_instance: 1.0,
+            missing: 0.0,
+        }
+    }
+
+    /// The logarithms of all values.
+    fn cells(&self, random: &mut Rng) -> Vec<Vec<f64>> {
+        let cohorts: Vec<f64> = (0..self.cohorts).map(|_| COHORT * normal(random)).collect();
+        let row = |level: f64, shape: Shape, loudness: f64, random: &mut Rng| -> Vec<f64> {
+            let one = |cohort: &f64| match random.f64() < self.missing {
+                true => f64::NAN,
+                false => level + cohort + NOISE * loudness * shape.draw(random),
+            };
+            cohorts.iter().map(one).collect()
+        };
+        let mut cells = vec![
+            row(0.0, self.baseline, 1.0, random),
+            row(self.second_instance.ln(), self.baseline, 1.0, random),
+        ];
+        for index in 0..self.rows {
+            let level = if index == 0 { self.first_row.ln() } else { 0.0 };
+            let loudness = self.loudness[index % self.loudness.len()];
+            cells.push(row(level, self.shape, loudness, random));
+        }
+        cells
+    }
+
+    fn model(&self, random: &mut Rng) -> TwoWay {
+        TwoWay::fit(&self.cells(random), &BASELINE).expect("there are values")
+    }
+
+    /// Every row against the baseline.
+    pub fn judged(&self, margin: f64, random: &mut Rng) -> Vec<Judged> {
+        let rows: Vec<usize> = (2..self.rows + 2).collect();
+        let judged = judge_against(&self.model(random), &rows, &BASELINE, margin);
+        judged.into_iter().flatten().collect()
+    }
+
+    pub fn checked(&self, margin: f64, random: &mut Rng) -> AaCheck {
+        check_baseline(&self.model(random), BASELINE, margin).expect("both instances have values")
+    }
+
+    /// Whether the ranks draw any distinction.
+    pub fn ranks_distinguish(&self, random: &mut Rng) -> bool {
+        let mut items: Vec<Vec<usize>> = (2..self.rows + 2).map(|row| vec![row]).collect();
+        items.push(BASELINE.to_vec());
+        let ranks = rank_levels(&self.model(random), &items, Better::Less, 0.0);
+        ranks.iter().flatten().any(|rank| rank.first != 1 || rank.last != items.len())
+    }
+
+    /// Loads in which any row is called different, in percent.
+    pub fn any_different(&self, margin: f64, experiments: usize, random: &mut Rng) -> f64 {
+        percent_of(experiments, || {
+            self.judged(margin, random).iter().any(|row| is_different(row.outcome))
+        })
+    }
+
+    /// How often the first row has an outcome, in percent.
+    pub fn first_is(
+        &self,
+        wanted: fn(Outcome) -> bool,
+        margin: f64,
+        experiments: usize,
+        random: &mut Rng,
+    ) -> f64 {
+        percent_of(experiments, || {
+            self.judged(margin, random).first().is_some_and(|row| wanted(row.outcome))
+        })
+    }
+
+    /// The median over experiments of half of the width of the first row's interval, in percent.
+    pub fn half_width(&self, experiments: usize, random: &mut Rng) -> f64 {
+        let widths: Vec<f64> = (0..experiments)
+            .filter_map(|_| self.judged(0.0, random).first()?.interval)
+            .map(|interval| 50.0 * interval.width())
+            .collect();
+        wirebench_stats::median(&widths).expect("there are intervals")
+    }
+}
+
+pub fn is_different(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Higher | Outcome::Lower)
+}
+
+pub fn is_same(outcome: Outcome) -> bool {
+    outcome == Outcome::Same
+}
