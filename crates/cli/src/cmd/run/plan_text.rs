@@ -239,9 +239,11 @@ mod tests {
              variants, 2 workloads (1 x saturate, 1 x cost)",
             "about 87 s beyond builds: 4 s of checks, 3 s of 2 pilots that find rates, 80 s of runs; \
              done at 23:59",
-            "3 blocks cannot show that a difference is real: --blocks 6 can, and takes about 60 s more",
         ];
         assert_eq!(lines(&outlook()), expected);
+        let few = lines(&Outlook { blocks: 2, ..outlook() });
+        let caution = "2 blocks cannot show that a difference is real: --blocks 3 can, and takes about 20 s more";
+        assert_eq!(few.last().map(String::as_str), Some(caution));
         let tomorrow = Outlook { runs_time: Duration::from_secs(3600), ..outlook() };
         assert!(lines(&tomorrow)[1].ends_with("done at 2026-03-02 00:58"), "{tomorrow:?}");
     }
