@@ -8,6 +8,7 @@
 //! fixed before the run and on the [check](BaselineCheck) of the baseline's two instances.
 //! [`widest_interval`] says how precise all of it is.
 
+mod check;
 mod claim;
 mod comparison;
 mod levels;
@@ -17,10 +18,9 @@ mod precision;
 mod rows;
 mod slices;
 
+pub use check::{BaselineCheck, CheckState};
 pub use claim::{Claim, Limited, Reads};
-pub use comparison::{
-    BaselineCheck, CheckState, Compared, Comparison, Inconclusive, RatioToBaseline,
-};
+pub use comparison::{Compared, Comparison, Inconclusive, RatioToBaseline};
 pub use margins::Margins;
 pub use metric::{Direction, Metric};
 pub(crate) use metric::{absent, unknown};

@@ -30,9 +30,9 @@ pub(crate) use plan_text::{outlook_lines, percent};
 /// The suite without which nothing is asked.
 const DEFAULT_SUITE: &str = "quick";
 
-/// The fewest blocks from which it can be said that a difference is real, or how precise a ratio is:
-/// with fewer no interval holds in 95 % of all cases.
-pub(crate) const FEWEST_BLOCKS: u32 = 6;
+/// The fewest blocks with intervals and verdicts: the noise of two blocks is known from a single
+/// difference.
+pub(crate) const FEWEST_BLOCKS: u32 = 3;
 
 /// What may be given beside `--resume`: nothing else can be changed in the middle of a run.
 const BESIDE_RESUME: [&str; 4] = ["resume", "budget", "quiet", "strict"];

@@ -39,17 +39,17 @@ fn a_budget_ends_a_run_after_whole_blocks_and_never_before_the_first() {
 }
 
 #[test]
-fn a_precision_is_gone_after_in_whole_pairs_of_blocks_and_at_least_six() {
+fn a_precision_is_gone_after_in_whole_pairs_of_blocks_and_at_least_four() {
     let world = World::new();
     let loose = [&SHORT[..7], &["--blocks", "2", "--precision", "99%", "--budget", "25s"]].concat();
     let outcome = world.wirebench(&loose);
     outcome.assert_reported();
-    for part in ["at least 6 blocks: 6 instead of 2", "then pairs of blocks", "widest interval +-"]
+    for part in ["at least 3 blocks: 4 instead of 2", "then pairs of blocks", "widest interval +-"]
     {
         assert!(outcome.stderr.contains(part), "{part}\n{outcome:#?}");
     }
     let journal = world.journal();
-    assert_eq!((journal.start.blocks, journal.start.goal.precision), (6, Some(0.99)));
+    assert_eq!((journal.start.blocks, journal.start.goal.precision), (4, Some(0.99)));
     match journal.end.unwrap().reason {
         EndReason::Precise => {
             assert_eq!(journal.runs.len() % 6, 0, "whole pairs");
@@ -106,7 +106,7 @@ fn the_plan_of_a_goal_is_told_before_anything_is_measured() {
         "2 pilots that find rates",
         "until every interval is within +-2 %, or 200 blocks",
         "no block begins that would end later than 10m after the first run",
-        " blocks: 18 runs, about ",
+        " blocks: 12 runs, about ",
     ] {
         assert!(outcome.stdout.contains(part), "{part}\n{outcome:#?}");
     }

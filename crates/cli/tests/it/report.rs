@@ -54,7 +54,7 @@ fn a_journal_is_shown_as_text_markdown_and_json() {
     }
     let text = world.wirebench(&["report", path, "--explain"]);
     assert_eq!(text.code, Some(0), "{text:#?}");
-    for part in ["c/epoll (baseline)", "c/epoll (A/A)", "larger", "A/A: two runs of c/epoll"] {
+    for part in ["c/epoll (baseline)", "c/epoll (A/A)", "larger", "A/A: two instances of c/epoll"] {
         assert!(text.stdout.contains(part), "{part} is missing in {text:#?}");
     }
     let markdown = world.wirebench(&["report", path, "--markdown"]);

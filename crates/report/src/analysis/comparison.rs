@@ -2,11 +2,12 @@
 //! check of the baseline, claims and ranks. It renders nothing.
 
 use std::collections::BTreeMap;
-use wirebench_stats::{
-    AaCheck, Estimate, Interval, Judged, Outcome, Rank, mean_interval, median, outliers,
-};
+use wirebench_stats::{Estimate, Interval, Judged, Outcome, Rank, mean_interval, median, outliers};
 
-use super::{Claim, Limited, Metric, Reads, Role, Row, WorkloadRows, levels::Levels};
+use super::{
+    BaselineCheck, CheckState, Claim, Limited, Metric, Reads, Role, Row, WorkloadRows,
+    levels::Levels,
+};
 
 /// Values or ratios by cohort.
 pub(super) type Values = BTreeMap<u32, f64>;
@@ -22,26 +23,6 @@ pub struct Comparison {
     pub baseline_check: BaselineCheck,
     /// One for each row, in the order of [`WorkloadRows::rows`]; none for a row without values.
     pub rows: Vec<Option<Compared>>,
-}
-
-/// The baseline's second instance compared with its first (A/A).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BaselineCheck {
-    /// Second over first with an interval of 99 % confidence; absent without cohorts of both.
-    pub second_over_first: Option<Estimate>,
-    /// What follows from it.
-    pub state: CheckState,
-}
-
-/// What follows from the check of the baseline.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum CheckState {
-    /// The two instances do not differ.
-    Passed,
-    /// They differ, so that nothing is claimed of any row of this workload.
-    Failed,
-    /// There are too few cohorts of both instances.
-    Absent,
 }
 
 /// One row by one metric.
@@ -120,18 +101,6 @@ impl Inconclusive {
             Self::BaselineCheckFailed => "the two instances of the baseline differ",
             Self::Bound => "the load generator was the limit",
             Self::WideInterval => "the interval is too wide",
-        }
-    }
-}
-
-impl CheckState {
-    /// The name in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Absent => "absent",
         }
     }
 }
@@ -256,20 +225,6 @@ impl WorkloadRows<'_> {
     }
 }
 
-impl BaselineCheck {
-    fn of(check: Option<AaCheck>) -> Self {
-        let second_over_first = check.map(|check| estimate(&check.judged));
-        let state = match check {
-            Some(AaCheck { failed: true, .. }) => CheckState::Failed,
-            Some(AaCheck { judged, .. }) if judged.outcome != Outcome::TooFewCohorts => {
-                CheckState::Passed
-            }
-            _ => CheckState::Absent,
-        };
-        Self { second_over_first, state }
-    }
-}
-
 impl RatioToBaseline {
     fn of(judged: &Judged, by_block: Values, reads: Reads) -> Self {
         let least = by_block.values().copied().fold(f64::INFINITY, f64::min);
@@ -303,7 +258,7 @@ impl RatioToBaseline {
     }
 }
 
-fn estimate(judged: &Judged) -> Estimate {
+pub(super) fn estimate(judged: &Judged) -> Estimate {
     let Judged { ratio, interval, cohorts, .. } = *judged;
     Estimate { value: ratio, interval, samples: cohorts }
 }

@@ -62,9 +62,14 @@ mod tests {
     #[test]
     fn costs_have_a_wider_margin_at_a_rate_and_percentiles_the_widest() {
         let margins = Margins::default();
-        assert_eq!(margins.of(Metric::Cpu, Phase::Saturate), 0.03);
-        assert_eq!(margins.of(Metric::Cpu, Phase::Cost), 0.05);
-        assert_eq!(margins.of(Metric::LatencyP99, Phase::Cost), 0.10);
-        assert_eq!(margins.of(Metric::MemoryPerConnection, Phase::Idle), 0.05);
+        for (metric, phase, percent) in [
+            (Metric::Cpu, Phase::Saturate, 3),
+            (Metric::Cpu, Phase::Cost, 5),
+            (Metric::LatencyP99, Phase::Cost, 10),
+            (Metric::MemoryPerConnection, Phase::Idle, 5),
+        ] {
+            let found = (margins.of(metric, phase) * 100.0).round() as i32;
+            assert_eq!(found, percent, "{metric} in {phase}");
+        }
     }
 }

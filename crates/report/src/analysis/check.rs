@@ -1,0 +1,51 @@
+//! The check of the baseline: its two instances compared with each other (A/A).
+
+use wirebench_stats::{AaCheck, Estimate, Outcome};
+
+use super::comparison::estimate;
+
+/// The baseline's second instance compared with its first (A/A).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BaselineCheck {
+    /// Second over first with an interval of 99 % confidence; absent without cohorts of both.
+    pub second_over_first: Option<Estimate>,
+    /// What follows from it.
+    pub state: CheckState,
+}
+
+/// What follows from the check of the baseline.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum CheckState {
+    /// The two instances do not differ.
+    Passed,
+    /// They differ, so that nothing is claimed of any row of this workload.
+    Failed,
+    /// There are too few cohorts of both instances.
+    Absent,
+}
+
+impl CheckState {
+    /// The name in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Absent => "absent",
+        }
+    }
+}
+
+impl BaselineCheck {
+    pub(super) fn of(check: Option<AaCheck>) -> Self {
+        let second_over_first = check.map(|check| estimate(&check.judged));
+        let state = match check {
+            Some(AaCheck { failed: true, .. }) => CheckState::Failed,
+            Some(AaCheck { judged, .. }) if judged.outcome != Outcome::TooFewCohorts => {
+                CheckState::Passed
+            }
+            _ => CheckState::Absent,
+        };
+        Self { second_over_first, state }
+    }
+}

@@ -1,0 +1,109 @@
+//! Fixed margins, the check of the baseline, limits and saturation.
+
+use super::*;
+
+#[test]
+fn three_cohorts_find_a_factor_and_two_claim_nothing() {
+    let mut journal = pair(0.5);
+    journal.runs.retain(|run| run.block < 3);
+    assert_eq!(claim(&journal, "go/net"), Claim::Lower);
+    assert!(compared(&journal, "go/net").rank.is_some());
+    journal.runs.retain(|run| run.block < 2);
+    let compared = compared(&journal, "go/net");
+    let ratio = compared.ratio.unwrap();
+    assert_eq!((ratio.claim, ratio.estimate.samples), (Some(Claim::CannotTell), 2));
+    assert_eq!(ratio.inconclusive, Some(Inconclusive::TooFewCohorts));
+    assert_eq!((ratio.estimate.interval, ratio.p_adjusted, compared.rank), (None, None, None));
+    assert!(ratio.least <= ratio.estimate.value && ratio.estimate.value <= ratio.most);
+    let check = rows(&journal)[0].compare(Metric::Throughput).baseline_check;
+    assert_eq!(check.state, CheckState::Absent);
+}
+
+#[test]
+fn a_ratio_refers_to_the_geometric_mean_of_both_instances_of_the_baseline() {
+    let mut journal = pair(1.0);
+    for run in journal.runs.iter_mut().filter(|run| run.copy == 1) {
+        let Outcome::Measured(measurement) = &mut run.outcome else { unreachable!() };
+        measurement.load.requests_per_second *= 1.01;
+    }
+    let ratio = compared(&journal, "go/net").ratio.unwrap();
+    assert!((ratio.estimate.value - 1.01_f64.powf(-0.5)).abs() < 1e-3, "{ratio:?}");
+    let [least, most] = [ratio.least, ratio.most].map(|it| it / ratio.estimate.value);
+    assert!(least > 0.98 && most < 1.02, "{ratio:?}");
+}
+
+#[test]
+fn a_baseline_whose_instances_differ_withholds_the_verdicts_of_its_load() {
+    let mut journal = pair(0.8);
+    assert_eq!(claim(&journal, "go/net"), Claim::Lower);
+    let check = |journal: &Journal| rows(journal)[0].compare(Metric::Throughput).baseline_check;
+    assert_eq!(check(&journal).state, CheckState::Passed);
+    // The second instance is 10 % faster in every cohort.
+    for run in journal.runs.iter_mut().filter(|run| run.copy == 1) {
+        let Outcome::Measured(measurement) = &mut run.outcome else { unreachable!() };
+        measurement.load.requests_per_second *= 1.10;
+    }
+    let found = check(&journal);
+    assert_eq!(found.state, CheckState::Failed);
+    assert!((found.second_over_first.unwrap().value - 1.10).abs() < 0.01, "{found:?}");
+    let ratio = compared(&journal, "go/net").ratio.unwrap();
+    assert_eq!(ratio.claim, Some(Claim::CannotTell));
+    assert_eq!(ratio.inconclusive, Some(Inconclusive::BaselineCheckFailed));
+    assert_eq!(compared(&journal, "go/net").rank, None);
+    assert_eq!(compared(&journal, "c/epoll (A/A)").ratio.unwrap().claim, None);
+    // CPU time per request is the same in both, so its verdicts stand.
+    let cpu = rows(&journal)[0].compare(Metric::Cpu);
+    assert_eq!(cpu.baseline_check.state, CheckState::Passed);
+}
+
+#[test]
+fn the_same_is_what_lies_within_the_margin_of_the_phase() {
+    let cost_of = |ratio: f64| {
+        let mut journal = journal_of(COST);
+        add(&mut journal, "hello", ("c/epoll", 0), noisy(4000.0, 1), cost);
+        add(&mut journal, "hello", ("c/epoll", 1), noisy(4000.0, 5), cost);
+        add(&mut journal, "hello", ("go/net", 0), noisy(4000.0 * ratio, 5), cost);
+        claim(&journal, "go/net")
+    };
+    // 4 % is within the 5 % of a cost phase, and beyond the 3 % of a saturated one.
+    assert_eq!(cost_of(1.04), Claim::Same);
+    assert_eq!(cost_of(1.08), Claim::Higher);
+    assert_eq!(claim(&pair(1.02), "go/net"), Claim::Same);
+    assert_eq!(claim(&pair(1.04), "go/net"), Claim::Higher);
+}
+
+#[test]
+fn half_of_the_runs_at_the_generators_limit_make_a_bound_and_one_does_not() {
+    let with_limits = |count: usize| {
+        let mut journal = pair(0.9);
+        let go = journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net");
+        for run in go.take(count) {
+            let Outcome::Measured(measurement) = &mut run.outcome else { unreachable!() };
+            measurement.reasons.push(reason(Weight::Limit, "the generator was busy"));
+        }
+        let ratio = compared(&journal, "go/net").ratio.unwrap();
+        (ratio.reads, ratio.claim, ratio.inconclusive)
+    };
+    assert_eq!(with_limits(1), (Reads::Exactly, Some(Claim::Lower), None));
+    assert_eq!(with_limits(2), (Reads::Exactly, Some(Claim::Lower), None));
+    let bound = (Reads::AtLeast, Some(Claim::CannotTell), Some(Inconclusive::Bound));
+    assert_eq!(with_limits(3), bound, "a tie counts as limited");
+    assert_eq!(with_limits(6), bound);
+}
+
+#[test]
+fn a_row_is_saturated_when_its_server_was_busy_in_most_runs() {
+    let with_idle = |count: usize| {
+        let mut journal = pair(0.9);
+        let go = journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net");
+        for run in go.take(count) {
+            let Outcome::Measured(measurement) = &mut run.outcome else { unreachable!() };
+            measurement.cost.cpu_share = 0.94;
+        }
+        rows(&journal)[0].rows[2].saturated()
+    };
+    assert_eq!(with_idle(0), Some(true));
+    assert_eq!(with_idle(2), Some(true));
+    assert_eq!(with_idle(3), Some(false));
+    assert_eq!(rows(&journal()).remove(0).rows.len(), 0);
+}
