@@ -334,7 +334,7 @@ impl Bench {
         pinned.then(|| neighbours::busy_before(&cpus)).flatten()
     }
 
-    fn generator_command(&self, config: &LoadConfig) -> Vec<String> {
+    pub(crate) fn generator_command(&self, config: &LoadConfig) -> Vec<String> {
         match &self.tool {
             None => [self.load_command.clone(), load_arguments(config)].concat(),
             Some(tool) => tool.command(config),

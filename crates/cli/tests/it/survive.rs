@@ -13,7 +13,7 @@ fn ctrl_c_ends_a_run_in_order_with_a_partial_report() {
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         let world = World::new();
         let running = world.start(&LONG);
-        world.wait_for_process("load --events");
+        world.wait_for_process("wirebench agent");
         running.signal(signal);
         let outcome = running.end();
         assert_eq!(outcome.code, Some(code), "{outcome:#?}");
@@ -27,7 +27,7 @@ fn ctrl_c_ends_a_run_in_order_with_a_partial_report() {
 fn kill_9_of_a_run_leaves_no_server_and_no_generator() {
     let world = World::new();
     let running = world.start(&LONG);
-    world.wait_for_process("load --events");
+    world.wait_for_process("wirebench agent");
     world.wait_for_process("null-server");
     running.signal(Signal::KILL);
     world.wait_for_silence();

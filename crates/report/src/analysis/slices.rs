@@ -50,7 +50,7 @@ fn slices(run: &Run) -> &[Slice] {
 fn by_round(slices: &[Slice], metric: Metric) -> Vec<Option<f64>> {
     let rounds = slices.iter().map(|slice| slice.round as usize + 1).max().unwrap_or(0);
     let mut values = vec![None; rounds];
-    for slice in slices {
+    for slice in Slice::counted(slices) {
         let value = match metric {
             Metric::Cpu => slice.cpu_ns_per_request(),
             _ => slice.requests_per_second(),

@@ -101,6 +101,8 @@ impl<'a> Cohort<'a> {
             };
             self.rest(&mut members);
             self.warm_up(&mut bench, &mut members, known, &mut found)?;
+            // A server may start processes for its first requests.
+            members.iter_mut().for_each(|member| _ = member.has_its_processes());
             self.rounds(&mut bench, &mut members, known, round)
         });
         let same: BTreeMap<u32, bool> =
@@ -196,7 +198,13 @@ impl<'a> Cohort<'a> {
             let stopped = server.stop(stop_grace(self.stop));
             return Err(format!("{reason} {}", stopped.stderr).trim_end().to_owned());
         }
-        Ok(Member::new(cell.subject, cell.copy, (server, ready), load, workers))
+        let own = self.cells.iter().filter(|it| is_same_instance(it, cell));
+        let command = |cell: &Cell<'_>| {
+            let config = self.bench.load_config(cell, &server);
+            (cell.workload.name.clone(), self.bench.generator_command(&config))
+        };
+        let commands = own.map(command).collect();
+        Ok(Member::new(cell.subject, cell.copy, (server, ready), (load, commands), workers))
     }
 
     /// Watches all servers at rest.
@@ -454,7 +462,7 @@ impl<'a> Cohort<'a> {
         };
         own.map(|cell| Run {
             server_command: ended.command.clone(),
-            generator_command: self.bench.agent_command.clone(),
+            generator_command: ended.commands.get(&cell.workload.name).cloned().unwrap_or_default(),
             outcome: outcome(cell),
             ..self.empty(cell, started)
         })

@@ -1,7 +1,7 @@
 //! One server of a cohort, with the connections that the agent keeps to it.
 
 use rustix::process::{Signal, kill_process};
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 use wirebench_schema::{agent::LoadProcesses, journal::Instance};
 
 use crate::{
@@ -15,6 +15,9 @@ use crate::{
 /// are loaded.
 const RESTLESS_SHARE: f64 = 0.05;
 
+/// Commands by the name of the workload.
+pub(super) type Commands = BTreeMap<String, Vec<String>>;
+
 /// A server that accepts connections, and has those of its load.
 pub(super) struct Member<'a> {
     pub(super) subject: &'a Subject,
@@ -24,6 +27,8 @@ pub(super) struct Member<'a> {
     /// The number of its load.
     pub(super) load: u32,
     pub(super) workers: u32,
+    /// For each workload, the command that makes the same load by itself.
+    commands: Commands,
     pub(super) instance: Instance,
     /// Its processes when its connections were made.
     look: Look,
@@ -39,14 +44,14 @@ impl<'a> Member<'a> {
         subject: &'a Subject,
         copy: u32,
         (server, ready): (Server, Duration),
-        load: u32,
+        (load, commands): (u32, Commands),
         workers: u32,
     ) -> Self {
         let look = settled_look(&server);
         let ready_ns = u64::try_from(ready.as_nanos()).unwrap_or(u64::MAX);
         let instance = Instance { ready_ns, ..Instance::default() };
         let (discard_ns, failure) = (0, None);
-        Self { subject, copy, server, load, workers, instance, look, discard_ns, failure }
+        Self { subject, copy, server, load, workers, commands, instance, look, discard_ns, failure }
     }
 
     /// Its processes, for the agent.
@@ -112,9 +117,9 @@ impl<'a> Member<'a> {
             self.failure = Some(format!("the server ended with {exit} during the cohort"));
         }
         let command = self.server.command().to_vec();
-        let Self { subject, copy, server, workers, instance, failure, .. } = self;
+        let Self { subject, copy, server, workers, commands, instance, failure, .. } = self;
         let stopped = server.stop(grace);
-        Ended { subject, copy, workers, instance, failure, command, stopped }
+        Ended { subject, copy, workers, commands, instance, failure, command, stopped }
     }
 }
 
@@ -123,6 +128,7 @@ pub(super) struct Ended<'a> {
     pub(super) subject: &'a Subject,
     pub(super) copy: u32,
     pub(super) workers: u32,
+    pub(super) commands: Commands,
     pub(super) instance: Instance,
     pub(super) failure: Option<String>,
     pub(super) command: Vec<String>,

@@ -1,5 +1,6 @@
 //! The record of a run, made of its slices.
 
+use std::collections::BTreeSet;
 use wirebench_schema::{
     journal::{Cost, Instance, Measurement, Reason, ReasonKind, Slice, Weight},
     load::{LoadModel, LoadReport},
@@ -17,8 +18,6 @@ use crate::{
     validity::{self, Evidence, Processes, bound_of_run},
 };
 
-/// A run is invalid when more than this share of its slices was dropped.
-const DROPPED_SHARE: f64 = 0.5;
 /// A server whose rest is above this share of a CPU is worth a word.
 const REST_NOTED: f64 = 0.005;
 
@@ -40,16 +39,12 @@ pub(super) struct Parts<'a> {
 impl Parts<'_> {
     /// The measurement, or why there is none.
     pub(super) fn measurement(self) -> Result<Measurement, String> {
-        let kept: Vec<&Done> = self.slices.iter().filter(|it| it.slice.dropped.is_none()).collect();
+        let slices: Vec<Slice> = self.slices.iter().map(|it| it.slice.clone()).collect();
+        let counted: BTreeSet<u64> = Slice::counted(&slices).iter().map(|it| it.start_ns).collect();
+        let counts = |done: &&Done| counted.contains(&done.slice.start_ns);
+        let kept: Vec<&Done> = self.slices.iter().filter(counts).collect();
         let loads: Vec<LoadReport> = kept.iter().map(|it| it.report.report.clone()).collect();
-        let Some(load) = LoadReport::merge(&loads) else {
-            let (kind, count) = most_dropped(self.slices);
-            return Err(format!(
-                "all {} slices were disturbed, {count} of them by `{kind}`: end other programs and \
-                 measure again",
-                self.slices.len()
-            ));
-        };
+        let load = LoadReport::merge(&loads).ok_or("no slice of it was carried out")?;
         if load.requests == 0 {
             return Err(validity::nothing_answered(&load));
         }
@@ -73,7 +68,6 @@ impl Parts<'_> {
         let mut reasons = evidence.reasons();
         reasons.extend(self.found.into_iter().map(Reason::with_next_step));
         reasons.extend(rests(self.instance).map(Reason::with_next_step));
-        let slices: Vec<Slice> = self.slices.iter().map(|it| it.slice.clone()).collect();
         Ok(Measurement {
             load,
             tool: None,
@@ -99,7 +93,10 @@ impl Parts<'_> {
         Cost {
             cpu_ns,
             sampled_ns: load.window_ns,
-            cpu_ns_per_request: known.map(|cpu_ns| cpu_ns as f64 / load.requests as f64),
+            // What other processes of the server have used is not known.
+            cpu_ns_per_request: known
+                .filter(|_| self.processes_same)
+                .map(|cpu_ns| cpu_ns as f64 / load.requests as f64),
             cpu_share: cpu_ns as f64 / length / busy_cpus.max(1) as f64,
             busiest_thread_share: busiest_ns / length,
             generator_cpu_share: generator_ns as f64 / length,
@@ -123,13 +120,16 @@ impl Parts<'_> {
         let server = neighbours::waited("server", mean(|slice| slice.server_waited), arrivals);
         let generator =
             neighbours::waited("generator", mean(|slice| slice.generator_waited), arrivals);
-        let dropped = self.slices.len() - kept.len();
+        let (kind, dropped) = dropped(self.slices);
         let all = self.slices.len();
         let reason = || {
             let share = dropped as f64 / all as f64;
-            let weight = if share > DROPPED_SHARE { Weight::Invalid } else { Weight::Note };
-            let (kind, _) = most_dropped(self.slices);
-            let text = format!("{dropped} of {all} slices were dropped, most for `{kind}`");
+            // When most are disturbed, all of them count.
+            let (weight, what) = match 2 * dropped > all {
+                true => (Weight::Invalid, "were disturbed"),
+                false => (Weight::Note, "were disturbed and dropped"),
+            };
+            let text = format!("{dropped} of {all} slices {what}, most by `{kind}`");
             ReasonKind::SlicesDropped.reason(weight, Some(share), text)
         };
         [server, generator, (dropped > 0).then(reason)].into_iter().flatten().collect()
@@ -144,12 +144,12 @@ fn busiest_ns(done: &Done) -> f64 {
     whole_ns * share / done.report.cpu.whole_ns.max(1) as f64
 }
 
-/// For which kind most slices were dropped, and how many.
-fn most_dropped(slices: &[Done]) -> (&'static str, usize) {
+/// How many slices were disturbed, and by which kind most of them.
+fn dropped(slices: &[Done]) -> (&'static str, usize) {
     let kinds: Vec<ReasonKind> = slices.iter().filter_map(|it| it.slice.dropped).collect();
     let count = |kind: ReasonKind| kinds.iter().filter(|other| **other == kind).count();
     let most = kinds.iter().copied().max_by_key(|kind| count(*kind));
-    most.map_or(("none", 0), |kind| (kind.guide().name, count(kind)))
+    (most.map_or("none", |kind| kind.guide().name), kinds.len())
 }
 
 fn rests(instance: Instance) -> Option<Reason> {

@@ -93,18 +93,25 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// CPU time per request in nanoseconds; absent where it is dropped or not known.
+    /// The slices of a run that count: those that were not dropped, or all of them when more than half
+    /// were. A run of such slices is not valid.
+    #[must_use]
+    pub fn counted(slices: &[Self]) -> Vec<&Self> {
+        let kept: Vec<&Self> = slices.iter().filter(|slice| slice.dropped.is_none()).collect();
+        if 2 * kept.len() < slices.len() { slices.iter().collect() } else { kept }
+    }
+
+    /// CPU time per request in nanoseconds; absent where it is not known.
     #[must_use]
     pub fn cpu_ns_per_request(&self) -> Option<f64> {
-        let cpu_ns = self.cpu_ns.filter(|_| self.dropped.is_none() && self.requests > 0)?;
+        let cpu_ns = self.cpu_ns.filter(|_| self.requests > 0)?;
         Some(cpu_ns as f64 / self.requests as f64)
     }
 
-    /// Replies per second; absent where it is dropped.
+    /// Replies per second; absent where it has no length.
     #[must_use]
     pub fn requests_per_second(&self) -> Option<f64> {
-        let counts = self.dropped.is_none() && self.length_ns > 0;
-        counts.then(|| self.requests as f64 * 1e9 / self.length_ns as f64)
+        (self.length_ns > 0).then(|| self.requests as f64 * 1e9 / self.length_ns as f64)
     }
 }
 
@@ -123,4 +130,22 @@ pub struct Instance {
     pub settle_ns: u64,
     /// Load before the first round, over all of its slices.
     pub warm_up_ns: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dropped_slices_do_not_count_unless_they_are_most() {
+        let slices = |dropped: usize| -> Vec<Slice> {
+            let slice = |index| Slice {
+                dropped: (index < dropped).then_some(ReasonKind::Neighbour),
+                ..Slice::default()
+            };
+            (0..4).map(slice).collect()
+        };
+        let counted = |dropped| Slice::counted(&slices(dropped)).len();
+        assert_eq!([0, 1, 2, 3, 4].map(counted), [4, 3, 2, 4, 4]);
+    }
 }
