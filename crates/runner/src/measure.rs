@@ -1,4 +1,5 @@
-//! One run: a fresh server, the load on it, and what both of them used.
+//! One run with a process of its own: a fresh server, the load on it, and what both of them used.
+//! Runs of a cohort are made in `cohort`.
 
 mod count;
 mod deadline;

@@ -252,7 +252,8 @@ pub struct Verified {
     pub skipped: Vec<(String, String)>,
 }
 
-/// One measurement of one cell with a fresh server process.
+/// One measurement of one cell with a fresh instance of the server, which in a cohort is shared with
+/// the runs of other loads.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Run {
     /// The block, from 0. Warm-up blocks come first.

@@ -92,7 +92,8 @@ pub(crate) struct Arguments {
     copies: Option<u32>,
     #[command(flatten)]
     each_run: EachRun,
-    /// How long a load before that goes on at most, until the rate is steady; 0s means none
+    /// Warm servers up for at most this long, until they are steady; 0s means no such warm-up
+    /// [default: the suite's]
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     steady: Option<Duration>,
     /// Connections in total
@@ -101,7 +102,7 @@ pub(crate) struct Arguments {
     /// Silent connections of idle phases
     #[arg(long, value_name = "N", value_parser = value::connections)]
     silent: Option<usize>,
-    /// Requests per second of cost phases [default: half of what the slowest can do]
+    /// Requests per second of cost phases [default: the suite's, or half of what the slowest can do]
     #[arg(long, value_name = "N", value_parser = value::rate)]
     rate: Option<u64>,
     #[command(flatten)]

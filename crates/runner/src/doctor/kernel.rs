@@ -125,8 +125,8 @@ fn huge_pages(environment: &Environment) -> Comment {
     }
 }
 
-/// Each run is a fresh process. With a random layout the runs sample it; with one and the same, its
-/// good or bad luck is in every figure.
+/// Each block has fresh processes. With a random layout the blocks sample it; with one and the same,
+/// its good or bad luck is in every figure.
 fn layout(environment: &Environment) -> Comment {
     const NAME: &str = "kernel/randomize_va_space";
     match number(environment, NAME) {
