@@ -127,7 +127,8 @@ fn run(case: &Case, cpus: &[u32]) -> Result<Journal, Stop> {
         case.workload
     );
     let world = World::new().with_suite("faults.toml", &suite);
-    let mut words = ["run", "faults", "--quiet", "--procedure", "process"].map(str::to_owned).to_vec();
+    let mut words =
+        ["run", "faults", "--quiet", "--procedure", "process"].map(str::to_owned).to_vec();
     words.extend(case.arguments.iter().map(|&word| word.to_owned()));
     if let Some((server, generator)) = case.around.cpus() {
         let pairs = [("--server-cpus", cpus[server]), ("--generator-cpus", cpus[generator])];

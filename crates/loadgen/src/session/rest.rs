@@ -44,6 +44,8 @@ impl<C: Codec> Session<C> {
         self.phase = if self.conduct.keeps_connections { Phase::Resting } else { Phase::Over };
         self.phase_end_ns = u64::MAX;
         self.attention_ns = 0;
+        // Where nothing is in flight, nothing would end the engine's next wait.
+        self.looks = true;
     }
 
     /// From now on the rest may take one timeout.

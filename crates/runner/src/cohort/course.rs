@@ -8,61 +8,22 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_schema::{
-    id::VariantId,
-    journal::{Outcome, Reason, ReasonKind, Run, Weight},
-    load::{LoadModel, Stop},
-    scenario::Scenario,
+    journal::{Reason, Run},
+    load::LoadModel,
     suite::Workload,
 };
 
 use super::{
     member::{Ended, Member},
     order::Order,
-    settle::settle_ns,
+    prepare::Known,
     slice::{self, Done, Shape},
-    sum::Parts,
-    warm_up::WarmUp,
 };
 use crate::{
     agent::Agent,
     launch::stop_grace,
     measure::{Bench, Cell},
 };
-
-/// How long a slice counts in a closed loop, and at a rate, where requests come in smaller numbers.
-const CLOSED_LENGTH: Duration = Duration::from_millis(100);
-const RATE_LENGTH: Duration = Duration::from_millis(200);
-/// The fewest rounds: a mirrored pair.
-const FEWEST_ROUNDS: u32 = 2;
-/// How long a slice is that warms up, and the one that shows how long a server needs to settle.
-const WARM_UP_LENGTH: Duration = Duration::from_millis(100);
-const PILOT_LENGTH: Duration = Duration::from_millis(400);
-/// One that seems to settle late is looked at again: noise makes settling longer, and never shorter.
-const PILOTS_MOST: usize = 3;
-/// The least and the most of a slice that is discarded.
-const DISCARD_LEAST: Duration = Duration::from_millis(20);
-const DISCARD_MOST: Duration = Duration::from_millis(300);
-/// For how long the servers are watched at rest, with all connections open.
-const REST: Duration = Duration::from_millis(100);
-
-/// What is known of servers from earlier cohorts: how long each needs to settle.
-#[derive(Debug, Default)]
-pub(crate) struct Known(BTreeMap<(VariantId, Scenario, usize), Settled>);
-
-#[derive(Clone, Copy, Debug)]
-struct Settled {
-    /// None when it had not settled at the end of the longest slice.
-    settle_ns: Option<u64>,
-}
-
-/// How slices are cut, where it was asked for.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Cut {
-    /// How long a slice counts.
-    pub slice: Option<Duration>,
-    /// How many rounds there are.
-    pub rounds: Option<u32>,
-}
 
 /// A cohort that is to be measured: cells of one group of workloads in one block.
 pub(crate) struct Cohort<'a> {
@@ -74,7 +35,7 @@ pub(crate) struct Cohort<'a> {
 }
 
 /// What was measured: slices by member and workload.
-type Slices = BTreeMap<(u32, String), Vec<Done>>;
+pub(super) type Slices = BTreeMap<(u32, String), Vec<Done>>;
 
 impl<'a> Cohort<'a> {
     /// Measures it. `round` is called before each round with its number and how many there are.
@@ -103,7 +64,7 @@ impl<'a> Cohort<'a> {
             self.warm_up(&mut bench, &mut members, known, &mut found)?;
             // A server may start processes for its first requests.
             members.iter_mut().for_each(|member| _ = member.has_its_processes());
-            self.rounds(&mut bench, &mut members, known, round)
+            self.rounds(&mut bench, &mut members, round)
         });
         let same: BTreeMap<u32, bool> =
             members.iter_mut().map(|it| (it.load, it.has_its_processes())).collect();
@@ -130,7 +91,7 @@ impl<'a> Cohort<'a> {
         Some(runs)
     }
 
-    fn interrupted(&self) -> bool {
+    pub(super) fn interrupted(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
@@ -170,7 +131,7 @@ impl<'a> Cohort<'a> {
     }
 
     /// The workloads, in the order of the plan.
-    fn workloads(&self) -> Vec<&'a Workload> {
+    pub(super) fn workloads(&self) -> Vec<&'a Workload> {
         let mut workloads: Vec<&Workload> = Vec::new();
         for cell in self.cells {
             if !workloads.iter().any(|it| it.name == cell.workload.name) {
@@ -207,126 +168,7 @@ impl<'a> Cohort<'a> {
         Ok(Member::new(cell.subject, cell.copy, (server, ready), (load, commands), workers))
     }
 
-    /// Watches all servers at rest.
-    fn rest(&self, members: &mut [Member<'_>]) {
-        let before: Vec<_> = members.iter().map(Member::clocks).collect();
-        thread::sleep(REST);
-        for (member, before) in members.iter_mut().zip(before) {
-            let after = member.clocks();
-            let used_ns = after.cpu_ns.saturating_sub(before.cpu_ns) as f64;
-            let length_ns = after.at.duration_since(before.at).as_nanos().max(1) as f64;
-            member.instance.rest_share = used_ns / length_ns;
-            member.park(true);
-        }
-    }
-
-    /// Loads each server in turn until it is warm, and finds how long it needs to settle.
-    fn warm_up(
-        &self,
-        bench: &mut slice::Bench<'_>,
-        members: &mut [Member<'_>],
-        known: &mut Known,
-        found: &mut BTreeMap<u32, Vec<Reason>>,
-    ) -> Result<(), String> {
-        let workloads = self.workloads();
-        let within = workloads.iter().map(|it| it.steady_within).max().unwrap_or_default();
-        let mut warm: Vec<WarmUp> = vec![WarmUp::default(); members.len()];
-        loop {
-            let is_cold = |index: &usize| {
-                let spent = Duration::from_nanos(warm[*index].spent_ns);
-                members[*index].is_well() && !warm[*index].is_warm() && spent < within
-            };
-            let cold: Vec<usize> = (0..members.len()).filter(is_cold).collect();
-            if cold.is_empty() {
-                break;
-            }
-            for index in cold {
-                let shape = self.shape(&LoadModel::Closed, 0, (Duration::ZERO, WARM_UP_LENGTH));
-                let done = self.slice(bench, members, index, &shape)?;
-                let value = done.and_then(|done| done.slice.cpu_ns_per_request());
-                warm[index].add(value, WARM_UP_LENGTH.as_nanos() as u64);
-            }
-        }
-        for (member, warm) in members.iter_mut().zip(&warm) {
-            member.instance.warm_up_ns = warm.spent_ns;
-            if !warm.is_warm() && !within.is_zero() {
-                let seconds = warm.spent_ns as f64 / 1e9;
-                let text =
-                    format!("still changing after {seconds:.1} s of load before the first round");
-                let waited = Some(warm.spent_ns as f64);
-                let reason = ReasonKind::NotSteady.reason(Weight::Invalid, waited, text);
-                found.entry(member.load).or_default().push(reason);
-            }
-        }
-        for model in workloads.iter().map(|it| &it.model).filter(|it| **it != LoadModel::Closed) {
-            for index in 0..members.len() {
-                let shape = self.shape(model, 0, (Duration::ZERO, WARM_UP_LENGTH));
-                self.slice(bench, members, index, &shape)?;
-            }
-        }
-        self.pilot(bench, members, known, found)
-    }
-
-    /// One long slice of each server that is not known yet.
-    fn pilot(
-        &self,
-        bench: &mut slice::Bench<'_>,
-        members: &mut [Member<'_>],
-        known: &mut Known,
-        found: &mut BTreeMap<u32, Vec<Reason>>,
-    ) -> Result<(), String> {
-        for index in 0..members.len() {
-            let key = self.key(&members[index]);
-            if !known.0.contains_key(&key) {
-                let settled = self.settle(bench, members, index)?;
-                known.0.extend(settled.map(|settled| (key.clone(), settled)));
-            }
-            let member = &mut members[index];
-            let settled = known.0.get(&key).and_then(|settled| settled.settle_ns);
-            let settle_ns = settled.unwrap_or(DISCARD_MOST.as_nanos() as u64);
-            member.instance.settle_ns = settle_ns;
-            member.discard_ns =
-                settle_ns.clamp(DISCARD_LEAST.as_nanos() as u64, DISCARD_MOST.as_nanos() as u64);
-            if settled.is_none() && known.0.contains_key(&key) {
-                let text = format!(
-                    "its CPU time per request was still changing {:.0} ms after a rest",
-                    PILOT_LENGTH.as_secs_f64() * 600.0
-                );
-                let reason = ReasonKind::Unsettled.reason(Weight::Note, None, text);
-                found.entry(member.load).or_default().push(reason);
-            }
-        }
-        Ok(())
-    }
-
-    /// The shortest time that a server needed to settle in a few long slices.
-    fn settle(
-        &self,
-        bench: &mut slice::Bench<'_>,
-        members: &mut [Member<'_>],
-        index: usize,
-    ) -> Result<Option<Settled>, String> {
-        let shape = self.shape(&LoadModel::Closed, 0, (Duration::ZERO, PILOT_LENGTH));
-        let mut best: Option<Settled> = None;
-        for _ in 0..PILOTS_MOST {
-            let Some(done) = self.slice(bench, members, index, &shape)? else { break };
-            let found = settle_ns(&done.report.series);
-            let before = best.and_then(|best| best.settle_ns);
-            let settle_ns = [found, before].into_iter().flatten().min();
-            best = Some(Settled { settle_ns });
-            if settle_ns.is_some_and(|it| it <= DISCARD_LEAST.as_nanos() as u64) {
-                break;
-            }
-        }
-        Ok(best)
-    }
-
-    fn key(&self, member: &Member<'_>) -> (VariantId, Scenario, usize) {
-        let workload = self.cells[0].workload;
-        (member.subject.variant.id.clone(), workload.scenario, workload.connections)
-    }
-
-    fn shape(
+    pub(super) fn shape(
         &self,
         model: &LoadModel,
         round: u32,
@@ -343,7 +185,7 @@ impl<'a> Cohort<'a> {
     }
 
     /// One slice. A server that cannot carry it out has no figures from now on.
-    fn slice(
+    pub(super) fn slice(
         &self,
         bench: &mut slice::Bench<'_>,
         members: &mut [Member<'_>],
@@ -375,18 +217,20 @@ impl<'a> Cohort<'a> {
         &self,
         bench: &mut slice::Bench<'_>,
         members: &mut [Member<'_>],
-        _known: &Known,
         tell: &mut dyn FnMut(u32, u32),
     ) -> Result<Slices, String> {
         let workloads = self.workloads();
         let plans: Vec<(Duration, u32)> =
             workloads.iter().map(|it| self.bench.cut.of(it)).collect();
         let most = plans.iter().map(|(_, rounds)| *rounds).max().unwrap_or(0);
-        let mut order = Order::new(members.len(), self.seed);
+        // An order for each workload, so that each has its mirrored pairs.
+        let order = |number| Order::new(members.len(), self.seed.wrapping_add(number));
+        let mut orders: Vec<Order> = (0..).map(order).take(workloads.len()).collect();
         let mut slices = Slices::new();
         for round in 0..most {
             tell(round, most);
-            for (workload, (length, rounds)) in workloads.iter().zip(&plans) {
+            let loads = workloads.iter().zip(&plans).zip(&mut orders);
+            for ((workload, (length, rounds)), order) in loads {
                 if round >= *rounds {
                     continue;
                 }
@@ -422,79 +266,6 @@ impl<'a> Cohort<'a> {
             };
             stops.into_iter().filter_map(ended).collect()
         })
-    }
-
-    fn runs_of(
-        &self,
-        load: u32,
-        ended: &Ended<'_>,
-        slices: &Slices,
-        broken: &Option<String>,
-        (processes_same, found): (bool, &[Reason]),
-        started: &str,
-    ) -> Vec<Run> {
-        let own = self.cells.iter().filter(|cell| {
-            cell.subject.variant.id == ended.subject.variant.id && cell.copy == ended.copy
-        });
-        let outcome = |cell: &Cell<'_>| {
-            let stderr = ended.stopped.stderr.clone();
-            let failed = |reason| Outcome::Failed { reason, server_stderr: stderr };
-            if let Some(reason) = ended.failure.as_ref().or(broken.as_ref()) {
-                return failed(reason.clone());
-            }
-            let none = Vec::new();
-            let parts = Parts {
-                bench: self.bench,
-                subject: ended.subject,
-                workload: cell.workload,
-                workers: ended.workers,
-                verified: cell.verified,
-                instance: ended.instance,
-                processes_same,
-                stopped: &ended.stopped,
-                slices: slices.get(&(load, cell.workload.name.clone())).unwrap_or(&none),
-                found: found.to_vec(),
-            };
-            match parts.measurement() {
-                Ok(measurement) => Outcome::Measured(Box::new(measurement)),
-                Err(reason) => failed(reason),
-            }
-        };
-        own.map(|cell| Run {
-            server_command: ended.command.clone(),
-            generator_command: ended.commands.get(&cell.workload.name).cloned().unwrap_or_default(),
-            outcome: outcome(cell),
-            ..self.empty(cell, started)
-        })
-        .collect()
-    }
-
-    fn failed(&self, cell: &Cell<'_>, started: &str, reason: String) -> Run {
-        let outcome = Outcome::Failed { reason, server_stderr: String::new() };
-        Run { outcome, ..self.empty(cell, started) }
-    }
-
-    fn empty(&self, cell: &Cell<'_>, started: &str) -> Run {
-        Run { started: started.to_owned(), ..self.bench.begin(cell) }
-    }
-}
-
-impl Cut {
-    /// How long the slices of `workload` are, and how many each instance has in a cohort: together
-    /// they are as long as its window.
-    pub(crate) fn of(&self, workload: &Workload) -> (Duration, u32) {
-        let usual = match workload.model {
-            LoadModel::Closed => CLOSED_LENGTH,
-            _ => RATE_LENGTH,
-        };
-        let length = self.slice.unwrap_or(usual);
-        let window = match workload.stop {
-            Stop::After(window) => window,
-            Stop::Requests(_) | Stop::RequestsPerConnection(_) => length,
-        };
-        let fitting = window.as_nanos().div_ceil(length.as_nanos().max(1));
-        let rounds = u32::try_from(fitting).unwrap_or(u32::MAX).max(FEWEST_ROUNDS);
-        (length, self.rounds.unwrap_or(rounds))
     }
 }
 

@@ -1,21 +1,25 @@
 //! A cohort: fresh instances of several servers live at the same time, and one agent loads them in
 //! turn, in short slices over connections that stay open.
 //!
-//! `group` says which cells are measured with the same instances, `order` in which order the slices
-//! of a round come, `member` is one live server with its connections, `rest` what servers use when
-//! they are not loaded, `warm_up` brings them to the state that is measured, `settle` finds how much
-//! of each slice does not count, `slice` carries one out and judges by clocks whether it counts, and
-//! `sum` makes the record of a run of its slices. `course` is the order of all that.
+//! `group` says which cells are measured with the same instances, `cut` how long slices are, `order`
+//! in which order those of a round come. `member` is one live server with its connections, `prepare`
+//! brings all of them to the state that is measured (`warm_up`, `settle`), `slice` carries one slice
+//! out and judges by clocks whether it counts, `sum` and `record` make the records of the runs.
+//! `course` is the order of all that.
 
 mod course;
+mod cut;
 mod group;
 mod member;
 mod order;
+mod prepare;
+mod record;
 mod settle;
 mod slice;
 mod sum;
 mod warm_up;
 
-pub use course::Cut;
-pub(crate) use course::{Cohort, Known};
+pub(crate) use course::Cohort;
+pub use cut::Cut;
 pub(crate) use group::groups;
+pub(crate) use prepare::Known;

@@ -106,7 +106,9 @@ fn slice(
     parked: &[(u32, u64)],
 ) -> Slice {
     let load = &report.report;
-    let rest_ns = share_of(load.window_ns, member.instance.rest_share);
+    // A server that spins at rest does its work in that time.
+    let rests = if member.is_restless() { 0.0 } else { member.instance.rest_share };
+    let rest_ns = share_of(load.window_ns, rests);
     let counted = report.cpu.counted_ns;
     // The details are of the whole slice; the part that counts has its share of them.
     let share = counted.unwrap_or(0) as f64 / report.cpu.whole_ns.max(1) as f64;

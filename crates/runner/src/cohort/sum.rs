@@ -7,7 +7,7 @@ use wirebench_schema::{
     suite::Workload,
 };
 
-use super::slice::Done;
+use super::{member::RESTLESS_SHARE, slice::Done};
 use crate::{
     cost,
     experiment::Verification,
@@ -154,9 +154,10 @@ fn dropped(slices: &[Done]) -> (&'static str, usize) {
 
 fn rests(instance: Instance) -> Option<Reason> {
     let share = instance.rest_share;
-    let text = format!(
-        "the server uses {:.1} % of a CPU at rest; that is subtracted from its cost per request",
-        share * 100.0
-    );
+    let what = match share > RESTLESS_SHARE {
+        true => "its cost per request contains that, and it is stopped while others are loaded",
+        false => "that is subtracted from its cost per request",
+    };
+    let text = format!("the server uses {:.1} % of a CPU at rest; {what}", share * 100.0);
     (share > REST_NOTED).then(|| ReasonKind::Restless.reason(Weight::Note, Some(share), text))
 }

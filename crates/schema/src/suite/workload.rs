@@ -352,7 +352,11 @@ impl WireWorkload {
 
 /// A rate as it is named: `20k` for 20 000.
 fn short_rate(rate: u64) -> String {
-    if rate > 0 && rate % 1000 == 0 { format!("{}k", rate / 1000) } else { rate.to_string() }
+    if rate > 0 && rate.is_multiple_of(1000) {
+        format!("{}k", rate / 1000)
+    } else {
+        rate.to_string()
+    }
 }
 
 fn size(text: &str) -> Result<usize, String> {

@@ -339,3 +339,28 @@ fn nothing_breaks_when_a_send_of_an_expired_connection_is_told() {
     session.failed(1, Errno::CONNRESET, end + 1);
     session.sent(0, REQUEST.len());
 }
+
+/// A window that ends with nothing in flight is over at once: no event would wake the engine.
+#[test]
+fn a_window_over_kept_connections_is_not_slept_past() {
+    let mut session = session_of(&rate(1, 100), None);
+    session.conduct.keeps_connections = true;
+    let [Command::Connect(slot)] = commands(&mut session, 0)[..] else { panic!("one place") };
+    session.connected(slot, 0);
+    session.start(EDGES);
+    let mut now_ns = EDGES.start_ns;
+    while !session.is_done() {
+        for _ in commands(&mut session, now_ns) {
+            send(&mut session, slot);
+            exchange(&mut session, slot, now_ns);
+        }
+        if session.is_done() {
+            break;
+        }
+        let wakes_at_ns = session.wakes_at();
+        assert!(wakes_at_ns <= EDGES.window_end_ns, "{wakes_at_ns}");
+        now_ns = wakes_at_ns.max(now_ns + 1);
+    }
+    assert_eq!(session.wakes_at(), 0);
+    assert!(session.wakes_at() > now_ns);
+}

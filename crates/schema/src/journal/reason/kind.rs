@@ -259,11 +259,12 @@ kinds! {
     }
     Unsettled = "unsettled" {
         "The server needs longer to settle after a rest than is discarded of a slice",
-        weight: "note", figure: "-", do: "give longer slices with --slice 1s"
+        weight: "note", figure: "-", do: "compare with --procedure process"
     }
     Restless = "restless" {
         "The server uses CPU time although nothing is asked of it",
-        weight: "note, because that time is subtracted", figure: "share of a CPU, 0 to 1",
+        weight: "note: up to 5 % of a CPU is subtracted from the cost; a server that uses more is stopped while \
+                 others are loaded, and its cost contains it", figure: "share of a CPU, 0 to 1",
         do: "look what it does at rest"
     }
     Stderr = "stderr" {

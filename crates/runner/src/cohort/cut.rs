@@ -1,0 +1,59 @@
+//! How long the slices of a workload are, and how many rounds of them a cohort has. Pure.
+
+use std::time::Duration;
+use wirebench_schema::{
+    load::{LoadModel, Stop},
+    suite::Workload,
+};
+
+/// How long a slice counts in a closed loop, and at a rate, where requests come in smaller numbers.
+const CLOSED_LENGTH: Duration = Duration::from_millis(100);
+const RATE_LENGTH: Duration = Duration::from_millis(200);
+/// The fewest rounds: a mirrored pair.
+const FEWEST_ROUNDS: u32 = 2;
+/// How slices are cut, where it was asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cut {
+    /// How long a slice counts.
+    pub slice: Option<Duration>,
+    /// How many rounds there are.
+    pub rounds: Option<u32>,
+}
+
+impl Cut {
+    /// How long the slices of `workload` are, and how many each instance has in a cohort: together
+    /// they are as long as its window.
+    pub(crate) fn of(&self, workload: &Workload) -> (Duration, u32) {
+        let usual = match workload.model {
+            LoadModel::Closed => CLOSED_LENGTH,
+            _ => RATE_LENGTH,
+        };
+        let length = self.slice.unwrap_or(usual);
+        let window = match workload.stop {
+            Stop::After(window) => window,
+            Stop::Requests(_) | Stop::RequestsPerConnection(_) => length,
+        };
+        let fitting = window.as_nanos().div_ceil(length.as_nanos().max(1));
+        let rounds = u32::try_from(fitting).unwrap_or(u32::MAX).max(FEWEST_ROUNDS);
+        (length, self.rounds.unwrap_or(rounds))
+    }
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_schema::suite::Suite;
+
+    #[test]
+    fn slices_together_are_as_long_as_the_window_and_come_in_a_pair_at_least() {
+        let suite = "description = \"\"\nblocks = 1\n[[workload]]\nname = \"a\"\nscenario = \"hello\"\n\
+                     connections = 8\nduration = \"700ms\"\nphases = [\"saturate\", \"cost\"]\nrate = 100\n";
+        let suite = Suite::parse("example", suite).unwrap();
+        let of = |cut: Cut| suite.workloads.iter().map(|it| cut.of(it)).collect::<Vec<_>>();
+        let ms = Duration::from_millis;
+        assert_eq!(of(Cut::default()), [(ms(100), 7), (RATE_LENGTH, 4)]);
+        let long = Cut { slice: Some(ms(900)), rounds: None };
+        assert_eq!(of(long), [(ms(900), 2), (ms(900), 2)]);
+        let few = Cut { slice: None, rounds: Some(1) };
+        assert_eq!(of(few)[0], (ms(100), 1));
+    }
+}
