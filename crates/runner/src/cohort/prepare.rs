@@ -12,7 +12,7 @@ use wirebench_schema::{
 use super::{course::Cohort, member::Member, settle::settle_ns, slice, warm_up::WarmUp};
 
 /// How long a slice is that warms up, and the one that shows how long a server needs to settle.
-const WARM_UP_LENGTH: Duration = Duration::from_millis(100);
+const WARM_UP_LENGTH: Duration = Duration::from_millis(60);
 const PILOT_LENGTH: Duration = Duration::from_millis(400);
 /// One that seems to settle late is looked at again: noise makes settling longer, and never shorter.
 const PILOTS_MOST: usize = 3;

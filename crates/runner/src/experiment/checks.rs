@@ -1,6 +1,14 @@
 //! The conformance checks before anything is measured. What they look at is in `verify`.
 
-use std::{collections::BTreeSet, io, sync::atomic::Ordering};
+use std::{
+    collections::BTreeSet,
+    io,
+    sync::{
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
+    thread,
+};
 use wirebench_schema::{
     id::VariantId,
     journal::{Record, Verified},
@@ -8,47 +16,80 @@ use wirebench_schema::{
 };
 
 use super::{Experiment, Observer, Progress, Stage, Verification, book::Book};
-use crate::{plan, verify};
+use crate::{launch::Launcher, plan, subject::Subject, verify};
 
 /// Who must not be measured in which scenario.
 pub(super) type Refused = BTreeSet<(VariantId, Scenario)>;
 
-/// Checks every scenario that will be measured and is not in the journal yet. The answer holds
-/// those that must not be measured.
+/// How many servers are checked at the same time: a check waits more than it works.
+fn jobs() -> usize {
+    thread::available_parallelism().map_or(2, |cpus| 2 * usize::from(cpus)).min(8)
+}
+
+/// Checks every scenario that will be measured and is not in the journal yet, several at a time. The
+/// answer holds those that must not be measured.
 pub(super) fn verify_all(
     stage: &Stage<'_>,
     book: &mut Book,
     observer: &mut dyn Observer,
 ) -> io::Result<Refused> {
-    let Stage { experiment, subjects, stop } = *stage;
+    let Stage { experiment, stop, .. } = *stage;
     if experiment.verification == Verification::LeftOut {
         return Ok(Refused::new());
     }
-    for subject in subjects {
-        let variant = &subject.variant.id;
-        for scenario in plan::scenarios(subject, &experiment.suite.workloads) {
-            let same = |it: &Verified| it.variant == *variant && it.scenario == scenario;
-            if book.journal().verified.iter().any(same) {
-                continue;
+    let pending = pending(stage, book);
+    let next = AtomicUsize::new(0);
+    let (sender, results) = mpsc::channel();
+    let check = |sender: mpsc::Sender<Verified>| {
+        while let Some((subject, scenario)) = pending.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let verified = verify(stage, subject, *scenario);
+            // A check that was cut off says nothing.
+            if stop.load(Ordering::Relaxed) || sender.send(verified).is_err() {
+                return;
             }
-            observer.on(&Progress::Verifying { variant, scenario });
-            let checks = verify::verify_subject(
-                &experiment.bench.launcher,
-                subject,
-                scenario,
-                subject.workers(most_workers(experiment, scenario)),
-                stop,
-                &mut |_| {},
-            );
-            if stop.load(Ordering::Relaxed) {
-                return Ok(refused(book));
-            }
-            let verified = summarise(variant, scenario, &checks);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..jobs().min(pending.len()) {
+            let (check, sender) = (&check, sender.clone());
+            scope.spawn(move || check(sender));
+        }
+        drop(sender);
+        let name = |it: &(&Subject, Scenario)| (it.0.variant.id.clone(), it.1);
+        let mut left: BTreeSet<(VariantId, Scenario)> = pending.iter().map(name).collect();
+        while let Some((variant, scenario)) = left.first() {
+            observer.on(&Progress::Verifying { variant, scenario: *scenario });
+            let Ok(verified) = results.recv() else { break };
+            left.remove(&(verified.variant.clone(), verified.scenario));
             observer.on(&Progress::Verified(&verified));
             book.write(Record::Verified(verified))?;
         }
-    }
+        io::Result::Ok(())
+    })?;
     Ok(refused(book))
+}
+
+/// What is to be checked.
+fn pending<'a>(stage: &Stage<'a>, book: &Book) -> Vec<(&'a Subject, Scenario)> {
+    let Stage { experiment, subjects, .. } = *stage;
+    let of = |subject: &'a Subject| {
+        let scenarios = plan::scenarios(subject, &experiment.suite.workloads).into_iter();
+        scenarios.map(move |scenario| (subject, scenario))
+    };
+    let is_new = |(subject, scenario): &(&Subject, Scenario)| {
+        let done = &book.journal().verified;
+        !done.iter().any(|it| it.variant == subject.variant.id && it.scenario == *scenario)
+    };
+    subjects.iter().flat_map(of).filter(is_new).collect()
+}
+
+fn verify(stage: &Stage<'_>, subject: &Subject, scenario: Scenario) -> Verified {
+    let Stage { experiment, stop, .. } = *stage;
+    // Several share the machine, so that none is bound to the CPUs of a measured server.
+    let launcher = Launcher { cpus: None, ..experiment.bench.launcher.clone() };
+    let workers = subject.workers(most_workers(experiment, scenario));
+    let checks = verify::verify_subject(&launcher, subject, scenario, workers, stop, &mut |_| {});
+    summarise(&subject.variant.id, scenario, &checks)
 }
 
 fn refused(book: &Book) -> Refused {
