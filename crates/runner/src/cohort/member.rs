@@ -13,7 +13,7 @@ use crate::{
 
 /// A server that uses more than this share of a CPU at rest never rests. It is stopped while others
 /// are loaded.
-const RESTLESS_SHARE: f64 = 0.05;
+pub(super) const RESTLESS_SHARE: f64 = 0.05;
 
 /// A server that accepts connections, and has those of its load.
 pub(super) struct Member<'a> {

@@ -6,7 +6,7 @@ use wirebench_schema::{
     suite::Workload,
 };
 
-use super::slice::Done;
+use super::{member::RESTLESS_SHARE, slice::Done};
 use crate::{
     cost,
     experiment::Verification,
@@ -14,7 +14,7 @@ use crate::{
     measure::Bench,
     neighbours::{self, Arrivals},
     subject::Subject,
-    validity::{self, Evidence, Processes, bound_of_run},
+    validity::{self, BUSY, Evidence, Processes, bound_of_run},
 };
 
 /// A run is invalid when more than this share of its slices was dropped.
@@ -72,7 +72,10 @@ impl Parts<'_> {
         };
         let mut reasons = evidence.reasons();
         reasons.extend(self.found.into_iter().map(Reason::with_next_step));
-        reasons.extend(rests(self.instance).map(Reason::with_next_step));
+        let cpus = self.bench.placement.server_cpus.len();
+        let used = self.instance.rest_share + cost.cpu_ns as f64 / load.window_ns.max(1) as f64;
+        let busy = used / cpus.max(1) as f64;
+        reasons.extend(rests(self.instance.rest_share, busy).map(Reason::with_next_step));
         let slices: Vec<Slice> = self.slices.iter().map(|it| it.slice.clone()).collect();
         Ok(Measurement {
             load,
@@ -152,11 +155,31 @@ fn most_dropped(slices: &[Done]) -> (&'static str, usize) {
     most.map_or(("none", 0), |kind| (kind.guide().name, count(kind)))
 }
 
-fn rests(instance: Instance) -> Option<Reason> {
-    let share = instance.rest_share;
-    let text = format!(
-        "the server uses {:.1} % of a CPU at rest; that is subtracted from its cost per request",
-        share * 100.0
-    );
-    (share > REST_NOTED).then(|| ReasonKind::Restless.reason(Weight::Note, Some(share), text))
+/// That the server uses this share of a CPU at rest, when its CPUs were `busy` for this share of the
+/// load, its rest included. On CPUs that are busy all the time, work at rest gives way to requests, so
+/// it is less than was measured at rest and the difference is not the cost of requests.
+fn rests(share: f64, busy: f64) -> Option<Reason> {
+    let percent = share * 100.0;
+    let (weight, what) = match share > RESTLESS_SHARE && busy >= BUSY {
+        true => {
+            (Weight::Invalid, "under full load its cost per request cannot be separated from it")
+        }
+        false => (Weight::Note, "that is subtracted from its cost per request"),
+    };
+    let text = format!("the server uses {percent:.1} % of a CPU at rest; {what}");
+    (share > REST_NOTED).then(|| ReasonKind::Restless.reason(weight, Some(share), text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_at_rest_is_subtracted_unless_it_competes_with_requests() {
+        let weight = |share, busy| rests(share, busy).map(|reason| reason.weight);
+        assert_eq!(weight(0.004, 1.0), None);
+        assert_eq!(weight(0.02, 1.0), Some(Weight::Note));
+        assert_eq!(weight(0.6, 0.9), Some(Weight::Note));
+        assert_eq!(weight(0.6, 0.99), Some(Weight::Invalid));
+    }
 }
