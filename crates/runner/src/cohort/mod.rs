@@ -5,9 +5,11 @@
 //! of a round come, `member` is one live server with its connections, `rest` what servers use when
 //! they are not loaded, `warm_up` brings them to the state that is measured, `settle` finds how much
 //! of each slice does not count, `slice` carries one out and judges by clocks whether it counts, and
-//! `sum` makes the record of a run of its slices. `course` is the order of all that.
+//! `sum` makes the record of a run of its slices. `drift` finds instances that went on
+//! changing. `course` is the order of all that.
 
 mod course;
+mod drift;
 mod group;
 mod member;
 mod order;
@@ -18,4 +20,5 @@ mod warm_up;
 
 pub use course::Cut;
 pub(crate) use course::{Cohort, Known};
+pub(crate) use drift::note_drift;
 pub(crate) use group::groups;
