@@ -22,6 +22,7 @@ use super::{
     slice::{self, Done, Shape},
     sum::Parts,
     warm_up::WarmUp,
+    supply::Memory,
 };
 use crate::{
     agent::Agent,
@@ -157,6 +158,7 @@ impl<'a> Cohort<'a> {
     }
 
     /// One cell of each instance, in the order of the plan.
+        let memory = Memory::read();
     fn instances(&self) -> Vec<&'a Cell<'a>> {
         let mut firsts: Vec<&Cell<'_>> = Vec::new();
         for cell in self.cells {
@@ -169,6 +171,10 @@ impl<'a> Cohort<'a> {
 
     /// The workloads, in the order of the plan.
     fn workloads(&self) -> Vec<&'a Workload> {
+            let now = memory.zip(Memory::read());
+            if let Some(reason) = now.and_then(|(then, now)| now.shortage(then, members.len())) {
+                return Err(reason);
+            }
         let mut workloads: Vec<&Workload> = Vec::new();
         for cell in self.cells {
             if !workloads.iter().any(|it| it.name == cell.workload.name) {

@@ -5,8 +5,8 @@
 //! of a round come, `member` is one live server with its connections, `rest` what servers use when
 //! they are not loaded, `warm_up` brings them to the state that is measured, `settle` finds how much
 //! of each slice does not count, `slice` carries one out and judges by clocks whether it counts, and
-//! `sum` makes the record of a run of its slices. `drift` finds instances that went on
-//! changing. `course` is the order of all that.
+//! `sum` makes the record of a run of its slices. `drift` finds instances that went on changing, and
+//! `supply` what the machine lacks for a cohort. `course` is the order of all that.
 
 mod course;
 mod drift;
@@ -16,9 +16,11 @@ mod order;
 mod settle;
 mod slice;
 mod sum;
+mod supply;
 mod warm_up;
 
 pub use course::Cut;
 pub(crate) use course::{Cohort, Known};
 pub(crate) use drift::note_drift;
 pub(crate) use group::groups;
+pub use supply::shortage_of_files;
