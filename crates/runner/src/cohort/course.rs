@@ -16,13 +16,14 @@ use wirebench_schema::{
 };
 
 use super::{
+    length::tail,
     member::{Ended, Member},
     order::Order,
     settle::settle_ns,
     slice::{self, Done, Shape},
     sum::Parts,
-    warm_up::WarmUp,
     supply::Memory,
+    warm_up::WarmUp,
 };
 use crate::{
     agent::Agent,
@@ -54,6 +55,8 @@ pub(crate) struct Known(BTreeMap<(VariantId, Scenario, usize), Settled>);
 struct Settled {
     /// None when it had not settled at the end of the longest slice.
     settle_ns: Option<u64>,
+    /// How slices compared with a long one of the same instance, if they differed.
+    length_ratio: Option<f64>,
 }
 
 /// How slices are cut, where it was asked for.
@@ -126,7 +129,21 @@ impl<'a> Cohort<'a> {
                 &started,
             ));
         }
+        self.learn(known, &runs);
         Some(runs)
+    }
+
+    /// What was found of an instance holds for later ones, which have no long slice.
+    fn learn(&self, known: &mut Known, runs: &[Run]) {
+        for run in runs {
+            let reasons = run.outcome.reasons();
+            let found = reasons.iter().find(|reason| reason.kind == ReasonKind::SliceLength);
+            let workload = self.cells[0].workload;
+            let key = (run.variant.clone(), workload.scenario, workload.connections);
+            if let (Some(settled), Some(found)) = (known.0.get_mut(&key), found) {
+                settled.length_ratio = found.figure;
+            }
+        }
     }
 
     fn interrupted(&self) -> bool {
@@ -141,6 +158,7 @@ impl<'a> Cohort<'a> {
         let cpus = self.bench.generator_cpus();
         let mut agent = Agent::start(&self.bench.agent_command, cpus, self.stop)?;
         let (mut members, mut runs): (Vec<Member<'a>>, Vec<Run>) = (Vec::new(), Vec::new());
+        let memory = Memory::read();
         for cell in self.instances() {
             let load = u32::try_from(members.len()).unwrap_or(u32::MAX);
             match self.start_one(&mut agent, cell, load) {
@@ -153,12 +171,15 @@ impl<'a> Cohort<'a> {
             if self.interrupted() {
                 return Err("interrupted".to_owned());
             }
+            let now = memory.zip(Memory::read());
+            if let Some(reason) = now.and_then(|(then, now)| now.shortage(then, members.len())) {
+                return Err(reason);
+            }
         }
         Ok((Ok(agent), members, runs))
     }
 
     /// One cell of each instance, in the order of the plan.
-        let memory = Memory::read();
     fn instances(&self) -> Vec<&'a Cell<'a>> {
         let mut firsts: Vec<&Cell<'_>> = Vec::new();
         for cell in self.cells {
@@ -171,10 +192,6 @@ impl<'a> Cohort<'a> {
 
     /// The workloads, in the order of the plan.
     fn workloads(&self) -> Vec<&'a Workload> {
-            let now = memory.zip(Memory::read());
-            if let Some(reason) = now.and_then(|(then, now)| now.shortage(then, members.len())) {
-                return Err(reason);
-            }
         let mut workloads: Vec<&Workload> = Vec::new();
         for cell in self.cells {
             if !workloads.iter().any(|it| it.name == cell.workload.name) {
@@ -280,6 +297,7 @@ impl<'a> Cohort<'a> {
                 known.0.extend(settled.map(|settled| (key.clone(), settled)));
             }
             let member = &mut members[index];
+            member.length_ratio = known.0.get(&key).and_then(|settled| settled.length_ratio);
             let settled = known.0.get(&key).and_then(|settled| settled.settle_ns);
             let settle_ns = settled.unwrap_or(DISCARD_MOST.as_nanos() as u64);
             member.instance.settle_ns = settle_ns;
@@ -308,10 +326,14 @@ impl<'a> Cohort<'a> {
         let mut best: Option<Settled> = None;
         for _ in 0..PILOTS_MOST {
             let Some(done) = self.slice(bench, members, index, &shape)? else { break };
+            if done.slice.dropped.is_none() {
+                let member = &mut members[index];
+                member.long.extend(tail(&done.report.series, member.instance.rest_share));
+            }
             let found = settle_ns(&done.report.series);
             let before = best.and_then(|best| best.settle_ns);
             let settle_ns = [found, before].into_iter().flatten().min();
-            best = Some(Settled { settle_ns });
+            best = Some(Settled { settle_ns, length_ratio: None });
             if settle_ns.is_some_and(|it| it <= DISCARD_LEAST.as_nanos() as u64) {
                 break;
             }
@@ -450,6 +472,8 @@ impl<'a> Cohort<'a> {
                 instance: ended.instance,
                 processes_same,
                 stopped: &ended.stopped,
+                long: &ended.long,
+                length_ratio: ended.length_ratio,
                 slices: slices.get(&(load, cell.workload.name.clone())).unwrap_or(&none),
                 found: found.to_vec(),
             };

@@ -29,6 +29,10 @@ pub(super) struct Member<'a> {
     look: Look,
     /// How much of a slice does not count.
     pub(super) discard_ns: u64,
+    /// CPU time per request at the end of long slices, in nanoseconds.
+    pub(super) long: Vec<f64>,
+    /// How slices of an earlier instance compared with a long one, if they differed.
+    pub(super) length_ratio: Option<f64>,
     /// Why it has no figures, once that is so.
     pub(super) failure: Option<String>,
 }
@@ -45,8 +49,20 @@ impl<'a> Member<'a> {
         let look = settled_look(&server);
         let ready_ns = u64::try_from(ready.as_nanos()).unwrap_or(u64::MAX);
         let instance = Instance { ready_ns, ..Instance::default() };
-        let (discard_ns, failure) = (0, None);
-        Self { subject, copy, server, load, workers, instance, look, discard_ns, failure }
+        let (discard_ns, long, length_ratio, failure) = (0, Vec::new(), None, None);
+        Self {
+            subject,
+            copy,
+            server,
+            load,
+            workers,
+            instance,
+            look,
+            discard_ns,
+            long,
+            length_ratio,
+            failure,
+        }
     }
 
     /// Its processes, for the agent.
@@ -112,9 +128,10 @@ impl<'a> Member<'a> {
             self.failure = Some(format!("the server ended with {exit} during the cohort"));
         }
         let command = self.server.command().to_vec();
-        let Self { subject, copy, server, workers, instance, failure, .. } = self;
+        let Self { subject, copy, server, workers, instance, long, length_ratio, failure, .. } =
+            self;
         let stopped = server.stop(grace);
-        Ended { subject, copy, workers, instance, failure, command, stopped }
+        Ended { subject, copy, workers, instance, long, length_ratio, failure, command, stopped }
     }
 }
 
@@ -124,6 +141,8 @@ pub(super) struct Ended<'a> {
     pub(super) copy: u32,
     pub(super) workers: u32,
     pub(super) instance: Instance,
+    pub(super) long: Vec<f64>,
+    pub(super) length_ratio: Option<f64>,
     pub(super) failure: Option<String>,
     pub(super) command: Vec<String>,
     pub(super) stopped: Stopped,

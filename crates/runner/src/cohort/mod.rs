@@ -5,12 +5,14 @@
 //! of a round come, `member` is one live server with its connections, `rest` what servers use when
 //! they are not loaded, `warm_up` brings them to the state that is measured, `settle` finds how much
 //! of each slice does not count, `slice` carries one out and judges by clocks whether it counts, and
-//! `sum` makes the record of a run of its slices. `drift` finds instances that went on changing, and
-//! `supply` what the machine lacks for a cohort. `course` is the order of all that.
+//! `sum` makes the record of a run of its slices. `drift` finds instances that went on changing,
+//! `length` those whose costs depend on how long a slice is, and `supply` what the machine lacks for a
+//! cohort. `course` is the order of all that.
 
 mod course;
 mod drift;
 mod group;
+mod length;
 mod member;
 mod order;
 mod settle;

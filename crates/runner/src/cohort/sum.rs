@@ -6,7 +6,7 @@ use wirebench_schema::{
     suite::Workload,
 };
 
-use super::{member::RESTLESS_SHARE, slice::Done};
+use super::{length, member::RESTLESS_SHARE, slice::Done};
 use crate::{
     cost,
     experiment::Verification,
@@ -33,6 +33,10 @@ pub(super) struct Parts<'a> {
     pub(super) processes_same: bool,
     pub(super) stopped: &'a Stopped,
     pub(super) slices: &'a [Done],
+    /// CPU time per request at the end of long slices of a closed loop.
+    pub(super) long: &'a [f64],
+    /// How slices of an earlier instance compared with a long one, if they differed.
+    pub(super) length_ratio: Option<f64>,
     /// What was found wrong over several slices.
     pub(super) found: Vec<Reason>,
 }
@@ -77,6 +81,10 @@ impl Parts<'_> {
         let busy = used / cpus.max(1) as f64;
         reasons.extend(rests(self.instance.rest_share, busy).map(Reason::with_next_step));
         let slices: Vec<Slice> = self.slices.iter().map(|it| it.slice.clone()).collect();
+        if self.workload.model == LoadModel::Closed {
+            let ratio = length::differs(self.long, &slices).or(self.length_ratio);
+            reasons.extend(ratio.map(length::reason).map(Reason::with_next_step));
+        }
         Ok(Measurement {
             load,
             tool: None,
