@@ -6,7 +6,7 @@ use wirebench_schema::{
     journal::{Outcome, Reason, ReasonKind, Run, Slice, Weight, logarithms_by_round},
     suite::Workload,
 };
-use wirebench_stats::{InstanceValue, instance_values};
+use wirebench_stats::{InstanceValue, Trend, instance_values};
 
 /// Adds a note to each run of a cohort whose CPU time per request has a trend that is certain and
 /// larger than the margin: the usual one of its phase, if none is given.
@@ -32,7 +32,7 @@ fn by_round(run: &Run) -> Vec<Option<f64>> {
 }
 
 fn drift(value: &InstanceValue, margin: f64) -> Option<Reason> {
-    let trend = value.trend.filter(|trend| trend.is_certain())?;
+    let trend = value.trend.filter(Trend::is_certain)?;
     let change = trend.change.exp_m1();
     let text = format!(
         "its CPU time per request changed by {:+.1} % from the first slice to the last",
@@ -45,7 +45,6 @@ fn drift(value: &InstanceValue, margin: f64) -> Option<Reason> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wirebench_stats::Trend;
 
     /// Ten slices of three instances, of which the last drifts by this much from slice to slice.
     fn drift_of(step: f64, margin: f64, seed: u64) -> Vec<Option<f64>> {
