@@ -14,7 +14,7 @@ use wirebench_schema::{
 use crate::{experiment::Verification, launch::Stopped};
 
 /// A side that was busy for this share of the window was at its limit.
-const BUSY: f64 = 0.95;
+pub(crate) const BUSY: f64 = 0.95;
 
 /// Which side was at its limit.
 ///

@@ -65,7 +65,7 @@ impl Made {
 }
 
 /// So many requests/s, all else being equal.
-fn measured(rate: f64) -> Outcome {
+pub(crate) fn measured(rate: f64) -> Outcome {
     let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
     let load = LoadReport {
         requests_per_second: rate,

@@ -5,6 +5,7 @@
 
 mod ab;
 mod bad_input;
+mod cohorts;
 mod compare;
 mod costs;
 mod foreign;

@@ -19,7 +19,12 @@ pub struct Margins {
 
 impl Default for Margins {
     fn default() -> Self {
-        Self { saturated: 0.03, at_rate: 0.05, resources: 0.05, latency: 0.10 }
+        Self {
+            saturated: Phase::Saturate.usual_margin(),
+            at_rate: Phase::Cost.usual_margin(),
+            resources: 0.05,
+            latency: 0.10,
+        }
     }
 }
 

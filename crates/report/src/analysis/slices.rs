@@ -2,7 +2,7 @@
 //! taken out, and what is left is averaged robustly. Nothing is compared here.
 
 use std::collections::{BTreeMap, BTreeSet};
-use wirebench_schema::journal::{Outcome, Run, Slice};
+use wirebench_schema::journal::{Outcome, Run, Slice, logarithms_by_round};
 use wirebench_stats::{InstanceValue, instance_values};
 
 use super::{Metric, Row};
@@ -46,18 +46,12 @@ fn slices(run: &Run) -> &[Slice] {
     }
 }
 
-/// The logarithm of the figure in each round.
 fn by_round(slices: &[Slice], metric: Metric) -> Vec<Option<f64>> {
-    let rounds = slices.iter().map(|slice| slice.round as usize + 1).max().unwrap_or(0);
-    let mut values = vec![None; rounds];
-    for slice in Slice::counted(slices) {
-        let value = match metric {
-            Metric::Cpu => slice.cpu_ns_per_request(),
-            _ => slice.requests_per_second(),
-        };
-        values[slice.round as usize] = value.filter(|value| *value > 0.0).map(f64::ln);
-    }
-    values
+    let figure = match metric {
+        Metric::Cpu => Slice::cpu_ns_per_request,
+        _ => Slice::requests_per_second,
+    };
+    logarithms_by_round(slices, figure)
 }
 
 #[cfg(test)]

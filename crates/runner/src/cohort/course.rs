@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_schema::{
-    journal::{Reason, Run},
+    journal::{Reason, ReasonKind, Run},
     load::LoadModel,
     suite::Workload,
 };
@@ -18,6 +18,7 @@ use super::{
     order::Order,
     prepare::Known,
     slice::{self, Done, Shape},
+    supply::Memory,
 };
 use crate::{
     agent::Agent,
@@ -88,7 +89,19 @@ impl<'a> Cohort<'a> {
                 &started,
             ));
         }
+        self.learn(known, &runs);
         Some(runs)
+    }
+
+    /// What was found of an instance holds for later ones, which have no long slice.
+    fn learn(&self, known: &mut Known, runs: &[Run]) {
+        for run in runs {
+            let reasons = run.outcome.reasons();
+            let found = reasons.iter().find(|reason| reason.kind == ReasonKind::SliceLength);
+            if let Some(found) = found {
+                known.note_length(&self.key(&run.variant), found.figure);
+            }
+        }
     }
 
     pub(super) fn interrupted(&self) -> bool {
@@ -103,6 +116,7 @@ impl<'a> Cohort<'a> {
         let cpus = self.bench.generator_cpus();
         let mut agent = Agent::start(&self.bench.agent_command, cpus, self.stop)?;
         let (mut members, mut runs): (Vec<Member<'a>>, Vec<Run>) = (Vec::new(), Vec::new());
+        let memory = Memory::read();
         for cell in self.instances() {
             let load = u32::try_from(members.len()).unwrap_or(u32::MAX);
             match self.start_one(&mut agent, cell, load) {
@@ -114,6 +128,10 @@ impl<'a> Cohort<'a> {
             }
             if self.interrupted() {
                 return Err("interrupted".to_owned());
+            }
+            let now = memory.zip(Memory::read());
+            if let Some(reason) = now.and_then(|(then, now)| now.shortage(then, members.len())) {
+                return Err(reason);
             }
         }
         Ok((Ok(agent), members, runs))

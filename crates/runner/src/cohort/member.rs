@@ -34,6 +34,10 @@ pub(super) struct Member<'a> {
     look: Look,
     /// How much of a slice does not count.
     pub(super) discard_ns: u64,
+    /// CPU time per request at the end of long slices, in nanoseconds.
+    pub(super) long: Vec<f64>,
+    /// How slices of an earlier instance compared with a long one, if they differed.
+    pub(super) length_ratio: Option<f64>,
     /// Why it has no figures, once that is so.
     pub(super) failure: Option<String>,
 }
@@ -50,8 +54,21 @@ impl<'a> Member<'a> {
         let look = settled_look(&server);
         let ready_ns = u64::try_from(ready.as_nanos()).unwrap_or(u64::MAX);
         let instance = Instance { ready_ns, ..Instance::default() };
-        let (discard_ns, failure) = (0, None);
-        Self { subject, copy, server, load, workers, commands, instance, look, discard_ns, failure }
+        let (discard_ns, long, length_ratio, failure) = (0, Vec::new(), None, None);
+        Self {
+            subject,
+            copy,
+            server,
+            load,
+            workers,
+            commands,
+            instance,
+            look,
+            discard_ns,
+            long,
+            length_ratio,
+            failure,
+        }
     }
 
     /// Its processes, for the agent.
@@ -82,6 +99,11 @@ impl<'a> Member<'a> {
     /// Whether it uses CPU time without being asked anything.
     pub(super) fn is_restless(&self) -> bool {
         self.instance.rest_share > RESTLESS_SHARE
+    }
+
+    /// The share of a CPU that is subtracted from its cost. What spins at rest works under load.
+    pub(super) fn subtracted_share(&self) -> f64 {
+        if self.is_restless() { 0.0 } else { self.instance.rest_share }
     }
 
     /// Stops a restless server, or lets it go on.
@@ -117,9 +139,21 @@ impl<'a> Member<'a> {
             self.failure = Some(format!("the server ended with {exit} during the cohort"));
         }
         let command = self.server.command().to_vec();
-        let Self { subject, copy, server, workers, commands, instance, failure, .. } = self;
+        let Self { subject, copy, server, workers, commands, instance, .. } = self;
+        let (long, length_ratio, failure) = (self.long, self.length_ratio, self.failure);
         let stopped = server.stop(grace);
-        Ended { subject, copy, workers, commands, instance, failure, command, stopped }
+        Ended {
+            subject,
+            copy,
+            workers,
+            commands,
+            instance,
+            long,
+            length_ratio,
+            failure,
+            command,
+            stopped,
+        }
     }
 }
 
@@ -130,6 +164,8 @@ pub(super) struct Ended<'a> {
     pub(super) workers: u32,
     pub(super) commands: Commands,
     pub(super) instance: Instance,
+    pub(super) long: Vec<f64>,
+    pub(super) length_ratio: Option<f64>,
     pub(super) failure: Option<String>,
     pub(super) command: Vec<String>,
     pub(super) stopped: Stopped,

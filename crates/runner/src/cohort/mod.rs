@@ -5,11 +5,14 @@
 //! in which order those of a round come. `member` is one live server with its connections, `prepare`
 //! brings all of them to the state that is measured (`warm_up`, `settle`), `slice` carries one slice
 //! out and judges by clocks whether it counts, `sum` and `record` make the records of the runs.
-//! `course` is the order of all that.
+//! `drift` finds instances that went on changing, `length` those whose costs depend on how long a slice
+//! is, `supply` what the machine lacks for a cohort. `course` is the order of all that.
 
 mod course;
 mod cut;
+mod drift;
 mod group;
+mod length;
 mod member;
 mod order;
 mod prepare;
@@ -17,9 +20,12 @@ mod record;
 mod settle;
 mod slice;
 mod sum;
+mod supply;
 mod warm_up;
 
 pub(crate) use course::Cohort;
 pub use cut::Cut;
+pub(crate) use drift::note_drift;
 pub(crate) use group::groups;
 pub(crate) use prepare::Known;
+pub use supply::shortage_of_files;

@@ -16,7 +16,7 @@ impl Order {
 
     /// The order of the next round.
     pub(super) fn next(&mut self) -> Vec<usize> {
-        if self.round % 2 == 0 {
+        if self.round.is_multiple_of(2) {
             self.random.shuffle(&mut self.last);
         } else {
             self.last.reverse();

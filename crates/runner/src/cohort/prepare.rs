@@ -9,7 +9,9 @@ use wirebench_schema::{
     scenario::Scenario,
 };
 
-use super::{course::Cohort, member::Member, settle::settle_ns, slice, warm_up::WarmUp};
+use super::{
+    course::Cohort, length::tail, member::Member, settle::settle_ns, slice, warm_up::WarmUp,
+};
 
 /// How long a slice is that warms up, and the one that shows how long a server needs to settle.
 const WARM_UP_LENGTH: Duration = Duration::from_millis(60);
@@ -24,13 +26,27 @@ const REST: Duration = Duration::from_millis(100);
 
 /// What is known of servers from earlier cohorts: how long each needs to settle.
 #[derive(Debug, Default)]
-pub(crate) struct Known(BTreeMap<(VariantId, Scenario, usize), Settled>);
+pub(crate) struct Known(BTreeMap<Key, Settled>);
 
 #[derive(Clone, Copy, Debug)]
 struct Settled {
     /// None when it had not settled at the end of the longest slice.
     settle_ns: Option<u64>,
+    /// How slices compared with a long one of the same instance, if they differed.
+    length_ratio: Option<f64>,
 }
+
+impl Known {
+    /// Slices of this server differ from a long one by this ratio.
+    pub(super) fn note_length(&mut self, key: &Key, ratio: Option<f64>) {
+        if let Some(settled) = self.0.get_mut(key) {
+            settled.length_ratio = ratio;
+        }
+    }
+}
+
+/// A server under one kind of load: variant, scenario and connections.
+pub(super) type Key = (VariantId, Scenario, usize);
 
 impl Cohort<'_> {
     /// Watches all servers at rest.
@@ -102,12 +118,13 @@ impl Cohort<'_> {
         found: &mut BTreeMap<u32, Vec<Reason>>,
     ) -> Result<(), String> {
         for index in 0..members.len() {
-            let key = self.key(&members[index]);
+            let key = self.key(&members[index].subject.variant.id);
             if !known.0.contains_key(&key) {
                 let settled = self.settle(bench, members, index)?;
                 known.0.extend(settled.map(|settled| (key.clone(), settled)));
             }
             let member = &mut members[index];
+            member.length_ratio = known.0.get(&key).and_then(|settled| settled.length_ratio);
             let settled = known.0.get(&key).and_then(|settled| settled.settle_ns);
             let settle_ns = settled.unwrap_or(DISCARD_MOST.as_nanos() as u64);
             member.instance.settle_ns = settle_ns;
@@ -136,10 +153,15 @@ impl Cohort<'_> {
         let mut best: Option<Settled> = None;
         for _ in 0..PILOTS_MOST {
             let Some(done) = self.slice(bench, members, index, &shape)? else { break };
+            if done.slice.dropped.is_none() {
+                let member = &mut members[index];
+                let rests = member.subtracted_share();
+                member.long.extend(tail(&done.report.series, rests));
+            }
             let found = settle_ns(&done.report.series);
             let before = best.and_then(|best| best.settle_ns);
             let settle_ns = [found, before].into_iter().flatten().min();
-            best = Some(Settled { settle_ns });
+            best = Some(Settled { settle_ns, length_ratio: None });
             if settle_ns.is_some_and(|it| it <= DISCARD_LEAST.as_nanos() as u64) {
                 break;
             }
@@ -147,8 +169,8 @@ impl Cohort<'_> {
         Ok(best)
     }
 
-    fn key(&self, member: &Member<'_>) -> (VariantId, Scenario, usize) {
+    pub(super) fn key(&self, variant: &VariantId) -> Key {
         let workload = self.cells[0].workload;
-        (member.subject.variant.id.clone(), workload.scenario, workload.connections)
+        (variant.clone(), workload.scenario, workload.connections)
     }
 }

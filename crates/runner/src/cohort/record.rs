@@ -38,6 +38,8 @@ impl Cohort<'_> {
                 instance: ended.instance,
                 processes_same,
                 stopped: &ended.stopped,
+                long: &ended.long,
+                length_ratio: ended.length_ratio,
                 slices: slices.get(&(load, cell.workload.name.clone())).unwrap_or(&none),
                 found: found.to_vec(),
             };

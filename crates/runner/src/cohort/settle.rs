@@ -7,7 +7,7 @@
 use wirebench_schema::agent::{SERIES_NS, SlicePiece};
 
 /// Share of the pieces, at the end of the series, from which the value is taken that it settles to.
-const TAIL_SHARE: f64 = 0.4;
+pub(super) const TAIL_SHARE: f64 = 0.4;
 /// Pieces that are judged together: single ones scatter by 3 to 5 %.
 const TOGETHER: usize = 3;
 /// A difference below this share is no unrest.
@@ -53,7 +53,7 @@ fn halves(count: usize) -> f64 {
 
 /// The mean, and the deviation of one value from its neighbours, which contains no drift (von Neumann
 /// 1941, Annals of Mathematical Statistics 12).
-fn moments(values: &[f64]) -> (f64, f64) {
+pub(super) fn moments(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     let squares: f64 = values.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();

@@ -91,8 +91,8 @@ fn parked(members: &[Member<'_>], report: &SliceReport) -> Vec<(u32, u64)> {
     let length_ns = report.end_ns.saturating_sub(report.start_ns) + report.waited_ns;
     let beyond = |(load, used_ns): &(u32, u64)| {
         let member = members.iter().find(|member| member.load == *load)?;
-        let rests = if member.is_restless() { 0.0 } else { member.instance.rest_share };
-        Some((*load, used_ns.saturating_sub(share_of(length_ns, rests))))
+        let rests_ns = share_of(length_ns, member.subtracted_share());
+        Some((*load, used_ns.saturating_sub(rests_ns)))
     };
     report.parked_cpu_ns.iter().filter_map(beyond).collect()
 }
@@ -106,9 +106,7 @@ fn slice(
     parked: &[(u32, u64)],
 ) -> Slice {
     let load = &report.report;
-    // A server that spins at rest does its work in that time.
-    let rests = if member.is_restless() { 0.0 } else { member.instance.rest_share };
-    let rest_ns = share_of(load.window_ns, rests);
+    let rest_ns = share_of(load.window_ns, member.subtracted_share());
     let counted = report.cpu.counted_ns;
     // The details are of the whole slice; the part that counts has its share of them.
     let share = counted.unwrap_or(0) as f64 / report.cpu.whole_ns.max(1) as f64;

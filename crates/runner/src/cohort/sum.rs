@@ -7,7 +7,7 @@ use wirebench_schema::{
     suite::Workload,
 };
 
-use super::{member::RESTLESS_SHARE, slice::Done};
+use super::{length, member::RESTLESS_SHARE, slice::Done};
 use crate::{
     cost,
     experiment::Verification,
@@ -15,7 +15,7 @@ use crate::{
     measure::Bench,
     neighbours::{self, Arrivals},
     subject::Subject,
-    validity::{self, Evidence, Processes, bound_of_run},
+    validity::{self, BUSY, Evidence, Processes, bound_of_run},
 };
 
 /// A server whose rest is above this share of a CPU is worth a word.
@@ -32,6 +32,10 @@ pub(super) struct Parts<'a> {
     pub(super) processes_same: bool,
     pub(super) stopped: &'a Stopped,
     pub(super) slices: &'a [Done],
+    /// CPU time per request at the end of long slices of a closed loop.
+    pub(super) long: &'a [f64],
+    /// How slices of an earlier instance compared with a long one, if they differed.
+    pub(super) length_ratio: Option<f64>,
     /// What was found wrong over several slices.
     pub(super) found: Vec<Reason>,
 }
@@ -67,7 +71,14 @@ impl Parts<'_> {
         };
         let mut reasons = evidence.reasons();
         reasons.extend(self.found.into_iter().map(Reason::with_next_step));
-        reasons.extend(rests(self.instance).map(Reason::with_next_step));
+        let cpus = self.bench.placement.server_cpus.len();
+        let used = self.instance.rest_share + cost.cpu_ns as f64 / load.window_ns.max(1) as f64;
+        let busy = used / cpus.max(1) as f64;
+        reasons.extend(rests(self.instance.rest_share, busy).map(Reason::with_next_step));
+        if self.workload.model == LoadModel::Closed {
+            let ratio = length::differs(self.long, &slices).or(self.length_ratio);
+            reasons.extend(ratio.map(length::reason).map(Reason::with_next_step));
+        }
         Ok(Measurement {
             load,
             tool: None,
@@ -152,12 +163,32 @@ fn dropped(slices: &[Done]) -> (&'static str, usize) {
     (most.map_or("none", |kind| kind.guide().name), kinds.len())
 }
 
-fn rests(instance: Instance) -> Option<Reason> {
-    let share = instance.rest_share;
-    let what = match share > RESTLESS_SHARE {
-        true => "its cost per request contains that, and it is stopped while others are loaded",
-        false => "that is subtracted from its cost per request",
+/// That the server uses this share of a CPU at rest, when its CPUs were `busy` for this share of the
+/// load, its rest included. On CPUs that are busy all the time, work at rest gives way to requests, so
+/// it is less than was measured at rest and the difference is not the cost of requests.
+fn rests(share: f64, busy: f64) -> Option<Reason> {
+    let percent = share * 100.0;
+    let (weight, what) = match share > RESTLESS_SHARE && busy >= BUSY {
+        true => {
+            (Weight::Invalid, "under full load its cost per request cannot be separated from it")
+        }
+        false if share > RESTLESS_SHARE => (Weight::Note, "its cost per request contains that"),
+        false => (Weight::Note, "that is subtracted from its cost per request"),
     };
-    let text = format!("the server uses {:.1} % of a CPU at rest; {what}", share * 100.0);
-    (share > REST_NOTED).then(|| ReasonKind::Restless.reason(Weight::Note, Some(share), text))
+    let text = format!("the server uses {percent:.1} % of a CPU at rest; {what}");
+    (share > REST_NOTED).then(|| ReasonKind::Restless.reason(weight, Some(share), text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_at_rest_is_subtracted_unless_it_competes_with_requests() {
+        let weight = |share, busy| rests(share, busy).map(|reason| reason.weight);
+        assert_eq!(weight(0.004, 1.0), None);
+        assert_eq!(weight(0.02, 1.0), Some(Weight::Note));
+        assert_eq!(weight(0.6, 0.9), Some(Weight::Note));
+        assert_eq!(weight(0.6, 0.99), Some(Weight::Invalid));
+    }
 }

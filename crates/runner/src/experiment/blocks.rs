@@ -8,7 +8,10 @@ use std::{
     sync::atomic::Ordering,
     time::{Duration, Instant},
 };
-use wirebench_schema::journal::{EndReason, Procedure, Record, Run};
+use wirebench_schema::{
+    journal::{EndReason, Procedure, Record, Run},
+    suite::Workload,
+};
 
 use super::{
     Observer, Progress, Stage, Verification,
@@ -186,9 +189,11 @@ impl Blocks<'_> {
             seed: seed.wrapping_add(u64::from(steps.first().map_or(0, |step| step.block))),
         };
         let mut tell = |round, rounds| observer.on(&Progress::Round { name: &name, round, rounds });
-        let Some(runs) = cohort.measure(&mut self.known, &mut tell) else {
+        let Some(mut runs) = cohort.measure(&mut self.known, &mut tell) else {
             return Ok(ControlFlow::Break(EndReason::Interrupted));
         };
+        let workloads: Vec<&Workload> = cells.iter().map(|cell| cell.workload).collect();
+        cohort::note_drift(&mut runs, &workloads, experiment.margin);
         let records: Vec<Record> =
             runs.iter().map(|run| Record::Run(Box::new(run.clone()))).collect();
         book.write_all(records)?;

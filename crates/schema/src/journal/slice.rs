@@ -115,6 +115,21 @@ impl Slice {
     }
 }
 
+/// The logarithm of a figure in each round. None where the slice is missing, was dropped or has no
+/// such figure.
+#[must_use]
+pub fn logarithms_by_round(
+    slices: &[Slice],
+    figure: fn(&Slice) -> Option<f64>,
+) -> Vec<Option<f64>> {
+    let rounds = slices.iter().map(|slice| slice.round as usize + 1).max().unwrap_or(0);
+    let mut values = vec![None; rounds];
+    for slice in Slice::counted(slices) {
+        values[slice.round as usize] = figure(slice).filter(|it| *it > 0.0).map(f64::ln);
+    }
+    values
+}
+
 /// What was seen of one instance over its life in a cohort.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Instance {

@@ -88,7 +88,10 @@ fn less_even(one: Fairness, other: Fairness) -> Fairness {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::{EngineChoice, LoadConfig};
+    use crate::{
+        journal::ReasonKind,
+        load::{EngineChoice, LoadConfig},
+    };
 
     fn part(requests: u64, window_ms: u64, jain_index: f64) -> LoadReport {
         let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
@@ -113,5 +116,17 @@ mod tests {
         assert!((merged.fairness.jain_index - 0.5).abs() < 1e-12);
         assert_eq!(merged.config.stop, Stop::After(Duration::from_millis(300)));
         assert_eq!(LoadReport::merge(&[]), None);
+    }
+
+    #[test]
+    fn connections_that_one_slice_served_unevenly_are_a_reason_of_the_whole() {
+        let unfair = |jain_index| {
+            let merged = LoadReport::merge(&[part(40, 100, 1.0), part(40, 100, jain_index)]);
+            let mut merged = merged.unwrap();
+            merged.connections_made = 4;
+            merged.faults().iter().any(|fault| fault.kind == ReasonKind::Unfair)
+        };
+        assert!(unfair(0.7));
+        assert!(!unfair(0.9));
     }
 }

@@ -24,6 +24,16 @@ impl Phase {
     /// All phases, in the order in which they are shown.
     pub const ALL: [Self; 3] = [Self::Saturate, Self::Cost, Self::Idle];
 
+    /// The difference below which two throughputs, or two costs of a request, count as the same,
+    /// unless another one is asked for.
+    #[must_use]
+    pub const fn usual_margin(self) -> f64 {
+        match self {
+            Self::Saturate => 0.03,
+            Self::Cost | Self::Idle => 0.05,
+        }
+    }
+
     /// The name on command lines and in files.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -3,7 +3,7 @@
 
 use wirebench_report::analysis::widest_interval;
 use wirebench_runner::{
-    cohort::Cut,
+    cohort::{Cut, shortage_of_files},
     experiment::{Experiment, Verification},
     measure::Bench,
     plan::{self, Changes},
@@ -11,7 +11,7 @@ use wirebench_runner::{
     tool::{self, Tool},
 };
 use wirebench_schema::{
-    journal::{Generator, Goal, Placement, Unavailable},
+    journal::{Generator, Goal, Placement, Procedure, Unavailable},
     scenario::Scenario,
     suite::{DocumentPlacement, Phase, Scale, Suite, Workload},
 };
@@ -68,6 +68,12 @@ impl Setting {
                 "--precision is about ratios to the baseline, and there is nothing beside it: name \
                  another entry, or leave --precision away",
             ));
+        }
+        if arguments.procedure() == Procedure::Cohorts && tool.is_none() {
+            let threads = bench.placement.generator_cpus.len();
+            let (_, hard) = wirebench_sys::limits::open_files();
+            let shortage = shortage_of_files(&chosen.subjects, &suite, threads, hard);
+            shortage.map_or(Ok(()), |reason| Err(usage(reason)))?;
         }
         let cut = Cut { slice: arguments.slice, rounds: arguments.rounds };
         let bench = Bench { tool, cut, workers: suite.workers.unwrap_or(server_cpus), ..bench };

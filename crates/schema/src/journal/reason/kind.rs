@@ -263,9 +263,21 @@ kinds! {
     }
     Restless = "restless" {
         "The server uses CPU time although nothing is asked of it",
-        weight: "note: up to 5 % of a CPU is subtracted from the cost; a server that uses more is stopped while \
-                 others are loaded, and its cost contains it", figure: "share of a CPU, 0 to 1",
-        do: "look what it does at rest"
+        weight: "note: up to 5 % of a CPU is subtracted from the cost, and a server that uses more is stopped \
+                 while others are loaded; invalid when such a server's CPUs were busy all the time, because \
+                 the work then competes with requests",
+        figure: "share of a CPU, 0 to 1", do: "look what it does at rest"
+    }
+    Drifting = "drifting" {
+        "CPU time per request went up or down over the slices of the instance, against the other \
+         servers of the cohort",
+        weight: "note", figure: "relative change from the first slice to the last",
+        do: "warm up for longer with --steady"
+    }
+    SliceLength = "slice-length" {
+        "CPU time per request in the slices differs from that in a longer one",
+        weight: "invalid", figure: "the slices over the long one",
+        do: "give longer slices with --slice 1s, or measure with --procedure process"
     }
     Stderr = "stderr" {
         "The server wrote much to standard error, which is work of its own",

@@ -1,0 +1,350 @@
+//! Cohorts from start to end: what they write down, and what one server may do without harm to the
+//! others. Servers that misbehave are scripts of a few lines. What figures mean is tested elsewhere.
+
+use rustix::process::Signal;
+use std::{
+    collections::BTreeSet,
+    fs,
+    os::unix::fs::PermissionsExt,
+    time::{Duration, Instant},
+};
+use wirebench_schema::journal::{
+    EndReason, Journal, Measurement, Outcome, Procedure, ReasonKind, Run,
+};
+
+use crate::{
+    compare, journals,
+    world::{Outcome as Ended, World, program},
+};
+
+/// What a run without any slice says.
+const DISTURBED: &str = "slices were disturbed";
+/// How often a test tries to be alone on the machine.
+const ATTEMPTS: usize = 4;
+
+/// A short cohort. Each test says how many there are. Where nothing is bound to CPUs, no slice is
+/// dropped because other tests run.
+const SHORT: [&str; 8] = [
+    "--procedure=cohorts",
+    "--steady=0s",
+    "--workers=1",
+    "-c4",
+    "--seed=7",
+    "--no-pin",
+    "--no-verify",
+    "--quiet",
+];
+
+/// Loads that share instances, and two that have a process of their own.
+const MIXED: &str = "description = \"An example.\"\nentries = [\"builtin/\"]\n\
+                     baseline = \"builtin/epoll\"\nblocks = 2\n[[workload]]\nname = \"hello\"\n\
+                     scenario = \"hello\"\nconnections = 4\nduration = \"200ms\"\nrate = 500\n\
+                     silent_connections = 5\nphases = [\"saturate\", \"cost\", \"idle\"]\n\
+                     [[workload]]\nname = \"count\"\nscenario = \"hello\"\nconnections = 4\n\
+                     requests = 200\n";
+
+/// What journals of before are about.
+const SATURATED: &str = "description = \"An example.\"\nblocks = 6\n[[workload]]\nname = \"hello\"\n\
+                         scenario = \"hello\"\nconnections = 64\nduration = \"1s\"\n";
+
+/// Ends itself with SIGKILL when it has used a tenth of a second of CPU time: connections are made
+/// by then, and the first load on it lasts.
+const DIES: &str = "(while read -r stat < /proc/$$/stat; do set -- $stat\n\
+                    [ $((${14} + ${15})) -ge 10 ] && kill -9 $$\nsleep 0.02\ndone) &\n\
+                    exec WIREBENCH null-server epoll hello 127.0.0.1 $1 1\n";
+
+/// A process of it spins all the time.
+const SPINS: &str = "(while :; do :; done) &\n\
+                     exec WIREBENCH null-server epoll hello 127.0.0.1 $1 1\n";
+
+/// Closes a connection that is silent for 200 ms, and says so in a file.
+const HANGS_UP: &str = r#"
+import socket, sys, threading
+REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!"
+def talk(connection):
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.settimeout(0.2)
+    try:
+        while connection.recv(4096):
+            connection.sendall(REPLY)
+    except TimeoutError:
+        open("hung-up", "w").write("once\n")
+    except OSError:
+        pass
+    connection.close()
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    threading.Thread(target=talk, args=listener.accept()[:1], daemon=True).start()
+"#;
+
+/// A world with this shell script as `./my-server`.
+fn with_script(text: &str) -> World {
+    let world = World::new();
+    let path = world.folder.path().join("my-server");
+    let text = text.replace("WIREBENCH", &program().display().to_string());
+    fs::write(&path, format!("#!/bin/sh\n{text}")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    world
+}
+
+/// Runs two rounds of slices of 50 ms, if `arguments` say nothing else.
+fn run(world: &World, arguments: &[&str]) -> Ended {
+    let is_given = arguments.iter().any(|word| word.starts_with("--slice"));
+    let slice: &[&str] = if is_given { &[] } else { &["--slice=50ms"] };
+    world.wirebench(&[&["run", "--rounds=2"], slice, arguments, &SHORT].concat())
+}
+
+fn of<'a>(journal: &'a Journal, variant: &str) -> Vec<&'a Run> {
+    journal.runs.iter().filter(|run| run.variant.to_string() == variant).collect()
+}
+
+/// The figures of a run that must have some; none where other programs disturbed all of its slices,
+/// as they may while other tests run.
+#[track_caller]
+fn figures(run: &Run) -> Option<&Measurement> {
+    match &run.outcome {
+        Outcome::Measured(measured) => Some(measured),
+        Outcome::Failed { reason, .. } if reason.contains(DISTURBED) => None,
+        _ => panic!("{run:#?}"),
+    }
+}
+
+/// Runs wirebench in worlds made by `make`, until one has runs that were not disturbed.
+fn undisturbed(make: impl Fn() -> World, arguments: &[&str]) -> (World, Ended) {
+    let once = || {
+        let world = make();
+        let outcome = run(&world, arguments);
+        (world, outcome)
+    };
+    let is_disturbed = |world: &World| {
+        let disturbed = |run: &Run| match &run.outcome {
+            Outcome::Failed { reason, .. } => reason.contains(DISTURBED),
+            _ => false,
+        };
+        world.journal().runs.iter().any(disturbed)
+    };
+    let mut last = once();
+    for _ in 1..ATTEMPTS {
+        if !is_disturbed(&last.0) {
+            break;
+        }
+        last = once();
+    }
+    last
+}
+
+/// Whether all runs of the baseline have figures and slices.
+#[track_caller]
+fn assert_baseline_is_measured(journal: &Journal) {
+    let runs = of(journal, "builtin/epoll");
+    assert!(!runs.is_empty());
+    for run in runs {
+        let Some(measured) = figures(run) else { continue };
+        assert!(measured.load.requests > 0 && measured.slices.len() == 2, "{run:#?}");
+    }
+}
+
+/// Whether all runs of a variant failed with a sentence that has this part.
+#[track_caller]
+fn assert_failed(journal: &Journal, variant: &str, part: &str) {
+    let runs = of(journal, variant);
+    assert!(!runs.is_empty());
+    for run in runs {
+        let Outcome::Failed { reason, .. } = &run.outcome else { panic!("{run:#?}") };
+        assert!(reason.contains(part), "{part:?} is missing in {reason}");
+    }
+}
+
+#[test]
+fn loads_over_equal_connections_share_instances_and_the_others_have_their_own_process() {
+    let make = || World::new().with_suite("mixed.toml", MIXED);
+    let (world, outcome) = undisturbed(make, &["mixed"]);
+    outcome.assert_reported();
+    let journal = world.journal();
+    assert_eq!(journal.start.procedure, Procedure::Cohorts);
+    // Three instances, four loads, two cohorts.
+    assert_eq!(journal.runs.len(), 24);
+    for block in 0..2 {
+        let runs: Vec<&Run> = journal.runs.iter().filter(|run| run.block == block).collect();
+        let in_cohort = |run: &&Run| ["hello", "hello-cost"].contains(&run.workload.as_str());
+        let first = runs.iter().position(in_cohort).unwrap();
+        let cohort = &runs[first..first + 6];
+        assert!(cohort.iter().all(in_cohort), "runs of a cohort are written together");
+        let started: BTreeSet<&str> = cohort.iter().map(|run| run.started.as_str()).collect();
+        assert_eq!(started.len(), 1, "{started:?}");
+        let instances: BTreeSet<_> =
+            cohort.iter().map(|run| (run.variant.to_string(), run.copy)).collect();
+        assert_eq!(instances.len(), 3, "{instances:?}");
+        // Each instance was ready at a time of its own, and has both loads.
+        let ready = |run: &Run| figures(run).and_then(|it| it.instance).map(|it| it.ready_ns);
+        let ready: BTreeSet<u64> = cohort.iter().filter_map(|run| ready(run)).collect();
+        assert!(ready.len() <= 3, "{ready:?}");
+        for run in cohort {
+            let Some(measured) = figures(run) else { continue };
+            let rounds: Vec<u32> = measured.slices.iter().map(|slice| slice.round).collect();
+            let instance = measured.instance.unwrap();
+            assert_eq!(rounds, [0, 1], "{run:#?}");
+            assert!(instance.ready_ns > 0 && measured.warm_up.is_none(), "{instance:?}");
+            assert!(run.generator_command.iter().any(|word| word == "agent"), "{run:#?}");
+        }
+        for run in runs.iter().filter(|run| !in_cohort(run)) {
+            match &run.outcome {
+                Outcome::Idle(idle) => assert_eq!(idle.made, 5),
+                Outcome::Measured(measured) => {
+                    assert_eq!((measured.slices.len(), measured.instance), (0, None));
+                    assert_eq!(measured.load.requests, 200);
+                }
+                Outcome::Failed { .. } => panic!("{run:#?}"),
+            }
+        }
+    }
+    world.wait_for_silence();
+}
+
+#[test]
+fn a_server_that_dies_in_a_cohort_takes_no_figures_of_others_along() {
+    let (world, outcome) =
+        undisturbed(|| with_script(DIES), &["--server", "./my-server {port}", "--blocks=1"]);
+    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    let journal = world.journal();
+    assert_failed(&journal, "own/my-server", "the server ended with signal 9");
+    assert_failed(&journal, "own/my-server", "during the cohort");
+    assert_baseline_is_measured(&journal);
+    assert_eq!(journal.end.unwrap().reason, EndReason::Complete);
+    world.wait_for_silence();
+}
+
+#[test]
+fn a_server_that_does_not_start_takes_no_figures_of_others_along() {
+    let (world, outcome) = undisturbed(World::new, &["--server", "ls {port}", "--blocks=2"]);
+    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    let journal = world.journal();
+    assert_eq!(journal.runs.len(), 6);
+    assert_failed(&journal, "own/ls", "the server ended with exit code 2");
+    assert_baseline_is_measured(&journal);
+    world.wait_for_silence();
+}
+
+#[test]
+fn ctrl_c_in_a_cohort_keeps_whole_cohorts_and_resume_makes_the_others() {
+    let world = World::new();
+    let names = ["builtin/epoll", "builtin/io_uring", "--scenario=hello"];
+    let long = ["--blocks=3", "--rounds=12", "--slice=50ms"];
+    let running = world.start(&[&["run"], &names[..], &long, &SHORT].concat());
+    let folder = world.wait_for_records("run", 3);
+    let began = Instant::now();
+    running.signal(Signal::INT);
+    let outcome = running.end();
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert_eq!(outcome.code, Some(130), "{outcome:#?}");
+    world.wait_for_silence();
+    let before = world.journal();
+    assert_eq!(before.end.unwrap().reason, EndReason::Interrupted);
+    assert_eq!(before.runs.len() % 3, 0, "{:#?}", before.runs.len());
+    assert!(before.runs.len() < 9);
+    world.wirebench(&["run", "--resume", folder.to_str().unwrap(), "--quiet"]).assert_reported();
+    let journal = world.journal();
+    assert_eq!(journal.runs[..before.runs.len()], before.runs, "earlier cohorts are kept");
+    let places: BTreeSet<_> =
+        journal.runs.iter().map(|run| (run.block, run.variant.to_string(), run.copy)).collect();
+    assert_eq!((journal.runs.len(), places.len()), (9, 9));
+    for cohort in journal.runs.chunks(3) {
+        assert!(cohort.iter().all(|run| run.started == cohort[0].started), "{cohort:#?}");
+    }
+    assert_eq!(journal.end.unwrap().reason, EndReason::Complete);
+    world.wait_for_silence();
+}
+
+#[test]
+fn idle_connections_that_the_server_closes_are_made_again_and_count_for_nothing() {
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("left out: there is no python3");
+        return;
+    }
+    let make = || {
+        let world = World::new();
+        fs::write(world.folder.path().join("hangs-up.py"), HANGS_UP).unwrap();
+        world
+    };
+    // Each slice of another server is longer than the connections may be silent.
+    let options = ["--server", "python3 hangs-up.py {port}", "--blocks=1", "--slice=250ms"];
+    let (world, outcome) = undisturbed(make, &options);
+    outcome.assert_reported();
+    let closed = world.folder.path().join("hung-up").exists();
+    assert!(closed, "the server closed no connection, so nothing was tested");
+    let journal = world.journal();
+    for run in of(&journal, "own/hangs-up.py") {
+        let Some(measured) = figures(run) else { continue };
+        assert_eq!((measured.slices.len(), measured.load.errors.total()), (2, 0), "{run:#?}");
+        assert_eq!(measured.load.connections_made, 4, "{run:#?}");
+        let wrong =
+            [ReasonKind::ClosedEarly, ReasonKind::ServerCloses, ReasonKind::ConnectionsMissing];
+        assert!(!measured.reasons.iter().any(|reason| wrong.contains(&reason.kind)), "{run:#?}");
+    }
+    assert_baseline_is_measured(&journal);
+}
+
+#[test]
+fn a_server_that_spins_at_rest_is_stopped_while_others_are_loaded() {
+    let (world, outcome) =
+        undisturbed(|| with_script(SPINS), &["--server", "./my-server {port}", "--blocks=1"]);
+    outcome.assert_reported();
+    let journal = world.journal();
+    for run in of(&journal, "own/my-server") {
+        let Some(measured) = figures(run) else { continue };
+        // All of a CPU, of which other tests may have taken the larger part.
+        assert!(measured.instance.unwrap().rest_share > 0.2, "{:?}", measured.instance);
+        let restless = measured.reasons.iter().any(|it| it.kind == ReasonKind::Restless);
+        assert!(restless, "{:?}", measured.reasons);
+    }
+    for run in of(&journal, "builtin/epoll") {
+        let Some(measured) = figures(run) else { continue };
+        let parked = measured.slices.iter().filter(|it| it.dropped == Some(ReasonKind::ParkedBusy));
+        assert_eq!(parked.count(), 0, "{run:#?}");
+        assert!(!measured.reasons.iter().any(|it| it.kind == ReasonKind::Restless), "{run:#?}");
+    }
+    world.wait_for_silence();
+}
+
+#[test]
+fn a_journal_from_before_there_were_cohorts_is_shown_and_compared() {
+    let world = World::new();
+    for name in ["old", "newer"] {
+        let folder = world.folder.path().join(name);
+        fs::create_dir(&folder).unwrap();
+        let start = journals::start(SATURATED);
+        let cells = (0..start.blocks).flat_map(|block| journals::ROWS.map(|row| (block, row)));
+        let runs = cells.map(|(block, row)| {
+            let rate = 100_000.0 + f64::from((block * 2 + row.1) % 5) * 100.0;
+            journals::run(block, row, "hello", compare::measured(rate))
+        });
+        let path = journals::write(&folder, start, runs);
+        let text = fs::read_to_string(&path).unwrap();
+        let older = text.replace("\"procedure\":\"process\",\"margin\":null,", "");
+        assert!(older != text, "{text}");
+        for word in ["procedure", "margin", "slices", "instance"] {
+            assert!(!older.contains(word), "{word} is in {older}");
+        }
+        fs::write(path, older).unwrap();
+    }
+    let shown = world.wirebench(&["report", "old"]);
+    assert_eq!(shown.code, Some(0), "{shown:#?}");
+    assert!(shown.stdout.contains("go/net"), "{shown:#?}");
+    let compared = world.wirebench(&["compare", "old", "newer"]);
+    assert_eq!(compared.code, Some(0), "{compared:#?}");
+    assert!(compared.stdout.contains("nothing changed"), "{compared:#?}");
+}
+
+#[test]
+fn a_cohort_that_needs_too_many_files_is_refused_before_anything_is_started() {
+    let world = World::new();
+    let servers = ["run", "builtin/epoll", "builtin/io_uring", "--scenario=hello", "-c400"];
+    // One server's connections fit.
+    let limited = |procedure| world.wirebench_with_files(600, &[&servers[..], procedure].concat());
+    let refused = limited(&["--procedure=cohorts", "--dry-run"]);
+    let parts = ["400 connections to each of 3 servers", "may have 600", "give -c at most 17"];
+    refused.assert_refused(2, &parts);
+    assert!(!world.folder.path().join("target").exists());
+    let process = limited(&["--procedure=process", "--dry-run"]);
+    assert_eq!(process.code, Some(0), "{process:#?}");
+}
