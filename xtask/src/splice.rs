@@ -1,8 +1,8 @@
-//! `cargo xtask splice FOLDER`: puts the tables of a run into the README, so that nobody types
-//! them.
+//! `cargo xtask splice FOLDER`: puts the page of a run into the README, so that no figure is typed by
+//! hand.
 
 use anyhow::{Context, bail};
-use std::{fs, path::PathBuf};
+use std::{fs, path::PathBuf, process::Command};
 
 use crate::step::root;
 
@@ -13,28 +13,34 @@ pub(crate) struct Arguments {
     folder: PathBuf,
 }
 
-/// Replaces what stands between the marks of the README with the folder's report.
+/// Replaces what is between the marks of the README with what `wirebench report FOLDER` prints.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let report = arguments.folder.join("report.md");
-    let report = fs::read_to_string(&report).with_context(|| report.display().to_string())?;
+    let mut report = Command::new("cargo");
+    report.args(["run", "--release", "--quiet", "--", "report"]).arg(&arguments.folder);
+    let output = report.output().context("cargo cannot be started")?;
+    if !output.status.success() {
+        bail!("wirebench report failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    let page = String::from_utf8(output.stdout).context("the page is not UTF-8")?;
     let path = root().join("README.md");
     let readme = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    fs::write(&path, splice(&readme, &report)?).with_context(|| path.display().to_string())?;
-    println!("{} has the tables of {}", path.display(), arguments.folder.display());
+    fs::write(&path, splice(&readme, &page)?).with_context(|| path.display().to_string())?;
+    println!("{} has the page of {}", path.display(), arguments.folder.display());
     Ok(())
 }
 
-fn splice(readme: &str, report: &str) -> anyhow::Result<String> {
+fn splice(readme: &str, page: &str) -> anyhow::Result<String> {
     let begin = readme.find("<!-- BEGIN run").context("the README has no BEGIN mark")?;
     let end = readme.find("<!-- END run -->").context("the README has no END mark")?;
     let first = begin + readme[begin..].find('\n').context("the BEGIN mark has no line end")? + 1;
     if first > end {
-        bail!("the END mark stands before the BEGIN mark");
+        bail!("the END mark is before the BEGIN mark");
     }
-    // The report is a document of its own; here its title goes and its headings sink by one level.
-    let body = report.split_once('\n').map_or("", |(_, body)| body);
-    let body = body.replace("\n## ", "\n### ");
-    Ok(format!("{}\n{}\n\n{}", &readme[..first], body.trim(), &readme[end..]))
+    // The folder is one of this machine.
+    let lines = page.lines().filter(|line| !line.starts_with("Report: "));
+    let body: String =
+        lines.map(|line| format!("    {line}").trim_end().to_owned() + "\n").collect();
+    Ok(format!("{}\n    {}\n\n{}", &readme[..first], body.trim(), &readme[end..]))
 }
 
 #[cfg(test)]
@@ -44,10 +50,13 @@ mod tests {
     const README: &str = "a\n<!-- BEGIN run: x -->\nold\n<!-- END run -->\nb\n";
 
     #[test]
-    fn only_what_stands_between_the_marks_changes() {
-        let new = splice(README, "# title\n\n## table\n1\n").unwrap();
-        assert_eq!(new, "a\n<!-- BEGIN run: x -->\n\n### table\n1\n\n<!-- END run -->\nb\n");
-        assert_eq!(splice(&new, "# title\n\n## table\n1\n").unwrap(), new);
+    fn only_what_is_between_the_marks_changes() {
+        let page = "quick: 1 server\n\nhello\nReport: target/x\n";
+        let new = splice(README, page).unwrap();
+        let expected =
+            "a\n<!-- BEGIN run: x -->\n\n    quick: 1 server\n\n    hello\n\n<!-- END run -->\nb\n";
+        assert_eq!(new, expected);
+        assert_eq!(splice(&new, page).unwrap(), new);
     }
 
     #[test]

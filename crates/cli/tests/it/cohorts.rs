@@ -185,7 +185,7 @@ fn loads_over_equal_connections_share_instances_and_the_others_have_their_own_pr
             let instance = measured.instance.unwrap();
             assert_eq!(rounds, [0, 1], "{run:#?}");
             assert!(instance.ready_ns > 0 && measured.warm_up.is_none(), "{instance:?}");
-            assert!(run.generator_command.iter().any(|word| word == "agent"), "{run:#?}");
+            assert!(run.generator_command.iter().any(|word| word == "load"), "{run:#?}");
         }
         for run in runs.iter().filter(|run| !in_cohort(run)) {
             match &run.outcome {

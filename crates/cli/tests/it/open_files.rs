@@ -43,12 +43,14 @@ fn what_was_asked_for_and_needs_too_many_files_is_refused_before_anything_is_sta
 #[test]
 fn the_most_that_a_refusal_names_is_accepted() {
     let world = World::new();
-    let refused = limited(&world, &["run", "builtin/epoll", "-c5000", "--dry-run"]);
+    let refused =
+        limited(&world, &["run", "builtin/epoll", "-c5000", "--dry-run", "--procedure=process"]);
     let (_, rest) = refused.stderr.split_once("give -c at most ").unwrap();
     let most: u32 = rest.split(',').next().unwrap().parse().unwrap();
     let asked = |connections: u32| {
         let connections = format!("-c{connections}");
-        limited(&world, &["run", "builtin/epoll", &connections, "--dry-run"]).code
+        limited(&world, &["run", "builtin/epoll", &connections, "--dry-run", "--procedure=process"])
+            .code
     };
     assert_eq!((asked(most), asked(most + 1)), (Some(0), Some(2)));
 }

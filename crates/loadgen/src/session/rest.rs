@@ -45,7 +45,7 @@ impl<C: Codec> Session<C> {
         self.phase_end_ns = u64::MAX;
         self.attention_ns = 0;
         // Where nothing is in flight, nothing would end the engine's next wait.
-        self.looks = true;
+        self.looks = self.conduct.keeps_connections;
     }
 
     /// From now on the rest may take one timeout.

@@ -229,6 +229,7 @@ impl<C: Codec> Session<C> {
         self.recorder.close_window(window_end_ns);
         if waits {
             self.phase = Phase::Draining;
+            self.looks = false;
             self.to_drain = in_flight;
             self.phase_end_ns = window_end_ns.saturating_add(self.conduct.timeout_ns);
             self.attention_ns = 0;
