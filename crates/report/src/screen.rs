@@ -1,7 +1,7 @@
 //! The first screen of a result: sentences, one table, what its marks mean, and the next step.
 //! Everything else is in the details ([`crate::table`]) and in JSON.
 //!
-//! `adapter` turns a journal into a [`model`], and the other files turn that into text. So a change
+//! `adapter` turns a journal into a `model`, and the other files turn that into text. So a change
 //! of the analysis is a change of one file.
 
 mod adapter;

@@ -45,7 +45,7 @@ pub(super) fn reason(ratio: f64) -> Reason {
     let text = format!(
         "its CPU time per request in the slices is {ratio:.2} times that at the end of a longer one"
     );
-    ReasonKind::SliceLength.reason(Weight::Invalid, Some(ratio), text)
+    ReasonKind::SliceLength.reason(Weight::Note, Some(ratio), text)
 }
 
 #[cfg(test)]
