@@ -117,16 +117,20 @@ impl Cohort<'_> {
         known: &mut Known,
         found: &mut BTreeMap<u32, Vec<Reason>>,
     ) -> Result<(), String> {
+        // Where less is measured than a look takes, nothing is looked at: that is no measurement.
+        let plans = self.workloads().into_iter().map(|it| self.bench.cut.of(it));
+        let looks = plans.map(|(length, rounds)| length * rounds).sum::<Duration>() >= PILOT_LENGTH;
         for index in 0..members.len() {
             let key = self.key(&members[index].subject.variant.id);
-            if !known.0.contains_key(&key) {
+            if looks && !known.0.contains_key(&key) {
                 let settled = self.settle(bench, members, index)?;
                 known.0.extend(settled.map(|settled| (key.clone(), settled)));
             }
             let member = &mut members[index];
             member.length_ratio = known.0.get(&key).and_then(|settled| settled.length_ratio);
             let settled = known.0.get(&key).and_then(|settled| settled.settle_ns);
-            let settle_ns = settled.unwrap_or(DISCARD_MOST.as_nanos() as u64);
+            let unknown = if looks { DISCARD_MOST } else { DISCARD_LEAST };
+            let settle_ns = settled.unwrap_or(unknown.as_nanos() as u64);
             member.instance.settle_ns = settle_ns;
             member.discard_ns =
                 settle_ns.clamp(DISCARD_LEAST.as_nanos() as u64, DISCARD_MOST.as_nanos() as u64);
