@@ -46,7 +46,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let strict: &[&str] = if arguments.no_install { &[] } else { &["--strict"] };
     step("build of the entries", &[&[program, "build"], strict].concat(), &[])?;
     conformance::run(program, strict)?;
-    step("smoke suite", &[program, "run", "smoke", "--no-verify"], &[])?;
+    let short = ["--rounds", "1", "--slice", "40ms"];
+    let smoke = [&[program, "run", "smoke", "--no-verify"], &short[..]].concat();
+    step("smoke suite", &smoke, &[])?;
     println!("\n== load generators side by side\n$ cargo xtask bench-load --smoke");
     bench_load::smoke().context("cargo xtask bench-load --smoke")?;
     println!("\n== known delays\n$ cargo xtask bench-truth --smoke");

@@ -47,10 +47,10 @@ const MIXED: &str = "description = \"An example.\"\nentries = [\"builtin/\"]\n\
 const SATURATED: &str = "description = \"An example.\"\nblocks = 6\n[[workload]]\nname = \"hello\"\n\
                          scenario = \"hello\"\nconnections = 64\nduration = \"1s\"\n";
 
-/// Ends itself with SIGKILL when it has used a tenth of a second of CPU time: connections are made
+/// Ends itself with SIGKILL when it has used 30 ms of CPU time: connections are made
 /// by then, and the first load on it lasts.
 const DIES: &str = "(while read -r stat < /proc/$$/stat; do set -- $stat\n\
-                    [ $((${14} + ${15})) -ge 10 ] && kill -9 $$\nsleep 0.02\ndone) &\n\
+                    [ $((${14} + ${15})) -ge 3 ] && kill -9 $$\nsleep 0.01\ndone) &\n\
                     exec WIREBENCH null-server epoll hello 127.0.0.1 $1 1\n";
 
 /// A process of it spins all the time.
