@@ -1,4 +1,4 @@
-//! An agent: makes load as it is told over a pipe, and lives as long as the cohort of servers that it
+//! An agent: takes commands over a pipe to make load, and lives as long as the cohort of servers that it
 //! loads.
 //!
 //! Commands and events are those of [`wirebench_schema::agent`]. `commands` reads the pipe, `loads`

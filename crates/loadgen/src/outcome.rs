@@ -6,7 +6,7 @@ use crate::{segment::Segment, server_clocks::Readings, unanswered::Unanswered};
 /// The result of one thread.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// The segments that nobody has collected.
+    /// The segments that have not been collected.
     pub(crate) rest: Vec<Segment>,
     /// Requests of the window without a reply.
     pub(crate) unanswered: Unanswered,
