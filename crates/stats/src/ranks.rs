@@ -2,8 +2,8 @@
 //!
 //! "Cannot be told apart" is not transitive: the first may be equal to the second within the noise
 //! and the second to the third, while the first is plainly better than the third. So a row has no
-//! single rank but a range: its first rank is one more than the number of rows that are told to be
-//! better, and its last leaves room for those that are told to be worse. Rows that cannot be told
+//! single rank but a range: its first rank is one more than the number of rows that are shown to be
+//! better, and its last leaves room for those that are shown to be worse. Rows that cannot be told
 //! apart always share a rank. Who wants to draw lines between rows takes the group: a new one
 //! begins only where every row above is told from every row below, so that no line divides what
 //! cannot be told apart; rows of one group may still differ.
@@ -108,7 +108,7 @@ pub fn rank_levels(
     ranks(items.len(), &order, told)
 }
 
-/// The ranks that follow from an order, the best first, and from which places of it are told to be
+/// The ranks that follow from an order, the best first, and from which places of it are shown to be
 /// better than which.
 fn ranks(rows: usize, order: &[usize], told: Vec<Vec<bool>>) -> Vec<Option<Rank>> {
     let told = close(told);
