@@ -14,14 +14,10 @@ const MANY: u64 = 30_000;
 /// How long a load may take on a server that runs under callgrind.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// User instructions of `server` for each request; none where there is no valgrind.
-pub(crate) fn instructions_per_request(
-    wirebench: &Path,
-    server: &Path,
-    sides: &Sides,
-) -> anyhow::Result<Option<f64>> {
+/// User instructions of `server` for each request, as a text.
+pub(super) fn shown(wirebench: &Path, server: &Path, sides: &Sides) -> anyhow::Result<String> {
     if !exists("valgrind") {
-        return Ok(None);
+        return Ok("not installed (Debian: valgrind)".to_owned());
     }
     let few = instructions(wirebench, server, sides, FEW)?;
     let many = instructions(wirebench, server, sides, MANY)?;
@@ -29,7 +25,8 @@ pub(crate) fn instructions_per_request(
         many > few,
         "callgrind counted {few} instructions for {FEW} requests and {many} for {MANY}"
     );
-    Ok(Some((many - few) as f64 / (MANY - FEW) as f64))
+    let each = (many - few) as f64 / (MANY - FEW) as f64;
+    Ok(format!("{each:.0} user instructions a request"))
 }
 
 fn instructions(

@@ -1,82 +1,156 @@
-//! `cargo xtask bench-difference`: whether wirebench calls equal servers equal, and finds a difference
-//! that is known to be there.
+//! `cargo xtask bench-difference`: how often wirebench calls equal servers different, and how often it
+//! finds a difference of known size.
 //!
-//! Equal: five copies of `c/epoll` in one suite, and `c/epoll` against itself. Different: `c/epoll`
-//! against the same sources with a known number of instructions more for each reply. It prints, and
-//! fails when a verdict is wrong; how wide an interval is depends on the machine.
+//! The servers are `c/epoll` and the same sources with a known amount of work before each reply. Each
+//! experiment is repeated and counted; the counts are printed, and too many wrong verdicts are an error.
 
-mod copies;
 mod count;
+mod neighbour;
 mod pair;
 mod slowed;
+mod suite;
+mod tally;
 
 use anyhow::{Context, ensure};
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
-use self::{pair::Pair, slowed::Workshop};
+use self::{neighbour::Neighbour, pair::Pair, slowed::Workshop, suite::Suite, tally::Tally};
 use crate::bench::{Sides, build};
+
+/// How much more CPU time a request of each slowed server takes, in percent.
+const SLOWDOWNS: [f64; 4] = [1.0, 2.0, 3.0, 5.0];
+/// Pairs of a server and a slowed one: percent and budget.
+const PAIRS: [(f64, Duration); 2] =
+    [(5.0, Duration::from_secs(20)), (2.0, Duration::from_secs(90))];
+const BUDGET_OF_EQUAL: Duration = Duration::from_secs(40);
 
 /// Arguments of `cargo xtask bench-difference`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// How much more CPU time a request of the slowed server takes
-    #[arg(long, value_name = "PERCENT", default_value_t = 5.0)]
-    percent: f64,
-    /// How long each comparison of two servers may take, in minutes
-    #[arg(long, value_name = "MINUTES", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=120))]
-    budget: u64,
-    /// Blocks of the suite with five copies
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(6..=100))]
-    blocks: u32,
-    /// Only compare two servers, without the suite of five copies
-    #[arg(long)]
-    pairs_only: bool,
+    /// Experiments to carry out [default: all]
+    #[arg(value_enum)]
+    experiments: Vec<Experiment>,
+    /// Repetitions of each experiment [default: 20 with equal servers, 10 with slowed ones]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=200))]
+    tries: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+enum Experiment {
+    /// Suites of ten instances of one server
+    EqualSuites,
+    /// Suites of one server and the same slowed by 1, 2, 3 and 5 %
+    SlowedSuites,
+    /// The same suites while another program takes 300 ms of each second on either CPU in turn
+    Neighbour,
+    /// One server compared with itself by `wirebench ab`
+    EqualPairs,
+    /// One server compared with slowed ones by `wirebench ab`: 5 % within 20 s, 2 % within 90 s
+    SlowedPairs,
+}
+
+/// What all experiments work with.
+struct Laboratory {
+    wirebench: PathBuf,
+    workshop: Workshop,
+    sides: Sides,
 }
 
 /// Measures and prints.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let percent = arguments.percent;
-    ensure!((0.1..=1000.0).contains(&percent), "--percent {percent} is no useful slowdown: try 5");
     let folder = build(&["wirebench"])?;
-    let wirebench = folder.join("wirebench");
-    let sides = Sides::choose()?;
-    sides.announce();
-    let workshop = Workshop::open(folder.parent().context("a folder of builds has a parent")?)?;
-    let budget = Duration::from_secs(arguments.budget * 60);
+    let laboratory = Laboratory {
+        wirebench: folder.join("wirebench"),
+        workshop: Workshop::open(folder.parent().context("a folder of builds has a parent")?)?,
+        sides: Sides::choose()?,
+    };
+    laboratory.sides.announce();
+    let all = <Experiment as clap::ValueEnum>::value_variants();
+    let chosen = if arguments.experiments.is_empty() { all } else { &arguments.experiments };
     let mut wrong = Vec::new();
-
-    println!("\n== one server against itself");
-    let plain = workshop.plain()?;
-    let equal = Pair::measure(&wirebench, &plain, &plain, budget)?;
-    println!("{}", equal.sentence);
-    if equal.is_different() {
-        wrong.push("one server is called different from itself".to_owned());
-    }
-
-    println!("\n== against the same with {percent} % more work");
-    let step_ns = workshop.step_ns()?;
-    let steps = (equal.cpu_ns[0] * percent / 100.0 / step_ns).round().max(1.0);
-    println!(
-        "a request costs {:.0} ns and a step of work {step_ns:.3} ns by itself, so {steps} steps more for each reply",
-        equal.cpu_ns[0]
-    );
-    let slowed = workshop.slowed(steps as u64)?;
-    let of = |server| count::instructions_per_request(&wirebench, server, &sides);
-    match (of(&plain)?, of(&slowed)?) {
-        (Some(few), Some(many)) => println!(
-            "callgrind counts {few:.0} user instructions a request, and {many:.0} with the work: {:.0} more",
-            many - few
-        ),
-        _ => println!("no valgrind here: the instructions were not counted (Debian: valgrind)"),
-    }
-    let different = Pair::measure(&wirebench, &plain, &slowed, budget)?;
-    println!("{}\nexpected: {percent:.1} % more", different.sentence);
-    if !different.is_dearer() {
-        wrong.push(format!("a server with {percent} % more work is not told to be dearer"));
-    }
-    if !arguments.pairs_only {
-        wrong.extend(copies::measure(&wirebench, arguments.blocks)?);
+    for experiment in chosen {
+        wrong.extend(laboratory.carry_out(*experiment, arguments.tries)?);
     }
     ensure!(wrong.is_empty(), "{}", wrong.join("; "));
     Ok(())
+}
+
+impl Laboratory {
+    /// Repeats an experiment, prints its counts, and returns what was wrong.
+    fn carry_out(&self, experiment: Experiment, tries: Option<u32>) -> anyhow::Result<Vec<String>> {
+        let equal = matches!(experiment, Experiment::EqualSuites | Experiment::EqualPairs);
+        let tries = tries.unwrap_or(if equal { 20 } else { 10 });
+        println!("\n== {experiment:?}, {tries} tries");
+        let mut tally = Tally::default();
+        match experiment {
+            Experiment::EqualSuites => self.suites(&Suite::equal(), tries, &mut tally)?,
+            Experiment::SlowedSuites => self.suites(&self.slowed_suite()?, tries, &mut tally)?,
+            Experiment::Neighbour => {
+                let suite = self.slowed_suite()?;
+                let _neighbour = Neighbour::start(&self.sides);
+                self.suites(&suite, tries, &mut tally)?;
+            }
+            Experiment::EqualPairs => self.pairs(0.0, BUDGET_OF_EQUAL, tries, &mut tally)?,
+            Experiment::SlowedPairs => {
+                for (percent, budget) in PAIRS {
+                    self.pairs(percent, budget, tries, &mut tally)?;
+                }
+            }
+        }
+        println!("{}", tally.table());
+        Ok(tally.false_differences())
+    }
+
+    fn suites(&self, suite: &Suite, tries: u32, tally: &mut Tally) -> anyhow::Result<()> {
+        for number in 1..=tries {
+            tally.add(number, suite.measure(&self.wirebench)?);
+        }
+        Ok(())
+    }
+
+    /// `c/epoll` as it is, and slowed.
+    fn slowed_suite(&self) -> anyhow::Result<Suite> {
+        let plain = self.workshop.plain()?;
+        let cost_ns = Suite::of(&[(0.0, plain.clone())]).cost_ns(&self.wirebench)?;
+        let mut servers = vec![(0.0, plain)];
+        for percent in SLOWDOWNS {
+            servers.push((percent, self.slowed(percent, cost_ns)?));
+        }
+        Ok(Suite::of(&servers))
+    }
+
+    fn pairs(
+        &self,
+        percent: f64,
+        budget: Duration,
+        tries: u32,
+        tally: &mut Tally,
+    ) -> anyhow::Result<()> {
+        let plain = self.workshop.plain()?;
+        let other = if percent > 0.0 {
+            let [cost_ns, _] =
+                Pair::measure(&self.wirebench, [&plain, &plain], BUDGET_OF_EQUAL)?.cpu_ns;
+            self.slowed(percent, cost_ns)?
+        } else {
+            plain.clone()
+        };
+        for number in 1..=tries {
+            let pair = Pair::measure(&self.wirebench, [&plain, &other], budget)?;
+            println!("{}", pair.sentence);
+            tally.add(number, vec![pair.judged(percent)]);
+        }
+        Ok(())
+    }
+
+    /// The server whose requests take this much more CPU time, and the instructions that it adds.
+    fn slowed(&self, percent: f64, cost_ns: f64) -> anyhow::Result<PathBuf> {
+        let step_ns = self.workshop.step_ns()?;
+        let steps = (cost_ns * percent / 100.0 / step_ns).round().max(1.0) as u64;
+        let server = self.workshop.slowed(percent, steps)?;
+        println!(
+            "{percent} % of {cost_ns:.0} ns a request are {steps} steps of {step_ns:.3} ns; callgrind: {}",
+            count::shown(&self.wirebench, &server, &self.sides)?
+        );
+        Ok(server)
+    }
 }

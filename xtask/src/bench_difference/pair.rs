@@ -2,22 +2,30 @@
 
 use anyhow::{Context, bail};
 use serde::Deserialize;
-use std::{path::Path, process::Command, time::Duration};
+use std::{
+    path::Path,
+    process::Command,
+    time::{Duration, Instant},
+};
 
+use super::tally::Judged;
 use crate::step::root;
 
-/// What became of a comparison.
+/// What came of a comparison.
 #[derive(Debug)]
-pub(crate) struct Pair {
+pub(super) struct Pair {
     /// The verdict, as a sentence.
-    pub(crate) sentence: String,
+    pub(super) sentence: String,
     verdict: String,
     /// CPU time per request of both, in nanoseconds.
-    pub(crate) cpu_ns: [f64; 2],
+    pub(super) cpu_ns: [f64; 2],
+    ratio: f64,
+    half_width: Option<f64>,
+    seconds: f64,
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct Output {
     sentence: String,
     verdict: String,
     figures: Figures,
@@ -30,50 +38,68 @@ struct Figures {
 
 #[derive(Deserialize)]
 struct Figure {
-    a: Option<f64>,
-    b: Option<f64>,
+    a: f64,
+    b: f64,
+    ratio: Ratio,
+}
+
+#[derive(Deserialize)]
+struct Ratio {
+    value: f64,
+    low: Option<f64>,
+    high: Option<f64>,
 }
 
 impl Pair {
-    /// Compares the programs `a` and `b`, which take the arguments of the server contract.
-    pub(crate) fn measure(
+    /// Compares two programs that take the arguments of the server contract.
+    pub(super) fn measure(
         wirebench: &Path,
-        a: &Path,
-        b: &Path,
+        programs: [&Path; 2],
         budget: Duration,
     ) -> anyhow::Result<Self> {
-        let server = |program: &Path| {
+        let [a, b] = programs.map(|program| {
             format!("{} {{scenario}} {{host}} {{port}} {{workers}}", program.display())
-        };
+        });
         let mut command = Command::new(wirebench);
-        command.args(["ab", "--a", &server(a), "--b", &server(b), "--json", "--quiet"]);
-        command.args(["--budget", &format!("{}s", budget.as_secs())]).current_dir(root());
-        println!("$ {command:?}");
-        let output = command.output().with_context(|| format!("{command:?} cannot be run"))?;
+        command.args(["ab", "--a", &a, "--b", &b, "--json", "--quiet", "--no-verify"]);
+        command.args(["--metric", "cpu", "--budget", &format!("{}s", budget.as_secs())]);
+        let began = Instant::now();
+        let output = command
+            .current_dir(root())
+            .output()
+            .with_context(|| format!("{command:?} cannot be run"))?;
         if !output.status.success() {
             bail!("{command:?}: {}", String::from_utf8_lossy(&output.stderr));
         }
-        Self::read(&String::from_utf8_lossy(&output.stdout))
+        let pair = Self::read(&String::from_utf8_lossy(&output.stdout))?;
+        Ok(Self { seconds: began.elapsed().as_secs_f64(), ..pair })
     }
 
     fn read(text: &str) -> anyhow::Result<Self> {
-        let said: Said =
-            serde_json::from_str(text).context("what `wirebench ab --json` printed")?;
-        let Figure { a, b } = said.figures.server_cpu_ns_per_request;
-        let (Some(a), Some(b)) = (a, b) else {
-            bail!("no CPU time per request: {}", said.sentence)
-        };
-        Ok(Self { sentence: said.sentence, verdict: said.verdict, cpu_ns: [a, b] })
+        let output: Output =
+            serde_json::from_str(text).context("the output of `wirebench ab --json`")?;
+        let Figure { a, b, ratio } = output.figures.server_cpu_ns_per_request;
+        let interval = ratio.low.zip(ratio.high);
+        Ok(Self {
+            sentence: output.sentence,
+            verdict: output.verdict,
+            cpu_ns: [a, b],
+            ratio: ratio.value,
+            half_width: interval.map(|(low, high)| (high - low) / 2.0 / ratio.value),
+            seconds: 0.0,
+        })
     }
 
-    /// Whether either was called better.
-    pub(crate) fn is_different(&self) -> bool {
-        ["higher", "lower"].contains(&self.verdict.as_str())
-    }
-
-    /// Whether the second was told to cost more.
-    pub(crate) fn is_dearer(&self) -> bool {
-        self.verdict == "higher"
+    /// For the counts.
+    pub(super) fn judged(&self, slower_percent: f64) -> Judged {
+        Judged {
+            name: "B".to_owned(),
+            slower_percent,
+            claim: self.verdict.clone(),
+            ratio: self.ratio,
+            half_width: self.half_width,
+            seconds: self.seconds,
+        }
     }
 }
 
@@ -83,12 +109,12 @@ mod tests {
 
     #[test]
     fn a_verdict_is_read_with_both_costs() {
-        let text = r#"{"sentence": "B costs more", "verdict": "higher", "pairs": 6,
-            "figures": {"server_cpu_ns_per_request": {"a": 4500.5, "b": 4725.0, "ratio": null}}}"#;
+        let text = r#"{"sentence": "B uses more", "verdict": "higher", "pairs": 6,
+            "figures": {"server_cpu_ns_per_request": {"a": 4500.5, "b": 4725.0,
+            "ratio": {"value": 1.05, "low": 1.029, "high": 1.071}}}}"#;
         let pair = Pair::read(text).unwrap();
-        assert_eq!((pair.cpu_ns, pair.is_dearer()), ([4500.5, 4725.0], true));
-        assert!(pair.is_different());
+        assert_eq!((pair.cpu_ns, pair.judged(5.0).claim.as_str()), ([4500.5, 4725.0], "higher"));
+        assert!((pair.half_width.unwrap() - 0.02).abs() < 1e-9);
         assert!(Pair::read(&text.replace("4500.5", "null")).is_err());
-        assert!(!Pair::read(&text.replace("higher", "same")).unwrap().is_different());
     }
 }

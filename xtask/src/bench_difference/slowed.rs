@@ -35,12 +35,12 @@ impl Workshop {
         self.server("plain", &[])
     }
 
-    /// The server with so many steps more for each reply.
-    pub(crate) fn slowed(&self, steps: u64) -> anyhow::Result<PathBuf> {
+    /// The server with this many steps more for each reply, which make it so much slower.
+    pub(crate) fn slowed(&self, percent: f64, steps: u64) -> anyhow::Result<PathBuf> {
         let header = self.folder.join("extra_work.h").display().to_string();
         // `main.c` says the same of _GNU_SOURCE, which must come before any header.
         let words = ["-D_GNU_SOURCE=", &format!("-DEXTRA_STEPS={steps}ul"), "-include", &header];
-        self.server("slowed", &words)
+        self.server(&format!("slowed-{percent}"), &words)
     }
 
     fn server(&self, name: &str, words: &[&str]) -> anyhow::Result<PathBuf> {
@@ -81,7 +81,7 @@ mod tests {
     fn both_servers_can_be_built_and_a_step_takes_time() {
         let target = tempfile::tempdir().unwrap();
         let workshop = Workshop::open(target.path()).unwrap();
-        let (plain, slowed) = (workshop.plain().unwrap(), workshop.slowed(170).unwrap());
+        let (plain, slowed) = (workshop.plain().unwrap(), workshop.slowed(5.0, 170).unwrap());
         assert_ne!(fs::read(plain).unwrap(), fs::read(slowed).unwrap());
         assert!(workshop.step_ns().unwrap() > 0.0);
     }

@@ -1,0 +1,141 @@
+//! One suite of servers, measured by `wirebench run`: what the report says of each row.
+
+use anyhow::{Context, ensure};
+use serde::Deserialize;
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Instant,
+};
+
+use super::tally::Judged;
+use crate::step::root;
+
+/// Instances of one server in each cohort of a suite of equal ones: two of them are the baseline.
+const COPIES: &str = "10";
+const COHORTS: &str = "4";
+/// What is judged.
+const FIGURE: &str = "server_cpu_ns_per_request";
+
+/// What is measured, and how much slower each row is, by its name.
+pub(super) struct Suite {
+    arguments: Vec<String>,
+    slower_percent: BTreeMap<String, f64>,
+}
+
+#[derive(Deserialize)]
+struct Report {
+    workloads: Vec<Workload>,
+}
+
+#[derive(Deserialize)]
+struct Workload {
+    rows: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    variant: String,
+    copy: u32,
+    role: String,
+    figures: BTreeMap<String, Figure>,
+}
+
+#[derive(Deserialize)]
+struct Figure {
+    median: Option<f64>,
+    ratio: Option<Ratio>,
+}
+
+#[derive(Deserialize)]
+struct Ratio {
+    value: f64,
+    interval: Option<Interval>,
+    claim: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Interval {
+    low: f64,
+    high: f64,
+}
+
+impl Suite {
+    /// Ten instances of `c/epoll`.
+    pub(super) fn equal() -> Self {
+        let arguments = ["c/epoll", "--copies", COPIES].map(str::to_owned).to_vec();
+        Self { arguments, slower_percent: BTreeMap::new() }
+    }
+
+    /// These servers next to `c/epoll`, with how much slower each is.
+    pub(super) fn of(servers: &[(f64, PathBuf)]) -> Self {
+        let mut arguments = Vec::new();
+        let mut slower_percent = BTreeMap::new();
+        for (percent, program) in servers {
+            let line = format!("{} {{scenario}} {{host}} {{port}} {{workers}}", program.display());
+            arguments.extend(["--server".to_owned(), line]);
+            let name = program.file_name().unwrap_or_default().to_string_lossy();
+            slower_percent.insert(format!("own/{name}"), *percent);
+        }
+        Self { arguments, slower_percent }
+    }
+
+    /// Measures it once.
+    pub(super) fn measure(&self, wirebench: &Path) -> anyhow::Result<Vec<Judged>> {
+        let began = Instant::now();
+        let report = self.run(wirebench)?;
+        let seconds = began.elapsed().as_secs_f64();
+        let mut judged = Vec::new();
+        for row in report.workloads.iter().flat_map(|workload| &workload.rows) {
+            let ratio = row.figures.get(FIGURE).and_then(|figure| figure.ratio.as_ref());
+            // The baseline's second instance is a check of the machine, not a row.
+            let Some(ratio) = ratio.filter(|_| row.role == "entrant") else { continue };
+            let percent = self.slower_percent.get(&row.variant).copied().unwrap_or(0.0);
+            let width = |it: &Interval| (it.high - it.low) / 2.0 / ratio.value;
+            judged.push(Judged {
+                name: format!("{} #{}", row.variant, row.copy + 1),
+                slower_percent: percent,
+                claim: ratio.claim.clone().unwrap_or_default(),
+                ratio: ratio.value,
+                half_width: ratio.interval.as_ref().map(width),
+                seconds,
+            });
+        }
+        ensure!(!judged.is_empty(), "no row was judged: the report has no claims");
+        Ok(judged)
+    }
+
+    /// CPU time per request of its servers, in nanoseconds: the median of their medians.
+    pub(super) fn cost_ns(&self, wirebench: &Path) -> anyhow::Result<f64> {
+        let report = self.run(wirebench)?;
+        let rows = report.workloads.iter().flat_map(|workload| &workload.rows);
+        let medians: Vec<f64> = rows.filter_map(|row| row.figures.get(FIGURE)?.median).collect();
+        wirebench_stats::median(&medians).context("the report has no CPU time per request")
+    }
+
+    fn run(&self, wirebench: &Path) -> anyhow::Result<Report> {
+        let folder = root().join("target/wirebench/bench-difference");
+        if folder.exists() {
+            fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        }
+        fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        let mut command = Command::new(wirebench);
+        command.arg("run").args(&self.arguments).args([
+            "--scenario",
+            "hello",
+            "--phase",
+            "saturate",
+        ]);
+        command.args(["--cohorts", COHORTS, "--no-verify", "--quiet", "--output"]).arg(&folder);
+        command.current_dir(root());
+        let output = command.output().with_context(|| format!("{command:?} cannot be run"))?;
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "{command:?} ended with {}: {stderr}", output.status);
+        let result = fs::read_dir(&folder)?.flatten().next().context("the run left no folder")?;
+        let path = result.path().join("report.json");
+        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        serde_json::from_str(&text).with_context(|| path.display().to_string())
+    }
+}
