@@ -6,7 +6,8 @@
 //! brings all of them to the state that is measured (`warm_up`, `settle`), `slice` carries one slice
 //! out and judges by clocks whether it counts, `sum` and `record` make the records of the runs.
 //! `drift` finds instances that went on changing, `length` those whose costs depend on how long a slice
-//! is, `supply` what the machine lacks for a cohort. `course` is the order of all that.
+//! is, `uneven` workers that had most connections, `supply` what the machine lacks for a cohort. `course`
+//! is the order of all that.
 
 mod course;
 mod cut;
@@ -21,6 +22,7 @@ mod settle;
 mod slice;
 mod sum;
 mod supply;
+mod uneven;
 mod warm_up;
 
 pub(crate) use course::Cohort;

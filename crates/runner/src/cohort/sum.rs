@@ -1,13 +1,13 @@
 //! The record of a run, made of its slices.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::{
     journal::{Cost, Instance, Measurement, Reason, ReasonKind, Slice, Weight},
     load::{LoadModel, LoadReport},
     suite::Workload,
 };
 
-use super::{length, member::RESTLESS_SHARE, slice::Done};
+use super::{length, member::RESTLESS_SHARE, slice::Done, uneven::uneven};
 use crate::{
     cost,
     experiment::Verification,
@@ -76,6 +76,9 @@ impl Parts<'_> {
         let busy = used / cpus.max(1) as f64;
         reasons.extend(rests(self.instance.rest_share, busy).map(Reason::with_next_step));
         if self.workload.model == LoadModel::Closed {
+            let sharing = self.subject.variant.sharing;
+            reasons
+                .extend(uneven(sharing, self.workers, ran_ns(&kept)).map(Reason::with_next_step));
             let ratio = length::differs(self.long, &slices).or(self.length_ratio);
             reasons.extend(ratio.map(length::reason).map(Reason::with_next_step));
         }
@@ -153,6 +156,17 @@ fn busiest_ns(done: &Done) -> f64 {
     let whole_ns = after.threads.busiest_since(&before.threads) as f64;
     let share = done.report.cpu.counted_ns.unwrap_or(0) as f64;
     whole_ns * share / done.report.cpu.whole_ns.max(1) as f64
+}
+
+/// How long each thread of the server ran in these slices.
+fn ran_ns(kept: &[&Done]) -> Vec<u64> {
+    let mut sums: BTreeMap<i32, u64> = BTreeMap::new();
+    for (before, after) in kept.iter().map(|done| &done.details) {
+        for (thread, ran_ns) in after.threads.ran_since(&before.threads) {
+            *sums.entry(thread).or_default() += ran_ns;
+        }
+    }
+    sums.into_values().collect()
 }
 
 /// How many slices were disturbed, and by which kind most of them.

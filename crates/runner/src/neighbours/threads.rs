@@ -60,6 +60,11 @@ impl Threads {
         self.clocks_since(before).map(|clock| clock.ran_ns).max().unwrap_or(0)
     }
 
+    /// For how long each has run since `before`, in nanoseconds, by its number.
+    pub(crate) fn ran_since(&self, before: &Self) -> impl Iterator<Item = (i32, u64)> {
+        self.clocks.keys().copied().zip(self.clocks_since(before).map(|clock| clock.ran_ns))
+    }
+
     /// The time since an earlier moment.
     pub(super) fn since(&self, before: &Self) -> Duration {
         self.at.duration_since(before.at)

@@ -281,6 +281,11 @@ kinds! {
         figure: "the slices over the long one",
         do: "give longer slices with --slice 1s, or measure with --procedure process"
     }
+    UnevenWorkers = "uneven-workers" {
+        "The connections of a closed loop were spread unevenly over workers that keep theirs",
+        weight: "note", figure: "CPU time of the busiest worker over the mean of all",
+        do: "give more connections with -c"
+    }
     Stderr = "stderr" {
         "The server wrote much to standard error, which is work of its own",
         weight: "note", figure: "bytes", do: "make the server quiet"
