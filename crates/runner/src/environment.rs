@@ -8,6 +8,7 @@ mod files;
 mod kernel;
 mod moment;
 mod processor;
+mod speed;
 mod tools;
 mod virtualisation;
 
@@ -69,6 +70,7 @@ pub fn gather(project: Option<&Path>, stop: &AtomicBool) -> Environment {
         revision: project.and_then(|folder| revision(folder, stop)),
         program: Program { profile: Some(profile), digest: fingerprint::own() },
         tools: tools::versions(stop),
+        speed_spread: speed::spread(stop),
         ..machine
     }
 }

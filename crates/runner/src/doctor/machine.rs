@@ -8,6 +8,8 @@ use super::{Comment, ENOUGH_MEMORY_BYTES, fine, unwise};
 const QUIET_LOAD: f64 = 0.5;
 /// The part of the time that a hypervisor may take without being noticed.
 const LITTLE_STEAL: f64 = 0.01;
+/// A CPU whose speed varies by more than this makes intervals wide.
+const EVEN_SPEED: f64 = 0.1;
 /// Where CPUs begin to run slower.
 const HOT_CELSIUS: f64 = 85.0;
 
@@ -21,6 +23,7 @@ pub(super) fn examine(environment: &Environment) -> Vec<Comment> {
         turbo(environment),
         virtualisation(environment),
         steal(environment),
+        speed(environment),
         load(environment),
         temperature(environment),
         memory(environment),
@@ -172,6 +175,22 @@ fn steal(environment: &Environment) -> Comment {
         )
     } else {
         fine("steal", text)
+    }
+}
+
+fn speed(environment: &Environment) -> Comment {
+    let Some(spread) = environment.speed_spread else {
+        return fine("speed", "the evenness of the CPUs' speed was not measured");
+    };
+    let text = format!("the same work takes up to {:.0} % more CPU time", spread * 100.0);
+    if spread > EVEN_SPEED {
+        unwise(
+            "speed",
+            format!("{text}: intervals become wide; other work shares the cores or the power"),
+            "use a machine with cores of its own, or measure more cohorts",
+        )
+    } else {
+        fine("speed", text)
     }
 }
 

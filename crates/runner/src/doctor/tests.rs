@@ -42,6 +42,7 @@ fn good() -> Environment {
         loopback_mtu_bytes: Some(65_536),
         tools: TOOLS.iter().map(|(name, _)| ((*name).to_owned(), "1.2.3".to_owned())).collect(),
         steal_share: Some(0.0),
+        speed_spread: Some(0.02),
         temperature_celsius: Some(40.0),
         sysctls: words(&SYSCTLS.map(|name| (name, "1048576"))),
         ..Environment::default()
@@ -79,7 +80,7 @@ fn sysctl_of(environment: &mut Environment, name: &str, value: &str) {
 }
 
 /// Each makes one thing unwise: its finding, a part of what is said, a part of what mends it.
-const MACHINE: [(&str, &str, &str, Change); 18] = [
+const MACHINE: [(&str, &str, &str, Change); 19] = [
     ("cpus", "must share one", "at least 2 CPUs", |it| it.cpus.truncate(1)),
     ("smt", "2 cores have several", "taskset -c 0,1 wirebench run", |it| {
         it.cpus.iter_mut().for_each(|cpu| cpu.core %= 2);
@@ -103,6 +104,7 @@ const MACHINE: [(&str, &str, &str, Change); 18] = [
         it.hypervisor = Some("KVM".to_owned());
     }),
     ("steal", "20.0 %", "CPUs of its own", |it| it.steal_share = Some(0.2)),
+    ("speed", "40 % more", "cores of its own", |it| it.speed_spread = Some(0.4)),
     ("load", "3.00 tasks", "wait a minute", |it| it.load_average_1m = 3.0),
     ("temperature", "95 degrees", "cooled down", |it| it.temperature_celsius = Some(95.0)),
     ("memory", "512 MiB", "1024 MiB", |it| it.memory_bytes = 512 << 20),

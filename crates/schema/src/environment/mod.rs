@@ -116,6 +116,10 @@ pub struct Environment {
     /// to 1.
     #[serde(default)]
     pub steal_share: Option<f64>,
+    /// How much more CPU time the same work of about 0.5 ms took in the slowest
+    /// tenth of its repetitions than in the fastest tenth, before the start: 0.5 means 50 % more.
+    #[serde(default)]
+    pub speed_spread: Option<f64>,
     /// How long the machine had been running.
     #[serde(default)]
     pub uptime_s: Option<f64>,

@@ -6,8 +6,14 @@ use super::{Difference, Environment, Weight};
 use crate::environment::Cpu;
 
 /// Fields that vary from minute to minute, whatever happens to the machine.
-const OF_THE_MOMENT: [&str; 5] =
-    ["load_average_1m", "steal_share", "swap_used_bytes", "temperature_celsius", "uptime_s"];
+const OF_THE_MOMENT: [&str; 6] = [
+    "load_average_1m",
+    "speed_spread",
+    "steal_share",
+    "swap_used_bytes",
+    "temperature_celsius",
+    "uptime_s",
+];
 
 /// A machine that tells everything.
 fn full() -> Value {
@@ -33,7 +39,7 @@ fn full() -> Value {
             "periods": 1, "throttled_periods": 1 },
         "sysctls": { "net/core/somaxconn": "4096" }, "loopback_mtu_bytes": 65536,
         "tools": { "rustc": "rustc 1.95.0" },
-        "load_average_1m": 0.5, "steal_share": 0.1, "uptime_s": 5.0, "temperature_celsius": 40.0
+        "load_average_1m": 0.5, "steal_share": 0.1, "speed_spread": 0.3, "uptime_s": 5.0, "temperature_celsius": 40.0
     })
 }
 
