@@ -17,7 +17,7 @@ use std::time::Duration;
 use wirebench_schema::journal::{PAUSE_AND_CATCHING_UP, Placement, Reason, ReasonKind, Weight};
 
 pub(crate) use before::busy_before;
-use cpu_times::CpuTimes;
+pub(crate) use cpu_times::CpuTimes;
 pub(crate) use threads::Threads;
 use throttle::Throttled;
 

@@ -6,6 +6,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// Share of the CPUs' time above which a process may have to wait for one.
+const FULL_SHARE: f64 = 0.9;
+
 /// What some CPUs were used for.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Used {
@@ -19,14 +22,14 @@ pub(super) struct Used {
 
 /// The times of every CPU at one moment.
 #[derive(Clone, Debug)]
-pub(super) struct CpuTimes {
+pub(crate) struct CpuTimes {
     at: Instant,
     times: BTreeMap<u32, Used>,
 }
 
 impl CpuTimes {
     /// Reads them. Where `/proc/stat` cannot be read, there are none.
-    pub(super) fn read() -> Self {
+    pub(crate) fn read() -> Self {
         let at = Instant::now();
         let text = fs::read_to_string("/proc/stat").unwrap_or_default();
         Self { at, times: times(&text, procfs::ticks_per_second()) }
@@ -35,6 +38,14 @@ impl CpuTimes {
     /// The time since an earlier moment.
     pub(super) fn since(&self, before: &Self) -> Duration {
         self.at.duration_since(before.at)
+    }
+
+    /// Whether all CPUs were busy since `before`.
+    pub(crate) fn is_full_since(&self, before: &Self) -> bool {
+        let cpus: Vec<u32> = self.times.keys().copied().collect();
+        let Used { busy_ns, stolen_ns } = self.used_since(before, &cpus);
+        let available_ns = self.since(before).as_nanos() as f64 * cpus.len() as f64;
+        (busy_ns + stolen_ns) as f64 > FULL_SHARE * available_ns
     }
 
     /// What `cpus` together were used for since `before`.
@@ -110,5 +121,18 @@ mod tests {
         // Of a CPU that has come since then nothing is known.
         assert_eq!(after.used_since(&before, &[0, 2]), used(10, 2));
         assert_eq!(after.since(&before), Duration::from_secs(1));
+    }
+
+    #[test]
+    fn a_machine_is_full_when_hardly_any_cpu_was_idle() {
+        let at = Instant::now();
+        let used = |busy_ms: u64| Used { busy_ns: busy_ms * 1_000_000, stolen_ns: 0 };
+        let before = CpuTimes::new(at, BTreeMap::from([(0, used(0)), (1, used(0))]));
+        let after = |busy_ms: u64| {
+            let times = BTreeMap::from([(0, used(500)), (1, used(busy_ms))]);
+            CpuTimes::new(at + Duration::from_millis(500), times)
+        };
+        assert!(after(450).is_full_since(&before));
+        assert!(!after(350).is_full_since(&before));
     }
 }

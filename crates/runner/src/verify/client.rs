@@ -11,8 +11,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a server may make no progress. Every wait for bytes that must come ends after it.
+use crate::neighbours::CpuTimes;
+
+/// How long a server may make no progress. Every wait for bytes that must come ends after it, unless
+/// other work had all CPUs: see [`Client::wait_for_progress`].
 pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
+/// How long a server that makes no progress on a busy machine is given in all.
+const PATIENCE_MOST: Duration = Duration::from_secs(20);
+/// How long the machine is watched each time before the server is given more time.
+const WATCH: Duration = Duration::from_millis(500);
 /// How long one connection may be used in all, however much progress it makes. It only bounds the
 /// whole: slow servers are right too, and one without progress is given up after [`PATIENCE`].
 const LIFETIME: Duration = Duration::from_secs(60);
@@ -170,6 +177,21 @@ impl Client {
         }
     }
 
+    /// Waits until one of `wanted` is possible, for [`PATIENCE`]; longer while other work keeps all
+    /// CPUs busy, because a server that gets no CPU cannot make progress.
+    fn wait_for_progress(&self, wanted: PollFlags) -> Result<PollFlags, Trouble> {
+        let end = Instant::now() + PATIENCE_MOST;
+        let mut ready = self.wait(wanted, PATIENCE)?;
+        while ready.is_empty() && Instant::now() < end {
+            let before = CpuTimes::read();
+            ready = self.wait(wanted, WATCH)?;
+            if ready.is_empty() && !CpuTimes::read().is_full_since(&before) {
+                break;
+            }
+        }
+        Ok(ready)
+    }
+
     fn write_some(&mut self, bytes: &[u8]) -> Result<usize, Trouble> {
         match self.stream.write(bytes) {
             Ok(length) => Ok(length),
@@ -194,7 +216,7 @@ impl Client {
             if bytes.is_empty() {
                 return Ok(());
             }
-            if self.wait(PollFlags::OUT, PATIENCE)?.is_empty() {
+            if self.wait_for_progress(PollFlags::OUT)?.is_empty() {
                 return Err(Trouble::Stuck);
             }
         }
@@ -225,7 +247,7 @@ impl Client {
         loop {
             let wanted =
                 if bytes.is_empty() { PollFlags::IN } else { PollFlags::IN | PollFlags::OUT };
-            let ready = self.wait(wanted, PATIENCE)?;
+            let ready = self.wait_for_progress(wanted)?;
             if ready.is_empty() {
                 return Err(if bytes.is_empty() { Trouble::Silent } else { Trouble::Stuck });
             }
@@ -251,7 +273,18 @@ impl Client {
 
     /// What is there or comes within `time`.
     pub(crate) fn look(&mut self, time: Duration) -> Result<Seen, Trouble> {
-        if self.wait(PollFlags::IN, time)?.is_empty() {
+        let ready = self.wait(PollFlags::IN, time)?;
+        self.seen(ready)
+    }
+
+    /// What must come.
+    pub(crate) fn look_for_progress(&mut self) -> Result<Seen, Trouble> {
+        let ready = self.wait_for_progress(PollFlags::IN)?;
+        self.seen(ready)
+    }
+
+    fn seen(&mut self, ready: PollFlags) -> Result<Seen, Trouble> {
+        if ready.is_empty() {
             return Ok(Seen::Nothing);
         }
         let mut buffer = vec![0; READ_BYTES];
@@ -269,7 +302,7 @@ impl Client {
 
     /// The server must close its side now, without a further byte.
     pub(crate) fn expect_end(&mut self) -> Result<(), String> {
-        match self.look(PATIENCE)? {
+        match self.look_for_progress()? {
             Seen::End => Ok(()),
             Seen::Reset => {
                 Err("the server reset the connection instead of closing it in order".into())
@@ -299,4 +332,41 @@ impl Client {
 
 fn is_temporary(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{
+        net::TcpListener,
+        sync::atomic::{AtomicBool, Ordering},
+        thread,
+    };
+
+    #[test]
+    fn a_server_that_gets_no_cpu_is_waited_for() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let answered = AtomicBool::new(false);
+        let seen = thread::scope(|scope| {
+            let cpus = thread::available_parallelism().unwrap().get();
+            for _ in 0..2 * cpus {
+                scope.spawn(|| {
+                    while !answered.load(Ordering::Relaxed) {
+                        std::hint::spin_loop();
+                    }
+                });
+            }
+            scope.spawn(|| {
+                let (mut stream, _) = listener.accept().unwrap();
+                thread::sleep(PATIENCE + WATCH + WATCH / 2);
+                stream.write_all(b"late").unwrap();
+            });
+            let seen = Client::connect(address, Buffers::Usual)
+                .and_then(|mut client| client.look_for_progress());
+            answered.store(true, Ordering::Relaxed);
+            seen
+        });
+        assert!(matches!(&seen, Ok(Seen::Bytes(bytes)) if bytes == b"late"), "{seen:?}");
+    }
 }

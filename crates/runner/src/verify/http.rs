@@ -4,7 +4,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use super::{
-    client::{Buffers, Client, PATIENCE, Progress, Seen, Trouble},
+    client::{Buffers, Client, Progress, Seen, Trouble},
     reply::{self, Parsed, Replies},
     show,
 };
@@ -170,7 +170,7 @@ pub(super) fn reset_clients(address: SocketAddr) -> Result<(), Trouble> {
     let mut client = Client::connect(address, Buffers::Usual)?;
     client.send(&head)?;
     // The server has answered and waits for the next request.
-    client.look(PATIENCE)?;
+    client.look_for_progress()?;
     client.reset();
     Ok(())
 }

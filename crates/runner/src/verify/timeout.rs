@@ -136,7 +136,7 @@ fn write(address: SocketAddr) -> Result<(), String> {
     let mut client = Client::connect(address, Buffers::Small)?;
     // One request that is answered shows that there is a connection which the server has taken.
     client.send(&head(address))?;
-    if !matches!(client.look(super::client::PATIENCE)?, Seen::Bytes(_)) {
+    if !matches!(client.look_for_progress()?, Seen::Bytes(_)) {
         return Err("the first request was not answered".into());
     }
     let stream = head(address).repeat(REQUESTS_TO_FILL);
