@@ -1,8 +1,8 @@
 //! Whether a server with one worker works on one thing at a time.
 //!
 //! What counts is how many of its threads want to run at the same moment: a thread that waits for a
-//! CPU counts like one that has it, so a busy machine changes nothing, and even one CPU is enough.
-//! CPU time would say less: it cannot exceed what the clients and everybody else leave over.
+//! CPU counts like one that has it, so even one CPU is enough. And no more count than share the CPU
+//! time: on a busy machine a thread that only hands requests on waits long and runs for a moment.
 //!
 //! A thread that accepts, or that hands requests on, runs now and then beside the worker. It stays
 //! below the bound on average. Compilers and collectors of the runtime do not count where they are
@@ -12,8 +12,10 @@
 
 use rustix::process::Pid;
 use std::{
+    collections::BTreeMap,
     fs,
     net::SocketAddr,
+    path::PathBuf,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
     time::Duration,
@@ -108,8 +110,12 @@ pub(super) fn check(
     let most = threads.running_most();
     let mut rounds = Vec::new();
     for left in (0..ROUNDS).rev() {
-        let looks = round(tree, address, protocol)?;
-        rounds.extend(mean_while_running(&looks));
+        let (looks, ran_ns) = round(tree, address, protocol)?;
+        // Only workers both want to run at the same time and get CPU time: a thread that hands
+        // requests on waits long for a CPU on a busy machine, and then works for a moment.
+        let wanting = mean_while_running(&looks);
+        rounds
+            .extend(wanting.zip(equal_threads(&ran_ns)).map(|(wanting, equal)| wanting.min(equal)));
         if is_decided(&rounds, most, left) {
             break;
         }
@@ -148,12 +154,12 @@ fn judge(rounds: &[f64], most: f64) -> Verdict {
     }
 }
 
-/// How many threads wanted to run, at each of many moments of load.
+/// How many threads wanted to run, at each of many moments of load, and for how long each ran.
 fn round(
     tree: &dyn Fn() -> Vec<Pid>,
     address: SocketAddr,
     protocol: Protocol,
-) -> Result<Vec<usize>, String> {
+) -> Result<(Vec<usize>, Vec<u64>), String> {
     let clients: Result<Vec<Flood>, String> =
         (0..CLIENTS).map(|_| Flood::open(protocol, address, CONNECTIONS)).collect();
     let clients = clients?;
@@ -168,15 +174,20 @@ fn round(
     thread::scope(|scope| {
         let clients: Vec<_> =
             clients.into_iter().map(|flood| scope.spawn(move || load(flood))).collect();
+        let before = ran(&pids);
         let mut looks = Vec::new();
         while working.load(Ordering::Relaxed) == CLIENTS {
             looks.push(running(&pids));
             thread::sleep(PAUSE);
         }
+        let since = |(thread, now): (PathBuf, u64)| {
+            now.saturating_sub(before.get(&thread).copied().unwrap_or(0))
+        };
+        let ran_ns = ran(&pids).into_iter().map(since).collect();
         for client in clients {
             client.join().map_err(|_| "a client of the check has panicked")??;
         }
-        Ok(looks)
+        Ok((looks, ran_ns))
     })
 }
 
@@ -187,6 +198,13 @@ fn mean_while_running(looks: &[usize]) -> Option<f64> {
     (busy.len() >= LOOKS_LEAST).then(|| sum as f64 / busy.len() as f64)
 }
 
+/// The CPU time of all threads over that of the one that ran most: as many threads that ran equally
+/// long would have used the same. None when none ran.
+fn equal_threads(ran_ns: &[u64]) -> Option<f64> {
+    let most = ran_ns.iter().copied().max().filter(|most| *most > 0)?;
+    Some(ran_ns.iter().sum::<u64>() as f64 / most as f64)
+}
+
 /// How many threads of the processes run or wait for a CPU now.
 fn running(pids: &[Pid]) -> usize {
     let all = threads(pids).into_iter();
@@ -194,12 +212,27 @@ fn running(pids: &[Pid]) -> usize {
     stats.filter(|stat| wants_to_run(stat)).count()
 }
 
+/// The CPU time of each thread that is no helper, in nanoseconds.
+fn ran(pids: &[Pid]) -> BTreeMap<PathBuf, u64> {
+    let time = |(_, folder): (_, String)| {
+        let stat = fs::read_to_string(format!("{folder}/stat")).ok()?;
+        let times = fs::read_to_string(format!("{folder}/schedstat")).ok()?;
+        let ran_ns = times.split(' ').next()?.parse().ok()?;
+        (!is_helper(&stat)).then(|| (PathBuf::from(folder), ran_ns))
+    };
+    threads(pids).into_iter().filter_map(time).collect()
+}
+
 /// Whether the line of a thread says that it wants to run and is nobody's helper.
 fn wants_to_run(stat: &str) -> bool {
-    let name = stat.split_once('(').map_or("", |(_, rest)| rest);
     // A name may have any characters, also brackets; the state follows the last one.
     let state = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
-    state.starts_with('R') && !HELPERS.iter().any(|helper| name.starts_with(helper))
+    state.starts_with('R') && !is_helper(stat)
+}
+
+fn is_helper(stat: &str) -> bool {
+    let name = stat.split_once('(').map_or("", |(_, rest)| rest);
+    HELPERS.iter().any(|helper| name.starts_with(helper))
 }
 
 #[cfg(test)]
@@ -260,6 +293,14 @@ mod tests {
         assert!(!is_decided(&[1.8; 19], RUNNING_MOST, ROUNDS - 19));
         assert!(is_decided(&[1.8; 20], RUNNING_MOST, ROUNDS - 20));
         assert!(matches!(judge(&[], RUNNING_MOST), Verdict::Skip { .. }));
+    }
+
+    #[test]
+    fn a_thread_that_hardly_runs_is_no_worker_however_long_it_waits_for_a_cpu() {
+        assert_eq!(equal_threads(&[100, 100, 0]), Some(2.0));
+        assert_eq!(equal_threads(&[100, 8, 2]), Some(1.1));
+        assert_eq!(equal_threads(&[0, 0]), None);
+        assert!(!ran(&[rustix::process::getpid()]).is_empty());
     }
 
     #[test]
