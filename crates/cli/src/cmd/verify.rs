@@ -103,15 +103,24 @@ fn take_those_that_are_there(
     let survey = context.prober().survey(&subjects);
     let mut there = Vec::new();
     let mut incomplete = false;
+    let mut not_shown = 0;
     for ((subject, scenarios), availability) in subjects.into_iter().zip(scenarios).zip(survey) {
         let Some(reason) = availability.reason() else {
             there.push((subject, scenarios));
             continue;
         };
-        out::result(&format!("{}: left out, {reason}", subject.variant.id));
         let left_undone = matches!(availability, Availability::NeedsSetup { .. });
         let named = arguments.names.iter().any(|name| subject.variant.id.matches(name));
-        incomplete |= named || (arguments.strict && left_undone) || subject.broken().is_some();
+        let fails = named || (arguments.strict && left_undone) || subject.broken().is_some();
+        incomplete |= fails;
+        if arguments.quiet && !fails {
+            not_shown += 1;
+        } else {
+            out::result(&format!("{}: skipped, {reason}", subject.variant.id));
+        }
+    }
+    if not_shown > 0 {
+        out::result(&format!("{not_shown} variants are not available here: see `wirebench list`"));
     }
     (there, incomplete)
 }

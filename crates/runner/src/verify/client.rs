@@ -17,7 +17,7 @@ use crate::neighbours::CpuTimes;
 /// other work had all CPUs: see [`Client::wait_for_progress`].
 pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
 /// How long a server that makes no progress on a busy machine is given in all.
-const PATIENCE_MOST: Duration = Duration::from_secs(20);
+const PATIENCE_MOST: Duration = Duration::from_secs(10);
 /// How long the machine is watched each time before the server is given more time.
 const WATCH: Duration = Duration::from_millis(500);
 /// How long one connection may be used in all, however much progress it makes. It only bounds the
