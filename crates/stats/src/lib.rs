@@ -49,7 +49,7 @@ pub use judgement::{AaCheck, Judged, MIN_COHORTS, Outcome, check_baseline, judge
 pub use location::{location_estimate, ratio_estimate};
 pub use mean::mean_interval;
 pub use outlier::outliers;
-pub use ranks::{Better, Rank, rank_levels, rank_rows};
+pub use ranks::{Better, Rank, rank_levels};
 pub use significance::{SIGNIFICANCE, holm};
 pub use slices::{InstanceValue, Trend, instance_values};
 pub use steady::{STEADY_WINDOW, Steadiness, steadiness};

@@ -8,7 +8,7 @@ mod simulation;
 
 use fastrand::Rng;
 use simulation::cohorts::{Basis, Load, Shape, is_different, is_same};
-use simulation::percent_of;
+use simulation::{percent_of, sweeps::Sweep};
 use wirebench_stats::Outcome;
 
 /// The largest share in percent that an error of 5 % may show in this number of experiments.
@@ -166,4 +166,21 @@ fn four_cohorts_on_each_side_find_a_change_of_five_times_the_noise() {
     let load = Load { first_row: 1.03, ..Load::of_equals(8, 6, Shape::Normal) };
     let wrong = load.first_change_is(is_same, ratios, EXPERIMENTS, &mut random);
     assert!(wrong <= at_most_five(EXPERIMENTS), "{wrong} %");
+}
+
+#[test]
+fn equal_cells_of_a_sweep_that_share_servers_seldom_differ() {
+    const EXPERIMENTS: usize = 100;
+    let mut random = Rng::with_seed(52);
+    for instance in [0.0, 0.01, 0.04] {
+        for groups in [1, 2, 4] {
+            let sweep = Sweep { groups, cells: 7, blocks: 3, instance, window: 0.02, first: 1.0 };
+            let wrong = percent_of(EXPERIMENTS, || sweep.behind(0.0, &mut random) > 0);
+            assert!(wrong <= at_most_five(EXPERIMENTS), "{groups} groups, {instance}: {wrong} %");
+        }
+    }
+    // One cell is 15 % faster than 27 others.
+    let sweep = Sweep { groups: 4, cells: 7, blocks: 3, instance: 0.01, window: 0.02, first: 1.15 };
+    let found: usize = (0..EXPERIMENTS).map(|_| sweep.behind(0.03, &mut random)).sum();
+    assert!(found >= 70 * 27, "{} %", found as f64 / 27.0);
 }
