@@ -47,7 +47,7 @@ pub(crate) fn hodges_lehmann(values: &[f64]) -> Option<f64> {
 }
 
 /// The estimate and the 95 % interval of a quantity that is no ratio, such as a percentile of each
-/// run: its median over runs in the sense of [`hodges_lehmann`]. None without finite values.
+/// run: its median over runs in the sense of Hodges and Lehmann. None without finite values.
 #[must_use]
 pub fn location_estimate(values: &[f64]) -> Option<Estimate> {
     let finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();

@@ -39,7 +39,7 @@ fn modified_z_scores(values: &[f64]) -> Vec<f64> {
     values.iter().map(score).collect()
 }
 
-/// The places of the values whose modified z score is beyond [`MODIFIED_Z_LIMIT`]; none of fewer
+/// The places of the values whose modified z score is beyond 3.5; none of fewer
 /// than eight values.
 #[must_use]
 pub fn outliers(values: &[f64]) -> Vec<usize> {
