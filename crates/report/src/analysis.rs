@@ -21,7 +21,7 @@ mod slices;
 pub use check::{BaselineCheck, CheckState};
 pub use claim::{Claim, Limited, Reads};
 pub use comparison::{Compared, Comparison, Inconclusive, RatioToBaseline};
-pub(crate) use comparison::{Values, conclude, estimate};
+pub(crate) use comparison::{Values, claim, estimate};
 pub(crate) use levels::Levels;
 pub use margins::Margins;
 pub use metric::{Direction, Metric};

@@ -243,13 +243,13 @@ impl RatioToBaseline {
     }
 
     fn claimed(self, judged: &Judged, check: CheckState, margin: f64) -> Self {
-        let (claim, inconclusive) = conclude(judged, self.reads, check, margin);
+        let (claim, inconclusive) = claim(judged, self.reads, check, margin);
         Self { claim: Some(claim), inconclusive, ..self }
     }
 }
 
-/// What is claimed of a ratio, and why nothing is where that is so.
-pub(crate) fn conclude(
+/// What may be claimed of a ratio after the check of its programs, and why nothing may.
+pub(crate) fn claim(
     judged: &Judged,
     reads: Reads,
     check: CheckState,

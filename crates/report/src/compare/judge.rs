@@ -13,7 +13,7 @@ use super::{
     grounds::same_program,
     yardstick::{Baseline, Results, of_levels},
 };
-use crate::analysis::{CheckState, Claim, Limited, Metric, Reads, conclude, estimate};
+use crate::analysis::{CheckState, Claim, Limited, Metric, Reads, claim, estimate};
 
 /// What was found.
 #[derive(Default)]
@@ -160,7 +160,7 @@ impl Family<'_> {
         let change = |(open, judged): (&Open<'_>, wirebench_stats::Judged)| {
             let Pair { cell, old, new } = open.pair;
             let reads = reads(self.metric, open.pair, open.relative_to);
-            let (claim, inconclusive) = conclude(&judged, reads, self.check, self.margin);
+            let (claim, inconclusive) = claim(&judged, reads, self.check, self.margin);
             Some(Change {
                 cell: cell.clone(),
                 metric: self.metric,
