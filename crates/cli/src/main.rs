@@ -43,7 +43,7 @@ enum Verb {
     Tune(Box<cmd::tune::Arguments>),
     /// Show a result again; --explain shows all details
     Report(cmd::report::Arguments),
-    /// Hold two results against each other: what changed, beyond the noise
+    /// Compare two results and report significant changes
     Compare(cmd::compare::Arguments),
     /// List the entries, and what is missing for those that cannot be built here
     List(cmd::list::Arguments),

@@ -21,6 +21,8 @@ mod slices;
 pub use check::{BaselineCheck, CheckState};
 pub use claim::{Claim, Limited, Reads};
 pub use comparison::{Compared, Comparison, Inconclusive, RatioToBaseline};
+pub(crate) use comparison::{Values, claim, estimate};
+pub(crate) use levels::Levels;
 pub use margins::Margins;
 pub use metric::{Direction, Metric};
 pub(crate) use metric::{absent, unknown};

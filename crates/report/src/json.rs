@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The version of `report.json`. It grows whenever a field changes its meaning or goes away.
-pub const REPORT_FORMAT: u32 = 2;
+pub const REPORT_FORMAT: u32 = 3;
 
 /// The whole of a report.
 #[derive(Clone, Debug, Serialize)]

@@ -96,7 +96,7 @@ pub struct Start {
     /// How often each variant is run in a block, as though it were several.
     #[serde(default = "one")]
     pub copies: u32,
-    /// How often the baseline is run in a block. Twice gives the noise floor (A/A).
+    /// How often the baseline is run in a block. Twice lets it be checked (A/A).
     #[serde(default = "one")]
     pub baseline_copies: u32,
     /// When the experiment is over, if not after its blocks.

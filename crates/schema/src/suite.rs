@@ -42,7 +42,7 @@ pub struct Suite {
     pub warmup_blocks: u32,
     /// How often each variant is run in a block, as though it were several.
     pub copies: u32,
-    /// How often the baseline is run in a block; twice gives the noise floor (A/A).
+    /// How often the baseline is run in a block; twice lets it be checked (A/A).
     pub baseline_copies: u32,
     /// Workers of each server; absent means one for each of the server's CPUs.
     pub workers: Option<u32>,

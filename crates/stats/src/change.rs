@@ -1,153 +1,116 @@
-//! What changed between two results made at different times: nothing pairs their runs.
+//! What changed between two results that were made at different times: nothing pairs their cohorts.
 //!
-//! The estimate is Hodges and Lehmann's shift (1963), the median of all differences between a new
-//! and an old value, on logarithms. The interval reaches from one order statistic of these
-//! differences to another, with the ranks from the distribution of Mann and Whitney's statistic
-//! (Moses; Hollander, Wolfe & Chicken, section 4.3).
+//! A row's change is its difference from the baseline in the newer result, less that in the older
+//! one. Each comes from the [model](crate::two_way) of its own result. Where the results have no
+//! baseline in common, the row's own levels take the place of these differences.
 //!
-//! How often the interval holds, in percent, by the numbers of old and new runs (4000 experiments
-//! of each kind, so that an error of 0.7 is chance; `examples/coverage` makes them):
+//! The error of a change is the root of the sum of both squares. Its degrees of freedom are those of
+//! the side whose error is known worse. Where both sides borrow most of theirs from other rows, and so
+//! hardly look quiet by chance, both count as far as they have a part in the error (Satterthwaite
+//! 1946). All changes of one figure are one family (Sidak 1967).
 //!
-//! | old noise | new noise | 6, 6 | 10, 10 | 30, 30 | 6, 30 | 30, 6 |
-//! |---|---|---|---|---|---|---|
-//! | normal | normal | 95.8 | 95.5 | 94.7 | 95.2 | 95.3 |
-//! | skewed | skewed | 96.0 | 95.9 | 94.8 | 96.1 | 95.8 |
-//! | exponential | exponential | 96.9 | 95.3 | 95.6 | 96.1 | 95.6 |
-//! | two modes, 85 to 15 | the same | 96.3 | 96.0 | 94.9 | 96.8 | 96.1 |
-//! | two modes, evenly | the same | 96.2 | 95.4 | 94.8 | 95.8 | 95.3 |
-//! | normal | exponential | 95.6 | 96.2 | 94.8 | 94.1 | 97.6 |
-//! | normal | two modes, 85 to 15 | 96.0 | 95.3 | 94.3 | 97.5 | 95.0 |
-//! | normal | two modes, evenly | 97.2 | 88.9 | 90.9 | 99.4 | 77.8 |
-//!
-//! The last line is its limit: when a side jumps evenly between two modes and the other does not,
-//! the median of the differences lies in the gap between the modes, where nothing ever is. Such a
-//! row shows by its runs, not by its estimate.
-//!
-//! Not here: anything that could tell a change of the software from one of the machine. What drifts
-//! between the two times counts as change, so that ratios to a baseline are the better values.
+//! Not in this file: how far two results of the same program differ for reasons that all cohorts of a
+//! result share. Each result is a sample of one, so no figure of this crate can contain that.
 
-use crate::estimate::{Estimate, Interval, MIN_BLOCKS};
-use crate::rank_distribution::rank_sum_depth;
-use crate::summary::{logarithms, median_of_sorted};
+use crate::estimate::CONFIDENCE;
+use crate::judgement::{Judged, MIN_COHORTS, Rule};
+use crate::mean::Mean;
+use crate::moderation::LEAST_VARIANCE;
+use crate::simultaneous::Family;
+use crate::two_way::{Contrast, MOSTLY};
 
-/// With equal noise on both sides the deviation that the runs show is seldom larger than the
-/// supposed one by more than this. Without such an allowance intervals would be wider than they
-/// need be whenever chance made the deviation large: with six runs on each side they would hold in
-/// 98.5 %.
-const DEVIATION_BY_CHANCE: f64 = 1.15;
-
-/// The median of all differences `second - first`. None where a side has no finite value.
-#[must_use]
-pub fn hodges_lehmann_shift(first: &[f64], second: &[f64]) -> Option<f64> {
-    median_of_sorted(&differences(first, second))
-}
-
-/// The estimate and the 95 % interval of new over old, as a ratio. The numbers of runs may differ.
-/// None where a side has no positive value; no interval where one has fewer than [`MIN_BLOCKS`].
-#[must_use]
-pub fn change_estimate(old: &[f64], new: &[f64]) -> Option<Estimate> {
-    let (old, new) = (logarithms(old), logarithms(new));
-    let differences = differences(&old, &new);
-    let value = median_of_sorted(&differences)?.exp();
-    let samples = old.len().min(new.len());
-    let interval = interval_depth(&old, &new, value.ln()).filter(|_| samples >= MIN_BLOCKS);
-    let interval = interval
-        .map(|depth| Interval {
-            low: differences[depth],
-            high: differences[differences.len() - 1 - depth],
+impl Contrast {
+    /// The level of a row by itself: the mean of its logarithms, one of each cohort. What the
+    /// instances of a cohort have in common is in its error. None without finite values.
+    #[must_use]
+    pub fn of_level(logarithms: &[f64]) -> Option<Self> {
+        let Mean { value, variance, count } = Mean::of(logarithms)?;
+        Some(Self {
+            difference: value,
+            error: (variance.max(LEAST_VARIANCE) / count as f64).sqrt(),
+            freedom: (count as f64 - 1.0).max(1.0),
+            borrowed: 0.0,
+            reference_share: 0.0,
+            cohorts: count,
         })
-        .map(|interval| interval.map(f64::exp));
-    Some(Estimate { value, interval, samples })
+    }
+
+    /// This difference less the same one in an older result.
+    #[must_use]
+    pub fn since(&self, old: &Self) -> Self {
+        let squares = self.error.powi(2) + old.error.powi(2);
+        let share = |it: &Self| it.error.powi(2) / squares;
+        let is_shared = self.borrowed.min(old.borrowed) >= MOSTLY;
+        let alike = share(self).powi(2) + share(old).powi(2);
+        let freedom = self.freedom.min(old.freedom) / if is_shared { alike } else { 1.0 };
+        Self {
+            difference: self.difference - old.difference,
+            error: squares.sqrt(),
+            freedom,
+            borrowed: self.borrowed.min(old.borrowed),
+            reference_share: self.reference_share * share(self) + old.reference_share * share(old),
+            cohorts: self.cohorts.min(old.cohorts),
+        }
+    }
 }
 
-/// How many differences lie outside the interval at each end.
-///
-/// The exact number holds for two sides with the same noise. Where the noise that they show, after
-/// the new side was shifted back, lets the rank sum stray plainly further than that (Brunner &
-/// Munzel 2000), the interval is wider by the same factor. It is never narrower.
-fn interval_depth(old: &[f64], new: &[f64], shift: f64) -> Option<usize> {
-    let exact = rank_sum_depth(old.len(), new.len())?;
-    let (first, second) = (old.len() as f64, new.len() as f64);
-    let centre = first * second / 2.0;
-    let supposed = first * second * (first + second + 1.0) / 12.0;
-    let shifted: Vec<f64> = new.iter().map(|value| value - shift).collect();
-    let shown = placement_variance(old, &shifted) + placement_variance(&shifted, old);
-    let factor = ((shown / supposed).sqrt() / DEVIATION_BY_CHANCE).max(1.0);
-    Some((centre - (centre - exact as f64) * factor).max(0.0).floor() as usize)
-}
-
-/// What one side adds to the variance of the rank sum: its size times the variance of how many
-/// values of the other side lie below each of its own.
-fn placement_variance(side: &[f64], other: &[f64]) -> f64 {
-    let placements: Vec<f64> = side
-        .iter()
-        .map(|value| {
-            let below = other.iter().filter(|other| *other < value).count();
-            let at_most = other.iter().filter(|other| *other <= value).count();
-            (below + at_most) as f64 / 2.0
-        })
-        .collect();
-    let count = side.len() as f64;
-    let mean = placements.iter().sum::<f64>() / count;
-    let squares: f64 = placements.iter().map(|placement| (placement - mean).powi(2)).sum();
-    count * squares / (count - 1.0)
-}
-
-/// All differences `second - first`, in order.
-fn differences(first: &[f64], second: &[f64]) -> Vec<f64> {
-    let mut differences: Vec<f64> = first
-        .iter()
-        .flat_map(|old| second.iter().map(move |new| new - old))
-        .filter(|difference| difference.is_finite())
-        .collect();
-    differences.sort_unstable_by(f64::total_cmp);
-    differences
+/// Judges the changes of one figure between two results as one family: new over old.
+#[must_use]
+pub fn judge_changes(changes: &[Contrast], margin: f64) -> Vec<Judged> {
+    let comparisons = changes.iter().filter(|it| it.cohorts >= MIN_COHORTS).count();
+    let mut rule = Rule::new(Family::Separate { comparisons }, 1.0 - CONFIDENCE, margin);
+    changes.iter().map(|change| rule.judge(change)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judgement::Outcome;
 
-    #[test]
-    fn the_shift_is_the_median_of_all_differences() {
-        // Differences: 9, 8, 19, 18.
-        assert_eq!(hodges_lehmann_shift(&[1.0, 2.0], &[10.0, 20.0]), Some(13.5));
-        assert_eq!(hodges_lehmann_shift(&[], &[1.0]), None);
+    const NOISE: [f64; 4] = [-0.004, 0.003, 0.002, -0.001];
+
+    fn level(ratio: f64, cohorts: usize) -> Contrast {
+        let logs: Vec<f64> = NOISE[..cohorts].iter().map(|noise| ratio.ln() + noise).collect();
+        Contrast::of_level(&logs).unwrap()
     }
 
     #[test]
-    fn the_shift_agrees_with_a_published_example() {
-        // Permeability constants of Hollander and Wolfe, example 4.1, as R's wilcox.test shows
-        // them.
-        let term = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
-        let earlier = [1.15, 0.88, 0.90, 0.74, 1.21];
-        assert!((hodges_lehmann_shift(&earlier, &term).unwrap() - 0.305).abs() < 1e-9);
+    fn the_error_of_a_change_is_that_of_both_sides() {
+        let (old, new) = (level(1.0, 4), level(1.1, 3));
+        let change = new.since(&old);
+        assert!((change.error.powi(2) - old.error.powi(2) - new.error.powi(2)).abs() < 1e-15);
+        assert!((change.freedom - 2.0).abs() < 1e-9 && change.cohorts == 3, "{change:?}");
+        // Of equal sides that know their error from many rows both count.
+        let alike = Contrast { borrowed: 0.8, ..old };
+        assert!((alike.since(&alike).freedom - 6.0).abs() < 1e-9);
+        let quiet = Contrast { error: old.error / 100.0, ..alike };
+        assert!((quiet.since(&alike).freedom - 3.0).abs() < 0.01);
     }
 
     #[test]
-    fn the_interval_leaves_out_what_the_rank_sum_test_refuses() {
-        let old = [1.00, 1.07, 1.02, 1.11, 1.05, 1.16];
-        let new = [1.21, 1.03, 1.30, 1.13, 1.09, 1.24];
-        let interval = change_estimate(&old, &new).unwrap().interval.unwrap();
-        // Mann and Whitney's statistic after the new side was divided by a supposed change. Six
-        // against six are refused at 5 or less and at 31 or more (two-sided 4.1 %).
-        let statistic = |change: f64| -> usize {
-            new.iter().map(|new| old.iter().filter(|old| new / change > **old).count()).sum()
-        };
-        assert!(
-            statistic(interval.low * 0.999_999) >= 31 && statistic(interval.low * 1.000_001) < 31
-        );
-        assert!(
-            statistic(interval.high * 1.000_001) <= 5 && statistic(interval.high * 0.999_999) > 5
-        );
+    fn exchanging_old_and_new_gives_the_reciprocal() {
+        let (old, new) = (level(1.0, 4), level(1.1, 4));
+        let judged = judge_changes(&[new.since(&old), old.since(&new)], 0.03);
+        assert_eq!((judged[0].outcome, judged[1].outcome), (Outcome::Higher, Outcome::Lower));
+        assert!((judged[0].ratio * judged[1].ratio - 1.0).abs() < 1e-12);
+        let (there, back) = (judged[0].interval.unwrap(), judged[1].interval.unwrap());
+        assert!((there.low * back.high - 1.0).abs() < 1e-12);
     }
 
     #[test]
-    fn a_side_with_too_few_runs_leaves_no_interval() {
-        let (few, many) = ([1.0, 1.1, 1.2, 1.3, 1.4], [2.0; 30]);
-        let estimate = change_estimate(&few, &many).unwrap();
-        assert_eq!((estimate.interval, estimate.samples), (None, 5));
-        assert!((estimate.value - 2.0 / 1.2).abs() < 1e-12);
-        assert_eq!(change_estimate(&[0.0], &many), None);
+    fn a_side_with_two_cohorts_leaves_no_interval_and_does_not_widen_the_others() {
+        let change = |old, new| level(1.1, new).since(&level(1.0, old));
+        let judged = judge_changes(&[change(2, 4), change(4, 4)], 0.03);
+        assert_eq!((judged[0].outcome, judged[0].interval), (Outcome::TooFewCohorts, None));
+        assert_eq!(judged[1], judge_changes(&[change(4, 4)], 0.03)[0]);
+        assert!(Contrast::of_level(&[f64::NAN]).is_none());
+    }
+
+    #[test]
+    fn equal_values_are_the_same_and_not_exact() {
+        let level = Contrast::of_level(&[1.0; 3]).unwrap();
+        let judged = judge_changes(&[level.since(&level)], 0.03)[0];
+        assert_eq!(judged.outcome, Outcome::Same);
+        assert!(judged.interval.unwrap().width() > 0.0);
     }
 }

@@ -13,7 +13,7 @@
 
 use crate::estimate::{CONFIDENCE, Interval};
 use crate::simultaneous::{Family, student_critical};
-use crate::two_way::{Contrast, TwoWay};
+use crate::two_way::{Contrast, MOSTLY, TwoWay};
 use std::collections::BTreeMap;
 
 /// With fewer cohorts there are estimates and no verdicts: the noise of two cohorts is known from a
@@ -163,7 +163,7 @@ impl Rule {
     /// most of its error by itself is judged as if all did.
     const fn family_of(&self, contrast: &Contrast) -> Family {
         let comparisons = self.family.comparisons();
-        if contrast.borrowed < 0.5 { Family::Separate { comparisons } } else { self.family }
+        if contrast.borrowed < MOSTLY { Family::Separate { comparisons } } else { self.family }
     }
 
     /// The critical value of slightly fewer degrees of freedom, so that rows share it.

@@ -13,7 +13,7 @@
 //! | may the baseline be trusted? | [`check_baseline`] |
 //! | which rows differ from each other? | [`rank_levels`] |
 //! | what do the slices of an instance say together? | [`instance_values`] |
-//! | what changed between two results made at different times? | [`judge_changes`] |
+//! | what changed between two results made at different times? | [`Contrast::since`], [`judge_changes`] |
 //! | how do two servers compare in pairs of runs? | [`ratio_estimate`], [`judge`], [`Floor`] |
 //! | is this run strange? | [`outliers`] |
 //! | is this server warm? | [`steadiness`] |
@@ -28,6 +28,7 @@ mod estimate;
 mod floor;
 mod judgement;
 mod location;
+mod mean;
 mod moderation;
 mod outlier;
 mod rank_distribution;
@@ -41,17 +42,18 @@ mod threshold;
 mod two_way;
 mod verdict;
 
-pub use change::{change_estimate, hodges_lehmann_shift};
+pub use change::judge_changes;
 pub use estimate::{CONFIDENCE, Estimate, Interval, MIN_BLOCKS};
 pub use floor::{Floor, FloorBasis};
 pub use judgement::{AaCheck, Judged, MIN_COHORTS, Outcome, check_baseline, judge_against};
-pub use location::{hodges_lehmann, location_estimate, mean_interval, ratio_estimate};
-pub use outlier::{MODIFIED_Z_LIMIT, modified_z_scores, outliers};
-pub use ranks::{Better, Rank, rank_levels, rank_rows};
+pub use location::{location_estimate, ratio_estimate};
+pub use mean::mean_interval;
+pub use outlier::outliers;
+pub use ranks::{Better, Rank, rank_levels};
 pub use significance::{SIGNIFICANCE, holm};
 pub use slices::{InstanceValue, Trend, instance_values};
 pub use steady::{STEADY_WINDOW, Steadiness, steadiness};
 pub use summary::{median, range, ratios_by_block};
 pub use threshold::{Threshold, Trial};
 pub use two_way::{Contrast, TwoWay};
-pub use verdict::{Change, Judgement, Verdict, judge, judge_changes};
+pub use verdict::{Judgement, Verdict, judge};

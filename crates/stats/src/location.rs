@@ -12,7 +12,7 @@
 //! exact.
 //!
 //! How often the interval holds, in percent, by number of blocks (4000 experiments of each kind, so
-//! that an error of 0.7 is chance; 200 and 3.5 for the bootstraps; `examples/coverage` makes both):
+//! that an error of 0.7 is chance):
 //!
 //! | noise | 6 | 10 | 30 |
 //! |---|---|---|---|
@@ -33,23 +33,21 @@
 //! The values of so few blocks simply do not hold the tails from which a bootstrap would draw. The
 //! interval of the signed rank test needs no seed either, and thousandfold less time.
 
-use crate::estimate::{CONFIDENCE, Estimate, Interval, MIN_BLOCKS};
-use crate::judgement::MIN_COHORTS;
+use crate::estimate::{Estimate, Interval, MIN_BLOCKS};
 use crate::rank_distribution::signed_rank_depth;
-use crate::simultaneous::student_critical;
 use crate::summary::{logarithms, median_of_sorted};
 
 /// The median of all Walsh averages (Hodges & Lehmann 1963). None without finite values.
 ///
 /// Time and memory grow with the square of the number of values; they are runs, so there are few.
 #[must_use]
-pub fn hodges_lehmann(values: &[f64]) -> Option<f64> {
+pub(crate) fn hodges_lehmann(values: &[f64]) -> Option<f64> {
     let finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
     median_of_sorted(&walsh_averages(&finite))
 }
 
 /// The estimate and the 95 % interval of a quantity that is no ratio, such as a percentile of each
-/// run: its median over runs in the sense of [`hodges_lehmann`]. None without finite values.
+/// run: its median over runs in the sense of Hodges and Lehmann. None without finite values.
 #[must_use]
 pub fn location_estimate(values: &[f64]) -> Option<Estimate> {
     let finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
@@ -73,22 +71,6 @@ pub fn ratio_estimate(ratios: &[f64]) -> Option<Estimate> {
         interval: estimate.interval.map(|interval| interval.map(f64::exp)),
         samples: estimate.samples,
     })
-}
-
-/// The 95 % interval of the mean of a quantity that was measured in a few cohorts (Student 1908).
-/// None with fewer than [`MIN_COHORTS`] finite values.
-#[must_use]
-pub fn mean_interval(values: &[f64]) -> Option<Interval> {
-    let finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
-    if finite.len() < MIN_COHORTS {
-        return None;
-    }
-    let count = finite.len() as f64;
-    let mean = finite.iter().sum::<f64>() / count;
-    let squares: f64 = finite.iter().map(|value| (value - mean).powi(2)).sum();
-    let error = (squares / (count - 1.0) / count).sqrt();
-    let reach = student_critical(1.0 - CONFIDENCE, count - 1.0) * error;
-    Some(Interval { low: mean - reach, high: mean + reach })
 }
 
 /// The means of all pairs, each value with itself included, in order.
@@ -147,15 +129,6 @@ mod tests {
         let (one, other) = (one.interval.unwrap(), other.interval.unwrap());
         assert!((one.low * other.high - 1.0).abs() < 1e-12);
         assert!((one.high * other.low - 1.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn the_interval_of_a_mean_is_students_and_needs_three_values() {
-        // Mean 2, standard error 1 / sqrt(3), t = 4.303 with 2 degrees of freedom.
-        let interval = mean_interval(&[1.0, 2.0, 3.0]).unwrap();
-        assert!((interval.high - 2.0 - 4.303 / 3.0_f64.sqrt()).abs() < 1e-3, "{interval:?}");
-        assert!((interval.low + interval.high - 4.0).abs() < 1e-12);
-        assert_eq!(mean_interval(&[1.0, 2.0, f64::NAN]), None);
     }
 
     #[test]

@@ -21,7 +21,7 @@ const LEAST_SPREAD: f64 = 0.15;
 /// falls with the third power.
 const PLAIN_EXCESS: f64 = 2.0;
 /// No figure of a server repeats better than to 0.01 %, whatever a few equal values suggest.
-const LEAST_VARIANCE: f64 = 1e-8;
+pub(crate) const LEAST_VARIANCE: f64 = 1e-8;
 /// The variance between rows of the logarithm of their variance that is usual: noise that differs
 /// by a factor of 1.4.
 const USUAL_SPREAD: f64 = 0.5;

@@ -8,7 +8,7 @@ use crate::summary::median;
 /// fraction of the true one, so that ordinary values stand out.
 const MIN_VALUES: usize = 8;
 /// Beyond this modified z score a value is an outlier (Iglewicz & Hoaglin 1993).
-pub const MODIFIED_Z_LIMIT: f64 = 3.5;
+const MODIFIED_Z_LIMIT: f64 = 3.5;
 /// The median absolute deviation of normal noise, in standard deviations.
 const MEDIAN_DEVIATION: f64 = 0.674_489_750_196_082;
 /// The mean absolute deviation of normal noise, in standard deviations: sqrt(2 / pi).
@@ -20,8 +20,7 @@ const MEAN_DEVIATION: f64 = 0.797_884_560_802_865;
 /// Where more than half of the values are equal, that deviation is 0 and the mean absolute
 /// deviation takes its place. Where all are equal, every score is 0. Values that are not finite
 /// score infinity.
-#[must_use]
-pub fn modified_z_scores(values: &[f64]) -> Vec<f64> {
+fn modified_z_scores(values: &[f64]) -> Vec<f64> {
     let finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
     let Some(middle) = median(&finite) else { return vec![f64::INFINITY; values.len()] };
     let distances: Vec<f64> = finite.iter().map(|value| (value - middle).abs()).collect();
@@ -40,7 +39,7 @@ pub fn modified_z_scores(values: &[f64]) -> Vec<f64> {
     values.iter().map(score).collect()
 }
 
-/// The places of the values whose modified z score is beyond [`MODIFIED_Z_LIMIT`]; none of fewer
+/// The places of the values whose modified z score is beyond 3.5; none of fewer
 /// than eight values.
 #[must_use]
 pub fn outliers(values: &[f64]) -> Vec<usize> {

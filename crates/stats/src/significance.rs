@@ -3,7 +3,6 @@
 //! They are Student's on logarithms, which assumes that noise has normal tails where an exact test
 //! assumes nothing. What that is worth with other noise is measured; `verdict` has the tables.
 
-use crate::change::hodges_lehmann_shift;
 use crate::location::hodges_lehmann;
 use crate::summary::logarithms;
 use statrs::function::beta::checked_beta_reg;
@@ -19,14 +18,6 @@ const TYPICAL_FREEDOM: f64 = 2.0;
 #[cfg(test)]
 pub(crate) fn student_p(ratios: &[f64]) -> Option<f64> {
     Evidence::of_ratios(ratios)?.p_value()
-}
-
-/// The two-sided p value of "new over old is 1" by Welch's t on logarithms (Welch 1947), which lets
-/// each side have a noise of its own; for the means or for [`hodges_lehmann_shift`], whichever is
-/// nearer to no difference. None where a side has fewer than two positive values.
-#[cfg(test)]
-pub(crate) fn welch_p(old: &[f64], new: &[f64]) -> Option<f64> {
-    Evidence::of_change(old, new)?.p_value()
 }
 
 /// P values adjusted for being several, in the order given (Holm 1979). At most one in twenty
@@ -66,19 +57,6 @@ impl Evidence {
             error_squared,
             freedom: side.count - 1.0,
         })
-    }
-
-    pub(crate) fn of_change(old: &[f64], new: &[f64]) -> Option<Evidence> {
-        let (old, new) = (logarithms(old), logarithms(new));
-        let shift = hodges_lehmann_shift(&old, &new)?;
-        let (old, new) = (Moments::of(&old)?, Moments::of(&new)?);
-        let (old_share, new_share) = (old.variance / old.count, new.variance / new.count);
-        let error_squared = old_share + new_share;
-        let spread = old_share.powi(2) / (old.count - 1.0) + new_share.powi(2) / (new.count - 1.0);
-        let distance = nearer(new.mean - old.mean, shift);
-        // Without noise on either side any number of degrees says the same.
-        let freedom = if spread > 0.0 { error_squared.powi(2) / spread } else { 1.0 };
-        Some(Evidence { distance, error_squared, freedom })
     }
 
     /// P(|t| >= distance / error). Without any noise it is 0 or 1: either the sides differ or they
@@ -198,19 +176,7 @@ mod tests {
     fn values_without_noise_differ_or_do_not() {
         assert_eq!(student_p(&[1.0; 6]), Some(1.0));
         assert!(student_p(&[1.5; 6]).unwrap() < 1e-12);
-        assert_eq!(welch_p(&[2.0; 6], &[2.0; 6]), Some(1.0));
-        assert!(welch_p(&[2.0; 6], &[3.0; 6]).unwrap() < 1e-12);
         assert_eq!(student_p(&[1.0]), None);
-        assert_eq!(welch_p(&[1.0, 2.0], &[0.0, 2.0]), None);
-    }
-
-    #[test]
-    fn welchs_p_agrees_with_a_worked_example() {
-        // Equal spread and equal sizes: the same as Student's with 2 n - 2 degrees of freedom.
-        let old: Vec<f64> = [1.0_f64, 2.0, 3.0].map(f64::exp).to_vec();
-        let new: Vec<f64> = [3.0_f64, 4.0, 5.0].map(f64::exp).to_vec();
-        // t = 2 / sqrt(2 / 3) = 2.4495 with 4 degrees: p = 0.0705.
-        assert!(near(welch_p(&old, &new), 0.070_484));
     }
 
     #[test]

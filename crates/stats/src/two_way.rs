@@ -19,6 +19,8 @@ const ROUNDS: usize = 60;
 const EXACT: f64 = 1e-9;
 /// Rounds end when no variance changes by more than this share.
 const SETTLED: f64 = 1e-6;
+/// From this share on, most of what is known of an error comes from other rows.
+pub(crate) const MOSTLY: f64 = 0.5;
 
 /// A fitted load.
 #[derive(Clone, Debug)]

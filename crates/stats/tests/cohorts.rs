@@ -7,8 +7,8 @@
 mod simulation;
 
 use fastrand::Rng;
-use simulation::cohorts::{Load, Shape, is_different, is_same};
-use simulation::percent_of;
+use simulation::cohorts::{Basis, Load, Shape, is_different, is_same};
+use simulation::{percent_of, sweeps::Sweep};
 use wirebench_stats::Outcome;
 
 /// The largest share in percent that an error of 5 % may show in this number of experiments.
@@ -117,4 +117,70 @@ fn two_cohorts_never_say_anything() {
     let load = Load { first_row: 2.0, ..Load::of_equals(5, 2, Shape::Normal) };
     let judged = load.judged(0.0, &mut random);
     assert!(judged.iter().all(|row| row.outcome == Outcome::TooFewCohorts), "{judged:?}");
+}
+
+#[test]
+fn equal_results_of_two_times_differ_in_at_most_one_of_twenty_suites() {
+    const EXPERIMENTS: usize = 60;
+    let mut random = Rng::with_seed(49);
+    for shape in Shape::ALL {
+        for cohorts in [3, 4, 10] {
+            for rows in [1, 8] {
+                for basis in Basis::ALL {
+                    let load = Load::of_equals(rows, cohorts, shape);
+                    let wrong = load.any_changed(&load, basis, EXPERIMENTS, &mut random);
+                    let allowed = at_most_five(EXPERIMENTS);
+                    assert!(wrong <= allowed, "{shape:?}, {rows}, {cohorts}, {basis:?}: {wrong} %");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn results_of_unequal_noise_and_size_do_not_differ_either() {
+    const EXPERIMENTS: usize = 100;
+    let mut random = Rng::with_seed(51);
+    let loud = Load { loudness: &[5.0], ..Load::of_equals(8, 3, Shape::Normal) };
+    let quiet = Load::of_equals(8, 10, Shape::Normal);
+    for basis in Basis::ALL {
+        for (old, new) in [(&loud, &quiet), (&quiet, &loud)] {
+            let wrong = new.any_changed(old, basis, EXPERIMENTS, &mut random);
+            assert!(wrong <= at_most_five(EXPERIMENTS), "{basis:?}: {wrong} %");
+        }
+    }
+}
+
+#[test]
+fn four_cohorts_on_each_side_find_a_change_of_five_times_the_noise() {
+    const EXPERIMENTS: usize = 100;
+    let mut random = Rng::with_seed(50);
+    let ratios = (Basis::TwoInstances, 0.03);
+    // With 1.2 % of noise; what was 5 times 1 % is 5 times that.
+    for rows in [1, 8] {
+        let load = Load { first_row: 1.06, ..Load::of_equals(rows, 4, Shape::Normal) };
+        let found = load.first_change_is(is_different, ratios, EXPERIMENTS, &mut random);
+        assert!(found >= 80.0, "{rows} rows: {found} %");
+    }
+    // A change of the size of the margin is called the same in at most one of twenty cases.
+    let load = Load { first_row: 1.03, ..Load::of_equals(8, 6, Shape::Normal) };
+    let wrong = load.first_change_is(is_same, ratios, EXPERIMENTS, &mut random);
+    assert!(wrong <= at_most_five(EXPERIMENTS), "{wrong} %");
+}
+
+#[test]
+fn equal_cells_of_a_sweep_that_share_servers_seldom_differ() {
+    const EXPERIMENTS: usize = 100;
+    let mut random = Rng::with_seed(52);
+    for instance in [0.0, 0.01, 0.04] {
+        for groups in [1, 2, 4] {
+            let sweep = Sweep { groups, cells: 7, blocks: 3, instance, window: 0.02, first: 1.0 };
+            let wrong = percent_of(EXPERIMENTS, || sweep.behind(0.0, &mut random) > 0);
+            assert!(wrong <= at_most_five(EXPERIMENTS), "{groups} groups, {instance}: {wrong} %");
+        }
+    }
+    // One cell is 15 % faster than 27 others.
+    let sweep = Sweep { groups: 4, cells: 7, blocks: 3, instance: 0.01, window: 0.02, first: 1.15 };
+    let found: usize = (0..EXPERIMENTS).map(|_| sweep.behind(0.03, &mut random)).sum();
+    assert!(found >= 70 * 27, "{} %", found as f64 / 27.0);
 }

@@ -3,11 +3,9 @@
 //! Not here: how often anything is right; `simulated` tries that.
 
 use proptest::prelude::*;
-use std::collections::BTreeMap;
 use wirebench_stats::{
-    Better, Floor, Steadiness, TwoWay, change_estimate, hodges_lehmann, holm, judge, judge_against,
-    location_estimate, modified_z_scores, range, rank_levels, rank_rows, ratio_estimate,
-    steadiness,
+    Better, Contrast, Floor, Steadiness, TwoWay, holm, judge, judge_against, judge_changes,
+    mean_interval, outliers, range, rank_levels, ratio_estimate, steadiness,
 };
 
 /// Any numbers, those included that are none.
@@ -25,21 +23,15 @@ fn ratios(least: usize) -> impl Strategy<Value = Vec<f64>> {
     proptest::collection::vec(0.01_f64..100.0, least..20)
 }
 
-fn near(one: f64, other: f64) -> bool {
-    (one / other - 1.0).abs() < 1e-9
-}
-
 proptest! {
     #[test]
     fn nothing_panics_whatever_the_numbers_are(one in any_values(), other in any_values()) {
-        let floor = Floor::from_pairs(&other);
-        let _ = (location_estimate(&one), change_estimate(&one, &other));
-        let _ = (modified_z_scores(&one), steadiness(&one));
-        let judged = judge(&[&one, &other], &floor);
-        prop_assert_eq!(judged.len(), 2);
-        let blocks = |values: &[f64]| (0_u32..).zip(values.iter().copied()).collect();
-        let rows: [BTreeMap<u32, f64>; 2] = [blocks(&one), blocks(&other)];
-        prop_assert_eq!(rank_rows(&rows, Better::Less, &floor).len(), 2);
+        let _ = (mean_interval(&one), outliers(&one), steadiness(&one));
+        prop_assert_eq!(judge(&[&one, &other], &Floor::from_pairs(&other)).len(), 2);
+        let (old, new) = (Contrast::of_level(&one), Contrast::of_level(&other));
+        if let (Some(old), Some(new)) = (old, new) {
+            prop_assert_eq!(judge_changes(&[new.since(&old)], 0.03).len(), 1);
+        }
     }
 
     #[test]
@@ -68,26 +60,6 @@ proptest! {
     }
 
     #[test]
-    fn a_location_moves_and_grows_with_its_values(
-        values in ratios(1),
-        shift in -50.0_f64..50.0,
-        scale in 0.1_f64..10.0,
-    ) {
-        let moved: Vec<f64> = values.iter().map(|value| value * scale + shift).collect();
-        let expected = hodges_lehmann(&values).unwrap() * scale + shift;
-        prop_assert!((hodges_lehmann(&moved).unwrap() - expected).abs() < 1e-6);
-    }
-
-    #[test]
-    fn exchanging_old_and_new_gives_the_reciprocal(old in ratios(6), new in ratios(6)) {
-        let there = change_estimate(&old, &new).unwrap();
-        let back = change_estimate(&new, &old).unwrap();
-        prop_assert!(near(there.value * back.value, 1.0));
-        let (there, back) = (there.interval.unwrap(), back.interval.unwrap());
-        prop_assert!(near(there.low * back.high, 1.0) && near(there.high * back.low, 1.0));
-    }
-
-    #[test]
     fn adjusted_p_values_are_never_smaller_and_keep_their_order(
         p_values in proptest::collection::vec(0.0_f64..=1.0, 1..20),
     ) {
@@ -102,12 +74,14 @@ proptest! {
 
     #[test]
     fn ranks_leave_room_for_each_row_and_no_group_divides_them(
-        values in proptest::collection::vec(proptest::collection::vec(1.0_f64..1.5, 6), 1..8),
+        values in proptest::collection::vec(proptest::collection::vec(1.0_f64..1.5, 6), 2..8),
     ) {
-        let rows: Vec<BTreeMap<u32, f64>> =
-            values.iter().map(|row| (0_u32..).zip(row.iter().copied()).collect()).collect();
-        let floor = Floor::from_pairs(&[]);
-        let ranks: Vec<_> = rank_rows(&rows, Better::More, &floor).into_iter().flatten().collect();
+        let rows: Vec<Vec<f64>> =
+            values.iter().map(|row| row.iter().map(|value| value.ln()).collect()).collect();
+        let items: Vec<Vec<usize>> = (0..rows.len()).map(|row| vec![row]).collect();
+        let model = TwoWay::fit(&rows, &[]).unwrap();
+        let ranks: Vec<_> =
+            rank_levels(&model, &items, Better::More, 0.01).into_iter().flatten().collect();
         prop_assert_eq!(ranks.len(), rows.len());
         // As many rows as there are ranks up to any place may have one of them.
         for place in 1..=rows.len() {

@@ -6,9 +6,10 @@
 
 use fastrand::Rng;
 use statrs::distribution::{ContinuousCDF, StudentsT};
-use wirebench_stats::MIN_BLOCKS;
 
 const EXPERIMENTS: usize = 1000;
+/// Pairs before the first look.
+const FEWEST: usize = 6;
 /// As `wirebench ab` has it.
 const BLOCKS_MOST: usize = 200;
 /// Blocks come in pairs.
@@ -36,7 +37,7 @@ fn false_differences_percent(seed: u64, ends: impl Fn(usize, f64, f64) -> bool) 
     let mut random = Rng::with_seed(seed);
     let mut found = 0;
     for _ in 0..EXPERIMENTS {
-        let mut values: Vec<f64> = (0..MIN_BLOCKS).map(|_| normal(&mut random)).collect();
+        let mut values: Vec<f64> = (0..FEWEST).map(|_| normal(&mut random)).collect();
         let (mean, half) = loop {
             let (mean, half) = estimate(&values, &quantiles);
             if values.len() >= BLOCKS_MOST || ends(values.len(), mean, half) {

@@ -12,7 +12,7 @@ use std::{
     time::SystemTime,
 };
 use wirebench_report::table_units::thousands;
-use wirebench_stats::{MIN_BLOCKS, median, ratio_estimate, ratios_by_block};
+use wirebench_stats::{MIN_COHORTS, mean_interval, median, ratios_by_block};
 
 use super::{
     contestant::Contestant,
@@ -134,18 +134,21 @@ fn describe_shape(shape: Shape, samples: &[Sample]) -> String {
     text
 }
 
-/// The middle of the ratios in the sense of Hodges and Lehmann, and their 95 % interval.
+/// The geometric mean of the ratios, and its 95 % interval.
 fn describe_ratio(ratios: &[f64]) -> String {
-    let Some(estimate) = ratio_estimate(ratios) else {
+    if ratios.is_empty() {
         return "no pair has a ratio".to_owned();
-    };
-    let (value, pairs) = (estimate.value, estimate.samples);
-    match estimate.interval {
+    }
+    let pairs = ratios.len();
+    let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
+    let value = (logs.iter().sum::<f64>() / pairs as f64).exp();
+    match mean_interval(&logs) {
         Some(interval) => format!(
-            "median {value:.3}, 95 % interval {:.3}..{:.3} (pairs: {pairs})",
-            interval.low, interval.high
+            "mean {value:.3}, 95 % interval {:.3}..{:.3} (pairs: {pairs})",
+            interval.low.exp(),
+            interval.high.exp()
         ),
-        None => format!("median {value:.3} (pairs: {pairs}; an interval needs {MIN_BLOCKS})"),
+        None => format!("mean {value:.3} (pairs: {pairs}; an interval needs {MIN_COHORTS})"),
     }
 }
 
@@ -177,7 +180,7 @@ mod tests {
             assert!(text.contains(part), "{part} in {text}");
         }
         assert!(
-            text.contains("requests/s, this tree / against: median 0.990, 95 % interval 0.985..0.995 (pairs: 15)"),
+            text.contains("requests/s, this tree / against: mean 0.990, 95 % interval 0.985..0.995 (pairs: 15)"),
             "{text}"
         );
     }
@@ -185,7 +188,7 @@ mod tests {
     #[test]
     fn few_pairs_have_no_interval() {
         assert_eq!(describe_ratio(&[]), "no pair has a ratio");
-        assert_eq!(describe_ratio(&[1.1; 5]), "median 1.100 (pairs: 5; an interval needs 6)");
+        assert_eq!(describe_ratio(&[1.1; 2]), "mean 1.100 (pairs: 2; an interval needs 3)");
     }
 
     #[test]

@@ -20,7 +20,7 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use wirebench_stats::MIN_BLOCKS;
+use wirebench_stats::MIN_COHORTS;
 
 use self::{
     contestant::Contestant,
@@ -199,7 +199,7 @@ fn blocks(arguments: &Arguments) -> u32 {
     let usual = match (arguments.smoke, &arguments.against) {
         (true, None) => 1,
         // The fewest that have an interval.
-        (true, Some(_)) => MIN_BLOCKS as u32,
+        (true, Some(_)) => MIN_COHORTS as u32,
         (false, None) => PAIRS,
         (false, Some(_)) => PAIRS_AGAINST,
     };

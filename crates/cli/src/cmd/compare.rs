@@ -1,5 +1,5 @@
-//! `wirebench compare`: holds two results against each other, from their journals alone. What a
-//! change is, and what counts as one, is said in the crate `report`.
+//! `wirebench compare`: compares two results, from their journals alone. What counts as a change is
+//! defined in the crate `report`.
 
 use std::{fs, path::Path, path::PathBuf};
 use wirebench_report::{
@@ -22,17 +22,16 @@ use crate::{
 const ENVIRONMENT_FILE: &str = "environment.json";
 
 const AFTER_HELP: &str = "\
-A change counts when its interval of 95 % confidence excludes \"no change\", it is significant among \
-all changes that were looked at, and it is beyond the noise floor of both results. That takes 6 blocks \
-on each side; 10 are better: wirebench run --blocks 10.
+A change counts when its 95 % interval excludes \"no change\" and is not inside the margin (3 % saturated, \
+5 % at a rate, 10 % of a latency). That takes 3 cohorts on each side: wirebench run --cohorts 4.
 
-Each result is one session. The claim is about these two results; differences between sessions of the \
-same program are not included.
+Each result is one session; differences between sessions of the same program are not in the intervals.
 
 Conditions: METRIC < -PERCENT or METRIC > +PERCENT, such as --fail-if 'throughput < -3%' --fail-if \
-'p99 > +10%'; METRIC is one of throughput, cpu, p50, p99, p999 and memory.
+'p99 > +10%'; METRIC is one of throughput, cpu, p50, p99, p999 and memory. A condition is violated when \
+the whole interval lies beyond it.
 
-Exit codes: 0 no condition is met, 1 one is, or a cell lacks figures that it had, 2 usage, 3 the two \
+Exit codes: 0 no condition is violated, 1 one is, or a cell lacks figures that it had, 2 usage, 3 the two \
 cannot be compared.
 
 More, with an example for continuous integration: docs/compare.md.";
@@ -53,13 +52,13 @@ pub(crate) struct Arguments {
     /// same baseline could be compared
     #[arg(long)]
     absolute: bool,
-    /// Show also what did not change beyond the noise
+    /// Show changes that are not significant too
     #[arg(long)]
     all: bool,
-    /// Fail when a figure changed by more than so much, beyond the noise; repeatable
+    /// Fail when a figure changed by more than this, such as 'cpu > +3%'; repeatable
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<Condition>,
-    /// Compare what differs in machine, workload, load generator or placement all the same
+    /// Compare anyway when machine, workload, load generator or placement differ
     #[arg(long)]
     force: bool,
     /// Write Markdown, for a comment below a change
@@ -90,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(judge(&comparison))
 }
 
-/// Whether the conditions hold. That they could not fail is told wherever the result goes.
+/// Whether the conditions hold. Warnings go to standard error as well, wherever the result goes.
 fn judge(comparison: &Comparison) -> Exit {
     let Some(gate) = &comparison.gate else { return Exit::Fine };
     for warning in &gate.warnings {
@@ -149,7 +148,7 @@ fn refusal(reason: &NotComparable, old: &str, new: &str) -> String {
         NotComparable::Differ(differences) => (
             format!("{old} and {new} cannot be compared, because these differ:"),
             differences.iter().map(ToString::to_string).collect(),
-            "measure both alike, or give --force to compare them all the same",
+            "measure both alike, or give --force to compare them anyway",
         ),
         NotComparable::NothingInCommon(reasons) => (
             format!("{old} and {new} have no cell that can be compared:"),

@@ -22,7 +22,7 @@ fn a_sweep_measures_every_cell_and_draws_it() {
         "\nconnections ",
         "\n2 workers ",
         "highest: ",
-        "2 runs a cell cannot show",
+        "2 runs a cell: it takes 3 to compare cells",
     ] {
         assert!(outcome.stdout.contains(part), "{part:?} is missing in {outcome:#?}");
     }

@@ -43,7 +43,7 @@ fn lost(cell: &Cell, sides: &[Side<'_>; 2]) -> Vec<LeftOut> {
 fn tell_nothing(gate: &mut Gate, changes: &[Change]) {
     for it in &mut gate.conditions {
         let concerned = changes.iter().filter(|change| it.condition.concerns(change));
-        it.cannot_tell =
+        it.inconclusive =
             concerned.map(|change| Hit::of(change, Some("most runs are not valid"))).collect();
         it.failed.clear();
         it.passed = 0;
@@ -75,9 +75,10 @@ fn change(
         relative_to: Some(sides[0].described.variant.clone()),
         estimate: ratio.estimate,
         p_adjusted: ratio.p_adjusted,
-        floor: ratio.floor,
+        margin: ratio.floor.relative,
         reads: ratio.reads,
         claim: ratio.claim,
+        inconclusive: None,
         same_program: Side::same_program(sides),
     })
 }

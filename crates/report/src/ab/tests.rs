@@ -113,10 +113,10 @@ fn a_difference_is_told_with_its_size_its_interval_and_its_pairs() {
             "B costs 5.",
             " % more CPU time per request than A (95 % interval +",
             "..+5.",
-            " %, 14 pairs at 40 000 requests/s): dearer",
+            " %, 14 pairs at 40 000 requests/s): more CPU",
         ],
     );
-    has_in_order(&sentence(&costs(0.9, 1.0)), &["B costs 1", " % less CPU", "..-", "): cheaper"]);
+    has_in_order(&sentence(&costs(0.9, 1.0)), &["B costs 1", " % less CPU", "..-", "): less CPU"]);
     let mut faster = two("saturate");
     runs(&mut faster, 8, (1e5, 2.5e5), 1.0, rate);
     has_in_order(&sentence(&faster), &["B does 150 % more requests/s than A", "8 pairs): faster"]);
@@ -187,14 +187,14 @@ fn a_condition_that_an_open_bound_does_not_exclude_is_not_passed() {
     let mut journal = two("saturate");
     runs(&mut journal, 14, (1e5, 1.0e5), 1.0, |value| limited(rate(value)));
     let ab = of(&journal, &["throughput < -3%"]);
-    assert_eq!(ab.gate.as_ref().unwrap().verdict(), GateVerdict::CannotTell);
-    let told = "cannot tell 'throughput < -3%': hello ab/B: requests/s ~";
-    let limit = "at its limit, so that the true change may be anything, also below -3.0 %";
-    has_in_order(&ab.text(Style::Text), &[told, limit, "NOT PASSED, though nothing fails"]);
-    has_in_order(&ab.text(Style::Markdown), &["cannot tell 'throughput", "NOT PASSED"]);
+    assert_eq!(ab.gate.as_ref().unwrap().verdict(), GateVerdict::Inconclusive);
+    let told = "inconclusive 'throughput < -3%': hello ab/B: requests/s ~";
+    let limit = "at its limit, so the true change may be anything, also below -3.0 %";
+    has_in_order(&ab.text(Style::Text), &[told, limit, "NOT PASSED, and nothing fails"]);
+    has_in_order(&ab.text(Style::Markdown), &["inconclusive 'throughput", "NOT PASSED"]);
     assert!(!ab.text(Style::Text).contains("passed '"), "{}", ab.text(Style::Text));
     let json: serde_json::Value = serde_json::from_str(&ab.json()).unwrap();
-    assert_eq!(json["gate"]["verdict"], "cannot-tell");
+    assert_eq!(json["gate"]["verdict"], "inconclusive");
     assert_eq!(json["gate"]["passed"], false);
 }
 
@@ -213,9 +213,9 @@ fn most_runs_not_valid_make_no_verdict_and_fail_no_condition() {
     let gate = ab.gate.as_ref().unwrap();
     assert!(!gate.fails(), "{gate:?}");
     assert!(gate.warnings.iter().any(|it| it.contains("no condition can fail")), "{gate:?}");
-    assert!(gate.conditions[0].cannot_tell[0].why.contains("not valid"), "{gate:?}");
+    assert!(gate.conditions[0].inconclusive[0].why.contains("not valid"), "{gate:?}");
     let other = of(&journal, &["cpu > +90%"]).gate.unwrap();
-    assert_eq!((other.conditions[0].passed, other.verdict()), (0, GateVerdict::CannotTell));
+    assert_eq!((other.conditions[0].passed, other.verdict()), (0, GateVerdict::Inconclusive));
     let text = ab.text(Style::Text);
     assert!(text.contains("A: `./server-A {port}`, 14 runs, 8 not valid"), "{text}");
     assert!(text.contains("! A "), "{text}");
@@ -296,7 +296,7 @@ fn the_verdict_stands_last_in_text_and_first_in_markdown_and_json() {
     let (sentence, text) = (ab.sentence(), ab.text(Style::Text));
     assert_eq!(text.lines().last(), Some(sentence.as_str()));
     let cpu = line(&text, "server CPU us/request");
-    has_in_order(cpu, &["10.0", "10.5", "+5.", " (+", "1.0 %", "dearer"]);
+    has_in_order(cpu, &["10.0", "10.5", "+5.", " (+", "1.0 %", "more CPU"]);
     assert!(text.contains("40 000 requests/s for all"), "{text}");
     let markdown = ab.text(Style::Markdown);
     assert!(markdown.starts_with(&format!("**{sentence}**\n")), "{markdown}");

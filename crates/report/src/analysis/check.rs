@@ -37,7 +37,7 @@ impl CheckState {
 }
 
 impl BaselineCheck {
-    pub(super) fn of(check: Option<AaCheck>) -> Self {
+    pub(crate) fn of(check: Option<AaCheck>) -> Self {
         let second_over_first = check.map(|check| estimate(&check.judged));
         let state = match check {
             Some(AaCheck { failed: true, .. }) => CheckState::Failed,

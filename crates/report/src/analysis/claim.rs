@@ -79,15 +79,15 @@ impl Reads {
 /// merit; [`Claim::words`] says what that means for a metric.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Claim {
-    /// It is higher, beyond the noise and beyond the floor.
+    /// It is higher: the interval excludes 1 and is not inside the margin.
     Higher,
-    /// It is lower, beyond the noise and beyond the floor.
+    /// It is lower, in the same sense.
     Lower,
-    /// Any difference is smaller than what equal things show.
+    /// Any difference is smaller than the margin.
     Same,
-    /// It is not higher by more than equal things show; it may be lower.
+    /// It is not higher by more than the margin; it may be lower.
     NotHigher,
-    /// It is not lower by more than equal things show; it may be higher.
+    /// It is not lower by more than the margin; it may be higher.
     NotLower,
     /// None of these can be said.
     CannotTell,
@@ -136,7 +136,7 @@ impl Claim {
         }
     }
 
-    /// The claim in the words of a metric, such as `slower` or `not dearer`.
+    /// The claim in the words of a metric, such as `slower` or `not more CPU`.
     #[must_use]
     pub fn words(self, metric: Metric) -> String {
         match self {
@@ -145,7 +145,7 @@ impl Claim {
             Self::Same => "same".to_owned(),
             Self::NotHigher => format!("not {}", metric.higher()),
             Self::NotLower => format!("not {}", metric.lower()),
-            Self::CannotTell => "cannot tell".to_owned(),
+            Self::CannotTell => "inconclusive".to_owned(),
         }
     }
 
@@ -158,7 +158,7 @@ impl Claim {
             Self::Same => "same",
             Self::NotHigher => "not-higher",
             Self::NotLower => "not-lower",
-            Self::CannotTell => "cannot-tell",
+            Self::CannotTell => "inconclusive",
         }
     }
 }
@@ -215,8 +215,8 @@ mod tests {
     #[test]
     fn words_are_those_of_the_metric() {
         assert_eq!(Claim::Higher.words(Metric::Throughput), "faster");
-        assert_eq!(Claim::Higher.words(Metric::Cpu), "dearer");
+        assert_eq!(Claim::Higher.words(Metric::Cpu), "more CPU");
         assert_eq!(Claim::NotLower.words(Metric::Throughput), "not slower");
-        assert_eq!(Claim::CannotTell.words(Metric::Memory), "cannot tell");
+        assert_eq!(Claim::CannotTell.words(Metric::Memory), "inconclusive");
     }
 }

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 use wirebench_stats::{
-    AaCheck, Better, Judged, Rank, TwoWay, check_baseline, judge_against, rank_levels,
+    AaCheck, Better, Contrast, Judged, Rank, TwoWay, check_baseline, judge_against, rank_levels,
 };
 
 use super::{Direction, Metric, Role, WorkloadRows, comparison::Values};
 
 /// The model of a workload by one metric.
-pub(super) struct Levels {
+pub(crate) struct Levels {
     model: Option<TwoWay>,
     /// The instances of the baseline that have values, the first one first.
     baseline: Vec<usize>,
@@ -22,6 +22,16 @@ impl Levels {
     /// Idle CPU time may be zero in some cohorts, and memory may shrink in some. To go on with the
     /// others would be to choose cohorts by what came out of them, so such a row is not in the model.
     pub(super) fn of(rows: &WorkloadRows<'_>, values: &[Values], margin: f64) -> Self {
+        Self::against(rows.baseline, rows, values, margin)
+    }
+
+    /// The same with another row as the baseline. Only that of the workload has a second instance.
+    pub(crate) fn against(
+        first: Option<usize>,
+        rows: &WorkloadRows<'_>,
+        values: &[Values],
+        margin: f64,
+    ) -> Self {
         let cohorts: BTreeSet<u32> = values.iter().flat_map(|row| row.keys().copied()).collect();
         let cells: Vec<Vec<f64>> = values
             .iter()
@@ -32,8 +42,10 @@ impl Levels {
             })
             .collect();
         let has_values = |index: &usize| cells[*index].iter().any(|cell| cell.is_finite());
-        let first = rows.baseline.filter(has_values);
-        let is_second = |index: &usize| rows.rows[*index].role == Role::SecondOfBaseline;
+        let first = first.filter(has_values);
+        let is_second = |index: &usize| {
+            first == rows.baseline && rows.rows[*index].role == Role::SecondOfBaseline
+        };
         let second = (0..cells.len()).filter(is_second).filter(has_values);
         let baseline = first.map(|first| std::iter::once(first).chain(second).collect());
         let baseline: Vec<usize> = baseline.unwrap_or_default();
@@ -48,8 +60,14 @@ impl Levels {
         }
     }
 
+    /// A row against the mean of the baseline's instances. None where no cohort has both.
+    pub(crate) fn contrast(&self, row: usize) -> Option<Contrast> {
+        let contrast = self.model.as_ref()?.contrast(&[row], &self.baseline)?;
+        (contrast.cohorts > 0).then_some(contrast)
+    }
+
     /// The baseline's second instance over its first.
-    pub(super) fn check(&self) -> Option<AaCheck> {
+    pub(crate) fn check(&self) -> Option<AaCheck> {
         match (&self.model, self.baseline.as_slice()) {
             (Some(model), [first, second]) => check_baseline(model, [*first, *second], self.margin),
             _ => None,

@@ -182,7 +182,8 @@ impl Metric {
                 ("throughput", "requests_per_second", "requests/s", ("faster", "slower"))
             }
             Self::Cpu => {
-                ("cpu", "server_cpu_ns_per_request", "server CPU us/request", ("dearer", "cheaper"))
+                let words = ("more CPU", "less CPU");
+                ("cpu", "server_cpu_ns_per_request", "server CPU us/request", words)
             }
             Self::LatencyP50 => ("p50", "latency_ns_p50", "p50", ("longer", "shorter")),
             Self::LatencyP99 => ("p99", "latency_ns_p99", "p99", ("longer", "shorter")),
@@ -203,7 +204,7 @@ impl Metric {
                 "memory/connection",
                 ("larger", "smaller"),
             ),
-            Self::IdleCpu => ("idle-cpu", "idle_cpu_share", "idle CPU", ("dearer", "cheaper")),
+            Self::IdleCpu => ("idle-cpu", "idle_cpu_share", "idle CPU", ("more CPU", "less CPU")),
         };
         Names { option, field, title, words }
     }

@@ -155,7 +155,7 @@ fn cost_is_compared_by_cpu_time_at_the_rate_that_was_found() {
     let workload = rows(&journal).remove(0);
     assert_eq!(workload.workload, journal.start.workloads[0].at_rate(40_000));
     assert_eq!(workload.rows.len(), 4, "who is too slow has a row");
-    assert_eq!(claim(&journal, "go/net").words(Metric::Cpu), "dearer");
+    assert_eq!(claim(&journal, "go/net").words(Metric::Cpu), "more CPU");
     let rank = compared(&journal, "go/net").rank.unwrap();
     assert_eq!((rank.first, rank.last), (2, 2));
 }

@@ -7,10 +7,10 @@ use wirebench_schema::{
     journal::{Counts, EndReason, Journal},
     suite::Phase,
 };
-use wirebench_stats::{Estimate, Floor};
+use wirebench_stats::Estimate;
 
 use super::{Difference, Gate, Side};
-use crate::analysis::{Claim, Direction, Metric, Reads};
+use crate::analysis::{Claim, Direction, Inconclusive, Metric, Reads};
 
 /// Two results held against each other.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,8 +27,8 @@ pub struct Comparison {
     pub versions: Vec<String>,
     /// The baselines that are the same program in both results, and what they did by themselves.
     pub yardsticks: Vec<Yardstick>,
-    /// All changes that were looked at: first those that count, the largest first; then what
-    /// cannot be told, and last what is the same.
+    /// All changes that were looked at: first those that count, the largest first; then what is
+    /// inconclusive, and last what is the same.
     pub changes: Vec<Change>,
     /// Cells that were not compared.
     pub left_out: Vec<LeftOut>,
@@ -77,17 +77,20 @@ pub struct Change {
     pub new: Figure,
     /// The baseline whose ratios are compared; none where figures are.
     pub relative_to: Option<VariantId>,
-    /// New over old, with its interval if there are enough blocks. It need not be the quotient of
-    /// the two medians: a relative change is without the machine's drift.
+    /// New over old, with its interval if there are enough cohorts, which holds for all changes of
+    /// the figure in the workload at once. It need not be the quotient of the two medians: a relative
+    /// change is without the machine's drift.
     pub estimate: Estimate,
-    /// The p value of "nothing changed", adjusted for all changes that were looked at (Holm).
+    /// The p value of "nothing changed", adjusted for the same changes.
     pub p_adjusted: Option<f64>,
-    /// Changes up to this are not told from noise.
-    pub floor: Floor,
+    /// The change below which the two count as the same: 0.03 is 3 %.
+    pub margin: f64,
     /// How the ratio is to be read.
     pub reads: Reads,
     /// What is claimed of it.
     pub claim: Claim,
+    /// Why the claim is inconclusive, where it is.
+    pub inconclusive: Option<Inconclusive>,
     /// Whether the variant is the same program in both; none where that is not known.
     pub same_program: Option<bool>,
 }
@@ -117,7 +120,7 @@ pub enum Movement {
 }
 
 impl Change {
-    /// In which direction it moved beyond the noise; none if it cannot be said to have moved.
+    /// In which direction it moved; none without a significant change.
     #[must_use]
     pub const fn movement(&self) -> Option<Movement> {
         match (self.claim, self.metric.direction()) {

@@ -1,19 +1,17 @@
 //! Conditions under which a comparison fails, for machines that watch over changes.
 //!
-//! A condition is met only by a change that counts: what lies beyond it within the noise is told
-//! and fails nothing. So a gate that has too few blocks cannot fail, and says so.
+//! A condition is violated where the whole interval of a change lies beyond its limit, and kept where
+//! none of it does. Otherwise the cell is inconclusive, which fails nothing and passes nothing. So is a
+//! bound on the right side of the limit: the true change may lie on the other one.
 //!
-//! What cannot be told has not passed either: a change within the noise that is beyond the limit, and
-//! a bound that is on its right side and may be far from the true change.
-//!
-//! Not here: how a condition is written, what a change is, and whether it counts.
+//! Not here: how a condition is written, what a change is, and what is claimed of it.
 
-use wirebench_stats::MIN_BLOCKS;
+use wirebench_stats::MIN_COHORTS;
 
 use super::{
     Cell, Change, Condition, LeftOut, Presence, condition::Beyond, judge::looked_at, words,
 };
-use crate::analysis::{Claim, Metric, Reads};
+use crate::analysis::{Inconclusive, Metric, Reads};
 
 /// What became of all conditions.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,24 +32,33 @@ pub struct ConditionResult {
     pub condition: Condition,
     /// Cells that have its figure.
     pub looked_at: usize,
-    /// Of those, cells that do not meet it and have blocks enough to have met it.
+    /// Of those, cells that keep it.
     pub passed: usize,
-    /// Cells that meet it beyond the noise.
+    /// Cells that violate it.
     pub failed: Vec<Hit>,
-    /// Cells that may meet it or not: beyond its limit, but within the noise; or a bound that does
-    /// not exclude that the true change is beyond it.
-    pub cannot_tell: Vec<Hit>,
+    /// All other cells.
+    pub inconclusive: Vec<Hit>,
 }
 
 /// What a gate says as a whole.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum GateVerdict {
-    /// Every cell that a condition concerns does not meet it, and each condition concerns one.
+    /// Every cell that a condition concerns keeps it, and each condition concerns one.
     Passed,
-    /// No cell fails, and of some it cannot be told.
-    CannotTell,
+    /// No cell fails, and some are inconclusive.
+    Inconclusive,
     /// A cell fails.
     Failed,
+}
+
+/// What becomes of a condition in a cell.
+enum State {
+    /// The change is beyond its limit.
+    Violated,
+    /// It is not.
+    Kept,
+    /// It may be, for this reason.
+    Open(String),
 }
 
 /// A cell that is beyond the limit of a condition, or may be.
@@ -75,13 +82,13 @@ impl Gate {
     /// What it says as a whole.
     #[must_use]
     pub fn verdict(&self) -> GateVerdict {
-        let is_told = |it: &ConditionResult| it.looked_at > 0 && it.passed == it.looked_at;
+        let is_kept = |it: &ConditionResult| it.looked_at > 0 && it.passed == it.looked_at;
         if self.fails() {
             GateVerdict::Failed
-        } else if self.conditions.iter().all(is_told) {
+        } else if self.conditions.iter().all(is_kept) {
             GateVerdict::Passed
         } else {
-            GateVerdict::CannotTell
+            GateVerdict::Inconclusive
         }
     }
 }
@@ -92,14 +99,14 @@ impl GateVerdict {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Passed => "passed",
-            Self::CannotTell => "cannot-tell",
+            Self::Inconclusive => "inconclusive",
             Self::Failed => "failed",
         }
     }
 }
 
-/// Looks at all conditions; none without conditions. Beside the changes it is told of cells that
-/// were not compared, and of figures that are in the older result alone.
+/// Looks at all conditions; none without conditions. Cells that were not compared and figures that are
+/// in the older result alone count as well.
 pub(crate) fn judge(
     conditions: &[Condition],
     changes: &[Change],
@@ -122,7 +129,6 @@ pub(crate) fn judge(
         let here = |change: &&Change| condition.concerns(change);
         let concerned: Vec<&Change> = changes.iter().filter(here).collect();
         gate.warnings.extend(condition.warning(&concerned));
-        gate.warnings.extend(condition.beyond_floor(&concerned));
         gate.warnings.extend(condition.only_bounds(&concerned));
         gate.conditions.push(condition.judge(&concerned));
     }
@@ -142,36 +148,42 @@ impl Condition {
             looked_at: concerned.len(),
             passed: 0,
             failed: Vec::new(),
-            cannot_tell: Vec::new(),
+            inconclusive: Vec::new(),
         };
         for change in concerned {
-            let is_beyond = self.is_beyond(change.share());
-            match (is_beyond, doubt(change)) {
-                (true, None) => result.failed.push(Hit::of(change, None)),
-                (true, Some(doubt)) => result.cannot_tell.push(Hit::of(change, Some(&doubt))),
-                (false, _) if self.is_left_open(change) => {
-                    result.cannot_tell.push(Hit::of(change, Some(&self.open_bound(change.reads))));
-                }
-                (false, _) if change.estimate.interval.is_some() => result.passed += 1,
-                // With so few blocks nothing is told of any cell, which is a warning.
-                (false, _) => {}
+            match self.state(change) {
+                State::Violated => result.failed.push(Hit::of(change, None)),
+                State::Kept => result.passed += 1,
+                State::Open(why) => result.inconclusive.push(Hit::of(change, Some(&why))),
             }
         }
         result
     }
 
-    /// Whether a change that is not beyond its limit is a bound which the true change may pass
-    /// towards it.
-    fn is_left_open(&self, change: &Change) -> bool {
-        let may_be_beyond = match (change.reads, self.beyond) {
-            (Reads::Exactly, _)
-            | (Reads::AtLeast, Beyond::Below)
-            | (Reads::AtMost, Beyond::Above) => false,
-            (Reads::Either, _)
-            | (Reads::AtLeast, Beyond::Above)
-            | (Reads::AtMost, Beyond::Below) => true,
+    fn state(&self, change: &Change) -> State {
+        let Some(interval) = change.estimate.interval else {
+            let cohorts = change.estimate.samples;
+            return State::Open(format!("cohorts: {cohorts}, too few for an interval"));
         };
-        may_be_beyond && change.estimate.interval.is_some() && !self.is_beyond(change.share())
+        if change.inconclusive == Some(Inconclusive::BaselineCheckFailed) {
+            return State::Open(Inconclusive::BaselineCheckFailed.words().to_owned());
+        }
+        let (low, high) = (interval.low - 1.0, interval.high - 1.0);
+        // A bound that supports a violation supports nothing else, and the reverse.
+        let (near, far, for_violated, for_kept) = match self.beyond {
+            Beyond::Below => (high, low, Reads::AtMost, Reads::AtLeast),
+            Beyond::Above => (low, high, Reads::AtLeast, Reads::AtMost),
+        };
+        let supports = |bound| change.reads == Reads::Exactly || change.reads == bound;
+        if self.is_beyond(near) && supports(for_violated) {
+            State::Violated
+        } else if !self.is_beyond(far) && supports(for_kept) {
+            State::Kept
+        } else if change.reads == Reads::Exactly {
+            State::Open(format!("the interval includes {}", words::percent(1.0 + self.share)))
+        } else {
+            State::Open(self.open_bound(change.reads))
+        }
     }
 
     fn open_bound(&self, reads: Reads) -> String {
@@ -186,18 +198,22 @@ impl Condition {
         };
         let limit = words::percent(1.0 + self.share);
         format!(
-            "the load generator was at its limit, so that the true change {is} {side} {limit}: give \
-             it more CPUs, or compare `cpu`, which it does not bound"
+            "the load generator was at its limit, so the true change {is} {side} {limit}: give it \
+             more CPUs, or compare `cpu`, which it does not bound"
         )
     }
 
-    /// That it cannot be told where the generator was at its limit.
+    /// In how many cells the generator's limit leaves it open.
     fn only_bounds(&self, concerned: &[&Change]) -> Option<String> {
-        let open = concerned.iter().filter(|it| self.is_left_open(it)).count();
+        let is_open = |change: &&&Change| {
+            let is_bound = change.reads != Reads::Exactly && change.estimate.interval.is_some();
+            is_bound && matches!(self.state(change), State::Open(_))
+        };
+        let open = concerned.iter().filter(is_open).count();
         (open > 0).then(|| {
             format!(
-                "'{self}' cannot be told in {open} of {} cells, because the load generator was at \
-                 its limit",
+                "'{self}' is inconclusive in {open} of {} cells, because the load generator was at its \
+                 limit",
                 concerned.len()
             )
         })
@@ -207,7 +223,7 @@ impl Condition {
     fn warning(&self, concerned: &[&Change]) -> Option<String> {
         let all = concerned.len();
         let short: Vec<&&Change> =
-            concerned.iter().filter(|it| it.estimate.samples < MIN_BLOCKS).collect();
+            concerned.iter().filter(|it| it.estimate.interval.is_none()).collect();
         if all == 0 {
             return Some(format!(
                 "'{self}' can never fail here: no cell of both results has its figure"
@@ -220,57 +236,17 @@ impl Condition {
             format!("cannot fail in {} of {all} cells", short.len())
         };
         Some(format!(
-            "'{self}' {scope}: it takes {MIN_BLOCKS} blocks on each side to tell a change from \
-             noise, and there are as few as {shortest} with figures: give --blocks 10"
-        ))
-    }
-
-    /// That changes beyond it must be larger still to count, where the noise is larger than it. A
-    /// limit of nothing asks for any change that counts.
-    fn beyond_floor(&self, concerned: &[&Change]) -> Option<String> {
-        let asked = (1.0 + self.share).ln().abs();
-        let higher = |change: &&&Change| asked > 0.0 && change.floor.relative.ln_1p() > asked;
-        let hidden: Vec<&&Change> = concerned.iter().filter(higher).collect();
-        let floors = hidden.iter().map(|it| it.floor);
-        let largest = floors.max_by(|a, b| a.relative.total_cmp(&b.relative))?;
-        Some(format!(
-            "'{self}' asks for less than the noise floor of {} of {} cells, which is up to {}: what is \
-             smaller than that fails nothing",
-            hidden.len(),
-            concerned.len(),
-            words::floor(&largest)
+            "'{self}' {scope}: it takes {MIN_COHORTS} cohorts on each side, and there are as few as \
+             {shortest} with figures: measure with --cohorts 4"
         ))
     }
 }
 
 impl Hit {
-    /// A cell that is or may be beyond a limit, and why that cannot be told.
+    /// A cell that is beyond a limit, or may be for the reason `doubt`.
     pub(crate) fn of(change: &Change, doubt: Option<&str>) -> Self {
         let doubt = doubt.map_or_else(String::new, |doubt| format!(": {doubt}"));
         let why = format!("{}{doubt}", words::change(change));
         Self { cell: change.cell.clone(), metric: change.metric, why }
     }
-}
-
-/// Why a change that is beyond a limit does not count; none if it does.
-fn doubt(change: &Change) -> Option<String> {
-    let moved = matches!(change.claim, Claim::Higher | Claim::Lower);
-    let Some(interval) = change.estimate.interval else {
-        let blocks = change.estimate.samples;
-        return Some(format!("{blocks} of the {MIN_BLOCKS} blocks that are needed"));
-    };
-    if moved {
-        return None;
-    }
-    let is_within_floor = change.floor.band().contains(change.estimate.value);
-    Some(if interval.contains(1.0) {
-        "the interval includes no change".to_owned()
-    } else if is_within_floor {
-        format!("within the noise floor of {}", words::floor(&change.floor))
-    } else if change.reads != Reads::Exactly {
-        "the load generator was at its limit, so that this is only a bound".to_owned()
-    } else {
-        let p = change.p_adjusted.unwrap_or(1.0);
-        format!("not significant among all that was compared, p = {p:.2}")
-    })
 }

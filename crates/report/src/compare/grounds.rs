@@ -11,7 +11,7 @@ use wirebench_schema::{
     load::EngineChoice,
     suite::{Phase, Scale, Workload},
 };
-use wirebench_stats::MIN_BLOCKS;
+use wirebench_stats::MIN_COHORTS;
 
 use super::{
     LeftOut, Presence, Side,
@@ -193,11 +193,11 @@ pub(super) fn warnings(old: &Side<'_>, new: &Side<'_>) -> Vec<String> {
         if side.journal.start.scale == Scale::Smoke {
             found.push(format!("{} is of smoke scale: its figures mean nothing", side.name));
         }
-        let blocks = blocks(side.journal);
-        if blocks < MIN_BLOCKS {
+        let cohorts = blocks(side.journal);
+        if cohorts < MIN_COHORTS {
             found.push(format!(
-                "{} has {blocks} of the {MIN_BLOCKS} blocks without which no change can be told \
-                 from noise: measure it with --blocks 10",
+                "{} has {cohorts} of the {MIN_COHORTS} cohorts that an interval needs: measure it with \
+                 --cohorts 4",
                 side.name
             ));
         }

@@ -8,10 +8,10 @@ use wirebench_stats::Estimate;
 use super::{
     Cell, Change, Comparison, ConditionResult, Figure, Gate, GateVerdict, Hit, Movement, Summary,
 };
-use crate::{analysis::Claim, json::floor_basis};
+use crate::analysis::{Claim, Inconclusive};
 
 /// The version of the object. It grows whenever a field changes its meaning or goes away.
-const COMPARISON_FORMAT: u32 = 2;
+const COMPARISON_FORMAT: u32 = 3;
 
 /// What the changes are claimed of. No variance between sessions is in their intervals.
 const SCOPE: &str = "these-two-results";
@@ -80,14 +80,14 @@ fn change(it: &Change) -> Value {
         "new": figure(&it.new),
         "relative_to": it.relative_to,
         "p_adjusted": it.p_adjusted,
-        "floor": it.floor.relative,
-        "floor_basis": floor_basis(it.floor.basis),
+        "margin": it.margin,
         "reads": it.reads.name(),
         "verdict": it.movement().map_or(
-            if it.claim == Claim::Same { "same" } else { "cannot-tell" },
+            if it.claim == Claim::Same { "same" } else { "inconclusive" },
             |movement: Movement| movement.name(),
         ),
         "claim": it.claim.name(),
+        "inconclusive": it.inconclusive.map(Inconclusive::name),
         "words": it.claim.words(it.metric),
         "same_program": it.same_program,
     });
@@ -135,7 +135,7 @@ fn condition(it: &ConditionResult) -> Value {
         "looked_at": it.looked_at,
         "passed": it.passed,
         "failed": it.failed.iter().map(hit).collect::<Vec<_>>(),
-        "cannot_tell": it.cannot_tell.iter().map(hit).collect::<Vec<_>>(),
+        "inconclusive": it.inconclusive.iter().map(hit).collect::<Vec<_>>(),
     })
 }
 

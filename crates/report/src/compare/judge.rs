@@ -1,22 +1,19 @@
-//! What changed in each cell, and what may be claimed of it. The more changes are looked at, the more
-//! of them look like changes by chance; so the p values are adjusted for all of them, and at most one
-//! comparison in twenty claims a change where there is none.
+//! What changed in each cell, and what may be claimed of it. All changes of a figure in a workload are
+//! one family: where nothing changed, any change is claimed of at most one family in twenty.
 //!
 //! Not here: which cells there are, and whether the results may be compared at all.
 
 use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::{id::VariantId, suite::Phase};
-use wirebench_stats::{
-    Change as Sides, Floor, Judgement, SIGNIFICANCE, Verdict, judge_changes, median, range,
-};
+use wirebench_stats::{Contrast, judge_changes, median, range};
 
 use super::{
     Basis, Cell, Change, Figure, Side, Wishes, Yardstick,
     cells::{Half, Pair, doubts},
     grounds::same_program,
-    yardstick::{Baseline, Floors, Values, are_usable, plain},
+    yardstick::{Baseline, Results, of_levels},
 };
-use crate::analysis::{Claim, Limited, Metric, Reads};
+use crate::analysis::{CheckState, Claim, Limited, Metric, Reads, claim, estimate};
 
 /// What was found.
 #[derive(Default)]
@@ -29,27 +26,26 @@ pub(super) struct Judged {
     pub(super) lost: Vec<(Cell, Metric)>,
 }
 
-/// The values of a cell in both results, which are not judged yet.
+/// A change that is not judged yet.
 struct Open<'a> {
     pair: &'a Pair<'a>,
-    old: Vec<f64>,
-    new: Vec<f64>,
-}
-
-/// Changes of one figure in one workload, which share their noise and their floor.
-struct Family<'a> {
-    metric: Metric,
+    change: Contrast,
     /// The cell whose ratios are compared; none where figures are.
     relative_to: Option<&'a Pair<'a>>,
-    floor: Floor,
+}
+
+/// Changes of one figure in one workload.
+struct Family<'a> {
+    metric: Metric,
+    margin: f64,
+    check: CheckState,
     open: Vec<Open<'a>>,
 }
 
 /// Judges all cells.
 pub(super) fn judge(old: &Side<'_>, new: &Side<'_>, pairs: &[Pair<'_>], wishes: &Wishes) -> Judged {
-    let floors = Floors::of(old, new);
+    let results = Results::of(old, new);
     let mut judged = Judged::default();
-    let mut families = Vec::new();
     let mut without: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for (workload, metric, pairs_here) in figures(pairs, wishes) {
         let baseline = Baseline::find((old, new), pairs, workload, metric);
@@ -60,31 +56,30 @@ pub(super) fn judge(old: &Side<'_>, new: &Side<'_>, pairs: &[Pair<'_>], wishes: 
             }
             Err(_) => {}
         }
-        let baseline = baseline.as_ref().ok();
+        let baseline = baseline.ok();
+        let Some(fits) = results.fit(workload, metric, baseline.as_ref()) else { continue };
         let relative = baseline.filter(|_| wishes.basis == Basis::Relative);
-        let family = |basis, relative_to| Family {
-            metric,
-            relative_to,
-            floor: floors.floor(workload, metric, basis, baseline),
-            open: Vec::new(),
-        };
-        let mut of_ratios = family(Basis::Relative, relative.map(|it| it.pair));
-        let mut of_figures = family(Basis::Absolute, None);
+        let mut family =
+            Family { metric, margin: fits.margin, check: fits.check(), open: Vec::new() };
         for pair in pairs_here {
-            if relative.is_some_and(|baseline| baseline.is(pair)) {
+            if relative.as_ref().is_some_and(|baseline| baseline.is(pair)) {
                 continue;
             }
-            // Who never ran in one block with the baseline has no ratios.
-            if let Some(open) = relative.and_then(|it| Open::of_ratios(pair, metric, it)) {
-                of_ratios.open.push(open);
-            } else if let Some(open) = Open::of_figures(pair, metric) {
-                of_figures.open.push(open);
+            // A cell that shares no cohort with the baseline has no ratio to it.
+            let of_ratios = relative.as_ref().and_then(|baseline| {
+                let (change, relative_to) = (fits.of_ratios(&pair.cell)?, Some(baseline.pair));
+                Some(Open { pair, change, relative_to })
+            });
+            let of_figures =
+                || Some(Open { pair, change: of_levels(pair, metric)?, relative_to: None });
+            if let Some(open) = of_ratios.or_else(of_figures) {
+                family.open.push(open);
             } else {
                 judged.warnings.extend(no_value(pair, metric));
                 judged.lost.extend(lost(pair, metric));
             }
         }
-        families.extend([of_ratios, of_figures].into_iter().filter(|it| !it.open.is_empty()));
+        judged.changes.extend(family.settle(|variant| same_program(old, new, variant)));
     }
     judged.warnings.extend(without.into_iter().map(|(reason, workloads)| {
         let workloads = workloads.into_iter().collect::<Vec<_>>().join(", ");
@@ -94,7 +89,9 @@ pub(super) fn judge(old: &Side<'_>, new: &Side<'_>, pairs: &[Pair<'_>], wishes: 
         )
     }));
     judged.warnings.extend(without_figure(pairs, &wishes.metrics));
-    judged.changes = settle(&families, |variant| same_program(old, new, variant));
+    judged.changes.sort_by(|one, other| {
+        place(one).cmp(&place(other)).then(size(other).total_cmp(&size(one)))
+    });
     judged
 }
 
@@ -145,7 +142,7 @@ fn no_value(pair: &Pair<'_>, metric: Metric) -> Option<String> {
     let has_any = |half: &Half<'_>| !half.row.values(metric).is_empty();
     (has_any(&pair.old) || has_any(&pair.new)).then(|| {
         let (cell, title) = (&pair.cell, metric.title());
-        format!("{cell}: {title} is not above 0 in all blocks of both, so it has no change")
+        format!("{cell}: {title} is not above 0 in all cohorts of both, so it has no change")
     })
 }
 
@@ -155,81 +152,31 @@ fn lost(pair: &Pair<'_>, metric: Metric) -> Option<(Cell, Metric)> {
     (has_any(&pair.old) && !has_any(&pair.new)).then(|| (pair.cell.clone(), metric))
 }
 
-impl<'a> Open<'a> {
-    /// Ratios to the baseline in the same block.
-    fn of_ratios(pair: &'a Pair<'a>, metric: Metric, baseline: &Baseline<'_>) -> Option<Self> {
-        let (old, new) =
-            baseline.ratios(&pair.old.row.values(metric), &pair.new.row.values(metric));
-        Self::with(pair, old, new)
-    }
-
-    /// Figures as they are.
-    fn of_figures(pair: &'a Pair<'a>, metric: Metric) -> Option<Self> {
-        let (old, new) = (pair.old.row.values(metric), pair.new.row.values(metric));
-        Self::with(pair, plain(&old), plain(&new))
-    }
-
-    /// None without values, or with one that is not above 0.
-    fn with(pair: &'a Pair<'a>, old: Vec<f64>, new: Vec<f64>) -> Option<Self> {
-        (are_usable(&old) && are_usable(&new)).then_some(Self { pair, old, new })
-    }
-}
-
-/// Judges all families, and brings their changes in order.
-fn settle(
-    families: &[Family<'_>],
-    same_program: impl Fn(&VariantId) -> Option<bool>,
-) -> Vec<Change> {
-    let mut changes = Vec::new();
-    for family in families {
-        let sides = family.open.iter().map(|open| Sides { old: &open.old, new: &open.new });
-        let rows: Vec<Sides<'_>> = sides.collect();
-        for (open, judgement) in family.open.iter().zip(judge_changes(&rows, &family.floor)) {
-            let judgement = among(families.len(), judgement);
-            let same_program = same_program(&open.pair.cell.variant);
-            changes.extend(family.change(open, &judgement, same_program));
-        }
-    }
-    changes.sort_by(|one, other| {
-        place(one).cmp(&place(other)).then(size(other).total_cmp(&size(one)))
-    });
-    changes
-}
-
-/// What remains of a judgement that was made within one of so many families: the chance that any of
-/// them errs is at most the sum of all (Bonferroni).
-fn among(families: usize, judgement: Judgement) -> Judgement {
-    let p_adjusted = judgement.p_adjusted.map(|p| (p * families as f64).min(1.0));
-    let is_significant = p_adjusted.is_some_and(|p| p <= SIGNIFICANCE);
-    let verdict = match judgement.verdict {
-        Verdict::Higher | Verdict::Lower if !is_significant => Verdict::CannotTell,
-        verdict => verdict,
-    };
-    Judgement { p_adjusted, verdict, ..judgement }
-}
-
 impl Family<'_> {
-    fn change(
-        &self,
-        open: &Open<'_>,
-        judgement: &Judgement,
-        same_program: Option<bool>,
-    ) -> Option<Change> {
-        let Pair { cell, old, new } = open.pair;
-        let reads = reads(self.metric, open.pair, self.relative_to);
-        Some(Change {
-            cell: cell.clone(),
-            metric: self.metric,
-            old: Figure::of(old, self.metric)?,
-            new: Figure::of(new, self.metric)?,
-            relative_to: self.relative_to.map(|pair| pair.cell.variant.clone()),
-            estimate: judgement.estimate?,
-            p_adjusted: judgement.p_adjusted,
-            floor: self.floor,
-            reads,
-            claim: Claim::of(judgement, reads, &self.floor),
-            same_program,
-        })
+    /// Judges all changes of the family together.
+    fn settle(&self, same_program: impl Fn(&VariantId) -> Option<bool>) -> Vec<Change> {
+        let changes: Vec<Contrast> = self.open.iter().map(|open| open.change).collect();
+        let judged = self.open.iter().zip(judge_changes(&changes, self.margin));
+        let change = |(open, judged): (&Open<'_>, wirebench_stats::Judged)| {
+            let Pair { cell, old, new } = open.pair;
+            let reads = reads(self.metric, open.pair, open.relative_to);
+            let (claim, inconclusive) = claim(&judged, reads, self.check, self.margin);
+            Some(Change {
+                cell: cell.clone(),
+                metric: self.metric,
+                old: Figure::of(old, self.metric)?,
+                new: Figure::of(new, self.metric)?,
+                relative_to: open.relative_to.map(|pair| pair.cell.variant.clone()),
+                estimate: estimate(&judged),
+                p_adjusted: judged.p_adjusted,
+                margin: self.margin,
+                reads,
+                claim,
+                inconclusive,
+                same_program: same_program(&cell.variant),
+            })
+        };
+        judged.filter_map(change).collect()
     }
 }
 
@@ -267,11 +214,10 @@ fn size(change: &Change) -> f64 {
 
 impl Figure {
     fn of(half: &Half<'_>, metric: Metric) -> Option<Self> {
-        let values: Values = half.row.values(metric);
-        let plain = plain(&values);
-        let (least, most) = range(&plain)?;
+        let values: Vec<f64> = half.row.values(metric).into_values().collect();
+        let (least, most) = range(&values)?;
         let doubts = doubts(&half.row, metric);
-        Some(Self { median: median(&plain)?, least, most, blocks: values.len(), doubts })
+        Some(Self { median: median(&values)?, least, most, blocks: values.len(), doubts })
     }
 }
 

@@ -52,7 +52,7 @@ fn gate_word(comparison: &Comparison) -> &'static str {
     let Some(gate) = &comparison.gate else { return "" };
     match gate.verdict() {
         GateVerdict::Failed => "; **FAILED**",
-        GateVerdict::CannotTell => "; **neither failed nor passed: not everything can be told**",
+        GateVerdict::Inconclusive => "; **neither failed nor passed: inconclusive**",
         GateVerdict::Passed if gate.warnings.is_empty() => "; **passed**",
         GateVerdict::Passed => {
             "; **not failed, but it could not fail everywhere: see the warnings**"

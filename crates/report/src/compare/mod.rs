@@ -1,10 +1,9 @@
-//! Two results held against each other, cell by cell: what changed, and whether that is more than
-//! the noise.
+//! Two results compared cell by cell: what changed, and whether that is significant.
 //!
-//! A change is claimed when its interval excludes "no change", its p value, adjusted for all
-//! changes that were looked at, is small enough, and its size is beyond the noise floor of both
-//! results. Where the baseline is the same program in both, what is compared is the ratio to it
-//! within each block, so that a machine that has become slower as a whole is no change.
+//! Both results are fitted by the model of [`analysis`](crate::analysis). Where the baseline is the same
+//! program in both, a change is that of the ratio to it, so that a machine that has become slower as a
+//! whole is no change. A change is claimed when its interval excludes "no change" and is not inside the
+//! margin, which was fixed before either run.
 //!
 //! Each result is one session, so a claim is limited to these two results: how far two sessions of the
 //! same program differ is not in any interval.

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use super::{Change, Comparison, Gate, GateVerdict, Summary, words};
 use crate::{
-    analysis::Claim,
+    analysis::Inconclusive,
     notes::{Notes, references},
     table::{Style, new_table},
 };
@@ -23,16 +23,17 @@ pub enum Rows {
 
 /// What the columns mean.
 pub(super) const READING_AID: [&str; 4] = [
-    "old, new: medians over the blocks; change: new over old with its interval of 95 % confidence",
-    "a change counts when its interval excludes 0, it is significant among all that was compared \
-     (p <= 0.05), and it is beyond the noise floor of both results",
+    "old, new: medians over the cohorts; change: new over old with its 95 % interval, which holds for all \
+     changes of that figure in the workload together",
+    "a change counts when that interval excludes 0 and is not inside the margin; it is the same when its \
+     90 % interval is inside; otherwise it is inconclusive",
     "!: a run failed or is not what it claims to be; the note says why",
     "<= (>=, ~): the load generator was at its limit in the older (the newer, both) result's runs",
 ];
 
 /// What a gate says that neither fails nor passes.
-const NOT_PASSED: &str = "NOT PASSED, though nothing fails: what cannot be told may meet its \
-                          condition, and only a change beyond the noise makes the exit code 1";
+const NOT_PASSED: &str = "NOT PASSED, and nothing fails: only an interval that lies wholly beyond its \
+                          condition makes the exit code 1";
 
 /// Everything that `comparison` says, as text.
 #[must_use]
@@ -52,8 +53,7 @@ pub fn text(comparison: &Comparison, shown: Rows) -> String {
     }
     let hidden = comparison.changes.len() - rows.len();
     if hidden > 0 {
-        let _ =
-            writeln!(text, "\n{hidden} not shown, which did not change beyond the noise: --all");
+        let _ = writeln!(text, "\n{hidden} without a significant change, not shown: --all");
     }
     if let Some(gate) = &comparison.gate {
         let _ = write!(text, "\n{}", of_gate(gate));
@@ -77,7 +77,7 @@ pub fn text(comparison: &Comparison, shown: Rows) -> String {
 pub(super) fn heading(side: &Summary) -> String {
     let Summary { name, suite, started, blocks, end } = side;
     let plural = if *blocks == 1 { "" } else { "s" };
-    format!("{name}, suite {suite}, {started}, {blocks} block{plural}, {end}")
+    format!("{name}, suite {suite}, {started}, {blocks} cohort{plural}, {end}")
 }
 
 /// The changes that are shown.
@@ -138,9 +138,10 @@ fn cells(change: &Change, notes: &mut Notes) -> Vec<String> {
 }
 
 fn verdict(change: &Change) -> String {
-    match change.claim {
-        Claim::CannotTell if change.estimate.interval.is_none() => "too few blocks".to_owned(),
-        claim => claim.words(change.metric),
+    let words = change.claim.words(change.metric);
+    match change.inconclusive {
+        None | Some(Inconclusive::WideInterval) => words,
+        Some(reason) => format!("{words}: {}", reason.words()),
     }
 }
 
@@ -161,8 +162,8 @@ pub(crate) fn gate_lines(gate: &Gate) -> Vec<String> {
         for hit in &it.failed {
             lines.push(format!("FAILED '{condition}': {}: {}", hit.cell, hit.why));
         }
-        for hit in &it.cannot_tell {
-            lines.push(format!("cannot tell '{condition}': {}: {}", hit.cell, hit.why));
+        for hit in &it.inconclusive {
+            lines.push(format!("inconclusive '{condition}': {}: {}", hit.cell, hit.why));
         }
         if it.passed > 0 {
             let cells = if it.passed == 1 { "cell" } else { "cells" };
@@ -173,7 +174,7 @@ pub(crate) fn gate_lines(gate: &Gate) -> Vec<String> {
     lines
         .extend(lost.map(|(cell, why)| format!("FAILED: {cell} lacks figures that it had: {why}")));
     lines.extend(gate.warnings.iter().map(|warning| format!("WARNING: {warning}")));
-    if gate.verdict() == GateVerdict::CannotTell {
+    if gate.verdict() == GateVerdict::Inconclusive {
         lines.push(NOT_PASSED.to_owned());
     }
     lines

@@ -57,12 +57,12 @@ pub(crate) fn figure(metric: Metric, value: f64) -> String {
 }
 
 /// What a comparison says nothing of. A result is one session: a start of the machine, a layout of
-/// memory and neighbours that all of its blocks share. Two sessions are a sample of one each, so how
+/// memory and neighbours that all of its cohorts share. Two sessions are a sample of one each, so how
 /// far sessions of one program differ cannot be estimated from them.
-pub(super) const SCOPE: &str = "each result is one session: these two results differ by this much, and \
-                                differences between sessions of the same program are not included";
+pub(super) const SCOPE: &str = "each result is one session; differences between sessions of the same \
+                                program are not in the intervals";
 
-/// `2 changes are worse and 1 is better beyond the noise; ...`
+/// `10 figures compared: 2 worse, 1 better, 7 the same`
 pub(super) fn summary(comparison: &Comparison) -> String {
     let count = |wanted: fn(&Change) -> bool| {
         comparison.changes.iter().filter(|change| wanted(change)).count()
@@ -75,33 +75,30 @@ pub(super) fn summary(comparison: &Comparison) -> String {
         return "nothing was compared: no cell of both results has a figure that was asked for"
             .to_owned();
     }
-    let untold = all - worse - better - same;
+    let inconclusive = all - worse - better - same;
     let moved = match (worse, better) {
-        (0, 0) => "nothing changed beyond the noise".to_owned(),
+        (0, 0) => "no significant change".to_owned(),
         (worse, 0) => format!("{worse} worse"),
         (0, better) => format!("{better} better"),
         (worse, better) => format!("{worse} worse, {better} better"),
     };
-    let rest = match (same, untold) {
-        (0, 0) => String::new(),
-        (same, 0) => format!(", {same} the same"),
-        (0, untold) => format!(", {untold} cannot be told"),
-        (same, untold) => format!(", {same} the same, {untold} cannot be told"),
+    let count = |number: usize, what: &str| match number {
+        0 => String::new(),
+        number => format!(", {number} {what}"),
     };
+    let rest = count(same, "the same") + &count(inconclusive, "inconclusive");
     let figures = if all == 1 { "figure" } else { "figures" };
     format!("{all} {figures} compared: {moved}{rest}")
 }
 
-/// Of what the changes are changes, and what is noise.
+/// Of what the changes are changes, and below which margin they count as none.
 pub(super) fn basis(comparison: &Comparison) -> String {
     let relative = comparison.changes.iter().filter_map(|it| it.relative_to.as_ref());
     let baselines: BTreeSet<String> = relative.map(ToString::to_string).collect();
     let drift = drift(&comparison.yardsticks);
     let basis = if baselines.is_empty() {
         let own = drift.map_or_else(String::new, |drift| {
-            format!(
-                "; the baseline, the same program in both, changed by {drift}, which counts as noise"
-            )
+            format!("; the baseline, the same program in both, changed by {drift}")
         });
         format!(
             "changes are those of the figures themselves: what the machine did between the two is \
@@ -111,14 +108,14 @@ pub(super) fn basis(comparison: &Comparison) -> String {
         let baselines = baselines.into_iter().collect::<Vec<_>>().join(", ");
         let drift = drift.unwrap_or_default();
         format!(
-            "changes are those of the ratio to {baselines} in the same block, which is the same \
+            "changes are those of the ratio to {baselines} in the same cohorts, which is the same \
              program in both; its own figures changed by {drift}"
         )
     };
-    let floors = comparison.changes.iter().map(|it| it.floor.relative);
-    let share = |relative: f64| format!("{:.1} %", relative * 100.0);
-    let floors = spread(floors, share).map(|floors| format!("; noise floor {floors}"));
-    format!("{basis}{}", floors.unwrap_or_default())
+    let margins = comparison.changes.iter().map(|it| it.margin);
+    let share = |margin: f64| format!("{:.1} %", margin * 100.0);
+    let margins = spread(margins, share).map(|margins| format!("; margin {margins}"));
+    format!("{basis}{}", margins.unwrap_or_default())
 }
 
 /// From the least to the most that baselines changed by themselves.

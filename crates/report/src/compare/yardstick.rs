@@ -1,24 +1,20 @@
-//! What the cells of a workload are held against: the baseline, where it is the same program in
-//! both results, and the noise floor.
+//! What the changes of a workload refer to: the baseline, where it is the same program in both
+//! results, and the model of each result.
 //!
-//! Not here: the cells.
+//! Not in this file: what follows from a change.
 
-use std::collections::BTreeMap;
 use wirebench_schema::id::VariantId;
-use wirebench_stats::{Estimate, Floor, change_estimate, ratios_by_block};
+use wirebench_stats::{Contrast, Estimate, judge_changes};
 
-use super::{Basis, Side, cells::Pair, grounds::same_program};
-use crate::analysis::{Metric, Role, WorkloadRows, rows};
-
-/// Values of a cell by block.
-pub(super) type Values = BTreeMap<u32, f64>;
+use super::{Cell, Side, cells::Pair, grounds::same_program};
+use crate::analysis::{
+    BaselineCheck, CheckState, Levels, Metric, Row, Values, WorkloadRows, estimate, rows,
+};
 
 /// A baseline that is the same program in both results.
 pub(super) struct Baseline<'a> {
     pub(super) pair: &'a Pair<'a>,
     pub(super) metric: Metric,
-    pub(super) old: Values,
-    pub(super) new: Values,
     /// What it did by itself: the machine's drift.
     pub(super) drift: Estimate,
 }
@@ -67,22 +63,15 @@ impl<'a> Baseline<'a> {
                 ));
             }
         }
-        let (before, after) = (pair.old.row.values(metric), pair.new.row.values(metric));
-        let (old, new) = (plain(&before), plain(&after));
-        let drift = change_estimate(&old, &new).ok_or_else(without)?;
-        if !are_usable(&old) || !are_usable(&new) {
-            return Err(format!(
-                "{} of their baseline {variant} is not above 0 in all blocks",
-                metric.title()
-            ));
-        }
-        Ok(Self { pair, metric, old: before, new: after, drift })
-    }
-
-    /// The ratios of `values` to the baseline's in the same block, in the older or the newer
-    /// result.
-    pub(super) fn ratios(&self, old: &Values, new: &Values) -> (Vec<f64>, Vec<f64>) {
-        (ratios_by_block(old, &self.old), ratios_by_block(new, &self.new))
+        let change = of_levels(pair, metric).ok_or_else(|| {
+            let title = metric.title();
+            format!(
+                "{title} of their baseline {variant} is not above 0, or not known, in all cohorts"
+            )
+        })?;
+        // The margin decides on outcomes, and an estimate has none.
+        let drift = judge_changes(&[change], 0.0).first().map(estimate).ok_or_else(without)?;
+        Ok(Self { pair, metric, drift })
     }
 
     /// Whether `pair` is the baseline itself.
@@ -91,53 +80,88 @@ impl<'a> Baseline<'a> {
     }
 }
 
-/// The noise floors of two results.
-pub(super) struct Floors<'a> {
-    old: Vec<WorkloadRows<'a>>,
-    new: Vec<WorkloadRows<'a>>,
+/// One figure of one workload in both results.
+pub(super) struct Fits<'a> {
+    old: Fit<'a>,
+    new: Fit<'a>,
+    /// The larger of both results' margins.
+    pub(super) margin: f64,
 }
 
-impl<'a> Floors<'a> {
+/// One figure of one workload in one result.
+struct Fit<'a> {
+    rows: &'a [Row<'a>],
+    levels: Levels,
+}
+
+/// The rows of both results.
+pub(super) struct Results<'a>([Vec<WorkloadRows<'a>>; 2]);
+
+impl<'a> Results<'a> {
     pub(super) fn of(old: &Side<'a>, new: &Side<'a>) -> Self {
-        Self { old: rows(old.journal), new: rows(new.journal) }
+        Self([old, new].map(|side| rows(side.journal)))
     }
 
-    /// The larger one of both results. Of a change of figures as such, what the baseline did by
-    /// itself is noise too, because the machine does it to all; a change must be beyond both
-    /// together.
-    pub(super) fn floor(
-        &self,
+    /// The models of a figure relative to `baseline`, or to that of each result.
+    pub(super) fn fit(
+        &'a self,
         workload: &str,
         metric: Metric,
-        basis: Basis,
         baseline: Option<&Baseline<'_>>,
-    ) -> Floor {
-        let (old, new) = (floor(&self.old, workload, metric), floor(&self.new, workload, metric));
-        let floor = if old.relative > new.relative { old } else { new };
-        let drift = baseline
-            .filter(|_| basis == Basis::Absolute)
-            .map_or(0.0, |baseline| baseline.drift.value.ln().abs());
-        Floor { relative: (1.0 + floor.relative) * drift.exp() - 1.0, ..floor }
+    ) -> Option<Fits<'a>> {
+        let variant = baseline.map(|it| &it.pair.cell.variant);
+        let of = |side: &'a [WorkloadRows<'a>]| {
+            let rows = side.iter().find(|it| it.workload.name == workload)?;
+            let margin = rows.margins.of(metric, rows.workload.phase);
+            Some((Fit::of(rows, metric, variant, margin), margin))
+        };
+        let [(old, one), (new, other)] = [of(&self.0[0])?, of(&self.0[1])?];
+        Some(Fits { old, new, margin: one.max(other) })
     }
 }
 
-/// The floor of one result: how far apart two runs of its baseline appear.
-fn floor(workloads: &[WorkloadRows<'_>], workload: &str, metric: Metric) -> Floor {
-    let here = workloads.iter().find(|it| it.workload.name == workload);
-    let ratios = here.and_then(|here| {
-        let first = &here.rows[here.baseline?];
-        let second = here.rows.iter().find(|row| row.role == Role::SecondOfBaseline)?;
-        Some(ratios_by_block(&second.values(metric), &first.values(metric)))
-    });
-    Floor::from_pairs(&ratios.unwrap_or_default())
+impl Fits<'_> {
+    /// The change of a cell's ratio to the baseline. None where a result has no cohort of both.
+    pub(super) fn of_ratios(&self, cell: &Cell) -> Option<Contrast> {
+        Some(self.new.contrast(cell)?.since(&self.old.contrast(cell)?))
+    }
+
+    /// Whether the two instances of the baseline differ in a result.
+    pub(super) fn check(&self) -> CheckState {
+        let state = |fit: &Fit<'_>| BaselineCheck::of(fit.levels.check()).state;
+        let states = [state(&self.old), state(&self.new)];
+        if states.contains(&CheckState::Failed) { CheckState::Failed } else { states[1] }
+    }
 }
 
-/// Whether changes and ratios can be made of them, which takes values above zero. Who left the
-/// others out would choose blocks by what came out of them.
-pub(super) fn are_usable(values: &[f64]) -> bool {
-    !values.is_empty() && values.iter().all(|value| *value > 0.0)
+impl<'a> Fit<'a> {
+    fn of(
+        rows: &'a WorkloadRows<'a>,
+        metric: Metric,
+        baseline: Option<&VariantId>,
+        margin: f64,
+    ) -> Self {
+        let values: Vec<Values> = rows.rows.iter().map(|row| row.values(metric)).collect();
+        let is_it = |variant: &VariantId| {
+            rows.rows.iter().position(|row| row.variant == variant && row.copy == 0)
+        };
+        let first = baseline.map_or(rows.baseline, is_it);
+        Self { rows: &rows.rows, levels: Levels::against(first, rows, &values, margin) }
+    }
+
+    fn contrast(&self, cell: &Cell) -> Option<Contrast> {
+        let is_it = |row: &Row<'_>| *row.variant == cell.variant && row.copy == cell.copy;
+        self.levels.contrast(self.rows.iter().position(is_it)?)
+    }
 }
 
-pub(super) fn plain(values: &Values) -> Vec<f64> {
-    values.values().copied().collect()
+/// The change of a cell's own level. None where a result has no value, or one that is not above 0:
+/// going on with the others would choose cohorts by what came out of them.
+pub(super) fn of_levels(pair: &Pair<'_>, metric: Metric) -> Option<Contrast> {
+    let level = |row: &Row<'_>| {
+        let values = row.values(metric).into_values();
+        let logs: Option<Vec<f64>> = values.map(|it| (it > 0.0).then(|| it.ln())).collect();
+        Contrast::of_level(&logs?)
+    };
+    Some(level(&pair.new.row)?.since(&level(&pair.old.row)?))
 }

@@ -43,7 +43,7 @@ pub struct Estimate {
     pub samples: usize,
 }
 
-/// Which ranks a row may have. Rows that share one cannot be told apart.
+/// Which ranks a row may have. Rows that share one need not differ.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct Rank {
     /// The best, from 1.
@@ -77,9 +77,9 @@ pub struct Ratio {
     /// The p value of "the ratio is 1", adjusted for all rows of the workload (Dunnett).
     pub p_adjusted: Option<f64>,
     /// What is claimed of the value: `higher`, `lower`, `same`, `not-higher`, `not-lower` or
-    /// `cannot-tell`; absent of the baseline's second run.
+    /// `inconclusive`; absent of the baseline's second run.
     pub claim: Option<&'static str>,
-    /// Why the claim is `cannot-tell`: `too-few-cohorts`, `baseline-check-failed`, `bound` (the load
+    /// Why the claim is `inconclusive`: `too-few-cohorts`, `baseline-check-failed`, `bound` (the load
     /// generator was the limit) or `wide-interval`.
     pub inconclusive: Option<&'static str>,
     /// The same in the words of the metric, such as `slower`.

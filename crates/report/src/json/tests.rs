@@ -19,7 +19,7 @@ fn row_of<'a>(report: &'a Value, variant: &str, copy: u32) -> &'a Value {
 #[test]
 fn every_ratio_is_there_by_block_with_what_follows_from_it() {
     let report = parsed(&pair(0.9));
-    assert_eq!((&report["format"], &report["blocks_needed"]), (&json!(2), &json!(3)));
+    assert_eq!((&report["format"], &report["blocks_needed"]), (&json!(3), &json!(3)));
     let workload = &report["workloads"][0];
     assert_eq!(workload["primary_metric"], "requests_per_second");
     assert_eq!(workload["baseline"], "c/epoll");

@@ -38,7 +38,7 @@ pub(super) fn reading_aid(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> 
          for all rows together, [a..b] the range of too few blocks",
         "a row differs when that interval excludes 1 and is not inside the margin (3 % saturated, 5 % at \
          a rate, 10 % of a latency); it is the same when its 90 % interval is inside",
-        "rank a-b: the ranks that the row may have; rows that share one cannot be told apart",
+        "rank a-b: the ranks that the row may have; rows that share one need not differ",
         "!: not valid, the row or the one figure; the notes below the table say why; ?: fewer than 10 \
          samples beyond it",
         "figures are medians of the runs; a..b in a note: from the least to the most over all runs \

@@ -132,12 +132,12 @@ fn nothing_held(variant: &VariantId, objectives: &str, found: Found, shape: &str
     let lowest = found.missed.map(|rate| thousands(rate as f64));
     match (found.limit, lowest) {
         (SearchLimit::Generator, Some(rate)) => format!(
-            "whether {variant} holds {objectives} cannot be told ({shape}): at {rate} requests/s the \
-             load generator is at its limit already"
+            "inconclusive: at {rate} requests/s {variant} misses {objectives} because the load generator \
+             is at its limit ({shape})"
         ),
         (SearchLimit::Others, Some(rate)) => format!(
-            "whether {variant} holds {objectives} cannot be told ({shape}): at {rate} requests/s other \
-             programs on its CPUs make it miss already; end them, or give a larger limit"
+            "inconclusive: at {rate} requests/s {variant} misses {objectives} because of other programs \
+             on its CPUs ({shape}); end them, or give a larger limit"
         ),
         (SearchLimit::Server, Some(rate)) => format!(
             "{variant} does not hold {objectives} even at {rate} requests/s ({shape}): give a larger \

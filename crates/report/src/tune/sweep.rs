@@ -1,5 +1,5 @@
-//! A sweep over workers and connections: what each cell reached, and which of them cannot be told
-//! apart from the best one. How it looks is not decided here.
+//! A sweep over workers and connections: what each cell reached, and which of them are slower than the
+//! best one. How it looks is not decided here.
 
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,10 +9,13 @@ use wirebench_schema::{
     scenario::Scenario,
     suite::Workload,
 };
-use wirebench_stats::{Better, Floor, MIN_BLOCKS, median, range, rank_rows, ratios_by_block};
+use wirebench_stats::{Better, Rank, TwoWay, median, range, rank_levels};
 
 use super::{add_invalid, ended, refusals, sides};
-use crate::table::describe::describe_payload;
+use crate::{
+    analysis::{Margins, Metric},
+    table::describe::describe_payload,
+};
 
 /// What a sweep has found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -63,22 +66,21 @@ pub struct SweepCell {
     /// Whether a run has a reason that makes its figures something else than what they claim to
     /// be.
     pub invalid: bool,
-    /// How it stands to the best cell.
+    /// How it compares with the best cell.
     pub standing: Standing,
 }
 
-/// How a cell stands to the best one.
+/// How a cell compares with the best one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// It has the highest median.
     Best,
-    /// It cannot be told apart from the best one.
+    /// It is not significantly slower than any other.
     Alike,
     /// It is slower.
     Slower,
-    /// It has no figures, or none that tell: they are a bound below the best one, or of other
-    /// blocks.
+    /// It has no figures, too few, or a bound below the best one.
     Unknown,
 }
 
@@ -114,7 +116,7 @@ impl Sweep {
             }
             cells.push(cell(workload, workers, &runs));
         }
-        judge(&mut cells);
+        judge(&mut cells, Margins::of_run(start).of(Metric::Throughput, first.phase));
         let mut lines = refusals(journal);
         lines.extend(failures.into_iter().map(|(reason, mut of)| {
             of.dedup();
@@ -198,34 +200,36 @@ fn cell(workload: &Workload, workers: u32, runs: &[&Run]) -> SweepCell {
     }
 }
 
-/// Says of each cell how it stands to the best one.
+/// Compares all cells with the best one.
 ///
-/// With six blocks and more all cells are ranked among each other as one family, so that the best
-/// one is not compared as though it had been chosen beforehand. With fewer a cell is alike if it
-/// came near to the best one in any block: that is no statement on what is true, but keeps anybody
-/// from making one. Nothing is told of a cell that shares no block with the best one, nor of one in
-/// which the generator was at its limit, so that the server may do more.
-fn judge(cells: &mut [SweepCell]) {
-    let floor = Floor::from_pairs(&[]);
+/// All pairs of cells are one family, so that the best one is not compared as though it had been
+/// chosen beforehand. A cell is not called slower when the generator was at its limit in it, so that
+/// the server may do more.
+fn judge(cells: &mut [SweepCell], margin: f64) {
     let rate = |cell: &SweepCell| cell.requests_per_second.unwrap_or(-1.0);
     let most = cells.iter().max_by(|a, b| rate(a).total_cmp(&rate(b))).map(rate);
     let best = cells.iter().position(|cell| Some(rate(cell)) >= most);
     let Some(best) = best.filter(|best| cells[*best].runs > 0) else { return };
-    let rows: Vec<BTreeMap<u32, f64>> =
-        cells.iter().map(|cell| cell.requests_per_second_by_block.clone()).collect();
-    let ranks = rank_rows(&rows, Better::More, &floor);
+    let ranks = ranks(cells, margin);
     for (index, cell) in cells.iter_mut().enumerate().filter(|(_, cell)| cell.runs > 0) {
-        let ratios = ratios_by_block(&rows[index], &rows[best]);
-        let near = |ratio: &f64| *ratio >= floor.band().low;
-        let alike = match ranks[index].filter(|_| ranks[best].is_some()) {
-            Some(rank) => rank.first == 1,
-            None => ratios.len() < MIN_BLOCKS && ratios.iter().any(near),
-        };
-        cell.standing = match alike {
+        cell.standing = match ranks[index].filter(|_| ranks[best].is_some()) {
             _ if index == best => Standing::Best,
-            true => Standing::Alike,
-            false if cell.is_limited() || ratios.is_empty() => Standing::Unknown,
-            false => Standing::Slower,
+            Some(rank) if rank.first == 1 => Standing::Alike,
+            Some(_) if !cell.is_limited() => Standing::Slower,
+            Some(_) | None => Standing::Unknown,
         };
     }
+}
+
+/// The ranks of the cells by requests per second; each has one value in each block.
+fn ranks(cells: &[SweepCell], margin: f64) -> Vec<Option<Rank>> {
+    let by_block = cells.iter().map(|cell| &cell.requests_per_second_by_block);
+    let blocks: BTreeSet<u32> = by_block.clone().flat_map(|it| it.keys().copied()).collect();
+    let logs = |values: &BTreeMap<u32, f64>| -> Vec<f64> {
+        blocks.iter().map(|block| values.get(block).map_or(f64::NAN, |it| it.ln())).collect()
+    };
+    let rows: Vec<Vec<f64>> = by_block.map(logs).collect();
+    let items: Vec<Vec<usize>> = (0..rows.len()).map(|row| vec![row]).collect();
+    let ranks = |model: TwoWay| rank_levels(&model, &items, Better::More, margin);
+    TwoWay::fit(&rows, &[]).map_or_else(|| vec![None; rows.len()], ranks)
 }

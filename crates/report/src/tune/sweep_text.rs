@@ -2,7 +2,7 @@
 
 use comfy_table::CellAlignment;
 use std::fmt::Write;
-use wirebench_stats::MIN_BLOCKS;
+use wirebench_stats::MIN_COHORTS;
 
 use super::{
     Look, Standing, Sweep, SweepCell, counted,
@@ -55,7 +55,7 @@ fn add_table(text: &mut String, sweep: &Sweep, style: Style) {
         table.add_row(row);
     }
     let _ = writeln!(text, "requests/s (median)\n\n{}\n", trimmed(&table));
-    let mut key = vec!["* the highest", "= cannot be told apart from it"];
+    let mut key = vec!["* the highest", "= not significantly slower"];
     if sweep.cells.iter().any(SweepCell::is_limited) {
         key.push(">= the load generator was at its limit, the server may do more");
     }
@@ -108,11 +108,10 @@ fn findings(sweep: &Sweep) -> Vec<String> {
              do on CPUs of their own"
         ));
     }
-    if let Some(runs) = fewest_runs(sweep).filter(|runs| *runs < MIN_BLOCKS) {
+    if let Some(runs) = fewest_runs(sweep).filter(|runs| *runs < MIN_COHORTS) {
+        let runs = counted(runs as u64, "run");
         lines.push(format!(
-            "{} a cell cannot show that a small difference is real: `=` only says that a cell came \
-             near to the highest at least once; give --blocks 10",
-            counted(runs as u64, "run")
+            "{runs} a cell: it takes {MIN_COHORTS} to compare cells with each other, give --blocks 3"
         ));
     }
     lines
@@ -145,7 +144,7 @@ fn fewest_runs(sweep: &Sweep) -> Option<usize> {
     counts.filter(|count| *count > 0).min()
 }
 
-/// The cells that cannot be told apart from the best one, by workers. Nothing where it is alone.
+/// The cells that are not slower than the best one, by workers, and what is known of the others.
 fn alike(sweep: &Sweep) -> Option<String> {
     let mut parts = Vec::new();
     for workers in &sweep.workers {
@@ -158,23 +157,17 @@ fn alike(sweep: &Sweep) -> Option<String> {
         }
     }
     if !parts.is_empty() {
-        return Some(format!("cannot be told apart from it: {}", parts.join("; ")));
+        return Some(format!("not significantly slower: {}", parts.join("; ")));
     }
     let all = |wanted| sweep.cells.iter().filter(move |cell| cell.standing == wanted);
     let (slower, unknown) = (all(Standing::Slower).count(), all(Standing::Unknown).count());
     let measured = all(Standing::Unknown).any(|cell| cell.requests_per_second.is_some());
-    let is_known = fewest_runs(sweep).is_some_and(|runs| runs >= MIN_BLOCKS);
     match (slower, unknown) {
         (0, _) => measured.then(|| "no other cell can be compared with it".to_owned()),
-        (_, 0) if is_known => Some("every other cell is slower".to_owned()),
-        (_, 0) => Some("no other cell came near to it in any block".to_owned()),
-        _ if is_known => Some(format!(
-            "slower is every other cell but {unknown}, which cannot be compared with it: without \
-             figures, or at the load generator's limit"
-        )),
+        (_, 0) => Some("every other cell is slower".to_owned()),
         _ => Some(format!(
-            "no other cell came near to it in any block but {unknown}, which cannot be compared \
-             with it: without figures, or at the load generator's limit"
+            "every other cell is slower, except {unknown} that cannot be compared with it: without \
+             figures, with too few, or at the load generator's limit"
         )),
     }
 }

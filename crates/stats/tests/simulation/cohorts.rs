@@ -6,7 +6,8 @@
 use super::{normal, percent_of};
 use fastrand::Rng;
 use wirebench_stats::{
-    AaCheck, Better, Judged, Outcome, TwoWay, check_baseline, judge_against, rank_levels,
+    AaCheck, Better, Contrast, Judged, Outcome, TwoWay, check_baseline, judge_against,
+    judge_changes, rank_levels,
 };
 
 /// The standard deviation of one instance between cohorts that slices of 100 ms show.
@@ -51,6 +52,21 @@ impl Shape {
             }
         }
     }
+}
+
+/// What the changes between two results are changes of.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Basis {
+    /// Ratios to both instances of the baseline.
+    TwoInstances,
+    /// Ratios to a baseline of which each result has one instance.
+    OneInstance,
+    /// The values as they are.
+    Levels,
+}
+
+impl Basis {
+    pub const ALL: [Basis; 3] = [Basis::TwoInstances, Basis::OneInstance, Basis::Levels];
 }
 
 /// A load.
@@ -122,6 +138,60 @@ impl Load {
 
     pub fn checked(&self, margin: f64, random: &mut Rng) -> AaCheck {
         check_baseline(&self.model(random), BASELINE, margin).expect("both instances have values")
+    }
+
+    /// The changes of all rows from an older result to this one.
+    pub fn changes(&self, old: &Load, basis: Basis, margin: f64, random: &mut Rng) -> Vec<Judged> {
+        let [old, new] = [old, self].map(|load| load.contrasts(basis, random));
+        let changes: Vec<Contrast> = old
+            .iter()
+            .zip(&new)
+            .filter_map(|(old, new)| Some(new.as_ref()?.since(old.as_ref()?)))
+            .collect();
+        judge_changes(&changes, margin)
+    }
+
+    fn contrasts(&self, basis: Basis, random: &mut Rng) -> Vec<Option<Contrast>> {
+        let mut cells = self.cells(random);
+        let baseline = match basis {
+            Basis::TwoInstances => vec![0, 1],
+            Basis::OneInstance | Basis::Levels => {
+                cells[1].fill(f64::NAN);
+                vec![0]
+            }
+        };
+        let rows = 2..self.rows + 2;
+        if basis == Basis::Levels {
+            return rows.map(|row| Contrast::of_level(&cells[row])).collect();
+        }
+        let model = TwoWay::fit(&cells, &baseline).expect("there are values");
+        rows.map(|row| model.contrast(&[row], &baseline)).collect()
+    }
+
+    /// How often the first row has an outcome among the changes, in percent, when it was as the others
+    /// in the older result.
+    pub fn first_change_is(
+        &self,
+        wanted: fn(Outcome) -> bool,
+        (basis, margin): (Basis, f64),
+        experiments: usize,
+        random: &mut Rng,
+    ) -> f64 {
+        let old = Load { first_row: 1.0, ..*self };
+        percent_of(experiments, || wanted(self.changes(&old, basis, margin, random)[0].outcome))
+    }
+
+    /// Pairs of results in which any row is called changed, in percent.
+    pub fn any_changed(
+        &self,
+        old: &Load,
+        basis: Basis,
+        experiments: usize,
+        random: &mut Rng,
+    ) -> f64 {
+        percent_of(experiments, || {
+            self.changes(old, basis, 0.0, random).iter().any(|row| is_different(row.outcome))
+        })
     }
 
     /// Whether the ranks draw any distinction.

@@ -6,13 +6,14 @@
 #![allow(unreachable_pub, reason = "this file is a module of two programs")]
 
 pub mod cohorts;
+pub mod sweeps;
 
 use fastrand::Rng;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 use wirebench_stats::{
-    Better, Change, Floor, FloorBasis, Interval, Judgement, MIN_BLOCKS, Steadiness, Verdict, judge,
-    judge_changes, location_estimate, median, rank_rows, ratios_by_block, steadiness,
+    Floor, FloorBasis, Interval, Judgement, Steadiness, Verdict, judge, median, ratios_by_block,
+    steadiness,
 };
 
 /// From how many draws a truth is taken: its error is a three-hundredth of the noise.
@@ -62,16 +63,6 @@ impl Noise {
             (0..DRAWS).map(|_| f64::midpoint(self.draw(random), self.draw(random))).collect();
         median(&means).expect("there are draws")
     }
-
-    /// The median of the difference of draws from two kinds.
-    pub fn shift_to(self, other: Noise, random: &mut Rng) -> f64 {
-        if self == other {
-            return 0.0;
-        }
-        let differences: Vec<f64> =
-            (0..DRAWS).map(|_| other.draw(random) - self.draw(random)).collect();
-        median(&differences).expect("there are draws")
-    }
 }
 
 /// A draw from the normal distribution (Box & Muller).
@@ -99,48 +90,6 @@ pub fn coverage_percent(
     100.0 * held.count() as f64 / experiments as f64
 }
 
-/// How often the interval holds the truth, in percent, when blocks are added until its half is no
-/// wider than so many times the noise, thirty at most. The second is how many blocks that takes.
-pub fn stopped_coverage_percent(
-    half_width: f64,
-    experiments: usize,
-    random: &mut Rng,
-) -> (f64, f64) {
-    let (mut held, mut taken) = (0, 0);
-    for _ in 0..experiments {
-        let mut values: Vec<f64> = (0..MIN_BLOCKS).map(|_| normal(random)).collect();
-        let interval = loop {
-            let estimate = location_estimate(&values).expect("there are values");
-            let interval = estimate.interval.expect("there are enough blocks");
-            if interval.width() / 2.0 <= half_width || values.len() >= 30 {
-                break interval;
-            }
-            values.push(normal(random));
-        };
-        held += usize::from(interval.contains(0.0));
-        taken += values.len();
-    }
-    (100.0 * held as f64 / experiments as f64, taken as f64 / experiments as f64)
-}
-
-/// How often an interval holds the shift between two kinds of noise, in percent. It is given
-/// positive values, so that the truth is the exponential of the shift.
-pub fn change_coverage_percent(
-    (old_noise, old_runs): (Noise, usize),
-    (new_noise, new_runs): (Noise, usize),
-    experiments: usize,
-    random: &mut Rng,
-    interval_of: impl Fn(&[f64], &[f64]) -> Option<Interval>,
-) -> f64 {
-    let truth = old_noise.shift_to(new_noise, random).exp();
-    let held = (0..experiments).filter(|_| {
-        let old: Vec<f64> = (0..old_runs).map(|_| old_noise.draw(random).exp()).collect();
-        let new: Vec<f64> = (0..new_runs).map(|_| new_noise.draw(random).exp()).collect();
-        interval_of(&old, &new).is_some_and(|interval| interval.contains(truth))
-    });
-    100.0 * held.count() as f64 / experiments as f64
-}
-
 /// A suite in which all rows are equal to the baseline, or all but the first.
 #[derive(Clone, Copy, Debug)]
 pub struct Suite {
@@ -152,8 +101,6 @@ pub struct Suite {
     pub baseline: Noise,
     /// What the first row is multiplied by.
     pub first_row: f64,
-    /// What every row is multiplied by.
-    pub every_row: f64,
     /// What the noise of the rows is multiplied by, in turn; the baseline keeps its own.
     pub loudness: &'static [f64],
 }
@@ -161,26 +108,7 @@ pub struct Suite {
 impl Suite {
     /// All rows and the baseline are the same.
     pub fn of_equals(rows: usize, blocks: u32, noise: Noise) -> Suite {
-        Suite {
-            rows,
-            blocks,
-            noise,
-            baseline: noise,
-            first_row: 1.0,
-            every_row: 1.0,
-            loudness: &[1.0],
-        }
-    }
-
-    /// The same suite with rows whose ratio to the baseline has a pseudo-median of 1, which it has
-    /// by itself where the noise of both is the same.
-    pub fn centred(self, random: &mut Rng) -> Suite {
-        if self.noise == self.baseline {
-            return self;
-        }
-        let mut ratio = || self.noise.draw(random) - self.baseline.draw(random);
-        let means: Vec<f64> = (0..DRAWS).map(|_| f64::midpoint(ratio(), ratio())).collect();
-        Suite { every_row: (-median(&means).expect("there are draws")).exp(), ..self }
+        Suite { rows, blocks, noise, baseline: noise, first_row: 1.0, loudness: &[1.0] }
     }
 
     /// The values of every row and of the baseline, by block. All of a block share a slow drift: a
@@ -193,7 +121,7 @@ impl Suite {
             level *= (0.02 * normal(random)).exp();
             baseline.insert(block, level * self.baseline.draw(random).exp());
             for (index, row) in rows.iter_mut().enumerate() {
-                let factor = self.every_row * if index == 0 { self.first_row } else { 1.0 };
+                let factor = if index == 0 { self.first_row } else { 1.0 };
                 let loudness = self.loudness[index % self.loudness.len()];
                 let noise = loudness * self.noise.draw(random);
                 row.insert(block, factor * level * noise.exp());
@@ -207,26 +135,6 @@ impl Suite {
         let ratios: Vec<Vec<f64>> =
             rows.iter().map(|row| ratios_by_block(row, &baseline)).collect();
         judge(&ratios, floor)
-    }
-
-    /// The same rows in two results made at different times, relative to the baseline.
-    pub fn judged_changes(&self, floor: &Floor, random: &mut Rng) -> Vec<Judgement> {
-        let relative = |suite: &Suite, random: &mut Rng| -> Vec<Vec<f64>> {
-            let (rows, baseline) = suite.run(random);
-            rows.iter().map(|row| ratios_by_block(row, &baseline)).collect()
-        };
-        let old = relative(&Suite { first_row: 1.0, ..*self }, random);
-        let new = relative(self, random);
-        let changes: Vec<Change<'_>> =
-            old.iter().zip(&new).map(|(old, new)| Change { old, new }).collect();
-        judge_changes(&changes, floor)
-    }
-
-    /// Whether the ranks draw any distinction.
-    pub fn ranks_distinguish(&self, floor: &Floor, random: &mut Rng) -> bool {
-        let (rows, _) = self.run(random);
-        let ranks = rank_rows(&rows, Better::More, floor);
-        ranks.iter().flatten().any(|rank| rank.first != 1 || rank.last != self.rows)
     }
 }
 

@@ -1,5 +1,5 @@
-//! What a gate says where the load generator was at its limit: which bounds exclude that a condition
-//! is met, and which do not.
+//! What a gate says where the load generator was at its limit: which bounds keep a condition, which
+//! violate it, and which do neither.
 
 use super::{
     super::{GateVerdict, json, markdown, text},
@@ -27,35 +27,39 @@ fn verdict(rate: f64, limited: [bool; 2], condition: &str) -> (GateVerdict, usiz
 }
 
 #[test]
-fn only_a_bound_that_excludes_that_a_condition_is_met_passes_it() {
-    use GateVerdict::{CannotTell, Failed, Passed};
+fn only_a_bound_on_the_right_side_of_a_condition_passes_it() {
+    use GateVerdict::{Failed, Inconclusive, Passed};
     let less = "throughput < -3%";
     assert_eq!(verdict(1.0, [false, false], less), (Passed, 2));
     assert_eq!(verdict(1.0, [false, true], less), (Passed, 2), "at least as much as before");
-    assert_eq!(verdict(1.0, [true, false], less), (CannotTell, 1), "at most as much as before");
-    assert_eq!(verdict(1.2, [true, false], less), (CannotTell, 1), "before it may have been more");
-    assert_eq!(verdict(1.0, [true, true], less), (CannotTell, 1));
+    assert_eq!(verdict(1.0, [true, false], less), (Inconclusive, 1), "at most as much as before");
+    assert_eq!(
+        verdict(1.2, [true, false], less),
+        (Inconclusive, 1),
+        "before it may have been more"
+    );
+    assert_eq!(verdict(1.0, [true, true], less), (Inconclusive, 1));
     assert_eq!(verdict(0.9, [true, false], less), (Failed, 1), "at most so much, which is less");
     let longer = "p99 > +3%";
     let same_latency = |limited| verdict(1.0, limited, longer).0;
     assert_eq!(same_latency([false, false]), Passed);
     assert_eq!(same_latency([false, true]), Passed, "at most as long as before");
-    assert_eq!(same_latency([true, false]), CannotTell, "before it may have been shorter");
+    assert_eq!(same_latency([true, false]), Inconclusive, "before it may have been shorter");
     assert_eq!(verdict(1.0, [true, true], "cpu > +3%").0, Passed, "nothing bounds CPU time");
 }
 
 #[test]
-fn what_is_not_passed_is_told_everywhere_with_its_reason() {
+fn what_is_not_passed_is_shown_everywhere_with_its_reason() {
     let comparison = of_bounds(1.0, [true, false], "throughput < -3%");
     assert!(!fails(&comparison));
     let parts = [
-        "cannot tell 'throughput < -3%': hello go/net: requests/s <=",
-        ": the load generator was at its limit, so that the true change is at most that and may be \
-         below -3.0 %: give it more CPUs, or compare `cpu`",
+        "inconclusive 'throughput < -3%': hello go/net: requests/s <=",
+        ": the load generator was at its limit, so the true change is at most that and may be below \
+         -3.0 %: give it more CPUs, or compare `cpu`",
         "passed 'throughput < -3%' in 1 cell\n",
-        "WARNING: 'throughput < -3%' cannot be told in 1 of 2 cells, because the load generator",
-        "NOT PASSED, though nothing fails: what cannot be told may meet its condition, and only a \
-         change beyond the noise makes the exit code 1\n",
+        "WARNING: 'throughput < -3%' is inconclusive in 1 of 2 cells, because the load generator",
+        "NOT PASSED, and nothing fails: only an interval that lies wholly beyond its condition makes \
+         the exit code 1\n",
     ];
     let shown = text(&comparison, Rows::ThatCount);
     let escaped = markdown(&comparison).replace("&lt;", "<");
@@ -64,11 +68,11 @@ fn what_is_not_passed_is_told_everywhere_with_its_reason() {
         assert!(escaped.contains(part), "{part} in\n{escaped}");
     }
     let first = escaped.lines().next().unwrap();
-    assert!(first.ends_with("; **neither failed nor passed: not everything can be told**"));
+    assert!(first.ends_with("; **neither failed nor passed: inconclusive**"));
     let value: serde_json::Value = serde_json::from_str(&json(&comparison)).unwrap();
     let gate = &value["gate"];
-    assert_eq!((&gate["verdict"], &gate["passed"]), (&"cannot-tell".into(), &false.into()));
-    let told = &gate["conditions"][0]["cannot_tell"];
-    assert_eq!(told.as_array().unwrap().len(), 1, "{gate:#}");
-    assert!(told[0]["why"].as_str().unwrap().contains("at its limit"), "{gate:#}");
+    assert_eq!((&gate["verdict"], &gate["passed"]), (&"inconclusive".into(), &false.into()));
+    let open = &gate["conditions"][0]["inconclusive"];
+    assert_eq!(open.as_array().unwrap().len(), 1, "{gate:#}");
+    assert!(open[0]["why"].as_str().unwrap().contains("at its limit"), "{gate:#}");
 }

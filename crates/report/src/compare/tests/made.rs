@@ -1,4 +1,4 @@
-//! Made-up results. Not here: what is expected of them.
+//! Synthetic results. Not here: what is expected of them.
 
 use std::collections::BTreeMap;
 use wirebench_schema::{

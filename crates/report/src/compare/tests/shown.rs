@@ -18,14 +18,14 @@ fn the_text_shows_what_counts_and_counts_what_does_not() {
     let comparison = slower();
     let short = text(&comparison, Rows::ThatCount);
     assert!(
-        short.starts_with("old: old, suite example, 2026-01-02T03:04:05Z, 10 blocks, cut off\n")
+        short.starts_with("old: old, suite example, 2026-01-02T03:04:05Z, 10 cohorts, cut off\n")
     );
     for part in [
-        "changes are those of the ratio to c/epoll in the same block, which is the same program in \
+        "changes are those of the ratio to c/epoll in the same cohorts, which is the same program in \
          both; its own figures changed by ",
-        "10 figures compared: 1 worse, 9 the same\neach result is one session: these two results differ",
-        "differences between sessions of the same program are not included\n",
-        "9 not shown",
+        "; margin 3.0 % to 10.0 %\n",
+        "10 figures compared: 1 worse, 9 the same\neach result is one session; differences between",
+        "9 without a significant change, not shown: --all",
         "FAILED 'throughput < -3%': hello go/net: requests/s -5.",
         "passed 'p99 > +10%' in 4 cells",
         "how to read this",
@@ -46,7 +46,7 @@ fn where_nothing_changed_that_is_the_first_thing_said() {
     let (old, new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (1.0, 1.0)));
     let comparison = compared(&old, &new, &Wishes::default());
     let text = text(&comparison, Rows::ThatCount);
-    assert!(text.contains("nothing changed beyond the noise, 8 the same"), "{text}");
+    assert!(text.contains("no significant change, 8 the same"), "{text}");
     assert!(!text.contains("how to read this"), "{text}");
 }
 
@@ -82,7 +82,7 @@ fn the_markdown_begins_with_the_sentence_and_folds_the_rest_away() {
     assert!(text.starts_with(first), "{text}");
     let (before, folded) = text.split_once("<details>").unwrap();
     assert!(before.contains("go/net") && !before.contains("rust/tokio"), "{before}");
-    assert!(before.contains("\neach result is one session: "), "{before}");
+    assert!(before.contains("\neach result is one session; "), "{before}");
     assert!(before.contains("- FAILED 'throughput &lt; -3%': hello go/net"), "{before}");
     assert!(folded.contains("rust/tokio") && folded.ends_with("</details>\n"), "{folded}");
 }
@@ -105,7 +105,8 @@ fn the_json_has_every_change_with_its_figures() {
     ] {
         assert_eq!(change[field], expected, "{change:#}");
     }
-    assert_eq!(change["old"]["blocks"], 10);
+    assert_eq!((&change["old"]["blocks"], &change["margin"]), (&10.into(), &0.03.into()));
+    assert_eq!((&value["format"], &change["inconclusive"]), (&3.into(), &serde_json::Value::Null));
     assert_eq!(value["scope"], "these-two-results");
     assert!(change["ratio_low"].as_f64().unwrap() < change["ratio"].as_f64().unwrap());
     assert_eq!(value["changes"].as_array().unwrap().len(), comparison.changes.len());

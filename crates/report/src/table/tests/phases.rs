@@ -39,7 +39,7 @@ fn a_table_of_the_cost_tells_its_rate_who_chose_it_and_who_cannot_hold_it() {
     assert!(text.contains("40 000 requests/s for all: half of what go/net reached\n"), "{text}");
     assert!(text.contains("too slow for that rate: own/server\n"), "{text}");
     let line = row(&text, "go/net");
-    for part in ["4.4", "1.10", "dearer", "50.0 us", "1.50 ms", "2.00 ms", "0.44"] {
+    for part in ["4.4", "1.10", "more CPU", "50.0 us", "1.50 ms", "2.00 ms", "0.44"] {
         assert!(line.contains(part), "{part} in {line}");
     }
     assert!(has_head(&text, "CPU us/", "request"), "{text}");

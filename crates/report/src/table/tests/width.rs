@@ -78,7 +78,7 @@ fn a_table_that_has_room_is_not_squeezed() {
 
 #[test]
 fn a_table_of_the_cost_with_long_names_marks_and_references_fits_a_terminal() {
-    for (loudness, verdict) in [(1.0, " dearer "), (40.0, " cannot tell ")] {
+    for (loudness, verdict) in [(1.0, " more CPU "), (40.0, " inconclusive ")] {
         let text = report(&quick(loudness), Style::Text);
         assert!(text.contains(verdict), "{text}");
         let lines = table_of(&text);
