@@ -61,6 +61,8 @@ pub struct Bench {
     pub agent_command: Vec<String>,
     /// How slices are cut, where it was asked for.
     pub cut: Cut,
+    /// How many servers of a cohort are alive together at most.
+    pub most_instances: usize,
     /// Somebody else's load generator, which takes the place of our own.
     pub tool: Option<Tool>,
     /// Where both sides run.
@@ -179,6 +181,7 @@ impl Bench {
     pub(crate) fn begin(&self, cell: &Cell<'_>) -> Run {
         Run {
             block: cell.block,
+            group: 0,
             counts: cell.counts,
             position: cell.position,
             variant: cell.subject.variant.id.clone(),
