@@ -88,8 +88,7 @@ pub struct Cell<'a> {
     pub counts: Counts,
     /// The position in it, from 0.
     pub position: u32,
-    /// Whether the conformance checks passed; without them the body of a reply is not known
-    /// beforehand.
+    /// Whether the conformance checks passed; else the body of a reply is not known before.
     pub verified: bool,
     /// The best levels at which earlier runs of the cell became steady.
     pub best: Best,
@@ -156,8 +155,7 @@ fn end<T>(
 }
 
 impl Bench {
-    /// Makes one run. Whatever happens, the answer is a record; `None` only when a signal asked to
-    /// end.
+    /// Makes one run, which is a record whatever happens; `None` only after a signal.
     #[must_use]
     pub fn run(&self, cell: &Cell<'_>, stop: &AtomicBool) -> Option<Run> {
         let mut run = self.begin(cell);
