@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 use wirebench_runner::{
-    cohort::Cut,
+    cohort::{Cut, MOST_INSTANCES},
     experiment::Verification,
     measure::Bench,
     place::{Wish, place},
@@ -91,6 +91,7 @@ impl Conditions {
             launcher: context.launcher(Some(&placement)),
             agent_command: vec![program.clone(), "agent".into()],
             cut: Cut::default(),
+            most_instances: MOST_INSTANCES,
             load_command: vec![program, "load".to_owned(), "--events".to_owned()],
             tool: None,
             workers: u32::try_from(placement.server_cpus.len())?,

@@ -2,6 +2,7 @@
 //! addresses, headers. Errors say how to write one.
 
 use std::{net::IpAddr, time::Duration};
+use wirebench_runner::cohort::FEWEST_INSTANCES;
 use wirebench_schema::{load::SourceRange, units};
 
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
@@ -26,6 +27,17 @@ pub(crate) fn rate(text: &str) -> Result<u64, String> {
 
 pub(crate) fn small_count(text: &str) -> Result<u32, String> {
     u32::try_from(count(text)?).map_err(|_| format!("`{text}` is too large"))
+}
+
+/// Servers that are alive together.
+pub(crate) fn instances(text: &str) -> Result<usize, String> {
+    match connections(text)? {
+        ..FEWEST_INSTANCES => Err(format!(
+            "`{text}` is too few, because the baseline is alive twice: give at least \
+             {FEWEST_INSTANCES}"
+        )),
+        instances => Ok(instances),
+    }
 }
 
 pub(crate) fn jobs(text: &str) -> Result<usize, String> {
@@ -135,6 +147,8 @@ mod tests {
         assert!(cpu_list("3-1").unwrap_err().contains("0-3"));
         assert!(header("a").unwrap_err().contains("Name: value"));
         assert!(small_count("9G").is_err());
+        assert!(instances("2").unwrap_err().contains("at least 3"));
+        assert_eq!(instances("3"), Ok(3));
         for wrong in ["0", "0%", "-1%", "1", "100%", "x", "%", "NaN", "inf", ""] {
             assert!(precision(wrong).unwrap_err().contains("write 1% or 0.01"), "{wrong}");
         }

@@ -214,6 +214,7 @@ pub(crate) fn failed(reason: &str) -> Outcome {
 pub(crate) fn run(block: u32, variant: &str, outcome: Outcome) -> Run {
     Run {
         block,
+        group: 0,
         counts: Counts::Yes,
         position: 0,
         copy: 0,

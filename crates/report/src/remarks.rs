@@ -2,7 +2,7 @@
 //! against its runs, strange and missing blocks. How often a sentence is shown is not decided here.
 
 use wirebench_schema::{
-    journal::{Journal, Outcome, Run, Verified, Weight},
+    journal::{Journal, Outcome, Run, Verified, Weight, block_of_cohort},
     suite::Workload,
 };
 use wirebench_stats::Interval;
@@ -126,7 +126,7 @@ fn strange(index: usize, comparison: &Comparison) -> Vec<String> {
     let outliers = compared.outliers.iter().filter_map(|block| {
         let ratio = compared.by_block.get(block)? / compared.median;
         let is_strange = ratio.is_finite() && !band.contains(ratio);
-        is_strange.then_some((u64::from(*block) + 1, (ratio - 1.0) * 100.0))
+        is_strange.then_some((u64::from(block_of_cohort(*block)) + 1, (ratio - 1.0) * 100.0))
     });
     let (below, above): (Vec<_>, Vec<_>) = outliers.partition(|(_, percent)| *percent < 0.0);
     let title = comparison.metric.title();

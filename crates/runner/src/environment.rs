@@ -8,6 +8,7 @@ mod files;
 mod kernel;
 mod moment;
 mod processor;
+pub(crate) mod resources;
 mod speed;
 mod tools;
 mod virtualisation;

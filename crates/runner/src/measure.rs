@@ -61,6 +61,8 @@ pub struct Bench {
     pub agent_command: Vec<String>,
     /// How slices are cut, where it was asked for.
     pub cut: Cut,
+    /// How many servers of a cohort are alive together at most.
+    pub most_instances: usize,
     /// Somebody else's load generator, which takes the place of our own.
     pub tool: Option<Tool>,
     /// Where both sides run.
@@ -86,8 +88,7 @@ pub struct Cell<'a> {
     pub counts: Counts,
     /// The position in it, from 0.
     pub position: u32,
-    /// Whether the conformance checks passed; without them the body of a reply is not known
-    /// beforehand.
+    /// Whether the conformance checks passed; else the body of a reply is not known before.
     pub verified: bool,
     /// The best levels at which earlier runs of the cell became steady.
     pub best: Best,
@@ -154,8 +155,7 @@ fn end<T>(
 }
 
 impl Bench {
-    /// Makes one run. Whatever happens, the answer is a record; `None` only when a signal asked to
-    /// end.
+    /// Makes one run, which is a record whatever happens; `None` only after a signal.
     #[must_use]
     pub fn run(&self, cell: &Cell<'_>, stop: &AtomicBool) -> Option<Run> {
         let mut run = self.begin(cell);
@@ -179,6 +179,7 @@ impl Bench {
     pub(crate) fn begin(&self, cell: &Cell<'_>) -> Run {
         Run {
             block: cell.block,
+            group: 0,
             counts: cell.counts,
             position: cell.position,
             variant: cell.subject.variant.id.clone(),

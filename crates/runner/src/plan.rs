@@ -106,6 +106,13 @@ pub fn baseline(subjects: &[Subject], suite: &Suite, workload: &Workload) -> Opt
     found.next()
 }
 
+/// Whether `step` is one of the baseline's instances that every group of a cohort has.
+#[must_use]
+pub fn is_reference(subjects: &[Subject], suite: &Suite, step: &Step) -> bool {
+    step.copy < suite.baseline_copies
+        && baseline(subjects, suite, &suite.workloads[step.workload]) == Some(step.subject)
+}
+
 /// The name of a row: with its copy where a variant is run as though it were several.
 #[must_use]
 pub fn label(subjects: &[Subject], suite: &Suite, step: &Step) -> String {

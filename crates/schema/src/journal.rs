@@ -258,6 +258,9 @@ pub struct Verified {
 pub struct Run {
     /// The block, from 0. Warm-up blocks come first.
     pub block: u32,
+    /// The group of instances within the block, from 0: instances of one group are alive together.
+    #[serde(default)]
+    pub group: u32,
     /// Whether it counts.
     #[serde(default)]
     pub counts: Counts,
@@ -280,6 +283,24 @@ pub struct Run {
     pub generator_command: Vec<String>,
     /// What came of it.
     pub outcome: Outcome,
+}
+
+/// The numbers of two groups of one block, as cohorts, are this far apart. No run has more blocks.
+const COHORTS_PER_GROUP: u32 = 10_000;
+
+impl Run {
+    /// The number of its cohort, the instances that are compared with each other: that of its block,
+    /// plus 10 000 for each group of the block before its own.
+    #[must_use]
+    pub const fn cohort(&self) -> u32 {
+        self.block.saturating_add(self.group.saturating_mul(COHORTS_PER_GROUP))
+    }
+}
+
+/// The block that the cohort of this number belongs to.
+#[must_use]
+pub const fn block_of_cohort(cohort: u32) -> u32 {
+    cohort % COHORTS_PER_GROUP
 }
 
 /// Whether a run counts.

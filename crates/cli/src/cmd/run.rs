@@ -73,6 +73,10 @@ pub(crate) struct Arguments {
     /// Length of the part of each slice that counts [default: 100ms in a closed loop, 200ms at a rate]
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     slice: Option<Duration>,
+    /// Servers of a cohort that are alive together, at least 3; a larger cohort is measured in groups,
+    /// each with the baseline [default: 16]
+    #[arg(long, value_name = "N", value_parser = value::instances)]
+    instances: Option<usize>,
     /// Measure cohorts of servers that live at the same time, or start a process for each
     /// measurement: cohorts or process [default: cohorts; process with --scale paper]
     #[arg(long, value_name = "NAME")]
@@ -81,10 +85,10 @@ pub(crate) struct Arguments {
     /// at a rate]
     #[arg(long, value_name = "PERCENT", value_parser = value::precision)]
     margin: Option<f64>,
-    /// Go on, in pairs of blocks, until every ratio is known this well, such as 1%
+    /// Go on, in pairs of cohorts, until every ratio is known this well, such as 1%
     #[arg(long, value_name = "PERCENT", value_parser = value::precision)]
     precision: Option<f64>,
-    /// Begin no block that would end later than this after the first run; one block is always made
+    /// Begin no cohort that would end later than this after the first run; one is always made
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     budget: Option<Duration>,
     /// Measure each variant as though it were so many: what differs then is noise

@@ -24,7 +24,7 @@ const ATTEMPTS: usize = 4;
 
 /// A short cohort. Each test says how many there are. Where nothing is bound to CPUs, no slice is
 /// dropped because other tests run.
-const SHORT: [&str; 8] = [
+pub(crate) const SHORT: [&str; 8] = [
     "--procedure=cohorts",
     "--steady=0s",
     "--workers=1",
@@ -101,7 +101,7 @@ fn of<'a>(journal: &'a Journal, variant: &str) -> Vec<&'a Run> {
 /// The figures of a run that must have some; none where other programs disturbed all of its slices,
 /// as they may while other tests run.
 #[track_caller]
-fn figures(run: &Run) -> Option<&Measurement> {
+pub(crate) fn figures(run: &Run) -> Option<&Measurement> {
     match &run.outcome {
         Outcome::Measured(measured) => Some(measured),
         Outcome::Failed { reason, .. } if reason.contains(DISTURBED) => None,

@@ -36,6 +36,11 @@ fn a_budget_ends_a_run_after_whole_blocks_and_never_before_the_first() {
     outcome.assert_reported();
     let journal = world.journal();
     assert_eq!((journal.runs.len(), journal.end.unwrap().reason), (21, EndReason::Complete));
+    let noted = &journal.resumed[0].differences;
+    assert!(
+        noted.iter().any(|it| it.contains("became 1h after its result was shown")),
+        "{noted:?}"
+    );
 }
 
 #[test]
@@ -44,7 +49,8 @@ fn a_precision_is_gone_after_in_whole_pairs_of_blocks_and_at_least_four() {
     let loose = [&SHORT[..7], &["--blocks", "2", "--precision", "99%", "--budget", "25s"]].concat();
     let outcome = world.wirebench(&loose);
     outcome.assert_reported();
-    for part in ["at least 3 blocks: 4 instead of 2", "then pairs of blocks", "widest interval +-"]
+    for part in
+        ["at least 3 cohorts: 4 instead of 2", "then pairs of cohorts", "widest interval +-"]
     {
         assert!(outcome.stderr.contains(part), "{part}\n{outcome:#?}");
     }
@@ -76,7 +82,7 @@ fn every_variant_can_be_measured_as_though_it_were_several() {
         .flat_map(|name| (0..3).map(|copy| ((*name).to_owned(), copy)));
     assert_eq!((cells, journal.start.copies), (expected.collect(), 3));
     let plan = world.wirebench(&[&SHORT[..], &["--copies", "3", "--dry-run"]].concat());
-    for name in ["  builtin/epoll (A/A)\n", "  builtin/epoll #3\n", "  builtin/io_uring #2\n"] {
+    for name in [" builtin/epoll (A/A)", " builtin/epoll #3", " builtin/io_uring #2"] {
         assert!(plan.stdout.contains(name), "{name}{plan:#?}");
     }
 }
@@ -104,9 +110,9 @@ fn the_plan_of_a_goal_is_told_before_anything_is_measured() {
     for part in [
         "workload hello-cost: hello, cost, 64 connections, at a rate to be found",
         "2 pilots that find rates",
-        "until every interval is within +-2 %, or 200 blocks",
-        "no block begins that would end later than 10m after the first run",
-        " blocks: 12 runs, about ",
+        "until every interval is within +-2 %, or 200 cohorts",
+        "no cohort begins that would end later than 10m after the first run",
+        " cohorts: 12 runs, about ",
     ] {
         assert!(outcome.stdout.contains(part), "{part}\n{outcome:#?}");
     }

@@ -78,6 +78,7 @@ pub(crate) fn run(
 ) -> Run {
     Run {
         block,
+        group: 0,
         counts: Counts::Yes,
         position: 0,
         copy,

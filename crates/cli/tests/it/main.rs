@@ -5,6 +5,7 @@
 
 mod ab;
 mod bad_input;
+mod cohort_groups;
 mod cohorts;
 mod compare;
 mod costs;

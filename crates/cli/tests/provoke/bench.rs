@@ -44,6 +44,8 @@ pub(crate) fn provoke(case: &Case) -> Result<(), String> {
         problems = look(case, &journal, &mut told);
         if problems.is_empty() {
             told.into_iter().for_each(|(index, reason)| print_row(case, index, &reason));
+            let absent = case.expected.iter().filter(|it| it.absent);
+            absent.for_each(|it| println!("| {}: `{}` | - | - | none is due |", case.name, it.who));
             return Ok(());
         }
     }
@@ -66,9 +68,15 @@ fn look(case: &Case, journal: &Journal, told: &mut BTreeMap<usize, Reason>) -> V
     };
     let mut problems = Vec::new();
     for (index, expected) in case.expected.iter().enumerate() {
-        let Expected { who, kinds, says } = expected;
+        let Expected { who, kinds, says, absent } = expected;
         let reasons = || runs(who).flat_map(|run| run.outcome.reasons());
         let is_it = |it: &&Reason| kinds.contains(&it.kind) && it.text.contains(says);
+        if *absent {
+            let wrong = reasons().filter(is_it);
+            problems.extend(wrong.map(|it| format!("{who} is {}: {it}", it.kind)));
+            problems.extend(failures(runs(who)));
+            continue;
+        }
         if let Some(reason) = reasons().find(is_it) {
             told.insert(index, reason.clone());
         } else if !told.contains_key(&index) {
@@ -127,8 +135,10 @@ fn run(case: &Case, cpus: &[u32]) -> Result<Journal, Stop> {
         case.workload
     );
     let world = World::new().with_suite("faults.toml", &suite);
-    let mut words =
-        ["run", "faults", "--quiet", "--procedure", "process"].map(str::to_owned).to_vec();
+    let mut words = ["run", "faults", "--quiet"].map(str::to_owned).to_vec();
+    if !case.arguments.iter().any(|word| word.starts_with("--procedure")) {
+        words.push("--procedure=process".to_owned());
+    }
     words.extend(case.arguments.iter().map(|&word| word.to_owned()));
     if let Some((server, generator)) = case.around.cpus() {
         let pairs = [("--server-cpus", cpus[server]), ("--generator-cpus", cpus[generator])];

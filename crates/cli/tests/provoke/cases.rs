@@ -28,11 +28,18 @@ pub(crate) struct Expected {
     pub(crate) kinds: &'static [ReasonKind],
     /// In a sentence with this in it.
     pub(crate) says: &'static str,
+    /// Whether that must be absent instead.
+    pub(crate) absent: bool,
 }
 
 /// That a server is told by this kind.
 const fn is(who: &'static str, kind: &'static [ReasonKind]) -> Expected {
-    Expected { who, kinds: kind, says: "" }
+    Expected { who, kinds: kind, says: "", absent: false }
+}
+
+/// That none of these kinds with this in its sentence is told of a server.
+const fn is_not(who: &'static str, kinds: &'static [ReasonKind], says: &'static str) -> Expected {
+    Expected { who, kinds, says, absent: true }
 }
 
 /// The good server that stands beside the faulty ones.
@@ -109,6 +116,27 @@ warmup = "100ms"
 duration = "1s"
 "#;
 
+/// A closed loop for slices.
+const SLICED: &str = r#"
+connections = 4
+duration = "480ms"
+"#;
+
+/// The same at a rate.
+const SLICED_RATE: &str = r#"
+connections = 4
+rate = 500
+duration = "480ms"
+"#;
+
+/// Short slices, in as many rounds as a trend needs. Where nothing is bound to CPUs, a slice is not
+/// dropped because the machine of the test has other things to do.
+const COHORT: &[&str] =
+    &["--no-verify", "--no-pin", "--procedure=cohorts", "--slice=60ms", "--rounds=8"];
+/// The same with further instances of a good server.
+const COHORT_OF_COPIES: &[&str] =
+    &["--no-verify", "--no-pin", "--procedure=cohorts", "--slice=60ms", "--rounds=8", "--copies=3"];
+
 /// One command line for all that is not about the server's replies.
 const UNCHECKED: &[&str] = &["--no-verify"];
 
@@ -118,7 +146,7 @@ const fn case(name: &'static str, workload: &'static str, expected: Vec<Expected
 
 /// All of them.
 pub(crate) fn all() -> Vec<Case> {
-    [servers(), machines()].concat()
+    [servers(), machines(), cohorts()].concat()
 }
 
 /// What servers do.
@@ -187,7 +215,7 @@ fn machines() -> Vec<Case> {
     let around = |name, around, kinds, says| Case {
         around,
         arguments: &[],
-        ..case(name, PATIENT, vec![Expected { who: GOOD, kinds, says }])
+        ..case(name, PATIENT, vec![Expected { says, ..is(GOOD, kinds) }])
     };
     let (server_cpu, generator_cpu) = (Around::BusyServerCpu, Around::BusyGeneratorCpu);
     vec![
@@ -248,5 +276,76 @@ fn machines() -> Vec<Case> {
             PATIENT,
             vec![is("slow", &[Kind::NeitherBound, Kind::Neighbour])],
         ),
+    ]
+}
+
+/// What servers do that are alive together.
+fn cohorts() -> Vec<Case> {
+    use ReasonKind as Kind;
+    let cohort =
+        |name, workload, expected| Case { arguments: COHORT, ..case(name, workload, expected) };
+    vec![
+        cohort(
+            "servers whose pace changes after a rest and over their life",
+            SLICED,
+            vec![is("settles-late", &[Kind::Unsettled]), is("warms-up", &[Kind::Drifting])],
+        ),
+        cohort(
+            "a server that is slower in slices than in a long load",
+            SLICED,
+            vec![is("tires", &[Kind::SliceLength])],
+        ),
+        cohort(
+            "servers that work at rest, or close connections",
+            SLICED_RATE,
+            vec![
+                Expected { says: "that is subtracted", ..is("burns-idle", &[Kind::Restless]) },
+                is_not(
+                    "hangs-up",
+                    &[Kind::ServerCloses, Kind::ClosedEarly, Kind::ConnectionsMissing],
+                    "",
+                ),
+            ],
+        ),
+        cohort(
+            "a server that never rests",
+            SLICED_RATE,
+            vec![
+                is("spins", &[Kind::Restless]),
+                is_not(GOOD, &[Kind::SlicesDropped], Kind::ParkedBusy.guide().name),
+            ],
+        ),
+        cohort(
+            "a server that puts its work off",
+            SLICED,
+            vec![
+                is("defers-work", &[Kind::ParkedBusy]),
+                Expected {
+                    says: Kind::ParkedBusy.guide().name,
+                    ..is(GOOD, &[Kind::SlicesDropped])
+                },
+            ],
+        ),
+        Case {
+            arguments: COHORT_OF_COPIES,
+            ..case(
+                "a cohort that nothing disturbs",
+                SLICED,
+                vec![is_not(
+                    GOOD,
+                    &[
+                        Kind::Unsettled,
+                        Kind::NotSteady,
+                        Kind::Drifting,
+                        Kind::SliceLength,
+                        Kind::Restless,
+                        Kind::ParkedBusy,
+                        Kind::ServerCloses,
+                        Kind::ClosedEarly,
+                    ],
+                    "",
+                )],
+            )
+        },
     ]
 }

@@ -15,6 +15,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crate::unsteady::{self, Pace};
+
 const REPLY: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!";
 const WRONG: &[u8] =
@@ -71,10 +73,22 @@ pub(crate) enum Fault {
     ForgetsChildren,
     /// Does not look at requests, and answers as many as the bytes must be: hardly any work.
     Effortless,
+    /// Is slow for a third of a second after each rest.
+    SettlesLate,
+    /// Gets faster for ten seconds.
+    WarmsUp,
+    /// Is slow unless it has rested for long.
+    Tires,
+    /// Uses a tenth of a CPU all the time.
+    BurnsIdle,
+    /// Has a thread that never rests.
+    Spins,
+    /// Works for a while when it has had no request for a moment.
+    DefersWork,
 }
 
 /// Each fault with its name.
-pub(crate) const FAULTS: [(&str, Fault); 18] = [
+pub(crate) const FAULTS: [(&str, Fault); 24] = [
     ("stalls", Fault::Stalls),
     ("starves", Fault::Starves),
     ("closes-early", Fault::ClosesEarly),
@@ -93,14 +107,21 @@ pub(crate) const FAULTS: [(&str, Fault); 18] = [
     ("starts-child", Fault::StartsChild),
     ("forgets-children", Fault::ForgetsChildren),
     ("effortless", Fault::Effortless),
+    ("settles-late", Fault::SettlesLate),
+    ("warms-up", Fault::WarmsUp),
+    ("tires", Fault::Tires),
+    ("burns-idle", Fault::BurnsIdle),
+    ("spins", Fault::Spins),
+    ("defers-work", Fault::DefersWork),
 ];
 
 /// What all connections have in common.
 #[derive(Debug, Default)]
-struct Shared {
+pub(crate) struct Shared {
     requests: AtomicUsize,
     /// When the first request came.
     first: OnceLock<Instant>,
+    pub(crate) pace: Pace,
 }
 
 /// What becomes of one request.
@@ -145,6 +166,8 @@ fn listen(fault: Fault, port: &str) -> io::Result<()> {
     let port: u16 = port.parse().map_err(io::Error::other)?;
     let mut listener = Some(TcpListener::bind(("127.0.0.1", port))?);
     let shared = Arc::new(Shared::default());
+    let own = Arc::clone(&shared);
+    thread::spawn(move || unsteady::background(fault, &own));
     for number in 0.. {
         if fault == Fault::Refuses && number >= TAKEN {
             listener = None;
@@ -185,6 +208,7 @@ fn talk(fault: Fault, number: usize, shared: &Shared, mut stream: TcpStream) -> 
         while let Some(end) = head.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
             head.drain(..end + 4);
             replies += 1;
+            shared.pace.work(fault);
             let count = shared.requests.fetch_add(1, Ordering::Relaxed) + 1;
             let since = shared.first.get_or_init(Instant::now).elapsed();
             match fault.answer(number, replies, count, since) {

@@ -12,6 +12,7 @@ mod bench;
 mod cases;
 mod faulty;
 mod machine;
+mod unsteady;
 #[allow(dead_code, reason = "the other tests use what these do not")]
 #[path = "../it/world.rs"]
 mod world;

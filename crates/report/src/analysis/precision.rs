@@ -20,10 +20,10 @@ pub fn widest_interval(journal: &Journal) -> Option<f64> {
     let mut widest: Option<f64> = None;
     for workload in rows(journal) {
         let Some(baseline) = workload.baseline else { continue };
-        let blocks = workload.rows[baseline].measured();
+        let blocks = workload.rows[baseline].blocks_measured();
         let compared = workload.compare_to_baseline(Metric::primary(workload.workload.phase));
         for (row, compared) in workload.rows.iter().zip(compared.rows) {
-            let measured = row.measured();
+            let measured = row.blocks_measured();
             let fails = measured == 0 || (measured as f64) < blocks as f64 * MISSED;
             if !row.role.is_compared() || fails {
                 continue;

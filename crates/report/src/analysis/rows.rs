@@ -171,10 +171,10 @@ impl Row<'_> {
         }
     }
 
-    /// The value of `metric` in each block that has one.
+    /// The value of `metric` in each cohort that has one.
     #[must_use]
     pub fn values(&self, metric: Metric) -> BTreeMap<u32, f64> {
-        let of_run = |run: &&Run| Some((run.block, metric.of(&run.outcome)?));
+        let of_run = |run: &&Run| Some((run.cohort(), metric.of(&run.outcome)?));
         let mut values: BTreeMap<u32, f64> = self.runs.iter().filter_map(of_run).collect();
         values.extend(self.from_slices.get(&metric).into_iter().flatten());
         values
@@ -184,6 +184,12 @@ impl Row<'_> {
     #[must_use]
     pub fn median(&self, metric: Metric) -> Option<f64> {
         wirebench_stats::median(&self.values(metric).into_values().collect::<Vec<_>>())
+    }
+
+    /// Blocks in which it has figures. A baseline has a run in each group of a block.
+    pub(super) fn blocks_measured(&self) -> usize {
+        let measured = self.runs.iter().filter(|run| run.outcome.has_figures());
+        measured.map(|run| run.block).collect::<BTreeSet<u32>>().len()
     }
 
     /// Runs with figures.

@@ -15,24 +15,24 @@ pub(super) type FromSlices = BTreeMap<Metric, BTreeMap<u32, f64>>;
 
 /// Gives each row its values.
 pub(super) fn fill(rows: &mut [Row<'_>]) {
-    let blocks: BTreeSet<u32> =
-        rows.iter().flat_map(|row| &row.runs).map(|run| run.block).collect();
+    let cohorts: BTreeSet<u32> =
+        rows.iter().flat_map(|row| &row.runs).map(|run| run.cohort()).collect();
     for metric in SLICED {
-        for block in &blocks {
-            let values = of_cohort(rows, metric, *block);
+        for cohort in &cohorts {
+            let values = of_cohort(rows, metric, *cohort);
             for (row, value) in rows.iter_mut().zip(values) {
                 if let Some(value) = value {
                     let of_metric = row.from_slices.entry(metric).or_default();
-                    of_metric.insert(*block, value.value.exp());
+                    of_metric.insert(*cohort, value.value.exp());
                 }
             }
         }
     }
 }
 
-fn of_cohort(rows: &[Row<'_>], metric: Metric, block: u32) -> Vec<Option<InstanceValue>> {
+fn of_cohort(rows: &[Row<'_>], metric: Metric, cohort: u32) -> Vec<Option<InstanceValue>> {
     let slices = |row: &Row<'_>| {
-        let run = row.runs.iter().find(|run| run.block == block);
+        let run = row.runs.iter().find(|run| run.cohort() == cohort);
         run.map_or_else(Vec::new, |run| by_round(slices(run), metric))
     };
     let matrix: Vec<Vec<Option<f64>>> = rows.iter().map(slices).collect();

@@ -9,6 +9,7 @@ use wirebench_schema::{
     suite::Phase,
 };
 
+mod groups;
 mod rules;
 
 /// What is known of a row by the primary metric of its workload.

@@ -5,10 +5,10 @@ use std::{
     collections::BTreeMap,
     sync::atomic::{AtomicBool, Ordering},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 use wirebench_schema::{
-    journal::{Reason, ReasonKind, Run},
+    journal::{Reason, Run},
     load::LoadModel,
     suite::Workload,
 };
@@ -18,10 +18,9 @@ use super::{
     order::Order,
     prepare::Known,
     slice::{self, Done, Shape},
-    supply::Memory,
+    supply::Supply,
 };
 use crate::{
-    agent::Agent,
     launch::stop_grace,
     measure::{Bench, Cell},
 };
@@ -29,7 +28,12 @@ use crate::{
 /// A cohort that is to be measured: cells of one group of workloads in one block.
 pub(crate) struct Cohort<'a> {
     pub(crate) bench: &'a Bench,
+    /// Those of the baseline come first.
     pub(crate) cells: &'a [Cell<'a>],
+    /// How many instances of the baseline there are.
+    pub(crate) references: usize,
+    /// The number of this group of instances within the block.
+    pub(crate) group: u32,
     pub(crate) stop: &'a AtomicBool,
     /// Seed of the order of slices.
     pub(crate) seed: u64,
@@ -40,20 +44,21 @@ pub(super) type Slices = BTreeMap<(u32, String), Vec<Done>>;
 
 impl<'a> Cohort<'a> {
     /// Measures it. `round` is called before each round with its number and how many there are.
-    /// None only when a signal asked to end.
+    /// Instances that did not fit into the memory have no run. None only when a signal asked to end.
     pub(crate) fn measure(
         &self,
         known: &mut Known,
         round: &mut dyn FnMut(u32, u32),
     ) -> Option<Vec<Run>> {
         let started = crate::journal::now();
-        let (agent, mut members, mut runs) = match self.start() {
+        let (agent, mut members, mut runs) = match self.start(known) {
             Ok(ready) => ready,
             Err(reason) => {
                 let failed = |cell: &Cell<'_>| self.failed(cell, &started, reason.clone());
                 return (!self.interrupted()).then(|| self.cells.iter().map(failed).collect());
             }
         };
+        let supply = Supply::read();
         let mut found: BTreeMap<u32, Vec<Reason>> = BTreeMap::new();
         let slices = agent.and_then(|mut agent| {
             let mut bench = slice::Bench {
@@ -67,6 +72,9 @@ impl<'a> Cohort<'a> {
             members.iter_mut().for_each(|member| _ = member.has_its_processes());
             self.rounds(&mut bench, &mut members, round)
         });
+        if let Ok(slices) = &slices {
+            self.look_back(&mut members, slices, &supply, &mut found);
+        }
         let same: BTreeMap<u32, bool> =
             members.iter_mut().map(|it| (it.load, it.has_its_processes())).collect();
         let ended: Vec<(u32, Ended<'_>)> = self.end(members);
@@ -93,59 +101,8 @@ impl<'a> Cohort<'a> {
         Some(runs)
     }
 
-    /// What was found of an instance holds for later ones, which have no long slice.
-    fn learn(&self, known: &mut Known, runs: &[Run]) {
-        for run in runs {
-            let reasons = run.outcome.reasons();
-            let found = reasons.iter().find(|reason| reason.kind == ReasonKind::SliceLength);
-            if let Some(found) = found {
-                known.note_length(&self.key(&run.variant), found.figure);
-            }
-        }
-    }
-
     pub(super) fn interrupted(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
-    }
-
-    /// Starts the agent and every server, and makes all connections. A server that fails leaves a
-    /// record.
-    #[allow(clippy::type_complexity, reason = "the parts go apart at once")]
-    fn start(&self) -> Result<(Result<Agent, String>, Vec<Member<'a>>, Vec<Run>), String> {
-        let started = crate::journal::now();
-        let cpus = self.bench.generator_cpus();
-        let mut agent = Agent::start(&self.bench.agent_command, cpus, self.stop)?;
-        let (mut members, mut runs): (Vec<Member<'a>>, Vec<Run>) = (Vec::new(), Vec::new());
-        let memory = Memory::read();
-        for cell in self.instances() {
-            let load = u32::try_from(members.len()).unwrap_or(u32::MAX);
-            match self.start_one(&mut agent, cell, load) {
-                Ok(member) => members.push(member),
-                Err(reason) => {
-                    let own = self.cells.iter().filter(|it| is_same_instance(it, cell));
-                    runs.extend(own.map(|cell| self.failed(cell, &started, reason.clone())));
-                }
-            }
-            if self.interrupted() {
-                return Err("interrupted".to_owned());
-            }
-            let now = memory.zip(Memory::read());
-            if let Some(reason) = now.and_then(|(then, now)| now.shortage(then, members.len())) {
-                return Err(reason);
-            }
-        }
-        Ok((Ok(agent), members, runs))
-    }
-
-    /// One cell of each instance, in the order of the plan.
-    fn instances(&self) -> Vec<&'a Cell<'a>> {
-        let mut firsts: Vec<&Cell<'_>> = Vec::new();
-        for cell in self.cells {
-            if !firsts.iter().any(|first| is_same_instance(first, cell)) {
-                firsts.push(cell);
-            }
-        }
-        firsts
     }
 
     /// The workloads, in the order of the plan.
@@ -157,33 +114,6 @@ impl<'a> Cohort<'a> {
             }
         }
         workloads
-    }
-
-    fn start_one(
-        &self,
-        agent: &mut Agent,
-        cell: &Cell<'a>,
-        load: u32,
-    ) -> Result<Member<'a>, String> {
-        let workers = self.bench.workers_of(cell);
-        let request = self.bench.request(cell, workers);
-        let began = Instant::now();
-        let server =
-            self.bench.launcher.start(&request, self.stop).map_err(|error| error.to_string())?;
-        let ready = began.elapsed();
-        let config = self.bench.load_config(cell, &server);
-        let connected = agent.connect(load, &config, self.stop);
-        if let Err(reason) = connected {
-            let stopped = server.stop(stop_grace(self.stop));
-            return Err(format!("{reason} {}", stopped.stderr).trim_end().to_owned());
-        }
-        let own = self.cells.iter().filter(|it| is_same_instance(it, cell));
-        let command = |cell: &Cell<'_>| {
-            let config = self.bench.load_config(cell, &server);
-            (cell.workload.name.clone(), self.bench.generator_command(&config))
-        };
-        let commands = own.map(command).collect();
-        Ok(Member::new(cell.subject, cell.copy, (server, ready), (load, commands), workers))
     }
 
     pub(super) fn shape(
@@ -285,10 +215,6 @@ impl<'a> Cohort<'a> {
             stops.into_iter().filter_map(ended).collect()
         })
     }
-}
-
-fn is_same_instance(one: &Cell<'_>, other: &Cell<'_>) -> bool {
-    one.subject.variant.id == other.subject.variant.id && one.copy == other.copy
 }
 
 fn is_instance(cell: &Cell<'_>, member: &Member<'_>) -> bool {

@@ -9,6 +9,11 @@ use wirebench_schema::{
 /// How long a slice counts in a closed loop, and at a rate, where requests come in smaller numbers.
 const CLOSED_LENGTH: Duration = Duration::from_millis(100);
 const RATE_LENGTH: Duration = Duration::from_millis(200);
+/// What a slice takes besides, for the estimate of time: its discard, and the rest before it.
+const ASSUMED_PER_SLICE: Duration = Duration::from_millis(30);
+/// What the start and the warm-up of an instance take, for the estimate of time; about two loads share
+/// them.
+const ASSUMED_START: Duration = Duration::from_millis(200);
 /// The fewest rounds: a mirrored pair.
 const FEWEST_ROUNDS: u32 = 2;
 /// How slices are cut, where it was asked for.
@@ -23,9 +28,10 @@ pub struct Cut {
 impl Cut {
     /// How long the slices of `workload` are, and how many each instance has in a cohort: together
     /// they are as long as its window.
-    pub(crate) fn of(&self, workload: &Workload) -> (Duration, u32) {
+    #[must_use]
+    pub fn of(&self, workload: &Workload) -> (Duration, u32) {
         let usual = match workload.model {
-            LoadModel::Closed => CLOSED_LENGTH,
+            LoadModel::Closed if !workload.needs_rate() => CLOSED_LENGTH,
             _ => RATE_LENGTH,
         };
         let length = self.slice.unwrap_or(usual);
@@ -37,7 +43,14 @@ impl Cut {
         let rounds = u32::try_from(fitting).unwrap_or(u32::MAX).max(FEWEST_ROUNDS);
         (length, self.rounds.unwrap_or(rounds))
     }
+
+    /// How long a run of `workload` takes, about.
+    pub(crate) fn estimate(&self, workload: &Workload) -> Duration {
+        let (length, rounds) = self.of(workload);
+        ASSUMED_START.saturating_add((length + ASSUMED_PER_SLICE).saturating_mul(rounds))
+    }
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,5 +68,6 @@ mod tests {
         assert_eq!(of(long), [(ms(900), 2), (ms(900), 2)]);
         let few = Cut { slice: None, rounds: Some(1) };
         assert_eq!(of(few)[0], (ms(100), 1));
+        assert_eq!(few.estimate(&suite.workloads[0]), ms(330));
     }
 }

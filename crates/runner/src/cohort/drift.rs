@@ -8,6 +8,9 @@ use wirebench_schema::{
 };
 use wirebench_stats::{InstanceValue, Trend, instance_values};
 
+/// With fewer instances a change of the machine looks like one of a server.
+const FEWEST_INSTANCES: usize = 3;
+
 /// Adds a note to each run of a cohort whose CPU time per request has a trend that is certain and
 /// larger than the margin: the usual one of its phase, if none is given.
 pub(crate) fn note_drift(runs: &mut [Run], workloads: &[&Workload], margin: Option<f64>) {
@@ -17,13 +20,21 @@ pub(crate) fn note_drift(runs: &mut [Run], workloads: &[&Workload], margin: Opti
         let usual = workload.map_or(0.0, |workload| workload.phase.usual_margin());
         let mut own: Vec<&mut Run> = runs.iter_mut().filter(|run| run.workload == name).collect();
         let slices: Vec<Vec<Option<f64>>> = own.iter().map(|run| by_round(run)).collect();
-        for (run, value) in own.iter_mut().zip(instance_values(&slices)) {
-            let reason = value.and_then(|value| drift(&value, margin.unwrap_or(usual)));
+        for (run, reason) in own.iter_mut().zip(judged(&slices, margin.unwrap_or(usual))) {
             if let (Outcome::Measured(measured), Some(reason)) = (&mut run.outcome, reason) {
                 measured.reasons.push(reason.with_next_step());
             }
         }
     }
+}
+
+/// The drift of each instance, from the logarithms of its slices by round.
+fn judged(slices: &[Vec<Option<f64>>], margin: f64) -> Vec<Option<Reason>> {
+    let is_measured = |row: &&Vec<Option<f64>>| row.iter().any(Option::is_some);
+    if slices.iter().filter(is_measured).count() < FEWEST_INSTANCES {
+        return vec![None; slices.len()];
+    }
+    instance_values(slices).into_iter().map(|value| drift(&value?, margin)).collect()
 }
 
 fn by_round(run: &Run) -> Vec<Option<f64>> {
@@ -46,34 +57,82 @@ fn drift(value: &InstanceValue, margin: f64) -> Option<Reason> {
 mod tests {
     use super::*;
 
-    /// Ten slices of three instances, of which the last drifts by this much from slice to slice.
-    fn drift_of(step: f64, margin: f64, seed: u64) -> Vec<Option<f64>> {
+    /// The drifts that are found in ten slices of three instances, of which the last one drifts by this
+    /// much from slice to slice, on a machine that takes `machine(instance, round)` longer for each.
+    fn drift_of(
+        step: f64,
+        margin: f64,
+        machine: impl Fn(u32, u32) -> f64,
+        seed: u64,
+    ) -> Vec<Option<f64>> {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut noise = || 0.01 * (random.f64() + random.f64() - 1.0);
         let matrix: Vec<Vec<Option<f64>>> = (0..3)
             .map(|row| {
                 let step = if row == 2 { step } else { 0.0 };
-                // The machine slows all of them down meanwhile.
-                (0..10).map(|round| Some(f64::from(round) * (step + 0.01) + noise())).collect()
+                let value = |round| f64::from(round) * step + machine(row, round) + noise();
+                (0..10).map(value).map(Some).collect()
             })
             .collect();
-        let found = |value: Option<InstanceValue>| drift(&value?, margin)?.figure;
-        instance_values(&matrix).into_iter().map(found).collect()
+        judged(&matrix, margin).into_iter().map(|it| it?.figure).collect()
     }
+
+    /// It slows all of them down evenly.
+    const EVEN: fn(u32, u32) -> f64 = |_, round| 0.01 * f64::from(round);
 
     #[test]
     fn an_instance_that_drifts_alone_is_named_and_the_others_are_not() {
         for seed in 0..50 {
-            let found = drift_of(-0.01, 0.03, seed);
+            let found = drift_of(-0.01, 0.03, EVEN, seed);
             assert_eq!(found[..2], [None, None], "{seed}");
             assert!((found[2].unwrap() + 0.086).abs() < 0.03, "{seed}: {found:?}");
         }
     }
 
     #[test]
+    fn a_machine_that_slows_down_by_a_fifth_halfway_is_no_drift_of_a_server() {
+        let slow = 1.2_f64.ln();
+        for before in 0..3 {
+            // In round 5, after some of the instances.
+            let machine = |instance: u32, round: u32| match (round, instance) {
+                (0..5, _) => 0.0,
+                (5, instance) if instance < before => 0.0,
+                _ => slow,
+            };
+            let found: Vec<_> = (0..50).map(|seed| drift_of(0.0, 0.03, machine, seed)).collect();
+            let named = found.iter().filter(|it| it.iter().any(Option::is_some)).count();
+            assert!(named <= 2, "{before}: {named} of 50");
+            for seed in 0..50 {
+                let found = drift_of(-0.04, 0.03, machine, seed);
+                assert_eq!(found[..2], [None, None], "{before} {seed}");
+                assert!(found[2].is_some_and(|it| it < -0.1), "{before} {seed}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn two_instances_show_no_drift() {
+        let slices = |step: f64| {
+            let slice = move |round: u32| Slice {
+                round,
+                requests: 1000,
+                cpu_ns: Some((1e6 * (step * f64::from(round)).exp()) as u64),
+                ..Slice::default()
+            };
+            (0..10).map(slice).collect::<Vec<Slice>>()
+        };
+        let matrix = [slices(0.0), slices(0.0), slices(0.05)]
+            .map(|it| logarithms_by_round(&it, Slice::cpu_ns_per_request));
+        let named = |matrix: &[Vec<Option<f64>>]| {
+            judged(matrix, 0.03).into_iter().filter(Option::is_some).count()
+        };
+        assert_eq!((named(&matrix), named(&matrix[1..])), (1, 0));
+    }
+
+    #[test]
     fn a_drift_within_the_margin_and_one_that_may_be_noise_are_none() {
-        assert_eq!(drift_of(-0.002, 0.03, 1), [None; 3]);
-        assert_eq!(drift_of(0.0, 0.0, 1), [None; 3]);
+        assert_eq!(drift_of(-0.002, 0.03, EVEN, 1), [None; 3]);
+        assert_eq!(drift_of(0.0, 0.0, EVEN, 1), [None; 3]);
         let trend = Trend { slope: 0.1, t: 1.0, freedom: 8.0, change: 0.9 };
         let value = InstanceValue { value: 0.0, error: None, slices: 10, trend: Some(trend) };
         assert_eq!(drift(&value, 0.03), None);

@@ -25,7 +25,7 @@ impl Common {
     /// of its own.
     pub(crate) fn of(workload: &Workload) -> Option<Self> {
         let is_even = match &workload.model {
-            LoadModel::Closed => workload.phase == Phase::Saturate,
+            LoadModel::Closed => workload.phase == Phase::Saturate || workload.needs_rate(),
             LoadModel::Think { .. } => false,
             LoadModel::Rate { curve, .. } => matches!(curve, RateCurve::Constant(_)),
         };
@@ -46,6 +46,11 @@ impl Common {
             timeout: workload.timeout,
         })
     }
+}
+
+/// Whether a workload can be measured in slices.
+pub(crate) fn has_slices(workload: &Workload) -> bool {
+    Common::of(workload).is_some()
 }
 
 /// The groups of `workloads`, by their indices, and the workloads that are in none.

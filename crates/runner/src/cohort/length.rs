@@ -1,49 +1,88 @@
-//! Whether CPU time per request depends on how long a slice is: the end of a long one is compared
-//! with the parts of short ones that count, of the same instance. Pure.
+//! Whether CPU time per request depends on how long a slice is: of each instance the slices are compared
+//! with the end of longer ones, and then the instances with each other. What all of them have in common
+//! is the machine, which may have changed its speed in between. Pure.
 
 use wirebench_schema::{
     agent::{SERIES_NS, SlicePiece},
-    journal::{Reason, ReasonKind, Slice, Weight},
+    journal::{Reason, ReasonKind, Slice, Weight, logarithms_by_round},
 };
+use wirebench_stats::{instance_values, median};
 
 use super::settle::{TAIL_SHARE, moments};
 
 /// A difference below this share is none.
 const TOLERANCE: f64 = 0.05;
-/// A difference must be larger than the scatter of both sides explains.
+/// A difference must be larger than this many standard errors of both sides, and than this many
+/// deviations of the other instances.
 const STANDARD_ERRORS: f64 = 4.0;
-/// The fewest pieces of the long slices, and the fewest short slices, whose scatter is known.
+/// The fewest pieces of a long slice, and the fewest short slices, whose scatter is known.
 const FEWEST: usize = 5;
+/// Fewer instances do not show what the machine did.
+const FEWEST_INSTANCES: usize = 3;
+/// The median absolute deviation of normal noise, in standard deviations.
+const MEDIAN_DEVIATION: f64 = 0.674_489_750_196_082;
 
-/// CPU time per request in each piece at the end of a long slice, in nanoseconds, without what the
-/// server uses at rest.
-pub(super) fn tail(series: &[SlicePiece], rest_share: f64) -> Vec<f64> {
-    let rest_ns = rest_share * SERIES_NS as f64;
-    let value = |piece: &SlicePiece| (piece.cpu_ns as f64 - rest_ns) / piece.requests as f64;
-    let from = series.len() - (series.len() as f64 * TAIL_SHARE) as usize;
-    let pieces = series[from..].iter().filter(|piece| piece.requests > 0);
-    pieces.map(value).filter(|value| *value > 0.0).collect()
+/// CPU time per request at the end of a long slice.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Tail {
+    /// Its logarithm.
+    value: f64,
+    /// The standard error of that.
+    error: f64,
 }
 
-/// How the slices compare with the long one, if they differ.
-pub(super) fn differs(long: &[f64], slices: &[Slice]) -> Option<f64> {
-    let short: Vec<f64> = slices.iter().filter_map(Slice::cpu_ns_per_request).collect();
-    if long.len() < FEWEST || short.len() < FEWEST {
-        return None;
+impl Tail {
+    /// Of a slice with this series, without what the server uses at rest. None with too few pieces.
+    pub(super) fn of(series: &[SlicePiece], rest_share: f64) -> Option<Self> {
+        let rest_ns = rest_share * SERIES_NS as f64;
+        let value = |piece: &SlicePiece| (piece.cpu_ns as f64 - rest_ns) / piece.requests as f64;
+        let from = series.len() - (series.len() as f64 * TAIL_SHARE) as usize;
+        let pieces = series[from..].iter().filter(|piece| piece.requests > 0);
+        let values: Vec<f64> = pieces.map(value).filter(|value| *value > 0.0).collect();
+        let (mean, deviation) = moments(&values);
+        let error = deviation / mean / (values.len() as f64).sqrt();
+        (values.len() >= FEWEST).then(|| Self { value: mean.ln(), error })
     }
-    let error = |values: &[f64]| {
-        let (mean, deviation) = moments(values);
-        (mean, deviation / (values.len() as f64).sqrt())
+}
+
+/// What is known of one instance: the long slices of each pass over all instances, and the short ones.
+pub(super) type Compared = (Vec<Option<Tail>>, Vec<Slice>);
+
+/// For each instance how its slices compare with the long ones, if they differ by more than those of
+/// the other instances.
+pub(super) fn differing(instances: &[Compared]) -> Vec<Option<f64>> {
+    let by_pass = |(long, _): &Compared| long.iter().map(|it| Some((*it)?.value)).collect();
+    let by_round = |(_, slices): &Compared| logarithms_by_round(slices, Slice::cpu_ns_per_request);
+    let long = instance_values(&instances.iter().map(by_pass).collect::<Vec<_>>());
+    let short = instance_values(&instances.iter().map(by_round).collect::<Vec<_>>());
+    let difference = |(index, (passes, _)): (usize, &Compared)| {
+        let short = short[index].filter(|it| it.slices >= FEWEST)?;
+        let errors: Vec<f64> = passes.iter().flatten().map(|it| it.error).collect();
+        let squares: f64 = errors.iter().map(|error| error.powi(2)).sum();
+        let long_error = squares.sqrt() / errors.len() as f64;
+        Some((short.value - long[index]?.value, short.error?.hypot(long_error)))
     };
-    let ((long, long_error), (short, short_error)) = (error(long), error(&short));
-    let allowed = (TOLERANCE * long).max(STANDARD_ERRORS * long_error.hypot(short_error));
-    ((short - long).abs() > allowed).then(|| short / long)
+    let differences: Vec<Option<(f64, f64)>> =
+        instances.iter().enumerate().map(difference).collect();
+    let known: Vec<f64> = differences.iter().flatten().map(|(value, _)| *value).collect();
+    let Some(machine) = median(&known).filter(|_| known.len() >= FEWEST_INSTANCES) else {
+        return vec![None; instances.len()];
+    };
+    let distances: Vec<f64> = known.iter().map(|value| (value - machine).abs()).collect();
+    let scatter = median(&distances).unwrap_or(0.0) / MEDIAN_DEVIATION;
+    let named = |(value, error): (f64, f64)| {
+        let own = value - machine;
+        let allowed = TOLERANCE.ln_1p().max(STANDARD_ERRORS * error.max(scatter));
+        (own.abs() > allowed).then(|| own.exp())
+    };
+    differences.into_iter().map(|it| it.and_then(named)).collect()
 }
 
 /// That slices cost this much, compared with a long one.
 pub(super) fn reason(ratio: f64) -> Reason {
     let text = format!(
-        "its CPU time per request in the slices is {ratio:.2} times that at the end of a longer one"
+        "its CPU time per request in the slices is {ratio:.2} times that at the end of a longer one, \
+         compared with the other servers"
     );
     ReasonKind::SliceLength.reason(Weight::Note, Some(ratio), text)
 }
@@ -52,51 +91,100 @@ pub(super) fn reason(ratio: f64) -> Reason {
 mod tests {
     use super::*;
 
-    /// The answer for a server whose slices cost so much, when a long one costs 10 us, with a noise
-    /// like that of real servers.
-    fn found(short: f64, slices: u32, seed: u64) -> Option<f64> {
+    /// Five instances with a noise like that of real servers. The slices of the last one cost so
+    /// much, when a long one costs 10 us; the machine takes `machine(round)` times as long for all.
+    fn found(
+        short: f64,
+        slices: u32,
+        machine: impl Fn(u32, u32) -> f64,
+        seed: u64,
+    ) -> Vec<Option<f64>> {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut noise = |width: f64| 1.0 + width * (random.f64() + random.f64() - 1.0);
-        let piece = |_| SlicePiece { requests: 2000, cpu_ns: (20e6 * noise(0.08)) as u64 };
-        let series: Vec<SlicePiece> = (0..20).map(piece).collect();
-        let slice = |round| Slice {
-            round,
-            requests: 10_000,
-            cpu_ns: Some((100e6 * short * noise(0.04)) as u64),
-            ..Slice::default()
-        };
-        let slices: Vec<Slice> = (0..slices).map(slice).collect();
-        differs(&tail(&series, 0.0), &slices)
+        let instances: Vec<Compared> = (0..5)
+            .map(|instance| {
+                let own = if instance == 4 { short } else { 1.0 };
+                let piece = |_| SlicePiece { requests: 2000, cpu_ns: (20e6 * noise(0.08)) as u64 };
+                let series: Vec<SlicePiece> = (0..20).map(piece).collect();
+                let slice = |round| Slice {
+                    round,
+                    requests: 10_000,
+                    cpu_ns: Some((100e6 * own * machine(instance, round) * noise(0.04)) as u64),
+                    ..Slice::default()
+                };
+                (vec![Tail::of(&series, 0.0)], (0..slices).map(slice).collect())
+            })
+            .collect();
+        differing(&instances)
     }
+
+    const EVEN: fn(u32, u32) -> f64 = |_, _| 1.0;
 
     #[test]
     fn slices_that_cost_as_much_as_long_ones_are_right() {
-        let wrong = (0..1000).filter(|seed| found(1.0, 10, *seed).is_some()).count();
-        assert!(wrong <= 3, "{wrong} of 1000");
-        let small = (0..1000).filter(|seed| found(1.02, 10, *seed).is_some()).count();
-        assert!(small <= 30, "{small} of 1000");
+        let wrong = |short| {
+            let is_named = |seed: &u64| found(short, 10, EVEN, *seed).iter().any(Option::is_some);
+            (0..400).filter(is_named).count()
+        };
+        assert!(wrong(1.0) <= 4, "{} of 400", wrong(1.0));
+        assert!(wrong(1.02) <= 12, "{} of 400", wrong(1.02));
     }
 
     #[test]
     fn slices_that_cost_more_or_less_are_found() {
-        for (short, reasonable) in [(1.15, 1.08..1.22), (0.85, 0.78..0.92)] {
-            let ratios: Vec<f64> = (0..200).filter_map(|seed| found(short, 10, seed)).collect();
-            assert!(ratios.len() >= 195, "{short}: {} of 200", ratios.len());
-            assert!(ratios.iter().all(|ratio| reasonable.contains(ratio)), "{ratios:?}");
+        for (short, reasonable) in [(1.25, 1.15..1.35), (0.8, 0.72..0.88)] {
+            let all: Vec<_> = (0..200).map(|seed| found(short, 10, EVEN, seed)).collect();
+            let last: Vec<f64> = all.iter().filter_map(|it| it[4]).collect();
+            assert!(last.len() >= 190, "{short}: {} of 200", last.len());
+            assert!(last.iter().all(|ratio| reasonable.contains(ratio)), "{last:?}");
+            let others = all.iter().filter(|it| it[..4].iter().any(Option::is_some)).count();
+            assert!(others <= 2, "{short}: {others} of 200");
         }
     }
 
     #[test]
-    fn few_slices_and_a_slice_that_was_dropped_prove_nothing() {
-        assert_eq!(found(2.0, 4, 1), None);
-        let dropped = Slice { dropped: Some(ReasonKind::Neighbour), ..Slice::default() };
-        assert_eq!(differs(&[1.0; 8], &vec![dropped; 10]), None);
-        assert_eq!(tail(&[], 0.0), Vec::<f64>::new());
+    fn a_machine_that_slows_down_halfway_is_no_property_of_a_server() {
+        // In the middle of round 5, after the second instance.
+        let slower = |instance: u32, round: u32| match (round, instance) {
+            (0..5, _) | (5, 0..2) => 1.0,
+            _ => 1.2,
+        };
+        let before: fn(u32, u32) -> f64 = |_, _| 1.2;
+        let named = |machine: &dyn Fn(u32, u32) -> f64, short| {
+            let all = (0..200).map(|seed| found(short, 10, machine, seed));
+            all.fold([0; 2], |[others, last], it| {
+                let of_others = usize::from(it[..4].iter().any(Option::is_some));
+                [others + of_others, last + usize::from(it[4].is_some())]
+            })
+        };
+        for machine in [&slower as &dyn Fn(u32, u32) -> f64, &before] {
+            let [others, last] = named(machine, 1.0);
+            assert!(others + last <= 2, "{others} and {last} of 200");
+            let [others, last] = named(machine, 1.3);
+            assert!(others <= 2 && last >= 190, "{others} and {last} of 200");
+        }
+    }
+
+    #[test]
+    fn few_slices_few_instances_and_slices_that_were_dropped_prove_nothing() {
+        assert_eq!(found(2.0, 4, EVEN, 1), [None; 5]);
+        let tail = Some(Tail { value: 0.0, error: 0.001 });
+        let slice = |cpu_ns| Slice { requests: 1, cpu_ns: Some(cpu_ns), ..Slice::default() };
+        let of = |cpu_ns| {
+            let slices = (0..8).map(|round| Slice { round, ..slice(cpu_ns) });
+            (vec![tail], slices.collect::<Vec<_>>())
+        };
+        assert_eq!(differing(&[of(1), of(1), of(9)])[2].map(f64::round), Some(9.0));
+        assert_eq!(differing(&[of(1), of(9)]), [None; 2]);
+        let unknown = |(_, slices): Compared| (Vec::new(), slices);
+        assert_eq!(differing(&[of(1), of(9), unknown(of(1))]), [None; 3]);
+        assert_eq!(Tail::of(&[], 0.0), None);
     }
 
     #[test]
     fn work_at_rest_is_no_cost_of_requests() {
         let piece = SlicePiece { requests: 1000, cpu_ns: 15_000_000 };
-        assert_eq!(tail(&[piece; 10], 0.25), [10_000.0; 4]);
+        let tail = Tail::of(&[piece; 20], 0.25).unwrap();
+        assert!((tail.value.exp() - 10_000.0).abs() < 1e-6 && tail.error == 0.0, "{tail:?}");
     }
 }

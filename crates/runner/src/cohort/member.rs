@@ -4,6 +4,7 @@ use rustix::process::{Signal, kill_process};
 use std::{collections::BTreeMap, time::Duration};
 use wirebench_schema::{agent::LoadProcesses, journal::Instance};
 
+use super::length::Tail;
 use crate::{
     cost::{Clocks, Details, Look, mode_ns},
     launch::{Server, Stopped},
@@ -14,6 +15,15 @@ use crate::{
 /// A server that uses more than this share of a CPU at rest never rests. It is stopped while others
 /// are loaded.
 pub(super) const RESTLESS_SHARE: f64 = 0.05;
+
+/// One that uses more than this spins, and works for requests instead of at rest: nothing is subtracted
+/// from what it uses under load.
+pub(super) const SUBTRACTED_SHARE: f64 = 0.25;
+
+/// The share of a CPU that is subtracted from the cost of a server that uses this one at rest.
+pub(super) fn subtracted_share(rest_share: f64) -> f64 {
+    if rest_share > SUBTRACTED_SHARE { 0.0 } else { rest_share }
+}
 
 /// Commands by the name of the workload.
 pub(super) type Commands = BTreeMap<String, Vec<String>>;
@@ -34,9 +44,9 @@ pub(super) struct Member<'a> {
     look: Look,
     /// How much of a slice does not count.
     pub(super) discard_ns: u64,
-    /// CPU time per request at the end of long slices, in nanoseconds.
-    pub(super) long: Vec<f64>,
-    /// How slices of an earlier instance compared with a long one, if they differed.
+    /// The ends of long slices, by the pass in which they were made; none of one that was dropped.
+    pub(super) long: Vec<Option<Tail>>,
+    /// How slices of it, or of an earlier instance, compare with long ones, if they differ.
     pub(super) length_ratio: Option<f64>,
     /// Why it has no figures, once that is so.
     pub(super) failure: Option<String>,
@@ -101,9 +111,9 @@ impl<'a> Member<'a> {
         self.instance.rest_share > RESTLESS_SHARE
     }
 
-    /// The share of a CPU that is subtracted from its cost. What spins at rest works under load.
+    /// The share of a CPU that is subtracted from its cost.
     pub(super) fn subtracted_share(&self) -> f64 {
-        if self.is_restless() { 0.0 } else { self.instance.rest_share }
+        subtracted_share(self.instance.rest_share)
     }
 
     /// Stops a restless server, or lets it go on.
@@ -140,7 +150,7 @@ impl<'a> Member<'a> {
         }
         let command = self.server.command().to_vec();
         let Self { subject, copy, server, workers, commands, instance, .. } = self;
-        let (long, length_ratio, failure) = (self.long, self.length_ratio, self.failure);
+        let (length_ratio, failure) = (self.length_ratio, self.failure);
         let stopped = server.stop(grace);
         Ended {
             subject,
@@ -148,7 +158,6 @@ impl<'a> Member<'a> {
             workers,
             commands,
             instance,
-            long,
             length_ratio,
             failure,
             command,
@@ -164,7 +173,6 @@ pub(super) struct Ended<'a> {
     pub(super) workers: u32,
     pub(super) commands: Commands,
     pub(super) instance: Instance,
-    pub(super) long: Vec<f64>,
     pub(super) length_ratio: Option<f64>,
     pub(super) failure: Option<String>,
     pub(super) command: Vec<String>,

@@ -6,12 +6,13 @@
 //! brings all of them to the state that is measured (`warm_up`, `settle`), `slice` carries one slice
 //! out and judges by clocks whether it counts, `sum` and `record` make the records of the runs.
 //! `drift` finds instances that went on changing, `length` those whose costs depend on how long a slice
-//! is, `uneven` workers that had most connections, `supply` what the machine lacks for a cohort. `course`
-//! is the order of all that.
+//! is, `uneven` workers that had most connections, and `findings` asks for the first two; `supply` is what the
+//! machine lacks for a cohort. `start` brings all servers up, and `course` is the order of all that.
 
 mod course;
 mod cut;
 mod drift;
+mod findings;
 mod group;
 mod length;
 mod member;
@@ -20,6 +21,7 @@ mod prepare;
 mod record;
 mod settle;
 mod slice;
+mod start;
 mod sum;
 mod supply;
 mod uneven;
@@ -28,6 +30,6 @@ mod warm_up;
 pub(crate) use course::Cohort;
 pub use cut::Cut;
 pub(crate) use drift::note_drift;
-pub(crate) use group::groups;
+pub(crate) use group::{groups, has_slices};
 pub(crate) use prepare::Known;
-pub use supply::shortage_of_files;
+pub use supply::{FEWEST_INSTANCES, MOST_INSTANCES, instances_that_fit};

@@ -10,7 +10,7 @@ use wirebench_schema::{
 };
 
 use super::{
-    course::Cohort, length::tail, member::Member, settle::settle_ns, slice, warm_up::WarmUp,
+    course::Cohort, length::Tail, member::Member, settle::settle_ns, slice, warm_up::WarmUp,
 };
 
 /// How long a slice is that warms up, and the one that shows how long a server needs to settle.
@@ -24,9 +24,13 @@ const DISCARD_MOST: Duration = Duration::from_millis(300);
 /// For how long the servers are watched at rest, with all connections open.
 const REST: Duration = Duration::from_millis(100);
 
-/// What is known of servers from earlier cohorts: how long each needs to settle.
+/// What is known of servers from earlier cohorts.
 #[derive(Debug, Default)]
-pub(crate) struct Known(BTreeMap<Key, Settled>);
+pub(crate) struct Known {
+    settled: BTreeMap<Key, Settled>,
+    /// The most memory that an instance had.
+    memory_bytes: BTreeMap<Key, u64>,
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Settled {
@@ -39,9 +43,20 @@ struct Settled {
 impl Known {
     /// Slices of this server differ from a long one by this ratio.
     pub(super) fn note_length(&mut self, key: &Key, ratio: Option<f64>) {
-        if let Some(settled) = self.0.get_mut(key) {
+        if let Some(settled) = self.settled.get_mut(key) {
             settled.length_ratio = ratio;
         }
+    }
+
+    /// How much memory an instance of this server may come to use; 0 before there was one.
+    pub(super) fn memory_bytes(&self, key: &Key) -> u64 {
+        self.memory_bytes.get(key).copied().unwrap_or(0)
+    }
+
+    /// An instance of this server has used so much memory.
+    pub(super) fn note_memory(&mut self, key: &Key, bytes: u64) {
+        let most = self.memory_bytes.entry(key.clone()).or_default();
+        *most = bytes.max(*most);
     }
 }
 
@@ -109,7 +124,8 @@ impl Cohort<'_> {
         self.pilot(bench, members, known, found)
     }
 
-    /// One long slice of each server that is not known yet.
+    /// Sets how much of each server's slices is discarded. Where one is not known yet, all are looked
+    /// at, because they are compared with each other.
     fn pilot(
         &self,
         bench: &mut slice::Bench<'_>,
@@ -120,21 +136,22 @@ impl Cohort<'_> {
         // Where less is measured than a look takes, nothing is looked at: that is no measurement.
         let plans = self.workloads().into_iter().map(|it| self.bench.cut.of(it));
         let looks = plans.map(|(length, rounds)| length * rounds).sum::<Duration>() >= PILOT_LENGTH;
-        for index in 0..members.len() {
-            let key = self.key(&members[index].subject.variant.id);
-            if looks && !known.0.contains_key(&key) {
-                let settled = self.settle(bench, members, index)?;
-                known.0.extend(settled.map(|settled| (key.clone(), settled)));
-            }
-            let member = &mut members[index];
-            member.length_ratio = known.0.get(&key).and_then(|settled| settled.length_ratio);
-            let settled = known.0.get(&key).and_then(|settled| settled.settle_ns);
+        let is_known =
+            |it: &Member<'_>| known.settled.contains_key(&self.key(&it.subject.variant.id));
+        if looks && !members.iter().all(is_known) {
+            self.settle(bench, members, known)?;
+        }
+        for member in members {
+            let settled = known.settled.get(&self.key(&member.subject.variant.id));
+            member.length_ratio = settled.and_then(|settled| settled.length_ratio);
             let unknown = if looks { DISCARD_MOST } else { DISCARD_LEAST };
-            let settle_ns = settled.unwrap_or(unknown.as_nanos() as u64);
-            member.instance.settle_ns = settle_ns;
-            member.discard_ns =
-                settle_ns.clamp(DISCARD_LEAST.as_nanos() as u64, DISCARD_MOST.as_nanos() as u64);
-            if settled.is_none() && known.0.contains_key(&key) {
+            let settle_ns = settled.and_then(|settled| settled.settle_ns);
+            member.instance.settle_ns = settle_ns.unwrap_or(unknown.as_nanos() as u64);
+            member.discard_ns = member
+                .instance
+                .settle_ns
+                .clamp(DISCARD_LEAST.as_nanos() as u64, DISCARD_MOST.as_nanos() as u64);
+            if settled.is_some() && settle_ns.is_none() {
                 let text = format!(
                     "its CPU time per request was still changing {:.0} ms after a rest",
                     PILOT_LENGTH.as_secs_f64() * 600.0
@@ -146,31 +163,39 @@ impl Cohort<'_> {
         Ok(())
     }
 
-    /// The shortest time that a server needed to settle in a few long slices.
+    /// Makes passes of long slices over the servers, and keeps the shortest time that each one that is
+    /// not known yet needed to settle. Between two looks at a server the others are loaded, as in a
+    /// round.
     fn settle(
         &self,
         bench: &mut slice::Bench<'_>,
         members: &mut [Member<'_>],
-        index: usize,
-    ) -> Result<Option<Settled>, String> {
+        known: &mut Known,
+    ) -> Result<(), String> {
         let shape = self.shape(&LoadModel::Closed, 0, (Duration::ZERO, PILOT_LENGTH));
-        let mut best: Option<Settled> = None;
+        let mut open: Vec<usize> = (0..members.len()).collect();
+        let mut best: Vec<Option<u64>> = vec![None; members.len()];
         for _ in 0..PILOTS_MOST {
-            let Some(done) = self.slice(bench, members, index, &shape)? else { break };
-            if done.slice.dropped.is_none() {
-                let member = &mut members[index];
+            for index in &open {
+                let done = self.slice(bench, members, *index, &shape)?;
+                let member = &mut members[*index];
                 let rests = member.subtracted_share();
-                member.long.extend(tail(&done.report.series, rests));
+                let counts = done.as_ref().filter(|done| done.slice.dropped.is_none());
+                member.long.push(counts.and_then(|it| Tail::of(&it.report.series, rests)));
+                let settled = done.and_then(|done| settle_ns(&done.report.series));
+                best[*index] = [settled, best[*index]].into_iter().flatten().min();
             }
-            let found = settle_ns(&done.report.series);
-            let before = best.and_then(|best| best.settle_ns);
-            let settle_ns = [found, before].into_iter().flatten().min();
-            best = Some(Settled { settle_ns, length_ratio: None });
-            if settle_ns.is_some_and(|it| it <= DISCARD_LEAST.as_nanos() as u64) {
-                break;
-            }
+            let is_late = |it: &usize| {
+                members[*it].is_well()
+                    && best[*it].is_none_or(|it| it > DISCARD_LEAST.as_nanos() as u64)
+            };
+            open.retain(is_late);
         }
-        Ok(best)
+        for (member, settle_ns) in members.iter().zip(best).filter(|(member, _)| member.is_well()) {
+            let key = self.key(&member.subject.variant.id);
+            known.settled.entry(key).or_insert(Settled { settle_ns, length_ratio: None });
+        }
+        Ok(())
     }
 
     pub(super) fn key(&self, variant: &VariantId) -> Key {

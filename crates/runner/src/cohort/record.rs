@@ -38,7 +38,6 @@ impl Cohort<'_> {
                 instance: ended.instance,
                 processes_same,
                 stopped: &ended.stopped,
-                long: &ended.long,
                 length_ratio: ended.length_ratio,
                 slices: slices.get(&(load, cell.workload.name.clone())).unwrap_or(&none),
                 found: found.to_vec(),
@@ -63,6 +62,6 @@ impl Cohort<'_> {
     }
 
     fn empty(&self, cell: &Cell<'_>, started: &str) -> Run {
-        Run { started: started.to_owned(), ..self.bench.begin(cell) }
+        Run { group: self.group, started: started.to_owned(), ..self.bench.begin(cell) }
     }
 }

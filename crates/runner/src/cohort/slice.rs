@@ -1,7 +1,7 @@
 //! One slice: what is read around it, and whether it counts. That is decided by clocks alone, never by
 //! what came of it.
 
-use std::{sync::atomic::AtomicBool, time::Duration};
+use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
 use wirebench_schema::{
     agent::{LoadProcesses, SliceOrder, SliceReport},
     journal::{Placement, ReasonKind, Slice},
@@ -12,6 +12,7 @@ use super::member::Member;
 use crate::{
     agent::Agent,
     cost::Details,
+    environment::resources,
     neighbours::{Machine, Taken},
 };
 
@@ -42,6 +43,17 @@ pub(super) struct Done {
     pub(super) report: SliceReport,
     /// What was read of the server's threads before and after.
     pub(super) details: (Details, Details),
+    /// CPU time of each other server beyond what it uses at rest, by load.
+    pub(super) parked: Vec<(u32, u64)>,
+}
+
+impl Done {
+    /// The load on the parked server for which this slice was dropped.
+    pub(super) fn disturbed_by(&self) -> Option<u32> {
+        let is_so = self.slice.dropped == Some(ReasonKind::ParkedBusy);
+        let most = self.parked.iter().max_by_key(|(_, cpu_ns)| *cpu_ns).filter(|_| is_so);
+        most.map(|(load, _)| *load)
+    }
 }
 
 /// The servers and the agent of a cohort, as far as a slice needs them.
@@ -73,6 +85,7 @@ impl Bench<'_> {
         let agent = self.agent.pid();
         let before = (member.details(), Machine::read(Some(agent)));
         let report = self.agent.slice(order, shape.timeout, self.stop);
+        let frequency_khz = resources::frequency_khz(Path::new("/"), &self.placement.server_cpus);
         let after = (member.details(), Machine::read(Some(agent)));
         member.park(true);
         let report = report?;
@@ -82,7 +95,8 @@ impl Bench<'_> {
         let parked = parked(members, &report);
         let details = (before.0, after.0);
         let slice = slice(shape, &members[index], &report, taken, &details, &parked);
-        Ok(Done { slice, report, details })
+        let slice = Slice { frequency_khz, ..slice };
+        Ok(Done { slice, report, details, parked })
     }
 }
 
@@ -129,6 +143,7 @@ fn slice(
         switches_voluntary: share_of(voluntary, share),
         switches_involuntary: share_of(involuntary, share),
         parked_cpu_ns: parked.iter().map(|(_, cpu_ns)| cpu_ns).sum(),
+        frequency_khz: None,
         dropped: None,
     };
     slice.dropped = dropped(&slice, taken.throttled_ns, load);

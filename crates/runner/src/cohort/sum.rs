@@ -7,7 +7,12 @@ use wirebench_schema::{
     suite::Workload,
 };
 
-use super::{length, member::RESTLESS_SHARE, slice::Done, uneven::uneven};
+use super::{
+    length,
+    member::{RESTLESS_SHARE, SUBTRACTED_SHARE, subtracted_share},
+    slice::Done,
+    uneven::uneven,
+};
 use crate::{
     cost,
     experiment::Verification,
@@ -32,9 +37,7 @@ pub(super) struct Parts<'a> {
     pub(super) processes_same: bool,
     pub(super) stopped: &'a Stopped,
     pub(super) slices: &'a [Done],
-    /// CPU time per request at the end of long slices of a closed loop.
-    pub(super) long: &'a [f64],
-    /// How slices of an earlier instance compared with a long one, if they differed.
+    /// How slices of a closed loop compare with long ones, if they differ.
     pub(super) length_ratio: Option<f64>,
     /// What was found wrong over several slices.
     pub(super) found: Vec<Reason>,
@@ -72,15 +75,15 @@ impl Parts<'_> {
         let mut reasons = evidence.reasons();
         reasons.extend(self.found.into_iter().map(Reason::with_next_step));
         let cpus = self.bench.placement.server_cpus.len();
-        let used = self.instance.rest_share + cost.cpu_ns as f64 / load.window_ns.max(1) as f64;
+        let used = subtracted_share(self.instance.rest_share)
+            + cost.cpu_ns as f64 / load.window_ns.max(1) as f64;
         let busy = used / cpus.max(1) as f64;
         reasons.extend(rests(self.instance.rest_share, busy).map(Reason::with_next_step));
         if self.workload.model == LoadModel::Closed {
             let sharing = self.subject.variant.sharing;
             reasons
                 .extend(uneven(sharing, self.workers, ran_ns(&kept)).map(Reason::with_next_step));
-            let ratio = length::differs(self.long, &slices).or(self.length_ratio);
-            reasons.extend(ratio.map(length::reason).map(Reason::with_next_step));
+            reasons.extend(self.length_ratio.map(length::reason).map(Reason::with_next_step));
         }
         Ok(Measurement {
             load,
@@ -186,7 +189,7 @@ fn rests(share: f64, busy: f64) -> Option<Reason> {
         true => {
             (Weight::Invalid, "under full load its cost per request cannot be separated from it")
         }
-        false if share > RESTLESS_SHARE => (Weight::Note, "its cost per request contains that"),
+        false if share > SUBTRACTED_SHARE => (Weight::Note, "its cost per request contains that"),
         false => (Weight::Note, "that is subtracted from its cost per request"),
     };
     let text = format!("the server uses {percent:.1} % of a CPU at rest; {what}");
@@ -200,6 +203,10 @@ mod tests {
     #[test]
     fn work_at_rest_is_subtracted_unless_it_competes_with_requests() {
         let weight = |share, busy| rests(share, busy).map(|reason| reason.weight);
+        let says = |share, part| rests(share, 0.5).is_some_and(|it| it.text.contains(part));
+        assert!(says(0.1, "10.0 % of a CPU at rest; that is subtracted"));
+        assert!(says(0.6, "its cost per request contains that"));
+        assert_eq!(weight(0.1, 0.99), Some(Weight::Invalid));
         assert_eq!(weight(0.004, 1.0), None);
         assert_eq!(weight(0.02, 1.0), Some(Weight::Note));
         assert_eq!(weight(0.6, 0.9), Some(Weight::Note));

@@ -10,7 +10,7 @@ use procfs::{
 use std::path::{Path, PathBuf};
 use wirebench_schema::environment::{Cgroup, CgroupVersion};
 
-use super::files::Files;
+use super::{files::Files, resources::Memory};
 use crate::topology::parse_list;
 
 /// The first version writes a number near this one where nothing is bounded.
@@ -22,6 +22,39 @@ struct Quota {
     cpus: f64,
     periods: Option<u64>,
     throttled: Option<u64>,
+}
+
+/// The names that one version gives to a group's limit of memory, its usage, and the parts of the
+/// usage that the kernel can drop.
+type MemoryFiles = (Option<&'static str>, &'static str, &'static str, [&'static str; 2]);
+
+const MEMORY_V1: MemoryFiles = (
+    Some("memory"),
+    "memory.limit_in_bytes",
+    "memory.usage_in_bytes",
+    ["total_inactive_file ", "total_active_file "],
+);
+const MEMORY_V2: MemoryFiles =
+    (None, "memory.max", "memory.current", ["inactive_file ", "active_file "]);
+
+/// The memory of the group that has the least left; absent where no group has a limit.
+pub(super) fn memory(files: &Files<'_>) -> Option<Memory> {
+    let mounts = MountInfos::from_file(files.at("proc/self/mountinfo")).ok()?;
+    let groups = ProcessCGroups::from_file(files.at("proc/self/cgroup")).ok()?;
+    let of_version = |(controller, limit, usage, droppable): MemoryFiles| {
+        let left = move |folder: PathBuf| {
+            let number = |name: &str| files.number::<u64>(folder.join(name));
+            let total = number(limit).filter(|bytes| *bytes < UNLIMITED_BYTES)?;
+            let part =
+                |key: &str| files.value(folder.join("memory.stat"), key)?.parse::<u64>().ok();
+            let used =
+                number(usage)?.saturating_sub(droppable.iter().filter_map(|it| part(it)).sum());
+            Some(Memory { total, available: total.saturating_sub(used) })
+        };
+        folders(files, &mounts, &groups, controller).into_iter().filter_map(left)
+    };
+    let all = [MEMORY_V1, MEMORY_V2].into_iter().flat_map(of_version);
+    all.min_by_key(|memory| memory.available)
 }
 
 /// What the groups allow; absent where there are no groups.

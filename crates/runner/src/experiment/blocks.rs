@@ -2,14 +2,14 @@
 //! over. How one run is made is not here.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     io,
     ops::ControlFlow,
     sync::atomic::Ordering,
     time::{Duration, Instant},
 };
 use wirebench_schema::{
-    journal::{EndReason, Procedure, Record, Run},
+    journal::{Counts, EndReason, Journal, Record, Run},
     suite::Workload,
 };
 
@@ -20,6 +20,7 @@ use super::{
     limits::{Done, Limits},
     loads::Loads,
     pace::Pace,
+    units::Unit,
 };
 use crate::{
     cohort::{self, Cohort, Known},
@@ -70,7 +71,7 @@ impl Blocks<'_> {
         let begun = self.made.iter().map(|(block, ..)| block + 1).max().unwrap_or(0);
         let mut planned = warm_up.saturating_add(limits.blocks).max(begun);
         // All blocks have the same cells, and of this one no run has been made.
-        let whole = self.steps(begun);
+        let whole = steps_of(&self.units(begun));
         observer.on(&self.measuring(&whole, begun, planned));
         for number in 0.. {
             if number >= begun {
@@ -84,7 +85,7 @@ impl Blocks<'_> {
                 planned = number + 2;
                 observer.on(&Progress::Further { runs: 2 * whole.len() });
             }
-            let units = self.units(self.steps(number));
+            let units = self.units(number);
             let later = self.pace.sum(&whole).saturating_mul(planned - number - 1);
             for (index, unit) in units.iter().enumerate() {
                 let rest = units[index..].iter().map(|unit| self.pace.sum(unit.steps()));
@@ -103,7 +104,8 @@ impl Blocks<'_> {
 
     /// What the blocks that were begun lack, and the planned ones after them.
     fn measuring(&self, whole: &[Step], begun: u32, planned: u32) -> Progress<'static> {
-        let begun_steps: Vec<Step> = (0..begun).flat_map(|number| self.steps(number)).collect();
+        let begun_steps: Vec<Step> =
+            (0..begun).flat_map(|number| steps_of(&self.units(number))).collect();
         let later = planned - begun;
         let left = self.pace.sum(whole).saturating_mul(later);
         Progress::Measuring {
@@ -112,44 +114,19 @@ impl Blocks<'_> {
         }
     }
 
-    /// The runs of a block that are still to be made.
-    fn steps(&self, number: u32) -> Vec<Step> {
+    /// What is still to be measured of a block.
+    fn units(&self, number: u32) -> Vec<Unit> {
         let Self { stage, loads, refused, made, .. } = self;
-        let mut steps =
-            plan::block(stage.subjects, &loads.suite, stage.experiment.bench.seed, number);
+        let Stage { experiment, subjects, .. } = *stage;
+        let mut steps = plan::block(subjects, &loads.suite, experiment.bench.seed, number);
         steps.retain(|step| {
             let workload = &loads.suite.workloads[step.workload];
-            let variant = &stage.subjects[step.subject].variant.id;
-            !refused.contains(&(variant.clone(), workload.scenario))
-                && loads.has(variant, workload)
-                && !made.contains(&place(step, stage.subjects, &workload.name))
+            let variant = &subjects[step.subject].variant.id;
+            !refused.contains(&(variant.clone(), workload.scenario)) && loads.has(variant, workload)
         });
-        steps
-    }
-
-    /// What is measured together: cells of a cohort, where they can be, and each other one by itself.
-    fn units(&self, steps: Vec<Step>) -> Vec<Unit> {
-        let experiment = self.stage.experiment;
-        let in_cohorts =
-            experiment.procedure == Procedure::Cohorts && experiment.bench.tool.is_none();
-        let (groups, _) = cohort::groups(&self.loads.suite.workloads);
-        let group = |step: &Step| {
-            groups.iter().position(|group| in_cohorts && group.contains(&step.workload))
-        };
-        let mut units: Vec<Unit> = Vec::new();
-        let mut place: BTreeMap<usize, usize> = BTreeMap::new();
-        for step in steps {
-            let Some(group) = group(&step) else {
-                units.push(Unit::Run(step));
-                continue;
-            };
-            let unit = *place.entry(group).or_insert(units.len());
-            match units.get_mut(unit) {
-                Some(Unit::Cohort(steps)) => steps.push(step),
-                _ => units.push(Unit::Cohort(vec![step])),
-            }
-        }
-        units
+        let name = |step: &Step| &loads.suite.workloads[step.workload].name;
+        let is_made = |step: &Step| made.contains(&place(step, subjects, name(step)));
+        experiment.grouping(subjects, &loads.suite).units(steps, is_made)
     }
 
     /// What has been done before block `number`, and what is known of the next one.
@@ -161,12 +138,12 @@ impl Blocks<'_> {
             observer.on(&Progress::Precision { widest, goal });
             widest
         });
-        let next_block = self.pace.sum(&self.steps(number));
+        let next_block = self.pace.sum(&steps_of(&self.units(number)));
         Done { blocks, spent: self.clock.spent(), next_block, widest }
     }
 
-    /// Measures one cohort and writes its runs down, all at once: a cohort that was cut off has left
-    /// nothing.
+    /// Measures a group of instances and writes its runs down, all at once: one that was cut off has
+    /// left nothing. Instances that did not fit into the memory form further groups.
     fn cohort(
         &mut self,
         steps: &[Step],
@@ -174,39 +151,74 @@ impl Blocks<'_> {
         book: &mut Book,
         observer: &mut dyn Observer,
     ) -> io::Result<ControlFlow<EndReason>> {
+        let (Stage { subjects, .. }, loads) = (*self.stage, self.loads);
+        let is_reference = |step: &Step| plan::is_reference(subjects, &loads.suite, step);
+        let mut steps = steps.to_vec();
+        loop {
+            let Some(runs) = self.group(&steps, left, book, observer)? else {
+                return Ok(ControlFlow::Break(EndReason::Interrupted));
+            };
+            let is_done = |step: &Step| runs.iter().any(|run| is_of(run, step, subjects, loads));
+            if steps.iter().all(is_done) {
+                return Ok(ControlFlow::Continue(()));
+            }
+            let before = steps.len();
+            steps.retain(|step| is_reference(step) || !is_done(step));
+            observer.on(&Progress::Further { runs: (runs.len() + steps.len()) - before });
+        }
+    }
+
+    /// Measures one group. None when a signal asked to end.
+    fn group(
+        &mut self,
+        steps: &[Step],
+        left: Duration,
+        book: &mut Book,
+        observer: &mut dyn Observer,
+    ) -> io::Result<Option<Vec<Run>>> {
         let Stage { experiment, subjects, stop } = *self.stage;
         let (loads, seed) = (self.loads, experiment.bench.seed);
         let cells: Vec<Cell<'_>> = steps.iter().map(|step| cell(self.stage, loads, step)).collect();
+        let Some(first) = cells.first() else { return Ok(Some(Vec::new())) };
         let names: BTreeSet<&str> = cells.iter().map(|cell| cell.workload.name.as_str()).collect();
+        let group = next_group(book.journal(), first.block, &names);
         let workload = names.into_iter().collect::<Vec<_>>().join(", ");
-        let name = format!("cohort {}", cells.first().map_or(0, |cell| cell.block) + 1);
+        let name = match group {
+            0 => format!("cohort {}", first.block + 1),
+            _ => format!("cohort {}, group {}", first.block + 1, group + 1),
+        };
         observer.on(&Progress::Running { name: &name, workload: &workload, left });
+        let references: BTreeSet<(usize, u32)> = steps
+            .iter()
+            .filter(|step| plan::is_reference(subjects, &loads.suite, step))
+            .map(|step| (step.subject, step.copy))
+            .collect();
         let began = Instant::now();
         let cohort = Cohort {
             bench: &experiment.bench,
             cells: &cells,
+            references: references.len(),
+            group,
             stop,
-            seed: seed.wrapping_add(u64::from(steps.first().map_or(0, |step| step.block))),
+            seed: seed.wrapping_add(u64::from(first.block)).wrapping_add(u64::from(group) << 32),
         };
         let mut tell = |round, rounds| observer.on(&Progress::Round { name: &name, round, rounds });
-        let Some(mut runs) = cohort.measure(&mut self.known, &mut tell) else {
-            return Ok(ControlFlow::Break(EndReason::Interrupted));
-        };
+        let Some(mut runs) = cohort.measure(&mut self.known, &mut tell) else { return Ok(None) };
         let workloads: Vec<&Workload> = cells.iter().map(|cell| cell.workload).collect();
         cohort::note_drift(&mut runs, &workloads, experiment.margin);
         let records: Vec<Record> =
             runs.iter().map(|run| Record::Run(Box::new(run.clone()))).collect();
         book.write_all(records)?;
-        let each = began.elapsed() / u32::try_from(steps.len().max(1)).unwrap_or(u32::MAX);
-        for step in steps {
-            self.pace.learn(step.workload, each);
-        }
+        let each = began.elapsed() / u32::try_from(runs.len().max(1)).unwrap_or(u32::MAX);
         for run in &runs {
             let step = steps.iter().find(|step| is_of(run, step, subjects, loads));
+            if let Some(step) = step {
+                self.pace.learn(step.workload, each);
+            }
             let name = step.map_or_else(String::new, |it| plan::label(subjects, &loads.suite, it));
             observer.on(&Progress::Ran { name: &name, run, journal: book.journal() });
         }
-        Ok(ControlFlow::Continue(()))
+        Ok(Some(runs))
     }
 
     /// Makes one run and writes it down.
@@ -239,21 +251,18 @@ impl Blocks<'_> {
     }
 }
 
-/// What is measured at once.
-enum Unit {
-    /// One cell, with a process of its own.
-    Run(Step),
-    /// Cells of one group, with a cohort of servers.
-    Cohort(Vec<Step>),
+fn steps_of(units: &[Unit]) -> Vec<Step> {
+    units.iter().flat_map(Unit::steps).copied().collect()
 }
 
-impl Unit {
-    fn steps(&self) -> &[Step] {
-        match self {
-            Self::Run(step) => std::slice::from_ref(step),
-            Self::Cohort(steps) => steps,
-        }
-    }
+/// The number of the next group of instances in a block that is measured under these workloads.
+fn next_group(journal: &Journal, block: u32, workloads: &BTreeSet<&str>) -> u32 {
+    let is_of = |run: &&Run| {
+        run.block == block
+            && run.counts != Counts::Pilot
+            && workloads.contains(run.workload.as_str())
+    };
+    journal.runs.iter().filter(is_of).map(|run| run.group + 1).max().unwrap_or(0)
 }
 
 fn cell<'a>(stage: &Stage<'a>, loads: &'a Loads, step: &Step) -> Cell<'a> {

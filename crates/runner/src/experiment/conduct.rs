@@ -116,7 +116,7 @@ fn measure(
         return Ok(EndReason::Complete);
     }
     let workloads = &stage.experiment.suite.workloads;
-    let mut pace = Pace::new(workloads);
+    let mut pace = Pace::new(workloads, |workload| stage.experiment.estimate(workload));
     let earlier = pace.replay(book.journal(), workloads);
     let clock = Clock { earlier, began: Instant::now() };
     rates::settle(stage, &refused, book, observer)?;

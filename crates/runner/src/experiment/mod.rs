@@ -28,6 +28,7 @@ mod prepare;
 mod rates;
 mod resume;
 mod start;
+mod units;
 
 pub(crate) use begun::Begun;
 pub use conduct::{ENVIRONMENT_FILE, ExperimentError, Finished, conduct};
@@ -35,16 +36,18 @@ pub use limits::MOST_BLOCKS_FOR_PRECISION;
 pub use outlook::Outlook;
 pub use prepare::{Prepared, prepare};
 pub use resume::{Differences, TakenUp};
+use units::Grouping;
+pub use units::Unit;
 
 use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
 use wirebench_schema::{
     id::VariantId,
     journal::{Goal, Journal, LeftOut, Procedure, Published, Run, Unavailable, Verified},
     scenario::Scenario,
-    suite::{Scale, Suite},
+    suite::{Scale, Suite, Workload},
 };
 
-use crate::{build::Built, measure::Bench, project::Project, subject::Subject};
+use crate::{build::Built, cohort, measure::Bench, plan, project::Project, subject::Subject};
 
 /// The variant that stands in for a baseline that cannot be measured: it needs no toolchain.
 pub const FALLBACK_BASELINE: &str = "builtin/epoll";
@@ -91,7 +94,34 @@ impl Experiment {
     /// What will be done with `subjects`.
     #[must_use]
     pub fn outlook(&self, subjects: &[Subject]) -> Outlook {
-        Outlook::new(subjects, &self.suite, self.verification, self.goal)
+        let units = self.units(subjects, 0);
+        let outlook = Outlook::new(subjects, &self.suite, self.verification, self.goal);
+        outlook.with_units(&units, &self.suite, |workload| self.estimate(workload))
+    }
+
+    /// How long a run of `workload` takes, about.
+    #[must_use]
+    pub fn estimate(&self, workload: &Workload) -> Duration {
+        match self.in_cohorts() && cohort::has_slices(workload) {
+            true => self.bench.cut.estimate(workload),
+            false => plan::estimate(workload),
+        }
+    }
+
+    fn in_cohorts(&self) -> bool {
+        self.procedure == Procedure::Cohorts && self.bench.tool.is_none()
+    }
+
+    /// What is measured at once of block `number`, in this order.
+    #[must_use]
+    pub fn units(&self, subjects: &[Subject], number: u32) -> Vec<Unit> {
+        let steps = plan::block(subjects, &self.suite, self.bench.seed, number);
+        self.grouping(subjects, &self.suite).units(steps, |_| false)
+    }
+
+    fn grouping<'a>(&self, subjects: &'a [Subject], suite: &'a Suite) -> Grouping<'a> {
+        let most_instances = self.bench.most_instances;
+        Grouping { subjects, suite, in_cohorts: self.in_cohorts(), most_instances }
     }
 }
 

@@ -1,13 +1,16 @@
 //! What an experiment will do and how long that takes, before anything has been done. Pure.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 use wirebench_schema::{
     journal::Goal,
     scenario::Scenario,
-    suite::{Phase, Suite},
+    suite::{Phase, Suite, Workload},
 };
 
-use super::{Verification, pilot};
+use super::{Unit, Verification, pilot};
 use crate::{
     plan::{self, Step},
     subject::Subject,
@@ -27,6 +30,8 @@ pub struct Outlook {
     pub blocks: u32,
     /// Blocks before those.
     pub warmup_blocks: u32,
+    /// Whether the runs of a block are measured with cohorts.
+    pub in_cohorts: bool,
     /// Variants.
     pub variants: usize,
     /// How many workloads each phase has.
@@ -53,18 +58,14 @@ pub struct Outlook {
 
 impl Outlook {
     /// What becomes of `suite` with these subjects.
-    #[must_use]
-    pub fn new(
+    pub(super) fn new(
         subjects: &[Subject],
         suite: &Suite,
         verification: Verification,
         goal: Goal,
     ) -> Self {
-        let blocks = suite.warmup_blocks.saturating_add(suite.blocks);
         // All blocks have the same cells.
         let block = plan::block(subjects, suite, 1, 0);
-        let time = |step: &Step| plan::estimate(&suite.workloads[step.workload]);
-        let block_time = block.iter().map(time).fold(Duration::ZERO, Duration::saturating_add);
         let mut phases = BTreeMap::new();
         for workload in &suite.workloads {
             *phases.entry(workload.phase).or_default() += 1;
@@ -86,15 +87,34 @@ impl Outlook {
             warmup_blocks: suite.warmup_blocks,
             variants: subjects.len(),
             phases,
-            runs: block.len() * blocks as usize,
-            repeated: block.iter().filter(|step| step.copy > 0).count() * blocks as usize,
             pilots: pilots.len(),
             checks: checked.len(),
-            block_time,
             checks_time: checked.into_iter().map(checks_time).sum(),
             pilots_time: pilots.into_iter().fold(Duration::ZERO, Duration::saturating_add),
-            runs_time: block_time.saturating_mul(blocks),
             goal,
+            ..Self::default()
+        }
+    }
+
+    /// The same with the runs of each block.
+    pub(super) fn with_units(
+        self,
+        units: &[Unit],
+        suite: &Suite,
+        estimate: impl Fn(&Workload) -> Duration,
+    ) -> Self {
+        let blocks = self.warmup_blocks.saturating_add(self.blocks);
+        let steps: Vec<&Step> = units.iter().flat_map(Unit::steps).collect();
+        let cells: BTreeSet<_> = steps.iter().map(|it| (it.subject, it.workload)).collect();
+        let time = |step: &&Step| estimate(&suite.workloads[step.workload]);
+        let block_time = steps.iter().map(time).fold(Duration::ZERO, Duration::saturating_add);
+        Self {
+            in_cohorts: units.iter().any(|unit| matches!(unit, Unit::Cohort(_))),
+            runs: steps.len() * blocks as usize,
+            repeated: (steps.len() - cells.len()) * blocks as usize,
+            block_time,
+            runs_time: block_time.saturating_mul(blocks),
+            ..self
         }
     }
 
@@ -127,14 +147,22 @@ mod tests {
         let project = Project::without_entries(Path::new("/nowhere"));
         let subjects = Subject::builtins(Path::new("wirebench"), &project).unwrap();
         let suite = Suite::parse("example", SUITE).unwrap();
-        let outlook = Outlook::new(&subjects, &suite, Verification::Full, Goal::default());
+        let outlook = |verification| {
+            let units = plan::block(&subjects, &suite, 1, 0).into_iter().map(Unit::Run);
+            Outlook::new(&subjects, &suite, verification, Goal::default()).with_units(
+                &units.collect::<Vec<_>>(),
+                &suite,
+                plan::estimate,
+            )
+        };
+        let unchecked = outlook(Verification::LeftOut);
+        let outlook = outlook(Verification::Full);
         // Two variants and the A/A run in each of two workloads.
         assert_eq!((outlook.runs, outlook.repeated), (4 * 6, 4 * 2));
         assert_eq!((outlook.checks, outlook.pilots, outlook.variants), (2, 2, 2));
         assert!(outlook.runs_time > Duration::from_secs(24));
         let pilots_time = pilot::estimate(&suite.workloads[1]) * 2;
         assert_eq!(outlook.time(), outlook.runs_time + ASSUMED_CHECKS * 2 + pilots_time);
-        let unchecked = Outlook::new(&subjects, &suite, Verification::LeftOut, Goal::default());
         assert_eq!((unchecked.checks, unchecked.checks_time), (0, Duration::ZERO));
     }
 }

@@ -8,7 +8,7 @@ use wirebench_schema::{
     suite::Workload,
 };
 
-use crate::plan::{self, Step};
+use crate::plan::Step;
 
 /// How far the time of runs may be off the plan for workloads of which none has been made.
 const CORRECTION: (f64, f64) = (0.5, 5.0);
@@ -23,8 +23,8 @@ pub(super) struct Pace {
 
 impl Pace {
     /// What the plan says.
-    pub(super) fn new(workloads: &[Workload]) -> Self {
-        let guesses: Vec<Duration> = workloads.iter().map(plan::estimate).collect();
+    pub(super) fn new(workloads: &[Workload], estimate: impl Fn(&Workload) -> Duration) -> Self {
+        let guesses: Vec<Duration> = workloads.iter().map(estimate).collect();
         Self { made: vec![(Duration::ZERO, 0); guesses.len()], guesses }
     }
 
@@ -92,6 +92,7 @@ fn time_until_next(journal: &Journal, number: usize) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan;
     use wirebench_schema::suite::Suite;
 
     fn workloads() -> Vec<Workload> {
@@ -107,14 +108,14 @@ mod tests {
 
     #[test]
     fn the_time_of_a_workload_is_that_of_its_runs_and_corrects_the_guess_for_the_others() {
-        let mut pace = Pace::new(&workloads());
+        let mut pace = Pace::new(&workloads(), plan::estimate);
         let guess = pace.of(0);
         pace.learn(0, guess * 2);
         pace.learn(0, guess * 4);
         assert_eq!((pace.of(0), pace.of(1)), (guess * 3, guess * 3));
         pace.learn(1, guess);
         assert_eq!(pace.of(1), guess);
-        let mut off = Pace::new(&workloads());
+        let mut off = Pace::new(&workloads(), plan::estimate);
         off.learn(0, guess * 1000);
         assert_eq!(off.of(1), guess.mul_f64(CORRECTION.1));
     }

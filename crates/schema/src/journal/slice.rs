@@ -87,6 +87,10 @@ pub struct Slice {
     pub switches_involuntary: u64,
     /// CPU time that the other servers of the cohort used meanwhile, beyond what they use at rest.
     pub parked_cpu_ns: u64,
+    /// The lowest frequency of the server's CPUs right after it, in kHz; absent where the kernel does
+    /// not show it, as on most virtual machines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frequency_khz: Option<u64>,
     /// Why it counts for nothing, if so. The decision rests on clocks alone, never on the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped: Option<ReasonKind>,

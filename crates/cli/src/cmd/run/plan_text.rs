@@ -2,10 +2,10 @@
 //! `--dry-run` every run in its order.
 
 use jiff::{ToSpan, Zoned};
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 use wirebench_runner::{
-    experiment::{MOST_BLOCKS_FOR_PRECISION, Outlook},
-    plan,
+    experiment::{Experiment, MOST_BLOCKS_FOR_PRECISION, Outlook, Unit},
+    plan::{self, Step},
     subject::Subject,
 };
 use wirebench_schema::{
@@ -20,14 +20,15 @@ use crate::{context::Context, out, progress::show};
 /// The plan in a few lines.
 pub(crate) fn outlook_lines(outlook: &Outlook, now: &Zoned) -> Vec<String> {
     let Outlook { blocks, warmup_blocks, runs, variants, goal, .. } = outlook;
+    let noun = noun(outlook);
     let mut what = format!(
         "plan: {}, {}, {}",
         count(*variants, "server"),
         count(outlook.phases.values().sum(), "load"),
-        count(*blocks as usize, "block")
+        count(*blocks as usize, noun)
     );
     if *warmup_blocks > 0 {
-        what += &format!(" after {}", count(*warmup_blocks as usize, "warm-up block"));
+        what += &format!(" after {}", count(*warmup_blocks as usize, &format!("warm-up {noun}")));
     }
     let time = outlook.time();
     let mut lines = vec![format!(
@@ -46,7 +47,11 @@ fn parts(outlook: &Outlook) -> Vec<String> {
         outlook.phases.iter().map(|(phase, count)| format!("{count} x {phase}")).collect();
     let mut lines = vec![format!("loads: {}", phases.join(", "))];
     if outlook.repeated > 0 {
-        lines.push(format!("A/A: {} repeat a server within its block", outlook.repeated));
+        lines.push(format!(
+            "A/A: {} repeat a server within its {}",
+            outlook.repeated,
+            noun(outlook)
+        ));
     }
     let mut times = Vec::new();
     if outlook.checks > 0 {
@@ -71,19 +76,25 @@ fn end(now: &Zoned, time: Duration) -> String {
     end.strftime(form).to_string()
 }
 
+/// What the runs of a block are together.
+const fn noun(outlook: &Outlook) -> &'static str {
+    if outlook.in_cohorts { "cohort" } else { "block" }
+}
+
 fn goal_lines(outlook: &Outlook, goal: &Goal) -> Vec<String> {
+    let noun = noun(outlook);
     let mut lines = Vec::new();
     if let Some(precision) = goal.precision {
         let (pair, wanted) = (show(outlook.block_time * 2), percent(precision));
         lines.push(if outlook.blocks < MOST_BLOCKS_FOR_PRECISION {
             format!(
-                "then pairs of blocks, {pair} each, until every interval is within +-{wanted} %, or \
-                 {MOST_BLOCKS_FOR_PRECISION} blocks are made"
+                "then pairs of {noun}s, {pair} each, until every interval is within +-{wanted} %, or \
+                 {MOST_BLOCKS_FOR_PRECISION} {noun}s are made"
             )
         } else {
             format!(
                 "the precision of {wanted} % adds nothing: no more than {MOST_BLOCKS_FOR_PRECISION} \
-                 blocks are made for it"
+                 {noun}s are made for it"
             )
         });
     }
@@ -91,12 +102,12 @@ fn goal_lines(outlook: &Outlook, goal: &Goal) -> Vec<String> {
         let (budget_text, block) = (write_duration(budget), show(outlook.block_time));
         lines.push(if outlook.block_time > budget {
             format!(
-                "the budget of {budget_text} is less than the {block} of one block, and one block is \
+                "the budget of {budget_text} is less than the {block} of one {noun}, and one {noun} is \
                  always made"
             )
         } else {
             format!(
-                "no block begins that would end later than {budget_text} after the first run; a block \
+                "no {noun} begins that would end later than {budget_text} after the first run; a {noun} \
                  takes about {block}"
             )
         });
@@ -135,14 +146,10 @@ pub(super) fn print(context: &Context, setting: Setting) {
     for line in summary(suite, &subjects) {
         out::result(&line);
     }
-    for step in &plan::steps(&subjects, suite, bench.seed) {
-        let name = plan::label(&subjects, suite, step);
-        let workload = &suite.workloads[step.workload].name;
-        let kind = match step.counts {
-            Counts::Yes => "block",
-            Counts::WarmUp | Counts::Pilot => "warm-up block",
-        };
-        out::result(&format!("{kind} {}  {workload}  {name}", step.block + 1));
+    for number in 0..suite.warmup_blocks.saturating_add(suite.blocks) {
+        for unit in experiment.units(&subjects, number) {
+            out::result(&unit_line(&experiment, &subjects, &unit));
+        }
     }
     let outlook = experiment.outlook(&subjects);
     for line in [outlook_lines(&outlook, &Zoned::now()), parts(&outlook)].concat() {
@@ -158,6 +165,37 @@ pub(super) fn print(context: &Context, setting: Setting) {
         "nothing is bound to CPUs".to_owned()
     };
     out::result(&format!("seed {}; {sides}", bench.seed));
+}
+
+/// One run, or the servers that are alive together with the slices of each load on them.
+fn unit_line(experiment: &Experiment, subjects: &[Subject], unit: &Unit) -> String {
+    let (suite, steps) = (&experiment.suite, unit.steps());
+    let first = steps[0];
+    let before = if first.counts == Counts::Yes { "" } else { "warm-up " };
+    let number = first.block + 1;
+    let name = |step: &Step| plan::label(subjects, suite, step);
+    if let Unit::Run(step) = unit {
+        let workload = &suite.workloads[step.workload].name;
+        return format!("{before}block {number}  {workload}  {}", name(step));
+    }
+    let workloads: BTreeSet<usize> = steps.iter().map(|step| step.workload).collect();
+    let slices = workloads.into_iter().map(|index| {
+        let workload = &suite.workloads[index];
+        let (length, rounds) = experiment.bench.cut.of(workload);
+        format!("{} {rounds} x {}", workload.name, write_duration(length))
+    });
+    let mut servers: Vec<String> = Vec::new();
+    for name in steps.iter().map(name) {
+        if !servers.contains(&name) {
+            servers.push(name);
+        }
+    }
+    format!(
+        "{before}cohort {number}  {}  {}: {}",
+        slices.collect::<Vec<_>>().join(", "),
+        count(servers.len(), "server"),
+        servers.join(", ")
+    )
 }
 
 /// What is measured with what, before the order of the runs.
@@ -206,6 +244,7 @@ mod tests {
         Outlook {
             blocks: 3,
             warmup_blocks: 1,
+            in_cohorts: false,
             variants: 2,
             phases: [(Phase::Saturate, 1), (Phase::Cost, 1)].into(),
             runs: 24,
@@ -236,6 +275,9 @@ mod tests {
             "time without builds: 4 s of checks, 3 s of 2 pilots that find rates, 80 s of runs",
         ];
         assert_eq!(parts(&outlook()), expected);
+        let cohorts = Outlook { in_cohorts: true, ..outlook() };
+        assert_eq!(lines(&cohorts), [plan.replace("block", "cohort")]);
+        assert_eq!(parts(&cohorts)[1], "A/A: 8 repeat a server within its cohort");
         let tomorrow = Outlook { runs_time: Duration::from_secs(3600), ..outlook() };
         assert!(lines(&tomorrow)[0].ends_with("done at 2026-03-02 00:58"), "{tomorrow:?}");
     }
@@ -259,6 +301,8 @@ mod tests {
         let goal = Goal { precision: Some(0.01), budget: None };
         let many = lines(&Outlook { blocks: 1000, goal, ..outlook() });
         assert!(many[1].starts_with("the precision of 1 % adds nothing"), "{many:?}");
+        let pairs = lines(&Outlook { in_cohorts: true, goal, ..outlook() });
+        assert!(pairs[1].starts_with("then pairs of cohorts, 40 s each"), "{pairs:?}");
         let little = with(None, Some(1));
         assert!(little[0].contains("is less than the 20 s of one block"), "{little:?}");
     }

@@ -11,6 +11,7 @@ use wirebench_runner::{
 use wirebench_schema::{
     argv,
     journal::{EndReason, Journal, Start},
+    units::write_duration,
 };
 
 use super::{Arguments, Setting, original::Original};
@@ -67,6 +68,7 @@ pub(super) fn run(folder: &Path, arguments: &Arguments) -> anyhow::Result<Exit> 
         return Err(refusal(&start, &refusing));
     }
     noted.extend(added);
+    noted.extend(extended(taken_up.ended(), arguments));
     for difference in &noted {
         reporter.note(&format!("not as it was: {difference}"));
     }
@@ -119,6 +121,15 @@ fn fixed_plan(start: &Start) -> anyhow::Error {
          result find false differences; --resume alone completes the plan, and for more pairs begin \
          another comparison with a larger --budget: {}",
         argv::display(&start.command)
+    ))
+}
+
+/// That a run goes on whose result has been shown. Whether it does may depend on that.
+fn extended(ended: Option<EndReason>, arguments: &Arguments) -> Option<String> {
+    let budget = write_duration(arguments.budget.filter(|_| ended.is_some())?);
+    Some(format!(
+        "its budget became {budget} after its result was shown: if more is measured because of a result, \
+         intervals are too narrow"
     ))
 }
 

@@ -3,7 +3,7 @@
 
 use wirebench_report::analysis::widest_interval;
 use wirebench_runner::{
-    cohort::{Cut, shortage_of_files},
+    cohort::{Cut, MOST_INSTANCES, instances_that_fit},
     experiment::{Experiment, Verification},
     measure::Bench,
     plan::{self, Changes},
@@ -48,7 +48,7 @@ impl Setting {
         context.require_files()?;
         choice::check_baselines(context, &written)?;
         let conditions = &arguments.conditions;
-        let bench = conditions.bench(context, arguments.placement(&written)?)?;
+        let mut bench = conditions.bench(context, arguments.placement(&written)?)?;
         let server_cpus = bench.workers;
         let mut suite = written.at_scale(arguments.scale, server_cpus).map_err(usage)?;
         plan::change(&mut suite, &arguments.changes()).map_err(usage)?;
@@ -72,8 +72,9 @@ impl Setting {
         if arguments.procedure() == Procedure::Cohorts && tool.is_none() {
             let threads = bench.placement.generator_cpus.len();
             let (_, hard) = wirebench_sys::limits::open_files();
-            let shortage = shortage_of_files(&chosen.subjects, &suite, threads, hard);
-            shortage.map_or(Ok(()), |reason| Err(usage(reason)))?;
+            let fitting = instances_that_fit(&chosen.subjects, &suite, threads, hard);
+            let most = arguments.instances.unwrap_or(MOST_INSTANCES);
+            bench.most_instances = most.min(fitting.map_err(usage)?);
         }
         let cut = Cut { slice: arguments.slice, rounds: arguments.rounds };
         let bench = Bench { tool, cut, workers: suite.workers.unwrap_or(server_cpus), ..bench };
@@ -102,10 +103,14 @@ fn raise_blocks(suite: &mut Suite, goal: &Goal, arguments: &Arguments) {
         return;
     }
     let blocks = suite.blocks.max(FEWEST_BLOCKS).next_multiple_of(2);
+    let noun = match arguments.procedure() {
+        Procedure::Cohorts => "cohort",
+        Procedure::Process => "block",
+    };
     if blocks != suite.blocks && !arguments.telling.quiet {
         out::note(&format!(
-            "--precision takes whole pairs of blocks, and at least {FEWEST_BLOCKS} \
-             blocks: {blocks} instead of {}",
+            "--precision takes whole pairs of {noun}s, and at least {FEWEST_BLOCKS} {noun}s: \
+             {blocks} instead of {}",
             suite.blocks
         ));
     }

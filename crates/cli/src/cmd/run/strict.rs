@@ -66,6 +66,7 @@ mod tests {
         let reason = |weight: &Weight| ReasonKind::Errors.reason(*weight, None, weight.name());
         Run {
             block: 0,
+            group: 0,
             counts,
             position: 0,
             variant: "c/epoll".parse().unwrap(),

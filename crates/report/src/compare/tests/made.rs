@@ -157,6 +157,7 @@ fn start() -> Start {
 pub(super) fn run(place: Place<'_>, workload: &str, outcome: Outcome) -> Run {
     Run {
         block: place.block,
+        group: 0,
         counts: Counts::Yes,
         position: 0,
         copy: place.copy,

@@ -212,6 +212,11 @@ kinds! {
         weight: "note", figure: "share of the busiest CPU, 0 to 1",
         do: "end them and measure again"
     }
+    Swapped = "swapped" {
+        "The machine moved pages between memory and disk while the cohort was measured",
+        weight: "invalid", figure: "how many pages",
+        do: "end other programs, or keep fewer servers alive together with --instances"
+    }
     FewSamples = "few-samples" {
         "Fewer than ten samples lie beyond a percentile that is shown",
         weight: "note, because rate and median stand", figure: "how many samples there are",
@@ -253,9 +258,10 @@ kinds! {
         figure: "share of the slices, 0 to 1", do: "end other programs and measure again"
     }
     ParkedBusy = "parked-busy" {
-        "Servers of the cohort that were not loaded used CPU time meanwhile, beyond what they use at rest",
-        weight: "none of its own: a slice in which they used more than 3 % of its time is dropped",
-        figure: "-", do: "look for work that a server puts off until it has no requests"
+        "The server used CPU time in slices of other servers of the cohort, beyond what it uses at rest",
+        weight: "note; a slice in which parked servers used more than 3 % of its time is dropped, and the \
+                 one that used most is named",
+        figure: "how many slices", do: "look for work that a server puts off until it has no requests"
     }
     Unsettled = "unsettled" {
         "The server needs longer to settle after a rest than is discarded of a slice",
@@ -263,9 +269,9 @@ kinds! {
     }
     Restless = "restless" {
         "The server uses CPU time although nothing is asked of it",
-        weight: "note: up to 5 % of a CPU is subtracted from the cost, and a server that uses more is stopped \
-                 while others are loaded; invalid when such a server's CPUs were busy all the time, because \
-                 the work then competes with requests",
+        weight: "note: up to 25 % of a CPU is subtracted from the cost, and a server that uses more than 5 % \
+                 is stopped while others are loaded; invalid when such a server's CPUs were busy all the \
+                 time, because the work then competes with requests",
         figure: "share of a CPU, 0 to 1", do: "look what it does at rest"
     }
     Drifting = "drifting" {

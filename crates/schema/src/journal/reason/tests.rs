@@ -29,6 +29,7 @@ fn the_heaviest_reason_decides() {
 fn a_run_has_the_weight_of_its_reasons_and_without_figures_none() {
     let mut run = Run {
         block: 0,
+        group: 0,
         counts: crate::journal::Counts::Yes,
         position: 0,
         variant: "own/x".parse().unwrap(),

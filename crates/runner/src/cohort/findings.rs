@@ -1,0 +1,81 @@
+//! What the slices of a cohort show of its instances once all rounds are over.
+
+use std::collections::BTreeMap;
+use wirebench_schema::{
+    journal::{Outcome, Reason, ReasonKind, Run, Weight},
+    load::LoadModel,
+    suite::Workload,
+};
+
+use super::{
+    course::{Cohort, Slices},
+    length,
+    member::Member,
+    prepare::Known,
+    slice::Done,
+    supply::Supply,
+};
+
+impl Cohort<'_> {
+    /// Finds what is wrong with instances over all of their slices, besides drift.
+    pub(super) fn look_back(
+        &self,
+        members: &mut [Member<'_>],
+        slices: &Slices,
+        supply: &Supply,
+        found: &mut BTreeMap<u32, Vec<Reason>>,
+    ) {
+        self.compare_lengths(members, slices);
+        for (load, reason) in parked_at_work(slices) {
+            found.entry(load).or_default().push(reason);
+        }
+        if let Some(pages) = Supply::read().swapped_since(supply) {
+            let text = format!("the machine swapped {pages} pages during the cohort");
+            let reason = ReasonKind::Swapped.reason(Weight::Invalid, Some(pages as f64), text);
+            members.iter().for_each(|it| found.entry(it.load).or_default().push(reason.clone()));
+        }
+    }
+
+    /// Finds instances whose slices of a closed loop cost more, or less, than long ones.
+    fn compare_lengths(&self, members: &mut [Member<'_>], slices: &Slices) {
+        let closed = |it: &&&Workload| it.model == LoadModel::Closed;
+        let Some(closed) = self.workloads().iter().find(closed).copied() else { return };
+        let compared = |member: &Member<'_>| {
+            let own = slices.get(&(member.load, closed.name.clone())).into_iter().flatten();
+            (member.long.clone(), own.map(|it| it.slice.clone()).collect())
+        };
+        let compared: Vec<length::Compared> = members.iter().map(compared).collect();
+        for (member, ratio) in members.iter_mut().zip(length::differing(&compared)) {
+            member.length_ratio = ratio.or(member.length_ratio);
+        }
+    }
+
+    /// What was found of an instance holds for later ones, which have no long slice.
+    pub(super) fn learn(&self, known: &mut Known, runs: &[Run]) {
+        for run in runs {
+            if let Outcome::Measured(measured) = &run.outcome {
+                known.note_memory(&self.key(&run.variant), measured.cost.memory_peak_bytes);
+            }
+            let reasons = run.outcome.reasons();
+            let found = reasons.iter().find(|reason| reason.kind == ReasonKind::SliceLength);
+            if let Some(found) = found {
+                known.note_length(&self.key(&run.variant), found.figure);
+            }
+        }
+    }
+}
+
+/// The servers for whose work while they were parked slices of others were dropped.
+fn parked_at_work(slices: &Slices) -> Vec<(u32, Reason)> {
+    let mut dropped: BTreeMap<u32, u32> = BTreeMap::new();
+    for load in slices.values().flatten().filter_map(Done::disturbed_by) {
+        *dropped.entry(load).or_default() += 1;
+    }
+    let reason = |(load, slices): (u32, u32)| {
+        let s = if slices == 1 { "" } else { "s" };
+        let text =
+            format!("it worked at rest in {slices} slice{s} of other servers, which were dropped");
+        (load, ReasonKind::ParkedBusy.reason(Weight::Note, Some(f64::from(slices)), text))
+    };
+    dropped.into_iter().map(reason).collect()
+}
