@@ -10,6 +10,7 @@
 //! |---|---|
 //! | what do rows and cohorts add up to? | [`TwoWay::fit`] |
 //! | which rows differ from the baseline, and which are the same? | [`judge_against`] |
+//! | do two programs differ? | [`judge_sides`] |
 //! | may the baseline be trusted? | [`check_baseline`] |
 //! | which rows differ from each other? | [`rank_levels`] |
 //! | what do the slices of an instance say together? | [`instance_values`] |
@@ -44,7 +45,9 @@ mod verdict;
 pub use change::{change_estimate, hodges_lehmann_shift};
 pub use estimate::{CONFIDENCE, Estimate, Interval, MIN_BLOCKS};
 pub use floor::{Floor, FloorBasis};
-pub use judgement::{AaCheck, Judged, MIN_COHORTS, Outcome, check_baseline, judge_against};
+pub use judgement::{
+    AaCheck, Judged, MIN_COHORTS, Outcome, check_baseline, judge_against, judge_sides,
+};
 pub use location::{hodges_lehmann, location_estimate, mean_interval, ratio_estimate};
 pub use outlier::{MODIFIED_Z_LIMIT, modified_z_scores, outliers};
 pub use ranks::{Better, Rank, rank_levels, rank_rows};
