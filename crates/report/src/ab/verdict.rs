@@ -1,9 +1,9 @@
-//! What can be said of B beside A. The words for it are in `sentence`.
+//! What can be said of B compared with A. The words for it are in `sentence`.
 
 use super::{Figure, Side, side::State};
 use crate::analysis::Claim;
 
-/// What can be said of B beside A.
+/// What can be said of B compared with A.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Verdict {
     /// This, of the figure that was asked for.
@@ -31,9 +31,21 @@ impl Verdict {
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
-            Self::Claimed(claim) => claim.name(),
+            Self::Claimed(claim) => outcome(*claim),
             Self::NotValid => "not-valid",
             Self::NotMeasured => "not-measured",
         }
+    }
+}
+
+/// The name of a claim in tables and files. It is about the value of the metric, not its merit.
+pub(super) const fn outcome(claim: Claim) -> &'static str {
+    match claim {
+        Claim::Higher => "higher",
+        Claim::Lower => "lower",
+        Claim::Same => "same",
+        Claim::NotHigher => "not-higher",
+        Claim::NotLower => "not-lower",
+        Claim::CannotTell => "inconclusive",
     }
 }

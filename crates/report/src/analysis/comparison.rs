@@ -243,19 +243,29 @@ impl RatioToBaseline {
     }
 
     fn claimed(self, judged: &Judged, check: CheckState, margin: f64) -> Self {
-        let claim = match check {
-            CheckState::Failed => Claim::CannotTell,
-            CheckState::Passed | CheckState::Absent => Claim::of_ratio(judged, self.reads, margin),
-        };
-        let why = match (judged.outcome, check, self.reads) {
-            (Outcome::TooFewCohorts, _, _) => Inconclusive::TooFewCohorts,
-            (_, CheckState::Failed, _) => Inconclusive::BaselineCheckFailed,
-            (Outcome::Inconclusive, _, _) | (_, _, Reads::Exactly) => Inconclusive::WideInterval,
-            _ => Inconclusive::Bound,
-        };
-        let inconclusive = (claim == Claim::CannotTell).then_some(why);
+        let (claim, inconclusive) = claim(judged, self.reads, check, margin);
         Self { claim: Some(claim), inconclusive, ..self }
     }
+}
+
+/// What may be claimed of a ratio after the check of its programs, and why nothing may.
+pub(super) fn claim(
+    judged: &Judged,
+    reads: Reads,
+    check: CheckState,
+    margin: f64,
+) -> (Claim, Option<Inconclusive>) {
+    let claim = match check {
+        CheckState::Failed => Claim::CannotTell,
+        CheckState::Passed | CheckState::Absent => Claim::of_ratio(judged, reads, margin),
+    };
+    let why = match (judged.outcome, check, reads) {
+        (Outcome::TooFewCohorts, _, _) => Inconclusive::TooFewCohorts,
+        (_, CheckState::Failed, _) => Inconclusive::BaselineCheckFailed,
+        (Outcome::Inconclusive, _, _) | (_, _, Reads::Exactly) => Inconclusive::WideInterval,
+        _ => Inconclusive::Bound,
+    };
+    (claim, (claim == Claim::CannotTell).then_some(why))
 }
 
 pub(super) fn estimate(judged: &Judged) -> Estimate {

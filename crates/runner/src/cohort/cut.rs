@@ -23,7 +23,8 @@ pub struct Cut {
 impl Cut {
     /// How long the slices of `workload` are, and how many each instance has in a cohort: together
     /// they are as long as its window.
-    pub(crate) fn of(&self, workload: &Workload) -> (Duration, u32) {
+    #[must_use]
+    pub fn of(&self, workload: &Workload) -> (Duration, u32) {
         let usual = match workload.model {
             LoadModel::Closed => CLOSED_LENGTH,
             _ => RATE_LENGTH,

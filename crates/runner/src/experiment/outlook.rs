@@ -93,7 +93,9 @@ impl Outlook {
             block_time,
             checks_time: checked.into_iter().map(checks_time).sum(),
             pilots_time: pilots.into_iter().fold(Duration::ZERO, Duration::saturating_add),
-            runs_time: block_time.saturating_mul(blocks),
+            runs_time: block_time
+                .saturating_mul(blocks)
+                .min(goal.budget.map_or(Duration::MAX, |budget| budget.max(block_time))),
             goal,
         }
     }
