@@ -34,7 +34,7 @@ struct Arguments {
 enum Verb {
     /// Measure and compare servers; without arguments the suite `quick`
     Run(Box<cmd::run::Arguments>),
-    /// Compare two servers in pairs: one sentence says what B is beside A
+    /// Compare two servers and report the difference in one sentence
     Ab(Box<cmd::ab::Arguments>),
     /// Generate load on one server
     Load(Box<cmd::load::Arguments>),

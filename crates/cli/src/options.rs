@@ -16,7 +16,11 @@ use wirebench_runner::{
     project::{Project, ProjectError},
     topology,
 };
-use wirebench_schema::{journal::Placement, scenario::Protocol, suite::Workload};
+use wirebench_schema::{
+    journal::{Placement, Procedure},
+    scenario::Protocol,
+    suite::Workload,
+};
 
 use crate::{
     context::Context,
@@ -139,6 +143,34 @@ pub(crate) struct EachRun {
     /// Threads, processes or loops of each server [default: one for each of the server's CPUs]
     #[arg(long, value_name = "N", value_parser = value::small_count)]
     pub(crate) workers: Option<u32>,
+}
+
+/// How many cohorts there are, how each is measured, and what counts as the same.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct Cohorts {
+    /// Cohorts of fresh servers that are measured, or blocks of runs
+    #[arg(long = "cohorts", visible_alias = "blocks", value_name = "N", value_parser = value::small_count)]
+    pub(crate) count: Option<u32>,
+    /// Slices of each load on each server of a cohort [default: as many as fill the window]
+    #[arg(long, value_name = "N", value_parser = value::small_count)]
+    pub(crate) rounds: Option<u32>,
+    /// Length of the part of each slice that counts [default: 100ms in a closed loop, 200ms at a rate]
+    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) slice: Option<Duration>,
+    /// Measure cohorts of servers that live at the same time, or start a process for each
+    /// measurement: cohorts or process
+    #[arg(long, value_name = "NAME")]
+    pub(crate) procedure: Option<Procedure>,
+    /// Difference below which two servers count as the same, such as 2%
+    #[arg(long, value_name = "PERCENT", value_parser = value::precision)]
+    pub(crate) margin: Option<f64>,
+}
+
+impl Cohorts {
+    /// How slices are cut.
+    pub(crate) const fn cut(&self) -> Cut {
+        Cut { slice: self.slice, rounds: self.rounds }
+    }
 }
 
 /// Where results go, and how much is told meanwhile.

@@ -1,14 +1,14 @@
-//! Two servers in pairs: the runs of `wirebench ab` go in, and what B is beside A comes out, as one
+//! Two servers, A and B: the runs of `wirebench ab` go in, and B compared with A comes out, as one
 //! sentence and the figures behind it.
 //!
-//! Each block has one run of either, and the second block of each pair is the mirror image of the
-//! first (ABBA), so that what changes evenly over the time of a pair favours nobody. Nothing is
-//! rendered here, and nothing is read from anywhere else.
+//! Each cohort has two instances of either. All four are rows of one model, B's against A's; the two
+//! instances of a side are compared with each other as a check. A journal with one run of either
+//! side in each block is compared in the same way, without the check. Nothing is rendered here, and
+//! nothing is read from anywhere else.
 
 mod figure;
 mod gate;
 mod json;
-mod noise;
 mod page;
 mod sentence;
 mod side;
@@ -16,25 +16,28 @@ mod text;
 mod verdict;
 
 use wirebench_schema::{
-    journal::{Journal, Start},
+    journal::{Journal, Procedure, Start},
     suite::Phase,
 };
-use wirebench_stats::{MIN_BLOCKS, ratio_estimate};
+use wirebench_stats::MIN_COHORTS;
 
 pub use self::{
-    figure::{Figure, Ratio},
+    figure::Figure,
     side::{Side, State},
     verdict::Verdict,
 };
 use crate::{
-    analysis::{Metric, Row, WorkloadRows, rows},
+    analysis::{Metric, Versus, WorkloadRows, rows},
     compare::{Condition, Gate},
 };
 
-/// The suite's name in such a journal, and what stands in front of both sides' names.
+/// The suite's name in such a journal, and what both sides' names begin with.
 pub const SUITE: &str = "ab";
 
-/// What a verdict may be about.
+/// Instances of each side in a cohort.
+pub const INSTANCES: u32 = 2;
+
+/// The metrics that a verdict may be about.
 pub const METRICS: [Metric; 6] = [
     Metric::Cpu,
     Metric::Throughput,
@@ -44,43 +47,48 @@ pub const METRICS: [Metric; 6] = [
     Metric::Memory,
 ];
 
-/// What is wanted of a comparison.
+/// The difference in throughput or CPU time below which the sides count as the same, unless the run
+/// was given another one. It is smaller than that of a suite, because two servers are compared with
+/// more instances in less time.
+const MARGIN: f64 = 0.01;
+
+/// Options of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct Wishes {
-    /// What the verdict is about; what the phase is there for when absent.
+    /// The metric of the verdict; the usual one when absent.
     pub metric: Option<Metric>,
     /// When it fails: changes from A to B.
     pub conditions: Vec<Condition>,
 }
 
-/// Two servers held against each other.
+/// Two servers compared with each other.
 #[derive(Debug)]
 pub struct Ab<'a> {
     journal: &'a Journal,
     rows: WorkloadRows<'a>,
     /// A, which is what B is compared with, and B.
     pub sides: [Side<'a>; 2],
-    /// What the verdict is about.
+    /// The metric of the verdict.
     pub metric: Metric,
-    /// What the verdict was to be about, if the phase has no such figure.
+    /// The metric that was asked for, if the phase has no such figure.
     absent: Option<Metric>,
     /// All figures of the phase, that of the verdict first.
     pub figures: Vec<Figure>,
-    /// What can be said.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What became of the conditions; none without conditions.
+    /// The result of the conditions; none without conditions.
     pub gate: Option<Gate>,
 }
 
 impl<'a> Ab<'a> {
-    /// What `journal` says; none if it is no journal of `wirebench ab`.
+    /// The comparison in `journal`; none if it is not a journal of `wirebench ab`.
     #[must_use]
     pub fn of(journal: &'a Journal, wishes: &Wishes) -> Option<Self> {
         let rows = of_two(journal)?;
         let phase = rows.workload.phase;
         let meant = wishes.metric.and_then(|metric| has(phase, metric));
         let absent = wishes.metric.filter(|_| meant.is_none());
-        let metric = meant.unwrap_or(Metric::primary(phase));
+        let metric = meant.unwrap_or(usual(&journal.start, phase));
         let sides = [0, 1].map(|index| Side::of(journal, &rows, index, metric));
         let figures = figure::figures(&rows, [&sides[0], &sides[1]], metric);
         let verdict = Verdict::of(&sides, &figures);
@@ -88,16 +96,30 @@ impl<'a> Ab<'a> {
         Some(Self { journal, rows, sides, metric, absent, figures, verdict, gate })
     }
 
-    /// The whole blocks: those with a figure of either side.
+    /// The cohorts, or blocks, with a figure of either side.
     #[must_use]
-    pub fn pairs(&self) -> usize {
+    pub fn cohorts(&self) -> usize {
         self.main().and_then(|it| it.ratio.as_ref()).map_or(0, |ratio| ratio.estimate.samples)
     }
 
-    /// The figure that the verdict is about.
+    /// The figure of the verdict.
     fn main(&self) -> Option<&Figure> {
         self.figures.iter().find(|figure| figure.metric == self.metric)
     }
+
+    /// A unit of repetition: one of `--cohorts`.
+    const fn noun(&self) -> &'static str {
+        match self.journal.start.procedure {
+            Procedure::Cohorts => "cohort",
+            Procedure::Process => "block",
+        }
+    }
+}
+
+/// The metric of a verdict when none is asked for. Journals with one run of either side in a block
+/// are of a time when it was the phase's primary one.
+fn usual(start: &Start, phase: Phase) -> Metric {
+    if start.copies < INSTANCES { Metric::primary(phase) } else { Metric::Cpu }
 }
 
 /// The metric as it is meant in a phase; none where there is nothing to compare. At a fixed rate
@@ -109,28 +131,31 @@ pub fn has(phase: Phase, metric: Metric) -> Option<Metric> {
 }
 
 /// How well B over A is known: half of the width of the interval over the ratio. None as long as
-/// there are too few pairs; nothing, when a side has no figure in so many runs that there will be
-/// none.
+/// there are too few cohorts; zero when a side has no figure in that many, because waiting for one is
+/// useless then.
 #[must_use]
 pub fn half_width(journal: &Journal, metric: Metric) -> Option<f64> {
     let rows = of_two(journal)?;
-    let [a, b] = [0, 1].map(|index| side::row(journal, &rows, index));
-    let measured = |row: Option<&Row<'_>>| row.map_or(0, Row::measured);
-    let tried = [a, b].map(|row| row.map_or(0, |row| row.runs.len())).into_iter().max();
-    if measured(a).min(measured(b)) == 0 && tried >= Some(MIN_BLOCKS) {
+    let sides = [0, 1].map(|index| side::instances(journal, &rows, index));
+    let has_none = |side: &Vec<usize>| side.iter().all(|row| rows.rows[*row].measured() == 0);
+    if sides.iter().any(has_none) && rows.blocks as usize >= MIN_COHORTS {
         return Some(0.0);
     }
-    let ratios: Vec<f64> = figure::ratios(a?, b?, metric).into_values().collect();
-    Some(ratio_estimate(&ratios)?.interval?.half_width_relative())
+    let Versus { estimate, .. } = rows.versus([&sides[0], &sides[1]], metric, 1)?;
+    Some(estimate.interval?.half_width_relative())
 }
 
 /// The rows of a journal of two sides.
 fn of_two(journal: &Journal) -> Option<WorkloadRows<'_>> {
-    let Start { suite, variants, workloads, .. } = &journal.start;
+    let Start { suite, variants, workloads, margin, .. } = &journal.start;
     let is_side = |name: &str| name.split_once('/').is_some_and(|(first, _)| first == SUITE);
     let sides = variants.iter().all(|it| is_side(it.variant.entry()));
     let is_of_two = suite == SUITE && variants.len() == 2 && workloads.len() == 1 && sides;
-    is_of_two.then(|| rows(journal).pop()).flatten()
+    let mut rows = is_of_two.then(|| rows(journal).pop()).flatten()?;
+    if margin.is_none() {
+        (rows.margins.saturated, rows.margins.at_rate) = (MARGIN, MARGIN);
+    }
+    Some(rows)
 }
 
 #[cfg(test)]

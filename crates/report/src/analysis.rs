@@ -16,6 +16,7 @@ mod margins;
 mod metric;
 mod precision;
 mod rows;
+mod sides;
 mod slices;
 
 pub use check::{BaselineCheck, CheckState};
@@ -28,6 +29,7 @@ pub use metric::{Direction, Metric};
 pub(crate) use metric::{absent, unknown};
 pub use precision::widest_interval;
 pub use rows::{Role, Row, WorkloadRows, rows};
+pub use sides::Versus;
 
 #[cfg(test)]
 mod tests;

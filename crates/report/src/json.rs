@@ -11,7 +11,7 @@ use wirebench_schema::{
     journal::{EndReason, FixedRate, Generator, Journal, LeftOut, Placement, Resumed, Unavailable},
     suite::{Phase, Scale, Workload},
 };
-use wirebench_stats::{CONFIDENCE, FloorBasis, MIN_COHORTS};
+use wirebench_stats::{CONFIDENCE, MIN_COHORTS};
 
 pub use self::{
     figure::{Estimate, Figure, Interval, Rank, Ratio},
@@ -177,16 +177,6 @@ fn baseline_check(check: &analysis::BaselineCheck) -> BaselineCheck {
     BaselineCheck {
         state: check.state.name(),
         second_over_first: check.second_over_first.map(Into::into),
-    }
-}
-
-/// Where a floor comes from, in files.
-pub(crate) const fn floor_basis(basis: FloorBasis) -> &'static str {
-    match basis {
-        FloorBasis::Least => "least",
-        FloorBasis::Interval => "interval",
-        FloorBasis::Range => "range",
-        FloorBasis::Assumed => "assumed",
     }
 }
 

@@ -5,14 +5,6 @@
 /// The confidence of every interval of this crate.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// The fewest blocks from which anything is said with 95 % confidence.
-///
-/// When two things are equal, all blocks favour the same one with probability 2 / 2^n. That is the
-/// smallest two-sided p value that any test can reach which knows nothing of the noise but its
-/// symmetry (Wilcoxon's signed rank test among them): 0.0625 with five blocks, 0.03125 with six.
-/// With fewer than six blocks an interval that holds in 95 % of all cases would be unbounded.
-pub const MIN_BLOCKS: usize = 6;
-
 /// A closed interval, within which the true value lies in 95 % of all cases.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
@@ -54,11 +46,6 @@ impl Interval {
         let half = self.width() / 2.0;
         if half <= 0.0 { 0.0 } else { half / f64::midpoint(self.low, self.high).abs() }
     }
-
-    /// Both ends through a function that grows.
-    pub(crate) fn map(self, grow: impl Fn(f64) -> f64) -> Interval {
-        Interval { low: grow(self.low), high: grow(self.high) }
-    }
 }
 
 /// A value that stands for several runs.
@@ -66,7 +53,7 @@ impl Interval {
 pub struct Estimate {
     /// The estimate, in the unit of the samples; a plain ratio for ratios.
     pub value: f64,
-    /// The interval of 95 % confidence; None below [`MIN_BLOCKS`].
+    /// The interval of 95 % confidence; None with too few samples.
     pub interval: Option<Interval>,
     /// How many samples counted. What is no usable number does not.
     pub samples: usize,

@@ -98,6 +98,20 @@ pub fn judge_against(
     contrasts.into_iter().map(|contrast| contrast.map(|it| rule.judge(&it))).collect()
 }
 
+/// Judges the mean of the rows of the second side against that of the first, as one of this many
+/// comparisons, each of which has an error of its own. None where a row is not in the model.
+#[must_use]
+pub fn judge_sides(
+    model: &TwoWay,
+    [first, second]: [&[usize]; 2],
+    comparisons: usize,
+    margin: f64,
+) -> Option<Judged> {
+    let contrast = model.contrast(second, first)?;
+    let mut rule = Rule::new(Family::Separate { comparisons }, 1.0 - CONFIDENCE, margin);
+    Some(rule.judge(&contrast))
+}
+
 /// Compares the two instances of the baseline. It fails when the 99 % interval of their ratio
 /// excludes 1 and does not lie inside the margin, which equal instances do in at most 1 % of loads.
 #[must_use]

@@ -10,11 +10,12 @@
 //! |---|---|
 //! | what do rows and cohorts add up to? | [`TwoWay::fit`] |
 //! | which rows differ from the baseline, and which are the same? | [`judge_against`] |
+//! | do two programs differ? | [`judge_sides`] |
 //! | may the baseline be trusted? | [`check_baseline`] |
 //! | which rows differ from each other? | [`rank_levels`] |
 //! | what do the slices of an instance say together? | [`instance_values`] |
 //! | what changed between two results made at different times? | [`Contrast::since`], [`judge_changes`] |
-//! | how do two servers compare in pairs of runs? | [`ratio_estimate`], [`judge`], [`Floor`] |
+//! | how do two programs compare, with several instances of each? | [`judge_sides`] |
 //! | is this run strange? | [`outliers`] |
 //! | is this server warm? | [`steadiness`] |
 //! | up to which rate does this server meet its objective? | [`Threshold::of`] |
@@ -25,35 +26,28 @@
 
 mod change;
 mod estimate;
-mod floor;
 mod judgement;
-mod location;
 mod mean;
 mod moderation;
 mod outlier;
-mod rank_distribution;
 mod ranks;
-mod significance;
 mod simultaneous;
 mod slices;
 mod steady;
 mod summary;
 mod threshold;
 mod two_way;
-mod verdict;
 
 pub use change::judge_changes;
-pub use estimate::{CONFIDENCE, Estimate, Interval, MIN_BLOCKS};
-pub use floor::{Floor, FloorBasis};
-pub use judgement::{AaCheck, Judged, MIN_COHORTS, Outcome, check_baseline, judge_against};
-pub use location::{location_estimate, ratio_estimate};
+pub use estimate::{CONFIDENCE, Estimate, Interval};
+pub use judgement::{
+    AaCheck, Judged, MIN_COHORTS, Outcome, check_baseline, judge_against, judge_sides,
+};
 pub use mean::mean_interval;
 pub use outlier::outliers;
 pub use ranks::{Better, Rank, rank_levels};
-pub use significance::{SIGNIFICANCE, holm};
 pub use slices::{InstanceValue, Trend, instance_values};
 pub use steady::{STEADY_WINDOW, Steadiness, steadiness};
 pub use summary::{median, range, ratios_by_block};
 pub use threshold::{Threshold, Trial};
 pub use two_way::{Contrast, TwoWay};
-pub use verdict::{Judgement, Verdict, judge};

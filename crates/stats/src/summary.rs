@@ -46,18 +46,6 @@ pub fn ratios_by_block(values: &BTreeMap<u32, f64>, baseline: &BTreeMap<u32, f64
         .collect()
 }
 
-/// The natural logarithms of the values that have one; the others do not count.
-///
-/// Ratios are compared on this scale, because only there is "twice" as far from "equal" as "half".
-/// So everything that is said of new over old is said of old over new as well.
-pub(crate) fn logarithms(values: &[f64]) -> Vec<f64> {
-    values
-        .iter()
-        .filter(|value| value.is_finite() && **value > 0.0)
-        .map(|value| value.ln())
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,10 +70,5 @@ mod tests {
         let baseline = BTreeMap::from([(0, 20.0), (1, 20.0), (3, 1.0)]);
         assert_eq!(ratios_by_block(&values, &baseline), [0.5, 1.5]);
         assert!(ratios_by_block(&values, &BTreeMap::from([(0, 0.0)])).is_empty());
-    }
-
-    #[test]
-    fn what_has_no_logarithm_does_not_count() {
-        assert_eq!(logarithms(&[1.0, 0.0, -1.0, f64::NAN, f64::INFINITY]), [0.0]);
     }
 }

@@ -68,12 +68,18 @@ impl TwoWay {
     /// the model.
     #[must_use]
     pub fn fit(cells: &Cells, same_program: &[usize]) -> Option<Self> {
+        Self::fit_programs(cells, &[same_program])
+    }
+
+    /// The same with several programs that have more than one instance.
+    #[must_use]
+    pub fn fit_programs(cells: &Cells, programs: &[&[usize]]) -> Option<Self> {
         let members = largest_component(cells)?;
         let cells: Vec<Vec<f64>> = members.iter().map(|row| cells[*row].clone()).collect();
-        let first_of_group = members.iter().position(|row| same_program.contains(row));
-        let group = |place: usize| match same_program.contains(&members[place]) {
-            true => first_of_group.unwrap_or(place),
-            false => place,
+        let group = |place: usize| {
+            let program = programs.iter().find(|rows| rows.contains(&members[place]));
+            let first = |rows: &&[usize]| members.iter().position(|row| rows.contains(row));
+            program.and_then(first).unwrap_or(place)
         };
         let groups: Vec<usize> = (0..members.len()).map(group).collect();
         let (levels, noise) = iterate(&cells, &groups);

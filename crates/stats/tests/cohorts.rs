@@ -112,6 +112,46 @@ fn equal_rows_share_all_ranks_in_nineteen_of_twenty_loads() {
 }
 
 #[test]
+fn two_equal_programs_differ_in_at_most_one_of_twenty_comparisons() {
+    const EXPERIMENTS: usize = 200;
+    let mut random = Rng::with_seed(49);
+    for shape in Shape::ALL {
+        for (instances, cohorts) in [(2, 3), (2, 4), (2, 7), (1, 3), (1, 6), (1, 14)] {
+            // Noise that is skewed and not that of the other side errs more often.
+            let unequal: &[f64] = match shape {
+                Shape::Normal | Shape::HeavyTailed => &[4.0],
+                Shape::Skewed | Shape::TwoModes => &[1.0],
+            };
+            for loudness in [&[1.0], unequal] {
+                let load = Load { loudness, ..Load::of_equals(2, cohorts, shape) };
+                let mut judged = || load.judged_sides(instances, 0.0, &mut random).outcome;
+                let wrong = percent_of(EXPERIMENTS, || is_different(judged()));
+                let allowed = at_most_five(EXPERIMENTS);
+                let what =
+                    format!("{shape:?}, {instances} of each, {cohorts} cohorts, {loudness:?}");
+                assert!(wrong <= allowed, "{what}: {wrong} %");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_instances_of_either_program_find_five_percent_in_three_cohorts_and_two_percent_in_seven() {
+    const EXPERIMENTS: usize = 100;
+    let mut random = Rng::with_seed(50);
+    for (cohorts, ratio) in [(3, 1.05), (7, 1.02)] {
+        let load = Load { first_row: ratio, ..Load::of_equals(2, cohorts, Shape::Normal) };
+        let mut judged = || load.judged_sides(2, 0.01, &mut random);
+        let found = percent_of(EXPERIMENTS, || is_different(judged().outcome));
+        assert!(found >= 90.0, "{ratio} in {cohorts} cohorts: {found} %");
+    }
+    let equal = Load::of_equals(2, 7, Shape::Normal);
+    let width = |_| equal.judged_sides(2, 0.01, &mut random).interval.unwrap().width() / 2.0;
+    let mean = (0..EXPERIMENTS).map(width).sum::<f64>() / EXPERIMENTS as f64;
+    assert!(mean < 0.011, "{mean}");
+}
+
+#[test]
 fn two_cohorts_never_say_anything() {
     let mut random = Rng::with_seed(48);
     let load = Load { first_row: 2.0, ..Load::of_equals(5, 2, Shape::Normal) };

@@ -1,6 +1,5 @@
-//! `wirebench ab`: holds two servers against each other, run by run in mirrored pairs, and says in
-//! one sentence what B is beside A. What stands here are its options; what counts as a difference is
-//! said in the crate `report`.
+//! `wirebench ab`: compares two servers and prints one sentence about B compared with A. This file has
+//! its options; the crate `report` decides what counts as a difference.
 
 mod conclude;
 mod revision;
@@ -16,17 +15,17 @@ use crate::{
     cmd::run::Setting,
     context::Context,
     exit::Exit,
-    options::{Conditions, EachRun, ProjectOption, Telling},
+    options::{Cohorts, Conditions, EachRun, ProjectOption, Telling},
     preparation::ready,
     value,
 };
 
 const AFTER_HELP: &str = "\
-Each block runs A and B once, and every second block is the mirror image of the one before it (A B B \
-A), so that a machine that becomes warmer or slower favours neither. Blocks are made in pairs until B/A \
-is known to the --precision or the --budget is used up. By default the cost is compared: CPU time per \
-request at one rate that both hold, because it repeats best; throughput takes a load generator that is \
-faster than both servers: --phase saturate.
+Each cohort starts two fresh instances of A and two of B, keeps them alive at the same time, and loads one \
+after the other in short slices, so that both sides meet the same machine. The number of cohorts follows \
+from --budget, which is fixed before the first run; at least three are made. By default the CPU time per \
+request of saturated servers is compared, because it repeats best; --rate compares it at a rate that \
+both sides hold.
 
 A program that needs no port in its words can read PORT, if the command sets it: env 'PORT={port}' \
 ./server.
@@ -36,9 +35,26 @@ with --strict: the figures are not valid or only a bound.
 
 More, with an example for continuous integration: docs/ab.md.";
 
+const COUNT: &str = "Cohorts, or blocks with --procedure process, whatever the time [default: as many as \
+                     --budget holds, at least 3]";
+const PROCEDURE: &str = "Measure cohorts of servers that live at the same time, or start a process for \
+                         each measurement: cohorts or process [default: cohorts; process for --metric \
+                         p999 and memory, and for --scenario hello-timeout]";
+const MARGIN: &str = "Difference in CPU time or throughput below which A and B count as the same, such as \
+                      2% [default: 1%]";
+
+const DURATION: &str =
+    "Length of the measured window of each run, which slices fill [default: 800ms]";
+
 /// Arguments of `wirebench ab`.
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(
+    after_help = AFTER_HELP,
+    mut_arg("count", |it| it.help(COUNT).conflicts_with("precision")),
+    mut_arg("procedure", |it| it.help(PROCEDURE)),
+    mut_arg("margin", |it| it.help(MARGIN)),
+    mut_arg("duration", |it| it.help(DURATION))
+)]
 pub(crate) struct Arguments {
     /// An entry of this project, to be compared between two revisions of it: see --old
     #[arg(value_name = "ENTRY", requires = "old", conflicts_with_all = ["a", "b"])]
@@ -46,7 +62,7 @@ pub(crate) struct Arguments {
     /// What B is compared with: a command line, such as './my-server {port}', or an entry
     #[arg(long, value_name = "COMMAND | ENTRY", required_unless_present = "entry", requires = "b")]
     a: Option<String>,
-    /// What is compared with A: a command line or an entry; the same as A shows the noise
+    /// What is compared with A: a command line or an entry
     #[arg(long, value_name = "COMMAND | ENTRY", required_unless_present = "entry", requires = "a")]
     b: Option<String>,
     /// The folder in which the command of A runs, and from which its program is found [default: this
@@ -74,29 +90,27 @@ pub(crate) struct Arguments {
     /// For --scenario echo: bytes a message, up to 1GiB [default: 64]
     #[arg(long, value_name = "SIZE", value_parser = value::size)]
     payload: Option<usize>,
-    /// cost (what a request costs at a rate that both hold) or saturate (how much they can do)
-    /// [default: cost; saturate for --metric throughput]
+    /// Load: saturate (a closed loop) or cost (a rate that both sides hold) [default: saturate; cost
+    /// with --rate and for --metric p50, p99 and p999]
     #[arg(long, value_name = "NAME")]
     phase: Option<Phase>,
-    /// What the verdict and the precision are about: cpu, throughput, p50, p99, p999 or memory
-    /// [default: cpu; throughput for --phase saturate]
+    /// Figure of the verdict: cpu, throughput, p50, p99, p999 or memory [default: cpu]
     #[arg(long, value_name = "NAME")]
     metric: Option<Metric>,
-    /// Requests per second of the phase cost [default: half of what the slower one can do]
+    /// Requests per second of the phase cost [default: half of what the slower side can do]
     #[arg(long, value_name = "N", value_parser = value::rate)]
     rate: Option<u64>,
-    /// Go on until B/A is known this well [default: 0.5%, so that equal servers can be told to be
-    /// the same within 1 %]
-    #[arg(long, value_name = "PERCENT", value_parser = value::precision, conflicts_with = "blocks")]
-    precision: Option<f64>,
-    /// Begin no block that would end later than this after the first run [default: 10m,
-    /// none with --blocks]
+    /// Begin no cohort that would end later than this after the first run; three are always made
+    /// [default: 40s; 2m with a process per run, 10m with --precision, none with --cohorts]
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     budget: Option<Duration>,
-    /// Make so many blocks, whatever the precision; an even number of them
-    #[arg(long, value_name = "N", value_parser = value::small_count)]
-    blocks: Option<u32>,
-    /// Fail when a figure of B is so far from A's, beyond the noise, such as 'cpu > +3%' or
+    /// Add pairs of cohorts until half of the interval of B/A is this narrow, such as 0.5%; up to 7 %
+    /// of equal servers then differ instead of 5 %
+    #[arg(long, value_name = "PERCENT", value_parser = value::precision)]
+    precision: Option<f64>,
+    #[command(flatten)]
+    cohorts: Cohorts,
+    /// Fail when the change from A to B is beyond this for certain, such as 'cpu > +3%' or
     /// 'throughput < -3%'; repeatable
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<Condition>,
@@ -105,7 +119,7 @@ pub(crate) struct Arguments {
     pub(crate) strict: bool,
     #[command(flatten)]
     each_run: EachRun,
-    /// How long a load before that goes on at most, until the server is steady; 0s means none
+    /// Warm servers up for at most this long, until they are steady; 0s means no such warm-up
     /// [default: 5s]
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     steady: Option<Duration>,

@@ -20,7 +20,7 @@ use wirebench_schema::{
 use crate::{
     context::Context,
     exit::Exit,
-    options::{Conditions, EachRun, ProjectOption, Telling},
+    options::{Cohorts, Conditions, EachRun, ProjectOption, Telling},
     value,
 };
 pub(crate) use setting::Setting;
@@ -34,12 +34,25 @@ const DEFAULT_SUITE: &str = "quick";
 /// difference.
 pub(crate) const FEWEST_BLOCKS: u32 = 3;
 
+const COUNT: &str = "Cohorts of fresh servers that are measured, or blocks of runs; with --precision \
+                     at least [default: the suite's]";
+const PROCEDURE: &str = "Measure cohorts of servers that live at the same time, or start a process for \
+                         each measurement: cohorts or process [default: cohorts; process with --scale \
+                         paper]";
+const MARGIN: &str = "Difference below which two servers count as the same, such as 2% [default: 3% \
+                      saturated, 5% at a rate]";
+
 /// What may be given beside `--resume`: nothing else can be changed in the middle of a run.
 const BESIDE_RESUME: [&str; 4] = ["resume", "budget", "quiet", "strict"];
 
 /// Arguments of `wirebench run`.
 #[derive(Clone, Debug, clap::Args)]
-#[command(mut_args(|argument| alone_with_resume(argument)))]
+#[command(
+    mut_arg("count", |it| it.help(COUNT)),
+    mut_arg("procedure", |it| it.help(PROCEDURE)),
+    mut_arg("margin", |it| it.help(MARGIN)),
+    mut_args(|argument| alone_with_resume(argument))
+)]
 pub(crate) struct Arguments {
     /// A suite, or entries, variants or languages to measure with the workloads of `quick`
     #[arg(value_name = "SUITE | ENTRY")]
@@ -64,27 +77,12 @@ pub(crate) struct Arguments {
     /// the suite]
     #[arg(long = "phase", value_name = "NAME")]
     phases: Vec<Phase>,
-    /// Cohorts of fresh servers that are measured, or blocks of runs; with --precision at least
-    #[arg(long, visible_alias = "cohorts", value_name = "N", value_parser = value::small_count)]
-    blocks: Option<u32>,
-    /// Slices of each load on each server of a cohort [default: as many as fill the window]
-    #[arg(long, value_name = "N", value_parser = value::small_count)]
-    rounds: Option<u32>,
-    /// Length of the part of each slice that counts [default: 100ms in a closed loop, 200ms at a rate]
-    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
-    slice: Option<Duration>,
+    #[command(flatten)]
+    cohorts: Cohorts,
     /// Servers of a cohort that are alive together, at least 3; a larger cohort is measured in groups,
     /// each with the baseline [default: 16]
     #[arg(long, value_name = "N", value_parser = value::instances)]
     instances: Option<usize>,
-    /// Measure cohorts of servers that live at the same time, or start a process for each
-    /// measurement: cohorts or process [default: cohorts; process with --scale paper]
-    #[arg(long, value_name = "NAME")]
-    procedure: Option<Procedure>,
-    /// Difference below which two servers count as the same, such as 2% [default: 3% saturated, 5%
-    /// at a rate]
-    #[arg(long, value_name = "PERCENT", value_parser = value::precision)]
-    margin: Option<f64>,
     /// Go on, in pairs of cohorts, until every ratio is known this well, such as 1%
     #[arg(long, value_name = "PERCENT", value_parser = value::precision)]
     precision: Option<f64>,
@@ -142,7 +140,7 @@ impl Arguments {
             Scale::Paper => Procedure::Process,
             Scale::Machine | Scale::Smoke => Procedure::Cohorts,
         };
-        self.procedure.unwrap_or(usual)
+        self.cohorts.procedure.unwrap_or(usual)
     }
 
     const fn strictness(&self) -> Strictness {

@@ -189,6 +189,7 @@ impl Arguments {
             project: self.telling.project(context)?,
             procedure: Procedure::Process,
             margin: None,
+            least_blocks: 1,
             command: command_line(),
             verification: self.conditions.verification(Verification::Full),
             goal: Goal { precision: None, budget: self.budget },

@@ -1,13 +1,17 @@
-//! Two servers in pairs: the order of the runs, what ends them, what is printed, what is refused.
-//! How a verdict comes about is tested on made-up journals; the windows here are too short for one.
+//! Two servers compared with each other: what is measured, what ends it, what is printed, what is
+//! refused. Verdicts are tested on synthetic journals; the slices here are too short for one.
 
 use crate::{
     servers,
     world::{Outcome, World, program},
 };
-use std::{collections::BTreeSet, fs, process::Command};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    process::Command,
+};
 use wirebench_schema::{
-    journal::{Counts, EndReason, Journal, Outcome as Ran},
+    journal::{Counts, EndReason, Journal, Outcome as Ran, Procedure},
     suite::Phase,
 };
 
@@ -16,9 +20,19 @@ fn null_server(scenario: &str) -> String {
     format!("{} null-server epoll {scenario} {{host}} {{port}} {{workers}}", program().display())
 }
 
-/// Windows as short as they can be.
-const SHORT: [&str; 8] =
-    ["ab", "-d250ms", "--warmup=20ms", "--steady=0s", "-c2", "--workers=1", "--no-verify", "-q"];
+/// Slices and windows as short as they can be.
+const SHORT: [&str; 10] = [
+    "ab",
+    "-d250ms",
+    "--slice=40ms",
+    "--rounds=2",
+    "--warmup=20ms",
+    "--steady=0s",
+    "-c2",
+    "--workers=1",
+    "--no-verify",
+    "-q",
+];
 
 fn ab(world: &World, sides: [&str; 2], arguments: &[&str]) -> Outcome {
     let sides = ["--a", sides[0], "--b", sides[1]];
@@ -43,61 +57,80 @@ fn last_line(outcome: &Outcome) -> &str {
     outcome.stdout.lines().last().unwrap_or_default()
 }
 
-/// The sides in the order of their runs.
-fn order(journal: &Journal) -> String {
-    let runs = journal.runs.iter().filter(|run| run.counts == Counts::Yes);
-    runs.map(|run| run.variant.entry().trim_start_matches("ab/")).collect()
+/// How many runs of each side count, cohort by cohort: each instance has one.
+fn runs_by_cohort(journal: &Journal) -> Vec<[usize; 2]> {
+    let mut cohorts: BTreeMap<u32, [BTreeSet<u32>; 2]> = BTreeMap::new();
+    for run in journal.runs.iter().filter(|run| run.counts == Counts::Yes) {
+        let sides = cohorts.entry(run.block).or_default();
+        sides[usize::from(run.variant.entry() != "ab/A")].insert(run.copy);
+    }
+    cohorts.into_values().map(|sides| sides.map(|copies| copies.len())).collect()
 }
 
 #[test]
-fn each_pair_of_blocks_is_mirrored_and_too_few_of_them_claim_nothing() {
+fn a_cohort_has_two_instances_of_either_side_and_two_cohorts_claim_nothing() {
     let world = World::new();
-    let outcome = same(&world, &["--rate=500", "--blocks=4"]);
+    let outcome = same(&world, &["--cohorts=2"]);
     let journal = world.journal();
-    let order = order(&journal);
-    for pair in [&order[..4], &order[4..]] {
-        assert!(["ABBA", "BAAB"].contains(&pair), "{order}");
-    }
+    assert_eq!(runs_by_cohort(&journal), [[2, 2]; 2]);
+    assert_eq!(journal.start.procedure, Procedure::Cohorts);
     let workload = &journal.start.workloads[0];
-    assert_eq!((workload.phase, workload.name.as_str()), (Phase::Cost, "hello"));
+    assert_eq!((workload.phase, workload.name.as_str()), (Phase::Saturate, "hello"));
+    for run in &journal.runs {
+        let Ran::Measured(measured) = &run.outcome else { continue };
+        assert_eq!(measured.slices.len(), 2, "{run:#?}");
+    }
     let line = last_line(&outcome);
-    let few = line.starts_with("cannot tell: it takes 6 pairs") && line.contains("4 pairs at 500");
+    let few = line.starts_with("inconclusive: a verdict needs 3 cohorts; B uses ")
+        && line.contains(" CPU per request than A (2 cohorts); next step: --cohorts 8");
     assert!(few || line.starts_with("not valid: "), "{outcome:#?}");
     assert!(outcome.stdout.contains("both are the same program"), "{outcome:#?}");
 }
 
 #[test]
-fn the_rate_is_found_and_a_budget_ends_what_never_becomes_precise() {
+fn the_rate_is_found_and_three_cohorts_are_made_whatever_the_budget() {
     let world = World::new();
-    let outcome = same(&world, &["--precision=0.0001%", "--budget=8s"]);
+    let outcome = same(&world, &["--phase=cost", "--budget=1ms"]);
     let journal = world.journal();
     assert_eq!(journal.end.as_ref().unwrap().reason, EndReason::Budget, "{outcome:#?}");
+    assert_eq!(runs_by_cohort(&journal), [[2, 2]; 3]);
     assert_eq!(journal.rates.len(), 1);
     let pilots = journal.runs.iter().filter(|run| run.counts == Counts::Pilot);
     let piloted: BTreeSet<_> = pilots.map(|run| run.variant.to_string()).collect();
     assert_eq!(piloted, BTreeSet::from(["ab/A".to_owned(), "ab/B".to_owned()]));
-    // How many pairs a budget has room for depends on the machine, and with it what can be said.
-    let (line, pairs) = (last_line(&outcome), order(&journal).len() / 2);
-    let told = [" CPU time per request ", "not valid", "cannot tell: it takes 6 pairs"];
-    assert!(told.iter().any(|part| line.contains(part)), "{pairs} pairs: {line}");
-    assert!(pairs >= 6 || line.contains("6 pairs") || line.contains("not valid"), "{line}");
+    let line = last_line(&outcome);
+    let rate = journal.rates[0].requests_per_second;
+    let has_rate = line.contains("3 cohorts at ") && line.contains(" requests/s");
+    assert!(has_rate || line.starts_with("not valid"), "{rate}: {line}");
 }
 
 #[test]
 fn a_precision_that_is_reached_ends_it_after_whole_pairs() {
     let world = World::new();
-    same(&world, &["--phase=saturate", "--precision=99%", "--budget=50s"]);
+    same(&world, &["--precision=99%", "--budget=50s"]);
     let journal = world.journal();
     assert_eq!(journal.start.goal.precision, Some(0.99));
-    assert_eq!(journal.start.workloads[0].phase, Phase::Saturate);
-    assert_eq!(order(&journal).len() % 4, 0);
-    assert!(order(&journal).len() >= 12, "{}", order(&journal));
+    let cohorts = runs_by_cohort(&journal).len();
+    assert!(cohorts >= 4 && cohorts.is_multiple_of(2), "{cohorts}");
+}
+
+#[test]
+fn rare_latencies_take_a_process_for_each_run() {
+    let world = World::new();
+    let outcome = same(&world, &["--metric=p999", "--rate=500", "--blocks=1"]);
+    let journal = world.journal();
+    assert_eq!(journal.start.procedure, Procedure::Process);
+    assert_eq!(journal.start.workloads[0].phase, Phase::Cost);
+    assert_eq!(runs_by_cohort(&journal), [[2, 2]]);
+    let line = last_line(&outcome);
+    let named = line.contains("1 block at 500 requests/s, a process per run)");
+    assert!(named || line.starts_with("not "), "{line}");
 }
 
 #[test]
 fn the_folder_and_the_report_say_the_same_in_every_form() {
     let world = World::new();
-    let outcome = same(&world, &["--rate=500", "--blocks=2", "--name-a=main", "--name-b=head"]);
+    let outcome = same(&world, &["--rate=500", "--cohorts=2", "--name-a=main", "--name-b=head"]);
     let folder = world.results();
     let path = folder.display().to_string();
     let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
@@ -121,10 +154,10 @@ fn the_folder_and_the_report_say_the_same_in_every_form() {
 }
 
 #[test]
-fn a_gate_fails_exactly_when_the_difference_is_beyond_doubt() {
+fn a_gate_fails_exactly_when_the_difference_is_beyond_it_for_certain() {
     let world = World::new();
     let (quick, slow) = (null_server("hello"), servers::command("slow"));
-    let conditions = ["--rate=200", "--blocks=6", "--fail-if=cpu > +30%", "--json"];
+    let conditions = ["--rate=200", "--cohorts=3", "--fail-if=cpu > +30%", "--json"];
     let outcome = ab(&world, [&quick, &slow], &conditions);
     let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
     // A server that has no figure at all fails the gate as well.
@@ -161,20 +194,19 @@ fn a_server_that_answers_wrongly_is_refused_and_nothing_is_measured() {
 fn what_was_interrupted_has_a_verdict_and_goes_on() {
     let world = World::new();
     let server = null_server("hello");
-    let sides = ["--a", &server, "--b", &server, "--rate=500", "--blocks=8"];
+    let sides = ["--a", &server, "--b", &server, "--cohorts=4"];
     let running = world.start(&[&SHORT, &sides[..]].concat());
-    let folder = world.wait_for_records("run", 3).display().to_string();
+    let folder = world.wait_for_records("run", 4).display().to_string();
     running.signal(rustix::process::Signal::INT);
     let outcome = running.end();
     assert_eq!(outcome.code, Some(130), "{outcome:#?}");
     assert!(outcome.stdout.contains("this goes on with: "), "{outcome:#?}");
     let line = last_line(&outcome);
-    assert!(line.starts_with("cannot tell") || line.starts_with("not "), "{line}");
+    assert!(line.starts_with("inconclusive: ") || line.starts_with("not "), "{line}");
     let resumed = world.wirebench(&["run", "--resume", &folder, "-q"]);
     assert_fine(&resumed);
     let journal = world.journal();
-    assert_eq!((order(&journal).len(), journal.resumed.len()), (16, 1));
-    assert!(["ABBA", "BAAB"].contains(&&order(&journal)[..4]));
+    assert_eq!((runs_by_cohort(&journal), journal.resumed.len()), (vec![[2, 2]; 4], 1));
     let again = world.wirebench(&["run", "--resume", &folder]);
     assert!(again.stderr.contains("nothing is left to be done"), "{again:#?}");
     assert_eq!(last_line(&again), last_line(&resumed));
@@ -184,7 +216,7 @@ fn what_was_interrupted_has_a_verdict_and_goes_on() {
 #[test]
 fn a_budget_that_is_used_up_cannot_grow_after_a_look_at_the_result() {
     let world = World::new();
-    same(&world, &["--rate=500", "--budget=1ms"]);
+    same(&world, &["--budget=1ms"]);
     assert_eq!(world.journal().end.unwrap().reason, EndReason::Budget);
     let folder = world.results().display().to_string();
     let before = fs::read(world.results().join("runs.jsonl")).unwrap();
@@ -200,7 +232,8 @@ fn a_budget_that_is_used_up_cannot_grow_after_a_look_at_the_result() {
 fn messages_of_an_echo_are_as_long_as_was_asked_for() {
     let world = World::new();
     let server = null_server("echo");
-    let options = ["--scenario=echo", "--payload=2KiB", "--rate=500", "--blocks=2"];
+    let process = "--procedure=process";
+    let options = ["--scenario=echo", "--payload=2KiB", "--rate=500", "--blocks=1", process];
     assert_fine(&ab(&world, [&server, &server], &options));
     let journal = world.journal();
     assert_eq!(journal.start.workloads[0].payload_bytes, 2048);
@@ -224,14 +257,14 @@ fn commands_have_folders_of_their_own() {
         std::os::unix::fs::symlink(program(), folder.join("server")).unwrap();
     }
     let command = "./server null-server epoll hello {host} {port} {workers}";
-    let folders = ["--a-folder=base", "--b-folder=head", "--rate=500", "--blocks=2"];
+    let folders = ["--a-folder=base", "--b-folder=head", "--rate=500", "--cohorts=2"];
     let outcome = ab(&world, [command, command], &folders);
     assert_fine(&outcome);
     let details = fs::read_to_string(world.results().join("report.txt")).unwrap();
-    assert!(details.contains("{workers}` in head, 2 runs"), "{details}");
+    assert!(details.contains("{workers}` in head, 4 runs"), "{details}");
     let runs = world.journal().runs;
     let base = |run: &&wirebench_schema::journal::Run| run.server_command[0].contains("/base/");
-    assert_eq!(runs.iter().filter(base).count(), 2);
+    assert_eq!(runs.iter().filter(base).count(), 4);
 }
 
 #[test]
@@ -264,7 +297,7 @@ fn an_entry_is_compared_between_two_revisions() {
     }
     fs::write(folder.join("entries/c/mine/entry.toml"), entry("Second")).unwrap();
     fs::write(folder.join("entries/c/mine/version"), "2\n").unwrap();
-    let options = ["c/mine", "--old=HEAD", "--rate=500", "--blocks=2"];
+    let options = ["c/mine", "--old=HEAD", "--cohorts=1"];
     let outcome = world.wirebench(&[&SHORT[..], &options].concat());
     assert_fine(&outcome);
     let details = fs::read_to_string(world.results().join("report.txt")).unwrap();
@@ -285,7 +318,7 @@ fn an_entry_is_compared_between_two_revisions() {
 fn nonsense_is_refused_with_the_next_step_and_nothing_is_left_behind() {
     let server = null_server("hello");
     let good = ["--a", server.as_str(), "--b", server.as_str()];
-    let rows: [(&[&str], &str); 19] = [
+    let rows: [(&[&str], &str); 20] = [
         (&["--a", "x {port}"], "--b"),
         (&["--a", "./no-such {port}", "--b", "./no-such {port}"], "no program `./no-such`"),
         (&["--a", "./no-such 80", "--b", "x"], "write {port} in its place"),
@@ -295,12 +328,13 @@ fn nonsense_is_refused_with_the_next_step_and_nothing_is_left_behind() {
         (&["--a", "builtin/epoll", "--b", "builtin/epoll", "--a-folder=."], "for a command line"),
         (&[&good[..], &["--phase=idle"]].concat(), "wirebench run --phase idle"),
         (&[&good[..], &["--phase=saturate", "--rate=5"]].concat(), "--rate is for the phase cost"),
-        (&[&good[..], &["--fail-if=throughput < -3%"]].concat(), "--phase saturate"),
+        (&[&good[..], &["--rate=5", "--fail-if=throughput < -3%"]].concat(), "--phase saturate"),
+        (&[&good[..], &["--precision=1%", "--cohorts=4"]].concat(), "cannot be used with"),
         (&[&good[..], &["--fail-if=cpu"]].concat(), "METRIC > +PERCENT"),
         (&[&good[..], &["--metric=switches"]].concat(), "one of cpu, throughput, p50"),
         (&[&good[..], &["--name-b=A"]].concat(), "give --name-b"),
         (&[&good[..], &["--name-b=a b"]].concat(), "cannot be the name of a side"),
-        (&[&good[..], &["--budget=0s"]].concat(), "--budget 10m"),
+        (&[&good[..], &["--budget=0s"]].concat(), "--budget 40s"),
         (&[&good[..], &["--old=HEAD"]].concat(), "--old"),
         (&[&good[..], &["--payload=4KiB"]].concat(), "give --scenario echo"),
         (&[&good[..], &["--scenario=echo", "--payload=0"]].concat(), "--payload at least 1"),

@@ -12,8 +12,8 @@ use std::{
 };
 
 /// The budget of the text, and what makes so little of it that a test has the time.
-const BUDGET: &str = "--budget 15m";
-const SHORT: &str = "--budget 15m --blocks 2 -d 250ms --steady 0s -c 2";
+const BUDGET: &str = "--budget 3m";
+const SHORT: &str = "--budget 3m --cohorts 2 -d 250ms --steady 0s -c 2";
 
 /// What a project of a user's has: a target that makes the server.
 const MAKEFILE: &str = "server: server.sh\n\tcp server.sh server\n\tchmod +x server\n";

@@ -1,8 +1,8 @@
 //! The conditions of `--fail-if`, which are those of `compare`: A is the old one, B the new one.
 
-use super::{Figure, Ratio, Side, Verdict, side::State};
+use super::{Figure, Side, Verdict, figure::Spread, side::State};
 use crate::{
-    analysis::WorkloadRows,
+    analysis::{Versus, WorkloadRows},
     compare::{
         Cell, Change, Condition, Figure as SideFigure, Gate, Hit, LeftOut, Presence,
         gate::judge as decide,
@@ -23,11 +23,11 @@ pub(super) fn judge(
         variant: sides[1].described.variant.clone(),
         copy: 0,
     };
-    let of_figure = |figure: &Figure| change(&cell, rows, sides, figure, figure.ratio.as_ref()?);
+    let of_figure = |figure: &Figure| change(&cell, sides, figure, figure.ratio.as_ref()?);
     let changes: Vec<Change> = figures.iter().filter_map(of_figure).collect();
     let mut gate = decide(conditions, &changes, (&lost(&cell, sides), &[]))?;
     if *verdict == Verdict::NotValid {
-        tell_nothing(&mut gate, &changes);
+        withhold(&mut gate, &changes);
     }
     Some(gate)
 }
@@ -39,8 +39,8 @@ fn lost(cell: &Cell, sides: &[Side<'_>; 2]) -> Vec<LeftOut> {
     vec![LeftOut { cell, presence: Presence::Lost, reason }]
 }
 
-/// Figures that are not what they claim to be neither fail nor pass anything, and that is said.
-fn tell_nothing(gate: &mut Gate, changes: &[Change]) {
+/// Figures that are not valid neither fail nor pass a condition, and the gate says so.
+fn withhold(gate: &mut Gate, changes: &[Change]) {
     for it in &mut gate.conditions {
         let concerned = changes.iter().filter(|change| it.condition.concerns(change));
         it.inconclusive =
@@ -53,18 +53,10 @@ fn tell_nothing(gate: &mut Gate, changes: &[Change]) {
     gate.warnings.push(text.to_owned());
 }
 
-fn change(
-    cell: &Cell,
-    rows: &WorkloadRows<'_>,
-    sides: &[Side<'_>; 2],
-    figure: &Figure,
-    ratio: &Ratio,
-) -> Option<Change> {
+fn change(cell: &Cell, sides: &[Side<'_>; 2], figure: &Figure, ratio: &Versus) -> Option<Change> {
     let of_side = |index: usize| -> Option<SideFigure> {
-        let variant = &sides[index].described.variant;
-        let row = rows.rows.iter().find(|row| row.variant == variant)?;
-        let (median, least, most) = super::figure::spread(row, figure.metric)?;
-        let blocks = row.values(figure.metric).len();
+        let Spread { median, least, most } = figure.values[index]?;
+        let blocks = ratio.estimate.samples;
         Some(SideFigure { median, least, most, blocks, doubts: Vec::new() })
     };
     Some(Change {
@@ -75,10 +67,10 @@ fn change(
         relative_to: Some(sides[0].described.variant.clone()),
         estimate: ratio.estimate,
         p_adjusted: ratio.p_adjusted,
-        margin: ratio.floor.relative,
+        margin: ratio.margin,
         reads: ratio.reads,
         claim: ratio.claim,
-        inconclusive: None,
+        inconclusive: ratio.inconclusive,
         same_program: Side::same_program(sides),
     })
 }

@@ -4,15 +4,17 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use wirebench_schema::journal::Procedure;
 
-use super::{Ab, Figure, Ratio, Side, State};
+use super::{Ab, Figure, Side, State, figure::Spread};
 use crate::{
+    analysis::{BaselineCheck, Inconclusive, Versus},
     compare::json::gate,
     json::{self, Report},
 };
 
 /// The version of the object. It grows whenever a field changes its meaning or goes away.
-const AB_FORMAT: u32 = 2;
+const AB_FORMAT: u32 = 3;
 
 /// The whole, in the order in which it is written: what most want to know first.
 #[derive(Serialize)]
@@ -21,7 +23,8 @@ struct Object<'a> {
     format: u32,
     verdict: &'static str,
     metric: &'static str,
-    pairs: usize,
+    procedure: Procedure,
+    cohorts: usize,
     a: Value,
     b: Value,
     same_program: Option<bool>,
@@ -44,7 +47,8 @@ impl Ab<'_> {
             format: AB_FORMAT,
             verdict: self.verdict.name(),
             metric: self.metric.field(),
-            pairs: self.pairs(),
+            procedure: self.journal.start.procedure,
+            cohorts: self.cohorts(),
             a,
             b,
             same_program: Side::same_program(&self.sides),
@@ -77,24 +81,34 @@ fn side(side: &Side<'_>) -> Value {
 }
 
 fn figure(figure: &Figure) -> Value {
-    let ratio = figure.ratio.as_ref().map(|it| ratio(figure, it));
-    json!({ "a": figure.medians[0], "b": figure.medians[1], "ratio": ratio })
+    let [a, b] = figure.values.map(|it| it.map(|Spread { median, .. }| median));
+    json!({ "a": a, "b": b, "ratio": figure.ratio.as_ref().map(ratio) })
 }
 
-fn ratio(figure: &Figure, ratio: &Ratio) -> Value {
+fn ratio(ratio: &Versus) -> Value {
     json!({
         "value": ratio.estimate.value,
         "low": ratio.estimate.interval.map(|it| it.low),
         "high": ratio.estimate.interval.map(|it| it.high),
+        "plain_low": ratio.plain_interval.map(|it| it.low),
+        "plain_high": ratio.plain_interval.map(|it| it.high),
         "samples": ratio.estimate.samples,
-        "least": ratio.least,
-        "most": ratio.most,
         "by_block": ratio.by_block,
-        "floor": ratio.floor.relative,
-        "floor_basis": json::floor_basis(ratio.floor.basis),
+        "margin": ratio.margin,
+        "checks": ratio.checks.each_ref().map(check),
         "reads": ratio.reads.name(),
         "p_adjusted": ratio.p_adjusted,
-        "claim": ratio.claim.name(),
-        "words": ratio.claim.words(figure.metric),
+        "outcome": ratio.claim.name(),
+        "inconclusive": ratio.inconclusive.map(Inconclusive::name),
+    })
+}
+
+fn check(check: &BaselineCheck) -> Value {
+    let found = check.second_over_first;
+    json!({
+        "state": check.state.name(),
+        "value": found.map(|it| it.value),
+        "low": found.and_then(|it| it.interval).map(|it| it.low),
+        "high": found.and_then(|it| it.interval).map(|it| it.high),
     })
 }

@@ -1,6 +1,8 @@
 //! What `ab` prints: at most four lines of figures and findings, and its sentence. The details have
 //! everything else.
 
+use wirebench_schema::suite::Phase;
+
 use super::{Ab, Figure, Side};
 use crate::{
     analysis::Metric,
@@ -28,7 +30,7 @@ impl Ab<'_> {
         lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
-    /// What became of the conditions, and what must be known of the runs: the most important first.
+    /// The result of the conditions, and what must be known of the runs: the most important first.
     fn findings(&self) -> Vec<String> {
         let mut findings = Vec::new();
         let gate = self.gate.as_ref().map(gate_lines).unwrap_or_default();
@@ -39,6 +41,7 @@ impl Ab<'_> {
             };
             findings.push(format!("{}{more}", shortened(first, WIDTH - more.len())));
         }
+        findings.extend(self.unsaturated().map(|text| shortened(&text, WIDTH)));
         if Side::same_program(&self.sides) == Some(true) {
             findings.push("both are the same program: differences are noise".to_owned());
         }
@@ -52,9 +55,12 @@ impl Ab<'_> {
 
     /// A head, the figure of the verdict and this many others.
     fn figures_shown(&self, others: usize) -> Vec<String> {
-        let has_figures = |figure: &&Figure| figure.medians.iter().all(Option::is_some);
+        let has_figures = |figure: &&Figure| figure.values.iter().all(Option::is_some);
         let main = self.figures.first().into_iter().filter(has_figures);
-        let preferred = [Metric::LatencyP99, Metric::Cpu];
+        let preferred = match self.rows.workload.phase {
+            Phase::Saturate => [Metric::Throughput, Metric::Cpu],
+            Phase::Cost | Phase::Idle => [Metric::LatencyP99, Metric::Cpu],
+        };
         let find = |metric: &Metric| self.figures.iter().skip(1).find(|it| it.metric == *metric);
         let others = preferred.iter().filter_map(find).filter(has_figures).take(others);
         let [a, b] = [self.sides[0].name, self.sides[1].name];
@@ -67,7 +73,7 @@ impl Ab<'_> {
 
 fn cells(figure: &Figure) -> [String; 4] {
     let metric = figure.metric;
-    let [a, b] = figure.medians.map(|it| it.map_or("-".to_owned(), |it| metric.show(it)));
+    let [a, b] = figure.values.map(|it| it.map_or("-".to_owned(), |it| metric.show(it.median)));
     let change = figure.ratio.as_ref().map_or("-".to_owned(), |ratio| {
         format!("{}{}", ratio.reads.sign(), words::estimate(&ratio.estimate))
     });

@@ -1,47 +1,51 @@
-//! The verdict as one sentence, which is all that most readers will read: what was found, how sure
-//! it is, and what to do where nothing can be said.
+//! The verdict as one sentence: the finding, its interval, and the next step where it is inconclusive.
 
 use std::time::Duration;
 use wirebench_schema::{
-    journal::{EndReason, Journal},
+    journal::{EndReason, Journal, Procedure},
     suite::Phase,
     units::write_duration,
 };
-use wirebench_stats::MIN_BLOCKS;
+use wirebench_stats::{Estimate, MIN_COHORTS};
 
-use super::{Ab, Figure, Ratio, Verdict, side::State};
+use super::{Ab, Figure, Verdict, side::State};
 use crate::{
-    analysis::{Claim, Metric, Reads},
+    analysis::{CheckState, Claim, Inconclusive, Metric, Reads, Versus},
     compare::words,
     table::count,
     table_units::thousands,
 };
 
-/// How a budget that was too short is made longer.
-const LONGER: u32 = 3;
+/// Cohorts that halve an interval, as a multiple of those that were made.
+const TO_HALVE: u32 = 4;
 
 /// The words for a metric in a sentence.
 struct Phrase {
-    /// What a server does: `costs`.
+    /// A server's verb: `uses`.
     verb: &'static str,
-    /// Behind a share, of a higher and of a lower value: `more`, `less`.
+    /// After a share, of a higher and of a lower value: `more`, `less`.
     than: (&'static str, &'static str),
-    /// Between: `as much`, and `as` follows.
-    equally: &'static str,
-    /// What it is about.
+    /// The quantity.
     of: &'static str,
+    /// The verb and the quantity of two servers that are the same.
+    equally: &'static str,
 }
 
 const fn phrase(metric: Metric) -> Phrase {
-    let (verb, than, equally, of) = match metric {
-        Metric::Cpu => ("costs", ("more", "less"), "as much", "CPU time per request"),
-        Metric::Throughput => ("does", ("more", "fewer"), "as many", "requests/s"),
-        Metric::LatencyP50 => ("answers", ("later", "sooner"), "as soon", "at the median"),
-        Metric::LatencyP99 => ("answers", ("later", "sooner"), "as soon", "at p99"),
-        Metric::LatencyP999 => ("answers", ("later", "sooner"), "as soon", "at p99.9"),
-        _ => ("holds", ("more", "less"), "as much", "memory at its peak"),
+    const LATENCY: (&str, &str) = ("higher", "lower");
+    let (verb, than, of, equally) = match metric {
+        Metric::Cpu => {
+            ("uses", ("more", "less"), "CPU per request", "use the same CPU per request")
+        }
+        Metric::Throughput => {
+            ("handles", ("more", "fewer"), "requests/s", "handle the same requests/s")
+        }
+        Metric::LatencyP50 => ("has a", LATENCY, "p50", "have the same p50"),
+        Metric::LatencyP99 => ("has a", LATENCY, "p99", "have the same p99"),
+        Metric::LatencyP999 => ("has a", LATENCY, "p99.9", "have the same p99.9"),
+        _ => ("uses", ("more", "less"), "peak memory", "use the same peak memory"),
     };
-    Phrase { verb, than, equally, of }
+    Phrase { verb, than, of, equally }
 }
 
 impl Ab<'_> {
@@ -55,8 +59,8 @@ impl Ab<'_> {
                 self.claimed(*claim, ratio)
             }
             (Verdict::Claimed(_), _) => {
-                let [a, b] = self.names();
-                format!("cannot tell: {a} and {b} have no block with figures of both")
+                let ([a, b], noun, of) = (self.names(), self.noun(), phrase(self.metric).of);
+                format!("inconclusive: no {noun} has the {of} of both {a} and {b}")
             }
         }
     }
@@ -65,115 +69,134 @@ impl Ab<'_> {
         [self.sides[0].name, self.sides[1].name]
     }
 
-    /// What keeps the sides from a verdict.
+    /// Why there is no verdict on the sides.
     fn troubles(&self) -> String {
-        let told = self.sides.iter().filter_map(|side| match &side.state {
+        let troubles = self.sides.iter().filter_map(|side| match &side.state {
             State::NotMeasured(why) | State::NotValid(why) => Some(format!("{} {why}", side.name)),
             State::Valid => None,
         });
-        told.collect::<Vec<_>>().join("; ")
+        troubles.collect::<Vec<_>>().join("; ")
     }
 
-    fn claimed(&self, claim: Claim, ratio: &Ratio) -> String {
-        let Phrase { verb, than, equally, of } = phrase(self.metric);
+    fn claimed(&self, claim: Claim, ratio: &Versus) -> String {
+        let Phrase { verb, than, of, equally } = phrase(self.metric);
         let [a, b] = self.names();
         let known = self.known(ratio);
-        let word = claim.words(self.metric);
-        let share = (ratio.estimate.value - 1.0).abs() * 100.0;
-        let floor = percent(ratio.floor.relative);
+        let margin = percent(ratio.margin);
         match claim {
-            Claim::Higher | Claim::Lower => {
-                let more = if claim == Claim::Higher { than.0 } else { than.1 };
-                let digits = if share < 99.95 { 1 } else { 0 };
-                let bound = if ratio.reads == Reads::Exactly { "" } else { "at least " };
-                format!("{b} {verb} {bound}{share:.digits$} % {more} {of} than {a} {known}: {word}")
-            }
+            Claim::Higher | Claim::Lower => format!("{} {known}", self.difference(ratio)),
             Claim::Same => {
-                let within = percent(ratio.floor.relative.min(0.05));
-                format!("{b} {verb} {equally} {of} as {a} within {within} {known}: {word}")
+                let interval = ratio.plain_interval.map(|it| (it.low, it.high));
+                let known = self.known_by("90 % interval", interval, &ratio.estimate);
+                format!("{a} and {b} {equally} within {margin} {known}")
             }
             Claim::NotHigher | Claim::NotLower => {
                 let more = if claim == Claim::NotHigher { than.0 } else { than.1 };
                 format!(
-                    "{b} {verb} no more than {floor} {more} {of} than {a}, and the load generator \
-                     was at its limit, so that the difference may be larger the other way {known}: \
-                     {word}"
+                    "{b} {verb} at most {margin} {more} {of} than {a} {known}; the load generator was \
+                     the limit, so the difference in the other direction may be larger"
                 )
             }
-            Claim::CannotTell => self.cannot_tell(ratio, &known),
+            Claim::CannotTell => format!("inconclusive: {}", self.inconclusive(ratio, &known)),
         }
     }
 
-    /// How sure it is: `(95 % interval +4.6..+5.9 %, 14 pairs at 40 000 requests/s)`.
-    fn known(&self, ratio: &Ratio) -> String {
-        let pairs = count(u32::try_from(ratio.estimate.samples).unwrap_or(u32::MAX), "pair");
+    /// `B uses 5.2 % more CPU per request than A`.
+    fn difference(&self, ratio: &Versus) -> String {
+        let Phrase { verb, than, of, .. } = phrase(self.metric);
+        let [a, b] = self.names();
+        let share = (ratio.estimate.value - 1.0) * 100.0;
+        let more = if share >= 0.0 { than.0 } else { than.1 };
+        let digits = if share.abs() < 99.95 { 1 } else { 0 };
+        let bound = if ratio.reads == Reads::Exactly { "" } else { "at least " };
+        format!("{b} {verb} {bound}{:.digits$} % {more} {of} than {a}", share.abs())
+    }
+
+    /// The interval and what it is made of: `(95 % interval +4.6 to +5.9 %, 7 cohorts)`.
+    fn known(&self, ratio: &Versus) -> String {
+        let interval = ratio.estimate.interval.map(|it| (it.low, it.high));
+        self.known_by("95 % interval", interval, &ratio.estimate)
+    }
+
+    fn known_by(&self, what: &str, interval: Option<(f64, f64)>, estimate: &Estimate) -> String {
+        let start = &self.journal.start;
+        let cohorts = count(u32::try_from(estimate.samples).unwrap_or(u32::MAX), self.noun());
         let rate = match (self.rows.workload.phase, self.rows.rate) {
             (Phase::Cost, Some(rate)) => {
                 format!(" at {} requests/s", thousands(rate.requests_per_second as f64))
             }
             _ => String::new(),
         };
-        let interval = ratio.estimate.interval.map_or_else(
-            || range("from", ratio.least, ratio.most),
-            |it| range("95 % interval", it.low, it.high),
-        );
-        format!("({interval}, {pairs}{rate})")
-    }
-
-    fn cannot_tell(&self, ratio: &Ratio, known: &str) -> String {
-        let Phrase { verb, than, of, .. } = phrase(self.metric);
-        let [a, b] = self.names();
-        let floor = percent(ratio.floor.relative);
-        let next = self.next_step(ratio);
-        let Some(interval) = ratio.estimate.interval else {
-            return format!(
-                "cannot tell: it takes {MIN_BLOCKS} pairs to tell a difference from noise {known}: \
-                 {next}"
-            );
+        let procedure = match start.procedure {
+            Procedure::Cohorts => "",
+            Procedure::Process => ", a process per run",
         };
-        if ratio.reads != Reads::Exactly {
-            return format!(
-                "cannot tell: the load generator was at its limit, so that this is only a bound \
-                 {known}: compare what a request costs with --phase cost, or give the generator more \
-                 CPUs"
-            );
-        }
-        if interval.contains(1.0) || !ratio.floor.band().contains(ratio.estimate.value) {
-            return format!(
-                "cannot tell whether {b} {verb} {} or {} {of} than {a} {known}, and the noise floor \
-                 is {floor}: {next}",
-                than.0, than.1
-            );
-        }
-        let more = if ratio.estimate.value > 1.0 { than.0 } else { than.1 };
-        let share = percent((ratio.estimate.value - 1.0).abs());
-        format!(
-            "cannot tell: {b} {verb} {share} {more} {of} than {a} {known}, which is no more than the \
-             noise floor of {floor}: {next}"
-        )
+        let range = interval
+            .map_or_else(String::new, |(low, high)| format!("{what} {}, ", range(low, high)));
+        format!("({range}{cohorts}{rate}{procedure})")
     }
 
-    /// What to do to learn more.
-    fn next_step(&self, ratio: &Ratio) -> String {
-        let start = &self.journal.start;
-        match (ended(self.journal), start.goal.budget) {
-            (Some(EndReason::Budget), Some(budget)) => {
-                let longer = write_duration(whole(budget.saturating_mul(LONGER)));
-                format!("give --budget {longer} or a quieter machine")
+    /// Why there is no outcome, and the next step.
+    fn inconclusive(&self, ratio: &Versus, known: &str) -> String {
+        let (difference, noun) = (self.difference(ratio), self.noun());
+        let next = self.next_step(ratio);
+        match ratio.inconclusive {
+            Some(Inconclusive::TooFewCohorts) => {
+                format!("a verdict needs {MIN_COHORTS} {noun}s; {difference} {known}; {next}")
             }
+            Some(Inconclusive::BaselineCheckFailed) => format!(
+                "{}; a difference between the servers may have the same cause; next step: stop other \
+                 programs and measure again",
+                self.failed_checks(ratio)
+            ),
+            Some(Inconclusive::Bound) => format!(
+                "the load generator was the limit, so the ratio of {} is a bound {known}; next step: \
+                 compare the CPU per request, or give the generator more CPUs",
+                phrase(self.metric).of
+            ),
+            Some(Inconclusive::WideInterval) | None => {
+                let margin = percent(ratio.margin);
+                format!("{difference} {known}, with a margin of {margin}; {next}")
+            }
+        }
+    }
+
+    /// `two instances of A differ by 2.1 % (99 % interval +0.8 to +3.4 %)`.
+    fn failed_checks(&self, ratio: &Versus) -> String {
+        let checks = self.names().into_iter().zip(ratio.checks);
+        let failed = checks.filter(|(_, check)| check.state == CheckState::Failed);
+        let text = failed.filter_map(|(name, check)| {
+            let found = check.second_over_first?;
+            let share = percent((found.value - 1.0).abs());
+            let interval = found.interval.map_or_else(String::new, |it| {
+                format!(" (99 % interval {})", range(it.low, it.high))
+            });
+            Some(format!("two instances of {name} differ by {share}{interval}"))
+        });
+        text.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The next step towards a narrower interval.
+    fn next_step(&self, ratio: &Versus) -> String {
+        let start = &self.journal.start;
+        let step = match (ended(self.journal), start.goal.budget) {
             (None | Some(EndReason::Interrupted), _) => {
-                "let it go on with `wirebench run --resume FOLDER`".to_owned()
+                return "next step: let it go on with `wirebench run --resume FOLDER`".to_owned();
+            }
+            (Some(EndReason::Budget), Some(budget)) => {
+                format!("--budget {}", write_duration(whole(budget.saturating_mul(TO_HALVE))))
             }
             (Some(EndReason::Precise), _) => {
-                let goal = start.goal.precision.unwrap_or(ratio.floor.relative);
-                format!("give --precision {}", percent(goal / 2.0).replace(' ', ""))
+                let goal = start.goal.precision.unwrap_or(ratio.margin);
+                format!("--precision {}", percent(goal / 2.0).replace(' ', ""))
             }
             (Some(_), _) => {
-                let least = u32::try_from(MIN_BLOCKS).unwrap_or(u32::MAX);
-                let more = start.blocks.saturating_mul(2).max(least + 4);
-                format!("give --blocks {more} or a quieter machine")
+                let made = u32::try_from(ratio.estimate.samples).unwrap_or(u32::MAX);
+                let least = u32::try_from(MIN_COHORTS).unwrap_or(u32::MAX);
+                format!("--{}s {}", self.noun(), made.saturating_mul(TO_HALVE).max(least))
             }
-        }
+        };
+        format!("next step: {step}, which halves the interval")
     }
 }
 
@@ -186,17 +209,15 @@ fn whole(duration: Duration) -> Duration {
     Duration::from_secs(duration.as_secs().max(1))
 }
 
-/// A share with as many digits as it needs, such as `1.0 %` and `0.25 %`.
-fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    let tenths = percent * 10.0;
-    let digits = if (tenths - tenths.round()).abs() < 0.05 || percent > 0.95 { 1 } else { 2 };
-    format!("{percent:.digits$} %")
+/// A share with as many digits as it needs, such as `1 %`, `2.1 %` and `0.25 %`.
+pub(super) fn percent(share: f64) -> String {
+    let digits = if share > 0.0095 { 1 } else { 2 };
+    let text = format!("{:.digits$}", share * 100.0);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Two ratios as changes, such as `95 % interval +4.6..+5.9 %`.
-fn range(what: &str, low: f64, high: f64) -> String {
+/// Two ratios as changes, such as `+4.6 to +5.9 %`.
+fn range(low: f64, high: f64) -> String {
     let low = words::percent(low);
-    let low = low.trim_end_matches(" %");
-    format!("{what} {low}..{}", words::percent(high))
+    format!("{} to {}", low.trim_end_matches(" %"), words::percent(high))
 }

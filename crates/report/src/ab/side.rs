@@ -1,4 +1,4 @@
-//! One of the two servers: what it is called, what it is, and how its runs went. It has no figures.
+//! One of the two servers: its name, its command, and how its runs went. It has no figures.
 
 use wirebench_schema::{
     id::VariantId,
@@ -6,7 +6,7 @@ use wirebench_schema::{
 };
 
 use crate::{
-    analysis::{Comparison, Metric, Row, WorkloadRows},
+    analysis::{Comparison, Metric, WorkloadRows},
     notes::Notes,
     remarks::remarks,
     table::count,
@@ -19,6 +19,8 @@ pub struct Side<'a> {
     pub name: &'a str,
     /// The variant, its command and its fingerprint.
     pub described: &'a Described,
+    /// The rows of its instances.
+    pub(super) instances: Vec<usize>,
     /// Runs that count.
     pub runs: usize,
     /// Those without figures.
@@ -50,8 +52,10 @@ impl<'a> Side<'a> {
     ) -> Self {
         let described = &journal.start.variants[index];
         let entry = described.variant.entry();
-        let row = row(journal, rows, index);
-        let runs = row.map_or(&[][..], |row| &row.runs);
+        let instances = instances(journal, rows, index);
+        let mut runs: Vec<&Run> =
+            instances.iter().flat_map(|row| &rows.rows[*row].runs).copied().collect();
+        runs.sort_by_key(|run| run.block);
         let invalid: Vec<Vec<&Reason>> =
             runs.iter().map(|run| invalid(run, metric)).filter(|it| !it.is_empty()).collect();
         let failures: Vec<&str> = runs.iter().filter_map(|run| failure(run)).collect();
@@ -73,6 +77,7 @@ impl<'a> Side<'a> {
         Self {
             name: entry.split_once('/').map_or(entry, |(_, name)| name),
             described,
+            instances,
             runs: all,
             failed: failures.len(),
             invalid: invalid.len(),
@@ -96,19 +101,15 @@ fn of_all(some: usize, all: usize) -> String {
     format!("{some} of {runs}")
 }
 
-/// The row of the side at `index` of the journal's head.
-pub(super) fn row<'r, 'a>(
-    journal: &Journal,
-    rows: &'r WorkloadRows<'a>,
-    index: usize,
-) -> Option<&'r Row<'a>> {
+/// The rows of the side at `index` of the journal's head, one for each instance in a cohort.
+pub(super) fn instances(journal: &Journal, rows: &WorkloadRows<'_>, index: usize) -> Vec<usize> {
     let variant = &journal.start.variants[index].variant;
-    rows.rows.iter().find(|row| row.variant == variant && row.copy == 0)
+    (0..rows.rows.len()).filter(|row| rows.rows[*row].variant == variant).collect()
 }
 
-/// Why the figures of a run are not what they claim to be. What the user has asked for, such as no
-/// checks, holds for both sides alike and is told, but it keeps nobody from a verdict. Nor does what
-/// spoils the tail of latencies where the verdict is not about that.
+/// Why the figures of a run are not what they claim to be. Conditions that the user asked for, such as
+/// no checks, hold for both sides alike: they are reported and withhold no verdict. Nor does a reason
+/// that spoils only the tail of latencies where the verdict is about another figure.
 fn invalid(run: &Run, metric: Metric) -> Vec<&Reason> {
     let asked_for = [ReasonKind::NotVerified, ReasonKind::NotPinned, ReasonKind::SharedCpu];
     let counts = |it: &&Reason| metric.is_spoiled_by(it.weight) && !asked_for.contains(&it.kind);
@@ -155,17 +156,14 @@ fn not_run(journal: &Journal, rows: &WorkloadRows<'_>, variant: &VariantId) -> S
 pub(super) fn remarks_of(
     journal: &Journal,
     rows: &WorkloadRows<'_>,
-    index: usize,
+    side: &Side<'_>,
     comparison: &Comparison,
 ) -> Vec<String> {
-    let variant = &journal.start.variants[index].variant;
-    let Some(place) = rows.rows.iter().position(|row| row.variant == variant && row.copy == 0)
-    else {
-        return Vec::new();
-    };
     let mut notes = Notes::default();
-    for remark in remarks(journal, rows, place, comparison) {
-        notes.add(&remark);
+    for row in &side.instances {
+        for remark in remarks(journal, rows, *row, comparison) {
+            notes.add(&remark);
+        }
     }
     notes.texts().collect()
 }

@@ -1,4 +1,4 @@
-//! Comparisons of two servers in made-up journals: the sentence of every kind of outcome, and what
+//! Comparisons of two servers in synthetic journals: the sentence of every kind of outcome, and what
 //! is never hidden.
 
 use super::*;
@@ -14,6 +14,7 @@ use wirebench_schema::journal::{
 };
 
 mod page;
+mod verdicts;
 
 const SUITE_TEXT: &str = r#"
 description = "Made by wirebench ab."
@@ -26,16 +27,20 @@ connections = 64
 duration = "1s"
 "#;
 
-/// The noise of fourteen blocks, about 0.3 %.
+/// The noise of fourteen cohorts, about 0.3 %.
 const NOISE: [f64; 14] = [
     0.997, 1.002, 1.004, 0.999, 1.003, 0.996, 1.001, 0.998, 1.0, 1.002, 0.999, 1.003, 0.997, 1.001,
 ];
+/// The instances of both sides, each with the order of its noise.
+const INSTANCES: [(&str, u32, usize); 4] =
+    [("ab/A", 0, 1), ("ab/A", 1, 3), ("ab/B", 0, 5), ("ab/B", 1, 9)];
 
 /// A journal of two sides without a run.
 fn two(phase: &str) -> Journal {
     let mut journal = journal_of(&SUITE_TEXT.replace("PHASE", phase));
     let start = &mut journal.start;
     start.suite = SUITE.to_owned();
+    start.procedure = Procedure::Cohorts;
     start.variants.truncate(2);
     for (described, name) in start.variants.iter_mut().zip(["A", "B"]) {
         described.variant = format!("ab/{name}").parse().unwrap();
@@ -43,9 +48,9 @@ fn two(phase: &str) -> Journal {
         described.fingerprint = Some(name.repeat(16));
     }
     start.baselines = vec!["ab/A".parse().unwrap()];
-    start.baseline_copies = 1;
-    start.goal = Goal { precision: Some(0.005), budget: Some(Duration::from_secs(600)) };
-    ended(&mut journal, EndReason::Precise);
+    (start.copies, start.baseline_copies) = (2, 1);
+    start.goal = Goal { precision: None, budget: Some(Duration::from_secs(40)) };
+    ended(&mut journal, EndReason::Budget);
     if phase == "cost" {
         journal.rates.push(FixedRate {
             workload: "hello".into(),
@@ -62,23 +67,23 @@ fn ended(journal: &mut Journal, reason: EndReason) {
     journal.end = Some(End { ended: String::new(), reason });
 }
 
-/// Adds runs of A at about `a` and of B at about `b`; `loudness` is of the noise between the two.
+/// Adds runs of both instances of A at about `a` and of B at about `b`; `loudness` is of the noise.
 fn runs(
     journal: &mut Journal,
-    blocks: usize,
+    cohorts: usize,
     (a, b): (f64, f64),
     loudness: f64,
     outcome: fn(f64) -> Outcome,
 ) {
-    let noise = |turn: usize| {
-        move |block: usize| 1.0 + (NOISE[(block * turn + turn) % 14] - 1.0) * loudness
-    };
-    let values = |middle: f64, turn: usize| (0..blocks).map(move |it| middle * noise(turn)(it));
-    add(journal, "hello", ("ab/A", 0), values(a, 1), outcome);
-    add(journal, "hello", ("ab/B", 0), values(b, 5), outcome);
+    for (name, copy, turn) in INSTANCES {
+        let middle = if name == "ab/A" { a } else { b };
+        let noise = |cohort: usize| 1.0 + (NOISE[(cohort * turn + turn) % 14] - 1.0) * loudness;
+        let values = (0..cohorts).map(|cohort| middle * noise(cohort));
+        add(journal, "hello", (name, copy), values, outcome);
+    }
 }
 
-/// A cost phase of fourteen blocks, in which B costs `ratio` times as much.
+/// A cost phase of fourteen cohorts, in which B uses `ratio` times as much CPU time.
 fn costs(ratio: f64, loudness: f64) -> Journal {
     let mut journal = two("cost");
     runs(&mut journal, 14, (10_000.0, 10_000.0 * ratio), loudness, cost);
@@ -86,8 +91,12 @@ fn costs(ratio: f64, loudness: f64) -> Journal {
 }
 
 fn of<'a>(journal: &'a Journal, conditions: &[&str]) -> Ab<'a> {
+    by(journal, None, conditions)
+}
+
+fn by<'a>(journal: &'a Journal, metric: Option<Metric>, conditions: &[&str]) -> Ab<'a> {
     let conditions = conditions.iter().map(|text| text.parse().unwrap()).collect();
-    Ab::of(journal, &Wishes { metric: None, conditions }).unwrap()
+    Ab::of(journal, &Wishes { metric, conditions }).unwrap()
 }
 
 fn sentence(journal: &Journal) -> String {
@@ -104,97 +113,16 @@ fn has_in_order(text: &str, parts: &[&str]) {
 }
 
 #[test]
-fn a_difference_is_told_with_its_size_its_interval_and_its_pairs() {
-    let journal = costs(1.052, 1.0);
-    let text = sentence(&journal);
-    has_in_order(
-        &text,
-        &[
-            "B costs 5.",
-            " % more CPU time per request than A (95 % interval +",
-            "..+5.",
-            " %, 14 pairs at 40 000 requests/s): more CPU",
-        ],
-    );
-    has_in_order(&sentence(&costs(0.9, 1.0)), &["B costs 1", " % less CPU", "..-", "): less CPU"]);
-    let mut faster = two("saturate");
-    runs(&mut faster, 8, (1e5, 2.5e5), 1.0, rate);
-    has_in_order(&sentence(&faster), &["B does 150 % more requests/s than A", "8 pairs): faster"]);
-}
-
-#[test]
-fn equal_servers_are_the_same_within_the_noise_floor() {
-    let text = sentence(&costs(1.0, 1.0));
-    let parts = ["B costs as much CPU time per request as A within 1.0 % (", "14 pairs", "): same"];
-    has_in_order(&text, &parts);
-}
-
-#[test]
-fn what_is_too_noisy_to_tell_says_so_and_what_to_do_next() {
-    let mut journal = costs(1.0, 12.0);
-    ended(&mut journal, EndReason::Budget);
-    let whether = "cannot tell whether B costs more or less CPU time per request than A (95 %";
-    has_in_order(
-        &sentence(&journal),
-        &[whether, "noise floor is ", " %: give --budget 30m or a q"],
-    );
-    ended(&mut journal, EndReason::Precise);
-    has_in_order(&sentence(&journal), &[whether, ": give --precision 0.25%"]);
-    ended(&mut journal, EndReason::Complete);
-    has_in_order(&sentence(&journal), &[whether, ": give --blocks 12 or"]);
-    journal.end = None;
-    has_in_order(&sentence(&journal), &[whether, "`wirebench run --resume FOLDER`"]);
-}
-
-#[test]
-fn a_real_difference_below_the_floor_is_no_difference() {
-    let text = sentence(&costs(1.009, 1.0));
-    let parts =
-        ["cannot tell: B costs 0.9", " % more CPU", "no more than the noise floor of 1.0 %"];
-    has_in_order(&text, &parts);
-}
-
-#[test]
-fn too_few_pairs_tell_nothing_however_large_the_difference() {
-    let mut journal = two("cost");
-    runs(&mut journal, 4, (10_000.0, 20_000.0), 1.0, cost);
-    ended(&mut journal, EndReason::Complete);
-    let ab = of(&journal, &["cpu > +3%"]);
-    let parts = ["cannot tell: it takes 6 pairs", "(from +", "%, 4 pairs at", "give --blocks 12"];
-    has_in_order(&ab.sentence(), &parts);
-    assert_eq!(ab.verdict, Verdict::Claimed(Claim::CannotTell));
-    let gate = ab.gate.as_ref().unwrap();
-    assert!(!gate.fails() && gate.warnings[0].contains("can never fail here"), "{gate:?}");
-    assert!(ab.text(Style::Text).contains("too few blocks"));
-}
-
-#[test]
-fn a_generator_at_its_limit_leaves_a_bound() {
-    let mut journal = two("saturate");
-    runs(&mut journal, 14, (1e5, 1.2e5), 1.0, |value| limited(rate(value)));
-    let parts = ["cannot tell: the load generator was at its limit", "--phase cost"];
-    has_in_order(&sentence(&journal), &parts);
-    let mut journal = two("saturate");
-    runs(&mut journal, 14, (1e5, 1.2e5), 1.0, rate);
-    for run in journal.runs.iter_mut().filter(|run| run.variant.entry() == "ab/B") {
-        run.outcome = limited(run.outcome.clone());
-    }
-    has_in_order(&sentence(&journal), &["B does at least 20.", " % more requests/s", "): faster"]);
-}
-
-#[test]
-fn a_condition_that_an_open_bound_does_not_exclude_is_not_passed() {
+fn conditions_of_a_bound_are_neither_passed_nor_failed() {
     let mut journal = two("saturate");
     runs(&mut journal, 14, (1e5, 1.0e5), 1.0, |value| limited(rate(value)));
-    let ab = of(&journal, &["throughput < -3%"]);
-    assert_eq!(ab.gate.as_ref().unwrap().verdict(), GateVerdict::Inconclusive);
-    let told = "inconclusive 'throughput < -3%': hello ab/B: requests/s ~";
-    let limit = "at its limit, so the true change may be anything, also below -3.0 %";
-    has_in_order(&ab.text(Style::Text), &[told, limit, "NOT PASSED, and nothing fails"]);
-    has_in_order(&ab.text(Style::Markdown), &["inconclusive 'throughput", "NOT PASSED"]);
+    let ab = by(&journal, Some(Metric::Throughput), &["throughput < -3%"]);
+    let gate = ab.gate.as_ref().unwrap();
+    assert!(!gate.fails() && gate.verdict() != GateVerdict::Passed, "{gate:?}");
+    let limit = "at its limit, so that the true change may be anything, also below -3.0 %";
+    has_in_order(&ab.text(Style::Text), &["hello ab/B: requests/s ~", limit]);
     assert!(!ab.text(Style::Text).contains("passed '"), "{}", ab.text(Style::Text));
     let json: serde_json::Value = serde_json::from_str(&ab.json()).unwrap();
-    assert_eq!(json["gate"]["verdict"], "inconclusive");
     assert_eq!(json["gate"]["passed"], false);
 }
 
@@ -209,37 +137,34 @@ fn most_runs_not_valid_make_no_verdict_and_fail_no_condition() {
     }
     let ab = of(&journal, &["cpu > +3%"]);
     assert_eq!(ab.verdict, Verdict::NotValid);
-    assert_eq!(ab.sentence(), "not valid: A is not valid in 8 of 14 runs: others used the CPU");
+    assert_eq!(ab.sentence(), "not valid: A is not valid in 16 of 28 runs: others used the CPU");
     let gate = ab.gate.as_ref().unwrap();
     assert!(!gate.fails(), "{gate:?}");
     assert!(gate.warnings.iter().any(|it| it.contains("no condition can fail")), "{gate:?}");
     assert!(gate.conditions[0].inconclusive[0].why.contains("not valid"), "{gate:?}");
     let other = of(&journal, &["cpu > +90%"]).gate.unwrap();
-    assert_eq!((other.conditions[0].passed, other.verdict()), (0, GateVerdict::Inconclusive));
+    assert!(other.conditions[0].passed == 0 && other.verdict() != GateVerdict::Passed);
     let text = ab.text(Style::Text);
-    assert!(text.contains("A: `./server-A {port}`, 14 runs, 8 not valid"), "{text}");
+    assert!(text.contains("A: `./server-A {port}`, 28 runs, 16 not valid"), "{text}");
     assert!(text.contains("! A "), "{text}");
 }
 
 #[test]
-fn a_spoiled_tail_takes_no_verdict_on_cpu_time_or_the_median_away_but_one_on_the_tail() {
+fn a_spoiled_tail_withholds_verdicts_on_the_tail_and_no_others() {
     let mut journal = costs(1.2, 1.0);
     for run in &mut journal.runs {
         run.outcome = changed(run.outcome.clone(), |it| {
             it.reasons.push(ReasonKind::ScheduleLag.reason(Weight::Tail, Some(2e6), "late"));
         });
     }
-    let of = |metric| {
-        let wishes = Wishes { metric: Some(metric), ..Wishes::default() };
-        Ab::of(&journal, &wishes).unwrap().verdict
-    };
+    let of = |metric| by(&journal, Some(metric), &[]).verdict;
     assert_eq!(of(Metric::Cpu), Verdict::Claimed(Claim::Higher));
     assert_ne!(of(Metric::LatencyP50), Verdict::NotValid);
     assert_eq!(of(Metric::LatencyP99), Verdict::NotValid);
 }
 
 #[test]
-fn what_was_asked_for_is_told_and_takes_no_verdict_away() {
+fn conditions_that_the_user_asked_for_are_reported_and_withhold_no_verdict() {
     let mut journal = costs(1.2, 1.0);
     for run in &mut journal.runs {
         run.outcome = changed(run.outcome.clone(), |it| {
@@ -274,30 +199,31 @@ fn a_side_that_was_refused_or_failed_is_named_with_the_reason_and_fails_every_co
     for run in crashed.runs.iter_mut().filter(|run| run.variant.entry() == "ab/B") {
         run.outcome = failed("the server ended");
     }
-    assert_eq!(sentence(&crashed), "not measured: B failed in 6 of 6 runs: the server ended");
-    assert!(half_width(&crashed, Metric::Cpu) <= Some(0.0), "nobody waits for it");
+    assert_eq!(sentence(&crashed), "not measured: B failed in 12 of 12 runs: the server ended");
+    assert!(half_width(&crashed, Metric::Cpu) <= Some(0.0), "it will never be known");
 }
 
 #[test]
-fn a_condition_is_met_only_beyond_the_noise() {
+fn a_condition_fails_only_when_the_change_is_beyond_it_for_certain() {
     let journal = costs(1.052, 1.0);
     let passed = |conditions: &[&str]| !of(&journal, conditions).gate.unwrap().fails();
     assert!(!passed(&["cpu > +3%"]));
     assert!(passed(&["cpu > +8%"]) && passed(&["cpu < -3%"]) && passed(&["p99 > +1%"]));
-    assert!(!of(&costs(1.04, 30.0), &["cpu > +3%"]).gate.unwrap().fails());
+    assert!(!of(&costs(1.04, 60.0), &["cpu > +3%"]).gate.unwrap().fails());
     let text = of(&journal, &["cpu > +3%"]).text(Style::Text);
     assert!(text.contains("FAILED 'cpu > +3%': hello ab/B"), "{text}");
 }
 
 #[test]
-fn the_verdict_stands_last_in_text_and_first_in_markdown_and_json() {
+fn the_verdict_is_last_in_text_and_first_in_markdown_and_json() {
     let journal = costs(1.052, 1.0);
     let ab = of(&journal, &["cpu > +3%"]);
     let (sentence, text) = (ab.sentence(), ab.text(Style::Text));
     assert_eq!(text.lines().last(), Some(sentence.as_str()));
     let cpu = line(&text, "server CPU us/request");
-    has_in_order(cpu, &["10.0", "10.5", "+5.", " (+", "1.0 %", "more CPU"]);
+    has_in_order(cpu, &["10.0", "10.5", "+5.", " (+", "1 %", "higher"]);
     assert!(text.contains("40 000 requests/s for all"), "{text}");
+    has_in_order(&text, &["A/A: two instances of A differ by 0.", "(passed)", "of B differ by 0."]);
     let markdown = ab.text(Style::Markdown);
     assert!(markdown.starts_with(&format!("**{sentence}**\n")), "{markdown}");
     has_in_order(&markdown, &["FAILED 'cpu > +3%'", "| server CPU us", "<details>", "</details>"]);
@@ -305,9 +231,12 @@ fn the_verdict_stands_last_in_text_and_first_in_markdown_and_json() {
     assert!(json.starts_with(&format!("{{\n  \"sentence\": \"{sentence}\"")), "{json}");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["sentence"], sentence);
-    assert_eq!((&json["verdict"], &json["pairs"]), (&"higher".into(), &14.into()));
+    assert_eq!((&json["verdict"], &json["cohorts"]), (&"higher".into(), &14.into()));
+    assert_eq!((&json["format"], &json["procedure"]), (&3.into(), &"cohorts".into()));
     assert_eq!(json["gate"]["passed"], false);
-    assert!(json["figures"]["server_cpu_ns_per_request"]["ratio"]["low"].as_f64() > Some(1.04));
+    let cpu = &json["figures"]["server_cpu_ns_per_request"]["ratio"];
+    assert!(cpu["low"].as_f64() > Some(1.04), "{cpu:#}");
+    assert_eq!((&cpu["outcome"], &cpu["checks"][1]["state"]), (&"higher".into(), &"passed".into()));
     assert_eq!(json["figures"]["requests_per_second"]["ratio"], serde_json::Value::Null);
     assert_eq!(json["report"]["suite"], "ab");
 }
@@ -318,14 +247,12 @@ fn another_figure_can_be_asked_for_but_not_the_rate_that_was_given() {
     assert_eq!(has(Phase::Saturate, Metric::Throughput), Some(Metric::Throughput));
     assert_eq!(has(Phase::Cost, Metric::Switches), None);
     let journal = costs(1.052, 1.0);
-    let wishes = Wishes { metric: Some(Metric::LatencyP99), conditions: Vec::new() };
-    let ab = Ab::of(&journal, &wishes).unwrap();
-    has_in_order(&ab.sentence(), &["B answers as soon at p99 as A within 1.0 %"]);
-    let idle = Wishes { metric: Some(Metric::MemoryIdle), conditions: Vec::new() };
-    let told = "the phase cost has no memory-idle, but cpu, p50, p99, p999, memory: compared by \
-                server CPU us/request\n";
-    let ab = Ab::of(&journal, &idle).unwrap();
-    assert!(ab.metric == Metric::Cpu && ab.text(Style::Text).contains(told));
+    let ab = by(&journal, Some(Metric::LatencyP99), &[]);
+    has_in_order(&ab.sentence(), &["A and B have the same p99 within 10 % (90 % interval"]);
+    let absent = "the phase cost has no memory-idle, but cpu, p50, p99, p999, memory: compared by \
+                  server CPU us/request\n";
+    let ab = by(&journal, Some(Metric::MemoryIdle), &[]);
+    assert!(ab.metric == Metric::Cpu && ab.text(Style::Text).contains(absent));
     let width = half_width(&journal, Metric::Cpu).unwrap();
     assert!(width > 0.0 && width < 0.005, "{width}");
 }
@@ -337,44 +264,12 @@ fn other_journals_are_not_taken_for_such_a_comparison() {
 }
 
 #[test]
-fn the_same_program_on_both_sides_is_said() {
+fn the_same_program_on_both_sides_is_reported() {
     let mut journal = costs(1.0, 1.0);
     let text = |journal: &Journal| of(journal, &[]).text(Style::Text);
     assert!(!text(&journal).contains("the same program"));
     for described in &mut journal.start.variants {
         described.fingerprint = Some("0123456789abcdef".into());
     }
-    assert!(text(&journal).contains("both are the same program: what differs is noise"));
-}
-
-/// How many of so many comparisons of equal servers, or of those that differ by `ratio`, claim a
-/// difference. The machine becomes 0.3 % slower with each run, and runs scatter by 1 %.
-fn claimed(ratio: f64, experiments: usize) -> usize {
-    let mut random = fastrand::Rng::with_seed(11);
-    let mut noise = || (0..12).map(|_| random.f64()).sum::<f64>() - 6.0;
-    let mut experiment = |_: &usize| {
-        let mut journal = two("cost");
-        let mut values = [Vec::new(), Vec::new()];
-        for place in 0..24 {
-            // A B B A, B A A B, ...
-            let side = [0, 1, 1, 0, 1, 0, 0, 1][place % 8];
-            let level = if side == 1 { ratio } else { 1.0 };
-            let drift = 1.003_f64.powi(i32::try_from(place).unwrap());
-            values[side].push(10_000.0 * level * drift * (1.0 + 0.01 * noise()));
-        }
-        for (name, values) in ["ab/A", "ab/B"].into_iter().zip(values) {
-            add(&mut journal, "hello", (name, 0), values, cost);
-        }
-        let claims = [Verdict::Claimed(Claim::Higher), Verdict::Claimed(Claim::Lower)];
-        claims.contains(&of(&journal, &[]).verdict)
-    };
-    (0..experiments).filter(&mut experiment).count()
-}
-
-#[test]
-fn equal_servers_seldom_differ_on_a_machine_that_drifts_and_others_do() {
-    let (experiments, equal) = (200, claimed(1.0, 200));
-    assert!(equal * 20 <= experiments, "{equal} of {experiments}");
-    let different = claimed(1.05, experiments);
-    assert!(different * 10 >= experiments * 9, "{different} of {experiments}");
+    assert!(text(&journal).contains("both are the same program: differences are noise"));
 }

@@ -1,12 +1,12 @@
-//! A comparison of two servers as text and as Markdown: who they are, their figures, what must be
-//! known of the runs, and the verdict.
+//! A comparison of two servers as text and as Markdown: their commands, their figures, the checks, what
+//! must be known of the runs, and the verdict.
 
 use comfy_table::CellAlignment;
-use wirebench_stats::Floor;
+use wirebench_schema::suite::Phase;
 
-use super::{Ab, Figure, METRICS, Ratio, Side, State, has};
+use super::{Ab, Figure, METRICS, Side, State, has, sentence::percent};
 use crate::{
-    analysis::{Claim, Metric, absent},
+    analysis::{BaselineCheck, CheckState, Metric, Versus, absent},
     compare::{markdown::escape, text::gate_lines, words},
     table::{
         Style, describe::describe, headline::headline, new_table, page::Page, workload::about_rate,
@@ -14,16 +14,16 @@ use crate::{
 };
 
 const READING_AID: [&str; 4] = [
-    "each pair of blocks is run in the order A B B A or B A A B; B/A is made within each block",
-    "(a..b) is the 95 % interval of B/A, [a..b] the range of too few blocks",
-    "noise: how far apart two runs of the same server appear, at least 1 %; nothing below it is \
-     called a difference",
-    "the verdict is about the first figure, which was chosen before; for the others it is harder, \
-     because they are many",
+    "each cohort, or block, has its own instances of both servers; A and B are the medians over them",
+    "B/A: the ratio of the levels that fit all instances and cohorts best; (a..b) is its 95 % interval",
+    "higher, lower: the interval excludes no change and is not inside the margin; same: the 90 % interval \
+     is inside it; else inconclusive",
+    "the verdict is about the first figure, which was chosen before the run; the intervals of the others \
+     hold for all of them together",
 ];
 
 impl Ab<'_> {
-    /// Everything. The verdict stands last in text, and first in Markdown.
+    /// Everything. The verdict is last in text, and first in Markdown.
     #[must_use]
     pub fn text(&self, style: Style) -> String {
         match style {
@@ -61,15 +61,17 @@ impl Ab<'_> {
         page.text()
     }
 
-    /// Who was compared, and how.
+    /// What was compared, and how.
     fn add_setting(&self, page: &mut Page) {
         page.list("compared", &self.sides.iter().map(who).collect::<Vec<_>>());
         if Side::same_program(&self.sides) == Some(true) {
-            page.paragraph("both are the same program: what differs is noise");
+            page.paragraph("both are the same program: differences are noise");
         }
         page.line(&headline(self.journal, std::slice::from_ref(&self.rows)));
         page.line(&describe(&self.rows.workload));
-        for line in about_rate(&self.rows) {
+        for line in
+            about_rate(&self.rows).into_iter().chain(self.unsaturated()).chain(self.checks())
+        {
             page.line(&line);
         }
         if let Some(wanted) = self.absent {
@@ -91,26 +93,61 @@ impl Ab<'_> {
             format!("{}{}", if doubtful { "! " } else { "" }, side.name)
         });
         let change = format!("{}/{}", self.sides[1].name, self.sides[0].name);
-        let head = ["figure", &a, &b, &change, "noise", "verdict"];
+        let head = ["figure", &a, &b, &change, "margin", "outcome"];
         let mut table = new_table(style, &head);
         for column in table.column_iter_mut().skip(1).take(4) {
             column.set_cell_alignment(CellAlignment::Right);
         }
-        for figure in self.figures.iter().filter(|it| it.medians.iter().any(Option::is_some)) {
+        for figure in self.figures.iter().filter(|it| it.values.iter().any(Option::is_some)) {
             table.add_row(cells(figure));
         }
         table
     }
 
+    /// That a server was not saturated. Its CPU time per request then includes wake-ups, as at a rate,
+    /// but at a rate of its own.
+    pub(super) fn unsaturated(&self) -> Option<String> {
+        let is_about = self.rows.workload.phase == Phase::Saturate && self.metric == Metric::Cpu;
+        let busy = |side: &Side<'_>| {
+            let rows = || side.instances.iter().map(|row| &self.rows.rows[*row]);
+            let is_idle = rows().any(|row| row.saturated() == Some(false));
+            let shares: Vec<f64> =
+                rows().flat_map(|row| row.measurements().map(|it| it.cost.cpu_share)).collect();
+            let share = wirebench_stats::median(&shares).filter(|_| is_idle)?;
+            Some(format!("{} (busy {:.0} %)", side.name, share * 100.0))
+        };
+        let names: Vec<String> = self.sides.iter().filter_map(busy).collect();
+        let names = names.join(", ");
+        let text =
+            || format!("not saturated: {names}; CPU per request includes wake-ups: see --rate");
+        (is_about && !names.is_empty()).then(text)
+    }
+
+    /// The checks of both sides by the figure of the verdict (A/A).
+    fn checks(&self) -> Vec<String> {
+        let ratio = self.main().and_then(|figure| figure.ratio.as_ref());
+        let checks = ratio.into_iter().flat_map(|ratio| self.sides.iter().zip(ratio.checks));
+        let line = |(side, check): (&Side<'_>, BaselineCheck)| {
+            let differ = (check.second_over_first?.value - 1.0).abs() * 100.0;
+            let follows = match check.state {
+                CheckState::Passed => "passed",
+                CheckState::Failed => "failed: no verdict",
+                CheckState::Absent => "not checked with fewer than 3 cohorts",
+            };
+            Some(format!("A/A: two instances of {} differ by {differ:.1} % ({follows})", side.name))
+        };
+        checks.filter_map(line).collect()
+    }
+
     /// What must be known of the runs of both sides.
     pub(super) fn remarks(&self) -> Vec<String> {
         let comparison = self.rows.compare_to_baseline(self.metric);
-        let of_side = |index: usize| {
-            let remarks = super::side::remarks_of(self.journal, &self.rows, index, &comparison);
-            let name = self.sides[index].name;
+        let of_side = |side: &Side<'_>| {
+            let remarks = super::side::remarks_of(self.journal, &self.rows, side, &comparison);
+            let name = side.name.to_owned();
             remarks.into_iter().map(move |remark| format!("{name}: {remark}"))
         };
-        [0, 1].into_iter().flat_map(of_side).collect()
+        self.sides.iter().flat_map(of_side).collect()
     }
 }
 
@@ -135,37 +172,13 @@ fn who(side: &Side<'_>) -> String {
 fn cells(figure: &Figure) -> Vec<String> {
     let metric = figure.metric;
     let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |it| metric.show(it));
-    let [a, b] = figure.medians.map(shown);
+    let [a, b] = figure.values.map(|it| shown(it.map(|it| it.median)));
     let mut cells = vec![metric.title().to_owned(), a, b];
-    cells.extend(match &figure.ratio {
-        Some(ratio) => of_ratio(ratio, metric),
-        None => ["-", "-", ""].map(str::to_owned),
-    });
+    cells.extend(figure.ratio.as_ref().map_or(["-", "-", ""].map(str::to_owned), of_ratio));
     cells
 }
 
-fn of_ratio(ratio: &Ratio, metric: Metric) -> [String; 3] {
-    let sign = ratio.reads.sign();
-    let estimate = match ratio.estimate.interval {
-        Some(_) => words::estimate(&ratio.estimate),
-        None => {
-            let [low, high] = [ratio.least, ratio.most].map(words::percent);
-            let low = low.trim_end_matches(" %");
-            format!(
-                "{} [{low}..{}]",
-                words::percent(ratio.estimate.value),
-                high.trim_end_matches(" %")
-            )
-        }
-    };
-    let verdict = match ratio.claim {
-        Claim::CannotTell if ratio.estimate.interval.is_none() => "too few blocks".to_owned(),
-        claim => claim.words(metric),
-    };
-    [format!("{sign}{estimate}"), noise(&ratio.floor), verdict]
-}
-
-/// A floor; beyond a certain size nobody needs its digits.
-fn noise(floor: &Floor) -> String {
-    if floor.relative < 10.0 { words::floor(floor) } else { "> 1000 %".to_owned() }
+fn of_ratio(ratio: &Versus) -> [String; 3] {
+    let estimate = format!("{}{}", ratio.reads.sign(), words::estimate(&ratio.estimate));
+    [estimate, percent(ratio.margin), ratio.claim.name().to_owned()]
 }

@@ -1,9 +1,9 @@
-//! What can be said of B beside A. The words for it are in `sentence`.
+//! What can be said of B compared with A. The words for it are in `sentence`.
 
 use super::{Figure, Side, side::State};
 use crate::analysis::Claim;
 
-/// What can be said of B beside A.
+/// What can be said of B compared with A.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Verdict {
     /// This, of the figure that was asked for.

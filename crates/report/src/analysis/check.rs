@@ -1,10 +1,10 @@
-//! The check of the baseline: its two instances compared with each other (A/A).
+//! The check of a program: its two instances compared with each other (A/A).
 
 use wirebench_stats::{AaCheck, Estimate, Outcome};
 
 use super::comparison::estimate;
 
-/// The baseline's second instance compared with its first (A/A).
+/// The second instance of the baseline, or of a side of `ab`, compared with its first (A/A).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BaselineCheck {
     /// Second over first with an interval of 99 % confidence; absent without cohorts of both.

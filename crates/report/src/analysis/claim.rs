@@ -1,13 +1,9 @@
 //! What may be claimed of a ratio, some of which are only bounds: the side that was measured while
 //! the load generator was at its limit may be better than its figure. It estimates nothing.
 
-use wirebench_stats::{Floor, Interval, Judged, Judgement, Outcome, Verdict};
+use wirebench_stats::{Interval, Judged, Outcome};
 
 use super::{Direction, Metric};
-
-/// Two things further apart than this are not called the same, however far apart equal things
-/// appear: on a machine with a floor of 50 % that word would say nothing.
-const LARGEST_SAME: f64 = 0.05;
 
 /// How a ratio is to be read when the generator was at its limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -100,29 +96,10 @@ impl Claim {
     /// higher, or the same, does not follow from it. The reverse holds of one that is at least so
     /// much, and nothing follows from one that may be anything.
     ///
-    /// That there is no difference is claimed only up to 5 %, also where the floor is larger.
-    #[must_use]
-    pub fn of(judgement: &Judgement, reads: Reads, floor: &Floor) -> Self {
-        let interval = judgement.estimate.and_then(|estimate| estimate.interval);
-        let small = Floor { relative: floor.relative.min(LARGEST_SAME), ..*floor }.band();
-        let is_above = interval.is_some_and(|it| it.low >= small.low);
-        let is_below = interval.is_some_and(|it| it.high <= small.high);
-        match (reads, judgement.verdict) {
-            (Reads::Exactly | Reads::AtLeast, Verdict::Higher) => Self::Higher,
-            (Reads::Exactly | Reads::AtMost, Verdict::Lower) => Self::Lower,
-            (Reads::Exactly, _) if is_above && is_below => Self::Same,
-            (Reads::AtLeast, _) if is_above => Self::NotLower,
-            (Reads::AtMost, _) if is_below => Self::NotHigher,
-            _ => Self::CannotTell,
-        }
-    }
-
-    /// What remains of the judgement of a ratio to the baseline when it is a bound.
-    ///
     /// The plain interval of 90 % has 5 % beyond either end, so each end decides by itself whether
     /// a bound lies on the near side of the margin.
     #[must_use]
-    pub fn of_ratio(judged: &Judged, reads: Reads, margin: f64) -> Self {
+    pub fn of(judged: &Judged, reads: Reads, margin: f64) -> Self {
         let band = Interval::of_margin(margin);
         let is_above = judged.plain.is_some_and(|it| it.low >= band.low);
         let is_below = judged.plain.is_some_and(|it| it.high <= band.high);
@@ -166,13 +143,24 @@ impl Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wirebench_stats::judge;
 
-    /// What is claimed of a ratio of `middle` with little noise.
+    /// What is claimed of a ratio of `middle` with little noise, with a margin of 3 %.
     fn claim(middle: f64, reads: Reads) -> Claim {
-        let floor = Floor::from_pairs(&[1.0; 6]);
-        let ratios = [0.998, 1.001, 1.002, 0.999, 1.0, 1.0].map(|noise| noise * middle);
-        Claim::of(&judge(&[ratios], &floor)[0], reads, &floor)
+        let around = |reach: f64| Interval { low: middle - reach, high: middle + reach };
+        let outcome = match middle {
+            it if it > 1.05 => Outcome::Higher,
+            it if it < 0.95 => Outcome::Lower,
+            _ => Outcome::Same,
+        };
+        let judged = Judged {
+            ratio: middle,
+            cohorts: 4,
+            interval: Some(around(0.01)),
+            plain: Some(around(0.008)),
+            p_adjusted: Some(0.01),
+            outcome,
+        };
+        Claim::of(&judged, reads, 0.03)
     }
 
     #[test]
@@ -200,16 +188,6 @@ mod tests {
         assert_eq!(baseline(Metric::LatencyP99), Reads::AtLeast);
         assert_eq!(row(Metric::Cpu), Reads::Exactly);
         assert_eq!(Reads::of(Metric::LatencyP50, Limited::Yes, Limited::Yes), Reads::Either);
-    }
-
-    #[test]
-    fn where_equal_things_appear_far_apart_nothing_is_called_the_same() {
-        let floor = Floor::from_pairs(&[0.5, 2.0, 0.7, 1.4, 1.0, 1.2]);
-        let of = |ratios: [f64; 6]| Claim::of(&judge(&[ratios], &floor)[0], Reads::Exactly, &floor);
-        assert_eq!(of([0.9, 1.1, 0.8, 1.2, 1.0, 1.05]), Claim::CannotTell);
-        assert_eq!(of([0.99, 1.01, 1.0, 1.02, 1.0, 1.0]), Claim::Same);
-        let wide = judge(&[[0.9, 1.1, 0.8, 1.2, 1.0, 1.05]], &floor)[0];
-        assert_eq!(Claim::of(&wide, Reads::AtMost, &floor), Claim::CannotTell);
     }
 
     #[test]

@@ -257,7 +257,7 @@ pub(crate) fn claim(
 ) -> (Claim, Option<Inconclusive>) {
     let claim = match check {
         CheckState::Failed => Claim::CannotTell,
-        CheckState::Passed | CheckState::Absent => Claim::of_ratio(judged, reads, margin),
+        CheckState::Passed | CheckState::Absent => Claim::of(judged, reads, margin),
     };
     let why = match (judged.outcome, check, reads) {
         (Outcome::TooFewCohorts, _, _) => Inconclusive::TooFewCohorts,

@@ -16,11 +16,22 @@ pub(crate) struct Levels {
     margin: f64,
 }
 
+/// The logarithm of each value by row and cohort; what is missing is not a number.
+///
+/// Idle CPU time may be zero in some cohorts, and memory may shrink in some. To go on with the others
+/// would be to choose cohorts by what came out of them, so such a row has no logarithm at all.
+pub(super) fn cells(values: &[Values]) -> Vec<Vec<f64>> {
+    let cohorts: BTreeSet<u32> = values.iter().flat_map(|row| row.keys().copied()).collect();
+    let of_row = |row: &Values| {
+        let whole = row.values().all(|value| *value > 0.0);
+        let log = |cohort| row.get(cohort).filter(|_| whole).map_or(f64::NAN, |it| it.ln());
+        cohorts.iter().map(log).collect()
+    };
+    values.iter().map(of_row).collect()
+}
+
 impl Levels {
     /// The levels of all rows that have a logarithm in every cohort.
-    ///
-    /// Idle CPU time may be zero in some cohorts, and memory may shrink in some. To go on with the
-    /// others would be to choose cohorts by what came out of them, so such a row is not in the model.
     pub(super) fn of(rows: &WorkloadRows<'_>, values: &[Values], margin: f64) -> Self {
         Self::against(rows.baseline, rows, values, margin)
     }
@@ -32,15 +43,7 @@ impl Levels {
         values: &[Values],
         margin: f64,
     ) -> Self {
-        let cohorts: BTreeSet<u32> = values.iter().flat_map(|row| row.keys().copied()).collect();
-        let cells: Vec<Vec<f64>> = values
-            .iter()
-            .map(|row| {
-                let whole = row.values().all(|value| *value > 0.0);
-                let log = |cohort| row.get(cohort).filter(|_| whole).map_or(f64::NAN, |it| it.ln());
-                cohorts.iter().map(log).collect()
-            })
-            .collect();
+        let cells = cells(values);
         let has_values = |index: &usize| cells[*index].iter().any(|cell| cell.is_finite());
         let first = first.filter(has_values);
         let is_second = |index: &usize| {

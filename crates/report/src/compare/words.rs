@@ -3,7 +3,7 @@
 //! Not here: tables.
 
 use std::collections::BTreeSet;
-use wirebench_stats::{Estimate, Floor};
+use wirebench_stats::Estimate;
 
 use super::{Change, Comparison, Movement, Yardstick};
 use crate::analysis::{Claim, Metric};
@@ -27,11 +27,6 @@ pub(crate) fn estimate(estimate: &Estimate) -> String {
         format!(" ({}..{})", signed(interval.low), signed(interval.high))
     });
     format!("{}{interval}", percent(estimate.value))
-}
-
-/// A floor in percent.
-pub(crate) fn floor(floor: &Floor) -> String {
-    format!("{:.1} %", floor.relative * 100.0)
 }
 
 /// A change in a sentence, such as `requests/s -5.0 % (-5.6..-4.4)`.

@@ -65,7 +65,8 @@ impl Blocks<'_> {
         observer: &mut dyn Observer,
     ) -> io::Result<EndReason> {
         let experiment = self.stage.experiment;
-        let limits = Limits { blocks: self.loads.suite.blocks, goal: experiment.goal };
+        let (blocks, least) = (self.loads.suite.blocks, experiment.least_blocks);
+        let limits = Limits { blocks, least, goal: experiment.goal };
         let warm_up = self.loads.suite.warmup_blocks;
         // What was begun is made to its end, whatever the time.
         let begun = self.made.iter().map(|(block, ..)| block + 1).max().unwrap_or(0);

@@ -15,6 +15,8 @@ pub const MOST_BLOCKS_FOR_PRECISION: u32 = 200;
 pub(super) struct Limits {
     /// Blocks that count, without a precision; the least with one.
     pub(super) blocks: u32,
+    /// Blocks that are made whatever the budget; at least one is.
+    pub(super) least: u32,
     /// What ends it besides.
     pub(super) goal: Goal,
 }
@@ -33,9 +35,9 @@ pub(super) struct Done {
 }
 
 impl Limits {
-    /// Why it ends here; none if another block is to be made. At least one is, whatever the budget.
+    /// Why it ends here; none if another block is to be made.
     pub(super) fn end(&self, done: &Done) -> Option<EndReason> {
-        if done.blocks == 0 {
+        if done.blocks < self.least.min(self.blocks).max(1) {
             return None;
         }
         let planned = done.blocks >= self.blocks;
@@ -71,7 +73,11 @@ mod tests {
     }
 
     fn limits(blocks: u32, precision: Option<f64>, budget_s: Option<u64>) -> Limits {
-        Limits { blocks, goal: Goal { precision, budget: budget_s.map(Duration::from_secs) } }
+        Limits {
+            blocks,
+            least: 1,
+            goal: Goal { precision, budget: budget_s.map(Duration::from_secs) },
+        }
     }
 
     #[test]
@@ -88,6 +94,16 @@ mod tests {
         assert_eq!(limits.end(&done(2, 25, None)), None);
         assert_eq!(limits.end(&done(2, 26, None)), Some(EndReason::Budget));
         assert_eq!(limits.end(&done(10, 26, None)), Some(EndReason::Complete));
+    }
+
+    #[test]
+    fn the_least_blocks_are_made_whatever_the_budget() {
+        let limits = Limits { least: 3, ..limits(9, None, Some(1)) };
+        let ends = [0, 2, 3].map(|blocks| limits.end(&done(blocks, 999, None)));
+        assert_eq!(ends, [None, None, Some(EndReason::Budget)]);
+        // Fewer were asked for.
+        let two = Limits { blocks: 2, ..limits };
+        assert_eq!(two.end(&done(2, 0, None)), Some(EndReason::Complete));
     }
 
     #[test]

@@ -69,6 +69,8 @@ pub struct Experiment {
     pub procedure: Procedure,
     /// The ratio up to which two servers count as equal, if it is not the usual one.
     pub margin: Option<f64>,
+    /// Blocks that are made whatever the budget.
+    pub least_blocks: u32,
     /// Where results go.
     pub project: Project,
     /// The program's arguments, for the journal.

@@ -113,7 +113,9 @@ impl Outlook {
             runs: steps.len() * blocks as usize,
             repeated: (steps.len() - cells.len()) * blocks as usize,
             block_time,
-            runs_time: block_time.saturating_mul(blocks),
+            runs_time: block_time
+                .saturating_mul(blocks)
+                .min(self.goal.budget.map_or(Duration::MAX, |budget| budget.max(block_time))),
             ..self
         }
     }

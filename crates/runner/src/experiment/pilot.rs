@@ -39,7 +39,7 @@ const WINDOW: Duration = Duration::from_millis(400);
 /// The window of the second pilot of a variant whose first one failed: a request may take long.
 const SECOND_WINDOW: Duration = Duration::from_secs(2);
 /// How long a pilot warms up at most. It has to tell half of a rate from a tenth, no more.
-const STEADY_WITHIN: Duration = Duration::from_millis(1500);
+const STEADY_WITHIN: Duration = Duration::from_millis(1000);
 
 /// The search of one workload's rate.
 #[derive(Clone, Copy, Debug)]

@@ -55,6 +55,7 @@ pub(crate) fn all(experiments: usize, random: &mut Rng) {
     power(experiments, random);
     same(experiments, random);
     check(experiments, random);
+    sides(experiments * 5, random);
 }
 
 fn groups(experiments: usize, random: &mut Rng) {
@@ -141,5 +142,46 @@ fn check(experiments: usize, random: &mut Rng) {
             }
             println!(" {:.1} |", percent_of(experiments, || load.checked(0.0, random).failed));
         }
+    }
+}
+
+/// Instances of each program in a cohort, and cohorts.
+const PLANS: [(usize, usize); 7] = [(2, 3), (2, 4), (2, 7), (2, 16), (1, 3), (1, 6), (1, 14)];
+
+/// Two programs, as `ab` compares them.
+fn sides(experiments: usize, random: &mut Rng) {
+    println!(
+        "\nTwo equal programs are called different, in percent, margin 0; by cohorts with two"
+    );
+    println!("instances of each, and by blocks with one\n");
+    println!("| noise | 3 | 4 | 7 | 16 | 3 blocks | 6 | 14 |");
+    for shape in Shape::ALL {
+        for loudness in [&[1.0] as &[f64], &[2.0], &[4.0]] {
+            print!("| {shape:?}, one {} times as noisy |", loudness[0]);
+            for (instances, cohorts) in PLANS {
+                let load = Load { loudness, ..Load::of_equals(2, cohorts, shape) };
+                let mut judged = || load.judged_sides(instances, 0.0, random).outcome;
+                print!(" {:.1} |", percent_of(experiments, || is_different(judged())));
+            }
+            println!();
+        }
+    }
+    println!(
+        "\nTwo programs with two instances each are called different by their difference, and the"
+    );
+    println!("same without one, in percent, margin 1 %; half width of the interval in percent\n");
+    println!("| cohorts | 1 % | 2 % | 3 % | 5 % | same | half width |");
+    for cohorts in [3, 4, 7, 16] {
+        print!("| {cohorts} |");
+        let load = Load::of_equals(2, cohorts, Shape::Normal);
+        for first_row in [1.01, 1.02, 1.03, 1.05] {
+            let load = Load { first_row, ..load };
+            let mut judged = || load.judged_sides(2, 0.01, random).outcome;
+            print!(" {:.0} |", percent_of(experiments, || is_different(judged())));
+        }
+        let mut judged = || load.judged_sides(2, 0.01, random);
+        print!(" {:.0} |", percent_of(experiments, || is_same(judged().outcome)));
+        let width = |_| judged().interval.map_or(0.0, |it| it.width()) * 50.0;
+        println!(" {:.2} |", (0..experiments).map(width).sum::<f64>() / experiments as f64);
     }
 }

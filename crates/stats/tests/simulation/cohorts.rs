@@ -7,7 +7,7 @@ use super::{normal, percent_of};
 use fastrand::Rng;
 use wirebench_stats::{
     AaCheck, Better, Contrast, Judged, Outcome, TwoWay, check_baseline, judge_against,
-    judge_changes, rank_levels,
+    judge_changes, judge_sides, rank_levels,
 };
 
 /// The standard deviation of one instance between cohorts that slices of 100 ms show.
@@ -192,6 +192,19 @@ impl Load {
         percent_of(experiments, || {
             self.changes(old, basis, 0.0, random).iter().any(|row| is_different(row.outcome))
         })
+    }
+
+    /// Two programs with one or two instances each: the baseline and the first rows, all of which
+    /// have the level of the first.
+    pub fn judged_sides(&self, instances: usize, margin: f64, random: &mut Rng) -> Judged {
+        let drawn = Load { rows: 2, ..*self }.cells(random);
+        let second = drawn[3].iter().map(|value| value + self.first_row.ln()).collect();
+        let all = [drawn[0].clone(), drawn[1].clone(), drawn[2].clone(), second];
+        let cells = [&all[..instances], &all[2..2 + instances]].concat();
+        let rows: Vec<usize> = (0..2 * instances).collect();
+        let (first, second) = rows.split_at(instances);
+        let model = TwoWay::fit_programs(&cells, &[first, second]).expect("there are values");
+        judge_sides(&model, [first, second], 1, margin).expect("both sides have values")
     }
 
     /// Whether the ranks draw any distinction.

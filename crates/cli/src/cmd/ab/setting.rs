@@ -2,16 +2,19 @@
 
 use std::time::Duration;
 use wirebench_report::{
-    ab::{METRICS, SUITE, half_width, has},
+    ab::{INSTANCES, METRICS, SUITE, half_width, has},
     analysis::{Metric, widest_interval},
 };
 use wirebench_runner::{
-    experiment::{Experiment, Verification},
+    cohort::{Cut, instances_that_fit},
+    experiment::{Experiment, MOST_BLOCKS_FOR_PRECISION as MOST_BLOCKS, Verification},
     measure::Bench,
+    subject::Subject,
 };
 use wirebench_schema::{
     journal::{Goal, Journal, Procedure},
     load::Stop,
+    scenario::Scenario,
     suite::{Phase, Scale, Suite, Workload},
 };
 
@@ -20,73 +23,81 @@ use crate::{
     cmd::run::{FEWEST_BLOCKS, Setting},
     context::{Context, command_line},
     exit::usage,
-    files, options, out,
+    files, options,
 };
 
-/// The load, but for what the options say.
+/// The load, unless options change it.
 const TEMPLATE: &str = r#"
 description = "Made by wirebench ab."
-blocks = 6
+blocks = 3
 [[workload]]
 name = "ab"
 scenario = "hello"
 connections = 64
 warmup = "200ms"
 steady_within = "5s"
-duration = "1s"
+duration = "800ms"
 "#;
 
-/// Half of the floor below which nothing is called a difference: of two equal servers an interval
-/// of that half width nearly always lies within the floor, so that they can be called the same.
-const PRECISION: f64 = 0.005;
-
-const BUDGET: Duration = Duration::from_secs(600);
+/// Seven cohorts of servers that start at once.
+const BUDGET: Duration = Duration::from_secs(40);
+/// With a process for each run a block takes twice as long as a cohort.
+const PROCESS_BUDGET: Duration = Duration::from_secs(120);
+/// A precision may need many cohorts.
+const PRECISION_BUDGET: Duration = Duration::from_secs(600);
+/// The time that a cohort takes at least besides its slices.
+const LEAST_START: Duration = Duration::from_secs(1);
+/// The part of a slice that is discarded at least.
+const LEAST_DISCARD: Duration = Duration::from_millis(20);
 
 impl Arguments {
-    /// What is to be carried out, and with whom.
+    /// The experiment and its two servers.
     pub(crate) fn setting(&self, context: &Context) -> anyhow::Result<Setting> {
         let phase = self.phase()?;
         let metric = self.metric(phase)?;
+        let procedure = self.procedure(metric);
         let workload = self.workload(phase)?;
+        let goal = self.goal(procedure)?;
         context.require_files()?;
         let sides = self.sides(context)?;
         let placement = options::placement(&self.conditions.wish())?;
         let bench = self.conditions.bench(context, placement)?;
-        if let Some(shortage) = files::shortage(&workload, &bench) {
-            return Err(usage(shortage));
-        }
         let workers = self.each_run.workers.unwrap_or(bench.workers);
+        let bench = Bench { workers, cut: self.cohorts.cut(), ..bench };
         let mut suite = Suite::parse(SUITE, TEMPLATE)?;
         suite.baselines = vec![sides[0].variant.id.to_string()];
-        // The pairs show by themselves how far apart two runs of the same server are.
-        (suite.blocks, suite.baseline_copies) = (self.whole_pairs(), 1);
+        (suite.copies, suite.baseline_copies) = (INSTANCES, 1);
+        suite.blocks = self.blocks(&goal, block_time(procedure, &workload, &bench.cut));
         suite.workloads = vec![workload];
+        check_files(&sides, &suite, procedure, &bench)?;
         let experiment = Experiment {
             scale: Scale::Machine,
             published: None,
             left_out: Vec::new(),
             suite,
-            bench: Bench { workers, ..bench },
+            bench,
             project: self.telling.project(context)?,
-            procedure: Procedure::Process,
-            margin: None,
+            procedure,
+            margin: self.cohorts.margin,
+            least_blocks: FEWEST_BLOCKS,
             command: command_line(),
             verification: self.conditions.verification(Verification::AllOrNothing),
-            goal: self.goal()?,
+            goal,
             precision: precision_of(metric),
         };
         Ok(Setting { experiment, subjects: sides.into(), missing: Vec::new() })
     }
 
     fn phase(&self) -> anyhow::Result<Phase> {
-        let of_metric = match self.metric {
-            Some(Metric::Throughput) => Phase::Saturate,
-            _ => Phase::Cost,
-        };
-        match self.phase.unwrap_or(of_metric) {
+        let is_latency = matches!(
+            self.metric,
+            Some(Metric::LatencyP50 | Metric::LatencyP99 | Metric::LatencyP999)
+        );
+        let usual = if self.rate.is_some() || is_latency { Phase::Cost } else { Phase::Saturate };
+        match self.phase.unwrap_or(usual) {
             Phase::Idle => Err(usage(
                 "silent connections are compared by `wirebench run --phase idle --server A --server \
-                 B`; ab has the phases cost and saturate",
+                 B`; ab has the phases saturate and cost",
             )),
             Phase::Saturate if self.rate.is_some() => Err(usage(
                 "--rate is for the phase cost: at saturation the servers themselves are the limit",
@@ -95,9 +106,18 @@ impl Arguments {
         }
     }
 
-    /// What the verdict is about. Conditions must be about figures that are compared, too.
+    /// Rare latencies need one long window, the peak of the memory a whole life, and timeouts more
+    /// time than a slice has.
+    fn procedure(&self, metric: Metric) -> Procedure {
+        let is_whole = matches!(metric, Metric::LatencyP999 | Metric::Memory)
+            || self.scenario == Scenario::HelloTimeout;
+        let usual = if is_whole { Procedure::Process } else { Procedure::Cohorts };
+        self.cohorts.procedure.unwrap_or(usual)
+    }
+
+    /// The metric of the verdict. Conditions must be about figures that are compared, too.
     fn metric(&self, phase: Phase) -> anyhow::Result<Metric> {
-        let wanted = self.metric.unwrap_or(Metric::primary(phase));
+        let wanted = self.metric.unwrap_or(Metric::Cpu);
         let of_conditions = self.fail_if.iter().map(|condition| condition.metric);
         for metric in std::iter::once(wanted).chain(of_conditions) {
             if has(phase, metric).is_some() {
@@ -134,28 +154,65 @@ impl Arguments {
         Ok(workload)
     }
 
-    /// Only in whole pairs each side has had the same mean place in time.
-    fn whole_pairs(&self) -> u32 {
-        let Some(asked) = self.blocks else { return FEWEST_BLOCKS };
-        let blocks = asked.max(1).next_multiple_of(2);
-        if blocks != asked && !self.telling.quiet {
-            out::note(&format!("blocks are made in mirrored pairs: {blocks} instead of {asked}"));
+    /// The cohorts that are planned. With a budget that is one more than it can hold, each of which takes
+    /// at least `block_time`, so that the budget decides.
+    fn blocks(&self, goal: &Goal, block_time: Duration) -> u32 {
+        let beyond = |budget: Duration| {
+            let held = (budget.as_secs_f64() / block_time.as_secs_f64()) as u32;
+            held.clamp(FEWEST_BLOCKS, MOST_BLOCKS).saturating_add(1)
+        };
+        match (self.cohorts.count, goal.precision, goal.budget) {
+            (Some(asked), ..) => asked.max(1),
+            // A precision is looked at after whole pairs.
+            (None, None, Some(budget)) => beyond(budget),
+            (None, ..) => FEWEST_BLOCKS.next_multiple_of(2),
         }
-        blocks
     }
 
-    fn goal(&self) -> anyhow::Result<Goal> {
+    fn goal(&self, procedure: Procedure) -> anyhow::Result<Goal> {
         if self.budget.is_some_and(|budget| budget.is_zero()) {
-            return Err(usage("a budget of 0s leaves no time: give one such as --budget 10m"));
+            return Err(usage("a budget of 0s leaves no time: give one such as --budget 40s"));
         }
-        Ok(match self.blocks {
-            Some(_) => Goal { precision: None, budget: self.budget },
-            None => Goal {
-                precision: Some(self.precision.unwrap_or(PRECISION)),
-                budget: Some(self.budget.unwrap_or(BUDGET)),
-            },
-        })
+        let usual = match (self.cohorts.count, self.precision, procedure) {
+            (Some(_), ..) => None,
+            (None, Some(_), _) => Some(PRECISION_BUDGET),
+            (None, None, Procedure::Cohorts) => Some(BUDGET),
+            (None, None, Procedure::Process) => Some(PROCESS_BUDGET),
+        };
+        Ok(Goal { precision: self.precision, budget: self.budget.or(usual) })
     }
+}
+
+/// The least time of a cohort or block, of four instances.
+fn block_time(procedure: Procedure, workload: &Workload, cut: &Cut) -> Duration {
+    let instances = 2 * INSTANCES;
+    match (procedure, workload.stop) {
+        (Procedure::Cohorts, _) => {
+            let (length, rounds) = cut.of(workload);
+            let slices = (length + LEAST_DISCARD).saturating_mul(rounds);
+            slices.saturating_mul(instances).saturating_add(LEAST_START)
+        }
+        (Procedure::Process, Stop::After(window)) => window.saturating_mul(instances),
+        // `ab` has no workload that ends after a count.
+        (Procedure::Process, _) => LEAST_START,
+    }
+}
+
+/// Refuses more connections than this process may have open.
+fn check_files(
+    sides: &[Subject],
+    suite: &Suite,
+    procedure: Procedure,
+    bench: &Bench,
+) -> anyhow::Result<()> {
+    let (_, hard) = wirebench_sys::limits::open_files();
+    let threads = bench.placement.generator_cpus.len();
+    let of_cohort = || match procedure {
+        Procedure::Cohorts => instances_that_fit(sides, suite, threads, hard).err(),
+        Procedure::Process => None,
+    };
+    let shortage = suite.workloads.iter().find_map(|workload| files::shortage(workload, bench));
+    shortage.or_else(of_cohort).map_or(Ok(()), |reason| Err(usage(reason)))
 }
 
 /// How well B/A is known by `metric`.
@@ -167,7 +224,7 @@ fn precision_of(metric: Metric) -> fn(&Journal) -> Option<f64> {
         Metric::LatencyP99 => |journal| half_width(journal, Metric::LatencyP99),
         Metric::LatencyP999 => |journal| half_width(journal, Metric::LatencyP999),
         Metric::Memory => |journal| half_width(journal, Metric::Memory),
-        // No verdict is about any other.
+        // A verdict is about one of these.
         _ => widest_interval,
     }
 }

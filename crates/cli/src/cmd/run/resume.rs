@@ -113,12 +113,12 @@ fn show_again(
     Ok(exit)
 }
 
-/// That the budget of a comparison cannot grow. More pairs after a look at the result find a
+/// That the budget of a comparison cannot grow. More cohorts after a look at the result find a
 /// difference where there is none, up to three times as often as the interval says.
 fn fixed_plan(start: &Start) -> anyhow::Error {
     usage(format!(
-        "`ab` fixed its budget before the first run, because pairs that are added after a look at the \
-         result find false differences; --resume alone completes the plan, and for more pairs begin \
+        "`ab` fixed its budget before the first run, because cohorts that are added after a look at the \
+         result find false differences; --resume alone completes the plan, and for more cohorts begin \
          another comparison with a larger --budget: {}",
         argv::display(&start.command)
     ))

@@ -3,7 +3,7 @@
 
 use wirebench_report::analysis::widest_interval;
 use wirebench_runner::{
-    cohort::{Cut, MOST_INSTANCES, instances_that_fit},
+    cohort::{MOST_INSTANCES, instances_that_fit},
     experiment::{Experiment, Verification},
     measure::Bench,
     plan::{self, Changes},
@@ -76,7 +76,7 @@ impl Setting {
             let most = arguments.instances.unwrap_or(MOST_INSTANCES);
             bench.most_instances = most.min(fitting.map_err(usage)?);
         }
-        let cut = Cut { slice: arguments.slice, rounds: arguments.rounds };
+        let cut = arguments.cohorts.cut();
         let bench = Bench { tool, cut, workers: suite.workers.unwrap_or(server_cpus), ..bench };
         let experiment = Experiment {
             scale: arguments.scale,
@@ -87,7 +87,8 @@ impl Setting {
             bench,
             project,
             procedure: arguments.procedure(),
-            margin: arguments.margin,
+            margin: arguments.cohorts.margin,
+            least_blocks: 1,
             command: command_line(),
             verification: conditions.verification(Verification::Full),
             goal,
@@ -129,7 +130,7 @@ impl Arguments {
         let own_default = self.scenarios.is_empty() && !self.servers.is_empty();
         let is_smoke = self.scale == Scale::Smoke && self.phases.contains(&Phase::Idle);
         Changes {
-            blocks: self.blocks,
+            blocks: self.cohorts.count,
             copies: self.copies,
             workers: self.each_run.workers,
             connections: self.connections,

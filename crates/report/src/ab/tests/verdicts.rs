@@ -1,0 +1,214 @@
+//! The verdicts: what is claimed of which figures, how often it is wrong, and what it finds.
+
+use super::*;
+
+#[test]
+fn a_difference_has_its_size_its_interval_and_its_cohorts() {
+    has_in_order(
+        &sentence(&costs(1.052, 1.0)),
+        &[
+            "B uses 5.",
+            " % more CPU per request than A (95 % interval +",
+            " to +5.",
+            " %, 14 cohorts at 40 000 requests/s)",
+        ],
+    );
+    let less = sentence(&costs(0.9, 1.0));
+    has_in_order(&less, &["B uses 1", " % less CPU per request", " to -", " cohorts"]);
+    let mut faster = two("saturate");
+    runs(&mut faster, 8, (1e5, 2.5e5), 1.0, rate);
+    let throughput = by(&faster, Some(Metric::Throughput), &[]);
+    let parts = ["B handles 150 % more requests/s than A (", " to +150 %, 8 cohorts)"];
+    has_in_order(&throughput.sentence(), &parts);
+    // Without a wish the verdict is about the CPU time, at any load.
+    assert_eq!(of(&faster, &[]).metric, Metric::Cpu);
+}
+
+#[test]
+fn servers_that_differ_by_less_than_the_margin_are_the_same() {
+    for ratio in [1.0, 1.005, 0.996] {
+        let text = sentence(&costs(ratio, 1.0));
+        let parts =
+            ["A and B use the same CPU per request within 1 % (90 % interval ", "14 cohorts"];
+        has_in_order(&text, &parts);
+    }
+    let mut strict = costs(1.005, 1.0);
+    strict.start.margin = Some(0.001);
+    has_in_order(&sentence(&strict), &["B uses 0.5 % more CPU per request than A"]);
+}
+
+#[test]
+fn an_inconclusive_result_has_a_next_step() {
+    let mut journal = costs(1.0, 12.0);
+    let whether = "inconclusive: B uses ";
+    let parts =
+        [whether, "(95 % interval -", "margin of 1 %; next step: --budget 160s, which halves"];
+    has_in_order(&sentence(&journal), &parts);
+    ended(&mut journal, EndReason::Precise);
+    journal.start.goal.precision = Some(0.005);
+    has_in_order(&sentence(&journal), &[whether, "next step: --precision 0.25%"]);
+    ended(&mut journal, EndReason::Complete);
+    has_in_order(&sentence(&journal), &[whether, "next step: --cohorts 56"]);
+    journal.end = None;
+    has_in_order(&sentence(&journal), &[whether, "`wirebench run --resume FOLDER`"]);
+}
+
+#[test]
+fn too_few_cohorts_show_nothing_however_large_the_difference() {
+    let mut journal = two("cost");
+    runs(&mut journal, 2, (10_000.0, 20_000.0), 1.0, cost);
+    ended(&mut journal, EndReason::Complete);
+    let ab = of(&journal, &["cpu > +3%"]);
+    let parts =
+        ["inconclusive: a verdict needs 3 cohorts; B uses 99.7 % more", "(2 cohorts at 40 000"];
+    has_in_order(&ab.sentence(), &parts);
+    has_in_order(&ab.sentence(), &["next step: --cohorts 8"]);
+    assert_eq!(ab.verdict.name(), "inconclusive");
+    assert!(!ab.gate.as_ref().unwrap().fails());
+    let mut journal = two("cost");
+    runs(&mut journal, 3, (10_000.0, 20_000.0), 1.0, cost);
+    assert_eq!(of(&journal, &[]).verdict, Verdict::Claimed(Claim::Higher));
+}
+
+#[test]
+fn a_generator_at_its_limit_leaves_a_bound_of_the_throughput_and_the_cost_as_it_is() {
+    let throughput = |journal: &Journal| by(journal, Some(Metric::Throughput), &[]).sentence();
+    let mut journal = two("saturate");
+    runs(&mut journal, 14, (1e5, 1.2e5), 1.0, |value| limited(rate(value)));
+    let parts = ["inconclusive: the load generator was the limit", "compare the CPU per request"];
+    has_in_order(&throughput(&journal), &parts);
+    assert_eq!(of(&journal, &[]).verdict, Verdict::Claimed(Claim::Same));
+    let mut journal = two("saturate");
+    runs(&mut journal, 14, (1e5, 1.2e5), 1.0, rate);
+    for run in journal.runs.iter_mut().filter(|run| run.variant.entry() == "ab/B") {
+        run.outcome = limited(run.outcome.clone());
+    }
+    has_in_order(&throughput(&journal), &["B handles at least 20.", " % more requests/s than A"]);
+    for run in journal.runs.iter_mut().filter(|run| run.variant.entry() == "ab/A") {
+        run.outcome = rate(1.2e5);
+    }
+    let parts =
+        ["B handles at most 1 % fewer requests/s than A (", "the load generator was the limit"];
+    has_in_order(&throughput(&journal), &parts);
+}
+
+#[test]
+fn a_server_that_was_not_saturated_is_named() {
+    let mut journal = two("saturate");
+    runs(&mut journal, 4, (10_000.0, 10_500.0), 1.0, cost);
+    assert!(!of(&journal, &[]).text(Style::Text).contains("not saturated"));
+    for run in journal.runs.iter_mut().filter(|run| run.variant.entry() == "ab/B") {
+        run.outcome = changed(run.outcome.clone(), |it| it.cost.cpu_share = 0.71);
+    }
+    let text = "not saturated: B (busy 71 %); CPU per request includes wake-ups: see --rate";
+    let ab = of(&journal, &[]);
+    assert!(ab.text(Style::Text).contains(text) && ab.page().contains(text), "{}", ab.page());
+    assert_eq!(ab.verdict, Verdict::Claimed(Claim::Higher));
+    // At a rate no server is saturated.
+    assert!(!of(&costs(1.05, 1.0), &[]).page().contains("not saturated"));
+}
+
+#[test]
+fn two_instances_of_a_side_that_differ_withhold_the_verdict() {
+    for side in ["A", "B"] {
+        let mut journal = costs(1.2, 1.0);
+        let name = format!("ab/{side}");
+        let second = |run: &&mut wirebench_schema::journal::Run| {
+            run.variant.entry() == name && run.copy == 1
+        };
+        for run in journal.runs.iter_mut().filter(second) {
+            run.outcome = changed(run.outcome.clone(), |it| {
+                let cpu = &mut it.cost.cpu_ns_per_request;
+                *cpu = cpu.map(|cpu| cpu * 1.05);
+            });
+        }
+        let ab = of(&journal, &["cpu > +3%"]);
+        let differ = format!("inconclusive: two instances of {side} differ by ");
+        has_in_order(&ab.sentence(), &[&differ, " % (99 % interval +", "the same cause"]);
+        assert!(!ab.gate.as_ref().unwrap().fails(), "{:?}", ab.gate);
+        let failed = format!("A/A: two instances of {side} differ by ");
+        has_in_order(&ab.text(Style::Text), &[&failed, "(failed: no verdict)"]);
+        let json: serde_json::Value = serde_json::from_str(&ab.json()).unwrap();
+        let ratio = &json["figures"]["server_cpu_ns_per_request"]["ratio"];
+        assert_eq!(ratio["inconclusive"], "baseline-check-failed");
+        // Another figure has a check of its own.
+        assert_eq!(by(&journal, Some(Metric::LatencyP99), &[]).verdict.name(), "same");
+    }
+}
+
+/// A journal with one run of either side in each block, each with a process of its own.
+fn older(blocks: usize, ratio: f64) -> Journal {
+    let mut journal = costs(1.0, 1.0);
+    journal.start.procedure = Procedure::Process;
+    journal.start.copies = 1;
+    journal.runs.clear();
+    let values = |middle: f64, turn: usize| {
+        (0..blocks).map(move |block| middle * NOISE[(block * turn + turn) % 14])
+    };
+    add(&mut journal, "hello", ("ab/A", 0), values(10_000.0, 1), cost);
+    add(&mut journal, "hello", ("ab/B", 0), values(10_000.0 * ratio, 5), cost);
+    journal
+}
+
+#[test]
+fn older_journals_with_one_run_of_either_side_in_a_block_have_a_verdict_without_checks() {
+    let journal = older(14, 1.052);
+    let ab = of(&journal, &["cpu > +3%"]);
+    let parts = ["B uses 5.", " % more CPU", "14 blocks at 40 000 requests/s, a process per run)"];
+    has_in_order(&ab.sentence(), &parts);
+    assert!(ab.gate.as_ref().unwrap().fails());
+    assert!(!ab.text(Style::Text).contains("A/A: two instances"));
+    has_in_order(&sentence(&older(14, 1.0)), &["A and B use the same CPU per request within 1 %"]);
+    // Their verdict was about the phase's primary figure.
+    let mut saturated = two("saturate");
+    saturated.start.copies = 1;
+    runs(&mut saturated, 3, (1e5, 1e5), 1.0, rate);
+    assert_eq!(of(&saturated, &[]).metric, Metric::Throughput);
+}
+
+#[test]
+fn further_figures_are_one_family() {
+    let journal = costs(1.0, 1.0);
+    let ab = of(&journal, &[]);
+    let reach = |metric: Metric| {
+        let ratio =
+            ab.figures.iter().find(|it| it.metric == metric).unwrap().ratio.clone().unwrap();
+        ratio.estimate.interval.unwrap().width() / ratio.plain_interval.unwrap().width()
+    };
+    assert!(reach(Metric::Switches) > 1.2 * reach(Metric::Cpu));
+}
+
+/// How many of this many comparisons of servers that differ by `ratio` claim a difference, with four
+/// cohorts. The machine becomes slower and faster from cohort to cohort, and an instance scatters by
+/// 1 % within one.
+fn claimed(ratio: f64, experiments: usize) -> usize {
+    let mut random = fastrand::Rng::with_seed(11);
+    let mut normal = || (0..12).map(|_| random.f64()).sum::<f64>() - 6.0;
+    let mut experiment = |_: &usize| {
+        let mut journal = two("saturate");
+        let mut machine = 10_000.0;
+        let machine: Vec<f64> = (0..4)
+            .map(|_| {
+                machine *= 1.01 + 0.03 * normal();
+                machine
+            })
+            .collect();
+        for (name, copy, _) in INSTANCES {
+            let level = if name == "ab/B" { ratio } else { 1.0 };
+            let noise: Vec<f64> =
+                machine.iter().map(|it| it * level * (1.0 + 0.01 * normal())).collect();
+            add(&mut journal, "hello", (name, copy), noise, cost);
+        }
+        let claims = [Verdict::Claimed(Claim::Higher), Verdict::Claimed(Claim::Lower)];
+        claims.contains(&of(&journal, &[]).verdict)
+    };
+    (0..experiments).filter(&mut experiment).count()
+}
+
+#[test]
+fn equal_servers_seldom_differ_on_a_machine_that_drifts_and_others_do() {
+    let (experiments, equal) = (200, claimed(1.0, 200));
+    assert!(equal * 20 <= experiments, "{equal} of {experiments}");
+    let different = claimed(1.05, experiments);
+    assert!(different * 10 >= experiments * 9, "{different} of {experiments}");
+}

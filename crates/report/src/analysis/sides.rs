@@ -1,0 +1,96 @@
+//! One program of a workload against another: the instances of both in every cohort, by one metric.
+//! `ab` compares its two servers so. Where a workload has a baseline, see `comparison`.
+
+use std::collections::BTreeMap;
+use wirebench_stats::{Estimate, Interval, TwoWay, check_baseline, judge_sides};
+
+use super::{
+    BaselineCheck, CheckState, Claim, Inconclusive, Limited, Metric, Reads, WorkloadRows,
+    comparison::{self, Values, claim},
+    levels::cells,
+};
+
+/// The second program over the first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Versus {
+    /// The ratio in each cohort, of the geometric means of the instances.
+    pub by_block: BTreeMap<u32, f64>,
+    /// The ratio of the fitted levels. Its interval of 95 % confidence holds for all metrics that are
+    /// compared together; absent with fewer than three cohorts.
+    pub estimate: Estimate,
+    /// The interval of 90 % confidence of this metric by itself, which decides on "same".
+    pub plain_interval: Option<Interval>,
+    /// The p value of "the ratio is 1", adjusted for all metrics that are compared together.
+    pub p_adjusted: Option<f64>,
+    /// The difference below which the programs count as the same.
+    pub margin: f64,
+    /// How the ratio is to be read.
+    pub reads: Reads,
+    /// A/A: the two instances of either program compared with each other.
+    pub checks: [BaselineCheck; 2],
+    /// What is claimed of the ratio; nothing when a check has failed.
+    pub claim: Claim,
+    /// Why the claim is inconclusive, where it is.
+    pub inconclusive: Option<Inconclusive>,
+}
+
+impl WorkloadRows<'_> {
+    /// The rows of the second side against those of the first, as one of this many metrics that are
+    /// compared together. None without a cohort that has values of both.
+    #[must_use]
+    pub fn versus(
+        &self,
+        sides: [&[usize]; 2],
+        metric: Metric,
+        comparisons: usize,
+    ) -> Option<Versus> {
+        let margin = self.margins.of(metric, self.workload.phase);
+        let values: Vec<Values> = self.rows.iter().map(|row| row.values(metric)).collect();
+        let cells = cells(&values);
+        let has_values = |row: &&usize| cells[**row].iter().any(|cell| cell.is_finite());
+        let sides = sides.map(|rows| rows.iter().filter(has_values).copied().collect::<Vec<_>>());
+        let [first, second] = sides.each_ref().map(Vec::as_slice);
+        let model = TwoWay::fit_programs(&cells, &[first, second])?;
+        let judged = judge_sides(&model, [first, second], comparisons, margin)?;
+        let checks = [first, second].map(|rows| match *rows {
+            [one, other] => BaselineCheck::of(check_baseline(&model, [one, other], margin)),
+            _ => BaselineCheck::of(None),
+        });
+        let has_failed = checks.iter().any(|check| check.state == CheckState::Failed);
+        let check = if has_failed { CheckState::Failed } else { CheckState::Passed };
+        let [of_first, of_second] = [first, second].map(|rows| self.limited(rows));
+        let reads = Reads::of(metric, of_second, of_first);
+        let (claim, inconclusive) = claim(&judged, reads, check, margin);
+        Some(Versus {
+            by_block: ratios([first, second], &values),
+            estimate: comparison::estimate(&judged),
+            plain_interval: judged.plain,
+            p_adjusted: judged.p_adjusted,
+            margin,
+            reads,
+            checks,
+            claim,
+            inconclusive,
+        })
+    }
+
+    fn limited(&self, rows: &[usize]) -> Limited {
+        let is_limited = rows.iter().any(|row| self.rows[*row].limited() == Limited::Yes);
+        if is_limited { Limited::Yes } else { Limited::No }
+    }
+}
+
+/// The ratio of the geometric means of both sides in each cohort that has values of both.
+fn ratios(sides: [&[usize]; 2], values: &[Values]) -> Values {
+    let mean = |rows: &[usize], block: &u32| {
+        let of_block = rows.iter().filter_map(|row| values[*row].get(block));
+        let logs: Vec<f64> = of_block.map(|value| value.ln()).collect();
+        (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
+    };
+    let blocks = sides[1].iter().flat_map(|row| values[*row].keys());
+    let ratio = |block: &u32| {
+        let [first, second] = sides.map(|rows| mean(rows, block));
+        Some((*block, (second? - first?).exp()))
+    };
+    blocks.filter_map(ratio).collect()
+}
