@@ -22,7 +22,7 @@ const SETTLING: Duration = Duration::from_millis(320);
 const WARMING: f64 = 12.0;
 /// A load after which `tires` is not slow, because it was long.
 const LONG_LOAD: Duration = Duration::from_millis(300);
-/// The requests of a load are at least so many: fewer show whether the server is up.
+/// A load has more requests than this: fewer show whether the server is up.
 const LOADED: usize = 20;
 /// When `defers-work` begins its work after its last request, and how long that takes.
 const DEFERRED_AFTER: Duration = Duration::from_millis(40);
@@ -67,7 +67,7 @@ impl Pace {
             Some(it) if now.saturating_duration_since(it.last) < REST => {
                 Times { requests: it.requests + 1, last: now, ..it }
             }
-            Some(it) if it.requests < LOADED => Times { loads: it.loads, load: it.load, ..begins },
+            Some(it) if it.requests <= LOADED => Times { loads: it.loads, load: it.load, ..begins },
             Some(it) => Times { loads: it.loads + 1, load: Some(it.last - it.began), ..begins },
         };
         *times = Some(next);

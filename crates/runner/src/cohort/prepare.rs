@@ -53,7 +53,7 @@ impl Known {
         self.memory_bytes.get(key).copied().unwrap_or(0)
     }
 
-    /// An instance of this server has used so much memory.
+    /// An instance of this server has used this memory.
     pub(super) fn note_memory(&mut self, key: &Key, bytes: u64) {
         let most = self.memory_bytes.entry(key.clone()).or_default();
         *most = bytes.max(*most);
