@@ -132,10 +132,16 @@ duration = "480ms"
 /// Short slices, in as many rounds as a trend needs. Where nothing is bound to CPUs, a slice is not
 /// dropped because the machine of the test has other things to do.
 const COHORT: &[&str] =
-    &["--no-verify", "--no-pin", "--procedure=cohorts", "--slice=60ms", "--rounds=8"];
+    &["--no-verify", "--no-pin", "--procedure=cohorts", "--slice=60ms", "--rounds=12"];
 /// The same with further instances of a good server.
-const COHORT_OF_COPIES: &[&str] =
-    &["--no-verify", "--no-pin", "--procedure=cohorts", "--slice=60ms", "--rounds=8", "--copies=3"];
+const COHORT_OF_COPIES: &[&str] = &[
+    "--no-verify",
+    "--no-pin",
+    "--procedure=cohorts",
+    "--slice=60ms",
+    "--rounds=12",
+    "--copies=3",
+];
 
 /// One command line for all that is not about the server's replies.
 const UNCHECKED: &[&str] = &["--no-verify"];

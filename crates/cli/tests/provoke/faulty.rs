@@ -75,9 +75,9 @@ pub(crate) enum Fault {
     Effortless,
     /// Is slow for a third of a second after each rest.
     SettlesLate,
-    /// Gets faster for ten seconds.
+    /// Gets faster with each load.
     WarmsUp,
-    /// Is slow unless it has rested for long.
+    /// Is slow after a short load.
     Tires,
     /// Uses a tenth of a CPU all the time.
     BurnsIdle,
@@ -118,7 +118,7 @@ pub(crate) const FAULTS: [(&str, Fault); 24] = [
 /// What all connections have in common.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
-    requests: AtomicUsize,
+    pub(crate) requests: AtomicUsize,
     /// When the first request came.
     first: OnceLock<Instant>,
     pub(crate) pace: Pace,

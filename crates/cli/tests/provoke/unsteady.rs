@@ -3,7 +3,7 @@
 
 use std::{
     hint::black_box,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, PoisonError, atomic::Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -11,16 +11,19 @@ use std::{
 use crate::faulty::{Fault, Shared};
 
 /// Loops of one request, and what a slow one has besides.
-const USUAL_LOOPS: u32 = 5_000;
+const USUAL_LOOPS: u32 = 500;
 const FURTHER_LOOPS: u32 = 20_000;
-/// Silence after which a server has rested.
-const REST: Duration = Duration::from_millis(15);
+/// Silence after which a server has rested: shorter than two slices of others, and longer than it waits
+/// for its CPU.
+const REST: Duration = Duration::from_millis(150);
 /// How long `settles-late` is slow after a rest: longer than is discarded of a slice.
 const SETTLING: Duration = Duration::from_millis(320);
-/// How long `warms-up` gets faster.
-const WARMING: Duration = Duration::from_secs(10);
-/// Rest without which `tires` is slow.
-const LONG_REST: Duration = Duration::from_millis(600);
+/// Over how many loads `warms-up` gets faster.
+const WARMING: f64 = 12.0;
+/// A load after which `tires` is not slow, because it was long.
+const LONG_LOAD: Duration = Duration::from_millis(300);
+/// A load has more requests than this: fewer show whether the server is up.
+const LOADED: usize = 20;
 /// When `defers-work` begins its work after its last request, and how long that takes.
 const DEFERRED_AFTER: Duration = Duration::from_millis(40);
 const DEFERRED: Duration = Duration::from_millis(80);
@@ -33,10 +36,12 @@ pub(crate) struct Pace(Mutex<Option<Times>>);
 
 #[derive(Clone, Copy, Debug)]
 struct Times {
-    first: Instant,
-    /// When the present load began, and how long the rest before it was.
+    /// Loads before the present one, and how long the last of them was.
+    loads: u32,
+    load: Option<Duration>,
+    /// When the present load began, and its requests.
     began: Instant,
-    rested: Duration,
+    requests: usize,
     last: Instant,
 }
 
@@ -46,10 +51,8 @@ impl Pace {
         let times = self.next(Instant::now());
         let slowness = match fault {
             Fault::SettlesLate => f64::from(u8::from(times.began.elapsed() < SETTLING)),
-            Fault::WarmsUp => {
-                (1.0 - times.first.elapsed().as_secs_f64() / WARMING.as_secs_f64()).max(0.0)
-            }
-            Fault::Tires => f64::from(u8::from(times.rested < LONG_REST)),
+            Fault::WarmsUp => (1.0 - f64::from(times.loads) / WARMING).max(0.0),
+            Fault::Tires => f64::from(u8::from(times.load.is_some_and(|it| it < LONG_LOAD))),
             _ => return,
         };
         let further = (f64::from(FURTHER_LOOPS) * slowness) as u32;
@@ -58,12 +61,14 @@ impl Pace {
 
     fn next(&self, now: Instant) -> Times {
         let mut times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let begins = Times { loads: 0, load: None, began: now, requests: 1, last: now };
         let next = match *times {
-            None => Times { first: now, began: now, rested: Duration::MAX, last: now },
-            Some(it) => match now.saturating_duration_since(it.last) {
-                rested if rested > REST => Times { began: now, rested, last: now, ..it },
-                _ => Times { last: now, ..it },
-            },
+            None => begins,
+            Some(it) if now.saturating_duration_since(it.last) < REST => {
+                Times { requests: it.requests + 1, last: now, ..it }
+            }
+            Some(it) if it.requests <= LOADED => Times { loads: it.loads, load: it.load, ..begins },
+            Some(it) => Times { loads: it.loads + 1, load: Some(it.last - it.began), ..begins },
         };
         *times = Some(next);
         next
@@ -85,12 +90,13 @@ pub(crate) fn background(fault: Fault, shared: &Shared) {
             thread::sleep(BURN.1);
         },
         Fault::DefersWork => {
-            let mut done = None;
+            let mut done = 0;
             loop {
                 thread::sleep(Duration::from_millis(2));
-                let last = shared.pace.last();
-                if last != done && last.is_some_and(|it| it.elapsed() > DEFERRED_AFTER) {
-                    done = last;
+                let count = shared.requests.load(Ordering::Relaxed);
+                let rests = shared.pace.last().is_some_and(|it| it.elapsed() > DEFERRED_AFTER);
+                if rests && count > done + LOADED {
+                    done = count;
                     spin(DEFERRED);
                 }
             }

@@ -53,7 +53,7 @@ impl Known {
         self.memory_bytes.get(key).copied().unwrap_or(0)
     }
 
-    /// An instance of this server has used so much memory.
+    /// An instance of this server has used this memory.
     pub(super) fn note_memory(&mut self, key: &Key, bytes: u64) {
         let most = self.memory_bytes.entry(key.clone()).or_default();
         *most = bytes.max(*most);
@@ -185,11 +185,12 @@ impl Cohort<'_> {
                 let settled = done.and_then(|done| settle_ns(&done.report.series));
                 best[*index] = [settled, best[*index]].into_iter().flatten().min();
             }
-            let is_late = |it: &usize| {
-                members[*it].is_well()
-                    && best[*it].is_none_or(|it| it > DISCARD_LEAST.as_nanos() as u64)
-            };
-            open.retain(is_late);
+            // One that settled late, or all of whose looks were disturbed, is looked at again.
+            open.retain(|it| {
+                let is_late = best[*it].is_none_or(|it| it > DISCARD_LEAST.as_nanos() as u64);
+                let is_unseen = members[*it].long.iter().all(Option::is_none);
+                members[*it].is_well() && (is_late || is_unseen)
+            });
         }
         for (member, settle_ns) in members.iter().zip(best).filter(|(member, _)| member.is_well()) {
             let key = self.key(&member.subject.variant.id);

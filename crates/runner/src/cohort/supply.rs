@@ -30,8 +30,8 @@ const SHORT_SHARE: f64 = 0.05;
 /// Pages swapped above which figures are those of a disk: 4 MiB. A few come back at any time.
 const SWAPPING_PAGES: u64 = 1024;
 
-/// How many instances the load generator can be connected to at the same time, with so many `threads`
-/// and so many open files. An error is a sentence with the next step.
+/// How many instances the load generator can be connected to at the same time, with these `threads`
+/// and this `limit` of open files. An error is a sentence with the next step.
 pub fn instances_that_fit(
     subjects: &[Subject],
     suite: &Suite,
