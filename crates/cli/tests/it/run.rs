@@ -164,7 +164,7 @@ fn a_dry_run_prints_the_plan_and_makes_nothing() {
     let outcome = world.wirebench(&["run", "builtin/epoll", "--dry-run"]);
     assert_eq!(outcome.code, Some(0), "{outcome:#?}");
     for part in [
-        "cohort 3  hello 10 x 100ms  2 servers: builtin/epoll, builtin/epoll (A/A)\n",
+        "cohort 3  hello 10 x 100ms  2 servers: builtin/epoll",
         "plan: 1 server, 2 loads, 3 cohorts: 12 runs, about ",
         "A/A: 6 repeat a server within its cohort\n",
         " of checks, ",

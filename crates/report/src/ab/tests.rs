@@ -119,7 +119,7 @@ fn conditions_of_a_bound_are_neither_passed_nor_failed() {
     let ab = by(&journal, Some(Metric::Throughput), &["throughput < -3%"]);
     let gate = ab.gate.as_ref().unwrap();
     assert!(!gate.fails() && gate.verdict() != GateVerdict::Passed, "{gate:?}");
-    let limit = "at its limit, so that the true change may be anything, also below -3.0 %";
+    let limit = "at its limit, so the true change may be anything, also below -3.0 %";
     has_in_order(&ab.text(Style::Text), &["hello ab/B: requests/s ~", limit]);
     assert!(!ab.text(Style::Text).contains("passed '"), "{}", ab.text(Style::Text));
     let json: serde_json::Value = serde_json::from_str(&ab.json()).unwrap();
