@@ -206,7 +206,7 @@ fn a_server_that_dies_in_a_cohort_takes_no_figures_of_others_along() {
     let arguments = ["--server", "./my-server {port}", "--blocks=1"];
     // On a busy machine the cohort may be over before the script gets a CPU to end its server.
     let mut tries = (0..ATTEMPTS).map(|_| undisturbed(|| with_script(DIES), &arguments));
-    let (world, outcome) = tries.find(|(_, outcome)| outcome.code == Some(1)).expect("it dies");
+    let (world, _) = tries.find(|(_, outcome)| outcome.code == Some(1)).expect("it dies");
     let journal = world.journal();
     assert_failed(&journal, "own/my-server", "the server ended with signal 9");
     assert_failed(&journal, "own/my-server", "during the cohort");
