@@ -12,6 +12,8 @@ use super::settle::{TAIL_SHARE, moments};
 
 /// A difference below this share is none.
 const TOLERANCE: f64 = 0.05;
+/// A cost that is off by this factor is not that of the server under a longer load.
+const FAR: f64 = 1.1;
 /// A difference must be larger than this many standard errors of both sides, and than this many
 /// deviations of the other instances.
 const STANDARD_ERRORS: f64 = 4.0;
@@ -84,12 +86,23 @@ pub(super) fn reason(ratio: f64) -> Reason {
         "its CPU time per request in the slices is {ratio:.2} times that at the end of a longer one, \
          compared with the other servers"
     );
-    ReasonKind::SliceLength.reason(Weight::Note, Some(ratio), text)
+    let is_far = !(1.0 / FAR..=FAR).contains(&ratio);
+    let weight = if is_far { Weight::Invalid } else { Weight::Note };
+    ReasonKind::SliceLength.reason(weight, Some(ratio), text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cost_that_is_far_from_that_of_a_longer_slice_is_not_valid() {
+        for (ratio, weight) in
+            [(1.6, Weight::Invalid), (0.8, Weight::Invalid), (1.08, Weight::Note)]
+        {
+            assert_eq!(reason(ratio).weight, weight, "{ratio}");
+        }
+    }
 
     /// Five instances with a noise like that of real servers. The slices of the last one cost so
     /// much, when a long one costs 10 us; the machine takes `machine(round)` times as long for all.

@@ -282,8 +282,7 @@ kinds! {
     }
     SliceLength = "slice-length" {
         "CPU time per request in the slices differs from that in a longer one",
-        weight: "note, because the longer one was measured earlier: a machine that changes its speed \
-                 shows the same",
+        weight: "note; invalid when they differ by more than 10 %",
         figure: "the slices over the long one",
         do: "give longer slices with --slice 1s, or measure with --procedure process"
     }
