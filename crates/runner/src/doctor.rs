@@ -1,4 +1,4 @@
-//! What is missing or unwise on this machine, with the command that mends it. It changes nothing,
+//! What is missing or needs a warning on this machine, with the command that mends it. It changes nothing,
 //! and it forbids nothing: all of it is advice.
 //!
 //! It judges an environment that was read before; what it looks at is what `environment.json`
@@ -111,7 +111,7 @@ fn fine(name: &'static str, text: impl Into<String>) -> Comment {
     Comment { name, state: State::Fine, text: text.into(), remedy: None }
 }
 
-fn unwise(name: &'static str, text: impl Into<String>, remedy: impl Into<String>) -> Comment {
+fn warning(name: &'static str, text: impl Into<String>, remedy: impl Into<String>) -> Comment {
     Comment { name, state: State::Unwise, text: text.into(), remedy: Some(remedy.into()) }
 }
 
@@ -183,7 +183,7 @@ impl AtLeast {
         };
         let text = format!("{value} {}", self.means);
         if value < self.enough {
-            unwise(self.name, text, set(self.sysctl, self.better))
+            warning(self.name, text, set(self.sysctl, self.better))
         } else {
             fine(self.name, text)
         }

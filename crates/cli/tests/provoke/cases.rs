@@ -37,7 +37,7 @@ const fn is(who: &'static str, kind: &'static [ReasonKind]) -> Expected {
     Expected { who, kinds: kind, says: "", absent: false }
 }
 
-/// That none of these kinds with this in its sentence is told of a server.
+/// No reason of these kinds, with this in its sentence, is reported for a server.
 const fn is_not(who: &'static str, kinds: &'static [ReasonKind], says: &'static str) -> Expected {
     Expected { who, kinds, says, absent: true }
 }

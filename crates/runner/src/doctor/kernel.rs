@@ -2,7 +2,7 @@
 
 use wirebench_schema::environment::Environment;
 
-use super::{Comment, State, fine, number, set, unwise};
+use super::{Comment, State, fine, number, set, warning};
 
 /// Clocks that are read by asking a device, which takes a microsecond or more each time.
 const SLOW_CLOCKS: [&str; 4] = ["acpi_pm", "hpet", "jiffies", "refined-jiffies"];
@@ -28,7 +28,7 @@ fn kernel(environment: &Environment) -> Comment {
     let version = environment.kernel_version.as_deref().unwrap_or_default();
     let text = format!("Linux {} {version}", environment.kernel).trim_end().to_owned();
     if version.contains("PREEMPT_RT") {
-        unwise(
+        warning(
             "kernel",
             format!("{text}: a real-time kernel gives up throughput for punctuality"),
             "start a kernel without PREEMPT_RT, unless servers will run on this one",
@@ -61,7 +61,7 @@ fn isolation(environment: &Environment) -> Comment {
     } else if used.is_empty() {
         fine("isolation", format!("the CPUs {isolated:?} are isolated and not used"))
     } else {
-        unwise(
+        warning(
             "isolation",
             format!(
                 "the CPUs {} are isolated: all threads of a server stay on the first of them",
@@ -80,7 +80,7 @@ fn mitigations(environment: &Environment) -> Comment {
     };
     let options = environment.kernel_options.iter().flatten();
     if let Some(option) = options.clone().find(|option| off(option)) {
-        return unwise(
+        return warning(
             "mitigations",
             format!(
                 "the kernel was started with `{option}`: system calls cost less than where servers face \
@@ -104,7 +104,7 @@ fn mitigations(environment: &Environment) -> Comment {
 fn clock(environment: &Environment) -> Comment {
     match environment.clock_source.as_deref() {
         None => fine("clock", "the kernel does not tell its clock"),
-        Some(name) if SLOW_CLOCKS.contains(&name) => unwise(
+        Some(name) if SLOW_CLOCKS.contains(&name) => warning(
             "clock",
             format!("the clock is `{name}`, which is slow to read: timers and latencies suffer"),
             "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource",
@@ -116,7 +116,7 @@ fn clock(environment: &Environment) -> Comment {
 fn huge_pages(environment: &Environment) -> Comment {
     match environment.transparent_huge_pages.as_deref() {
         None => fine("huge-pages", "the kernel makes no large pages by itself"),
-        Some("always") => unwise(
+        Some("always") => warning(
             "huge-pages",
             "the kernel makes large pages for everybody: memory and pauses change from run to run",
             "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
@@ -131,7 +131,7 @@ fn layout(environment: &Environment) -> Comment {
     const NAME: &str = "kernel/randomize_va_space";
     match number(environment, NAME) {
         None => fine("aslr", "the kernel does not tell how it lays out memory"),
-        Some(0) => unwise(
+        Some(0) => warning(
             "aslr",
             "memory is always laid out alike: the luck of one layout is in every figure",
             set(NAME, 2),
@@ -144,7 +144,7 @@ fn overcommit(environment: &Environment) -> Comment {
     const NAME: &str = "vm/overcommit_memory";
     match number(environment, NAME) {
         None => fine("overcommit", "the kernel does not tell how it promises memory"),
-        Some(2) => unwise(
+        Some(2) => warning(
             "overcommit",
             "memory that is reserved counts as used: runtimes that reserve much do not start",
             set(NAME, 0),
@@ -156,7 +156,7 @@ fn overcommit(environment: &Environment) -> Comment {
 fn balancing(environment: &Environment) -> Comment {
     const NAME: &str = "kernel/numa_balancing";
     match number(environment, NAME) {
-        Some(1) if environment.nodes.len() > 1 => unwise(
+        Some(1) if environment.nodes.len() > 1 => warning(
             "numa-balancing",
             "the kernel moves memory between nodes while servers run",
             set(NAME, 0),

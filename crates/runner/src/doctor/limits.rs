@@ -2,7 +2,7 @@
 
 use wirebench_schema::environment::{Cgroup, Environment, Limit};
 
-use super::{AtLeast, Comment, ENOUGH_MEMORY_BYTES, fine, unwise};
+use super::{AtLeast, Comment, ENOUGH_MEMORY_BYTES, fine, warning};
 
 /// Files for some thousand connections and a runtime.
 const ENOUGH_FILES: u64 = 8192;
@@ -76,7 +76,7 @@ fn open_files(environment: &Environment) -> Comment {
     if enough(hard, ENOUGH_FILES) {
         fine("open-files", text)
     } else {
-        unwise("open-files", text, "raise it: ulimit -Hn 65536, or LimitNOFILE= of the service")
+        warning("open-files", text, "raise it: ulimit -Hn 65536, or LimitNOFILE= of the service")
     }
 }
 
@@ -88,7 +88,7 @@ fn locked_memory(environment: &Environment) -> Comment {
     if enough(soft, ENOUGH_LOCKED_BYTES) {
         fine("locked-memory", text)
     } else {
-        unwise(
+        warning(
             "locked-memory",
             format!("{text}: rings with registered buffers may be refused"),
             "raise it: ulimit -l unlimited, or LimitMEMLOCK= of the service",
@@ -104,7 +104,7 @@ fn processes(environment: &Environment) -> Comment {
     if enough(soft, ENOUGH_PROCESSES) {
         fine("processes", text)
     } else {
-        unwise(
+        warning(
             "processes",
             format!("{text}: servers with a thread for each connection fail"),
             "raise it: ulimit -u 65536, or TasksMax= of the service",
@@ -116,7 +116,7 @@ fn processes(environment: &Environment) -> Comment {
 fn quota(cgroup: &Cgroup, usable: usize) -> Comment {
     match cgroup.cpu_quota_cpus {
         None => fine("cgroup-cpu", "no control group bounds the CPU time"),
-        Some(cpus) if cpus < usable as f64 => unwise(
+        Some(cpus) if cpus < usable as f64 => warning(
             "cgroup-cpu",
             format!(
                 "a control group gives {cpus} CPUs of time to {usable} CPUs: all stop when it is used up"
@@ -129,7 +129,7 @@ fn quota(cgroup: &Cgroup, usable: usize) -> Comment {
 
 fn throttling(cgroup: &Cgroup) -> Comment {
     match (cgroup.throttled_periods, cgroup.periods) {
-        (Some(throttled), Some(periods)) if throttled > 0 => unwise(
+        (Some(throttled), Some(periods)) if throttled > 0 => warning(
             "cgroup-throttled",
             format!("the quota of CPU time was used up in {throttled} of {periods} periods"),
             "lift the quota, or give the load fewer threads",
@@ -141,7 +141,7 @@ fn throttling(cgroup: &Cgroup) -> Comment {
 fn cpuset(cgroup: &Cgroup) -> Comment {
     match cgroup.cpuset.as_deref() {
         None => fine("cgroup-cpus", "no control group says which CPUs may be used"),
-        Some([only]) => unwise(
+        Some([only]) => warning(
             "cgroup-cpus",
             format!("a control group allows the CPU {only} alone"),
             "allow at least two: docker run --cpuset-cpus=0,1, or AllowedCPUs= of the service",
@@ -156,7 +156,7 @@ fn memory(cgroup: &Cgroup) -> Comment {
     };
     let text = format!("a control group gives {} MiB of memory", bytes >> 20);
     if bytes < ENOUGH_MEMORY_BYTES {
-        unwise(
+        warning(
             "cgroup-memory",
             format!("{text}: who takes more is killed"),
             "raise it: docker run --memory=2g, or systemctl set-property UNIT MemoryMax=2G",

@@ -2,7 +2,7 @@
 
 use wirebench_schema::environment::{Environment, Turbo};
 
-use super::{Comment, ENOUGH_MEMORY_BYTES, fine, unwise};
+use super::{Comment, ENOUGH_MEMORY_BYTES, fine, warning};
 
 /// Runnable tasks of others above which figures suffer.
 const QUIET_LOAD: f64 = 0.5;
@@ -50,12 +50,12 @@ fn cpus(environment: &Environment) -> Comment {
     let text =
         format!("{usable} of {} CPUs may be used, on {cores} cores", environment.cpus_online);
     match (usable, cores) {
-        (0 | 1, _) => unwise(
+        (0 | 1, _) => warning(
             "cpus",
             format!("{text}: server and generator must share one"),
             "use a machine, or an affinity mask, of at least 2 CPUs",
         ),
-        (_, 1) => unwise(
+        (_, 1) => warning(
             "cpus",
             format!(
                 "{text}: server and generator share a core and slow each other down, so figures are \
@@ -81,9 +81,9 @@ fn siblings(environment: &Environment) -> Comment {
     let cpus = environment.cpus.iter().map(|it| it.cpu).filter(|cpu| !second(cpu));
     let list: Vec<String> = cpus.map(|cpu| cpu.to_string()).collect();
     if list.len() < 2 {
-        return unwise("smt", text, "use a machine of at least 2 cores");
+        return warning("smt", text, "use a machine of at least 2 cores");
     }
-    unwise("smt", text, format!("taskset -c {} wirebench run", list.join(",")))
+    warning("smt", text, format!("taskset -c {} wirebench run", list.join(",")))
 }
 
 fn nodes(environment: &Environment) -> Comment {
@@ -93,7 +93,7 @@ fn nodes(environment: &Environment) -> Comment {
         count => {
             let largest = environment.nodes.iter().max_by_key(|(_, cpus)| cpus.len());
             let node = largest.map_or(0, |(node, _)| *node);
-            unwise(
+            warning(
                 "numa",
                 format!(
                     "the CPUs are of {count} memory nodes: where memory lies changes from run to run"
@@ -114,7 +114,7 @@ fn governor(environment: &Environment) -> Comment {
         fine("governor", "the frequency governor is `performance`")
     } else {
         let names = others.join("`, `");
-        unwise(
+        warning(
             "governor",
             format!("the frequency governor is `{names}`: the CPU's speed follows the load"),
             "cpupower frequency-set -g performance",
@@ -127,7 +127,7 @@ fn turbo(environment: &Environment) -> Comment {
     match environment.frequency.turbo {
         None => fine("turbo", "the machine does not tell whether CPUs may run faster for a while"),
         Some(Turbo::Off) => fine("turbo", "no CPU runs faster than its nominal frequency"),
-        Some(Turbo::On) => unwise(
+        Some(Turbo::On) => warning(
             "turbo",
             "CPUs run faster while heat and power allow it: the first runs differ from the last",
             if intel {
@@ -144,7 +144,7 @@ fn virtualisation(environment: &Environment) -> Comment {
     match (environment.virtualised, environment.hypervisor.as_deref()) {
         (Some(true), hypervisor) => {
             let of = hypervisor.map(|name| format!(" of {name}")).unwrap_or_default();
-            unwise(
+            warning(
                 "virtualisation",
                 format!(
                     "this is a virtual machine{of}: its neighbours change the figures from run to run"
@@ -168,7 +168,7 @@ fn steal(environment: &Environment) -> Comment {
     };
     let text = format!("{:.1} % of the CPUs' time since the start went to others", share * 100.0);
     if share > LITTLE_STEAL {
-        unwise(
+        warning(
             "steal",
             format!("{text}: the hypervisor has sold more than it has"),
             "use a machine with CPUs of its own, or measure more blocks at a quieter time",
@@ -184,7 +184,7 @@ fn speed(environment: &Environment) -> Comment {
     };
     let text = format!("the same work takes up to {:.0} % more CPU time", spread * 100.0);
     if spread > EVEN_SPEED {
-        unwise(
+        warning(
             "speed",
             format!("{text}: intervals become wide; other work shares the cores or the power"),
             "use a machine with cores of its own, or measure more cohorts",
@@ -198,7 +198,7 @@ fn load(environment: &Environment) -> Comment {
     let load = environment.load_average_1m;
     let text = format!("{load:.2} tasks were runnable on average over the last minute");
     if load > QUIET_LOAD {
-        unwise("load", text, "end what else runs, and wait a minute")
+        warning("load", text, "end what else runs, and wait a minute")
     } else {
         fine("load", text)
     }
@@ -210,7 +210,7 @@ fn temperature(environment: &Environment) -> Comment {
     };
     let text = format!("the warmest sensor shows {celsius:.0} degrees Celsius");
     if celsius >= HOT_CELSIUS {
-        unwise(
+        warning(
             "temperature",
             format!("{text}: CPUs slow down before they get much hotter"),
             "wait until the machine has cooled down, and see to its fans",
@@ -225,7 +225,7 @@ fn memory(environment: &Environment) -> Comment {
     let text = format!("{} MiB of memory", bytes >> 20);
     match bytes {
         0 => fine("memory", "the machine does not tell its memory"),
-        _ if bytes < ENOUGH_MEMORY_BYTES => unwise(
+        _ if bytes < ENOUGH_MEMORY_BYTES => warning(
             "memory",
             format!("{text}: too little for builds, and for servers with many connections"),
             "use a machine with at least 1024 MiB",
@@ -236,7 +236,7 @@ fn memory(environment: &Environment) -> Comment {
 
 fn swap(environment: &Environment) -> Comment {
     match (environment.swap_bytes, environment.swap_used_bytes) {
-        (_, Some(used)) if used > 0 => unwise(
+        (_, Some(used)) if used > 0 => warning(
             "swap",
             format!(
                 "{} MiB of memory lie on a disk: who needs them waits for it",

@@ -2,7 +2,7 @@
 
 use wirebench_schema::environment::Environment;
 
-use super::{AtLeast, Comment, fine, number, set, sysctl, unwise};
+use super::{AtLeast, Comment, fine, number, set, sysctl, warning};
 
 /// Local ports for some ten thousand connections to one address.
 const ENOUGH_PORTS: u32 = 20_000;
@@ -69,7 +69,7 @@ fn ports(environment: &Environment) -> Comment {
     };
     let text = format!("{count} local ports for connections to one address");
     if count < ENOUGH_PORTS {
-        unwise("ports", text, set(PORTS, "'1024 65535'"))
+        warning("ports", text, set(PORTS, "'1024 65535'"))
     } else {
         fine("ports", text)
     }
@@ -81,7 +81,7 @@ fn reuse(environment: &Environment) -> Comment {
     const NAME: &str = "net/ipv4/tcp_tw_reuse";
     match number(environment, NAME) {
         None => fine("port-reuse", "whether ports are used again at once is not told"),
-        Some(0) => unwise(
+        Some(0) => warning(
             "port-reuse",
             "a port rests for a minute after its connection: loads that reconnect run out of them",
             set(NAME, 2),
@@ -103,7 +103,7 @@ fn buffer(environment: &Environment, name: &'static str, setting: &str) -> Comme
     let text = format!("a socket's buffer grows to {} KiB by itself", bytes >> 10);
     if bytes < ENOUGH_BUFFER_BYTES {
         let better = format!("'{least} {default} {}'", 4 << 20);
-        unwise(name, format!("{text}: large messages go in many pieces"), set(setting, better))
+        warning(name, format!("{text}: large messages go in many pieces"), set(setting, better))
     } else {
         fine(name, text)
     }
@@ -114,7 +114,7 @@ fn polling(environment: &Environment) -> Comment {
     let on = names.into_iter().find(|name| number(environment, name).is_some_and(|us| us > 0));
     match on {
         None => fine("busy-poll", "nobody spins while waiting for packets"),
-        Some(name) => unwise(
+        Some(name) => warning(
             "busy-poll",
             "waiting for packets costs CPU time, which counts as the server's",
             set(name, 0),
@@ -136,7 +136,7 @@ fn congestion(environment: &Environment) -> Comment {
     const NAME: &str = "net/ipv4/tcp_congestion_control";
     match sysctl(environment, NAME) {
         None => fine("congestion", "how congestion is controlled is not told"),
-        Some(name) if name.starts_with("bbr") => unwise(
+        Some(name) if name.starts_with("bbr") => warning(
             "congestion",
             format!("congestion is controlled by `{name}`, which holds packets back by a timer"),
             set(NAME, "cubic"),
@@ -150,7 +150,7 @@ fn tracking(environment: &Environment) -> Comment {
     const ENOUGH: u64 = 65_536;
     match number(environment, NAME) {
         None => fine("tracking", "the kernel keeps no table of connections"),
-        Some(most) if most < ENOUGH => unwise(
+        Some(most) if most < ENOUGH => warning(
             "tracking",
             format!("the kernel's table has room for {most} connections, and refuses more"),
             set(NAME, 262_144),
@@ -164,7 +164,7 @@ fn tracking(environment: &Environment) -> Comment {
 fn loopback(environment: &Environment) -> Comment {
     match environment.loopback_mtu_bytes {
         None => fine("loopback", "the loopback interface does not tell how large its packets are"),
-        Some(bytes) if bytes < LOOPBACK_MTU_BYTES => unwise(
+        Some(bytes) if bytes < LOOPBACK_MTU_BYTES => warning(
             "loopback",
             format!(
                 "packets over the loopback interface hold {bytes} bytes: large messages cost more"

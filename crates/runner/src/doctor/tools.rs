@@ -2,7 +2,7 @@
 
 use wirebench_schema::environment::{BuildProfile, Environment};
 
-use super::{Comment, State, fine, unwise};
+use super::{Comment, State, fine, warning};
 use crate::environment::TOOLS;
 
 pub(super) fn examine(environment: &Environment) -> Vec<Comment> {
@@ -28,7 +28,7 @@ fn wirebench(environment: &Environment) -> Comment {
         text += &format!(", digest {digest}");
     }
     match environment.program.profile {
-        Some(BuildProfile::Debug) => unwise(
+        Some(BuildProfile::Debug) => warning(
             "wirebench",
             format!("{text}: a debug build is a slow load generator"),
             "cargo build --release",
