@@ -58,8 +58,8 @@ impl Cohort<'_> {
             }
             let reasons = run.outcome.reasons();
             let found = reasons.iter().find(|reason| reason.kind == ReasonKind::SliceLength);
-            if let Some(found) = found {
-                known.note_length(&self.key(&run.variant), found.figure);
+            if let Some(ratio) = found.and_then(|found| found.figure) {
+                known.note_length(&self.key(&run.variant), ratio);
             }
         }
     }

@@ -13,7 +13,7 @@ use super::settle::{TAIL_SHARE, moments};
 /// A difference below this share is none.
 const TOLERANCE: f64 = 0.05;
 /// A cost that is off by this factor is not that of the server under a longer load.
-const FAR: f64 = 1.1;
+pub(super) const FAR: f64 = 1.1;
 /// A difference must be larger than this many standard errors of both sides, and than this many
 /// deviations of the other instances.
 const STANDARD_ERRORS: f64 = 4.0;

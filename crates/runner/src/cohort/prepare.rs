@@ -1,8 +1,13 @@
 //! What is done with the servers of a cohort before the first round: they are watched at rest, loaded
 //! until they are warm, and looked at for how long each needs to settle.
 
-use std::{collections::BTreeMap, thread, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    thread,
+    time::Duration,
+};
 use wirebench_schema::{
+    agent::SlicePiece,
     id::VariantId,
     journal::{Reason, ReasonKind, Weight},
     load::LoadModel,
@@ -10,13 +15,19 @@ use wirebench_schema::{
 };
 
 use super::{
-    course::Cohort, length::Tail, member::Member, settle::settle_ns, slice, warm_up::WarmUp,
+    course::Cohort,
+    length::{FAR, Tail},
+    member::Member,
+    settle::settle_ns,
+    slice,
+    warm_up::WarmUp,
 };
 
 /// How long a slice is that warms up, and the one that shows how long a server needs to settle.
 const WARM_UP_LENGTH: Duration = Duration::from_millis(60);
 const PILOT_LENGTH: Duration = Duration::from_millis(400);
-/// One that seems to settle late is looked at again: noise makes settling longer, and never shorter.
+/// One that seems to settle late is looked at again, and judged by all looks together: noise averages
+/// out, and a server that starts slowly only at times is given what it needs then.
 const PILOTS_MOST: usize = 3;
 /// The least and the most of a slice that is discarded.
 const DISCARD_LEAST: Duration = Duration::from_millis(20);
@@ -28,6 +39,8 @@ const REST: Duration = Duration::from_millis(100);
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     settled: BTreeMap<Key, Settled>,
+    /// Those whose slices cost more than long ones although they seemed to have settled.
+    late: BTreeSet<Key>,
     /// The most memory that an instance had.
     memory_bytes: BTreeMap<Key, u64>,
 }
@@ -41,10 +54,14 @@ struct Settled {
 }
 
 impl Known {
-    /// Slices of this server differ from a long one by this ratio.
-    pub(super) fn note_length(&mut self, key: &Key, ratio: Option<f64>) {
-        if let Some(settled) = self.settled.get_mut(key) {
-            settled.length_ratio = ratio;
+    /// Slices of this server differ from a long one by this ratio. Where they cost far more, more is
+    /// discarded from now on, and the next cohort compares again.
+    pub(super) fn note_length(&mut self, key: &Key, ratio: f64) {
+        if ratio > FAR {
+            self.settled.remove(key);
+            self.late.insert(key.clone());
+        } else if let Some(settled) = self.settled.get_mut(key) {
+            settled.length_ratio = Some(ratio);
         }
     }
 
@@ -163,9 +180,8 @@ impl Cohort<'_> {
         Ok(())
     }
 
-    /// Makes passes of long slices over the servers, and keeps the shortest time that each one that is
-    /// not known yet needed to settle. Between two looks at a server the others are loaded, as in a
-    /// round.
+    /// Makes passes of long slices over the servers, and notes how long each one that is not known yet
+    /// needed to settle. Between two looks at a server the others are loaded, as in a round.
     fn settle(
         &self,
         bench: &mut slice::Bench<'_>,
@@ -174,7 +190,7 @@ impl Cohort<'_> {
     ) -> Result<(), String> {
         let shape = self.shape(&LoadModel::Closed, 0, (Duration::ZERO, PILOT_LENGTH));
         let mut open: Vec<usize> = (0..members.len()).collect();
-        let mut best: Vec<Option<u64>> = vec![None; members.len()];
+        let mut seen: Vec<Vec<SlicePiece>> = vec![Vec::new(); members.len()];
         for _ in 0..PILOTS_MOST {
             for index in &open {
                 let done = self.slice(bench, members, *index, &shape)?;
@@ -182,19 +198,23 @@ impl Cohort<'_> {
                 let rests = member.subtracted_share();
                 let counts = done.as_ref().filter(|done| done.slice.dropped.is_none());
                 member.long.push(counts.and_then(|it| Tail::of(&it.report.series, rests)));
-                let settled = done.and_then(|done| settle_ns(&done.report.series));
-                best[*index] = [settled, best[*index]].into_iter().flatten().min();
+                if let Some(done) = done {
+                    add(&mut seen[*index], &done.report.series);
+                }
             }
             // One that settled late, or all of whose looks were disturbed, is looked at again.
             open.retain(|it| {
-                let is_late = best[*it].is_none_or(|it| it > DISCARD_LEAST.as_nanos() as u64);
+                let is_late =
+                    settle_ns(&seen[*it]).is_none_or(|it| it > DISCARD_LEAST.as_nanos() as u64);
                 let is_unseen = members[*it].long.iter().all(Option::is_none);
                 members[*it].is_well() && (is_late || is_unseen)
             });
         }
-        for (member, settle_ns) in members.iter().zip(best).filter(|(member, _)| member.is_well()) {
+        for (member, seen) in members.iter().zip(seen).filter(|(member, _)| member.is_well()) {
             let key = self.key(&member.subject.variant.id);
-            known.settled.entry(key).or_insert(Settled { settle_ns, length_ratio: None });
+            let late_ns = known.late.contains(&key).then_some(DISCARD_MOST.as_nanos() as u64);
+            let settled = Settled { settle_ns: late_ns.or(settle_ns(&seen)), length_ratio: None };
+            known.settled.entry(key).or_insert(settled);
         }
         Ok(())
     }
@@ -202,5 +222,14 @@ impl Cohort<'_> {
     pub(super) fn key(&self, variant: &VariantId) -> Key {
         let workload = self.cells[0].workload;
         (variant.clone(), workload.scenario, workload.connections)
+    }
+}
+
+/// Adds the series of a slice to the sum of those of others like it.
+fn add(sum: &mut Vec<SlicePiece>, series: &[SlicePiece]) {
+    sum.resize(sum.len().max(series.len()), SlicePiece::default());
+    for (sum, piece) in sum.iter_mut().zip(series) {
+        sum.requests += piece.requests;
+        sum.cpu_ns += piece.cpu_ns;
     }
 }
