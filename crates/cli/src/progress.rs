@@ -11,7 +11,7 @@ use std::{
 };
 use wirebench_runner::{
     build::Built,
-    experiment::{Observer, Progress},
+    experiment::{LazyRuns, Observer, Progress},
 };
 use wirebench_schema::{
     id::VariantId,
@@ -184,6 +184,16 @@ impl Reporter {
         self.beat(&format!("{} of {} runs, about {} left", self.done, self.runs, show(left)));
     }
 
+    fn round(&mut self, text: &str, so_far: &LazyRuns<'_>, journal: &Journal) {
+        if let (Some(_), Some(view)) = (&self.bar, self.view) {
+            let mut journal = journal.clone();
+            journal.runs.extend(so_far.0());
+            self.table = view(&journal);
+        }
+        self.now(format!("{text}{}\n\n{}", self.precision, self.table));
+        self.beat(&format!("{text}; {} of {} runs", self.done, self.runs));
+    }
+
     fn ran(&mut self, name: &str, run: &Run, journal: &Journal) {
         self.done += 1;
         if let Some(bar) = &self.bar {
@@ -240,10 +250,9 @@ impl Observer for Reporter {
             Progress::Piloted { name, run } => self.piloted(name, run),
             Progress::Further { runs } => self.further(*runs),
             Progress::Running { name, workload, left } => self.running(name, workload, *left),
-            Progress::Round { name, round, rounds } => {
+            Progress::Round { name, round, rounds, so_far, journal } => {
                 let text = format!("{name}, round {} of {rounds}", round + 1);
-                self.now(format!("{text}{}\n\n{}", self.precision, self.table));
-                self.beat(&format!("{text}; {} of {} runs", self.done, self.runs));
+                self.round(&text, so_far, journal);
             }
             Progress::Ran { name, run, journal } => self.ran(name, run, journal),
         }

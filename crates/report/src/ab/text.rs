@@ -109,12 +109,13 @@ impl Ab<'_> {
     pub(super) fn unsaturated(&self) -> Option<String> {
         let is_about = self.rows.workload.phase == Phase::Saturate && self.metric == Metric::Cpu;
         let busy = |side: &Side<'_>| {
-            let rows = || side.instances.iter().map(|row| &self.rows.rows[*row]);
-            let is_idle = rows().any(|row| row.saturated() == Some(false));
+            let rows = side.instances.iter().map(|row| &self.rows.rows[*row]);
+            let waiting = rows.filter(|row| row.saturated() == Some(false));
             let shares: Vec<f64> =
-                rows().flat_map(|row| row.measurements().map(|it| it.cost.cpu_share)).collect();
-            let share = wirebench_stats::median(&shares).filter(|_| is_idle)?;
-            Some(format!("{} (busy {:.0} %)", side.name, share * 100.0))
+                waiting.flat_map(|row| row.measurements().map(|it| it.cost.cpu_share)).collect();
+            // Rounded down, so that a server below the limit is not shown at it.
+            let percent = (wirebench_stats::median(&shares)? * 100.0).floor();
+            Some(format!("{} (busy {percent} %)", side.name))
         };
         let names: Vec<String> = self.sides.iter().filter_map(busy).collect();
         let names = names.join(", ");

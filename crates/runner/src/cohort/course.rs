@@ -39,16 +39,26 @@ pub(crate) struct Cohort<'a> {
     pub(crate) seed: u64,
 }
 
+/// A round that is about to begin.
+pub(crate) struct Round<'a> {
+    /// Its number, from 0.
+    pub(crate) number: u32,
+    /// How many there are.
+    pub(crate) rounds: u32,
+    /// The runs as they would be if the cohort ended now.
+    pub(crate) so_far: &'a dyn Fn() -> Vec<Run>,
+}
+
 /// What was measured: slices by member and workload.
 pub(super) type Slices = BTreeMap<(u32, String), Vec<Done>>;
 
 impl<'a> Cohort<'a> {
-    /// Measures it. `round` is called before each round with its number and how many there are.
+    /// Measures it. `watch` is called before each round.
     /// Instances that did not fit into the memory have no run. None only when a signal asked to end.
     pub(crate) fn measure(
         &self,
         known: &mut Known,
-        round: &mut dyn FnMut(u32, u32),
+        watch: &mut dyn FnMut(&Round<'_>),
     ) -> Option<Vec<Run>> {
         let started = crate::journal::now();
         let (agent, mut members, mut runs) = match self.start(known) {
@@ -70,7 +80,7 @@ impl<'a> Cohort<'a> {
             self.warm_up(&mut bench, &mut members, known, &mut found)?;
             // A server may start processes for its first requests.
             members.iter_mut().for_each(|member| _ = member.has_its_processes());
-            self.rounds(&mut bench, &mut members, round)
+            self.rounds(&mut bench, &mut members, watch)
         });
         if let Ok(slices) = &slices {
             self.look_back(&mut members, slices, &supply, &mut found);
@@ -165,7 +175,7 @@ impl<'a> Cohort<'a> {
         &self,
         bench: &mut slice::Bench<'_>,
         members: &mut [Member<'_>],
-        tell: &mut dyn FnMut(u32, u32),
+        watch: &mut dyn FnMut(&Round<'_>),
     ) -> Result<Slices, String> {
         let workloads = self.workloads();
         let plans: Vec<(Duration, u32)> =
@@ -176,7 +186,8 @@ impl<'a> Cohort<'a> {
         let mut orders: Vec<Order> = (0..).map(order).take(workloads.len()).collect();
         let mut slices = Slices::new();
         for round in 0..most {
-            tell(round, most);
+            let so_far = || self.so_far(members, &slices);
+            watch(&Round { number: round, rounds: most, so_far: &so_far });
             let loads = workloads.iter().zip(&plans).zip(&mut orders);
             for ((workload, (length, rounds)), order) in loads {
                 if round >= *rounds {

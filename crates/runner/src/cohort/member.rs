@@ -141,6 +141,21 @@ impl<'a> Member<'a> {
         });
     }
 
+    /// What would be left of it if it ended now.
+    pub(super) fn so_far(&self) -> Ended<'a> {
+        Ended {
+            subject: self.subject,
+            copy: self.copy,
+            workers: self.workers,
+            commands: self.commands.clone(),
+            instance: self.instance,
+            length_ratio: self.length_ratio,
+            failure: self.failure.clone(),
+            command: self.server.command().to_vec(),
+            stopped: Stopped::default(),
+        }
+    }
+
     /// Ends it. What it has used over its life is read before.
     pub(super) fn stop(mut self, grace: Duration) -> Ended<'a> {
         self.park(false);
@@ -148,21 +163,8 @@ impl<'a> Member<'a> {
         if let (Some(exit), None) = (self.server.ended(), &self.failure) {
             self.failure = Some(format!("the server ended with {exit} during the cohort"));
         }
-        let command = self.server.command().to_vec();
-        let Self { subject, copy, server, workers, commands, instance, .. } = self;
-        let (length_ratio, failure) = (self.length_ratio, self.failure);
-        let stopped = server.stop(grace);
-        Ended {
-            subject,
-            copy,
-            workers,
-            commands,
-            instance,
-            length_ratio,
-            failure,
-            command,
-            stopped,
-        }
+        let ended = self.so_far();
+        Ended { stopped: self.server.stop(grace), ..ended }
     }
 }
 

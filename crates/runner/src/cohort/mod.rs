@@ -27,7 +27,7 @@ mod supply;
 mod uneven;
 mod warm_up;
 
-pub(crate) use course::Cohort;
+pub(crate) use course::{Cohort, Round};
 pub use cut::Cut;
 pub(crate) use drift::note_drift;
 pub(crate) use group::{groups, has_slices};

@@ -14,7 +14,7 @@ use wirebench_schema::{
 };
 
 use super::{
-    Observer, Progress, Stage, Verification,
+    LazyRuns, Observer, Progress, Stage, Verification,
     book::{Book, Place, place},
     checks::Refused,
     limits::{Done, Limits},
@@ -23,7 +23,7 @@ use super::{
     units::Unit,
 };
 use crate::{
-    cohort::{self, Cohort, Known},
+    cohort::{self, Cohort, Known, Round},
     measure::{Best, Cell},
     plan::{self, Step},
     subject::Subject,
@@ -203,8 +203,12 @@ impl Blocks<'_> {
             stop,
             seed: seed.wrapping_add(u64::from(first.block)).wrapping_add(u64::from(group) << 32),
         };
-        let mut tell = |round, rounds| observer.on(&Progress::Round { name: &name, round, rounds });
-        let Some(mut runs) = cohort.measure(&mut self.known, &mut tell) else { return Ok(None) };
+        let mut watch = |round: &Round<'_>| {
+            let (so_far, journal) = (LazyRuns(round.so_far), book.journal());
+            let (round, rounds) = (round.number, round.rounds);
+            observer.on(&Progress::Round { name: &name, round, rounds, so_far, journal });
+        };
+        let Some(mut runs) = cohort.measure(&mut self.known, &mut watch) else { return Ok(None) };
         let workloads: Vec<&Workload> = cells.iter().map(|cell| cell.workload).collect();
         cohort::note_drift(&mut runs, &workloads, experiment.margin);
         let records: Vec<Record> =

@@ -39,7 +39,7 @@ pub use resume::{Differences, TakenUp};
 use units::Grouping;
 pub use units::Unit;
 
-use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
+use std::{fmt, path::Path, sync::atomic::AtomicBool, time::Duration};
 use wirebench_schema::{
     id::VariantId,
     journal::{Goal, Journal, LeftOut, Procedure, Published, Run, Unavailable, Verified},
@@ -139,6 +139,15 @@ pub enum Verification {
     LeftOut,
 }
 
+/// Runs that are put together only when they are shown.
+pub struct LazyRuns<'a>(pub &'a dyn Fn() -> Vec<Run>);
+
+impl fmt::Debug for LazyRuns<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LazyRuns")
+    }
+}
+
 /// What happens while an experiment goes on.
 #[derive(Debug)]
 pub enum Progress<'a> {
@@ -224,6 +233,10 @@ pub enum Progress<'a> {
         round: u32,
         /// How many there are.
         rounds: u32,
+        /// The runs of this cohort as they would be if it ended now.
+        so_far: LazyRuns<'a>,
+        /// The journal, without them.
+        journal: &'a Journal,
     },
     /// A run has ended and is in the journal.
     Ran {
