@@ -117,9 +117,6 @@ impl Suite {
 
     fn run(&self, wirebench: &Path) -> anyhow::Result<Report> {
         let folder = root().join("target/wirebench/bench-difference");
-        if folder.exists() {
-            fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
-        }
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let mut command = Command::new(wirebench);
         command.arg("run").args(&self.arguments).args([
@@ -133,8 +130,9 @@ impl Suite {
         let output = command.output().with_context(|| format!("{command:?} cannot be run"))?;
         let stderr = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "{command:?} ended with {}: {stderr}", output.status);
-        let result = fs::read_dir(&folder)?.flatten().next().context("the run left no folder")?;
-        let path = result.path().join("report.json");
+        // Folders are named by the time.
+        let results = fs::read_dir(&folder)?.flatten().map(|entry| entry.path());
+        let path = results.max().context("the run left no folder")?.join("report.json");
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         serde_json::from_str(&text).with_context(|| path.display().to_string())
     }
