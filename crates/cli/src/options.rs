@@ -18,7 +18,6 @@ use wirebench_runner::{
 };
 use wirebench_schema::{
     journal::{Placement, Procedure},
-    scenario::Protocol,
     suite::Workload,
 };
 
@@ -120,7 +119,7 @@ pub(crate) fn placement(wish: &Wish) -> anyhow::Result<Placement> {
 /// Gives the messages of an echo their length.
 pub(crate) fn set_payload(workload: &mut Workload, payload: Option<usize>) -> anyhow::Result<()> {
     let Some(payload) = payload else { return Ok(()) };
-    if workload.scenario.protocol() != Protocol::Echo {
+    if !workload.scenario.protocol().traits().has_payload {
         return Err(usage(format!(
             "--payload is for messages that come back, and {} has none: give --scenario echo, or \
              leave --payload away",

@@ -211,10 +211,7 @@ impl Exchange<'_> {
     }
 
     fn protocol(&self) -> &'static str {
-        match self.config.target.protocol() {
-            wirebench_schema::scenario::Protocol::Http1 => "HTTP/1.1",
-            wirebench_schema::scenario::Protocol::Echo => "echo",
-        }
+        self.config.target.protocol().traits().title
     }
 
     fn wrong(&self, error: &ReplyError, received: &[u8]) -> String {

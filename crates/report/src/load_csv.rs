@@ -116,11 +116,8 @@ fn rates(report: &LoadReport) -> String {
 }
 
 fn payload(report: &LoadReport) -> String {
-    use wirebench_schema::scenario::Protocol;
-    match report.config.target.protocol() {
-        Protocol::Echo => report.config.payload_bytes.to_string(),
-        Protocol::Http1 => String::new(),
-    }
+    let has_payload = report.config.target.protocol().traits().has_payload;
+    if has_payload { report.config.payload_bytes.to_string() } else { String::new() }
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use comfy_table::CellAlignment;
 use wirebench_schema::{
     journal::{Journal, Published},
     load::Stop,
-    scenario::Protocol,
     suite::{Column, DocumentPlacement, Workload},
     units::write_duration,
 };
@@ -112,7 +111,7 @@ fn workload(here: &Workload, there: &Workload, generator_cpus: usize) -> Vec<Str
         (_, its) => describe_stop(its),
     };
     differ(here.stop == there.stop, describe_stop(here.stop), bare);
-    if here.scenario.protocol() == Protocol::Echo {
+    if here.scenario.protocol().traits().has_payload {
         let size = |it: &Workload| bytes(it.payload_bytes as u64);
         let is_same = here.payload_bytes == there.payload_bytes;
         differ(is_same, format!("messages of {}", size(here)), size(there));

@@ -10,7 +10,6 @@ use wirebench_schema::{
         Arrivals, Body, BodyCheck, EngineChoice, LatencyOrigin, LoadConfig, LoadEvent, LoadModel,
         LoadReport, LoadStart, RateCurve, Stop, Trust, Waiting,
     },
-    scenario::Protocol,
     units::write_duration,
 };
 
@@ -37,9 +36,12 @@ pub fn load_arguments(config: &LoadConfig) -> Vec<String> {
     }
     words.model(config);
     words.connections(config);
-    match config.target.protocol() {
-        Protocol::Echo => words.option("--payload", &config.payload_bytes),
-        Protocol::Http1 => words.http(config),
+    let traits = config.target.protocol().traits();
+    if traits.has_payload {
+        words.option("--payload", &config.payload_bytes);
+    }
+    if traits.has_heads {
+        words.http(config);
     }
     match &config.trust {
         Trust::System => {}

@@ -22,7 +22,7 @@ use std::{
 use wirebench_schema::{
     journal::{Counts, Measurement, Outcome, Placement, Reason, Run, ToolReport, WarmUp},
     load::{LoadConfig, LoadEvent, LoadModel, LoadReport},
-    scenario::{DEFAULT_TIMEOUT_MS, Protocol},
+    scenario::DEFAULT_TIMEOUT_MS,
     suite::{Phase, Workload},
     target::Target,
 };
@@ -354,7 +354,7 @@ impl Bench {
         let target = Target::new(protocol, &address.ip().to_string(), address.port(), "/");
         let threads = self.placement.generator_cpus.len();
         let mut config = cell.workload.load_config(target, threads, self.seed);
-        if !cell.verified && protocol == Protocol::Http1 {
+        if !cell.verified {
             config.expect_body = None;
         }
         if cell.workload.phase == Phase::Cost {

@@ -18,6 +18,7 @@ pub mod load;
 mod made_up;
 pub mod objective;
 pub mod placeholder;
+pub mod protocol;
 pub mod scenario;
 pub mod suggest;
 pub mod suite;

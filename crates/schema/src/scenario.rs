@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
+pub use crate::protocol::Protocol;
+
 /// The body of every `hello` response.
 pub const HELLO_BODY: &str = "Hello world!";
 
@@ -19,15 +21,6 @@ pub enum Scenario {
     /// `hello`, and a connection without progress is closed after a time.
     HelloTimeout,
     /// Every byte back, in order.
-    Echo,
-}
-
-/// What the load generator must speak to a scenario.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Protocol {
-    /// HTTP/1.1 with keep-alive.
-    Http1,
-    /// Bytes that come back unchanged over TCP.
     Echo,
 }
 

@@ -8,7 +8,7 @@ use wirebench_runner::{
     launch::Request,
     launch::STOP_GRACE,
 };
-use wirebench_schema::scenario::{DEFAULT_TIMEOUT_MS, Protocol, Scenario};
+use wirebench_schema::scenario::{DEFAULT_TIMEOUT_MS, Scenario};
 
 use crate::{
     context::Context,
@@ -70,10 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let mut server = context.launcher(None).start(&request, context.interrupt.flag())?;
     let address = server.address();
-    let try_it = match arguments.scenario.protocol() {
-        Protocol::Http1 => format!("curl -i http://{address}/"),
-        Protocol::Echo => format!("nc {} {}", address.ip(), address.port()),
-    };
+    let try_it = (arguments.scenario.protocol().traits().try_command)(address);
     out::result(&format!("listening {address}"));
     out::note(&format!(
         "{} does {}; try: {try_it}; Ctrl-C ends it",

@@ -7,7 +7,7 @@ mod cgroup;
 
 use procfs::{FromRead, Meminfo};
 use std::path::Path;
-use wirebench_schema::{load::LoadConfig, scenario::Protocol};
+use wirebench_schema::load::LoadConfig;
 
 use crate::{
     codec::http1::{HEAD_LIMIT_BYTES, HEADS_LIMIT_BYTES},
@@ -45,10 +45,9 @@ fn check_below(root: &Path, config: &LoadConfig) -> Result<(), LoadError> {
 
 /// What the load needs whatever the number of its active connections.
 fn base_bytes(config: &LoadConfig) -> u64 {
-    let heads_bytes = match config.target.protocol() {
-        Protocol::Http1 => config.connections.saturating_mul(HEAD_LIMIT_BYTES),
-        Protocol::Echo => 0,
-    };
+    let has_heads = config.target.protocol().traits().has_heads;
+    let heads_bytes =
+        if has_heads { config.connections.saturating_mul(HEAD_LIMIT_BYTES) } else { 0 };
     let idle_bytes = (config.idle_connections as u64).saturating_mul(KERNEL_BYTES + OWN_BYTES);
     idle_bytes.saturating_add(heads_bytes.min(HEADS_LIMIT_BYTES) as u64)
 }

@@ -2,10 +2,7 @@
 //! fairness, the generator's own work, and the verdict.
 
 use std::fmt::Write;
-use wirebench_schema::{
-    load::{Limit, LoadReport},
-    scenario::Protocol,
-};
+use wirebench_schema::load::{Limit, LoadReport};
 
 use super::{Detail, line};
 use crate::{load_words, wrk_units};
@@ -112,7 +109,7 @@ fn checks(text: &mut String, report: &LoadReport, everything: bool) {
 fn statuses(text: &mut String, report: &LoadReport) {
     let classes = report.status_classes;
     let others: u64 = classes.iter().sum::<u64>() - classes[1];
-    if report.config.target.protocol() != Protocol::Http1 || others == 0 {
+    if !report.config.target.protocol().traits().has_heads || others == 0 {
         return;
     }
     let classes: Vec<String> = (1..)

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 use wirebench_schema::{
     load::{Arrivals, LoadModel, RateCurve, Stop},
-    scenario::Protocol,
     suite::{Phase, Workload},
     units::write_duration,
 };
@@ -22,9 +21,11 @@ pub(crate) fn describe(workload: &Workload) -> String {
 
 /// How long the messages of an echo are; nothing for other scenarios.
 pub(crate) fn describe_payload(workload: &Workload) -> String {
-    match workload.scenario.protocol() {
-        Protocol::Http1 => String::new(),
-        Protocol::Echo => format!(", {} bytes a message", workload.payload_bytes),
+    let has_payload = workload.scenario.protocol().traits().has_payload;
+    if has_payload {
+        format!(", {} bytes a message", workload.payload_bytes)
+    } else {
+        String::new()
     }
 }
 

@@ -3,7 +3,6 @@
 use std::time::Duration;
 use wirebench_schema::{
     load::{LoadModel, Stop},
-    scenario::Protocol,
     suite::{Phase, Workload},
 };
 
@@ -48,10 +47,8 @@ fn time_of(workload: &Workload, requests: u64) -> Duration {
     let requests = requests as f64;
     let seconds = match &workload.model {
         LoadModel::Closed => {
-            let bytes = match workload.scenario.protocol() {
-                Protocol::Http1 => 0.0,
-                Protocol::Echo => requests * workload.payload_bytes as f64,
-            };
+            let has_payload = workload.scenario.protocol().traits().has_payload;
+            let bytes = if has_payload { requests * workload.payload_bytes as f64 } else { 0.0 };
             let busy = requests / ASSUMED_REQUESTS_PER_SECOND + bytes / ASSUMED_BYTES_PER_SECOND;
             busy / f64::from(workload.workers.unwrap_or(1))
         }

@@ -114,7 +114,6 @@ impl Workload {
     /// more are used than there are connections.
     #[must_use]
     pub fn load_config(&self, target: Target, threads: usize, seed: u64) -> LoadConfig {
-        let is_http = target.protocol() == crate::scenario::Protocol::Http1;
         LoadConfig {
             model: self.model.clone(),
             threads: self.threads.unwrap_or(threads).min(self.connections).min(THREADS_LIMIT),
@@ -126,7 +125,7 @@ impl Workload {
             stop: self.stop,
             timeout: self.timeout,
             payload_bytes: self.payload_bytes,
-            expect_body: is_http.then(|| crate::scenario::HELLO_BODY.to_owned()),
+            expect_body: target.protocol().traits().reply_body.map(str::to_owned),
             seed,
             ..LoadConfig::new(target)
         }

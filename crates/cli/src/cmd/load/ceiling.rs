@@ -18,7 +18,7 @@ use wirebench_runner::{
 };
 use wirebench_schema::{
     load::{LoadConfig, LoadModel, LoadReport, Stop},
-    scenario::{DEFAULT_TIMEOUT_MS, Protocol, Scenario},
+    scenario::DEFAULT_TIMEOUT_MS,
     target::Target,
 };
 
@@ -56,8 +56,8 @@ pub(crate) fn measure(config: &LoadConfig, interrupt: &Interrupt) -> Result<f64,
 /// Why a ceiling says nothing about this load after all.
 pub(crate) fn differs(report: &LoadReport) -> Option<String> {
     let bytes = report.bytes_received / report.requests.max(1);
-    let http = report.config.target.protocol() == Protocol::Http1;
-    (http && bytes > SMALL_REPLY_BYTES).then(|| {
+    let has_heads = report.config.target.protocol().traits().has_heads;
+    (has_heads && bytes > SMALL_REPLY_BYTES).then(|| {
         format!("the replies have {bytes} bytes each, and those of the built-in server have 77")
     })
 }
@@ -104,10 +104,7 @@ fn start(config: &LoadConfig, interrupt: &Interrupt) -> anyhow::Result<Server> {
     let cpus = if others.is_empty() { own.len() } else { others.len() };
     let request = Request {
         variant: &subject.variant,
-        scenario: match config.target.protocol() {
-            Protocol::Http1 => Scenario::Hello,
-            Protocol::Echo => Scenario::Echo,
-        },
+        scenario: config.target.protocol().traits().builtin_scenario,
         workers: u32::try_from(config.threads.clamp(1, cpus.max(1)))?,
         timeout_ms: DEFAULT_TIMEOUT_MS,
         build: subject.build.clone(),

@@ -7,7 +7,6 @@ use wirebench_schema::{
         Arrivals, Body, BodyCheck, EngineChoice, LatencyOrigin, LoadConfig, LoadModel, RateCurve,
         Stop, Trust, Waiting,
     },
-    scenario::Protocol,
     target::Target,
 };
 
@@ -291,13 +290,15 @@ impl MessageOptions {
     /// Refuses what means nothing to the target's protocol and cannot be seen in a configuration
     /// any more.
     fn check(&self, target: &Target) -> Result<(), String> {
-        let (given, option, reason) = match target.protocol() {
-            Protocol::Http1 => {
-                (self.payload.is_some(), "--payload", "give --body or --body-file for HTTP")
-            }
-            Protocol::Echo => (self.method.is_some(), "--method", "it belongs to http://"),
-        };
-        if given { Err(format!("{option} means nothing to {target}: {reason}")) } else { Ok(()) }
+        let traits = target.protocol().traits();
+        let refuse = |option, reason| Err(format!("{option} means nothing to {target}: {reason}"));
+        if self.payload.is_some() && !traits.has_payload {
+            return refuse("--payload", "give --body or --body-file for HTTP");
+        }
+        if self.method.is_some() && !traits.has_heads {
+            return refuse("--method", "it belongs to http://");
+        }
+        Ok(())
     }
 
     fn body(&self) -> Result<Option<Body>, String> {
