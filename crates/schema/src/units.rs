@@ -126,51 +126,37 @@ pub fn parse_size(text: &str) -> Result<u64, UnitError> {
     parse(text, &SIZE)
 }
 
-/// Most digits before the point, without leading zeros: all that the largest value needs.
-const WHOLE_DIGITS: usize = 19;
+/// How far a value may be from a whole one, as a share of it: 1.001k has a fraction in binary floating point.
+const WHOLE_TOLERANCE: f64 = 4.0 * f64::EPSILON;
 
-/// Most digits behind the point, without trailing zeros: far more than anybody means.
-const FRACTION_DIGITS: usize = 20;
-
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "the value is positive and at most the limit"
+)]
 fn parse(text: &str, quantity: &Quantity) -> Result<u64, UnitError> {
     let trimmed = text.trim();
     let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
     let (number, unit) = trimmed.split_at(split);
     let unit = unit.trim_start();
     let (text, kind, example) = (text.to_owned(), quantity.kind, quantity.example);
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let is_number = number.contains(|c: char| c.is_ascii_digit()) && !fraction.contains('.');
-    let (whole, fraction) = (whole.trim_start_matches('0'), fraction.trim_end_matches('0'));
-    if !is_number || fraction.len() > FRACTION_DIGITS {
+    let Ok(number) = number.parse::<f64>() else {
         return Err(UnitError::Number { text, kind, example });
-    }
+    };
     let Some((_, factor)) = quantity.units.iter().find(|(name, _)| *name == unit) else {
         return Err(UnitError::Unit { text, unit: unit.to_owned(), kind, example });
     };
-    if whole.len() > WHOLE_DIGITS {
+    let value = number * *factor as f64;
+    if value > quantity.max as f64 {
         return Err(UnitError::TooLarge { text, kind });
     }
-    // In whole numbers, because in binary floating point 1.001k has a fraction. The digits are
-    // bounded so that no product overflows.
-    let factor = u128::from(*factor);
-    let unit_of_fraction = 10_u128.pow(fraction.len().try_into().unwrap_or(u32::MAX));
-    let fraction = digits(fraction) * factor;
-    let rest = match quantity.fraction {
-        Fraction::Rounded => (fraction + unit_of_fraction / 2) / unit_of_fraction,
-        Fraction::Refused { whole } if !fraction.is_multiple_of(unit_of_fraction) => {
-            return Err(UnitError::Fraction { text, whole, example });
+    match quantity.fraction {
+        Fraction::Refused { whole } if (value - value.round()).abs() > value * WHOLE_TOLERANCE => {
+            Err(UnitError::Fraction { text, whole, example })
         }
-        Fraction::Refused { .. } => fraction / unit_of_fraction,
-    };
-    u64::try_from(digits(whole) * factor + rest)
-        .ok()
-        .filter(|value| *value <= quantity.max)
-        .ok_or(UnitError::TooLarge { text, kind })
-}
-
-/// The value of decimal digits, of which there may be none.
-fn digits(text: &str) -> u128 {
-    text.bytes().fold(0, |value, digit| value * 10 + u128::from(digit - b'0'))
+        Fraction::Refused { .. } | Fraction::Rounded => Ok(value.round() as u64),
+    }
 }
 
 /// Writes a duration so that [`parse_duration`] reads it back: the largest unit that leaves no
@@ -275,7 +261,7 @@ mod tests {
             assert!(matches!(parse_duration(text), Err(UnitError::TooLarge { .. })), "{text}");
             assert!(parse_count(text).is_err() && parse_size(text).is_err(), "{text}");
         }
-        assert!(parse_duration(&format!("0.{nines}h")).is_err());
+        assert_eq!(parse_duration(&format!("0.{nines}h")), Ok(Duration::from_secs(3600)));
         let padded = format!("{}1.{}", "0".repeat(400), "0".repeat(400));
         assert_eq!(parse_count(&padded), Ok(1));
         assert_eq!(parse_duration("0.99999999999999999999h"), Ok(Duration::from_secs(3600)));
@@ -283,7 +269,12 @@ mod tests {
 
     #[test]
     fn a_count_and_a_size_are_whole_once_the_unit_is_multiplied_in() {
-        for (text, count) in [("1.5k", 1500), ("1.001k", 1001), ("8.2k", 8200), (".5M", 500_000)] {
+        for (text, count) in [
+            ("1.5k", 1500),
+            ("1.001k", 1001),
+            ("8.2k", 8200),
+            ("8999999999.999k", 8_999_999_999_999),
+        ] {
             assert_eq!(parse_count(text), Ok(count), "{text}");
         }
         assert_eq!(parse_count("3."), Ok(3));
