@@ -47,26 +47,24 @@ const MIXED: &str = "description = \"An example.\"\nentries = [\"builtin/\"]\n\
 const SATURATED: &str = "description = \"An example.\"\nblocks = 6\n[[workload]]\nname = \"hello\"\n\
                          scenario = \"hello\"\nconnections = 64\nduration = \"1s\"\n";
 
-/// Ends itself with SIGKILL when it has used 30 ms of CPU time: connections are made
-/// by then, and the first load on it lasts.
-const DIES: &str = "(while read -r stat < /proc/$$/stat; do set -- $stat\n\
-                    [ $((${14} + ${15})) -ge 3 ] && kill -9 $$\nsleep 0.01\ndone) &\n\
-                    exec WIREBENCH null-server epoll hello 127.0.0.1 $1 1\n";
-
 /// A process of it spins all the time.
 const SPINS: &str = "(while :; do :; done) &\n\
                      exec WIREBENCH null-server epoll hello 127.0.0.1 $1 1\n";
 
-/// Closes a connection that is silent for 200 ms, and says so in a file.
-const HANGS_UP: &str = r#"
-import socket, sys, threading
+/// Answers as often as its second argument says, and then ends itself with SIGKILL. It closes a connection
+/// that is silent for 200 ms, and writes a file then.
+const SERVER: &str = r#"
+import itertools, os, socket, sys, threading
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!"
+replies = itertools.count()
 def talk(connection):
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.settimeout(0.2)
     try:
         while connection.recv(4096):
             connection.sendall(REPLY)
+            if next(replies) == int(sys.argv[2]):
+                os.kill(os.getpid(), 9)
     except TimeoutError:
         open("hung-up", "w").write("once\n")
     except OSError:
@@ -87,6 +85,13 @@ fn with_script(text: &str) -> World {
     world
 }
 
+/// A world with [`SERVER`].
+fn with_server() -> World {
+    let world = World::new();
+    fs::write(world.folder.path().join("server.py"), SERVER).unwrap();
+    world
+}
+
 /// Runs two rounds of slices of 50 ms, if `arguments` say nothing else.
 fn run(world: &World, arguments: &[&str]) -> Ended {
     let is_given = arguments.iter().any(|word| word.starts_with("--slice"));
@@ -94,8 +99,12 @@ fn run(world: &World, arguments: &[&str]) -> Ended {
     world.wirebench(&[&["run", "--rounds=2"], slice, arguments, &SHORT].concat())
 }
 
+#[track_caller]
 fn of<'a>(journal: &'a Journal, variant: &str) -> Vec<&'a Run> {
-    journal.runs.iter().filter(|run| run.variant.to_string() == variant).collect()
+    let runs: Vec<&Run> =
+        journal.runs.iter().filter(|run| run.variant.to_string() == variant).collect();
+    assert!(!runs.is_empty(), "no run of {variant}");
+    runs
 }
 
 /// The figures of a run that must have some; none where other programs disturbed all of its slices,
@@ -147,9 +156,7 @@ fn assert_baseline_is_measured(journal: &Journal) {
 /// Whether all runs of a variant failed with a sentence that has this part.
 #[track_caller]
 fn assert_failed(journal: &Journal, variant: &str, part: &str) {
-    let runs = of(journal, variant);
-    assert!(!runs.is_empty());
-    for run in runs {
+    for run in of(journal, variant) {
         let Outcome::Failed { reason, .. } = &run.outcome else { panic!("{run:#?}") };
         assert!(reason.contains(part), "{part:?} is missing in {reason}");
     }
@@ -203,13 +210,12 @@ fn loads_over_equal_connections_share_instances_and_the_others_have_their_own_pr
 
 #[test]
 fn a_server_that_dies_in_a_cohort_takes_no_figures_of_others_along() {
-    let arguments = ["--server", "./my-server {port}", "--blocks=1"];
-    // On a busy machine the cohort may be over before the script gets a CPU to end its server.
-    let mut tries = (0..ATTEMPTS).map(|_| undisturbed(|| with_script(DIES), &arguments));
-    let (world, _) = tries.find(|(_, outcome)| outcome.code == Some(1)).expect("it dies");
+    let arguments = ["--server", "python3 server.py {port} 20", "--blocks=1"];
+    let (world, outcome) = undisturbed(with_server, &arguments);
+    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
     let journal = world.journal();
-    assert_failed(&journal, "own/my-server", "the server ended with signal 9");
-    assert_failed(&journal, "own/my-server", "during the cohort");
+    assert_failed(&journal, "own/python3", "the server ended with signal 9");
+    assert_failed(&journal, "own/python3", "during the cohort");
     assert_baseline_is_measured(&journal);
     assert_eq!(journal.end.unwrap().reason, EndReason::Complete);
     world.wait_for_silence();
@@ -258,23 +264,14 @@ fn ctrl_c_in_a_cohort_keeps_whole_cohorts_and_resume_makes_the_others() {
 
 #[test]
 fn idle_connections_that_the_server_closes_are_made_again_and_count_for_nothing() {
-    if std::process::Command::new("python3").arg("--version").output().is_err() {
-        eprintln!("left out: there is no python3");
-        return;
-    }
-    let make = || {
-        let world = World::new();
-        fs::write(world.folder.path().join("hangs-up.py"), HANGS_UP).unwrap();
-        world
-    };
     // Each slice of another server is longer than the connections may be silent.
-    let options = ["--server", "python3 hangs-up.py {port}", "--blocks=1", "--slice=250ms"];
-    let (world, outcome) = undisturbed(make, &options);
+    let options = ["--server", "python3 server.py {port} 100000000", "--blocks=1", "--slice=250ms"];
+    let (world, outcome) = undisturbed(with_server, &options);
     outcome.assert_reported();
     let closed = world.folder.path().join("hung-up").exists();
     assert!(closed, "the server closed no connection, so nothing was tested");
     let journal = world.journal();
-    for run in of(&journal, "own/hangs-up.py") {
+    for run in of(&journal, "own/python3") {
         let Some(measured) = figures(run) else { continue };
         assert_eq!((measured.slices.len(), measured.load.errors.total()), (2, 0), "{run:#?}");
         assert_eq!(measured.load.connections_made, 4, "{run:#?}");
