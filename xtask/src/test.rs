@@ -9,6 +9,9 @@ use crate::{
     tidy,
 };
 
+/// Tests that run at the same time, on two CPUs.
+const TEST_THREADS: &str = "5";
+
 /// Arguments of `cargo xtask test`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -39,7 +42,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         // It fails where a registry cannot be reached. What is missing then is listed at the end.
         attempt("packages of the entries", &[program, "setup"], &[])?;
     }
-    step("tests", &[cargo, "test", "--workspace", "--locked"], &[])?;
+    // Most tests wait for servers, timers and loads that are bound to a rate.
+    let threads = [("RUST_TEST_THREADS", TEST_THREADS)];
+    step("tests", &[cargo, "test", "--workspace", "--locked"], &threads)?;
     step("list", &[program, "list"], &[])?;
     // After setup nothing may be left that setup could bring. What cannot be had on this machine,
     // for want of a registry, a toolchain or a newer kernel, is left out, and listed at the end.
