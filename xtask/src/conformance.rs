@@ -1,7 +1,7 @@
 //! The conformance step: every check of every entry, and a second look at what failed.
 //!
 //! A check that fails twice on its own is a failure. One that fails once among thousands, while
-//! several servers are checked side by side on a busy machine, is told and looked at again alone: a
+//! several servers are checked side by side on a busy machine, is reported and checked again alone: a
 //! rare fault of a framework must not stop a change of something else. It hides nothing that `wirebench
 //! verify` shows its user, who sees each failure.
 

@@ -34,7 +34,7 @@ enum Chore {
     BenchLoad(bench_load::Arguments),
     /// Hold what `wirebench load` measures against a server whose delays are known
     BenchTruth(bench_truth::Arguments),
-    /// Make the faults of runs happen, and show by which sentence each is told
+    /// Cause the faults of runs, and print the text that reports each
     Provoke,
     /// Put the tables of a run into the README
     Splice(splice::Arguments),

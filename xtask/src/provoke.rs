@@ -1,5 +1,5 @@
-//! `cargo xtask provoke`: makes the faults of runs happen, as the tests do, and shows by which sentence
-//! each is told. It measures nothing.
+//! `cargo xtask provoke`: causes the faults of runs, as the tests do, and prints the text that reports
+//! each. It measures nothing.
 
 use anyhow::{Context, bail};
 use std::{

@@ -2,6 +2,7 @@
 //! what to do.
 
 mod guards;
+mod phrases;
 
 use anyhow::{Context, ensure};
 use std::{
@@ -97,6 +98,7 @@ fn complaints(root: &Path) -> anyhow::Result<Vec<String>> {
     let table = fs::read_to_string(root.join(ENTRIES)).context(ENTRIES)?;
     complaints.extend(entry_complaints(root, &table));
     complaints.extend(guards::complaints(root));
+    complaints.extend(phrases::complaints(root));
     Ok(complaints)
 }
 
@@ -117,7 +119,7 @@ fn source_complaints(shown: &str, text: &str) -> Vec<String> {
     }
     let lines = text.lines().count();
     if lines > FILE_LINES {
-        complaints.push(format!("{shown}: {lines} lines, split it ({FILE_LINES} at the most)"));
+        complaints.push(format!("{shown}: {lines} lines, split it (at most {FILE_LINES})"));
     }
     for (number, line) in (1..).zip(text.lines()) {
         if line.len() > LINE_LENGTH && !line.contains("://") {

@@ -135,7 +135,7 @@ fn what_is_counted_is_what_the_server_has_answered() {
 }
 
 #[test]
-fn a_server_that_never_answers_keeps_nobody_beyond_the_end() {
+fn a_server_that_never_answers_does_not_delay_the_end() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     for engine in ENGINES {

@@ -1,5 +1,5 @@
-//! Adds up the segments of all threads, away from them: to the totals of the window, and to the
-//! intervals that are told of while the load runs.
+//! Adds up the segments of all threads, on another thread: to the totals of the window, and to the
+//! intervals reported while the load runs.
 
 use hdrhistogram::Histogram;
 use std::collections::VecDeque;
@@ -77,7 +77,7 @@ pub(crate) struct Collected {
 }
 
 impl Collector {
-    /// For so many threads, whose histograms are like these.
+    /// For `threads` threads with histograms like these.
     pub(crate) fn new(histograms: Histograms, interval_ns: u64, threads: usize) -> Self {
         Self {
             total: Segment::new(histograms),
@@ -145,7 +145,7 @@ impl Collector {
     }
 
     /// A segment that could not be handed over in time may lie in several intervals. Within it nothing
-    /// is known, so its counts are spread evenly; its latencies are told with the first.
+    /// is known, so its counts are spread evenly; its latencies are reported with the first.
     fn add_to_intervals(&mut self, phase: Phase, segment: &Segment) {
         let (spread, counts) = (Spread { segment }, &segment.counts);
         let mut at_ns = segment.start_ns;
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_is_told_when_all_threads_have_passed_it() {
+    fn an_interval_is_reported_when_all_threads_have_passed_it() {
         let mut collector = collector(2, 2);
         collector.add(0, &window(2, 3, 10));
         collector.add(0, &window(3, 4, 10));
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_are_told_although_one_thread_has_ended() {
+    fn intervals_are_reported_although_one_thread_has_ended() {
         let mut collector = collector(1, 2);
         collector.add(1, &window(2, 3, 1));
         collector.gone(1);
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_at_the_end_is_told_as_long_as_it_was() {
+    fn the_last_interval_is_reported_with_its_length() {
         let mut collector = collector(10, 1);
         collector.add(0, &window(2, 3, 5));
         let (last, _) = collector.finish();

@@ -126,7 +126,7 @@ impl Connection {
         (self.sent_bytes, self.begun * request_bytes - self.sent_bytes)
     }
 
-    /// So many more bytes have been sent.
+    /// This many more bytes have been sent.
     pub(crate) const fn sent(&mut self, bytes: usize) {
         self.sent_bytes += bytes as u64;
     }

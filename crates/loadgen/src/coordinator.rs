@@ -50,7 +50,7 @@ pub(crate) struct Course {
 
 /// What all threads together have done.
 #[derive(Debug)]
-pub(crate) struct Harvest {
+pub(crate) struct LoadOutcome {
     /// How the load went.
     pub(crate) course: Course,
     /// What each thread handed over in the end.
@@ -59,10 +59,10 @@ pub(crate) struct Harvest {
     pub(crate) collected: Collected,
 }
 
-impl Harvest {
+impl LoadOutcome {
     /// Of a load that was over before it began.
     pub(crate) fn nothing(plan: &Plan, course: Course) -> Self {
-        let collector = Collector::new(plan.conduct.histograms, plan.interval_ns, 0);
+        let collector = Collector::new(plan.params.histograms, plan.interval_ns, 0);
         Self { course, outcomes: Vec::new(), collected: collector.finish().1 }
     }
 }
@@ -131,19 +131,24 @@ impl Coordinator {
     pub(crate) fn prepare(&self, plan: &Plan, outside: &mut Outside<'_>) -> Course {
         self.limits.lift();
         for (thread, order) in self.orders.iter().enumerate() {
-            let conduct = Box::new(plan.conduct.clone());
+            let params = Box::new(plan.params.clone());
             // A thread that is gone has noted so.
-            let _ = order.send(Order::Prepare(conduct, plan.clocks_of(thread)));
+            let _ = order.send(Order::Prepare(params, plan.clocks_of(thread)));
         }
         self.wait_until_ready(outside)
     }
 
     /// One window of `plan`, for which all threads are ready.
-    pub(crate) fn load(&self, plan: &Plan, course: Course, outside: &mut Outside<'_>) -> Harvest {
+    pub(crate) fn load(
+        &self,
+        plan: &Plan,
+        course: Course,
+        outside: &mut Outside<'_>,
+    ) -> LoadOutcome {
         let edges = edges(plan, self.clock.now_ns());
         let course = Course { edges: Some(edges), ..course };
         let mut collector =
-            Collector::new(plan.conduct.histograms, plan.interval_ns, self.orders.len());
+            Collector::new(plan.params.histograms, plan.interval_ns, self.orders.len());
         collector.start(edges.start_ns, edges.window_start_ns);
         for order in &self.orders {
             let _ = order.send(Order::Start(edges));
@@ -158,14 +163,14 @@ impl Coordinator {
         last.into_iter().for_each(|interval| (outside.observe)(LoadEvent::Interval(interval)));
         let clocks = server_clocks::at_edges(&outcomes);
         clocks.into_iter().for_each(|clocks| (outside.observe)(LoadEvent::ServerClocks(clocks)));
-        Harvest { course, outcomes, collected }
+        LoadOutcome { course, outcomes, collected }
     }
 
     /// Ends all threads before the first window, and takes what they have recorded so far.
-    pub(crate) fn give_up(&mut self, plan: &Plan, course: Course) -> Harvest {
+    pub(crate) fn give_up(&mut self, plan: &Plan, course: Course) -> LoadOutcome {
         let mut gone = self.orders.len();
         self.orders.clear();
-        let mut collector = Collector::new(plan.conduct.histograms, plan.interval_ns, gone);
+        let mut collector = Collector::new(plan.params.histograms, plan.interval_ns, gone);
         let mut outcomes = Vec::new();
         while gone > 0 {
             match self.notes.recv() {
@@ -178,7 +183,7 @@ impl Coordinator {
                 Err(_) => gone = 0,
             }
         }
-        Harvest { course, outcomes, collected: collector.finish().1 }
+        LoadOutcome { course, outcomes, collected: collector.finish().1 }
     }
 
     fn next_note(&self, wait_ns: u64) -> Option<Note> {

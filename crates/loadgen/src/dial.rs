@@ -109,12 +109,12 @@ impl Dialer {
         Self { route: Arc::new(Route { endpoint, sources }) }
     }
 
-    /// Begins to make the connection with this number, which is unique over all threads. How that
-    /// ends is told by the socket's readiness for output and its error, also when it has ended
-    /// already.
+    /// Begins to make the connection with this number, which is unique over all threads. The
+    /// socket's readiness for output and its error report the result, also when it is already
+    /// known.
     ///
-    /// The backlog of a Unix socket that is full is told at once, as `EAGAIN`, and nothing goes on
-    /// behind it: the caller tries again.
+    /// A full backlog of a Unix socket is reported at once, as `EAGAIN`, and no attempt is in
+    /// progress: the caller tries again.
     pub(crate) fn dial(&self, number: usize) -> Result<OwnedFd, Errno> {
         let socket = self.socket(number, SocketFlags::NONBLOCK)?;
         match self.connect(&socket) {

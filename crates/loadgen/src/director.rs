@@ -45,7 +45,7 @@ pub(crate) trait Director {
     /// Whether nothing more happens.
     fn is_over(&self) -> bool;
 
-    /// The engine's wait has found so many connections ready, of so many that it could have found.
+    /// The engine's wait has found `ready` connections ready, out of `possible`.
     fn found(&mut self, ready: usize, possible: usize);
 
     /// The connection stands.
@@ -56,14 +56,14 @@ pub(crate) trait Director {
     /// sent behind them may grow meanwhile.
     fn outgoing(&self, slot: usize) -> &[u8];
 
-    /// Whether the so many bytes that [`Self::outgoing`] gives are all that is left, and not the
-    /// first piece of it. Who cannot tell says no, which costs an engine that sends in rounds one
-    /// more round.
+    /// Whether the bytes that [`Self::outgoing`] gives are all that is left, and not the first piece
+    /// of it. A director that does not know returns false, which costs an engine that sends in rounds
+    /// one more round.
     fn outgoing_is_all(&self, _slot: usize, _bytes: usize) -> bool {
         false
     }
 
-    /// So many bytes of what is outgoing were handed to the kernel.
+    /// This many outgoing bytes were handed to the kernel.
     fn sent(&mut self, slot: usize, bytes: usize) -> Action;
 
     /// Bytes have arrived, at least one.

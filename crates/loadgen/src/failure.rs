@@ -27,7 +27,7 @@ pub(crate) enum Failure {
     ClosedEarly,
     /// The reply is wrong.
     WrongReply(ReplyError),
-    /// So many bytes, at least, that nobody asked for.
+    /// At least this many bytes beyond the replies to all requests.
     Surplus(usize),
     /// A complete reply with this status.
     Status(u16),
@@ -96,7 +96,7 @@ impl fmt::Display for Failure {
             }
             Self::WrongReply(error) => write!(formatter, "wrong reply: {error}"),
             Self::Surplus(bytes) => {
-                write!(formatter, "surplus: {bytes} bytes came that nobody asked for")
+                write!(formatter, "surplus: {bytes} bytes came without a request")
             }
             Self::Status(status) => write!(formatter, "status: a reply had status {status}"),
             Self::Socket(error) => write!(formatter, "socket: {error}"),

@@ -23,7 +23,7 @@ impl<'a> Source<'a> {
         usize::from(self.byte()) << 8 | usize::from(self.byte())
     }
 
-    /// At most so many bytes, as many as a byte says.
+    /// At most `limit` bytes; the next byte of the input gives the number.
     fn bytes(&mut self, limit: usize) -> &'a [u8] {
         let length = (usize::from(self.byte()) % (limit + 1)).min(self.0.len());
         let (taken, rest) = self.0.split_at(length);

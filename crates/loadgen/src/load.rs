@@ -9,12 +9,12 @@ use wirebench_schema::load::{EngineChoice, LoadConfig, LoadEvent, LoadReport};
 use crate::{
     clock,
     codec::Codec,
-    coordinator::{Course, Harvest, Outside},
+    coordinator::{Course, LoadOutcome, Outside},
     dial::{Dialer, sources::Sources},
     engine::{epoll::EpollEngine, io_uring::IoUringEngine},
     error::LoadError,
     limits,
-    plan::{Plan, Speech},
+    plan::{CodecKind, Plan},
     preflight::{self, Preflight},
     resolve,
     server_clocks::ServerClocks,
@@ -22,7 +22,7 @@ use crate::{
     summary,
     threads::Crew,
     tls::{Connector, TlsDirector},
-    worker::Party,
+    worker::SessionOwner,
 };
 
 /// Whether connections outlive a window.
@@ -80,7 +80,7 @@ impl Load {
         limits::provide_descriptors(config)?;
         limits::memory::check(config)?;
         let mut plan = Plan { server_clocks: clocks.clone(), ..Plan::new(config)? };
-        plan.conduct.keeps_connections = keep == Keep::Connections;
+        plan.params.keeps_connections = keep == Keep::Connections;
         let sources = Sources::new(&config.sources);
         let connections = config.connections.saturating_add(config.idle_connections);
         let endpoints = sources.check(resolve::resolve(config)?, connections)?;
@@ -92,13 +92,13 @@ impl Load {
             connector: connector.as_deref(),
         };
         let config = config.clone();
-        let found = preflight::preflight(&config, route, &mut plan.speech, stop)?;
+        let found = preflight::preflight(&config, route, &mut plan.codec, stop)?;
         let Preflight::Answered(endpoint, took) = found else {
             let course = Course { interrupted: true, ..Course::default() };
             return Ok(Self { config, plan, connector, crew: None, course });
         };
-        plan.conduct.round_trip_ns = clock::nanoseconds(took);
-        plan.chosen = plan.chosen.clone().suited(config.engine, plan.speech.reply_bytes());
+        plan.params.round_trip_ns = clock::nanoseconds(took);
+        plan.chosen = plan.chosen.clone().suited(config.engine, plan.codec.reply_bytes());
         let dialer = Dialer::new(endpoint, sources);
         let mut crew = crew(&plan, connector.as_ref(), &dialer)?;
         let course = crew.coordinator.wait_until_ready(&mut Outside { stop, observe });
@@ -107,9 +107,9 @@ impl Load {
             return Err(LoadError::Thread("ended"));
         }
         if course.connections_made == 0 && !course.interrupted {
-            let harvest = crew.coordinator.give_up(&plan, course);
+            let outcome = crew.coordinator.give_up(&plan, course);
             crew.close()?;
-            return Err(no_connection(config.connections, &harvest));
+            return Err(no_connection(config.connections, &outcome));
         }
         Ok(Self { config, plan, connector, crew: Some(crew), course })
     }
@@ -160,20 +160,20 @@ impl Load {
     ) -> Result<Measured, LoadError> {
         let Some(crew) = &self.crew else { return self.measured(None) };
         let mut outside = Outside { stop, observe };
-        let harvest = crew.coordinator.load(&self.plan, self.course, &mut outside);
-        if harvest.course.failed {
+        let outcome = crew.coordinator.load(&self.plan, self.course, &mut outside);
+        if outcome.course.failed {
             return self.fail();
         }
-        self.measured(Some(harvest))
+        self.measured(Some(outcome))
     }
 
-    fn measured(&self, harvest: Option<Harvest>) -> Result<Measured, LoadError> {
-        let harvest = harvest.unwrap_or_else(|| Harvest::nothing(&self.plan, self.course));
+    fn measured(&self, outcome: Option<LoadOutcome>) -> Result<Measured, LoadError> {
+        let outcome = outcome.unwrap_or_else(|| LoadOutcome::nothing(&self.plan, self.course));
         let tls = self.connector.as_ref().and_then(|connector| connector.summary());
-        let report = summary::summarize(&self.config, &self.plan, &harvest);
+        let report = summary::summarize(&self.config, &self.plan, &outcome);
         let clock = self.crew.as_ref().map(|crew| crew.coordinator.clock);
         let start_ns =
-            clock.zip(harvest.course.edges).map(|(clock, edges)| clock.of_process(edges.start_ns));
+            clock.zip(outcome.course.edges).map(|(clock, edges)| clock.of_process(edges.start_ns));
         Ok(Measured { report: LoadReport { tls, ..report }, start_ns })
     }
 
@@ -196,18 +196,18 @@ fn crew(
     connector: Option<&Arc<Connector>>,
     dialer: &Dialer,
 ) -> Result<Crew, LoadError> {
-    match (&plan.speech, connector) {
-        (Speech::Http1(codec), Some(connector)) => {
+    match (&plan.codec, connector) {
+        (CodecKind::Http1(codec), Some(connector)) => {
             let connector = Arc::clone(connector);
             let wrap = move |session| TlsDirector::new(session, Arc::clone(&connector));
             by_engine(plan, codec, dialer, wrap)
         }
-        (Speech::Http1(codec), None) => by_engine(plan, codec, dialer, |session| session),
-        (Speech::Echo(codec), _) => by_engine(plan, codec, dialer, |session| session),
+        (CodecKind::Http1(codec), None) => by_engine(plan, codec, dialer, |session| session),
+        (CodecKind::Echo(codec), _) => by_engine(plan, codec, dialer, |session| session),
     }
 }
 
-fn by_engine<C: Codec + Send + 'static, P: Party<Codec = C>>(
+fn by_engine<C: Codec + Send + 'static, P: SessionOwner<Codec = C>>(
     plan: &Plan,
     codec: &C,
     dialer: &Dialer,
@@ -220,8 +220,8 @@ fn by_engine<C: Codec + Send + 'static, P: Party<Codec = C>>(
     Crew::start::<EpollEngine, _, _>(plan, codec, dialer, wrap, builder)
 }
 
-fn no_connection(connections: usize, harvest: &Harvest) -> LoadError {
-    let mut failures = harvest.collected.total.counts.examples.iter().flatten();
+fn no_connection(connections: usize, outcome: &LoadOutcome) -> LoadError {
+    let mut failures = outcome.collected.total.counts.examples.iter().flatten();
     LoadError::NoConnection {
         connections,
         reason: failures.next().map_or("unknown".to_owned(), ToString::to_string),

@@ -37,7 +37,7 @@ const BODY_LIMIT_BYTES: u64 = 1 << 30;
 
 /// How every thread goes about its part.
 #[derive(Clone, Debug)]
-pub(crate) struct Conduct {
+pub(crate) struct ThreadParams {
     /// How long a reply, or a connection being made, may take.
     pub(crate) timeout_ns: u64,
     /// Requests that may be in flight on one connection.
@@ -65,7 +65,7 @@ pub(crate) struct Conduct {
     seed: u64,
 }
 
-impl Conduct {
+impl ThreadParams {
     fn new(config: &LoadConfig) -> Self {
         let timeout_ns = nanoseconds(config.timeout);
         let load_ns = match config.stop {
@@ -174,7 +174,7 @@ pub(crate) struct Share {
 
 /// What is spoken.
 #[derive(Clone, Debug)]
-pub(crate) enum Speech {
+pub(crate) enum CodecKind {
     /// HTTP/1.1.
     Http1(Http1),
     /// Bytes that come back.
@@ -187,12 +187,12 @@ pub(crate) struct Plan {
     /// The engine, and why it is not the preferred one, if it is not.
     pub(crate) chosen: Chosen,
     /// What is spoken.
-    pub(crate) speech: Speech,
+    pub(crate) codec: CodecKind,
     /// One part for each thread.
     pub(crate) shares: Vec<Share>,
     /// How every thread goes about it.
-    pub(crate) conduct: Conduct,
-    /// Length of the intervals that are told of.
+    pub(crate) params: ThreadParams,
+    /// Length of the reported intervals.
     pub(crate) interval_ns: u64,
     /// Length of the warm-up.
     pub(crate) warmup_ns: u64,
@@ -206,15 +206,15 @@ impl Plan {
     /// Checks the configuration and works out what each thread does.
     pub(crate) fn new(config: &LoadConfig) -> Result<Self, LoadError> {
         config.check().map_err(LoadError::Configuration)?;
-        let speech = match config.target.protocol() {
-            Protocol::Http1 => Speech::Http1(http1(config)?),
-            Protocol::Echo => Speech::Echo(Echo::new(config.payload_bytes, config.seed)),
+        let codec = match config.target.protocol() {
+            Protocol::Http1 => CodecKind::Http1(http1(config)?),
+            Protocol::Echo => CodecKind::Echo(Echo::new(config.payload_bytes, config.seed)),
         };
         Ok(Self {
             chosen: choose(config.engine, wirebench_uring::probe)?,
-            speech,
+            codec,
             shares: shares(config),
-            conduct: Conduct::new(config),
+            params: ThreadParams::new(config),
             interval_ns: nanoseconds(config.interval),
             warmup_ns: nanoseconds(config.warmup),
             window_ns: window_ns(config),
@@ -226,10 +226,10 @@ impl Plan {
 impl Plan {
     /// The same connections, for another window with intervals of [`SERIES_NS`].
     pub(crate) fn renew(&mut self, config: &LoadConfig, clocks: &ServerClocks) {
-        let Conduct { round_trip_ns, keeps_connections, .. } = self.conduct;
+        let ThreadParams { round_trip_ns, keeps_connections, .. } = self.params;
         let segment_ns = SERIES_NS;
-        let conduct = Conduct::new(config);
-        self.conduct = Conduct { round_trip_ns, keeps_connections, segment_ns, ..conduct };
+        let params = ThreadParams::new(config);
+        self.params = ThreadParams { round_trip_ns, keeps_connections, segment_ns, ..params };
         self.interval_ns = SERIES_NS;
         self.warmup_ns = nanoseconds(config.warmup);
         self.window_ns = window_ns(config);
@@ -251,7 +251,7 @@ fn window_ns(config: &LoadConfig) -> Option<u64> {
     }
 }
 
-impl Speech {
+impl CodecKind {
     /// How long a reply is, as far as it is known.
     pub(crate) fn reply_bytes(&self) -> usize {
         match self {
@@ -342,9 +342,9 @@ mod tests {
     }
 
     fn request(config: &LoadConfig) -> String {
-        match Plan::new(config).unwrap().speech {
-            Speech::Http1(http) => String::from_utf8(http.requests().one().to_vec()).unwrap(),
-            Speech::Echo(_) => panic!("an http target speaks HTTP"),
+        match Plan::new(config).unwrap().codec {
+            CodecKind::Http1(http) => String::from_utf8(http.requests().one().to_vec()).unwrap(),
+            CodecKind::Echo(_) => panic!("an http target speaks HTTP"),
         }
     }
 

@@ -31,7 +31,7 @@ use crate::{
         sources::Sources,
     },
     error::LoadError,
-    plan::Speech,
+    plan::CodecKind,
     tls::Connector,
 };
 use wire::Wire;
@@ -63,7 +63,7 @@ pub(crate) struct Route<'a> {
 pub(crate) fn preflight(
     config: &LoadConfig,
     route: Route<'_>,
-    speech: &mut Speech,
+    codec: &mut CodecKind,
     stop: &AtomicBool,
 ) -> Result<Preflight, LoadError> {
     let Route { endpoints, sources, connector } = route;
@@ -75,12 +75,12 @@ pub(crate) fn preflight(
     let mut wire = Wire::new(connector).map_err(|error| {
         LoadError::Configuration(format!("TLS cannot begin ({error}): check the target"))
     })?;
-    let reply = match speech {
-        Speech::Echo(echo) => {
+    let reply = match codec {
+        CodecKind::Echo(echo) => {
             let mut connection = echo.connection(usize::MAX);
             exchange.run(echo, &mut connection, &mut wire)?
         }
-        Speech::Http1(http) => {
+        CodecKind::Http1(http) => {
             let mut connection = http.connection(0);
             connection.learn();
             let reply = exchange.run(http, &mut connection, &mut wire)?;
@@ -253,7 +253,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// What to check when somebody else answers.
+    /// What to check when another program answers.
     const fn place(&self) -> &'static str {
         match self.endpoint {
             Endpoint::Ip(_) => "the port",

@@ -18,7 +18,7 @@ use wirebench_schema::load::Phase;
 
 /// From this on, the times by which a thread came too late are added up. Shorter ones are its own
 /// work between two waits. With thousands of connections that may take as long, and then requests are
-/// sent late all the same.
+/// sent late anyway.
 const COUNTED_STALL_NS: u64 = 1_000_000;
 
 /// Segments of each thread: one that is written, one that is collected, one between the two.
@@ -203,7 +203,7 @@ impl Recorder {
         }
     }
 
-    /// An HTTP reply had this status, after so many interim ones.
+    /// An HTTP reply had this status, after `interim_replies` interim ones.
     pub(crate) fn status(&mut self, status: u16, interim_replies: u32) {
         if self.scope == Scope::Everything {
             self.current.counts.status_classes[0] += u64::from(interim_replies);
@@ -257,7 +257,7 @@ impl Recorder {
         }
     }
 
-    /// So many requests were due in the window, and so many of them could not be sent.
+    /// `due` requests were due in the window, and `owed` of them could not be sent.
     pub(crate) fn offered(&mut self, due: u64, owed: u64) {
         self.current.counts.due += due;
         self.current.counts.owed += owed;
@@ -277,8 +277,7 @@ impl Recorder {
         }
     }
 
-    /// Something has failed, and with it so many requests more than the one that the failure stands
-    /// for.
+    /// A request or connection has failed, and with it `lost` further requests in flight.
     pub(crate) fn failed(&mut self, failure: Failure, lost: u64) {
         if self.scope == Scope::Nothing {
             return;

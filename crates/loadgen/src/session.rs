@@ -27,7 +27,7 @@ use crate::{
     director::{Action, Command, Director},
     outcome::Outcome,
     pace::{Pacer, Supply},
-    plan::{Conduct, Share},
+    plan::{Share, ThreadParams},
     recorder::Recorder,
     segment::Segment,
     server_clocks::{AtEdges, ServerClocks},
@@ -86,7 +86,7 @@ pub(crate) struct Session<C: Codec> {
     idle_lost: u64,
     pacer: Pacer,
     recorder: Recorder,
-    conduct: Conduct,
+    params: ThreadParams,
     phase: Phase,
     edges: Edges,
     /// When the phase changes.
@@ -142,7 +142,12 @@ struct Ended {
 
 impl<C: Codec> Session<C> {
     /// A session that begins by making its connections.
-    pub(crate) fn new(share: &Share, conduct: Conduct, codec: &C, cpu_clock: fn() -> u64) -> Self {
+    pub(crate) fn new(
+        share: &Share,
+        params: ThreadParams,
+        codec: &C,
+        cpu_clock: fn() -> u64,
+    ) -> Self {
         let codec = codec.clone();
         let active = share.first_connection..share.first_connection + share.connections;
         let idle = share.first_idle..share.first_idle + share.idle;
@@ -158,8 +163,8 @@ impl<C: Codec> Session<C> {
             .collect();
         let count = slots.len();
         let supply = Supply::new(share.quota);
-        let Conduct { histograms, timeout_ns, sampling, .. } = conduct;
-        let pacing = Pacing::new(conduct.threads, conduct.round_trip_ns);
+        let ThreadParams { histograms, timeout_ns, sampling, .. } = params;
+        let pacing = Pacing::new(params.threads, params.round_trip_ns);
         Self {
             thread: share.thread,
             codec,
@@ -167,9 +172,9 @@ impl<C: Codec> Session<C> {
             first_idle: share.connections,
             idle_made: 0,
             idle_lost: 0,
-            pacer: Pacer::new(conduct.rule(share.thread), supply),
-            recorder: Recorder::new(histograms, timeout_ns, sampling, conduct.segment_ns),
-            conduct,
+            pacer: Pacer::new(params.rule(share.thread), supply),
+            recorder: Recorder::new(histograms, timeout_ns, sampling, params.segment_ns),
+            params,
             phase: Phase::Connecting,
             edges: Edges::never(),
             phase_end_ns: u64::MAX,
@@ -274,8 +279,8 @@ impl<C: Codec> Session<C> {
         let Slot { connection, left, .. } = &self.slots[slot];
         connection.is_open()
             && *left > 0
-            && connection.in_flight() < self.conduct.depth
-            && connection.begun() < self.conduct.requests_per_connection
+            && connection.in_flight() < self.params.depth
+            && connection.begun() < self.params.requests_per_connection
     }
 
     /// Something is asked of the server.

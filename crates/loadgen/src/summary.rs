@@ -8,7 +8,7 @@ use wirebench_schema::load::{
 
 use crate::{
     collector::ThreadSegment,
-    coordinator::Harvest,
+    coordinator::LoadOutcome,
     failure::Failure,
     outcome::Outcome,
     plan::Plan,
@@ -17,8 +17,8 @@ use crate::{
 };
 
 /// Makes the report of a load.
-pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, harvest: &Harvest) -> LoadReport {
-    let Harvest { course, outcomes, collected } = harvest;
+pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome) -> LoadReport {
+    let LoadOutcome { course, outcomes, collected } = outcome;
     let window_start_ns = course.edges.map_or(u64::MAX, |edges| edges.window_start_ns);
     let last_end_ns = outcomes.iter().filter_map(|outcome| outcome.window_end_ns).max();
     let window_ns = last_end_ns.map_or(0, |end_ns| end_ns.saturating_sub(window_start_ns));
@@ -199,7 +199,7 @@ mod tests {
         let rest = (START_NS..END_NS)
             .step_by(usize::try_from(PIECE_NS).unwrap())
             .map(|start_ns| {
-                let mut segment = Segment::new(plan.conduct.histograms);
+                let mut segment = Segment::new(plan.params.histograms);
                 (segment.start_ns, segment.end_ns) = (start_ns, start_ns + PIECE_NS);
                 segment.phase = Some(Phase::Window);
                 if start_ns == START_NS {
@@ -211,7 +211,7 @@ mod tests {
             .collect();
         Outcome {
             rest,
-            unanswered: plan.conduct.histograms.unanswered(),
+            unanswered: plan.params.histograms.unanswered(),
             replies_per_connection: replies.to_vec(),
             idle_made: 0,
             idle_lost: 0,
@@ -230,7 +230,7 @@ mod tests {
             .iter()
             .map(|(replies, latency_ns)| outcome(&plan, replies, *latency_ns))
             .collect();
-        let mut collector = Collector::new(plan.conduct.histograms, PIECE_NS, threads.len());
+        let mut collector = Collector::new(plan.params.histograms, PIECE_NS, threads.len());
         collector.start(START_NS, START_NS);
         for (thread, outcome) in outcomes.iter().enumerate() {
             outcome.rest.iter().for_each(|segment| collector.add(thread, segment));
@@ -239,7 +239,7 @@ mod tests {
         let edges = (!threads.is_empty()).then_some(edges);
         let course = Course { connections_made: 4, edges, ..Course::default() };
         let collected = collector.finish().1;
-        summarize(&config, &plan, &Harvest { course, outcomes, collected })
+        summarize(&config, &plan, &LoadOutcome { course, outcomes, collected })
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::{
     error::LoadError,
     plan::{Plan, Share},
     session::Session,
-    worker::{self, Channels, Limits, Party},
+    worker::{self, Channels, Limits, SessionOwner},
 };
 
 /// The threads of a load, and who tells them what to do.
@@ -32,7 +32,7 @@ impl Crew {
     /// them, and so the whole loop of a thread, are chosen once, by the caller. `wrap` makes a
     /// session what the engine is directed by; `builder` makes ready to start the thread of this
     /// number.
-    pub(crate) fn start<E: Engine, C: Codec + Send + 'static, P: Party<Codec = C>>(
+    pub(crate) fn start<E: Engine, C: Codec + Send + 'static, P: SessionOwner<Codec = C>>(
         plan: &Plan,
         codec: &C,
         dialer: &Dialer,
@@ -53,12 +53,12 @@ impl Crew {
                 orders: orders_out,
                 spare,
             };
-            let hint = codec.reply_bytes_hint().saturating_mul(plan.conduct.depth);
+            let hint = codec.reply_bytes_hint().saturating_mul(plan.params.depth);
             let equipment = equipment(plan, share, dialer, clock, hint);
-            let (share, conduct, clocks) = (*share, plan.conduct.clone(), plan.clocks_of(thread));
+            let (share, params, clocks) = (*share, plan.params.clone(), plan.clocks_of(thread));
             let (codec, wrap) = (codec.clone(), wrap.clone());
             let work = move || {
-                let session = Session::new(&share, conduct, &codec, clock::thread_cpu_ns);
+                let session = Session::new(&share, params, &codec, clock::thread_cpu_ns);
                 worker::work::<E, P>(equipment, wrap(session.reading(clocks)), channels)
             };
             match builder(thread).spawn(work) {
@@ -101,7 +101,7 @@ fn equipment(
         places: connections + idle,
         numbers: Numbers { first: first_connection, active: connections, first_idle },
         reply_bytes_hint,
-        spin_ns: plan.conduct.spin_ns,
+        spin_ns: plan.params.spin_ns,
     }
 }
 
@@ -120,7 +120,7 @@ mod tests {
     use crate::{
         dial::{Endpoint, sources::Sources},
         engine::epoll::EpollEngine,
-        plan::Speech,
+        plan::CodecKind,
     };
     use std::net::TcpListener;
     use wirebench_schema::load::LoadConfig;
@@ -137,7 +137,7 @@ mod tests {
             let mut config = LoadConfig::new(format!("tcp://{address}").parse().unwrap());
             config.threads = 3;
             let plan = Plan::new(&config).unwrap();
-            let Speech::Echo(codec) = &plan.speech else { panic!("a tcp target echoes") };
+            let CodecKind::Echo(codec) = &plan.codec else { panic!("a tcp target echoes") };
             let builder = |number| match Builder::new() {
                 builder if number == failing => builder.stack_size(STACK_BYTES),
                 builder => builder,

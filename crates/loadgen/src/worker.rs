@@ -14,7 +14,7 @@ use crate::{
     engine::{Engine, Equipment},
     error::LoadError,
     outcome::Outcome,
-    plan::Conduct,
+    plan::ThreadParams,
     segment::Segment,
     server_clocks::ServerClocks,
     session::{Edges, Session},
@@ -56,7 +56,7 @@ pub(crate) enum Note {
 #[derive(Debug)]
 pub(crate) enum Order {
     /// Make ready for a window of this load over the same connections.
-    Prepare(Box<Conduct>, ServerClocks),
+    Prepare(Box<ThreadParams>, ServerClocks),
     /// Load.
     Start(Edges),
 }
@@ -120,7 +120,7 @@ pub(crate) struct Channels {
 }
 
 /// A director whose load is one thread's session, whatever lies between it and the engine.
-pub(crate) trait Party: Director {
+pub(crate) trait SessionOwner: Director {
     /// What is spoken.
     type Codec: Codec;
 
@@ -131,7 +131,7 @@ pub(crate) trait Party: Director {
     fn take_outcome(&mut self) -> Outcome;
 }
 
-impl<C: Codec> Party for Session<C> {
+impl<C: Codec> SessionOwner for Session<C> {
     type Codec = C;
 
     fn session(&mut self) -> &mut Self {
@@ -160,35 +160,35 @@ impl Drop for ExitGuard<'_> {
 
 /// Carries out one thread's part of the load.
 #[allow(clippy::needless_pass_by_value, reason = "the channels close when the thread ends")]
-pub(crate) fn work<E: Engine, P: Party>(
+pub(crate) fn work<E: Engine, P: SessionOwner>(
     equipment: Equipment,
-    mut party: P,
+    mut owner: P,
     channels: Channels,
 ) -> Result<(), LoadError> {
     let mut guard = ExitGuard { channels: &channels, is_in_order: false };
     wake_in_time();
     let mut engine = E::new(equipment)?;
-    connect(&mut engine, &mut party, &channels)?;
+    connect(&mut engine, &mut owner, &channels)?;
     let mut is_handed_over = false;
     // Without a coordinating thread the load is over.
     while let Ok(order) = channels.orders.recv() {
         match order {
-            Order::Prepare(conduct, clocks) => {
-                rest(&mut engine, &mut party, &channels)?;
+            Order::Prepare(params, clocks) => {
+                rest(&mut engine, &mut owner, &channels)?;
                 while channels.spare.try_recv().is_ok() {}
-                engine.set_spin(conduct.spin_ns);
-                party.session().prepare(*conduct, clocks);
-                report(&channels, Note::Ready { made: party.session().made() });
+                engine.set_spin(params.spin_ns);
+                owner.session().prepare(*params, clocks);
+                report(&channels, Note::Ready { made: owner.session().made() });
             }
             Order::Start(edges) => {
-                load(&mut engine, &mut party, &channels, edges)?;
-                hand_over_outcome(&mut party, &channels);
+                load(&mut engine, &mut owner, &channels, edges)?;
+                hand_over_outcome(&mut owner, &channels);
                 is_handed_over = true;
             }
         }
     }
     if !is_handed_over {
-        hand_over_outcome(&mut party, &channels);
+        hand_over_outcome(&mut owner, &channels);
     }
     guard.is_in_order = true;
     Ok(())
@@ -199,65 +199,65 @@ fn report(channels: &Channels, note: Note) {
     let _ = channels.notes.send(note);
 }
 
-fn connect<P: Party>(
+fn connect<P: SessionOwner>(
     engine: &mut impl Engine,
-    party: &mut P,
+    owner: &mut P,
     channels: &Channels,
 ) -> Result<(), LoadError> {
-    while !party.session().is_settled() && !party.session().is_done() {
-        party.session().limit_end(channels.limits.end_ns());
-        let unsettled = party.session().unsettled();
-        engine.turn(party)?;
-        let more = unsettled.saturating_sub(party.session().unsettled());
+    while !owner.session().is_settled() && !owner.session().is_done() {
+        owner.session().limit_end(channels.limits.end_ns());
+        let unsettled = owner.session().unsettled();
+        engine.turn(owner)?;
+        let more = unsettled.saturating_sub(owner.session().unsettled());
         if more > 0 {
             report(channels, Note::Settled { more });
         }
     }
-    report(channels, Note::Ready { made: party.session().made() });
+    report(channels, Note::Ready { made: owner.session().made() });
     Ok(())
 }
 
 /// Takes in what has happened since the last window: connections that the server has closed are made
 /// again. Bounded by the timeout of the load.
-fn rest<P: Party>(
+fn rest<P: SessionOwner>(
     engine: &mut impl Engine,
-    party: &mut P,
+    owner: &mut P,
     channels: &Channels,
 ) -> Result<(), LoadError> {
-    party.session().look();
-    engine.turn(party)?;
-    party.session().begin_rest();
-    while !party.session().is_rested() && !channels.limits.hurries() {
-        engine.turn(party)?;
+    owner.session().look();
+    engine.turn(owner)?;
+    owner.session().begin_rest();
+    while !owner.session().is_rested() && !channels.limits.hurries() {
+        engine.turn(owner)?;
     }
     Ok(())
 }
 
-fn load<P: Party>(
+fn load<P: SessionOwner>(
     engine: &mut impl Engine,
-    party: &mut P,
+    owner: &mut P,
     channels: &Channels,
     edges: Edges,
 ) -> Result<(), LoadError> {
-    party.session().start(edges);
-    while !party.session().is_done() {
-        party.session().limit_end(channels.limits.end_ns());
-        engine.turn(party)?;
+    owner.session().start(edges);
+    while !owner.session().is_done() {
+        owner.session().limit_end(channels.limits.end_ns());
+        engine.turn(owner)?;
         if channels.limits.hurries() {
-            party.session().stop_waiting();
+            owner.session().stop_waiting();
         }
-        hand_over(party.session(), channels);
+        hand_over(owner.session(), channels);
     }
     // Where the connections stay, replies that are still due belong to no later window.
-    party.session().begin_rest();
-    while !party.session().is_answered() && !channels.limits.hurries() {
-        engine.turn(party)?;
+    owner.session().begin_rest();
+    while !owner.session().is_answered() && !channels.limits.hurries() {
+        engine.turn(owner)?;
     }
     Ok(())
 }
 
-fn hand_over_outcome(party: &mut impl Party, channels: &Channels) {
-    let outcome = Box::new(party.take_outcome());
+fn hand_over_outcome(owner: &mut impl SessionOwner, channels: &Channels) {
+    let outcome = Box::new(owner.take_outcome());
     report(channels, Note::Done { thread: channels.thread, outcome });
 }
 

@@ -30,7 +30,7 @@ impl AcceptFailure {
     pub(crate) fn of(error: Errno) -> Self {
         match error {
             // accept(2) reports errors that are already pending on the new socket; they concern
-            // nobody else.
+            // no other socket.
             Errno::CONNABORTED
             | Errno::INTR
             | Errno::PROTO

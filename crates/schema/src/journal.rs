@@ -163,7 +163,7 @@ pub struct Resumed {
     pub differences: Vec<String>,
 }
 
-/// What the document of a suite has done and found: what the runs can be held against.
+/// The published document that a suite repeats: its setup and its figures.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Published {
     /// The document.
@@ -202,7 +202,7 @@ pub struct Described {
     pub mechanism: Option<Mechanism>,
     /// How workers share connections.
     pub sharing: Option<Sharing>,
-    /// What it leaves out.
+    /// Features that it skips.
     pub skips: Vec<String>,
     /// Versions by name.
     pub versions: BTreeMap<String, String>,
@@ -230,7 +230,7 @@ pub enum Cause {
     /// Something that it needs is not here. That is no fault.
     #[default]
     Missing,
-    /// All that it needs is here, and it could not be prepared all the same.
+    /// All dependencies are installed, but it could not be prepared.
     Broken,
 }
 

@@ -1,5 +1,5 @@
-//! Objectives of latency as people write them: `p99 < 2ms`. What a load is held against, and
-//! nothing of how loads are made.
+//! Latency objectives as users write them: `p99 < 2ms`. Parses them and compares them with a load;
+//! does not generate load.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr, time::Duration};
@@ -140,7 +140,7 @@ impl Objective {
 }
 
 impl fmt::Display for Objective {
-    /// With a space before the unit; it reads back all the same.
+    /// With a space before the unit, which parsing accepts too.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} < {}", self.figure, self.limit_text())
     }

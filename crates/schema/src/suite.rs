@@ -33,8 +33,8 @@ pub struct Suite {
     pub description: String,
     /// Names of entries, of variants, or of languages with a slash; empty means all.
     pub entries: Vec<String>,
-    /// The variants that the others are put in relation to: in each workload the first of them that
-    /// has figures. At least one.
+    /// The baselines: in each workload, ratios refer to the first of them that has figures. At least
+    /// one.
     pub baselines: Vec<String>,
     /// How often each cell is run.
     pub blocks: u32,
@@ -71,7 +71,7 @@ impl Suite {
         wire.resolve(name)
     }
 
-    /// Whether the suite measures this variant when nobody says otherwise.
+    /// Whether the suite measures this variant by default.
     #[must_use]
     pub fn names(&self, variant: &VariantId) -> bool {
         self.entries.is_empty() || self.entries.iter().any(|name| variant.is_among(name))

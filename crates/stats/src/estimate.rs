@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_the_width_is_told_relative_to_the_middle() {
+    fn half_of_the_width_is_relative_to_the_middle() {
         assert!((AROUND_ONE.half_width_relative() - 0.02).abs() < 1e-12);
         let negative = Interval { low: -3.0, high: -1.0 };
         assert!((negative.half_width_relative() - 0.5).abs() < 1e-12);

@@ -11,7 +11,7 @@
 //! longer, and a series that stays too noisy in the time that there is never passes. A drift of less
 //! than the noise of its values may pass.
 //!
-//! How many series have been called steady by so many values, in percent, with normal noise (800 of
+//! How many series have been called steady by N values, in percent, with normal noise (800 of
 //! each kind; `examples/coverage` makes them; drifts are across each eight values):
 //!
 //! | series | noise | 8 | 10 | 12 | 16 | 24 | 40 |
@@ -37,7 +37,7 @@ use crate::summary::{median, median_of_sorted};
 
 /// The fewest values that can be steady: 800 ms of values that were taken every 100 ms.
 pub const STEADY_WINDOW: usize = 8;
-/// Once there are more values, so many of the last ones are looked at. A slope is known from twelve
+/// Once there are more values, twelve of the last ones are examined. A slope is known from twelve
 /// values nearly twice as well as from eight (its error falls with the power 3 / 2), so that a slow
 /// drift does not pass because it is looked at often; what was steady from the beginning need not
 /// wait for it.
@@ -61,7 +61,7 @@ const MEDIAN_DEVIATION: f64 = 0.674_489_750_196_082;
 /// positive grow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Steadiness {
-    /// There are fewer than [`STEADY_WINDOW`] values; so many are missing.
+    /// There are fewer than [`STEADY_WINDOW`] values; this many are missing.
     TooFew {
         /// How many more values it takes.
         missing: usize,

@@ -41,7 +41,7 @@ fn a_drift_is_not_hidden_by_noise_of_its_own_size() {
 }
 
 #[test]
-fn a_drift_beyond_the_noise_is_never_steady() {
+fn a_drift_larger_than_the_noise_is_never_steady() {
     let mut random = Rng::with_seed(12);
     for (drift, noise) in [(0.03, 0.003), (0.05, 0.01), (-0.03, 0.003), (-0.05, 0.01)] {
         for _ in 0..100 {

@@ -11,7 +11,7 @@ pub fn die_with_parent(command: &mut Command) {
     let parent = getpid();
     let arm = move || {
         set_parent_process_death_signal(Some(Signal::KILL))?;
-        // The parent may have died before the signal was armed; then nobody would send it.
+        // The parent may have died before the signal was armed; then no signal would come.
         if getppid() != Some(parent) {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         }

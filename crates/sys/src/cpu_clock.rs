@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn a_process_that_does_not_exist_is_an_error() {
         // The kernel's PID_MAX_LIMIT is the first number that no process can have.
-        let nobody = Pid::from_raw(4_194_304).unwrap();
-        assert!(process_cpu_ns(nobody).is_err());
+        let unused = Pid::from_raw(4_194_304).unwrap();
+        assert!(process_cpu_ns(unused).is_err());
     }
 }

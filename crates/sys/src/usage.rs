@@ -18,7 +18,7 @@ pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Duration)> {
         // SAFETY: zeroes are a valid value of this plain structure of numbers.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
         // SAFETY: both pointers are to valid places for the results. The process is a child that
-        // nobody else has waited for, because `child` is borrowed and would know.
+        // has not been waited for, because `child` is borrowed and would know.
         let result = unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) };
         if result == pid {
             let cpu = duration(usage.ru_utime) + duration(usage.ru_stime);

@@ -61,14 +61,14 @@ pub struct Arrival<'a> {
     pub number: u64,
     /// What the kernel said: a count, or an error as a negative number.
     pub result: i32,
-    /// Whether more will be told of the same request.
+    /// Whether further results of the same request follow.
     pub more: bool,
     /// What was received.
     pub bytes: &'a [u8],
 }
 
-/// The number of every request whose end nobody wants to know.
-const UNTOLD: u64 = SILENT - 1;
+/// The number of every request whose completion is not reported.
+const UNREPORTED: u64 = SILENT - 1;
 
 /// Whether what is queued may be submitted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -89,8 +89,8 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// A ring with room for so many requests and completions at a time, with these buffers. Either
-    /// may be more, at a price.
+    /// A ring with room for this many requests and completions at a time, with these buffers. More
+    /// of either are slower.
     pub fn new(submissions: u32, completions: u32, shape: Shape) -> io::Result<Self> {
         let mut ring = Ring::new(submissions, completions)?;
         let buffers = ring.provide(shape)?;
@@ -143,7 +143,7 @@ impl Exchange {
 
     /// The numbers of what [`Self::arrivals`] is going to tell.
     pub fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
-        self.completions.iter().map(cqueue::Entry::user_data).filter(|number| *number != UNTOLD)
+        self.completions.iter().map(cqueue::Entry::user_data).filter(|number| *number != UNREPORTED)
     }
 
     /// Tells everything else that has come in the last round, each once, in its order.
@@ -154,7 +154,7 @@ impl Exchange {
             // stays here.
             let lent: Option<Lent> = unsafe { self.buffers.take(&completion) };
             let number = completion.user_data();
-            if number != UNTOLD {
+            if number != UNREPORTED {
                 tell(Arrival {
                     number,
                     result: completion.result(),
@@ -172,16 +172,16 @@ impl Exchange {
 fn entry(request: &Request<'_>) -> squeue::Entry {
     match *request {
         Request::Receive { socket, number } => {
-            debug_assert!(number < UNTOLD);
+            debug_assert!(number < UNREPORTED);
             opcode::RecvMulti::new(fd(socket), GROUP).build().user_data(number)
         }
         Request::AwaitOutput { socket, number } => {
-            debug_assert!(number < UNTOLD);
+            debug_assert!(number < UNREPORTED);
             let flags = u32::from(libc::POLLOUT.cast_unsigned());
             opcode::PollAdd::new(fd(socket), flags).build().user_data(number)
         }
         Request::Send { socket, bytes, number } => {
-            debug_assert!(number < UNTOLD);
+            debug_assert!(number < UNREPORTED);
             assert!(bytes.len() <= LONGEST_SEND_BYTES, "a send of {} bytes", bytes.len());
             let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
             opcode::Send::new(fd(socket), bytes.as_ptr(), length)
@@ -193,7 +193,7 @@ fn entry(request: &Request<'_>) -> squeue::Entry {
         Request::Cancel { number } => opcode::AsyncCancel::new(number)
             .build()
             .flags(squeue::Flags::SKIP_SUCCESS)
-            .user_data(UNTOLD),
+            .user_data(UNREPORTED),
     }
 }
 

@@ -28,7 +28,7 @@ const END_NS: u32 = 500_000_000;
 pub enum Wait {
     /// Not at all.
     Not,
-    /// So many nanoseconds at the longest, and never longer than about a second.
+    /// At most this many nanoseconds, and never longer than about a second.
     AtMost(u64),
     /// Until there is one.
     Forever,
@@ -61,12 +61,12 @@ impl Drop for Owner {
 }
 
 impl Ring {
-    /// Sets up a ring with room for so many requests that are not submitted yet, and for so many
-    /// completions that are not taken yet. More than that are kept by the kernel, at a price, and
+    /// Sets up a ring with room for this many requests that are not submitted yet, and this many
+    /// completions that are not taken yet. The kernel keeps more than that, which is slower, and
     /// are not lost.
     pub fn new(submissions: u32, completions: u32) -> io::Result<Self> {
         let owner = Owner(NonNull::from(Box::leak(Box::new(build(submissions, completions)?))));
-        // SAFETY: The pointer came out of a box just now, nobody else has it, and what borrows from
+        // SAFETY: The pointer came out of a box just now, there is no other reference, and what borrows from
         // it is dropped before it.
         let io_uring: &'static mut IoUring = unsafe { &mut *owner.0.as_ptr() };
         let (mut submitter, submission, completion) = io_uring.split();
@@ -224,8 +224,8 @@ impl fmt::Debug for Ring {
 /// Sets up a ring that only the calling thread will use.
 ///
 /// `SINGLE_ISSUER` and `DEFER_TASKRUN` (Linux 6.1) let the kernel finish work in our own waits and
-/// nowhere else, which saves locks and interruptions, and makes `COOP_TASKRUN` superfluous. Leaving
-/// out the index array (Linux 6.6) saves one indirection for each request, so an older kernel
+/// nowhere else, which saves locks and interruptions, and makes `COOP_TASKRUN` superfluous. Omitting
+/// the index array (Linux 6.6) saves one indirection for each request, so an older kernel
 /// simply keeps it.
 fn build(submissions: u32, completions: u32) -> io::Result<IoUring> {
     let mut builder = IoUring::builder();

@@ -103,7 +103,7 @@ static int accept_one(struct fev_socket *listener) {
 
 static void *accept_all(void *argument) {
     struct fev_socket *listener = argument;
-    /* Nobody posts this semaphore: waiting for it is how a fiber of libfev sleeps. */
+    /* This semaphore is never posted: waiting for it is how a fiber of libfev sleeps. */
     struct fev_sem *never;
     const struct timespec pause = {.tv_nsec = ACCEPT_RETRY_MS * 1000000L};
     check(fev_sem_create(&never, 0), "fev_sem_create");

@@ -32,7 +32,7 @@ void answer(const http::http_request &request) {
 }
 
 // The listener does not tell which port the kernel chose. So the kernel chooses one for this
-// socket; it never listens, and while it lives nobody but a socket with SO_REUSEADDR, such as the
+// socket; it never listens, and while it lives only a socket with SO_REUSEADDR, such as the
 // listener's, can have the port.
 tcp::acceptor reserve_port(asio::io_context &context, const tcp::endpoint &endpoint) {
     tcp::acceptor reserved(context, endpoint.protocol());

@@ -81,7 +81,7 @@ pid_t forkWorker(const int[] listeners, size_t index, Scenario scenario, const s
     assert(false);
 }
 
-/* Ends all workers when one of them ends or when the parent is told to; dies as it was told. */
+/* Ends all workers when one of them ends or when the parent gets a signal; dies by that signal. */
 int supervise(const pid_t[] children, const sigset_t* signals) {
     int signalNumber;
     pid_t ended = 0;
@@ -119,7 +119,7 @@ int serveWithProcesses(const(char)* host, ref PortText port, int workers, Scenar
         listener = listenOn(host, port, workers);
     foreach (i, ref child; children)
         child = forkWorker(listeners, i, scenario, &oldMask);
-    /* The parent accepts nothing: a listener kept here would collect connections for nobody. */
+    /* The parent accepts nothing: a listener kept here would collect connections that are never served. */
     foreach (listener; listeners)
         close(listener);
     printReady(host, port);

@@ -159,7 +159,7 @@ public final class Server {
         try {
             socket.close();
         } catch (IOException exception) {
-            // Its thread learns that it is closed; there is nobody else to tell.
+            // Its thread learns that it is closed; it needs no report.
         }
     }
 
@@ -168,7 +168,7 @@ public final class Server {
             socket.setTcpNoDelay(true);
             service.serve(socket);
         } catch (IOException exception) {
-            // So a connection ends that is reset or times out: there is nobody to tell.
+            // So a connection ends that is reset or times out: it needs no report.
         }
     }
 

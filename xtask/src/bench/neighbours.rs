@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::Sides;
 
-/// Share of the CPUs' time above which others are worth a word.
+/// Share of the CPUs' time above which other programs are reported.
 const NOTICED_SHARE: f64 = 0.05;
 
 /// Keeps count from when it is made.
@@ -31,7 +31,7 @@ impl Neighbours {
         self.own += cpu;
     }
 
-    /// What others took, if it is worth a word. Where the kernel does not tell, nobody is accused.
+    /// The CPU time of other programs, if it is large enough to report and the kernel shows it.
     pub(crate) fn complaint(&self) -> Option<String> {
         let busy = busy(&self.cpus)?.checked_sub(self.busy_before?)?;
         let available = self.began.elapsed() * u32::try_from(self.cpus.len()).ok()?;

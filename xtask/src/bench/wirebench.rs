@@ -1,5 +1,5 @@
-//! What `wirebench load --json` says. Only what the benches need, so that new fields disturb
-//! nobody; what they need must be there.
+//! The fields of `wirebench load --json` that the benchmarks need. Other fields are ignored; a
+//! missing one is an error.
 
 use anyhow::{Context, ensure};
 use base64::{Engine as _, engine::general_purpose::STANDARD};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use wirebench_report::table::{Style, new_table};
 use wirebench_stats::median;
 
-/// Of so many tries with equal servers, one may find a difference.
+/// One of this many tries with equal servers may find a difference.
 const TRIES_PER_FALSE_DIFFERENCE: usize = 20;
 
 const HEAD: [&str; 9] = [

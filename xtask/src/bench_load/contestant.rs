@@ -13,7 +13,7 @@ use super::shape::Shape;
 /// One generator in one way of working.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Contestant {
-    /// `wirebench load` as it is without further options: what the others are held against.
+    /// `wirebench load` without further options: the reference for the others.
     Wirebench,
     WirebenchIoUring,
     WirebenchEpoll,
@@ -92,7 +92,7 @@ impl Contestant {
         command.status().is_ok()
     }
 
-    /// What brings it.
+    /// How to install it.
     pub(crate) const fn remedy(self) -> &'static str {
         match self {
             Self::Oha => "cargo install --locked oha, or `cargo xtask bench-load --install`",

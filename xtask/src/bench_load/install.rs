@@ -1,5 +1,4 @@
-//! Installs the other generators. It is asked for by name, because nobody needs them but who
-//! compares.
+//! Installs the other generators, on request only, because only comparisons need them.
 
 use super::contestant::Contestant;
 use crate::step::step;

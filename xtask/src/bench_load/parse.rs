@@ -46,7 +46,7 @@ fn checked(counted: Counted) -> anyhow::Result<Counted> {
     Ok(counted)
 }
 
-/// What stands behind `label` at the beginning of exactly one line.
+/// The text after `label` at the beginning of exactly one line.
 fn field<'a>(output: &'a str, label: &str) -> anyhow::Result<&'a str> {
     let mut lines = output.lines().filter_map(|line| line.trim_start().strip_prefix(label));
     let first = lines.next().with_context(|| format!("no line begins with `{label}`"))?;
@@ -129,11 +129,11 @@ struct OhaSummary {
 }
 
 fn oha(output: &str) -> anyhow::Result<Counted> {
-    // The requests in flight at the end of a duration, which nobody else counts as failures.
+    // The requests in flight at the end of a duration, which the other tools do not count as failures.
     const CUT_OFF: &str = "aborted due to deadline";
     let result: Oha = serde_json::from_str(output)?;
-    let sum = |counts: &BTreeMap<String, u64>, leave_out: &str| -> u64 {
-        counts.iter().filter(|(name, _)| *name != leave_out).map(|(_, count)| count).sum()
+    let sum = |counts: &BTreeMap<String, u64>, excluded: &str| -> u64 {
+        counts.iter().filter(|(name, _)| *name != excluded).map(|(_, count)| count).sum()
     };
     let requests = result.status_code_distribution.get("200").copied().unwrap_or(0);
     Ok(Counted {

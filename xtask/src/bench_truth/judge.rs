@@ -22,7 +22,7 @@ pub(crate) enum Verdict {
     WithinChance,
     /// Outside, and it should not be.
     Missed,
-    /// A closed model over stalls: what it leaves out is what it is there to show.
+    /// A closed model over stalls: it is measured to show what it omits.
     Omission,
 }
 

@@ -48,7 +48,7 @@ const HEAD: [&str; 13] = [
 const LEGEND: &str = "\
 True is what a server with these delays does to requests that come evenly in time. Within is yes up
 to 50 us or 2 %, whichever is more; `by chance` is within three standard errors of random arrivals.
-`omits` stands where a closed model leaves out the requests that a stall kept it from sending: that
+`omits` marks a closed model that skips the requests that a stall kept it from sending: that
 is coordinated omission. Service counts from the sending, lag is the sending less the due time. The
 way through the machine is in every error, and so is the server's own lateness. Each percentile is
 the median of those of the rounds; service and lag are those of the same round.";

@@ -34,7 +34,7 @@ pub(crate) fn quantile(mode: Mode, share: f64) -> Duration {
 pub(crate) fn standard_error(mode: Mode, share: f64, requests: u64) -> Duration {
     match mode {
         Mode::Constant { .. } | Mode::TwoPoint { .. } => Duration::ZERO,
-        // So many meet no stall that a few more or less do not matter.
+        // Nearly all requests meet no stall, so a few more or less do not matter.
         Mode::Stall { period, length } if share < 1.0 - ratio(length, period) => Duration::ZERO,
         // Above zero the density is even: the share of the stall over its length, 1 / period.
         Mode::Stall { period, .. } => {

@@ -1,7 +1,7 @@
-//! The table of known traps in `docs/methodology.md` names the test that shows each guard at work;
-//! here is what finds a test that does not exist any more.
+//! The table of known traps in `docs/methodology.md` names the test of each guard;
+//! this file finds tests that no longer exist.
 //!
-//! Whether the test shows what the table says is for readers.
+//! It does not check that the test shows what the table claims.
 
 use std::{fs, path::Path};
 
@@ -54,14 +54,14 @@ mod tests {
                          | a | `not` this | `first`, `second` |\n| b | c | |\n## Next\n| `x` |\n";
 
     #[test]
-    fn a_test_that_is_gone_is_named() {
+    fn a_missing_test_is_named() {
         assert_eq!(missing(TABLE, |_| true), [""; 0]);
         let complaints = missing(TABLE, |name| name == "first");
         assert_eq!(complaints, ["docs/methodology.md: there is no test `second`"]);
     }
 
     #[test]
-    fn a_table_that_is_gone_is_told() {
+    fn a_missing_table_is_reported() {
         assert!(missing("# T", |_| true)[0].contains("no heading"));
         assert!(missing("## Known traps\nnone", |_| true)[0].contains("no table"));
     }

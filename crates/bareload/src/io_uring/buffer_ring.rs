@@ -1,8 +1,8 @@
 //! Buffers that the kernel chooses from when something arrives. They are given back unread, because
 //! a bare loop only counts.
 //!
-//! The memory is never freed, since the kernel may write to it until the ring is gone, and nobody
-//! waits for that.
+//! The memory is never freed, since the kernel may write to it until the ring is gone, and the
+//! program ends before that.
 
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::io;

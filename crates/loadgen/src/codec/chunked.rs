@@ -1,7 +1,7 @@
 //! The chunked transfer coding of HTTP/1.1 (RFC 9112, section 7.1), piece by piece.
 //!
-//! Extensions and trailers are read over; what they say is of no concern to a load. They must be
-//! text all the same, and none of them goes on for ever.
+//! Extensions and trailers are skipped, because they do not matter to a load. They must be text, and
+//! their length is bounded.
 
 use crate::codec::ReplyError;
 
@@ -35,12 +35,12 @@ enum SizePart {
 /// What the first bytes of a piece are.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum ChunkEvent {
-    /// So many bytes of sizes and line ends.
+    /// This many bytes of sizes and line ends.
     Framing {
         /// How many.
         used: usize,
     },
-    /// So many bytes of the body.
+    /// This many bytes of the body.
     Data {
         /// How many.
         used: usize,
@@ -55,7 +55,7 @@ pub(crate) enum ChunkEvent {
 const SIZE: Step = Step::Size { value: 0, digits: 0, length: 0, part: SizePart::Digits };
 
 impl ChunkedScanner {
-    /// At the start of a body whose trailer may have so many bytes.
+    /// At the start of a body whose trailer may have at most `trailer_limit_bytes`.
     pub(crate) const fn new(trailer_limit_bytes: usize) -> Self {
         Self { step: SIZE, trailer_bytes_left: trailer_limit_bytes }
     }

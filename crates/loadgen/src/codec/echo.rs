@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use crate::codec::{Check, Codec, Fed, Persistence, Reply, ReplyError};
 
-/// After so many bytes a stream repeats itself: the largest prime number below 2^16.
+/// The period of a stream: the largest prime number below 2^16.
 const PERIOD_BYTES: usize = 65_521;
 
 /// The longest piece that is sent or compared at a time. The block goes on for so long behind its
@@ -33,7 +33,7 @@ pub(crate) struct Echo {
 }
 
 impl Echo {
-    /// Messages of so many bytes, at least one, out of a random block that comes from `seed`.
+    /// Messages of this length, at least one byte, out of a random block that comes from `seed`.
     pub(crate) fn new(payload_bytes: usize, seed: u64) -> Self {
         let mut block = vec![0; PERIOD_BYTES + PIECE_BYTES];
         fastrand::Rng::with_seed(seed).fill(&mut block[..PERIOD_BYTES]);

@@ -16,7 +16,7 @@ pub(crate) struct LineScanner {
 pub(crate) enum Line {
     /// The line goes on; all bytes belong to it.
     Partial,
-    /// The line ends after so many bytes.
+    /// The line ends after this many bytes.
     Whole {
         /// Bytes up to and with the LF.
         used: usize,

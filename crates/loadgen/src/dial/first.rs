@@ -110,7 +110,7 @@ impl Dialer {
     }
 }
 
-/// Why there is no connection. That nothing listens on an address is told for all of them together.
+/// Why there is no connection. Addresses without a listener are reported together.
 fn explain(endpoint: &Endpoint, error: Errno, timeout: Duration) -> Option<LoadError> {
     let address = match endpoint {
         Endpoint::Unix(address) => {
@@ -141,7 +141,7 @@ fn explain_unix(path: &str, error: Errno, timeout: Duration) -> LoadError {
             "permission denied",
             "run as a user who may write to it and enter the folders above it",
         ),
-        // The kernel refuses alike what nobody listens on and what is no socket at all.
+        // The kernel gives the same error for a socket without a listener and a file that is not a socket.
         Errno::CONNREFUSED if is_socket() => (
             "nothing listens on it",
             "start the server first; the file of a socket outlives its server",
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backlog_that_stays_full_is_told_after_the_timeout_and_a_stop_ends_the_wait() {
+    fn a_backlog_that_stays_full_is_reported_after_the_timeout_and_a_stop_ends_the_wait() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("full");
         let listener = UnixListener::bind(&path).unwrap();

@@ -34,7 +34,7 @@ const PATIENCE_NS: u64 = 50_000_000;
 /// off for ever where answers take longer than the first one did.
 const PATIENCE_PART: u64 = 4;
 
-/// An answer that takes so many times as long as that of the first connection is still in time.
+/// An answer is in time up to this many times the duration of the first connection's.
 const PATIENCE_ROUND_TRIPS: u64 = 4;
 
 /// The shortest and the longest wait before an attempt is made again.
@@ -79,7 +79,7 @@ pub(crate) struct Pacing {
 }
 
 impl Pacing {
-    /// One of so many threads that make connections, each of which takes so long.
+    /// One of `threads` threads that make connections, each of which takes `round_trip_ns`.
     pub(crate) fn new(threads: usize, round_trip_ns: u64) -> Self {
         Self {
             attempts: VecDeque::new(),

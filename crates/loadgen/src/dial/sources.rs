@@ -42,13 +42,13 @@ impl Sources {
         None
     }
 
-    /// How many different addresses so many connections come from; one where the kernel chooses.
+    /// How many different addresses this many connections come from; one where the kernel chooses.
     pub(crate) fn used_by(&self, connections: usize) -> usize {
         usize::try_from(self.count).unwrap_or(usize::MAX).min(connections).max(1)
     }
 
     /// Of the endpoints, those that can be reached from here; or why there are none, or why some
-    /// of the first so many sources cannot be used.
+    /// of the sources that `connections` need cannot be used.
     pub(crate) fn check(
         &self,
         endpoints: Vec<Endpoint>,

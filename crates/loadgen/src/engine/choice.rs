@@ -40,7 +40,7 @@ pub(crate) fn choose(
 }
 
 impl Chosen {
-    /// The engine for replies of about so many bytes, now that this is known.
+    /// The engine for replies of about `reply_bytes`, now that this is known.
     pub(crate) fn suited(self, wanted: EngineChoice, reply_bytes: usize) -> Self {
         if wanted == EngineChoice::Auto && reply_bytes >= LONG_REPLY_BYTES {
             return Self { engine: EngineChoice::Epoll, fallback: None };
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_is_taken_or_refused_with_the_reason() {
-        let chosen = choose(EngineChoice::Epoll, || panic!("nobody has to know")).unwrap();
+        let chosen = choose(EngineChoice::Epoll, || panic!("the probe is not needed")).unwrap();
         assert_eq!(chosen, Chosen { engine: EngineChoice::Epoll, fallback: None });
         assert_eq!(choose(EngineChoice::IoUring, works).unwrap().engine, EngineChoice::IoUring);
         let message = choose(EngineChoice::IoUring, fails).unwrap_err().to_string();

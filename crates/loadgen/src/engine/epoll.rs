@@ -86,7 +86,7 @@ impl EpollEngine {
         self.act(director, slot, action);
     }
 
-    /// Begins to connect. How it ends is told by an event, also when it has ended already.
+    /// Begins to connect. An event reports the result, also when it is already known.
     fn connect(&mut self, slot: usize) -> Result<(), Errno> {
         let socket = self.equipment.dialer.dial(self.equipment.numbers.of(slot))?;
         let place = &mut self.places[slot];
@@ -145,7 +145,7 @@ impl EpollEngine {
         }
     }
 
-    /// Registers what the socket is watched for. What is ready already is told again.
+    /// Registers what the socket is watched for. Readiness that exists already is reported again.
     fn watch(&mut self, slot: usize, watch: Watch) -> Result<(), Errno> {
         let place = &mut self.places[slot];
         let Some(socket) = &place.socket else { return Ok(()) };

@@ -1,7 +1,7 @@
 //! Completion. In the steady state a round over all connections costs one system call: it submits
 //! one send for each request, and brings the replies that have arrived.
 //!
-//! Each connection has one receive in flight that goes on until it is told otherwise, and takes its
+//! Each connection has one receive in flight that continues until it is cancelled, and takes its
 //! buffers from those of the thread. Sends are silent: they are over when the system call returns,
 //! and only what a socket had no room for comes back. A turn tells the director what became of its
 //! sends before it tells of any arrival, since that is the older news.
@@ -42,7 +42,7 @@ const BUFFERS_BYTES: usize = 1 << 20;
 /// What of it a buffer has at least and at most.
 const BUFFER_BYTES: std::ops::RangeInclusive<usize> = 2 * 1024..=64 * 1024;
 
-/// What a buffer has as long as nobody knows how long replies are: enough for most, and few enough
+/// The size of a buffer until the length of replies is known: enough for most, and few enough
 /// pieces of a long one.
 const UNKNOWN_BUFFER_BYTES: usize = 8 * 1024;
 
@@ -212,7 +212,7 @@ impl Connections {
                 self.places.take_output(slot);
                 self.act(slot, Action::Send);
             }
-            Operation::Send => unreachable!("they are told apart"),
+            Operation::Send => unreachable!("handled above"),
         }
     }
 
@@ -318,7 +318,7 @@ fn count(result: i32) -> Result<usize, Errno> {
     usize::try_from(result).map_err(|_| Errno::from_raw_os_error(result.saturating_neg()))
 }
 
-/// Buffers for replies of about so many bytes, or of any length.
+/// Buffers for replies of about `reply_bytes_hint`, or of any length.
 fn shape(reply_bytes_hint: usize) -> Shape {
     let longest = *BUFFER_BYTES.end();
     let bytes = match reply_bytes_hint {

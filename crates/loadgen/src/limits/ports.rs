@@ -90,7 +90,7 @@ pub(crate) fn check(
 
 fn churn(config: &LoadConfig) -> Option<Churn> {
     let requests_per_connection = config.requests_per_connection?;
-    // A closed loop is as fast as the server, which nobody knows yet.
+    // A closed loop is as fast as the server, whose speed is not known yet.
     let LoadModel::Rate { curve, .. } = &config.model else { return None };
     let rate = curve.rates().into_iter().max()?;
     let seconds = match config.stop {
@@ -154,7 +154,7 @@ fn too_many(demand: Demand, ports: Ports, all: usize) -> String {
     )
 }
 
-/// The option that gives so many addresses to connect from.
+/// The option that gives `count` addresses to connect from.
 fn more_sources(demand: Demand, count: usize) -> String {
     match u8::try_from(count) {
         Ok(last) if demand.is_loopback && last < u8::MAX => {
@@ -172,7 +172,7 @@ fn float(number: u64) -> f64 {
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "it is not negative, and what no machine has is cut off at the most there can be"
+    reason = "it is not negative, and an impossible value saturates"
 )]
 fn whole(number: f64) -> usize {
     number as usize
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn closing_connections_faster_than_ports_come_back_is_told_with_the_time_that_is_left() {
+    fn closing_connections_faster_than_ports_come_back_is_reported_with_the_time_left() {
         let churn = Churn { rate: 10_000, requests_per_connection: 2, seconds: 30.0 };
         let demand = Demand { active: 231, churn: Some(churn), ..DEMAND };
         let sentence = shortage(demand, PORTS).unwrap();

@@ -13,7 +13,7 @@ pub(crate) use self::supply::Supply;
 
 use std::collections::VecDeque;
 
-/// What a connection that could send is told.
+/// The answer to a connection that could send.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Pace {
     /// Send a request that was due then.
@@ -136,7 +136,7 @@ impl Pacer {
         Some((slot, due_ns))
     }
 
-    /// The connection that was named cannot send: somebody else takes its request.
+    /// The connection that was named cannot send: another one takes its request.
     pub(crate) fn put_back(&mut self, due_ns: u64) {
         self.supply.put_back();
         if let Rule::Schedule(schedule) = &mut self.rule {
@@ -144,7 +144,7 @@ impl Pacer {
         }
     }
 
-    /// When [`Self::pop`] has somebody to name.
+    /// When [`Self::pop`] will return a connection.
     pub(crate) fn wakes_at(&self) -> u64 {
         let Some((free_ns, _)) = self.free.front() else { return u64::MAX };
         if self.supply.is_empty() {

@@ -82,7 +82,7 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule of one thread of so many. There is at least one part, and no rate is 0.
+    /// The schedule of one thread out of several. There is at least one part, and no rate is 0.
     #[allow(clippy::cast_precision_loss, reason = "threads are few")]
     pub(crate) fn new(
         parts: Vec<Part>,

@@ -10,7 +10,7 @@ pub(crate) enum Supply {
         /// How many.
         window_requests: u64,
     },
-    /// So many.
+    /// This many requests.
     Limited {
         /// How many.
         left: u64,
@@ -26,7 +26,7 @@ impl Supply {
         }
     }
 
-    /// The window begins with so many requests in flight, which belong to its quota.
+    /// The window begins with `in_flight` requests in flight, which belong to its quota.
     pub(super) const fn enter_window(&mut self, in_flight: u64) {
         if let Self::UnlimitedUntilWindow { window_requests } = *self {
             *self = Self::Limited { left: window_requests.saturating_sub(in_flight) };

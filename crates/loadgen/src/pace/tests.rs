@@ -73,7 +73,7 @@ fn with_think_time_first_requests_are_spread_and_later_ones_follow_their_replies
 }
 
 #[test]
-fn a_schedule_waits_for_no_reply_and_owes_what_nobody_could_send() {
+fn a_schedule_waits_for_no_reply_and_owes_what_could_not_be_sent() {
     let rule = Rule::Schedule(schedule(constant(1e8), Arrivals::Even, (0, 1)));
     let mut pacer = pacer(rule, None, 1);
     assert_eq!(pacer.pop(10), Some((0, 10)));

@@ -1,6 +1,5 @@
-//! Reads a file that the configuration names: a regular one, up to a bound. A pipe would hold the
-//! load up until somebody writes into it, and a device may never end. What is in the file is its
-//! reader's affair.
+//! Reads a regular file that the configuration names, up to a bound. A pipe would block the load until
+//! a writer appears, and a device may never end. Does not look at the content.
 
 use std::{
     fs::{self, File},

@@ -150,7 +150,7 @@ impl<C: Codec> Session<C> {
             return Err(Failure::WrongReply(ReplyError::BeforeRequest));
         }
         let since_ns = place.connection.waiting_since().unwrap_or(now_ns);
-        if is_overdue(since_ns, now_ns, self.conduct.timeout_ns) {
+        if is_overdue(since_ns, now_ns, self.params.timeout_ns) {
             return Err(Failure::Timeout);
         }
         let now = Stamp { due_ns: now_ns, begun_ns: now_ns };
@@ -180,7 +180,7 @@ impl<C: Codec> Session<C> {
     /// it has carried all that it should.
     fn go_on(&mut self, slot: usize, now_ns: u64) -> Action {
         let connection = &self.slots[slot].connection;
-        let carried = connection.begun() >= self.conduct.requests_per_connection;
+        let carried = connection.begun() >= self.params.requests_per_connection;
         if carried && connection.in_flight() == 0 && self.phase != Phase::Over {
             self.recorder.client_closed();
             return self.renew(slot);
@@ -316,7 +316,7 @@ impl<C: Codec> Session<C> {
         let connection = &self.slots[slot].connection;
         let (mut overdue, mut lost) = (0_u64, 0);
         for stamp in connection.stamps() {
-            let timeout_ns = self.conduct.timeout_ns;
+            let timeout_ns = self.params.timeout_ns;
             if overdue == 0 || is_overdue(stamp.begun_ns, now_ns, timeout_ns) {
                 overdue += 1;
                 self.recorder.timed_out(stamp);
@@ -331,7 +331,7 @@ impl<C: Codec> Session<C> {
         self.recorder.failed(Failure::Timeout, lost);
     }
 
-    /// So many requests were answered or failed. The last one of the quota ends the load.
+    /// `count` requests were answered or failed. The last one of the quota ends the load.
     pub(super) fn end_requests(&mut self, count: u64, now_ns: u64) {
         match self.phase {
             Phase::Window => {

@@ -23,7 +23,7 @@ impl Lateness {
         Self { expected_ns: u64::MAX, came_ns: 0, sending_ns: 0 }
     }
 
-    /// The engine is told to come then.
+    /// The engine is asked to come at this time.
     pub(super) const fn expect(&mut self, at_ns: u64) {
         self.expected_ns = at_ns;
     }

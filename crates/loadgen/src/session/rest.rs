@@ -5,7 +5,7 @@ use super::{Edges, Parking, Phase, Session};
 use crate::{
     codec::Codec,
     pace::{Pacer, Supply},
-    plan::Conduct,
+    plan::ThreadParams,
     recorder::Recorder,
     server_clocks::{AtEdges, ServerClocks},
 };
@@ -41,11 +41,11 @@ impl<C: Codec> Session<C> {
 
     /// The window is over.
     pub(super) const fn finish(&mut self) {
-        self.phase = if self.conduct.keeps_connections { Phase::Resting } else { Phase::Over };
+        self.phase = if self.params.keeps_connections { Phase::Resting } else { Phase::Over };
         self.phase_end_ns = u64::MAX;
         self.attention_ns = 0;
         // Where nothing is in flight, nothing would end the engine's next wait.
-        self.looks = self.conduct.keeps_connections;
+        self.looks = self.params.keeps_connections;
     }
 
     /// From now on the rest may take one timeout.
@@ -81,11 +81,11 @@ impl<C: Codec> Session<C> {
     }
 
     /// The next window is a load like this one. It counts from zero.
-    pub(crate) fn prepare(&mut self, conduct: Conduct, clocks: ServerClocks) {
-        let Conduct { histograms, timeout_ns, sampling, segment_ns, .. } = conduct;
-        self.pacer = Pacer::new(conduct.rule(self.thread), Supply::new(None));
+    pub(crate) fn prepare(&mut self, params: ThreadParams, clocks: ServerClocks) {
+        let ThreadParams { histograms, timeout_ns, sampling, segment_ns, .. } = params;
+        self.pacer = Pacer::new(params.rule(self.thread), Supply::new(None));
         self.recorder = Recorder::new(histograms, timeout_ns, sampling, segment_ns);
-        self.conduct = conduct;
+        self.params = params;
         self.server_clocks = AtEdges::new(clocks, Some(segment_ns));
         for slot in &mut self.slots {
             slot.parking = Parking::Unknown;

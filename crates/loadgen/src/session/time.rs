@@ -6,7 +6,7 @@ use crate::{codec::Codec, director::Command, failure::Failure, recorder::Samplin
 /// The longest time between two looks for connections that must have been dropped.
 const DROPPED_NS: u64 = 10_000_000;
 
-/// A load with a count ends when no reply has come for so many timeouts: the server is gone.
+/// A load with a count ends when no reply has come for this many timeouts: the server is gone.
 const GIVE_UP_TIMEOUTS: u64 = 3;
 
 impl<C: Codec> Session<C> {
@@ -52,7 +52,7 @@ impl<C: Codec> Session<C> {
             .min(self.recorder.segment_ends_at())
             .min(self.server_clocks.next_ns());
         if self.phase == Phase::Resting {
-            let end_ns = self.patience.pass(now_ns, self.conduct.timeout_ns);
+            let end_ns = self.patience.pass(now_ns, self.params.timeout_ns);
             self.attention_ns = self.attention_ns.min(end_ns);
         }
         if self.phase == Phase::Connecting {
@@ -79,7 +79,7 @@ impl<C: Codec> Session<C> {
         let Some(places) = self.scan.places(count, now_ns) else { return };
         for slot in places {
             let connection = &self.slots[slot].connection;
-            let timeout_ns = self.conduct.timeout_ns;
+            let timeout_ns = self.params.timeout_ns;
             let overdue = connection
                 .waiting_since()
                 .is_some_and(|since_ns| is_overdue(since_ns, now_ns, timeout_ns));
@@ -99,7 +99,7 @@ impl<C: Codec> Session<C> {
         }
         if self.phase == Phase::Window && self.quota.is_some() {
             let since_ns = self.silent_since_ns.max(self.edges.window_start_ns);
-            let patience_ns = self.conduct.timeout_ns.saturating_mul(GIVE_UP_TIMEOUTS);
+            let patience_ns = self.params.timeout_ns.saturating_mul(GIVE_UP_TIMEOUTS);
             if now_ns.saturating_sub(since_ns) >= patience_ns {
                 self.gave_up = true;
                 self.end(Some(now_ns));
@@ -110,7 +110,7 @@ impl<C: Codec> Session<C> {
     /// Where nothing has been connected for a whole timeout, what has not been tried yet would only
     /// take as long, batch by batch. It is tried again when the load runs.
     fn give_up_connecting(&mut self, now_ns: u64) {
-        if now_ns.saturating_sub(self.last_made_ns) >= self.conduct.timeout_ns {
+        if now_ns.saturating_sub(self.last_made_ns) >= self.params.timeout_ns {
             self.unsettled -= self.to_connect.len();
             self.to_connect.clear();
         }
@@ -159,7 +159,7 @@ impl<C: Codec> Session<C> {
         // Before the look at all connections, which takes a while.
         self.read_clocks_at_end();
         // Where replies are still waited for, what is overdue is still looked for.
-        if self.conduct.sampling != Sampling::Due {
+        if self.params.sampling != Sampling::Due {
             self.expire(edges.window_end_ns);
         }
         if self.phase == Phase::Window {
@@ -174,7 +174,7 @@ impl<C: Codec> Session<C> {
         self.server_clocks.window_begins();
         self.recorder.open_window(window_start_ns);
         self.pacer.enter_window(window_start_ns, self.outstanding);
-        if let Some(count) = self.conduct.count_per_connection {
+        if let Some(count) = self.params.count_per_connection {
             for slot in &mut self.slots[..self.first_idle] {
                 slot.left = count.saturating_sub(slot.connection.in_flight() as u64);
             }
@@ -186,7 +186,7 @@ impl<C: Codec> Session<C> {
     fn expire(&mut self, edge_ns: u64) {
         for slot in 0..self.slots.len() {
             let since_ns = self.slots[slot].connection.waiting_since();
-            let timeout_ns = self.conduct.timeout_ns;
+            let timeout_ns = self.params.timeout_ns;
             let overdue =
                 since_ns.is_some_and(|since_ns| is_overdue(since_ns, edge_ns, timeout_ns));
             if overdue && self.slots[slot].connection.is_open() {
@@ -222,7 +222,7 @@ impl<C: Codec> Session<C> {
         });
         self.finish();
         let Some(window_end_ns) = window_end_ns else { return };
-        let waits = self.conduct.sampling == Sampling::Due && in_flight > 0;
+        let waits = self.params.sampling == Sampling::Due && in_flight > 0;
         if !waits {
             self.settle();
         }
@@ -231,7 +231,7 @@ impl<C: Codec> Session<C> {
             self.phase = Phase::Draining;
             self.looks = false;
             self.to_drain = in_flight;
-            self.phase_end_ns = window_end_ns.saturating_add(self.conduct.timeout_ns);
+            self.phase_end_ns = window_end_ns.saturating_add(self.params.timeout_ns);
             self.attention_ns = 0;
         }
     }
@@ -247,7 +247,7 @@ impl<C: Codec> Session<C> {
                 self.recorder.unanswered(stamp, window_end_ns);
             }
         }
-        let (recorder, sampling) = (&mut self.recorder, self.conduct.sampling);
+        let (recorder, sampling) = (&mut self.recorder, self.params.sampling);
         let mut owed = 0;
         let sent = self.pacer.settle(window_end_ns, |due_ns, count| {
             if sampling == Sampling::Due {

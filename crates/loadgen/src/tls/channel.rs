@@ -148,7 +148,7 @@ impl Channel {
         if result.is_err() {
             let state = self.tls.process_tls_records(&mut ciphertext[done_bytes..]).state;
             if let Ok(ConnectionState::EncodeTlsData(mut data)) = state {
-                // The error is what counts, whether it can be told to the server or not.
+                // The error counts, whether it can be reported to the server or not.
                 let _ = append(&mut self.outgoing, 0, |space| data.encode(space));
             }
         } else if done_bytes < ciphertext.len() {

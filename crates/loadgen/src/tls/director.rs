@@ -19,7 +19,7 @@ use crate::{
     failure::Failure,
     outcome::Outcome,
     session::Session,
-    worker::Party,
+    worker::SessionOwner,
 };
 
 /// Where a connection stands.
@@ -101,8 +101,8 @@ impl<C: Codec> TlsDirector<C> {
         if line.channel.outgoing().is_empty() { Action::Wait } else { Action::Send }
     }
 
-    /// The session is done with the connection. The server is told, unless it could not make sense
-    /// of it: in the middle of a request.
+    /// The session is done with the connection. The server is notified, except in the middle of a
+    /// request, where it could not understand it.
     fn leave(&mut self, slot: usize) -> Action {
         let Some(Some(line)) = self.lines.get_mut(slot) else { return Action::Close };
         let told = match line.stage {
@@ -275,7 +275,7 @@ impl<C: Codec> Director for TlsDirector<C> {
             Some(Stage::Handshake) => {
                 self.broken(slot, "the server closed the connection in the handshake")
             }
-            // Without the announcement nobody knows whether something was cut off.
+            // Without the announcement a truncation cannot be excluded.
             Some(Stage::Open) => self.session.broken(slot, Failure::ClosedEarly, now_ns),
             Some(Stage::Leaving) => Action::Close,
         }
@@ -298,7 +298,7 @@ impl<C: Codec> Director for TlsDirector<C> {
     }
 }
 
-impl<C: Codec> Party for TlsDirector<C> {
+impl<C: Codec> SessionOwner for TlsDirector<C> {
     type Codec = C;
 
     fn session(&mut self) -> &mut Session<C> {

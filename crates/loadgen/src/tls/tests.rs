@@ -13,7 +13,7 @@ use super::*;
 use crate::{
     codec::http1::Http1,
     director::{Action, Command, Director},
-    worker::Party,
+    worker::SessionOwner,
 };
 
 #[test]

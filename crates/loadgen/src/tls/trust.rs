@@ -85,7 +85,7 @@ fn authorities(
     provider: &Arc<CryptoProvider>,
 ) -> Option<Arc<WebPkiServerVerifier>> {
     let mut roots = RootCertStore::empty();
-    // Stores of systems contain some that nobody can read any more.
+    // System stores contain some obsolete certificates that cannot be parsed.
     roots.add_parsable_certificates(certificates.iter().cloned());
     WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider)).build().ok()
 }

@@ -1,4 +1,4 @@
-//! The window: where it begins and ends, and who is told.
+//! The window: where it begins and ends, and the events that report it.
 
 use std::{
     io::Write,
@@ -34,7 +34,7 @@ const ALL: [LoadEvent; 3] =
     [LoadEvent::Connected { connections: 4 }, LoadEvent::WindowStart, LoadEvent::WindowEnd];
 
 #[test]
-fn a_window_of_a_time_is_exactly_as_long_as_asked_and_its_edges_are_told() {
+fn a_window_of_a_time_is_exactly_as_long_as_asked_and_its_edges_are_reported() {
     let server = answering(HELLO);
     each_engine(|engine| {
         let mut config = timed(&server.http(), engine, 250);
@@ -54,7 +54,7 @@ fn a_window_of_a_time_is_exactly_as_long_as_asked_and_its_edges_are_told() {
 /// Without a warm-up the edges take both of a thread's spare slices at once; it must take them back
 /// although it has none to hand over meanwhile.
 #[test]
-fn intervals_are_told_of_while_the_window_lasts_also_without_a_warm_up() {
+fn intervals_are_reported_while_the_window_lasts_also_without_a_warm_up() {
     let server = answering(HELLO);
     each_engine(|engine| {
         let mut config = timed(&server.http(), engine, 1500);
@@ -77,7 +77,7 @@ fn intervals_are_told_of_while_the_window_lasts_also_without_a_warm_up() {
 
 /// A server that takes a connection only now and then, with a backlog of one.
 #[test]
-fn connections_that_are_made_slowly_are_told_of_meanwhile() {
+fn connections_that_are_made_slowly_are_reported_meanwhile() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     rustix::net::listen(&listener, 1).unwrap();
     let address = listener.local_addr().unwrap();

@@ -71,7 +71,7 @@ fn what_no_machine_has_is_refused_before_anything_is_allocated() {
             (1, 1_000_000_000, "give -c at most"),
             (1, usize::MAX, "give -c at most"),
         ] {
-            // Nothing listens there, and nobody asks.
+            // Nothing listens there, and no connection is tried.
             let mut config = counted("tcp://127.0.0.1:1", engine, 1);
             (config.threads, config.connections) = (threads, connections);
             let message = try_load(&config).unwrap_err().to_string();
@@ -126,7 +126,7 @@ fn bytes_behind_the_reply_are_surplus_and_the_reply_counts() {
         let report = load(&counted(&server.http(), engine, 10));
         assert_eq!(report.requests, 10);
         assert_eq!(report.errors.surplus, report.errors.total());
-        // The reply that completes a thread's share ends its load, and nobody looks behind it.
+        // The reply that completes a thread's share ends its load; bytes after it are not read.
         assert!(report.errors.surplus >= 8, "{:?}", report.errors);
     });
 }
@@ -154,7 +154,7 @@ fn a_body_of_other_bytes_is_a_wrong_reply() {
 }
 
 #[test]
-fn a_body_other_than_the_one_that_was_given_is_told_without_advice_to_ignore_it() {
+fn a_body_other_than_the_given_one_is_reported_without_advice_to_ignore_it() {
     each_engine(|engine| {
         let server = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello World!");
         let mut config = counted(&server.http(), engine, 10);
@@ -165,7 +165,7 @@ fn a_body_other_than_the_one_that_was_given_is_told_without_advice_to_ignore_it(
 }
 
 #[test]
-fn a_bare_line_feed_is_a_wrong_reply_and_is_told() {
+fn a_bare_line_feed_is_a_wrong_reply_and_is_reported() {
     let server = || answering(b"HTTP/1.1 200 OK\nContent-Length: 12\n\nHello world!");
     only(server, |errors| &mut errors.wrong_reply, "wrong reply: a line ends with a bare LF");
 }

@@ -97,7 +97,7 @@ fn a_length_that_is_too_short_leaves_a_surplus() {
         let server = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello world!");
         let report = load(&lenient(&server.http(), engine));
         assert_eq!(report.requests, REQUESTS);
-        // The reply that completes a thread's share ends its load, and nobody looks behind it.
+        // The reply that completes a thread's share ends its load; bytes after it are not read.
         assert!(report.errors.surplus >= REQUESTS - 2, "{:?}", report.errors);
         assert_eq!(report.errors.surplus, report.errors.total(), "{:?}", report.error_examples);
     });
@@ -287,7 +287,7 @@ fn alternating(first: usize) -> Server {
 }
 
 #[test]
-fn two_bodies_of_equal_length_are_told_before_the_load() {
+fn two_bodies_of_equal_length_are_reported_before_the_load() {
     each_engine(|engine| {
         let server = alternating(0);
         let config = counted(&server.http(), engine, REQUESTS);
@@ -303,7 +303,7 @@ fn two_bodies_of_equal_length_are_told_before_the_load() {
 }
 
 #[test]
-fn two_bodies_of_different_length_are_told_before_the_load() {
+fn two_bodies_of_different_length_are_reported_before_the_load() {
     each_engine(|engine| {
         let server = Server::start(|_, mut stream, _| {
             for body in ["one", "three"].into_iter().cycle() {

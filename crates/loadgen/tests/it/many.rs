@@ -87,7 +87,7 @@ fn thousands_of_connections_from_several_addresses_all_stand_and_all_carry_reque
 }
 
 #[test]
-fn an_idle_crowd_stands_beside_the_load_until_its_end() {
+fn idle_connections_stay_open_until_the_load_ends() {
     let many = many();
     let address = echo_server();
     each_engine(|engine| {

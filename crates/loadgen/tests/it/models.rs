@@ -53,7 +53,7 @@ fn noting() -> (Server, Arc<Mutex<Vec<usize>>>) {
     (server, notes)
 }
 
-/// The notes, once there are so many of them.
+/// The notes, once there are `count` of them.
 fn notes_of(notes: &Mutex<Vec<usize>>, count: usize) -> Vec<usize> {
     let began = std::time::Instant::now();
     while notes.lock().unwrap().len() < count {
@@ -154,7 +154,7 @@ fn with_think_time_each_connection_pauses_between_its_requests() {
 }
 
 #[test]
-fn the_client_closes_a_connection_after_so_many_requests() {
+fn the_client_closes_a_connection_after_its_requests() {
     each_engine(|engine| {
         let (server, notes) = noting();
         let mut config = counted(&server.http(), engine, 100);

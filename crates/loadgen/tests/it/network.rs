@@ -147,7 +147,7 @@ fn a_unix_socket_whose_backlog_stays_full_is_a_timeout() {
         config.connections = 5;
         config.timeout = Duration::from_millis(300);
         let (report, connected) = load_and_count(&config);
-        // A backlog of 0 holds one more, which nobody answers.
+        // A backlog of 0 holds one more, which is never accepted.
         assert_eq!(connected, 3);
         assert!(report.errors.timeout >= 2, "{:?}", report.errors);
         assert_eq!(report.errors.connect + report.errors.refused, 0, "{:?}", report.errors);

@@ -30,8 +30,8 @@ struct Shared {
 }
 
 impl Server {
-    /// Serves every connection by the function, which is told the number of the connection, and the
-    /// server itself.
+    /// Serves every connection by the function, which gets the number of the connection and the server
+    /// itself.
     ///
     /// Number 0 is the preflight, which most servers here treat well.
     pub(crate) fn start(serve: impl Fn(usize, &TcpStream, &Self) + Send + Sync + 'static) -> Self {

@@ -28,7 +28,7 @@ fn https(server: &Server) -> String {
     format!("https://127.0.0.1:{}/", server.port())
 }
 
-/// A load of so many requests, from clients that trust this identity.
+/// A load of `requests` requests, from clients that trust this identity.
 fn trusting(
     identity: &Identity,
     server: &Server,
@@ -227,7 +227,7 @@ fn a_request_of_many_records_arrives_whole() {
 }
 
 #[test]
-fn whom_nobody_vouches_for_is_refused_unless_everybody_is_accepted() {
+fn an_untrusted_server_is_refused_unless_any_certificate_is_accepted() {
     let (identity, other) = (Identity::local(), Identity::local());
     each_engine(|engine| {
         let server = identity.serve(|_, tls| tls.answer(HELLO));
@@ -250,7 +250,7 @@ fn whom_the_system_does_not_know_is_refused() {
 }
 
 #[test]
-fn also_who_accepts_everybody_refuses_a_server_without_the_key_of_its_certificate() {
+fn even_an_insecure_client_refuses_a_server_without_the_key_of_its_certificate() {
     let impostor = Identity::local().with_the_key_of(&Identity::local());
     each_engine(|engine| {
         let server = impostor.serve(|_, tls| tls.answer(HELLO));
@@ -297,7 +297,7 @@ fn a_file_without_a_certificate_is_named() {
 }
 
 #[test]
-fn a_server_without_tls_is_told_from_one_with_it() {
+fn a_server_without_tls_is_recognised() {
     let identity = Identity::local();
     let plain = Server::start(|_, mut stream, _| {
         let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");

@@ -280,7 +280,7 @@ impl Peer {
             .flags(libc::MSG_NOSIGNAL)
             .build()
             .user_data(Operation::Send.tagged(key));
-        // SAFETY: A connection keeps its next output in place until it is told that it was sent,
+        // SAFETY: A connection keeps its next output in place until it learns that it was sent,
         // which happens when this request has completed; and it is dropped only when
         // nothing is in flight.
         unsafe { io.ring.push(&entry) }

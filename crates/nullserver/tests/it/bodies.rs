@@ -48,7 +48,7 @@ fn a_pipeline_of_sixteen_is_answered_whole_again_and_again() {
 }
 
 #[test]
-fn large_replies_wait_for_a_client_that_reads_late_and_nobody_else_waits_with_it() {
+fn large_replies_wait_for_a_client_that_reads_late_and_delay_no_other_client() {
     for_each_body(|server, reply| {
         let mut late = server.connect();
         late.fix_receive_buffer();

@@ -54,7 +54,7 @@ fn sixteen_pipelined_requests_get_sixteen_replies() {
 }
 
 #[test]
-fn thousands_of_pipelined_requests_are_answered_although_nobody_reads_for_a_while() {
+fn thousands_of_pipelined_requests_are_answered_although_the_client_reads_late() {
     for_each_server("hello", |server| {
         let mut client = server.connect();
         client.fix_receive_buffer();

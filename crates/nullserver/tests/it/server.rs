@@ -69,7 +69,7 @@ impl Server {
         self.child.id()
     }
 
-    /// The server still does its work for somebody new.
+    /// The server still answers a new client.
     pub(crate) fn assert_serves(&self) {
         let mut client = self.connect();
         if self.scenario == "hello" {

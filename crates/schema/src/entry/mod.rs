@@ -103,8 +103,8 @@ display_as_serialized! {
 
 /// A check that a server is known to fail, because of what its framework does by design.
 ///
-/// It is checked all the same; what fails as declared does not keep the server from being measured,
-/// and is told on every row.
+/// The checks run anyway; a declared failure does not keep the server from being measured, and
+/// every row shows it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Deviation {
     /// The check's name.
@@ -113,14 +113,14 @@ pub struct Deviation {
     pub reason: String,
 }
 
-/// What must be there before an entry can be built, and what brings it.
+/// A dependency that must be installed before an entry can be built, and how to install it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Requirement {
     /// The thing itself.
     pub need: Need,
-    /// Debian packages that bring it; empty when none does.
+    /// Debian packages that install it; empty if there are none.
     pub debian: Vec<String>,
-    /// A command that brings it from the ecosystem's registry, with placeholders.
+    /// A command that installs it from the ecosystem's registry, with placeholders.
     pub fetch: Option<Vec<String>>,
     /// One more clause for the reader: another way to it.
     pub hint: Option<String>,
@@ -220,7 +220,7 @@ pub struct Variant {
     pub sharing: Sharing,
     /// What it can do.
     pub scenarios: Vec<Scenario>,
-    /// What it leaves out, in words.
+    /// Features that it skips, in words.
     pub skips: Vec<String>,
     /// What a reader must know, in words.
     pub known_issues: Vec<String>,
@@ -263,8 +263,7 @@ impl Entry {
 }
 
 impl Variant {
-    /// What it leaves out and where it deviates from the contract: what a reader of its figures must
-    /// know.
+    /// Features that it skips and deviations from the contract, for readers of its figures.
     #[must_use]
     pub fn caveats(&self) -> Vec<String> {
         let deviates = |it: &Deviation| format!("fails the check {}: {}", it.check, it.reason);

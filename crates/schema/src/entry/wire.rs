@@ -165,7 +165,7 @@ impl WireEntry {
         let asked = variant.max_workers.or(self.max_workers);
         let max_workers = if sharing == Sharing::Single { Some(1) } else { asked };
         if max_workers == Some(0) {
-            return Err(error(format!("{id}: `max_workers` of 0 leaves nobody to work")));
+            return Err(error(format!("{id}: `max_workers` of 0 leaves no worker")));
         }
         let requires: Result<Vec<_>, _> =
             self.requires.iter().chain(&variant.requires).map(WireRequirement::resolve).collect();

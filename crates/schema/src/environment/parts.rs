@@ -85,7 +85,7 @@ pub struct Program {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BuildProfile {
-    /// With debug assertions, which Cargo leaves out of what it optimises.
+    /// With debug assertions, which optimised builds do not have.
     Debug,
     /// Without them.
     Release,

@@ -1,4 +1,4 @@
-//! Which side of a run was at its limit. How that is told is decided by who measures.
+//! Which side of a run was at its limit. The measuring crate decides it.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -1,5 +1,5 @@
-//! The load generator of a run: wirebench itself, or a program of somebody else's. What such a
-//! program reports, as far as it reports it.
+//! The load generator of a run: wirebench itself or a third-party program, and the figures that such
+//! a program reports.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
@@ -34,7 +34,7 @@ impl Generator {
         }
     }
 
-    /// The Debian package that brings it; none for our own.
+    /// The Debian package that installs it; none for our own.
     #[must_use]
     pub const fn debian_package(self) -> Option<&'static str> {
         match self {
@@ -81,8 +81,8 @@ impl fmt::Display for GeneratorVersion {
     }
 }
 
-/// What somebody else's generator has reported of its latencies, in nanoseconds. Each is absent
-/// where the program says nothing of it; none comes with a histogram.
+/// Latencies reported by a third-party generator, in nanoseconds. Figures that the program does not
+/// report are absent; there is never a histogram.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct ToolLatency {
     /// Arithmetic mean.
@@ -103,7 +103,7 @@ pub struct ToolLatency {
     pub latency_ns_max: Option<f64>,
 }
 
-/// What somebody else's generator has reported.
+/// The report of a third-party generator.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct ToolReport {
     /// The program.

@@ -33,7 +33,7 @@ pub struct Reason {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weight {
-    /// Nothing that changes what they mean, but worth a word.
+    /// Nothing that changes what they mean, but worth a remark.
     Note,
     /// The tail of their latencies, from the 99th percentile on, is not that of the server; all
     /// other figures stand.

@@ -11,6 +11,6 @@ pub struct WarmUp {
     pub steady: bool,
     /// Correct replies per second in each 100 ms.
     pub requests_per_second: Vec<f64>,
-    /// The server's CPU time per request in each 100 ms, in nanoseconds, where it could be told.
+    /// The server's CPU time per request in each 100 ms, in nanoseconds, where it was known.
     pub cpu_ns_per_request: Vec<f64>,
 }

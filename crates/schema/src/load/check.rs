@@ -8,7 +8,7 @@ use crate::units::write_duration;
 /// The most threads of one load: more than any machine has CPUs for, and few enough to be made.
 pub const THREADS_LIMIT: usize = 1024;
 
-/// The shortest window of which anything can be told.
+/// The shortest window with meaningful figures.
 pub const SHORTEST_WINDOW: Duration = Duration::from_millis(10);
 
 /// Intervals are made of pieces of this length.
@@ -17,7 +17,7 @@ const INTERVAL_PIECE: Duration = Duration::from_millis(100);
 /// The most requests in flight on one connection.
 const PIPELINE_LIMIT: usize = 4096;
 
-/// The highest rate: more than one in a nanosecond cannot be told apart.
+/// The highest rate: one request per nanosecond, the resolution of the schedule.
 const RATE_LIMIT: u64 = 1_000_000_000;
 
 /// The most steps of a rate.

@@ -126,7 +126,7 @@ pub struct LoadConfig {
     pub sources: Vec<SourceRange>,
     /// Requests that may be in flight on one connection.
     pub pipeline: usize,
-    /// After so many requests the client closes a connection and makes another one.
+    /// The client closes and reopens a connection after this many requests.
     pub requests_per_connection: Option<u64>,
     /// Load before the measured window, which is offered and checked but not counted.
     #[serde(with = "crate::units::duration_text")]
@@ -136,7 +136,7 @@ pub struct LoadConfig {
     /// How long a reply, or a connection being made, may take.
     #[serde(with = "crate::units::duration_text")]
     pub timeout: Duration,
-    /// Length of the intervals that are told of while the load runs, a multiple of 100 ms.
+    /// Length of the intervals reported while the load runs, a multiple of 100 ms.
     #[serde(with = "crate::units::duration_text")]
     pub interval: Duration,
     /// For echo: bytes per message.

@@ -20,7 +20,7 @@ pub struct ErrorCounts {
     pub closed_early: u64,
     /// A reply that is not what the protocol or the expectation demands.
     pub wrong_reply: u64,
-    /// Bytes that nobody asked for.
+    /// Bytes beyond the replies to all requests.
     pub surplus: u64,
     /// A complete HTTP reply with a status of 400 or above.
     pub status: u64,

@@ -41,9 +41,9 @@ pub enum DocumentPlacement {
 pub enum Column {
     /// Replies per second.
     RequestsPerSecond,
-    /// Replies per second in relation to another row's, where that is all that was published.
+    /// Replies per second relative to another row's, where only the ratio was published.
     RequestsPerSecondRatio,
-    /// Replies per second in relation to another row's, in percent.
+    /// Replies per second relative to another row's, in percent.
     RequestsPerSecondPercent,
     /// Length of one response.
     ResponseBytes,
@@ -125,7 +125,7 @@ impl PublishedFigures {
         tables.into_iter().find_map(|table| table.cell(variant, column))
     }
 
-    /// The published value of `variant` in `column` in relation to that of `base`.
+    /// The published value of `variant` in `column` relative to that of `base`.
     #[must_use]
     pub fn ratio(
         &self,

@@ -42,7 +42,7 @@ pub struct Workload {
     /// Requests that may be in flight on one connection.
     #[serde(default = "default_pipeline")]
     pub pipeline: usize,
-    /// After so many requests the client closes a connection and makes another one.
+    /// The client closes and reopens a connection after this many requests.
     #[serde(default)]
     pub requests_per_connection: Option<u64>,
     /// For echo: bytes per message.

@@ -6,7 +6,7 @@ use crate::simulation::{Series, first_steady};
 use fastrand::Rng;
 
 pub(crate) fn all(experiments: usize, random: &mut Rng) {
-    println!("\nSeries called steady by so many values, in percent; {experiments} of each kind\n");
+    println!("\nSeries called steady by N values, in percent; {experiments} of each kind\n");
     println!("| series | noise in % | 8 | 10 | 12 | 16 | 24 | 40 | 60 |");
     let series = [
         Series::Flat,

@@ -44,7 +44,7 @@ pub fn first_steady(values: &[f64]) -> Option<usize> {
         .find(|count| matches!(steadiness(&values[..*count]), Steadiness::Steady { .. }))
 }
 
-/// In how many of so many experiments something happened, in percent.
+/// Share of `experiments` in which something happened, in percent.
 pub fn percent_of(experiments: usize, mut happens: impl FnMut() -> bool) -> f64 {
     100.0 * (0..experiments).filter(|_| happens()).count() as f64 / experiments as f64
 }

@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const FOUR: Shape = Shape { buffers: 4, buffer_bytes: 64 };
 
 /// One arrival, with its bytes copied: number, result, whether more comes, bytes.
-type Told = (u64, i32, bool, Vec<u8>);
+type Arrived = (u64, i32, bool, Vec<u8>);
 
 fn pair() -> (UnixStream, UnixStream) {
     let (ours, theirs) = UnixStream::pair().unwrap();
@@ -23,18 +23,18 @@ fn pair() -> (UnixStream, UnixStream) {
 }
 
 /// One round that waits, and what it brought.
-fn round(exchange: &mut Exchange, requests: &[Request<'_>]) -> Vec<Told> {
+fn round(exchange: &mut Exchange, requests: &[Request<'_>]) -> Vec<Arrived> {
     let wait = || Wait::AtMost(u64::try_from(PATIENCE.as_nanos()).unwrap());
     exchange.round(requests.iter().copied(), wait).unwrap();
-    told(exchange)
+    arrived(exchange)
 }
 
-fn told(exchange: &mut Exchange) -> Vec<Told> {
-    let mut told = Vec::new();
+fn arrived(exchange: &mut Exchange) -> Vec<Arrived> {
+    let mut arrived = Vec::new();
     exchange.arrivals(|arrival| {
-        told.push((arrival.number, arrival.result, arrival.more, arrival.bytes.to_vec()));
+        arrived.push((arrival.number, arrival.result, arrival.more, arrival.bytes.to_vec()));
     });
-    told
+    arrived
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_send_for_which_there_is_no_room_tells_how_much_went_and_then_when_there_is_
         sent += usize::try_from(result).unwrap();
         let await_output = [Request::AwaitOutput { socket, number: 4 }];
         exchange.round(await_output.into_iter(), || Wait::Not).unwrap();
-        assert_eq!(told(&mut exchange), [], "there is no room yet");
+        assert_eq!(arrived(&mut exchange), [], "there is no room yet");
         let mut buffer = vec![0; 1 << 20];
         let length = theirs.read(&mut buffer).unwrap();
         received.extend_from_slice(&buffer[..length]);
@@ -85,8 +85,8 @@ fn a_send_for_which_there_is_no_room_tells_how_much_went_and_then_when_there_is_
             let length = theirs.read(&mut buffer).unwrap();
             received.extend_from_slice(&buffer[..length]);
         }
-        let told = round(&mut exchange, &[]);
-        assert_eq!((told[0].0, told[0].2), (4, false));
+        let arrived = round(&mut exchange, &[]);
+        assert_eq!((arrived[0].0, arrived[0].2), (4, false));
     }
     let rest = received.len();
     received.resize(sent, 0);
@@ -128,9 +128,9 @@ fn a_request_that_is_cancelled_lets_go_of_its_socket() {
     let mut buffer = [0; 1];
     let error = theirs.read(&mut buffer).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::WouldBlock, "the receive holds the socket");
-    let told =
+    let arrived =
         round(&mut exchange, &[Request::Cancel { number: 1 }, Request::Cancel { number: 9 }]);
-    assert_eq!(told, [(1, -libc::ECANCELED, false, Vec::new())]);
+    assert_eq!(arrived, [(1, -libc::ECANCELED, false, Vec::new())]);
     theirs.set_nonblocking(false).unwrap();
     assert_eq!(theirs.read(&mut buffer).unwrap(), 0);
 }
@@ -144,7 +144,7 @@ fn an_exchange_that_ends_lets_go_of_its_sockets() {
     drop(ours);
     drop(exchange);
     theirs.set_nonblocking(true).unwrap();
-    // Not only sooner or later: the peer has been told when the exchange is gone.
+    // Not only sooner or later: the peer has been arrived when the exchange is gone.
     assert_eq!(theirs.read(&mut [0; 1]).unwrap(), 0);
 }
 

@@ -41,7 +41,7 @@ private Address parseHost(string host, ushort port) {
         throw new Exception(format!"HOST must be an IPv4 or IPv6 address, not `%s`"(host));
 }
 
-/* Throws what is to be told to the user. */
+/* Throws a message for the user. */
 Options parseOptions(const string[] arguments) {
     enforce(arguments.length == 4 || arguments.length == 5,
         "usage: server hello|echo HOST PORT WORKERS [TIMEOUT_MS]");
@@ -49,7 +49,7 @@ Options parseOptions(const string[] arguments) {
     options.scenario = parseScenario(arguments[0]);
     immutable port = parseNumber(arguments[2], "PORT", 0, ushort.max);
     options.address = parseHost(arguments[1], cast(ushort) port);
-    /* Only checked: photon cannot be told how many threads it is to have. */
+    /* Only checked: photon has no option for its number of threads. */
     parseNumber(arguments[3], "WORKERS", 1, 1024);
     /* Accepted like everywhere, although only `hello-timeout` would use it. */
     if (arguments.length == 5)

@@ -46,7 +46,7 @@ private Address parseHost(string host, ushort port) {
         throw new Exception(format!"HOST must be an IPv4 or IPv6 address, not `%s`"(host));
 }
 
-/* Throws what is to be told to the user. */
+/* Throws a message for the user. */
 Options parseOptions(const string[] arguments) {
     enforce(arguments.length == 4 || arguments.length == 5,
         "usage: server SCENARIO HOST PORT WORKERS [TIMEOUT_MS]");

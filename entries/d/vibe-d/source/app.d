@@ -60,7 +60,7 @@ void fail(Exception failure, int code) nothrow @trusted {
     try
         stderr.writeln(failure.msg);
     catch (Exception) {
-        /* Nobody can be told. */
+        /* The error cannot be reported. */
     }
     exit(code);
 }

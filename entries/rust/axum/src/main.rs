@@ -1,6 +1,6 @@
 //! axum: router and handler over hyper, on Tokio's multi-threaded runtime.
 //!
-//! It is deliberately not `axum::serve`, which cannot be told to answer half-closed connections.
+//! It is deliberately not `axum::serve`, which has no option to answer half-closed connections.
 
 use std::io;
 use std::io::Write as _;
@@ -35,7 +35,7 @@ async fn serve(stream: TcpStream, router: Router) {
     let mut http = auto::Builder::new(TokioExecutor::new());
     // A client that ended its side after a request still gets the reply.
     http.http1().half_close(true);
-    // An error ends a connection that is reset: there is nobody to tell.
+    // An error ends a connection that is reset: it needs no report.
     let _ = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router)).await;
 }
 

@@ -53,7 +53,7 @@ where
     let mut http = http1::Builder::new();
     // A client that ended its side after a request still gets the reply.
     http.half_close(true);
-    // An error ends a connection that is reset or times out: there is nobody to tell.
+    // An error ends a connection that is reset or times out: it needs no report.
     let _ = http.serve_connection(TokioIo::new(io), service_fn(reply)).await;
 }
 

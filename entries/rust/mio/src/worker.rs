@@ -101,7 +101,7 @@ impl Worker {
             Ok(Progress::Ended) => Err(io::ErrorKind::UnexpectedEof.into()),
             Err(error) => Err(error),
         };
-        // The end of the stream, a reset, a failure: each ends the connection, nobody is told.
+        // The end of the stream, a reset, a failure: each ends the connection without a report.
         if going_on.is_err() {
             let mut connection = self.connections.remove(key);
             // Should it fail, closing the socket right after takes it out of the poll too.
@@ -110,7 +110,7 @@ impl Worker {
     }
 }
 
-/// Both at once: events are edges, so the one that nobody waits for costs little.
+/// Both at once: events are edges, so the unused one costs little.
 fn interests() -> Interest {
     Interest::READABLE | Interest::WRITABLE
 }

@@ -142,7 +142,7 @@ async fn serve(stream: TcpStream, scenario: Scenario) -> io::Result<()> {
 async fn accept(listener: TcpListener, scenario: Scenario) {
     loop {
         match listener.accept().await {
-            // An error ends a connection that is reset or times out: there is nobody to tell.
+            // An error ends a connection that is reset or times out: it needs no report.
             Ok((stream, _)) => EXECUTOR.spawn(serve(stream, scenario)).detach(),
             // Out of file descriptors or memory: the next accept would fail at once as well.
             Err(_) => drop(Timer::after(ACCEPT_RETRY).await),

@@ -129,7 +129,7 @@ async fn serve(stream: TcpStream, scenario: Scenario) -> io::Result<()> {
 async fn accept(listener: TcpListener, scenario: Scenario) {
     loop {
         match listener.accept().await {
-            // An error is how a connection ends that is reset or times out: there is nobody to tell.
+            // An error is how a connection ends that is reset or times out: it needs no report.
             Ok((stream, _)) => drop(tokio::spawn(serve(stream, scenario))),
             // Out of file descriptors or memory: the next accept would fail at once as well.
             Err(_) => sleep(ACCEPT_RETRY).await,

@@ -153,7 +153,7 @@ fn read_length(value: &[u8]) -> Result<u64, ReplyError> {
         .ok_or_else(|| ReplyError::ContentLength { value: excerpt(value) })
 }
 
-/// What the fields say of the connection so far. A `close` holds, whatever stands beside it (RFC
+/// What the fields say of the connection so far. A `close` wins over other options (RFC
 /// 9112, section 9.3).
 fn read_connection(value: &[u8], said: Option<Persistence>) -> Option<Persistence> {
     value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).fold(said, |said, token| {

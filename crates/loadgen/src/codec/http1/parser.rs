@@ -230,7 +230,7 @@ impl Http1Connection {
     ) -> Result<End, ReplyError> {
         if head.status == 101 {
             return Err(ReplyError::Framing(
-                "the reply is 101, but nobody asked for another protocol",
+                "the reply is 101, but the request asked for no other protocol",
             ));
         }
         if head.status < 200 {

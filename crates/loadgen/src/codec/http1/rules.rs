@@ -47,7 +47,7 @@ impl ExpectedBody {
         self.total_bytes += part.len() as u64;
     }
 
-    /// The body, if all of it is kept and it has at most so many bytes.
+    /// The body, if it is kept completely and has at most `limit_bytes`.
     pub(super) fn whole(&self, limit_bytes: usize) -> Option<&[u8]> {
         let kept = self.start.len();
         (kept as u64 == self.total_bytes && kept <= limit_bytes).then_some(&self.start[..])

@@ -22,7 +22,7 @@ const WHOLE_REPLY_LIMIT_BYTES: usize = 256 * 1024;
 /// The most values that are masked in one head.
 const MASKS_LIMIT: usize = 16;
 
-/// After so many replies in a row that did not match, another one becomes the template.
+/// After this many replies in a row that do not match, a newer one becomes the template.
 const MISSES_LIMIT: u32 = 64;
 
 /// The template of one thread, and how well it serves.
@@ -129,8 +129,8 @@ impl Memory {
 #[derive(Clone, Debug)]
 struct Template {
     compared: Vec<u8>,
-    /// How long a reply is; `usize::MAX` where a reply cannot be told by comparison alone. What lies
-    /// behind the bytes that are compared may have any content.
+    /// How long a reply is; `usize::MAX` where comparison alone cannot recognise a reply. The content
+    /// after the compared bytes may vary.
     reply_bytes: usize,
     reply: Reply,
     /// Where values are masked, in ascending order.

@@ -73,7 +73,7 @@ fn a_sized_reply_is_complete_with_its_last_byte_and_the_next_may_follow() {
 }
 
 #[test]
-fn each_wrong_reply_is_told_in_words() {
+fn each_wrong_reply_is_explained() {
     let rows: [(&[u8], &str); 18] = [
         (b"SSH-2.0-OpenSSH_9.2\r\n", "it starts with \"SSH-2.0-OpenSSH_9.2\""),
         (b"\r\nHTTP/1.1 200 OK\r\n\r\n", "not HTTP/1.1"),
@@ -104,7 +104,7 @@ fn each_wrong_reply_is_told_in_words() {
 }
 
 #[test]
-fn a_broken_chunk_is_told_in_words() {
+fn a_broken_chunk_is_explained() {
     let rows: [(&[u8], &str); 6] = [
         (b"5\nHello", "bare LF"),
         (b"5\r\nHelloX", "longer than its size"),

@@ -18,8 +18,8 @@ pub(super) enum Operation {
 const OPERATIONS: [Operation; 4] =
     [Operation::Connect, Operation::Receive, Operation::Room, Operation::Send];
 
-/// How many bits of a generation a number keeps. After so many connections in one place the numbers
-/// repeat, and by then nothing of the first is in flight.
+/// How many bits of a generation a number keeps. When the numbers of a place repeat, no request of
+/// the first connection is in flight any more.
 const GENERATION_BITS: u32 = 24;
 const GENERATION_MASK: u32 = (1 << GENERATION_BITS) - 1;
 
@@ -74,16 +74,16 @@ pub(super) enum Stage {
 /// What becomes of a connection's output.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Output {
-    /// Nothing is to be sent, or nobody has said so.
+    /// Nothing is to be sent, as far as is known.
     Idle,
     /// The next round sends.
     Wanted,
-    /// This round sends so many bytes.
+    /// This round sends this many bytes.
     Sending {
         /// How many.
         bytes: u32,
     },
-    /// The send of this round sent only so many bytes, or met an error.
+    /// The send of this round sent fewer bytes, or failed.
     FellShort {
         /// What the kernel said.
         result: i32,
@@ -186,7 +186,7 @@ impl Places {
         Some(self.number(slot, Operation::Send))
     }
 
-    /// The round sends so many bytes, of which a send has fewer than 32 bits. Says whether there are
+    /// The round sends `bytes`, cut to fit into the 32 bits of a send. Returns whether there are
     /// any.
     pub(super) fn send(&mut self, slot: usize, bytes: usize) -> bool {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);

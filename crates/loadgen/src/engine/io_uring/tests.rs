@@ -64,7 +64,7 @@ impl Script {
         }
     }
 
-    /// Turns the engine until this has happened so many times.
+    /// Turns the engine until this event has happened `times` times.
     fn turn_until(&mut self, engine: &mut IoUringEngine, event: &str, times: usize) {
         while self.events.iter().filter(|told| **told == event).count() < times {
             engine.turn(self).unwrap();
@@ -189,7 +189,7 @@ fn what_goes_out_in_pieces_goes_out_before_the_engine_waits() {
     assert_eq!(script.received.concat(), b"whole");
     let last = script.events.iter().rposition(|event| *event == "sent").unwrap();
     let reply = script.events.iter().position(|event| *event == "received").unwrap();
-    assert!(last < reply, "what is sent is told before what has come: {:?}", script.events);
+    assert!(last < reply, "sends are reported before receives: {:?}", script.events);
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn a_message_that_no_socket_holds_goes_out_whole_while_replies_come_in() {
     script.on_sent = Some(on_sent);
     let server = thread::spawn(move || {
         let mut stream = accept(&listener);
-        // Nobody reads until the first send is over, so that it cannot have been everything.
+        // The peer does not read until the first send is over, so that send is incomplete.
         sent.recv_timeout(PATIENCE).unwrap();
         let (mut request, mut buffer) = (Vec::new(), vec![0; 256 * 1024]);
         while request.len() < 8 * 1024 * 1024 {

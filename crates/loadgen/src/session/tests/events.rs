@@ -69,7 +69,7 @@ fn a_reply_counts_when_it_arrives_in_the_window_wherever_its_request_was_sent() 
 }
 
 #[test]
-fn what_nobody_answers_times_out_and_its_connection_is_made_again() {
+fn an_unanswered_request_times_out_and_its_connection_is_made_again() {
     let edges = Edges { window_end_ns: 10_000 * MS, ..EDGES };
     let mut session = started(1, None, edges);
     commands(&mut session, 999 * MS);

@@ -12,7 +12,7 @@ use crate::{
     codec::http1::Http1,
     collector::{Collected, Collector},
     director::Director,
-    plan::{Plan, Speech},
+    plan::{CodecKind, Plan},
     unanswered::redistribute,
 };
 use hdrhistogram::Histogram;
@@ -42,9 +42,9 @@ fn session(connections: usize, quota: Option<u64>) -> Session<Http1> {
 
 fn session_of(config: &LoadConfig, quota: Option<u64>) -> Session<Http1> {
     let plan = Plan::new(config).unwrap();
-    let Speech::Http1(codec) = &plan.speech else { panic!("an http target speaks HTTP") };
+    let CodecKind::Http1(codec) = &plan.codec else { panic!("an http target speaks HTTP") };
     let share = Share { quota, ..plan.shares[0] };
-    Session::new(&share, plan.conduct, codec, || 0)
+    Session::new(&share, plan.params, codec, || 0)
 }
 
 /// What is left of a session: what it handed over, added up.
@@ -58,7 +58,7 @@ struct Left {
 }
 
 fn collector(session: &Session<Http1>) -> Collector {
-    let mut collector = Collector::new(session.conduct.histograms, 60_000 * MS, 1);
+    let mut collector = Collector::new(session.params.histograms, 60_000 * MS, 1);
     collector.start(session.edges.start_ns, session.edges.window_start_ns);
     collector
 }

@@ -327,7 +327,7 @@ fn overdue_requests_are_looked_for_a_few_connections_at_a_time() {
 }
 
 #[test]
-fn nothing_breaks_when_a_send_of_an_expired_connection_is_told() {
+fn nothing_breaks_when_a_send_of_an_expired_connection_is_reported() {
     let mut session = session_of(&rate(2, 1000), None);
     stand(&mut session);
     let end = EDGES.start_ns + TIMEOUT_NS + 5 * MS;
@@ -344,7 +344,7 @@ fn nothing_breaks_when_a_send_of_an_expired_connection_is_told() {
 #[test]
 fn a_window_over_kept_connections_is_not_slept_past() {
     let mut session = session_of(&rate(1, 100), None);
-    session.conduct.keeps_connections = true;
+    session.params.keeps_connections = true;
     let [Command::Connect(slot)] = commands(&mut session, 0)[..] else { panic!("one place") };
     session.connected(slot, 0);
     session.start(EDGES);

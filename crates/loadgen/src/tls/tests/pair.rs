@@ -12,11 +12,11 @@ use wirebench_schema::load::{ErrorCounts, Trust};
 use crate::{
     codec::http1::Http1,
     director::{Action, Command, Director},
-    plan::{Plan, Speech},
+    plan::{CodecKind, Plan},
     segment::Counts,
     session::{Edges, Session},
     tls::{Arc, Connector, LoadConfig, TlsDirector, ring},
-    worker::Party,
+    worker::SessionOwner,
 };
 
 pub(super) const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
@@ -26,7 +26,7 @@ pub(super) const TIMEOUT_NS: u64 = 1000 * MS;
 pub(super) const EDGES: Edges =
     Edges { start_ns: 100 * MS, window_start_ns: 100 * MS, window_end_ns: 20_000 * MS };
 
-/// A server that nobody vouches for, and all that its clients have in common.
+/// A server without a trusted certificate, and all that its clients share.
 pub(super) struct World {
     pub(super) server: Arc<ServerConfig>,
     pub(super) connector: Arc<Connector>,
@@ -59,8 +59,10 @@ impl World {
     }
 
     pub(super) fn director(&self) -> TlsDirector<Http1> {
-        let Speech::Http1(codec) = &self.plan.speech else { panic!("an https target speaks HTTP") };
-        let session = Session::new(&self.plan.shares[0], self.plan.conduct.clone(), codec, || 0);
+        let CodecKind::Http1(codec) = &self.plan.codec else {
+            panic!("an https target speaks HTTP")
+        };
+        let session = Session::new(&self.plan.shares[0], self.plan.params.clone(), codec, || 0);
         TlsDirector::new(session, Arc::clone(&self.connector))
     }
 

@@ -66,7 +66,7 @@ impl Identity {
         Arc::new(config)
     }
 
-    /// Serves every connection by the function, which is told the number of the connection.
+    /// Serves every connection by the function, which gets the number of the connection.
     pub(super) fn serve(
         &self,
         serve: impl Fn(usize, &mut Tls<'_>) + Send + Sync + 'static,
@@ -117,7 +117,7 @@ impl Tls<'_> {
         }
     }
 
-    /// Reads so many bytes of a body. Says whether they came.
+    /// Reads `bytes` bytes of a body. Returns whether they came.
     pub(super) fn read_body(&mut self, bytes: usize) -> bool {
         while self.unread.len() < bytes {
             if !self.read_more() {
@@ -164,7 +164,7 @@ impl Tls<'_> {
         let _ = self.connection.write_tls(&mut self.stream);
     }
 
-    /// What is not announced cannot be told from a cut.
+    /// An end without an announcement looks like a truncation.
     pub(super) fn answer_once(&mut self, reply: &[u8]) {
         if self.read_request() && self.write(reply) {
             self.announce_end();

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 const BODY: &[u8] = b"Hello world!";
 
-/// Valid replies with the expected body, framed in every way that its end can be told from.
+/// Valid replies with the expected body, framed in every way that determines its end.
 fn reply_that_ends() -> impl Strategy<Value = Vec<u8>> {
     let field = (0usize..6, "[ -~]{0,3}|[ -~]{25}").prop_map(|(name, value)| {
         let name = ["Date", "date", "X-Id", "Age", "Server", "Connection"][name];

@@ -31,7 +31,7 @@ abstract class ConnectionHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** An error is how a connection ends that is reset: there is nobody to tell. */
+    /** An error is how a connection ends that is reset: it needs no report. */
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
         context.close();

@@ -1,8 +1,8 @@
-//! Made-up latencies for the tests of this crate. Nothing here was measured.
+//! Synthetic latencies for the tests of this crate.
 
 use crate::load::LatencySummary;
 
-/// So many samples, all of which took `latency_ns`.
+/// A distribution of `count` samples that all took `latency_ns`.
 pub(crate) fn summary(count: u64, latency_ns: u64) -> LatencySummary {
     LatencySummary {
         count,
