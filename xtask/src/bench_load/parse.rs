@@ -28,10 +28,10 @@ pub(crate) fn parse(contestant: Contestant, output: &str) -> anyhow::Result<Coun
                 errors: result.error_count(),
             });
         }
-        Contestant::Wrk => wrk(output),
-        Contestant::H2load => h2load(output),
+        Contestant::Wrk => third_party(Generator::Wrk, output),
+        Contestant::H2load => third_party(Generator::H2load, output),
         Contestant::Oha => oha(output),
-        Contestant::Hey => hey(output),
+        Contestant::Hey => third_party(Generator::Hey, output),
         Contestant::BareIoUring | Contestant::BareEpoll => bare(output),
     };
     let name = contestant.name();
@@ -46,71 +46,11 @@ fn checked(counted: Counted) -> anyhow::Result<Counted> {
     Ok(counted)
 }
 
-/// The text after `label` at the beginning of exactly one line.
-fn field<'a>(output: &'a str, label: &str) -> anyhow::Result<&'a str> {
-    let mut lines = output.lines().filter_map(|line| line.trim_start().strip_prefix(label));
-    let first = lines.next().with_context(|| format!("no line begins with `{label}`"))?;
-    ensure!(lines.next().is_none(), "several lines begin with `{label}`");
-    Ok(first.trim())
-}
-
-fn number<T: std::str::FromStr>(text: &str) -> anyhow::Result<T> {
-    text.trim().parse().ok().with_context(|| format!("`{text}` is no number"))
-}
-
-/// The numbers of `1 total, 2 started`, by their names.
-fn named_counts(text: &str) -> anyhow::Result<BTreeMap<&str, u64>> {
-    text.split(',')
-        .map(|part| {
-            let (count, name) =
-                part.trim().split_once(' ').with_context(|| format!("`{part}` has no name"))?;
-            Ok((name, number(count)?))
-        })
-        .collect()
-}
-
-/// `  171204 requests in 1.10s, 12.57MB read` and `Requests/sec: 155612.84`. Lines with failures
-/// are there only when there are some.
-fn wrk(output: &str) -> anyhow::Result<Counted> {
-    let requests = output
-        .lines()
-        .find_map(|line| line.trim().split_once(" requests in "))
-        .context("no line says how many requests there were")?;
-    let mut errors = 0;
-    if let Ok(text) = field(output, "Socket errors:") {
-        // The name stands before the number here.
-        for part in text.split(',') {
-            let (_, count) = part.trim().split_once(' ').context("a socket error has no count")?;
-            errors += number::<u64>(count)?;
-        }
-    }
-    if let Ok(text) = field(output, "Non-2xx or 3xx responses:") {
-        errors += number::<u64>(text)?;
-    }
-    Ok(Counted {
-        requests: number(requests.0)?,
-        requests_per_second: number(field(output, "Requests/sec:")?)?,
-        errors,
-    })
-}
-
-/// `finished in 1.00s, 1378080.00 req/s, 101.20MB/s`, `requests: 5 total, 5 started, …` and
-/// `status codes: 5 2xx, 0 3xx, …`.
-fn h2load(output: &str) -> anyhow::Result<Counted> {
-    let finished = field(output, "finished in")?;
-    let rate = finished.split(',').nth(1).and_then(|part| part.trim().strip_suffix(" req/s"));
-    let requests = named_counts(field(output, "requests:")?)?;
-    let statuses = named_counts(field(output, "status codes:")?)?;
-    let of = |counts: &BTreeMap<&str, u64>, name: &str| {
-        counts.get(name).copied().with_context(|| format!("it does not count `{name}`"))
-    };
-    let succeeded = of(&requests, "succeeded")?;
-    ensure!(of(&statuses, "2xx")? == succeeded, "its successes differ from its status codes");
-    Ok(Counted {
-        requests: succeeded,
-        requests_per_second: number(rate.context("its first line has no `req/s`")?)?,
-        errors: of(&requests, "failed")? + of(&requests, "errored")? + of(&requests, "timeout")?,
-    })
+/// A report that `wirebench run --generator` reads too.
+fn third_party(generator: Generator, output: &str) -> anyhow::Result<Counted> {
+    let told = wirebench_runner::tool::parse(generator, output).map_err(anyhow::Error::msg)?;
+    let requests_per_second = told.requests as f64 / told.window_ns as f64 * 1e9;
+    Ok(Counted { requests: told.requests, requests_per_second, errors: told.errors.total() })
 }
 
 /// What is needed of oha's JSON.
@@ -142,13 +82,6 @@ fn oha(output: &str) -> anyhow::Result<Counted> {
         errors: sum(&result.status_code_distribution, "200")
             + sum(&result.error_distribution, CUT_OFF),
     })
-}
-
-/// hey is understood as in `wirebench run --generator hey`, which knows where its lists end.
-fn hey(output: &str) -> anyhow::Result<Counted> {
-    let told = wirebench_runner::tool::parse(Generator::Hey, output).map_err(anyhow::Error::msg)?;
-    let requests_per_second = number(field(output, "Requests/sec:")?)?;
-    Ok(Counted { requests: told.requests, requests_per_second, errors: told.errors.total() })
 }
 
 /// What the bare loop says.
