@@ -10,7 +10,6 @@ use std::{
 };
 use wirebench_runner::{
     cohort::{Cut, MOST_INSTANCES},
-    experiment::Verification,
     measure::Bench,
     place::{Wish, place},
     project::{Project, ProjectError},
@@ -20,6 +19,7 @@ use wirebench_schema::{
     journal::{Placement, Procedure},
     scenario::Protocol,
     suite::Workload,
+    verification::Verification,
 };
 
 use crate::{

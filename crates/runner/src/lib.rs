@@ -35,6 +35,5 @@ pub mod tool;
 pub mod topology;
 pub mod tree;
 pub mod tune;
-mod validity;
 pub mod verify;
 pub mod version;

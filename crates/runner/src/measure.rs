@@ -19,12 +19,17 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
+use wirebench_judge::{
+    neighbours::Arrivals,
+    validity::{self, Evidence, Processes, ServerEnd, bound_of_run},
+};
 use wirebench_schema::{
     journal::{Counts, Measurement, Outcome, Placement, Reason, Run, ToolReport, WarmUp},
     load::{LoadConfig, LoadEvent, LoadModel, LoadReport},
     scenario::{DEFAULT_TIMEOUT_MS, Protocol},
     suite::{Phase, Workload},
     target::Target,
+    verification::Verification,
 };
 
 use self::{
@@ -34,13 +39,11 @@ use self::{
 use crate::{
     cohort::Cut,
     cost::{self, Course, Details, Window},
-    experiment::Verification,
     generate::{Generator, load_arguments},
     launch::{LaunchError, Launcher, Request, Server, Stopped, stop_grace},
-    neighbours::{self, Arrivals, Machine},
+    neighbours::{self, Machine},
     subject::Subject,
     tool::Tool,
-    validity::{self, Evidence, Processes, bound_of_run},
 };
 
 /// How often a wait looks whether a signal asked to end.
@@ -88,8 +91,8 @@ pub struct Cell<'a> {
     pub counts: Counts,
     /// The position in it, from 0.
     pub position: u32,
-    /// Whether the conformance checks passed; else the body of a reply is not known before.
-    pub verified: bool,
+    /// Whether the conformance checks were made; else the body of a reply is not known before.
+    pub verification: Verification,
     /// The best levels at which earlier runs of the cell became steady.
     pub best: Best,
 }
@@ -132,6 +135,15 @@ impl Failure {
 
     fn into_outcome(self) -> Outcome {
         Outcome::Failed { reason: self.reason, server_stderr: self.stderr }
+    }
+}
+
+/// What a run says of how its server ended.
+pub(crate) fn server_end(stopped: &Stopped) -> ServerEnd {
+    ServerEnd {
+        forced: stopped.forced,
+        left_behind: stopped.left_behind.clone(),
+        stderr_bytes: stopped.stderr_bytes,
     }
 }
 
@@ -307,9 +319,9 @@ impl Bench {
             cost: &cost,
             bound,
             placement: &self.placement,
-            stopped,
+            end: &server_end(stopped),
             others: busy_before.into_iter().chain(others).collect(),
-            verification: if cell.verified { Verification::Full } else { Verification::LeftOut },
+            verification: cell.verification,
             processes: match (cpu.lost, cpu.changed) {
                 (0, false) => Processes::Same,
                 (0, true) => Processes::Changed,
@@ -354,7 +366,7 @@ impl Bench {
         let target = Target::new(protocol, &address.ip().to_string(), address.port(), "/");
         let threads = self.placement.generator_cpus.len();
         let mut config = cell.workload.load_config(target, threads, self.seed);
-        if !cell.verified && protocol == Protocol::Http1 {
+        if !cell.verification.is_done() && protocol == Protocol::Http1 {
             config.expect_body = None;
         }
         if cell.workload.phase == Phase::Cost {

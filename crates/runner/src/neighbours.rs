@@ -13,40 +13,13 @@ mod threads;
 mod throttle;
 
 use rustix::process::Pid;
-use std::time::Duration;
-use wirebench_schema::journal::{PAUSE_AND_CATCHING_UP, Placement, Reason, ReasonKind, Weight};
+use wirebench_judge::neighbours::{Arrivals, SideUse, throttled};
+use wirebench_schema::journal::{Placement, Reason};
 
 pub(crate) use before::busy_before;
 pub(crate) use cpu_times::CpuTimes;
 pub(crate) use threads::Threads;
 use throttle::Throttled;
-
-/// Share of the window from which on a neighbour makes the figures another thing.
-const SPOILS_SHARE: f64 = 0.1;
-/// Share of the window above which a neighbour that made a side wait is worth a word.
-const NOTED_SHARE: f64 = 0.03;
-/// Share of the window from which on those who made a side wait are the 99th percentile of the
-/// requests that came at moments of their own.
-const TAIL_SHARE: f64 = 0.01 / PAUSE_AND_CATCHING_UP;
-/// Ticks of 10 ms in fewer than fifty do not tell one program from another.
-const TICKS_TELL: Duration = Duration::from_millis(500);
-/// Stolen and throttled time below which the clocks are too coarse to accuse anybody: two ticks.
-const NOTICED_NS: f64 = 20e6;
-/// Shares of the window from which on stolen time is worth a word, and from which on it spoils: the
-/// machine is that much slower than it says.
-const STOLEN_NOTED: f64 = 0.01;
-const STOLEN_SPOILS: f64 = 0.05;
-/// A hundredth of the window in one piece is the 99th percentile of the latencies in it.
-const THROTTLED_SPOILS: f64 = 0.01;
-
-/// When requests come.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Arrivals {
-    /// When a reply has come: a pause meets as many requests as there are connections.
-    AfterReplies,
-    /// At moments of their own: a pause meets all that are due in it.
-    AtMoments,
-}
 
 /// The clocks of the machine at one moment, as far as they tell of others.
 #[derive(Clone, Debug)]
@@ -113,12 +86,15 @@ impl Machine {
         ];
         for side in sides {
             let used = self.cpus.used_since(&before.cpus, side.cpus);
-            let others_ns = used.busy_ns.saturating_sub(side.own_ns);
-            let found = [
-                neighbour(&side, elapsed, others_ns, side.waited(self.wake_up_ns), arrivals),
-                stolen(&side, elapsed, used.stolen_ns, arrivals),
-            ];
-            reasons.extend(found.into_iter().flatten());
+            let taken = SideUse {
+                name: side.name,
+                cpus: side.cpus.len(),
+                elapsed,
+                others_ns: used.busy_ns.saturating_sub(side.own_ns),
+                waited: side.waited(self.wake_up_ns),
+                stolen_ns: used.stolen_ns,
+            };
+            reasons.extend(taken.reasons(arrivals));
         }
         reasons
     }
@@ -166,18 +142,6 @@ impl Machine {
     }
 }
 
-/// What must be said where a side waited for this share of the loads that count.
-pub(crate) fn waited(side: &'static str, share: f64, arrivals: Arrivals) -> Option<Reason> {
-    let noted = match arrivals {
-        Arrivals::AfterReplies => NOTED_SHARE,
-        Arrivals::AtMoments => TAIL_SHARE,
-    };
-    let text =
-        format!("the {side} waited {:.1} % of the window for CPUs that others had", share * 100.0);
-    let weight = weight(share, SPOILS_SHARE, arrivals);
-    (share > noted).then(|| ReasonKind::Neighbour.reason(weight, Some(share), text))
-}
-
 impl Side<'_> {
     /// The share of the time in which a thread of it waited for others.
     fn waited(&self, wake_up_ns: u64) -> f64 {
@@ -187,90 +151,6 @@ impl Side<'_> {
         // The kernel counts a wait when it ends, so one that began before may be longer.
         (waited_ns as f64 / elapsed_ns as f64).min(1.0)
     }
-}
-
-/// The share of the CPU time of a side that ticks must show before they accuse: three times the
-/// standard deviation of a share that is found by looking a hundred times a second.
-fn ticks_accuse(elapsed: Duration, cpus: usize) -> f64 {
-    let looks = elapsed.as_secs_f64() * 100.0 * cpus as f64;
-    SPOILS_SHARE.max(3.0 * 0.5 / looks.sqrt())
-}
-
-/// What other programs did to a side, by the ticks and by its own waiting.
-fn neighbour(
-    side: &Side<'_>,
-    elapsed: Duration,
-    others_ns: u64,
-    waited: f64,
-    arrivals: Arrivals,
-) -> Option<Reason> {
-    let Side { name, cpus, .. } = side;
-    let elapsed_ns = elapsed.as_nanos() as f64;
-    let used = others_ns as f64 / (elapsed_ns * cpus.len() as f64);
-    let used = (elapsed >= TICKS_TELL && used > ticks_accuse(elapsed, cpus.len())).then_some(used);
-    let noted = match arrivals {
-        Arrivals::AfterReplies => NOTED_SHARE,
-        Arrivals::AtMoments => TAIL_SHARE,
-    };
-    let waited = (waited > noted).then_some(waited);
-    let of = |share: f64| share * 100.0;
-    let text = match (used, waited) {
-        (None, None) => return None,
-        (Some(used), None) => {
-            format!("other programs used {:.0} % of the {name}'s CPUs in the window", of(used))
-        }
-        (None, Some(waited)) => {
-            format!("the {name} waited {:.1} % of the window for CPUs that others had", of(waited))
-        }
-        (Some(used), Some(waited)) => format!(
-            "other programs used {:.0} % of the {name}'s CPUs in the window, and it waited {:.1} % \
-             of the window for them",
-            of(used),
-            of(waited)
-        ),
-    };
-    let share = used.unwrap_or(0.0).max(waited.unwrap_or(0.0));
-    let weight = weight(share, SPOILS_SHARE, arrivals);
-    Some(ReasonKind::Neighbour.reason(weight, Some(share), text))
-}
-
-/// What it does to the figures of a run that something held a side back for this share of the
-/// window.
-fn weight(share: f64, spoils: f64, arrivals: Arrivals) -> Weight {
-    match arrivals {
-        _ if share > spoils => Weight::Invalid,
-        Arrivals::AtMoments if share > TAIL_SHARE => Weight::Tail,
-        Arrivals::AtMoments | Arrivals::AfterReplies => Weight::Note,
-    }
-}
-
-fn stolen(
-    side: &Side<'_>,
-    elapsed: Duration,
-    stolen_ns: u64,
-    arrivals: Arrivals,
-) -> Option<Reason> {
-    let stolen = stolen_ns as f64;
-    let share = stolen / (elapsed.as_nanos() as f64 * side.cpus.len() as f64);
-    let weight = weight(share, STOLEN_SPOILS, arrivals);
-    let text = format!(
-        "the hypervisor took {:.0} % of the {}'s CPUs in the window",
-        share * 100.0,
-        side.name
-    );
-    let says = stolen > NOTICED_NS && share > STOLEN_NOTED;
-    says.then(|| ReasonKind::Stolen.reason(weight, Some(share), text))
-}
-
-fn throttled(ns: u64, elapsed: Duration) -> Option<Reason> {
-    let is_long = ns as f64 > THROTTLED_SPOILS * elapsed.as_nanos() as f64;
-    let weight = if is_long { Weight::Invalid } else { Weight::Note };
-    let text = format!(
-        "a CPU limit of the control group held the sides back for {:.1} ms in the window, added up \
-         over the CPUs",
-        ns as f64 / 1e6
-    );
-    (ns > 0).then(|| ReasonKind::Throttled.reason(weight, Some(ns as f64), text))
 }
 
 #[cfg(test)]

@@ -14,8 +14,6 @@ pub mod environment;
 pub mod id;
 pub mod journal;
 pub mod load;
-#[cfg(test)]
-mod made_up;
 pub mod objective;
 pub mod placeholder;
 pub mod scenario;
@@ -24,3 +22,4 @@ pub mod suite;
 pub mod target;
 mod toml_error;
 pub mod units;
+pub mod verification;

@@ -14,7 +14,7 @@ use wirebench_report::{
     tune::{Look, SUITE, Tuned},
 };
 use wirebench_runner::{
-    experiment::{Experiment, Finished, Verification},
+    experiment::{Experiment, Finished},
     measure::Bench,
     subject::Subject,
 };
@@ -24,6 +24,7 @@ use wirebench_schema::{
     objective::Objective,
     scenario::Scenario,
     suite::{Scale, Suite, Workload},
+    verification::Verification,
 };
 
 use self::lists::{Connections, Rates, Workers};

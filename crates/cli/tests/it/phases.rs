@@ -25,6 +25,7 @@ use wirebench_schema::{
     load::LoadModel,
     scenario::Scenario,
     suite::{Phase, Suite, Workload},
+    verification::Verification,
 };
 
 /// Nothing here may take longer.
@@ -81,7 +82,16 @@ pub(crate) fn workload(keys: &str) -> Workload {
 fn run_until(subject: &Subject, workload: &Workload, stop: &AtomicBool) -> Option<Run> {
     let (block, position, copy, counts) = (0, 0, 0, Counts::Yes);
     let best = Best::default();
-    let cell = Cell { subject, copy, workload, block, counts, position, verified: true, best };
+    let cell = Cell {
+        subject,
+        copy,
+        workload,
+        block,
+        counts,
+        position,
+        verification: Verification::Full,
+        best,
+    };
     bench().run(&cell, stop)
 }
 
@@ -238,7 +248,7 @@ fn the_pilot_finds_a_rate_that_the_slower_of_two_holds() {
         workload: &workload,
         subjects: &[&fast, &slow],
         baseline: Some(&fast.variant.id),
-        verified: true,
+        verification: Verification::Full,
     };
     let mut runs = Vec::new();
     let stop = AtomicBool::new(false);

@@ -165,7 +165,7 @@ impl<'a> Cohort<'a> {
             }
         };
         if done.report.report.connections_made == 0 {
-            members[index].fail(crate::validity::nothing_answered(&done.report.report));
+            members[index].fail(wirebench_judge::validity::nothing_answered(&done.report.report));
             return Ok(None);
         }
         Ok(Some(done))

@@ -2,6 +2,7 @@
 
 use rustix::process::{Signal, kill_process};
 use std::{collections::BTreeMap, time::Duration};
+use wirebench_judge::rest::{RESTLESS_SHARE, subtracted_share};
 use wirebench_schema::{agent::LoadProcesses, journal::Instance};
 
 use super::length::Tail;
@@ -11,19 +12,6 @@ use crate::{
     measure::settled_look,
     subject::Subject,
 };
-
-/// A server that uses more than this share of a CPU at rest never rests. It is stopped while others
-/// are loaded.
-pub(super) const RESTLESS_SHARE: f64 = 0.05;
-
-/// One that uses more than this spins, and works for requests instead of at rest: nothing is subtracted
-/// from what it uses under load.
-pub(super) const SUBTRACTED_SHARE: f64 = 0.25;
-
-/// The share of a CPU that is subtracted from the cost of a server that uses this one at rest.
-pub(super) fn subtracted_share(rest_share: f64) -> f64 {
-    if rest_share > SUBTRACTED_SHARE { 0.0 } else { rest_share }
-}
 
 /// Commands by the name of the workload.
 pub(super) type Commands = BTreeMap<String, Vec<String>>;

@@ -24,7 +24,6 @@ mod slice;
 mod start;
 mod sum;
 mod supply;
-mod uneven;
 mod warm_up;
 
 pub(crate) use course::{Cohort, Round};

@@ -34,7 +34,7 @@ impl Cohort<'_> {
                 subject: ended.subject,
                 workload: cell.workload,
                 workers: ended.workers,
-                verified: cell.verified,
+                verification: cell.verification,
                 instance: ended.instance,
                 processes_same,
                 stopped: &ended.stopped,

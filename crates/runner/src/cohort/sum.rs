@@ -1,30 +1,27 @@
 //! The record of a run, made of its slices.
 
 use std::collections::{BTreeMap, BTreeSet};
+use wirebench_judge::{
+    neighbours::{self, Arrivals},
+    rest::{rests, subtracted_share},
+    slices::disturbed,
+    uneven::uneven,
+    validity::{self, Evidence, Processes, bound_of_run},
+};
 use wirebench_schema::{
-    journal::{Cost, Instance, Measurement, Reason, ReasonKind, Slice, Weight},
+    journal::{Cost, Instance, Measurement, Reason, Slice},
     load::{LoadModel, LoadReport},
     suite::Workload,
+    verification::Verification,
 };
 
-use super::{
-    length,
-    member::{RESTLESS_SHARE, SUBTRACTED_SHARE, subtracted_share},
-    slice::Done,
-    uneven::uneven,
-};
+use super::{length, slice::Done};
 use crate::{
     cost,
-    experiment::Verification,
     launch::Stopped,
-    measure::Bench,
-    neighbours::{self, Arrivals},
+    measure::{Bench, server_end},
     subject::Subject,
-    validity::{self, BUSY, Evidence, Processes, bound_of_run},
 };
-
-/// A server whose rest is above this share of a CPU is worth a word.
-const REST_NOTED: f64 = 0.005;
 
 /// All that is known of a run.
 pub(super) struct Parts<'a> {
@@ -32,7 +29,7 @@ pub(super) struct Parts<'a> {
     pub(super) subject: &'a Subject,
     pub(super) workload: &'a Workload,
     pub(super) workers: u32,
-    pub(super) verified: bool,
+    pub(super) verification: Verification,
     pub(super) instance: Instance,
     pub(super) processes_same: bool,
     pub(super) stopped: &'a Stopped,
@@ -64,12 +61,9 @@ impl Parts<'_> {
             cost: &cost,
             bound,
             placement: &self.bench.placement,
-            stopped: self.stopped,
-            others: self.disturbed(&kept),
-            verification: match self.verified {
-                true => Verification::Full,
-                false => Verification::LeftOut,
-            },
+            end: &server_end(self.stopped),
+            others: self.disturbed(&kept, &slices),
+            verification: self.verification,
             processes: if self.processes_same { Processes::Same } else { Processes::Changed },
         };
         let mut reasons = evidence.reasons();
@@ -126,7 +120,7 @@ impl Parts<'_> {
     }
 
     /// What others did in the slices that count, and how many do not.
-    fn disturbed(&self, kept: &[&Done]) -> Vec<Reason> {
+    fn disturbed(&self, kept: &[&Done], slices: &[Slice]) -> Vec<Reason> {
         let arrivals = match self.workload.model {
             LoadModel::Rate { .. } => Arrivals::AtMoments,
             _ => Arrivals::AfterReplies,
@@ -137,19 +131,7 @@ impl Parts<'_> {
         let server = neighbours::waited("server", mean(|slice| slice.server_waited), arrivals);
         let generator =
             neighbours::waited("generator", mean(|slice| slice.generator_waited), arrivals);
-        let (kind, dropped) = dropped(self.slices);
-        let all = self.slices.len();
-        let reason = || {
-            let share = dropped as f64 / all as f64;
-            // When most are disturbed, all of them count.
-            let (weight, what) = match 2 * dropped > all {
-                true => (Weight::Invalid, "were disturbed"),
-                false => (Weight::Note, "were disturbed and dropped"),
-            };
-            let text = format!("{dropped} of {all} slices {what}, most by `{kind}`");
-            ReasonKind::SlicesDropped.reason(weight, Some(share), text)
-        };
-        [server, generator, (dropped > 0).then(reason)].into_iter().flatten().collect()
+        [server, generator, disturbed(slices)].into_iter().flatten().collect()
     }
 }
 
@@ -170,46 +152,4 @@ fn ran_ns(kept: &[&Done]) -> Vec<u64> {
         }
     }
     sums.into_values().collect()
-}
-
-/// How many slices were disturbed, and by which kind most of them.
-fn dropped(slices: &[Done]) -> (&'static str, usize) {
-    let kinds: Vec<ReasonKind> = slices.iter().filter_map(|it| it.slice.dropped).collect();
-    let count = |kind: ReasonKind| kinds.iter().filter(|other| **other == kind).count();
-    let most = kinds.iter().copied().max_by_key(|kind| count(*kind));
-    (most.map_or("none", |kind| kind.guide().name), kinds.len())
-}
-
-/// That the server uses this share of a CPU at rest, when its CPUs were `busy` for this share of the
-/// load, its rest included. On CPUs that are busy all the time, work at rest gives way to requests, so
-/// it is less than was measured at rest and the difference is not the cost of requests.
-fn rests(share: f64, busy: f64) -> Option<Reason> {
-    let percent = share * 100.0;
-    let (weight, what) = match share > RESTLESS_SHARE && busy >= BUSY {
-        true => {
-            (Weight::Invalid, "under full load its cost per request cannot be separated from it")
-        }
-        false if share > SUBTRACTED_SHARE => (Weight::Note, "its cost per request contains that"),
-        false => (Weight::Note, "that is subtracted from its cost per request"),
-    };
-    let text = format!("the server uses {percent:.1} % of a CPU at rest; {what}");
-    (share > REST_NOTED).then(|| ReasonKind::Restless.reason(weight, Some(share), text))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn work_at_rest_is_subtracted_unless_it_competes_with_requests() {
-        let weight = |share, busy| rests(share, busy).map(|reason| reason.weight);
-        let says = |share, part| rests(share, 0.5).is_some_and(|it| it.text.contains(part));
-        assert!(says(0.1, "10.0 % of a CPU at rest; that is subtracted"));
-        assert!(says(0.6, "its cost per request contains that"));
-        assert_eq!(weight(0.1, 0.99), Some(Weight::Invalid));
-        assert_eq!(weight(0.004, 1.0), None);
-        assert_eq!(weight(0.02, 1.0), Some(Weight::Note));
-        assert_eq!(weight(0.6, 0.9), Some(Weight::Note));
-        assert_eq!(weight(0.6, 0.99), Some(Weight::Invalid));
-    }
 }

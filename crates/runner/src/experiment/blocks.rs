@@ -14,7 +14,7 @@ use wirebench_schema::{
 };
 
 use super::{
-    LazyRuns, Observer, Progress, Stage, Verification,
+    LazyRuns, Observer, Progress, Stage,
     book::{Book, Place, place},
     checks::Refused,
     limits::{Done, Limits},
@@ -278,7 +278,7 @@ fn cell<'a>(stage: &Stage<'a>, loads: &'a Loads, step: &Step) -> Cell<'a> {
         block: step.block,
         counts: step.counts,
         position: step.position,
-        verified: stage.experiment.verification != Verification::LeftOut,
+        verification: stage.experiment.verification,
         best: Best::default(),
     }
 }

@@ -13,9 +13,10 @@ use wirebench_schema::{
     id::VariantId,
     journal::{Record, Verified},
     scenario::Scenario,
+    verification::Verification,
 };
 
-use super::{Experiment, Observer, Progress, Stage, Verification, book::Book};
+use super::{Experiment, Observer, Progress, Stage, book::Book};
 use crate::{launch::Launcher, plan, subject::Subject, verify};
 
 /// Who must not be measured in which scenario.

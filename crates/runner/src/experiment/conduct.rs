@@ -11,10 +11,11 @@ use std::{
 use wirebench_schema::{
     environment::Environment,
     journal::{Cause, End, EndReason, Journal, Record},
+    verification::Verification,
 };
 
 use super::{
-    Experiment, Observer, Prepared, Progress, Stage, Verification,
+    Experiment, Observer, Prepared, Progress, Stage,
     blocks::{Blocks, Clock},
     book::Book,
     checks,

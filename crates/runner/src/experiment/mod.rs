@@ -45,6 +45,7 @@ use wirebench_schema::{
     journal::{Goal, Journal, LeftOut, Procedure, Published, Run, Unavailable, Verified},
     scenario::Scenario,
     suite::{Scale, Suite, Workload},
+    verification::Verification,
 };
 
 use crate::{build::Built, cohort, measure::Bench, plan, project::Project, subject::Subject};
@@ -125,18 +126,6 @@ impl Experiment {
         let most_instances = self.bench.most_instances;
         Grouping { subjects, suite, in_cohorts: self.in_cohorts(), most_instances }
     }
-}
-
-/// Whether conformance is checked before anything is measured.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Verification {
-    /// Every scenario of every subject that is to be measured.
-    Full,
-    /// The same, and one that fails them ends the experiment: all are needed, because they are
-    /// held against each other.
-    AllOrNothing,
-    /// Left out; every run is flagged.
-    LeftOut,
 }
 
 /// Runs that are put together only when they are shown.

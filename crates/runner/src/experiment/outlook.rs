@@ -8,9 +8,10 @@ use wirebench_schema::{
     journal::Goal,
     scenario::Scenario,
     suite::{Phase, Suite, Workload},
+    verification::Verification,
 };
 
-use super::{Unit, Verification, pilot};
+use super::{Unit, pilot};
 use crate::{
     plan::{self, Step},
     subject::Subject,

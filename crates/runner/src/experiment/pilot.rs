@@ -14,6 +14,7 @@ use wirebench_schema::{
     journal::{Counts, FixedRate, Outcome, Run},
     load::{LoadModel, RateCurve, Stop},
     suite::{Phase, Workload},
+    verification::Verification,
 };
 
 use crate::{
@@ -53,7 +54,7 @@ pub struct Pilot<'a> {
     /// Who must be among those that hold the rate.
     pub baseline: Option<&'a VariantId>,
     /// Whether the conformance checks were made.
-    pub verified: bool,
+    pub verification: Verification,
 }
 
 /// The rate of a workload that says its rate itself.
@@ -132,8 +133,8 @@ impl Pilot<'_> {
     }
 
     fn cell<'a>(&self, subject: &'a Subject, workload: &'a Workload, position: u32) -> Cell<'a> {
-        let (block, copy, verified, best) = (0, 0, self.verified, Best::default());
-        Cell { subject, copy, workload, block, counts: Counts::Pilot, position, verified, best }
+        let (block, copy, verification, best) = (0, 0, self.verification, Best::default());
+        Cell { subject, copy, workload, block, counts: Counts::Pilot, position, verification, best }
     }
 
     fn is_of_this(&self, run: &Run) -> bool {

@@ -9,7 +9,7 @@ use wirebench_schema::{
 };
 
 use super::{
-    Observer, Progress, Stage, Verification,
+    Observer, Progress, Stage,
     book::Book,
     checks::Refused,
     pilot::{self, Pilot},
@@ -59,7 +59,7 @@ fn find(
         workload,
         subjects: &entrants,
         baseline: baseline.map(|index| &subjects[index].variant.id),
-        verified: experiment.verification != Verification::LeftOut,
+        verification: experiment.verification,
     };
     let pilots = book.journal().runs.iter().filter(|run| run.counts == Counts::Pilot);
     let earlier: Vec<Run> = pilots.cloned().collect();

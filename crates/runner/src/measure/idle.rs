@@ -6,21 +6,22 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+use wirebench_judge::{idle::Idle, validity::end_reasons};
 use wirebench_schema::{
-    journal::{Cost, IdleMeasurement, Outcome, Reason, ReasonKind, Run, Weight},
+    journal::{Cost, IdleMeasurement, Outcome, Reason, Run},
     load::Stop,
-    scenario::{DEFAULT_TIMEOUT_MS, Scenario},
+    scenario::Scenario,
 };
 
 use super::{
-    Bench, Cell, Failure, STEP,
+    Bench, Cell, Failure, STEP, server_end,
     silence::{Silence, Talk},
 };
 use crate::{
     cost::{self, Course, Details, Look, Window},
     launch::{Request, Server},
     memory::{Held, Measure, Stillness},
-    tree, validity,
+    tree,
 };
 
 /// The silent window of a workload that ends after a count.
@@ -64,10 +65,9 @@ impl Bench {
             let reason = format!("no connection had a request answered: {why}");
             return Err(Failure { reason, stderr: stopped.stderr });
         }
-        let reasons = reasons(cell, &request, &seen).into_iter();
-        let mut reasons: Vec<Reason> = reasons.map(Reason::with_next_step).collect();
+        let mut reasons = reasons(cell, &request, &seen);
         // There is no load that could be in the way of the server on a CPU of both.
-        reasons.extend(validity::end_reasons(&stopped));
+        reasons.extend(end_reasons(&server_end(&stopped)));
         let grown_bytes = seen.silent.own_bytes as f64 - seen.rest.own_bytes as f64;
         Ok(Outcome::Idle(Box::new(IdleMeasurement {
             connections: cell.workload.connections as u64,
@@ -89,7 +89,11 @@ impl Bench {
 
 fn stay_silent(cell: &Cell<'_>, server: &mut Server, stop: &AtomicBool) -> Result<Seen, String> {
     let workload = cell.workload;
-    let talk = Talk::new(workload.scenario.protocol(), cell.verified, workload.payload_bytes);
+    let talk = Talk::new(
+        workload.scenario.protocol(),
+        cell.verification.is_done(),
+        workload.payload_bytes,
+    );
     let address = server.address();
     // Whatever the first request alone brings about is there before the rest is looked at.
     let first = Silence::make(address, 1, &talk, stop)?;
@@ -165,50 +169,18 @@ fn exhausted_files(server: &Server, made: usize) -> Option<u64> {
 
 /// What a reader must know before trusting the figures.
 fn reasons(cell: &Cell<'_>, request: &Request<'_>, seen: &Seen) -> Vec<Reason> {
-    let mut reasons = Vec::new();
-    let asked = cell.workload.connections;
-    if let Some(missing) = &seen.missing {
-        let made = seen.made;
-        let limit = seen.files.map(|files| format!("; the server may open {files} files"));
-        let text = format!(
-            "only {made} of {asked} connections had a request answered: {missing}{}",
-            limit.unwrap_or_default()
-        );
-        let figure = Some(made as f64);
-        reasons.push(ReasonKind::ConnectionsMissing.reason(Weight::Invalid, figure, text));
-    }
-    if seen.lost > 0 {
-        let bound = if timeout_is_fixed(request) {
-            format!(
-                "; its command takes no {{timeout_ms}}, so it may close them after {} s",
-                DEFAULT_TIMEOUT_MS / 1000
-            )
-        } else {
-            String::new()
-        };
-        let text = format!(
-            "the server closed, or wrote to, {} of {} silent connections{bound}",
-            seen.lost, seen.made
-        );
-        let figure = Some(seen.lost as f64);
-        reasons.push(ReasonKind::ServerCloses.reason(Weight::Invalid, figure, text));
-    }
-    if seen.measure == Measure::Resident {
-        let text = "memory is the sum of resident set sizes, because proportional ones cannot be \
-                    read: pages that processes share count in each";
-        reasons.push(ReasonKind::ResidentMemory.reason(Weight::Note, None, text));
-    }
-    if seen.stillness.contains(&Stillness::Moving) {
-        let seconds = STILL_PATIENCE.as_secs();
-        let text = format!("the server's memory still moved after {seconds} s of silence");
-        let figure = Some(STILL_PATIENCE.as_nanos() as f64);
-        reasons.push(ReasonKind::NotSteady.reason(Weight::Note, figure, text));
-    }
-    if !cell.verified {
-        let text = "not verified: the conformance checks were left out";
-        reasons.push(ReasonKind::NotVerified.reason(Weight::Invalid, None, text));
-    }
-    reasons
+    let idle = Idle {
+        asked: cell.workload.connections,
+        made: seen.made,
+        missing: seen.missing.as_deref(),
+        files: seen.files,
+        lost: seen.lost,
+        timeout_is_fixed: timeout_is_fixed(request),
+        memory_is_resident: seen.measure == Measure::Resident,
+        memory_moved: seen.stillness.contains(&Stillness::Moving).then_some(STILL_PATIENCE),
+        verification: cell.verification,
+    };
+    idle.reasons()
 }
 
 /// Whether the server closes silent connections after a time that nobody can choose.

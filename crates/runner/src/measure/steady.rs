@@ -14,6 +14,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
+use wirebench_judge::validity::nothing_answered;
 use wirebench_schema::{
     journal::{Counts, Outcome, Reason, ReasonKind, Run, WarmUp, Weight},
     load::{Interval, LoadConfig, LoadEvent, LoadModel, RateCurve, Stop},
@@ -25,7 +26,6 @@ use crate::{
     cost::Clocks,
     generate::{Generator, load_arguments},
     launch::Server,
-    validity,
 };
 
 /// The distance of the values.
@@ -270,7 +270,7 @@ fn watch(
         }
     };
     if report.requests == 0 {
-        return Err(validity::nothing_answered(&report));
+        return Err(nothing_answered(&report));
     }
     Ok(course.warm_up)
 }

@@ -3,14 +3,13 @@
 
 use procfs::process::{Stat, all_processes};
 use std::{collections::BTreeMap, thread, time::Duration};
-use wirebench_schema::journal::{Reason, ReasonKind, Weight};
+use wirebench_judge::neighbours;
+use wirebench_schema::journal::Reason;
 
 use super::cpu_times::CpuTimes;
 
 /// How long is looked: a few ticks, and little beside a run.
 const LOOK: Duration = Duration::from_millis(50);
-/// Share of one CPU from which on it was busy: most of what can be seen in a few ticks.
-const BUSY: f64 = 0.5;
 /// Programs that are named.
 const NAMED_MOST: usize = 3;
 
@@ -25,20 +24,10 @@ pub(crate) fn busy_before(cpus: &[u32]) -> Option<Reason> {
         (*cpu, (busy_ns as f64 / elapsed_ns).min(1.0))
     };
     let busiest = cpus.iter().map(share).max_by(|a, b| a.1.total_cmp(&b.1));
-    let (cpu, share) = busiest.filter(|(_, share)| *share >= BUSY)?;
-    Some(reason(cpu, share, &culprits(cpu)))
-}
-
-fn reason(cpu: u32, share: f64, culprits: &[String]) -> Reason {
-    let who = match culprits {
-        [] => String::new(),
-        names => format!(" ({})", names.join(", ")),
-    };
-    let percent = share * 100.0;
-    let text = format!(
-        "other programs{who} used {percent:.0} % of CPU {cpu} just before the server was started"
-    );
-    ReasonKind::BusyBefore.reason(Weight::Note, Some(share), text)
+    let (cpu, share) = busiest?;
+    // To name programs takes another look, which is worth it only where there is something to say.
+    neighbours::busy_before(cpu, share, &[])?;
+    neighbours::busy_before(cpu, share, &culprits(cpu))
 }
 
 /// The programs that use the most time of this CPU just now.
@@ -69,16 +58,6 @@ fn ticks(cpu: u32) -> BTreeMap<i32, (String, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_reason_names_the_cpu_and_the_programs() {
-        let names = ["cargo, process 7".to_owned(), "rustc, process 8".to_owned()];
-        let text = reason(1, 0.8, &names).text;
-        let expected = "other programs (cargo, process 7, rustc, process 8) used 80 % of CPU 1 just \
-                        before the server was started";
-        assert_eq!(text, expected);
-        assert!(reason(1, 0.8, &[]).text.starts_with("other programs used 80 %"));
-    }
 
     #[test]
     fn a_cpu_that_nobody_knows_is_not_busy() {

@@ -1,7 +1,11 @@
 //! What is said of a machine whose clocks are made up.
 
 use super::{cpu_times::Used, *};
-use std::{collections::BTreeMap, time::Instant};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
+use wirebench_schema::journal::{ReasonKind, Weight};
 
 const MS: u64 = 1_000_000;
 
@@ -114,14 +118,4 @@ fn stolen_time_weighs_by_its_share() {
     let spoilt = reasons(1000, 500, 300, (500, 0));
     assert_eq!(only(&spoilt).1, Weight::Invalid);
     assert!(only(&spoilt).2.contains("the hypervisor took 30 % of the server's CPUs"));
-}
-
-#[test]
-fn a_limit_of_the_group_weighs_by_its_share() {
-    let second = Duration::from_secs(1);
-    assert_eq!(throttled(0, second), None);
-    assert_eq!(throttled(9 * MS, second).unwrap().weight, Weight::Note);
-    let long = throttled(300 * MS, second).unwrap();
-    assert_eq!((long.kind, long.weight), (ReasonKind::Throttled, Weight::Invalid));
-    assert!(long.text.contains("for 300.0 ms"), "{long}");
 }

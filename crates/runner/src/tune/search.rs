@@ -9,7 +9,8 @@
 //! No run is repeated until it holds, because repetition until success finds a rate that is too
 //! high. A run that misses by accident is one of many.
 
-use wirebench_schema::journal::{Found, SearchLimit, Side};
+use wirebench_judge::objectives::Side;
+use wirebench_schema::journal::{Found, SearchLimit};
 use wirebench_stats::{Interval, Threshold, Trial};
 
 /// Between what a search goes on. All rates are requests per second.

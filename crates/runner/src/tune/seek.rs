@@ -6,19 +6,15 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
+use wirebench_judge::objectives::{Kept, Side, keeps};
 use wirebench_schema::{
-    journal::{
-        Counts, EndReason, Found, Kept, Measurement, Outcome, Record, Run, SearchLimit, Side,
-        Sought,
-    },
+    journal::{Counts, EndReason, Found, Measurement, Outcome, Record, Run, SearchLimit, Sought},
     suite::{Phase, Workload},
 };
 
 use super::{Plan, Saw, Search};
 use crate::{
-    experiment::{
-        Begun, Experiment, ExperimentError, Finished, Observer, Prepared, Progress, Verification,
-    },
+    experiment::{Begun, Experiment, ExperimentError, Finished, Observer, Prepared, Progress},
     measure::{Best, Cell},
     plan::estimate,
     subject::Subject,
@@ -151,7 +147,7 @@ impl Probing<'_> {
                 return Ok(search.found(Some(SearchLimit::Interrupted)));
             };
             let measured = measurement(&run);
-            let kept = measured.map(|it| (it, it.keeps(&self.quest.sought.objectives)));
+            let kept = measured.map(|it| (it, keeps(it, &self.quest.sought.objectives)));
             watcher.probed(rate, kept.as_ref().map(|(it, kept)| (*it, kept)).map_err(|it| *it));
             let saw = match kept {
                 Ok((_, Kept::Holds)) => Saw::Holds,
@@ -176,7 +172,7 @@ impl Probing<'_> {
             block: self.made,
             counts: Counts::Pilot,
             position: 0,
-            verified: self.experiment.verification == Verification::Full,
+            verification: self.experiment.verification,
             best: Best::default(),
         };
         let Some(run) = self.experiment.bench.run(&cell, self.stop) else { return Ok(None) };

@@ -13,9 +13,7 @@ use wirebench_schema::{
 };
 
 use crate::{
-    experiment::{
-        Begun, Experiment, ExperimentError, Finished, Observer, Prepared, Progress, Verification,
-    },
+    experiment::{Begun, Experiment, ExperimentError, Finished, Observer, Prepared, Progress},
     measure::{Best, Cell},
     plan::estimate,
 };
@@ -58,7 +56,7 @@ pub fn sweep(
                 block,
                 counts: Counts::Yes,
                 position,
-                verified: experiment.verification != Verification::LeftOut,
+                verification: experiment.verification,
                 best: Best::default(),
             });
             let cells: Vec<Cell<'_>> = cells.collect();

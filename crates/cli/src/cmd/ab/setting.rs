@@ -7,7 +7,7 @@ use wirebench_report::{
 };
 use wirebench_runner::{
     cohort::{Cut, instances_that_fit},
-    experiment::{Experiment, MOST_BLOCKS_FOR_PRECISION as MOST_BLOCKS, Verification},
+    experiment::{Experiment, MOST_BLOCKS_FOR_PRECISION as MOST_BLOCKS},
     measure::Bench,
     subject::Subject,
 };
@@ -16,6 +16,7 @@ use wirebench_schema::{
     load::Stop,
     scenario::Scenario,
     suite::{Phase, Scale, Suite, Workload},
+    verification::Verification,
 };
 
 use super::Arguments;

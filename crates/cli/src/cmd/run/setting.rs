@@ -4,7 +4,7 @@
 use wirebench_report::analysis::widest_interval;
 use wirebench_runner::{
     cohort::{MOST_INSTANCES, instances_that_fit},
-    experiment::{Experiment, Verification},
+    experiment::Experiment,
     measure::Bench,
     plan::{self, Changes},
     subject::Subject,
@@ -14,6 +14,7 @@ use wirebench_schema::{
     journal::{Generator, Goal, Placement, Procedure, Unavailable},
     scenario::Scenario,
     suite::{DocumentPlacement, Phase, Scale, Suite, Workload},
+    verification::Verification,
 };
 
 use super::{Arguments, FEWEST_BLOCKS, choice, scale};

@@ -2,6 +2,7 @@
 
 use anyhow::Context as _;
 use std::time::Duration;
+use wirebench_judge::objectives::{Kept, Side};
 use wirebench_report::{
     table_units::{latency, thousands},
     tune::Tuned,
@@ -12,7 +13,7 @@ use wirebench_runner::{
     tune::{Quest, Watcher, seek, workloads},
 };
 use wirebench_schema::{
-    journal::{Found, Kept, Measurement, Side, Sought},
+    journal::{Found, Measurement, Sought},
     load::Stop,
     objective::Objective,
     suite::Workload,

@@ -1,13 +1,15 @@
 //! Each verdict and each caution, provoked.
 
 use super::*;
-use crate::{
-    load::{
-        Arrivals, EngineChoice, ErrorCounts, Fairness, LatencySummary, LoadConfig, Offered, Waiting,
-    },
-    made_up::summary,
-};
+use crate::made_up::summary;
 use std::time::Duration;
+use wirebench_schema::{
+    journal::ReasonKind,
+    load::{
+        Arrivals, EngineChoice, ErrorCounts, Fairness, LatencyOrigin, LatencySummary, LoadConfig,
+        LoadModel, Offered, RateCurve, Waiting,
+    },
+};
 
 /// Ten connections, busy all the time, on two threads that wait for the server.
 pub(super) fn good() -> LoadReport {
@@ -105,7 +107,7 @@ fn the_limit_follows_the_figures_and_the_reasons_name_them() {
         (unanswered, Limit::Unknown, "no request was answered correctly"),
     ];
     for (report, limit, part) in rows {
-        let verdict = report.verdict();
+        let verdict = verdict(&report);
         assert_eq!(verdict.limit, limit, "{part}: {verdict:?}");
         assert!(verdict.reasons.iter().any(|reason| reason.contains(part)), "{part}: {verdict:?}");
     }
@@ -134,19 +136,19 @@ fn a_server_that_dies_or_fails_at_a_rate_is_the_limit() {
     let wrong = ErrorCounts { wrong_reply: 10_000, ..ErrorCounts::default() };
     let silent = LoadReport { in_flight_at_end: 10, ..at_rate(20_000, 10_000, 50_000) };
     for report in [failing(refused, 9_990), failing(wrong, 0), silent.clone()] {
-        let verdict = report.verdict();
+        let verdict = verdict(&report);
         assert_eq!(verdict.limit, Limit::Server, "{verdict:?}");
         assert!(verdict.reasons[0].ends_with("answered correctly (50 %)"), "{verdict:?}");
     }
     // A generator without a CPU is not the server's fault.
-    assert_eq!(busy(failing(refused, 9_990), 0.2).verdict().limit, Limit::Generator);
+    assert_eq!(verdict(&busy(failing(refused, 9_990), 0.2)).limit, Limit::Generator);
     let mut sent = silent;
     sent.config.model = LoadModel::Rate {
         curve: RateCurve::Constant(20_000),
         arrivals: Arrivals::Even,
         latency_from: LatencyOrigin::Sent,
     };
-    assert_eq!(sent.verdict().limit, Limit::Server);
+    assert_eq!(verdict(&sent).limit, Limit::Server);
 }
 
 /// One request in twenty at 20 000/s failed so, on a thread that spins between two requests.
@@ -162,13 +164,13 @@ fn spinning_through(errors: ErrorCounts, owed_at_end: u64) -> LoadReport {
 fn a_generator_that_sent_all_requests_in_time_is_not_the_limit() {
     let refused = ErrorCounts { status: 1_000, ..ErrorCounts::default() };
     let failing = spinning_through(refused, 0);
-    assert_eq!(failing.verdict().limit, Limit::Server, "{:?}", failing.verdict());
+    assert_eq!(verdict(&failing).limit, Limit::Server, "{:?}", verdict(&failing));
     // Most connections are ready, because each of few has its reply when the thread looks.
     let ready = LoadReport { ready_share: 0.9, ..failing.clone() };
-    assert_eq!(ready.verdict().limit, Limit::Server, "{:?}", ready.verdict());
+    assert_eq!(verdict(&ready).limit, Limit::Server, "{:?}", verdict(&ready));
     // Without failures nothing is known of the server either.
     let none = spinning_through(ErrorCounts::default(), 0);
-    assert_eq!(none.verdict().limit, Limit::Unknown, "{:?}", none.verdict());
+    assert_eq!(verdict(&none).limit, Limit::Unknown, "{:?}", verdict(&none));
     let late = LoadReport { lag: Some(summary(19_000, 2_000_000)), ..failing.clone() };
     let owing = spinning_through(refused, 1_000);
     let mut slipping = failing;
@@ -179,7 +181,7 @@ fn a_generator_that_sent_all_requests_in_time_is_not_the_limit() {
     };
     slipping.offered.as_mut().unwrap().requests_per_second = 19_000.0;
     for behind in [late, owing, slipping] {
-        assert_eq!(behind.verdict().limit, Limit::Generator, "{:?}", behind.verdict());
+        assert_eq!(verdict(&behind).limit, Limit::Generator, "{:?}", verdict(&behind));
     }
 }
 
@@ -187,17 +189,17 @@ fn a_generator_that_sent_all_requests_in_time_is_not_the_limit() {
 fn pauses_are_at_most_all_of_the_time_and_no_excuse_for_failures() {
     let mut report = good();
     report.config.model = LoadModel::Think { delay: Duration::from_micros(200) };
-    assert_eq!(report.verdict().reasons, ["pauses took 100 % of each connection's time"]);
+    assert_eq!(verdict(&report).reasons, ["pauses took 100 % of each connection's time"]);
     report.errors.wrong_reply = 5_000;
-    assert_eq!(report.verdict().limit, Limit::Server);
+    assert_eq!(verdict(&report).limit, Limit::Server);
 }
 
 #[test]
 fn a_load_that_gave_up_never_got_what_was_asked_for() {
     let gave_up = "gave up: no reply came for three timeouts, so 7 requests were not sent";
     let mut report = at_rate(20_000, 20_000, 100_000);
-    report.error_examples = vec!["no reply within 2 s".to_owned(), gave_up.to_owned()];
-    let verdict = report.verdict();
+    report.gave_up_requests = Some(7);
+    let verdict = verdict(&report);
     assert_ne!(verdict.limit, Limit::Schedule);
     assert_eq!(verdict.cautions, [gave_up]);
 }
@@ -207,13 +209,13 @@ fn no_more_requests_are_on_their_way_than_the_connections_can_have() {
     // Replies that came long after the window: 416 by the rate and the mean.
     let mut report = at_rate(20_000, 10_000, 41_600_000);
     report.config.pipeline = 16;
-    let reasons = report.verdict().reasons;
+    let reasons = verdict(&report).reasons;
     let part = "160.0 requests were on their way on average, and the connections can have 160";
     assert!(reasons.iter().any(|reason| reason == part), "{reasons:?}");
     let mut deep = good();
     deep.config.pipeline = 16;
     (deep.requests_per_second, deep.latency) = (53_100.0, Some(summary(53_100, 1_000_000)));
-    let faults = deep.faults();
+    let faults = faults(&deep);
     let part = "only 53.1 of the 160 requests that 10 connections can have in flight were answered";
     assert!(faults[0].text.starts_with(part), "{faults:?}");
 }
@@ -229,15 +231,15 @@ fn of_a_few_requests_or_a_few_latencies_nothing_is_told() {
         (at_rate(20_000, 100, 51_000_000), "the window of 1.00 s is too short"),
     ];
     for (report, part) in rows {
-        let verdict = report.verdict();
+        let verdict = verdict(&report);
         assert_eq!(verdict.limit, Limit::Unknown, "{verdict:?}");
         assert!(verdict.reasons.iter().any(|reason| reason.starts_with(part)), "{verdict:?}");
     }
     let mut uneven = LoadReport { requests: 99, ..good() };
     uneven.fairness.jain_index = 0.5;
-    assert!(!uneven.faults().iter().any(|fault| fault.text.contains("unevenly")));
+    assert!(!faults(&uneven).iter().any(|fault| fault.text.contains("unevenly")));
     uneven.requests = 100;
-    assert!(uneven.faults().iter().any(|fault| fault.text.contains("unevenly")));
+    assert!(faults(&uneven).iter().any(|fault| fault.text.contains("unevenly")));
 }
 
 #[test]
@@ -250,17 +252,17 @@ fn failed_requests_failed_connections_and_surplus_are_told_apart() {
         surplus: 6,
         ..ErrorCounts::default()
     };
-    let told = LoadReport { errors, requests: 1000, ..good() }.failures().unwrap();
+    let told = failures(&LoadReport { errors, requests: 1000, ..good() }).unwrap();
     let expected = "3 of 1003 requests failed; 9 connections could not be made or kept; \
                     bytes that nobody asked for came 6 times";
     assert_eq!(told, expected);
-    assert_eq!(good().failures(), None);
+    assert_eq!(failures(&good()), None);
 }
 
 #[test]
 fn a_good_load_has_no_caution() {
-    assert!(good().verdict().cautions.is_empty(), "{:?}", good().verdict());
-    let kept = at_rate(20_000, 20_000, 100_000).verdict();
+    assert!(verdict(&good()).cautions.is_empty(), "{:?}", verdict(&good()));
+    let kept = verdict(&at_rate(20_000, 20_000, 100_000));
     assert!(kept.cautions.is_empty(), "{kept:?}");
 }
 
@@ -268,7 +270,7 @@ fn a_good_load_has_no_caution() {
 fn a_load_that_was_stopped_before_its_window_has_no_other_caution() {
     let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
     let nothing = LoadReport::new("0".into(), config, EngineChoice::Epoll);
-    let cautions = LoadReport { interrupted: true, ..nothing }.verdict().cautions;
+    let cautions = verdict(&LoadReport { interrupted: true, ..nothing }).cautions;
     assert_eq!(cautions, ["interrupted: the window was 0.00 s long"]);
 }
 
@@ -291,8 +293,24 @@ fn each_weakness_has_its_caution() {
     for (spoil, part) in rows {
         let mut report = good();
         spoil(&mut report);
-        let cautions = report.verdict().cautions;
+        let cautions = verdict(&report).cautions;
         assert_eq!(cautions.len(), 1, "{cautions:?}");
         assert!(cautions[0].contains(part), "{part}: {cautions:?}");
     }
+}
+
+#[test]
+fn connections_that_one_slice_served_unevenly_are_a_reason_of_the_whole() {
+    let part = |jain_index| LoadReport {
+        requests: 40,
+        connections_made: 4,
+        fairness: Fairness { jain_index, ..Fairness::default() },
+        ..good()
+    };
+    let unfair = |jain_index| {
+        let merged = LoadReport::merge(&[part(1.0), part(jain_index)]).unwrap();
+        faults(&merged).iter().any(|fault| fault.kind == ReasonKind::Unfair)
+    };
+    assert!(unfair(0.7));
+    assert!(!unfair(0.9));
 }

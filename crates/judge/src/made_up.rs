@@ -1,6 +1,6 @@
 //! Made-up latencies for the tests of this crate. Nothing here was measured.
 
-use crate::load::LatencySummary;
+use wirebench_schema::load::LatencySummary;
 
 /// So many samples, all of which took `latency_ns`.
 pub(crate) fn summary(count: u64, latency_ns: u64) -> LatencySummary {

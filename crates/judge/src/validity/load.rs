@@ -8,6 +8,7 @@ use wirebench_schema::{
 };
 
 use super::Evidence;
+use crate::load::verdict;
 
 /// That the rate is not the server's, in a phase whose figure is the rate.
 pub(super) fn bound(evidence: &Evidence<'_>) -> Option<Reason> {
@@ -17,7 +18,7 @@ pub(super) fn bound(evidence: &Evidence<'_>) -> Option<Reason> {
         // Pauses are meant to set the rate; only a generator that cannot keep them is a limit.
         LoadModel::Think { .. } => *bound == Bound::Generator,
         // Who keeps a schedule shows it and no more, however busy it was.
-        LoadModel::Rate { .. } => load.verdict().limit == Limit::Generator,
+        LoadModel::Rate { .. } => verdict(load).limit == Limit::Generator,
     };
     if *phase != Phase::Saturate || !is_free {
         return None;

@@ -71,10 +71,9 @@ fn good_placement() -> Placement {
     }
 }
 
-fn reasons_of(spoil: impl FnOnce(&mut LoadReport, &mut Placement, &mut Stopped)) -> Vec<Reason> {
-    let (mut load, mut placement, mut stopped) =
-        (good_load(), good_placement(), Stopped::default());
-    spoil(&mut load, &mut placement, &mut stopped);
+fn reasons_of(spoil: impl FnOnce(&mut LoadReport, &mut Placement, &mut ServerEnd)) -> Vec<Reason> {
+    let (mut load, mut placement, mut end) = (good_load(), good_placement(), ServerEnd::default());
+    spoil(&mut load, &mut placement, &mut end);
     let evidence = Evidence {
         phase: Phase::Saturate,
         load: &load,
@@ -82,7 +81,7 @@ fn reasons_of(spoil: impl FnOnce(&mut LoadReport, &mut Placement, &mut Stopped))
         cost: &Cost { cpu_ns_per_request: Some(1.0), ..cost(0.99, 0.6) },
         bound: Bound::Server,
         placement: &placement,
-        stopped: &stopped,
+        end: &end,
         others: Vec::new(),
         verification: Verification::Full,
         processes: Processes::Same,
@@ -150,7 +149,7 @@ fn a_count_may_run_dry_without_a_flag() {
 
 #[test]
 fn each_fault_of_a_run_has_its_reason_with_the_next_step() {
-    type Spoil = fn(&mut LoadReport, &mut Placement, &mut Stopped);
+    type Spoil = fn(&mut LoadReport, &mut Placement, &mut ServerEnd);
     let rows: [(Spoil, ReasonKind, Weight, &str); 9] = [
         (
             |load, _, _| load.errors = ErrorCounts { reset: 3, ..load.errors },
@@ -188,20 +187,15 @@ fn each_fault_of_a_run_has_its_reason_with_the_next_step() {
             Weight::Note,
             "share a core (CPUs 0,1)",
         ),
+        (|_, _, end| end.forced = true, ReasonKind::Forced, Weight::Note, "ignored SIGTERM"),
         (
-            |_, _, stopped| stopped.forced = true,
-            ReasonKind::Forced,
-            Weight::Note,
-            "ignored SIGTERM",
-        ),
-        (
-            |_, _, stopped| stopped.left_behind = vec!["7 (x)".into()],
+            |_, _, end| end.left_behind = vec!["7 (x)".into()],
             ReasonKind::LeftBehind,
             Weight::Note,
             "left processes behind: 7 (x)",
         ),
         (
-            |_, _, stopped| stopped.stderr_bytes = 1 << 20,
+            |_, _, end| end.stderr_bytes = 1 << 20,
             ReasonKind::Stderr,
             Weight::Note,
             "1048576 bytes to standard error",
@@ -227,7 +221,7 @@ fn of_bound(phase: Phase, bound: Bound, model: &LoadModel) -> Option<(ReasonKind
         cost: &Cost { cpu_ns_per_request: Some(1.0), ..cost(0.6, 0.97) },
         bound,
         placement: &good_placement(),
-        stopped: &Stopped::default(),
+        end: &ServerEnd::default(),
         others: Vec::new(),
         verification: Verification::Full,
         processes: Processes::Same,
@@ -262,7 +256,7 @@ fn a_cost_that_cannot_be_told_spoils_a_phase_of_cost_alone() {
             cost: &cost(0.99, 0.5),
             bound: Bound::Server,
             placement: &good_placement(),
-            stopped: &Stopped::default(),
+            end: &ServerEnd::default(),
             others: Vec::new(),
             verification: Verification::LeftOut,
             processes: Processes::Lost(3),
@@ -300,7 +294,7 @@ fn who_waited_for_a_cpu_that_others_had_is_not_told_to_have_waited_for_the_other
             cost: &Cost { cpu_ns_per_request: Some(1.0), ..cost(0.3, 0.3) },
             bound: Bound::Neither,
             placement: &good_placement(),
-            stopped: &Stopped::default(),
+            end: &ServerEnd::default(),
             others: vec![ReasonKind::Neighbour.reason(weight, Some(0.5), "others were there")],
             verification: Verification::Full,
             processes: Processes::Same,

@@ -1,5 +1,5 @@
 //! Whether the workers of a server, each of which keeps its connections, had equal shares of a closed
-//! loop. Pure.
+//! loop.
 
 use wirebench_schema::{
     entry::Sharing,
@@ -14,7 +14,8 @@ const UNEVEN: f64 = 1.25;
 ///
 /// `ran_ns` holds the CPU time of every thread of the server. Those that ran most are the workers;
 /// servers whose workers take over each other's connections are not judged.
-pub(super) fn uneven(sharing: Sharing, workers: u32, mut ran_ns: Vec<u64>) -> Option<Reason> {
+#[must_use]
+pub fn uneven(sharing: Sharing, workers: u32, mut ran_ns: Vec<u64>) -> Option<Reason> {
     let keep_connections = matches!(sharing, Sharing::Prefork | Sharing::HandOut);
     if !keep_connections || workers < 2 || ran_ns.is_empty() {
         return None;

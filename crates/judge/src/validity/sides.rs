@@ -4,10 +4,10 @@
 use wirebench_schema::{
     journal::{Placement, Reason, ReasonKind, Weight},
     suite::Phase,
+    verification::Verification,
 };
 
-use super::{Evidence, Processes};
-use crate::{experiment::Verification, launch::Stopped};
+use super::{Evidence, Processes, ServerEnd};
 
 /// Bytes on standard error above which a server was busy with writing them.
 const STDERR_BYTES: u64 = 64 * 1024;
@@ -34,7 +34,7 @@ pub(super) fn placement(placement: &Placement) -> Option<Reason> {
 }
 
 /// Whether the server was checked before.
-pub(super) fn verification(verification: Verification) -> Option<Reason> {
+pub(crate) fn not_verified(verification: Verification) -> Option<Reason> {
     let text = "not verified: the conformance checks were left out";
     let reason = || ReasonKind::NotVerified.reason(Weight::Invalid, None, text);
     (verification == Verification::LeftOut).then(reason)
@@ -59,20 +59,20 @@ pub(super) fn cost(evidence: &Evidence<'_>) -> Vec<Reason> {
 }
 
 /// How the server ended, and what it said.
-pub(super) fn end(stopped: &Stopped) -> Vec<Reason> {
+pub(super) fn end(end: &ServerEnd) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let mut note = |kind: ReasonKind, figure: Option<f64>, text: String| {
         reasons.push(kind.reason(Weight::Note, figure, text));
     };
-    if stopped.forced {
+    if end.forced {
         note(ReasonKind::Forced, None, "the server ignored SIGTERM and was killed".to_owned());
     }
-    let left = &stopped.left_behind;
+    let left = &end.left_behind;
     if !left.is_empty() {
         let text = format!("the server left processes behind: {}", left.join(", "));
         note(ReasonKind::LeftBehind, Some(left.len() as f64), text);
     }
-    let bytes = stopped.stderr_bytes;
+    let bytes = end.stderr_bytes;
     if bytes > STDERR_BYTES {
         let text = format!("the server wrote {bytes} bytes to standard error");
         note(ReasonKind::Stderr, Some(bytes as f64), text);

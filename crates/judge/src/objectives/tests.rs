@@ -2,12 +2,13 @@
 //! others.
 
 use super::*;
-use crate::{
+use crate::made_up::summary;
+use wirebench_schema::{
     journal::{Bound, Cost},
     load::{
-        Arrivals, EngineChoice, ErrorCounts, LatencyOrigin, LatencySummary, LoadConfig, Offered,
+        Arrivals, EngineChoice, ErrorCounts, LatencyOrigin, LatencySummary, LoadConfig, LoadModel,
+        Offered, RateCurve,
     },
-    made_up::summary,
 };
 
 /// 64 connections at 40 000 requests/s, all answered after `latency_ns`, of which the generator
@@ -63,7 +64,7 @@ fn objectives() -> [Objective; 2] {
 }
 
 fn blamed(run: &Measurement) -> (Side, String) {
-    match run.keeps(&objectives()) {
+    match keeps(run, &objectives()) {
         Kept::Holds => panic!("it holds"),
         Kept::Misses { by, reasons } => (by, reasons.join("; ")),
     }
@@ -71,7 +72,7 @@ fn blamed(run: &Measurement) -> (Side, String) {
 
 #[test]
 fn a_run_holds_when_all_objectives_do_although_the_generator_is_busy_with_waiting() {
-    assert_eq!(run(900_000, 1000).keeps(&objectives()), Kept::Holds);
+    assert_eq!(keeps(&run(900_000, 1000), &objectives()), Kept::Holds);
 }
 
 #[test]
@@ -99,7 +100,7 @@ fn as_many_requests_as_there_are_connections_may_wait_when_the_window_ends() {
             Some(Offered { due: 200, owed_at_end: owed, requests_per_second: 40_000.0 });
         let latency = run.load.latency.as_mut().unwrap();
         (latency.count, latency.censored) = (200, owed);
-        run.keeps(&objectives())
+        keeps(&run, &objectives())
     };
     assert_eq!(waiting(64), Kept::Holds);
     assert!(matches!(waiting(67), Kept::Misses { by: Side::Server, .. }));
@@ -167,7 +168,7 @@ fn who_had_the_cpus_for_longer_than_the_tail_is_to_blame_unless_the_server_had_n
     let mut median = waited.clone();
     median.load.latency.as_mut().unwrap().latency_ns_p50 = 3_000_000;
     assert_eq!(
-        median.keeps(&["p50 < 2ms".parse().unwrap()]),
+        keeps(&median, &["p50 < 2ms".parse().unwrap()]),
         Kept::Misses { by: Side::Server, reasons: vec!["p50 is not below 2 ms".into()] },
         "half of the requests did not wait for them"
     );
