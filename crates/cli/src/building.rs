@@ -12,10 +12,10 @@ use wirebench_runner::{
         BuildError, Built, Freshness,
         parallel::{self, Event, Group},
     },
-    command::CommandError,
     subject::Subject,
 };
 use wirebench_schema::id::VariantId;
+use wirebench_server::command::CommandError;
 
 use crate::{context::Context, out};
 

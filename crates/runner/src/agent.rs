@@ -10,8 +10,7 @@ use wirebench_schema::{
     agent::{AGENT_PROTOCOL, AgentCommand, AgentEvent, SliceOrder, SliceReport},
     load::LoadConfig,
 };
-
-use crate::pipe::PipedChild;
+use wirebench_server::pipe::PipedChild;
 
 /// How much longer than planned a command may take before the agent counts as hung.
 const PATIENCE: Duration = Duration::from_secs(15);

@@ -17,12 +17,9 @@ use std::{
 };
 use walkdir::WalkDir;
 use wirebench_schema::{argv::display, entry::BuildStep, placeholder};
+use wirebench_server::command::{CommandError, Job};
 
-use crate::{
-    command::{CommandError, Job},
-    subject::Subject,
-    version,
-};
+use crate::{subject::Subject, version};
 
 /// The longest that one build step may take.
 const STEP_TIMEOUT: Duration = Duration::from_secs(1200);

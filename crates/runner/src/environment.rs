@@ -17,11 +17,9 @@ pub use tools::TOOLS;
 
 use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
 use wirebench_schema::environment::{BuildProfile, Environment, Program};
+use wirebench_server::command::{Job, NO_ENV};
 
-use crate::{
-    command::{Job, NO_ENV},
-    fingerprint, topology,
-};
+use crate::{fingerprint, topology};
 use files::Files;
 
 /// Kernel settings that change what a network server can do.

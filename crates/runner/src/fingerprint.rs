@@ -14,8 +14,9 @@ use std::{
     path::{Path, PathBuf},
 };
 use wirebench_schema::placeholder;
+use wirebench_server::command::may_be_executed;
 
-use crate::{build, command::may_be_executed, subject::Subject};
+use crate::{build, subject::Subject};
 
 /// Hexadecimal digits of a fingerprint: enough that no two programs of a user's meet.
 const DIGITS: usize = 16;

@@ -13,8 +13,7 @@ use wirebench_schema::{
     scenario::Protocol,
     units::write_duration,
 };
-
-use crate::pipe::PipedChild;
+use wirebench_server::pipe::PipedChild;
 
 /// The arguments of `wirebench load` that ask for `config`, for every field of it.
 #[must_use]

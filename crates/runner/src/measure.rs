@@ -31,6 +31,10 @@ use wirebench_schema::{
     target::Target,
     verification::Verification,
 };
+use wirebench_server::{
+    cost::{self, Course, Details, Window},
+    launch::{LaunchError, Launcher, Request, Server, Stopped, stop_grace},
+};
 
 use self::{
     deadline::Deadline,
@@ -38,9 +42,7 @@ use self::{
 };
 use crate::{
     cohort::Cut,
-    cost::{self, Course, Details, Window},
     generate::{Generator, load_arguments},
-    launch::{LaunchError, Launcher, Request, Server, Stopped, stop_grace},
     neighbours::{self, Machine},
     subject::Subject,
     tool::Tool,

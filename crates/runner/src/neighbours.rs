@@ -9,16 +9,17 @@
 
 mod before;
 mod cpu_times;
-mod threads;
+
 mod throttle;
 
 use rustix::process::Pid;
 use wirebench_judge::neighbours::{Arrivals, SideUse, throttled};
 use wirebench_schema::journal::{Placement, Reason};
+use wirebench_server::threads::{self, Threads};
 
 pub(crate) use before::busy_before;
 pub(crate) use cpu_times::CpuTimes;
-pub(crate) use threads::Threads;
+
 use throttle::Throttled;
 
 /// The clocks of the machine at one moment, as far as they tell of others.

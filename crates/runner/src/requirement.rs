@@ -11,10 +11,10 @@ use wirebench_schema::{
     entry::{Mechanism, Need, Requirement},
     placeholder,
 };
+use wirebench_server::command::exists;
 
 use crate::{
     attempts::{Attempt, package_key},
-    command::exists,
     subject::{Origin, Subject},
 };
 

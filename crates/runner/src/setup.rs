@@ -9,10 +9,10 @@ use std::{
     sync::atomic::AtomicBool,
     time::Duration,
 };
+use wirebench_server::command::{CommandError, Job, NO_ENV};
 
 use crate::{
     build::excerpt::{last_line, read_log},
-    command::{CommandError, Job, NO_ENV},
     requirement::{Availability, Fetch, Prober},
     subject::Subject,
 };
@@ -189,7 +189,7 @@ mod tests {
         let said = "Reading package lists...\nE: Unable to locate package dotnet-sdk-9.0\n\
                     E: Package 'ldc' has no installation candidate\nE: Something else\n";
         assert_eq!(refused(said).collect::<Vec<_>>(), ["dotnet-sdk-9.0", "ldc"]);
-        if crate::command::exists("apt-get") {
+        if wirebench_server::command::exists("apt-get") {
             let asked = packages(&["no-such-package-anywhere"]);
             assert_eq!(unknown_packages(&asked, &AtomicBool::new(false)).unwrap(), asked);
         }

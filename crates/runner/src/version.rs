@@ -6,11 +6,9 @@ use wirebench_schema::{
     entry::{VersionProbe, VersionSource},
     placeholder,
 };
+use wirebench_server::command::{Job, NO_ENV};
 
-use crate::{
-    command::{Job, NO_ENV},
-    subject::{Origin, Subject},
-};
+use crate::subject::{Origin, Subject};
 
 /// How long a program may take to say its version.
 const TIMEOUT: Duration = Duration::from_secs(20);

@@ -13,7 +13,6 @@ use std::{
 use wirebench_runner::{
     cohort::Cut,
     experiment::pilot::Pilot,
-    launch::Launcher,
     measure::{Bench, Best, Cell},
     project::Project,
     subject::Subject,
@@ -27,6 +26,7 @@ use wirebench_schema::{
     suite::{Phase, Suite, Workload},
     verification::Verification,
 };
+use wirebench_server::launch::Launcher;
 
 /// Nothing here may take longer.
 const PATIENCE: Duration = Duration::from_secs(60);

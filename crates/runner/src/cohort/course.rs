@@ -12,6 +12,7 @@ use wirebench_schema::{
     load::LoadModel,
     suite::Workload,
 };
+use wirebench_server::launch::stop_grace;
 
 use super::{
     member::{Ended, Member},
@@ -20,10 +21,7 @@ use super::{
     slice::{self, Done, Shape},
     supply::Supply,
 };
-use crate::{
-    launch::stop_grace,
-    measure::{Bench, Cell},
-};
+use crate::measure::{Bench, Cell};
 
 /// A cohort that is to be measured: cells of one group of workloads in one block.
 pub(crate) struct Cohort<'a> {

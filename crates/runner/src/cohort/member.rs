@@ -4,14 +4,13 @@ use rustix::process::{Signal, kill_process};
 use std::{collections::BTreeMap, time::Duration};
 use wirebench_judge::rest::{RESTLESS_SHARE, subtracted_share};
 use wirebench_schema::{agent::LoadProcesses, journal::Instance};
-
-use super::length::Tail;
-use crate::{
+use wirebench_server::{
     cost::{Clocks, Details, Look, mode_ns},
     launch::{Server, Stopped},
-    measure::settled_look,
-    subject::Subject,
 };
+
+use super::length::Tail;
+use crate::{measure::settled_look, subject::Subject};
 
 /// Commands by the name of the workload.
 pub(super) type Commands = BTreeMap<String, Vec<String>>;

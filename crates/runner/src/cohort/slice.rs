@@ -7,11 +7,11 @@ use wirebench_schema::{
     journal::{Placement, ReasonKind, Slice},
     load::{LoadModel, LoadReport},
 };
+use wirebench_server::cost::Details;
 
 use super::member::Member;
 use crate::{
     agent::Agent,
-    cost::Details,
     environment::resources,
     neighbours::{Machine, Taken},
 };

@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 use wirebench_schema::journal::Run;
+use wirebench_server::launch::stop_grace;
 
 use super::{course::Cohort, member::Member, prepare::Known, supply::Supply};
-use crate::{agent::Agent, launch::stop_grace, measure::Cell};
+use crate::{agent::Agent, measure::Cell};
 
 impl<'a> Cohort<'a> {
     /// Starts the agent and the servers, and makes all connections. A server that fails leaves a

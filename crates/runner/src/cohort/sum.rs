@@ -14,11 +14,10 @@ use wirebench_schema::{
     suite::Workload,
     verification::Verification,
 };
+use wirebench_server::{cost, launch::Stopped};
 
 use super::{length, slice::Done};
 use crate::{
-    cost,
-    launch::Stopped,
     measure::{Bench, server_end},
     subject::Subject,
 };

@@ -2,8 +2,7 @@
 //! that does not answer in time, has none.
 
 use std::{collections::BTreeMap, path::Path, sync::atomic::AtomicBool, thread, time::Duration};
-
-use crate::command::Job;
+use wirebench_server::command::Job;
 
 /// Each program, and the arguments that make it say its version. They are the languages and build
 /// tools of the entries; what an entry uses besides is among the versions that it declares.

@@ -15,9 +15,10 @@ use wirebench_schema::{
     scenario::Scenario,
     verification::Verification,
 };
+use wirebench_server::launch::Launcher;
 
 use super::{Experiment, Observer, Progress, Stage, book::Book};
-use crate::{launch::Launcher, plan, subject::Subject, verify};
+use crate::{plan, subject::Subject, verify};
 
 /// Who must not be measured in which scenario.
 pub(super) type Refused = BTreeSet<(VariantId, Scenario)>;

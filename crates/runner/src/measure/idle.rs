@@ -12,16 +12,16 @@ use wirebench_schema::{
     load::Stop,
     scenario::Scenario,
 };
-
-use super::{
-    Bench, Cell, Failure, STEP, server_end,
-    silence::{Silence, Talk},
-};
-use crate::{
+use wirebench_server::{
     cost::{self, Course, Details, Look, Window},
     launch::{Request, Server},
     memory::{Held, Measure, Stillness},
     tree,
+};
+
+use super::{
+    Bench, Cell, Failure, STEP, server_end,
+    silence::{Silence, Talk},
 };
 
 /// The silent window of a workload that ends after a count.

@@ -7,13 +7,13 @@
 use rustix::process::Pid;
 use std::{thread, time::Duration};
 use wirebench_schema::load::{EdgeClocks, LoadReport, LoadStart};
-
-use super::Seen;
-use crate::{
+use wirebench_server::{
     cost::{Course, Details, Look},
     launch::Server,
-    neighbours::Machine,
 };
+
+use super::Seen;
+use crate::neighbours::Machine;
 
 /// How often the tree is looked at until two looks in a row are alike, and the time between them.
 const LOOKS_MOST: usize = 40;

@@ -6,11 +6,13 @@ use wirebench_schema::{
     journal::{Placement, ToolReport},
     load::{EngineChoice, LoadConfig, LoadReport, Stop},
 };
+use wirebench_server::{
+    cost::{Course, Details, Look, Window},
+    launch::Server,
+};
 
 use super::{Bench, Seen, count, deadline::GENERATOR_PATIENCE};
 use crate::{
-    cost::{Course, Details, Look, Window},
-    launch::Server,
     neighbours::Machine,
     tool::{Tool, parse},
 };

@@ -8,9 +8,9 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 use wirebench_schema::journal::Run;
+use wirebench_server::launch::Stopped;
 
 use super::{Bench, Cell, Failure, Loaded, end};
-use crate::launch::Stopped;
 
 impl Bench {
     /// Makes a run of each cell, and passes it to `each`. All cells have the subject, the scenario and

@@ -19,14 +19,11 @@ use wirebench_schema::{
     journal::{Counts, Outcome, Reason, ReasonKind, Run, WarmUp, Weight},
     load::{Interval, LoadConfig, LoadEvent, LoadModel, RateCurve, Stop},
 };
+use wirebench_server::{cost::Clocks, launch::Server};
 use wirebench_stats::{STEADY_WINDOW, Steadiness, median, steadiness};
 
 use super::{Bench, Cell, STEP, deadline::Deadline};
-use crate::{
-    cost::Clocks,
-    generate::{Generator, load_arguments},
-    launch::Server,
-};
+use crate::generate::{Generator, load_arguments};
 
 /// The distance of the values.
 const INTERVAL: Duration = Duration::from_millis(100);

@@ -12,14 +12,10 @@ use std::{
     time::Duration,
 };
 use wirebench_schema::{entry::Need, placeholder};
+use wirebench_server::command::{CommandError, Job, NO_ENV, exists};
 
 use super::{Availability, name};
-use crate::{
-    attempts::Attempts,
-    command::{CommandError, Job, NO_ENV, exists},
-    project::Project,
-    subject::Subject,
-};
+use crate::{attempts::Attempts, project::Project, subject::Subject};
 
 /// How long one question may take; without an answer by then the thing counts as missing.
 const TIMEOUT: Duration = Duration::from_secs(20);

@@ -16,8 +16,7 @@ use wirebench_schema::{
     scenario::Protocol,
     suite::{Phase, Workload},
 };
-
-use crate::command::{CommandError, Job, NO_ENV};
+use wirebench_server::command::{CommandError, Job, NO_ENV};
 
 pub(crate) use process::Finished;
 
@@ -37,7 +36,7 @@ impl Tool {
         let Some(package) = generator.debian_package() else {
             return Err(format!("{generator} is no program of somebody else's"));
         };
-        if !crate::command::exists(generator.name()) {
+        if !wirebench_server::command::exists(generator.name()) {
             return Err(format!(
                 "the program `{generator}` is missing: `sudo apt-get install {package}` brings it; \
                  `wirebench setup` does not, because no entry needs it"

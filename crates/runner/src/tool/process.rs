@@ -12,8 +12,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-
-use crate::launch::{STDERR_PATIENCE, StderrTail};
+use wirebench_server::launch::{STDERR_PATIENCE, StderrTail};
 
 /// How often a wait looks whether a signal asked to end.
 const STEP: Duration = Duration::from_millis(50);

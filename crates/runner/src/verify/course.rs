@@ -6,12 +6,12 @@ use wirebench_schema::{
     entry::{Mechanism, Sharing},
     scenario::DEFAULT_TIMEOUT_MS,
 };
+use wirebench_server::launch::Request;
 
 use super::{
     PROCESS, Verdict, conversation, ends, limit, mechanism, no_delay, process, session::Session,
     timeout, timeouts, traffic,
 };
-use crate::launch::Request;
 
 /// Workers with which the third group at least starts a server that can have them.
 const WORKERS_LEAST: u32 = 2;

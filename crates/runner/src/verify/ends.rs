@@ -7,12 +7,12 @@ use wirebench_schema::{
     entry::{Ready, Sharing},
     scenario::Protocol,
 };
-
-use super::{Described, Verdict, client::Trouble, session::Outcome, show, traffic};
-use crate::{
+use wirebench_server::{
     guard::Exit,
     launch::{STOP_GRACE, Server, Stopped},
 };
+
+use super::{Described, Verdict, client::Trouble, session::Outcome, show, traffic};
 
 /// What a server may write to standard error in its life.
 const STDERR_BYTES_MOST: u64 = 64 * 1024;

@@ -12,9 +12,9 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_schema::{entry::Mechanism, scenario::Protocol};
+use wirebench_server::tree;
 
 use super::{process, show, traffic::Talk};
-use crate::tree;
 
 /// Requests that are served while the rings are watched.
 const REQUESTS: u32 = 20;

@@ -34,11 +34,9 @@ use wirebench_schema::{
     entry::Mechanism,
     scenario::{DEFAULT_TIMEOUT_MS, Protocol, Scenario},
 };
+use wirebench_server::launch::{Launcher, Request};
 
-use crate::{
-    launch::{Launcher, Request},
-    subject::Subject,
-};
+use crate::subject::Subject;
 use session::Session;
 
 /// One check and what came of it.

@@ -10,9 +10,9 @@ use rustix::{
 };
 use std::{net::SocketAddr, os::fd::OwnedFd};
 use wirebench_schema::scenario::Protocol;
+use wirebench_server::tree;
 
 use super::{Verdict, process, traffic::Talk};
-use crate::tree;
 
 /// What came of asking one process for one of its descriptors.
 enum Copied {

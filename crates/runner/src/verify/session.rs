@@ -9,12 +9,12 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
+use wirebench_server::launch::{LaunchError, Launcher, Request, Server, Stopped, stop_grace};
 
 use super::{
     Checked, Verdict,
     ends::{self, Cause},
 };
-use crate::launch::{LaunchError, Launcher, Request, Server, Stopped, stop_grace};
 
 /// How long the end of a process may take to be known after a check has failed.
 const NEWS: Duration = Duration::from_millis(150);

@@ -2,8 +2,8 @@
 
 use socket2::{Domain, Socket, Type};
 use std::{net::SocketAddr, sync::atomic::AtomicBool};
-use wirebench_runner::launch::{LaunchError, Server};
 use wirebench_schema::scenario::Scenario;
+use wirebench_server::launch::{LaunchError, Server};
 
 use crate::bench::{Setup, expect_gone, new_mark};
 

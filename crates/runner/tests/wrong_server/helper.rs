@@ -10,12 +10,12 @@ use std::{
     sync::atomic::AtomicBool,
     time::{Duration, Instant},
 };
-use wirebench_runner::launch::{Launcher, Request};
 use wirebench_schema::{
     entry::{Class, Mechanism, Model, Ready, RunCommand, Sharing, Variant},
     id::VariantId,
     scenario::Scenario,
 };
+use wirebench_server::launch::{Launcher, Request};
 
 /// Nothing of a test may stay longer than this, whatever goes wrong.
 const LIFE: Duration = Duration::from_secs(60);

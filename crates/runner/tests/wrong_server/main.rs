@@ -54,7 +54,7 @@ impl Options {
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.first().map(String::as_str) {
-        Some("guard") => return wirebench_runner::guard::main(&words[1..]),
+        Some("guard") => return wirebench_server::guard::main(&words[1..]),
         Some("launcher") => return helper::launcher(&words[1..]),
         Some("orphan-maker") => return helper::orphan_maker(),
         Some("orphan") => return helper::orphan(),

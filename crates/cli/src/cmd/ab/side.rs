@@ -98,7 +98,7 @@ fn own(
     if program.contains('/') {
         *program = at.join(&*program).display().to_string();
     }
-    if !wirebench_runner::command::exists(program) {
+    if !wirebench_server::command::exists(program) {
         return Err(usage(format!(
             "there is no program `{program}`: build it first, or write its path"
         )));

@@ -9,17 +9,15 @@ use std::{
     time::Duration,
 };
 use wirebench_loadgen as loadgen;
-use wirebench_runner::{
-    launch::STOP_GRACE,
-    launch::{Launcher, Request, Server},
-    project::Project,
-    subject::Subject,
-    topology,
-};
+use wirebench_runner::{project::Project, subject::Subject, topology};
 use wirebench_schema::{
     load::{LoadConfig, LoadModel, LoadReport, Stop},
     scenario::{DEFAULT_TIMEOUT_MS, Protocol, Scenario},
     target::Target,
+};
+use wirebench_server::{
+    launch::STOP_GRACE,
+    launch::{Launcher, Request, Server},
 };
 
 use crate::interrupt::Interrupt;

@@ -66,7 +66,7 @@ pub enum CommandError {
 
 /// The variable by which everything that a job started is found when the job must end early, or when
 /// wirebench is killed.
-pub(crate) const MARK: &str = "WIREBENCH_JOB";
+pub const MARK: &str = "WIREBENCH_JOB";
 
 /// No variables beyond the inherited ones.
 pub const NO_ENV: &BTreeMap<String, String> = &BTreeMap::new();
@@ -213,7 +213,7 @@ pub fn exists(program: &str) -> bool {
 }
 
 /// Whether `path` is a file that this process may execute.
-pub(crate) fn may_be_executed(path: &Path) -> bool {
+pub fn may_be_executed(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 

@@ -9,7 +9,7 @@ mod server;
 mod tail;
 
 pub use server::{Server, Stopped};
-pub(crate) use tail::STDERR_PATIENCE;
+pub use tail::STDERR_PATIENCE;
 pub use tail::StderrTail;
 
 use std::{
@@ -35,7 +35,7 @@ const HURRIED_GRACE: Duration = Duration::from_millis(300);
 
 /// How long a server may take to end on SIGTERM now. `stop` is set when a signal asked wirebench to
 /// end.
-pub(crate) fn stop_grace(stop: &AtomicBool) -> Duration {
+pub fn stop_grace(stop: &AtomicBool) -> Duration {
     if stop.load(Ordering::Relaxed) { HURRIED_GRACE } else { STOP_GRACE }
 }
 

@@ -12,7 +12,7 @@ use std::{
 /// Bytes that are kept.
 const KEPT: usize = 16 * 1024;
 /// How long reading the rest may take once the program has ended.
-pub(crate) const STDERR_PATIENCE: Duration = Duration::from_secs(1);
+pub const STDERR_PATIENCE: Duration = Duration::from_secs(1);
 
 /// The end of what a server has written so far, and how much it was in all.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +33,7 @@ struct State {
 
 impl StderrTail {
     /// Reads `source` to its end on a thread of its own.
-    pub(crate) fn follow(mut source: impl Read + Send + 'static) -> Self {
+    pub fn follow(mut source: impl Read + Send + 'static) -> Self {
         let tail = Self::default();
         let writer = tail.clone();
         thread::spawn(move || {
@@ -61,7 +61,7 @@ impl StderrTail {
 
     /// Waits until all that was written has been read. Only for a program that has ended; `most`
     /// bounds the wait, because a process that nobody could kill may still hold the pipe.
-    pub(crate) fn wait_for_end(&self, most: Duration) {
+    pub fn wait_for_end(&self, most: Duration) {
         let goes_on = |state: &mut State| !state.has_ended;
         let _ = self.0.ended.wait_timeout_while(self.state(), most, goes_on);
     }

@@ -15,7 +15,7 @@ use crate::launch::{STDERR_PATIENCE, StderrTail};
 
 /// A child whose lines are `E`. Dropping it kills it.
 #[derive(Debug)]
-pub(crate) struct PipedChild<E> {
+pub struct PipedChild<E> {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
@@ -25,7 +25,7 @@ pub(crate) struct PipedChild<E> {
 
 impl<E: DeserializeOwned> PipedChild<E> {
     /// Starts it on `cpus`. It ends with this process.
-    pub(crate) fn spawn(mut command: Command, cpus: Option<&[u32]>) -> std::io::Result<Self> {
+    pub fn spawn(mut command: Command, cpus: Option<&[u32]>) -> std::io::Result<Self> {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         wirebench_sys::child::die_with_parent(&mut command);
@@ -49,7 +49,7 @@ impl<E: DeserializeOwned> PipedChild<E> {
     }
 
     /// Writes one line to it. One that has ended says why in its last event.
-    pub(crate) fn say(&mut self, message: &impl Serialize) -> Result<(), String> {
+    pub fn say(&mut self, message: &impl Serialize) -> Result<(), String> {
         let input = self.input.as_mut().ok_or("the process takes no input")?;
         let write = serde_json::to_string(message).map_err(std::io::Error::other);
         write.and_then(|line| writeln!(input, "{line}")).or_else(|error| {
@@ -60,7 +60,7 @@ impl<E: DeserializeOwned> PipedChild<E> {
 
     /// The next event, or none within `timeout`. An error is a sentence on how the process ended,
     /// which `name` names.
-    pub(crate) fn next(&mut self, name: &str, timeout: Duration) -> Result<Option<E>, String> {
+    pub fn next(&mut self, name: &str, timeout: Duration) -> Result<Option<E>, String> {
         match self.lines.recv_timeout(timeout) {
             Ok(line) => serde_json::from_str(&line)
                 .map(Some)
@@ -76,7 +76,7 @@ impl<E: DeserializeOwned> PipedChild<E> {
     }
 
     /// The process.
-    pub(crate) fn pid(&self) -> Pid {
+    pub fn pid(&self) -> Pid {
         Pid::from_child(&self.child)
     }
 }

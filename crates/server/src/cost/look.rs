@@ -87,7 +87,7 @@ impl Look {
 
 /// CPU time in user and in kernel mode of these processes over their lives, in nanoseconds. The kernel
 /// shows it in ticks.
-pub(crate) fn mode_ns(pids: &[Pid]) -> (u64, u64) {
+pub fn mode_ns(pids: &[Pid]) -> (u64, u64) {
     let stats = pids.iter().filter_map(|pid| tree::process(*pid)?.stat().ok());
     let ticks = stats.fold((0, 0), |sum, stat| (sum.0 + stat.utime, sum.1 + stat.stime));
     (ticks_ns(ticks.0), ticks_ns(ticks.1))

@@ -5,7 +5,7 @@ use procfs::process::Process;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::look::Look;
-use crate::{neighbours::Threads, tree};
+use crate::{threads::Threads, tree};
 
 /// `SIGCHLD` in a mask of signals.
 const SIGCHLD_BIT: u64 = 1 << (rustix::process::Signal::CHILD.as_raw() - 1);
@@ -15,11 +15,14 @@ const SIGCHLD_BIT: u64 = 1 << (rustix::process::Signal::CHILD.as_raw() - 1);
 pub struct Details {
     /// The CPU time of the tree at that moment.
     pub(super) cpu_ns: u64,
-    pub(crate) threads: Threads,
+    /// Its threads.
+    pub threads: Threads,
     /// Context switches of each thread, voluntary and involuntary.
     pub(super) switches: BTreeMap<i32, (u64, u64)>,
-    pub(crate) memory_peak_bytes: u64,
-    pub(crate) processes: usize,
+    /// The most memory that it held.
+    pub memory_peak_bytes: u64,
+    /// How many processes it has.
+    pub processes: usize,
     /// The processes that ignore `SIGCHLD`: the CPU time of their children is lost.
     pub(super) ignoring: BTreeSet<i32>,
 }
@@ -72,7 +75,7 @@ impl Details {
 
     /// Context switches since `before`, thread by thread, so that one that ends takes away only its
     /// own.
-    pub(crate) fn switches_since(&self, before: &Self) -> (u64, u64) {
+    pub fn switches_since(&self, before: &Self) -> (u64, u64) {
         let since = self.switches.iter().map(|(tid, now)| {
             let then = before.switches.get(tid).copied().unwrap_or_default();
             (now.0.saturating_sub(then.0), now.1.saturating_sub(then.1))

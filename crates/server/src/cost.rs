@@ -6,7 +6,7 @@ mod window;
 
 pub use details::Details;
 pub use look::Look;
-pub(crate) use look::mode_ns;
+pub use look::mode_ns;
 pub use window::{Course, WindowCpu};
 
 use rustix::process::Pid;
@@ -16,14 +16,16 @@ use wirebench_schema::journal::{Cost, Placement};
 /// The CPU clocks of some processes at one moment and nothing else: cheap enough for every 100 ms.
 /// Processes that have begun since they were listed are not seen.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Clocks {
-    pub(crate) at: Instant,
-    pub(crate) cpu_ns: u64,
+pub struct Clocks {
+    /// When they were read.
+    pub at: Instant,
+    /// CPU time so far.
+    pub cpu_ns: u64,
 }
 
 impl Clocks {
     /// Reads them; processes that have ended count for nothing.
-    pub(crate) fn read(known: &[Pid]) -> Self {
+    pub fn read(known: &[Pid]) -> Self {
         let at = Instant::now();
         Self { at, cpu_ns: known.iter().filter_map(clock).sum() }
     }

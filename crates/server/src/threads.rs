@@ -31,14 +31,20 @@ pub(super) struct Clock {
 
 /// The clocks of all threads of some processes at one moment.
 #[derive(Clone, Debug)]
-pub(crate) struct Threads {
+pub struct Threads {
     at: Instant,
     clocks: BTreeMap<i32, Clock>,
 }
 
 impl Threads {
+    /// Threads that by this moment ran, waited and got a CPU so.
+    pub fn new(at: Instant, clocks: &[(u64, u64, u64)]) -> Self {
+        let clock = |&(ran_ns, waited_ns, slices): &_| Clock { ran_ns, waited_ns, slices };
+        Self { at, clocks: (0..).zip(clocks.iter().map(clock)).collect() }
+    }
+
     /// Reads them.
-    pub(crate) fn of(processes: &[Pid]) -> Self {
+    pub fn of(processes: &[Pid]) -> Self {
         let at = Instant::now();
         let handles = processes.iter().filter_map(|pid| tree::process(*pid));
         let tasks = handles.filter_map(|process: Process| process.tasks().ok());
@@ -51,22 +57,23 @@ impl Threads {
     }
 
     /// How many there are.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.clocks.len()
     }
 
     /// For how long the one that ran most has run since `before`, in nanoseconds.
-    pub(crate) fn busiest_since(&self, before: &Self) -> u64 {
+    pub fn busiest_since(&self, before: &Self) -> u64 {
         self.clocks_since(before).map(|clock| clock.ran_ns).max().unwrap_or(0)
     }
 
     /// For how long each has run since `before`, in nanoseconds, by its number.
-    pub(crate) fn ran_since(&self, before: &Self) -> impl Iterator<Item = (i32, u64)> {
+    pub fn ran_since(&self, before: &Self) -> impl Iterator<Item = (i32, u64)> {
         self.clocks.keys().copied().zip(self.clocks_since(before).map(|clock| clock.ran_ns))
     }
 
     /// The time since an earlier moment.
-    pub(super) fn since(&self, before: &Self) -> Duration {
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Duration {
         self.at.duration_since(before.at)
     }
 
@@ -87,7 +94,8 @@ impl Threads {
     /// A thread waits for its siblings no longer than they ran. When there are no more of them than
     /// CPUs, each can have its own, and a wait is for another process. Where none could be read
     /// before, what each waited since then is not known and does not count.
-    pub(super) fn waited_since(&self, before: &Self, cpus: usize, wake_up_ns: u64) -> u64 {
+    #[must_use]
+    pub fn waited_since(&self, before: &Self, cpus: usize, wake_up_ns: u64) -> u64 {
         if before.clocks.is_empty() {
             return 0;
         }
@@ -105,22 +113,14 @@ impl Threads {
 }
 
 /// What a wake-up takes of each wait with the running kernel.
-pub(super) fn wake_up_ns() -> u64 {
+#[must_use]
+pub fn wake_up_ns() -> u64 {
     wake_up_ns_of(&rustix::system::uname().release().to_string_lossy())
 }
 
 fn wake_up_ns_of(release: &str) -> u64 {
     let major = release.split('.').next().and_then(|major| major.parse::<u32>().ok());
     if major.is_some_and(|major| major < 6) { WAKE_UP_FROM_IDLE_NS } else { WAKE_UP_NS }
-}
-
-#[cfg(test)]
-impl Threads {
-    /// Threads that by this moment ran, waited and got a CPU so.
-    pub(crate) fn new(at: Instant, clocks: &[(u64, u64, u64)]) -> Self {
-        let clock = |&(ran_ns, waited_ns, slices): &_| Clock { ran_ns, waited_ns, slices };
-        Self { at, clocks: (0..).zip(clocks.iter().map(clock)).collect() }
-    }
 }
 
 #[cfg(test)]

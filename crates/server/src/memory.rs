@@ -23,7 +23,7 @@ const ALIKE_SHARE: f64 = 0.005;
 
 /// What is added up.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Measure {
+pub enum Measure {
     /// The proportional set sizes: a page that n processes share counts for an nth in each, so that
     /// the sum over a tree counts it once.
     Proportional,
@@ -34,7 +34,7 @@ pub(crate) enum Measure {
 impl Measure {
     /// The better one that can be read of all these processes. It takes the same rights as tracing
     /// them, and a kernel that keeps the table.
-    pub(crate) fn possible(pids: &[Pid]) -> Self {
+    pub fn possible(pids: &[Pid]) -> Self {
         let mut processes = pids.iter().filter_map(|pid| tree::process(*pid));
         if processes.all(|process| proportional(&process).is_some()) {
             Self::Proportional
@@ -44,7 +44,7 @@ impl Measure {
     }
 
     /// The sum over the processes that exist.
-    pub(crate) fn held(self, pids: &[Pid]) -> Held {
+    pub fn held(self, pids: &[Pid]) -> Held {
         let processes = pids.iter().filter_map(|pid| tree::process(*pid));
         let one = |process: Process| match self {
             Self::Proportional => proportional(&process),
@@ -58,7 +58,7 @@ impl Measure {
 
     /// Looks until memory stands still, for at most `patience`. The last answer, and whether it
     /// stood still; a set `stop` ends the wait.
-    pub(crate) fn settled(
+    pub fn settled(
         self,
         list: impl Fn() -> Vec<Pid>,
         patience: Duration,
@@ -82,18 +82,18 @@ impl Measure {
 
 /// What processes hold.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Held {
+pub struct Held {
     /// All of it.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// What is theirs alone: not the pages of files, such as code. How much of those counts
     /// changes with every other program that maps the same file, so that no growth can be told
     /// from it.
-    pub(crate) own_bytes: u64,
+    pub own_bytes: u64,
 }
 
 /// Whether memory stood still when it was last looked at.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Stillness {
+pub enum Stillness {
     /// It did.
     Still,
     /// It still moved.
