@@ -30,7 +30,7 @@ const DOCUMENTS: [&str; 7] = [
 const ENTRIES: &str = "entries/README.md";
 /// Which crates of the workspace each crate may depend on. An arrow that is not here is not
 /// allowed.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("schema", &[]),
     ("stats", &[]),
     ("judge", &["schema"]),
@@ -42,11 +42,23 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ("report", &["judge", "schema", "stats"]),
     ("loadgen", &["schema", "uring"]),
     ("server", &["schema", "sys"]),
-    ("runner", &["judge", "schema", "server", "stats", "sys"]),
+    ("host", &["judge", "schema", "server", "sys"]),
+    ("runner", &["host", "judge", "schema", "server", "stats", "sys"]),
     ("agent", &["loadgen", "schema", "sys"]),
     (
         "cli",
-        &["agent", "judge", "loadgen", "nullserver", "report", "runner", "schema", "server", "sys"],
+        &[
+            "agent",
+            "host",
+            "judge",
+            "loadgen",
+            "nullserver",
+            "report",
+            "runner",
+            "schema",
+            "server",
+            "sys",
+        ],
     ),
 ];
 /// Crates that must be unable to touch clocks, files and sockets, and what would give them away.

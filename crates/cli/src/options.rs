@@ -8,12 +8,14 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
+use wirebench_host::{
+    place::{Wish, place},
+    topology,
+};
 use wirebench_runner::{
     cohort::{Cut, MOST_INSTANCES},
     measure::Bench,
-    place::{Wish, place},
     project::{Project, ProjectError},
-    topology,
 };
 use wirebench_schema::{
     journal::{Placement, Procedure},

@@ -5,31 +5,15 @@
 //! interpreter that a script names; their versions are in the journal.
 
 use sha2::{Digest, Sha256};
-use std::{
-    collections::BTreeMap,
-    env,
-    ffi::OsString,
-    fs::File,
-    io::Read,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, env, ffi::OsString, path::PathBuf};
 use wirebench_schema::placeholder;
 use wirebench_server::command::may_be_executed;
+use wirebench_server::digest::{add_content, hexadecimal};
 
 use crate::{build, subject::Subject};
 
-/// Hexadecimal digits of a fingerprint: enough that no two programs of a user's meet.
-const DIGITS: usize = 16;
-/// The largest file that is read. A subject that names a larger one has no fingerprint, rather than
-/// a start that takes minutes.
-const FILE_BYTES: u64 = 1 << 30;
-/// Bytes that are read at once.
-const CHUNK_BYTES: usize = 1 << 18;
 /// Where programs are looked for when nothing says where.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
-/// The file of the program that reads it, even after another one was put in its place.
-const OWN_FILE: &str = "/proc/self/exe";
-
 /// A digest of what `subject` runs: the content of every file that its run command or its
 /// environment names, all other words of them, and, unless the program itself is what was built,
 /// what its build was made of.
@@ -64,24 +48,6 @@ pub fn fingerprint(subject: &Subject) -> Option<String> {
         seen.add_word(&build::stamp(subject).unwrap_or_default());
     }
     Some(hexadecimal(seen.hash))
-}
-
-/// A digest of wirebench's own program.
-#[must_use]
-pub fn own() -> Option<String> {
-    let mut hash = Sha256::new();
-    add_content(&mut hash, Path::new(OWN_FILE))?;
-    Some(hexadecimal(hash))
-}
-
-/// A digest of a text, as long as a fingerprint.
-pub(crate) fn of_text(text: &str) -> String {
-    hexadecimal(Sha256::new().chain_update(text))
-}
-
-fn hexadecimal(hash: Sha256) -> String {
-    let digits: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    digits[..DIGITS].to_owned()
 }
 
 /// What has been seen of a subject. Each part says its kind and its length, so that no two lists of
@@ -138,26 +104,6 @@ impl Seen<'_> {
     }
 }
 
-/// Adds the content of a file.
-fn add_content(hash: &mut Sha256, path: &Path) -> Option<()> {
-    let file = File::open(path).ok()?;
-    let mut digest = Sha256::new();
-    let mut chunk = vec![0; CHUNK_BYTES];
-    let mut bytes = 0;
-    // One byte more than is allowed shows that the file is too large, also when it still grows.
-    let mut content = file.take(FILE_BYTES + 1);
-    loop {
-        let count = content.read(&mut chunk).ok()?;
-        if count == 0 {
-            break;
-        }
-        bytes += count as u64;
-        digest.update(&chunk[..count]);
-    }
-    hash.update(digest.finalize());
-    (bytes <= FILE_BYTES).then_some(())
-}
-
 /// The file that the guard would start for `program`: by its path from the subject's folder, or
 /// from the search path that the server gets.
 fn resolve(program: &str, subject: &Subject) -> Option<PathBuf> {
@@ -182,8 +128,9 @@ mod tests {
     use super::*;
     use crate::project::Project;
     use std::{
-        fs,
+        fs::{self, File},
         os::unix::fs::PermissionsExt,
+        path::Path,
         time::{Duration, SystemTime},
     };
     use wirebench_schema::scenario::Scenario;
@@ -217,7 +164,7 @@ mod tests {
     fn one_byte_changed_in_a_server_changes_it_and_another_time_does_not() {
         let (folder, subject) = world("./server {port}");
         let before = print(&subject);
-        assert_eq!((before.len(), print(&subject)), (DIGITS, before.clone()));
+        assert_eq!(print(&subject), before);
         let server = folder.path().join("server");
         let earlier = SystemTime::now() - Duration::from_secs(3600);
         File::options().write(true).open(&server).unwrap().set_modified(earlier).unwrap();
@@ -297,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_started_has_none_and_wirebench_has_its_own() {
+    fn what_cannot_be_started_has_none() {
         let (folder, _) = world("./server {port}");
         assert_eq!(fingerprint(&subject(folder.path(), "./nothing {port}")), None);
         let project = Project::without_entries(folder.path());
@@ -308,7 +255,6 @@ mod tests {
             &project,
         );
         assert_eq!(fingerprint(&broken.unwrap()), None);
-        assert_eq!(own().map(|digits| digits.len()), Some(DIGITS));
     }
 
     #[test]

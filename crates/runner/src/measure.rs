@@ -19,6 +19,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
+use wirebench_host::neighbours::{self, Machine};
 use wirebench_judge::{
     neighbours::Arrivals,
     validity::{self, Evidence, Processes, ServerEnd, bound_of_run},
@@ -43,7 +44,6 @@ use self::{
 use crate::{
     cohort::Cut,
     generate::{Generator, load_arguments},
-    neighbours::{self, Machine},
     subject::Subject,
     tool::Tool,
 };

@@ -6,6 +6,7 @@
 
 pub mod command;
 pub mod cost;
+pub mod digest;
 pub mod guard;
 pub mod launch;
 pub mod memory;

@@ -2,6 +2,10 @@
 //! what came of it.
 
 use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
+use wirebench_host::{
+    environment::resources,
+    neighbours::{Machine, Taken},
+};
 use wirebench_schema::{
     agent::{LoadProcesses, SliceOrder, SliceReport},
     journal::{Placement, ReasonKind, Slice},
@@ -10,11 +14,7 @@ use wirebench_schema::{
 use wirebench_server::cost::Details;
 
 use super::member::Member;
-use crate::{
-    agent::Agent,
-    environment::resources,
-    neighbours::{Machine, Taken},
-};
+use crate::agent::Agent;
 
 /// Share of a slice that others may take from a side, or from the machine.
 const TAKEN_SHARE: f64 = 0.03;

@@ -1,9 +1,9 @@
 //! Comments on wirebench itself, and on compilers, runtimes and build tools.
 
+use wirebench_host::environment::TOOLS;
 use wirebench_schema::environment::{BuildProfile, Environment};
 
 use super::{Comment, State, fine, warning};
-use crate::environment::TOOLS;
 
 pub(super) fn examine(environment: &Environment) -> Vec<Comment> {
     let mut comments = vec![wirebench(environment)];

@@ -4,6 +4,7 @@ use std::{
     collections::BTreeMap,
     sync::atomic::{AtomicBool, Ordering},
 };
+use wirebench_host::environment;
 use wirebench_schema::{
     environment::Environment,
     id::VariantId,
@@ -16,7 +17,6 @@ use crate::{
         Freshness,
         parallel::{self, Event, Group},
     },
-    environment,
     project::Project,
     requirement::{Availability, Prober},
     subject::Subject,

@@ -6,6 +6,7 @@
 
 use rustix::process::Pid;
 use std::{thread, time::Duration};
+use wirebench_host::neighbours::Machine;
 use wirebench_schema::load::{EdgeClocks, LoadReport, LoadStart};
 use wirebench_server::{
     cost::{Course, Details, Look},
@@ -13,7 +14,6 @@ use wirebench_server::{
 };
 
 use super::Seen;
-use crate::neighbours::Machine;
 
 /// How often the tree is looked at until two looks in a row are alike, and the time between them.
 const LOOKS_MOST: usize = 40;

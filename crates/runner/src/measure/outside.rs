@@ -2,6 +2,7 @@
 //! the server's clocks before its start and after its end.
 
 use std::{sync::atomic::AtomicBool, time::Duration};
+use wirebench_host::neighbours::Machine;
 use wirebench_schema::{
     journal::{Placement, ToolReport},
     load::{EngineChoice, LoadConfig, LoadReport, Stop},
@@ -12,10 +13,7 @@ use wirebench_server::{
 };
 
 use super::{Bench, Seen, count, deadline::GENERATOR_PATIENCE};
-use crate::{
-    neighbours::Machine,
-    tool::{Tool, parse},
-};
+use crate::tool::{Tool, parse};
 
 /// How long somebody else's generator may take.
 pub(super) fn patience(config: &LoadConfig) -> Duration {

@@ -10,8 +10,7 @@ use std::{
     net::{IpAddr, Shutdown, SocketAddr, TcpStream},
     time::{Duration, Instant},
 };
-
-use crate::neighbours::CpuTimes;
+use wirebench_host::neighbours::CpuTimes;
 
 /// How long a server may make no progress. Every wait for bytes that must come ends after it, unless
 /// other work had all CPUs: see [`Client::wait_for_progress`].

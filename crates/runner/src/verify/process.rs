@@ -8,8 +8,7 @@ use std::{
     fs,
     time::{Duration, Instant},
 };
-
-use crate::topology::parse_list;
+use wirebench_host::topology::parse_list;
 
 /// One thread of a tree: the numbers of its process and its own.
 pub(super) type ThreadId = (i32, i32);

@@ -1,10 +1,10 @@
 //! What a suite's document has published, and how long its own scale takes.
 
 use std::time::Duration;
+use wirebench_host::topology;
 use wirebench_runner::{
     plan::{self, Step},
     subject::Subject,
-    topology,
 };
 use wirebench_schema::{journal::Published, suite::Suite};
 

@@ -8,7 +8,7 @@ mod files;
 mod kernel;
 mod moment;
 mod processor;
-pub(crate) mod resources;
+pub mod resources;
 mod speed;
 mod tools;
 mod virtualisation;
@@ -17,9 +17,12 @@ pub use tools::TOOLS;
 
 use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
 use wirebench_schema::environment::{BuildProfile, Environment, Program};
-use wirebench_server::command::{Job, NO_ENV};
+use wirebench_server::{
+    command::{Job, NO_ENV},
+    digest,
+};
 
-use crate::{fingerprint, topology};
+use crate::topology;
 use files::Files;
 
 /// Kernel settings that change what a network server can do.
@@ -67,7 +70,7 @@ pub fn gather(project: Option<&Path>, stop: &AtomicBool) -> Environment {
     Environment {
         wirebench: env!("CARGO_PKG_VERSION").to_owned(),
         revision: project.and_then(|folder| revision(folder, stop)),
-        program: Program { profile: Some(profile), digest: fingerprint::own() },
+        program: Program { profile: Some(profile), digest: digest::own() },
         tools: tools::versions(stop),
         speed_spread: speed::spread(stop),
         ..machine

@@ -7,15 +7,15 @@ use super::{cgroup, files::Files, kibibytes};
 
 /// The memory of the machine, or of the control group with the least memory left, in bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Memory {
+pub struct Memory {
     /// What may be used.
-    pub(crate) total: u64,
+    pub total: u64,
     /// What is left of that.
-    pub(crate) available: u64,
+    pub available: u64,
 }
 
 /// The memory that is left now.
-pub(crate) fn memory(root: &Path) -> Option<Memory> {
+pub fn memory(root: &Path) -> Option<Memory> {
     let files = Files(root);
     let of_machine = |key: &str| kibibytes(&files.value("proc/meminfo", key)?);
     let machine = of_machine("MemTotal:").zip(of_machine("MemAvailable:"));
@@ -25,14 +25,14 @@ pub(crate) fn memory(root: &Path) -> Option<Memory> {
 }
 
 /// Pages that were swapped in or out since the machine was started.
-pub(crate) fn swapped_pages(root: &Path) -> Option<u64> {
+pub fn swapped_pages(root: &Path) -> Option<u64> {
     let files = Files(root);
     let count = |key: &str| files.value("proc/vmstat", key)?.parse::<u64>().ok();
     Some(count("pswpin ")? + count("pswpout ")?)
 }
 
 /// The lowest frequency of `cpus`, in kHz. Most virtual machines do not show it.
-pub(crate) fn frequency_khz(root: &Path, cpus: &[u32]) -> Option<u64> {
+pub fn frequency_khz(root: &Path, cpus: &[u32]) -> Option<u64> {
     let path = |cpu| format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq");
     cpus.iter().filter_map(|cpu| Files(root).number(path(cpu))).min()
 }

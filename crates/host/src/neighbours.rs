@@ -17,14 +17,14 @@ use wirebench_judge::neighbours::{Arrivals, SideUse, throttled};
 use wirebench_schema::journal::{Placement, Reason};
 use wirebench_server::threads::{self, Threads};
 
-pub(crate) use before::busy_before;
-pub(crate) use cpu_times::CpuTimes;
+pub use before::busy_before;
+pub use cpu_times::CpuTimes;
 
 use throttle::Throttled;
 
 /// The clocks of the machine at one moment, as far as they tell of others.
 #[derive(Clone, Debug)]
-pub(crate) struct Machine {
+pub struct Machine {
     cpus: CpuTimes,
     throttled: Throttled,
     generator: Threads,
@@ -44,7 +44,7 @@ struct Side<'a> {
 
 impl Machine {
     /// Reads them. What cannot be read accuses no process.
-    pub(crate) fn read(generator: Option<Pid>) -> Self {
+    pub fn read(generator: Option<Pid>) -> Self {
         Self {
             cpus: CpuTimes::read(),
             throttled: Throttled::read(),
@@ -56,7 +56,7 @@ impl Machine {
     /// What must be said of the time since `before`. The sides have used `server_ns` and
     /// `generator_ns` of CPU time by their own account. The server's threads were looked at before
     /// the load and after it.
-    pub(crate) fn reasons(
+    pub fn reasons(
         &self,
         before: &Self,
         placement: &Placement,
@@ -103,20 +103,20 @@ impl Machine {
 
 /// What others took from the sides of one slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Taken {
+pub struct Taken {
     /// Share of the load in which a thread of the server waited for others, 0 to 1.
-    pub(crate) server_waited: f64,
+    pub server_waited: f64,
     /// The same of the generator.
-    pub(crate) generator_waited: f64,
+    pub generator_waited: f64,
     /// CPU time that the hypervisor gave to other guests.
-    pub(crate) stolen_ns: u64,
+    pub stolen_ns: u64,
     /// Time in which a control group held the sides back.
-    pub(crate) throttled_ns: u64,
+    pub throttled_ns: u64,
 }
 
 impl Machine {
     /// What others took since `before` from a load of this length.
-    pub(crate) fn taken(
+    pub fn taken(
         &self,
         before: &Self,
         placement: &Placement,

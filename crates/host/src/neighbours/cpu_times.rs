@@ -22,14 +22,14 @@ pub(super) struct Used {
 
 /// The times of every CPU at one moment.
 #[derive(Clone, Debug)]
-pub(crate) struct CpuTimes {
+pub struct CpuTimes {
     at: Instant,
     times: BTreeMap<u32, Used>,
 }
 
 impl CpuTimes {
     /// Reads them. Where `/proc/stat` cannot be read, there are none.
-    pub(crate) fn read() -> Self {
+    pub fn read() -> Self {
         let at = Instant::now();
         let text = fs::read_to_string("/proc/stat").unwrap_or_default();
         Self { at, times: times(&text, procfs::ticks_per_second()) }
@@ -41,7 +41,7 @@ impl CpuTimes {
     }
 
     /// Whether all CPUs were busy since `before`.
-    pub(crate) fn is_full_since(&self, before: &Self) -> bool {
+    pub fn is_full_since(&self, before: &Self) -> bool {
         let cpus: Vec<u32> = self.times.keys().copied().collect();
         let Used { busy_ns, stolen_ns } = self.used_since(before, &cpus);
         let available_ns = self.since(before).as_nanos() as f64 * cpus.len() as f64;

@@ -14,7 +14,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const NAMED_MOST: usize = 3;
 
 /// What must be said of the time before a run that will use `cpus`.
-pub(crate) fn busy_before(cpus: &[u32]) -> Option<Reason> {
+pub fn busy_before(cpus: &[u32]) -> Option<Reason> {
     let before = CpuTimes::read();
     thread::sleep(LOOK);
     let after = CpuTimes::read();

@@ -7,7 +7,7 @@ use procfs::{
 use wirebench_schema::environment::{Limit, Limits};
 
 use super::files::Files;
-use crate::fingerprint;
+use wirebench_server::digest;
 
 /// Options of the kernel's command line that change how servers run. All others are nobody's
 /// business, because they may hold what should not be in a file that is passed on.
@@ -69,13 +69,13 @@ pub(super) fn options(files: &Files<'_>) -> Option<Vec<String>> {
 /// A digest of the installation's number, which is not to be passed on as it is.
 pub(super) fn machine(files: &Files<'_>) -> Option<String> {
     let id = files.line("etc/machine-id").filter(|id| id != "uninitialized")?;
-    Some(fingerprint::of_text(&format!("wirebench machine {id}")))
+    Some(digest::of_text(&format!("wirebench machine {id}")))
 }
 
 /// A digest of the number that the kernel drew when it started.
 pub(super) fn boot(files: &Files<'_>) -> Option<String> {
     let id = files.line("proc/sys/kernel/random/boot_id")?;
-    Some(fingerprint::of_text(&format!("wirebench boot {id}")))
+    Some(digest::of_text(&format!("wirebench boot {id}")))
 }
 
 /// The word in brackets: `always [madvise] never`.
