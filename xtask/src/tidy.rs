@@ -30,7 +30,7 @@ const DOCUMENTS: [&str; 7] = [
 const ENTRIES: &str = "entries/README.md";
 /// Which crates of the workspace each crate may depend on. An arrow that is not here is not
 /// allowed.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("schema", &[]),
     ("stats", &[]),
     ("judge", &["schema"]),
@@ -43,7 +43,8 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("loadgen", &["schema", "uring"]),
     ("server", &["schema", "sys"]),
     ("host", &["judge", "schema", "server", "sys"]),
-    ("runner", &["host", "judge", "schema", "server", "stats", "sys"]),
+    ("verify", &["host", "schema", "server", "stats", "sys"]),
+    ("runner", &["host", "judge", "schema", "server", "stats", "sys", "verify"]),
     ("agent", &["loadgen", "schema", "sys"]),
     (
         "cli",
@@ -58,6 +59,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
             "schema",
             "server",
             "sys",
+            "verify",
         ],
     ),
 ];

@@ -10,7 +10,7 @@ use wirebench_schema::{
 use crate::{
     project::Project,
     subject::{Origin, Subject},
-    verify, version,
+    version,
 };
 
 /// The name of an entry's description in its folder.
@@ -113,7 +113,8 @@ fn check_patterns(entry: &Entry) -> Result<(), String> {
 /// A deviation from a check that does not exist would hide nothing and mislead its reader.
 fn check_deviations(variant: &Variant) -> Result<(), String> {
     let known = || {
-        let all = variant.scenarios.iter().flat_map(|&scenario| verify::catalogue(scenario));
+        let all =
+            variant.scenarios.iter().flat_map(|&scenario| wirebench_verify::catalogue(scenario));
         all.map(|check| check.name)
     };
     match variant.deviations.iter().find(|it| known().all(|name| name != it.check)) {

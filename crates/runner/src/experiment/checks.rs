@@ -16,9 +16,10 @@ use wirebench_schema::{
     verification::Verification,
 };
 use wirebench_server::launch::Launcher;
+use wirebench_verify::{Checked, Verdict};
 
 use super::{Experiment, Observer, Progress, Stage, book::Book};
-use crate::{plan, subject::Subject, verify};
+use crate::{conformance::verify_subject, plan, subject::Subject};
 
 /// Who must not be measured in which scenario.
 pub(super) type Refused = BTreeSet<(VariantId, Scenario)>;
@@ -90,7 +91,7 @@ fn verify(stage: &Stage<'_>, subject: &Subject, scenario: Scenario) -> Verified 
     // Several share the machine, so that none is bound to the CPUs of a measured server.
     let launcher = Launcher { cpus: None, ..experiment.bench.launcher.clone() };
     let workers = subject.workers(most_workers(experiment, scenario));
-    let checks = verify::verify_subject(&launcher, subject, scenario, workers, stop, &mut |_| {});
+    let checks = verify_subject(&launcher, subject, scenario, workers, stop, &mut |_| {});
     summarise(&subject.variant.id, scenario, &checks)
 }
 
@@ -106,7 +107,7 @@ fn most_workers(experiment: &Experiment, scenario: Scenario) -> u32 {
     workers.max().unwrap_or(experiment.bench.workers)
 }
 
-fn summarise(variant: &VariantId, scenario: Scenario, checks: &[verify::Checked]) -> Verified {
+fn summarise(variant: &VariantId, scenario: Scenario, checks: &[Checked]) -> Verified {
     let mut verified = Verified {
         variant: variant.clone(),
         scenario,
@@ -117,14 +118,14 @@ fn summarise(variant: &VariantId, scenario: Scenario, checks: &[verify::Checked]
     };
     for check in checks {
         match &check.verdict {
-            verify::Verdict::Pass => verified.passed += 1,
-            verify::Verdict::Fail { finding } => {
+            Verdict::Pass => verified.passed += 1,
+            Verdict::Fail { finding } => {
                 verified.failed.push((check.name.to_owned(), finding.clone()));
             }
-            verify::Verdict::Deviates { reason, finding } => {
+            Verdict::Deviates { reason, finding } => {
                 verified.deviates.push((check.name.to_owned(), format!("{reason} ({finding})")));
             }
-            verify::Verdict::Skip { reason } => {
+            Verdict::Skip { reason } => {
                 verified.skipped.push((check.name.to_owned(), reason.clone()));
             }
         }

@@ -10,8 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_schema::scenario::{HELLO_BODY, Protocol};
-
-use crate::verify::{
+use wirebench_verify::{
     client::{Buffers, Client, Progress, Seen, Trouble},
     reply::Replies,
 };

@@ -10,9 +10,10 @@
 //! 3. the processes: `limit` with one worker, then `process`, `mechanism`, `no_delay`, `traffic`
 //!    and `ends` with two at least where the server can have them.
 //!
-//! How all of these processes ended is judged last.
+//! How all of these processes ended is judged last. Servers are started and ended elsewhere.
+#![forbid(unsafe_code)]
 
-pub(crate) mod client;
+pub mod client;
 mod course;
 mod echo;
 mod ends;
@@ -23,7 +24,7 @@ mod limit;
 mod mechanism;
 mod no_delay;
 mod process;
-pub(crate) mod reply;
+pub mod reply;
 mod session;
 mod show;
 mod timeout;
@@ -36,7 +37,6 @@ use wirebench_schema::{
 };
 use wirebench_server::launch::{Launcher, Request};
 
-use crate::subject::Subject;
 use session::Session;
 
 /// One check and what came of it.
@@ -147,27 +147,6 @@ const fn timeouts(scenario: Scenario) -> &'static [Check] {
         Scenario::HelloTimeout => &timeout::CHECKS,
         Scenario::Hello | Scenario::Echo => &[],
     }
-}
-
-/// Runs all checks of one scenario of a subject, as [`verify`] does; the conversation with as many
-/// `workers` as will be measured.
-pub fn verify_subject(
-    launcher: &Launcher,
-    subject: &Subject,
-    scenario: Scenario,
-    workers: u32,
-    stop: &AtomicBool,
-    observe: &mut dyn FnMut(&Checked),
-) -> Vec<Checked> {
-    let request = Request {
-        variant: &subject.variant,
-        scenario,
-        workers,
-        timeout_ms: DEFAULT_TIMEOUT_MS,
-        build: subject.build.clone(),
-        source: subject.source.clone(),
-    };
-    verify(launcher, &request, subject.declared_mechanism(), stop, observe)
 }
 
 /// Runs all checks of the scenario of `request`, and calls `observe` after each.

@@ -2,11 +2,11 @@
 
 use crate::bench::{Setup, for_each, is_hidden};
 use std::net::{IpAddr, Ipv6Addr};
-use wirebench_runner::verify::{Checked, Verdict};
 use wirebench_schema::{
     entry::{Ready, Sharing},
     scenario::Scenario,
 };
+use wirebench_verify::{Checked, Verdict};
 
 /// Every check but `skipped` must pass.
 fn expect_all_but(setup: &Setup, skipped: &[&str]) -> Result<(), String> {

@@ -14,7 +14,7 @@ use wirebench_host::neighbours::CpuTimes;
 
 /// How long a server may make no progress. Every wait for bytes that must come ends after it, unless
 /// other work had all CPUs: see [`Client::wait_for_progress`].
-pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
+pub const PATIENCE: Duration = Duration::from_secs(3);
 /// How long a server that makes no progress on a busy machine is given in all.
 const PATIENCE_MOST: Duration = Duration::from_secs(10);
 /// How long the machine is watched each time before the server is given more time.
@@ -35,7 +35,7 @@ const READ_BYTES: usize = 64 * 1024;
 
 /// How much the kernel keeps for a client that does not read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Buffers {
+pub enum Buffers {
     /// As much as it likes.
     Usual,
     /// As little as a client can ask for, so that the server soon meets a full socket.
@@ -44,7 +44,7 @@ pub(crate) enum Buffers {
 
 /// Why a conversation did not come to its end.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Trouble {
+pub enum Trouble {
     /// Nothing listens, or the accept queue is full.
     #[error("no connection could be made: {0}")]
     Connect(io::Error),
@@ -78,7 +78,7 @@ impl Trouble {
 
     /// The finding, with how far the conversation had come unless the bytes themselves are at
     /// fault.
-    pub(crate) fn after(&self, progress: &str) -> String {
+    pub fn after(&self, progress: &str) -> String {
         match self {
             Self::Wrong(_) | Self::Connect(_) => self.to_string(),
             _ => format!("{self} after {progress}"),
@@ -94,7 +94,7 @@ impl From<Trouble> for String {
 
 /// What a bounded look at the connection brought.
 #[derive(Debug)]
-pub(crate) enum Seen {
+pub enum Seen {
     /// These bytes.
     Bytes(Vec<u8>),
     /// The end of the stream.
@@ -107,7 +107,7 @@ pub(crate) enum Seen {
 
 /// Whether a conversation goes on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Progress {
+pub enum Progress {
     /// More must come.
     More,
     /// All that must come has come.
@@ -116,19 +116,19 @@ pub(crate) enum Progress {
 
 /// One connection.
 #[derive(Debug)]
-pub(crate) struct Client {
+pub struct Client {
     stream: TcpStream,
     until: Instant,
 }
 
 impl Client {
     /// Connects.
-    pub(crate) fn connect(address: SocketAddr, buffers: Buffers) -> Result<Self, Trouble> {
+    pub fn connect(address: SocketAddr, buffers: Buffers) -> Result<Self, Trouble> {
         Self::connect_from(None, address, buffers)
     }
 
     /// Connects from an address of this host, or from the one that the kernel chooses.
-    pub(crate) fn connect_from(
+    pub fn connect_from(
         source: Option<IpAddr>,
         address: SocketAddr,
         buffers: Buffers,
@@ -157,7 +157,7 @@ impl Client {
     }
 
     /// The port on this side; with it the server's side can be found in the kernel's table.
-    pub(crate) fn port(&self) -> u16 {
+    pub fn port(&self) -> u16 {
         self.stream.local_addr().map_or(0, |address| address.port())
     }
 
@@ -208,7 +208,7 @@ impl Client {
     }
 
     /// Sends all of `bytes` without reading.
-    pub(crate) fn send(&mut self, mut bytes: &[u8]) -> Result<(), Trouble> {
+    pub fn send(&mut self, mut bytes: &[u8]) -> Result<(), Trouble> {
         loop {
             let length = self.write_some(bytes)?;
             bytes = &bytes[length..];
@@ -223,7 +223,7 @@ impl Client {
 
     /// Sends without reading until all is sent, the socket stays full, or the server has had
     /// [`SENDING_MOST`] to take what it could. Returns how much was taken.
-    pub(crate) fn send_until_full(&mut self, bytes: &[u8]) -> Result<usize, Trouble> {
+    pub fn send_until_full(&mut self, bytes: &[u8]) -> Result<usize, Trouble> {
         let until = Instant::now() + SENDING_MOST;
         let mut sent = 0;
         while sent < bytes.len() && Instant::now() < until {
@@ -237,7 +237,7 @@ impl Client {
 
     /// Sends `bytes` and, meanwhile and afterwards, gives all that comes to `take` until that has
     /// seen all it needs.
-    pub(crate) fn transfer(
+    pub fn transfer(
         &mut self,
         mut bytes: &[u8],
         take: &mut dyn FnMut(&[u8]) -> Result<Progress, String>,
@@ -271,13 +271,13 @@ impl Client {
     }
 
     /// What is there or comes within `time`.
-    pub(crate) fn look(&mut self, time: Duration) -> Result<Seen, Trouble> {
+    pub fn look(&mut self, time: Duration) -> Result<Seen, Trouble> {
         let ready = self.wait(PollFlags::IN, time)?;
         self.seen(ready)
     }
 
     /// What must come.
-    pub(crate) fn look_for_progress(&mut self) -> Result<Seen, Trouble> {
+    pub fn look_for_progress(&mut self) -> Result<Seen, Trouble> {
         let ready = self.wait_for_progress(PollFlags::IN)?;
         self.seen(ready)
     }
@@ -300,7 +300,7 @@ impl Client {
     }
 
     /// The server must close its side now, without a further byte.
-    pub(crate) fn expect_end(&mut self) -> Result<(), String> {
+    pub fn expect_end(&mut self) -> Result<(), String> {
         match self.look_for_progress()? {
             Seen::End => Ok(()),
             Seen::Reset => {
@@ -318,12 +318,12 @@ impl Client {
     }
 
     /// Nothing more is sent; the server sees the end of the stream.
-    pub(crate) fn half_close(&self) -> Result<(), Trouble> {
+    pub fn half_close(&self) -> Result<(), Trouble> {
         self.stream.shutdown(Shutdown::Write).map_err(|error| Trouble::from_io(&error))
     }
 
     /// Ends the connection with RST, as a client does that crashes or gives up.
-    pub(crate) fn reset(self) {
+    pub fn reset(self) {
         // Without the option the connection ends with FIN, which is no error of the server's.
         let _ = rustix::net::sockopt::set_socket_linger(&self.stream, Some(Duration::ZERO));
     }

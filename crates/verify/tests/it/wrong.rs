@@ -3,11 +3,11 @@
 
 use crate::bench::{Setup, failures, for_each, is_hidden};
 use std::time::Duration;
-use wirebench_runner::verify::Verdict;
 use wirebench_schema::{
     entry::{Deviation, Mechanism, Sharing},
     scenario::Scenario::{self, Echo, Hello, HelloTimeout},
 };
+use wirebench_verify::Verdict;
 
 /// A wrong server, the first check that must fail, and words of its finding.
 struct Case {

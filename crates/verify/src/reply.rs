@@ -14,7 +14,7 @@ const STATUS: &str = "HTTP/1.1 200";
 
 /// What stands at the beginning of a stream.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Parsed {
+pub enum Parsed {
     /// A correct reply.
     Whole {
         /// Bytes of head and body.
@@ -25,7 +25,7 @@ pub(crate) enum Parsed {
 }
 
 /// Reads one reply at the beginning of `bytes`, or says what is wrong with it.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Parsed, String> {
+pub fn parse(bytes: &[u8]) -> Result<Parsed, String> {
     let seen = bytes.len().min(STATUS.len());
     if bytes[..seen] != STATUS.as_bytes()[..seen] {
         return Err(format!("a reply must begin with `{STATUS}`, it is {}", show::bytes(bytes)));
@@ -134,14 +134,14 @@ impl Fields {
 
 /// The replies of one connection, counted and checked as they come.
 #[derive(Debug, Default)]
-pub(crate) struct Replies {
+pub struct Replies {
     unread: Vec<u8>,
     count: usize,
 }
 
 impl Replies {
     /// Takes in what came.
-    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<(), String> {
+    pub fn push(&mut self, bytes: &[u8]) -> Result<(), String> {
         self.unread.extend_from_slice(bytes);
         let mut at = 0;
         while at < self.unread.len() {
@@ -160,12 +160,12 @@ impl Replies {
     }
 
     /// Whole replies so far.
-    pub(crate) const fn count(&self) -> usize {
+    pub const fn count(&self) -> usize {
         self.count
     }
 
     /// What came behind the last whole reply.
-    pub(crate) fn rest(&self) -> &[u8] {
+    pub fn rest(&self) -> &[u8] {
         &self.unread
     }
 }

@@ -11,13 +11,13 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use wirebench_runner::verify::{Checked, Verdict, catalogue, verify};
 use wirebench_schema::{
     entry::{Class, Deviation, Mechanism, Model, Ready, RunCommand, Sharing, Variant},
     id::VariantId,
     scenario::Scenario,
 };
 use wirebench_server::launch::{Launcher, Request};
+use wirebench_verify::{Checked, Verdict, catalogue, verify};
 
 pub(crate) const WRONG_SERVER: &str = env!("CARGO_BIN_EXE_wrong-server");
 /// Every process of a case inherits this variable with a value of the case's own.
