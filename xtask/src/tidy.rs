@@ -30,7 +30,7 @@ const DOCUMENTS: [&str; 7] = [
 const ENTRIES: &str = "entries/README.md";
 /// Which crates of the workspace each crate may depend on. An arrow that is not here is not
 /// allowed.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     ("schema", &[]),
     ("stats", &[]),
     ("judge", &["schema"]),
@@ -44,12 +44,14 @@ const ARROWS: [(&str, &[&str]); 16] = [
     ("server", &["schema", "sys"]),
     ("host", &["judge", "schema", "server", "sys"]),
     ("verify", &["host", "schema", "server", "stats", "sys"]),
-    ("runner", &["host", "judge", "schema", "server", "stats", "sys", "verify"]),
+    ("catalogue", &["schema", "server", "verify"]),
+    ("runner", &["catalogue", "host", "judge", "schema", "server", "stats", "sys", "verify"]),
     ("agent", &["loadgen", "schema", "sys"]),
     (
         "cli",
         &[
             "agent",
+            "catalogue",
             "host",
             "judge",
             "loadgen",

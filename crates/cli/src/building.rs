@@ -7,7 +7,7 @@ use std::{
     io::IsTerminal,
     time::Duration,
 };
-use wirebench_runner::{
+use wirebench_catalogue::{
     build::{
         BuildError, Built, Freshness,
         parallel::{self, Event, Group},

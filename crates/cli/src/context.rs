@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use wirebench_runner::{discover, project::Project, requirement::Prober, subject::Subject};
+use wirebench_catalogue::{discover, project::Project, requirement::Prober, subject::Subject};
 use wirebench_schema::{journal::Placement, scenario::Scenario};
 use wirebench_server::{guard::JobGuard, launch::Launcher};
 

@@ -8,6 +8,7 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
+use wirebench_catalogue::project::{Project, ProjectError};
 use wirebench_host::{
     place::{Wish, place},
     topology,
@@ -15,7 +16,6 @@ use wirebench_host::{
 use wirebench_runner::{
     cohort::{Cut, MOST_INSTANCES},
     measure::Bench,
-    project::{Project, ProjectError},
 };
 use wirebench_schema::{
     journal::{Placement, Procedure},

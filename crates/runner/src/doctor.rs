@@ -13,10 +13,9 @@ mod tools;
 
 use serde::Serialize;
 use std::{path::Path, sync::atomic::AtomicBool};
+use wirebench_catalogue::setup::Setup;
 use wirebench_host::environment;
 use wirebench_schema::environment::Environment;
-
-use crate::setup::Setup;
 
 /// What a build, a generator and a server with many connections need at least.
 const ENOUGH_MEMORY_BYTES: u64 = 1 << 30;

@@ -19,6 +19,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
+use wirebench_catalogue::subject::Subject;
 use wirebench_host::neighbours::{self, Machine};
 use wirebench_judge::{
     neighbours::Arrivals,
@@ -44,7 +45,6 @@ use self::{
 use crate::{
     cohort::Cut,
     generate::{Generator, load_arguments},
-    subject::Subject,
     tool::Tool,
 };
 

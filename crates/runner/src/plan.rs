@@ -6,13 +6,14 @@ mod time;
 pub use change::{Changes, change};
 pub use time::estimate;
 
+use wirebench_catalogue::subject::Subject;
 use wirebench_schema::{
     journal::Counts,
     scenario::Scenario,
     suite::{Suite, Workload},
 };
 
-use crate::{experiment::FALLBACK_BASELINE, subject::Subject};
+use crate::experiment::FALLBACK_BASELINE;
 
 /// One run to be made: indices into the subjects and the workloads of the plan.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -146,7 +147,8 @@ pub fn scenarios(subject: &Subject, workloads: &[Workload]) -> Vec<Scenario> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::project::Project;
+    use wirebench_catalogue::project::Project;
+
     use std::path::Path;
 
     const SUITE: &str = r#"

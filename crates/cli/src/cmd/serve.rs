@@ -3,7 +3,7 @@
 
 use anyhow::Context as _;
 use std::time::Duration;
-use wirebench_runner::build::{self, Freshness};
+use wirebench_catalogue::build::{self, Freshness};
 use wirebench_schema::scenario::{DEFAULT_TIMEOUT_MS, Protocol, Scenario};
 use wirebench_server::{launch::Request, launch::STOP_GRACE};
 

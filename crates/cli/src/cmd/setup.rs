@@ -3,7 +3,7 @@
 
 use anyhow::Context as _;
 use std::{collections::BTreeSet, path::Path, time::Duration};
-use wirebench_runner::{
+use wirebench_catalogue::{
     attempts::{Attempt, Attempts, package_key},
     requirement::{Fetch, Prober},
     setup::{FetchError, Privilege, Setup, fetch, install_commands, unknown_packages},

@@ -8,6 +8,7 @@ mod sweep;
 
 use anyhow::Context as _;
 use std::{fs, time::Duration};
+use wirebench_catalogue::subject::Subject;
 use wirebench_report::{
     commands,
     table::Style,
@@ -16,7 +17,6 @@ use wirebench_report::{
 use wirebench_runner::{
     experiment::{Experiment, Finished},
     measure::Bench,
-    subject::Subject,
 };
 use wirebench_schema::{
     journal::{Goal, Procedure},

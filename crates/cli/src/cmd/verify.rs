@@ -3,8 +3,8 @@
 
 mod course;
 
+use wirebench_catalogue::{requirement::Availability, subject::Subject};
 use wirebench_report::table::{Style, new_table};
-use wirebench_runner::{requirement::Availability, subject::Subject};
 use wirebench_schema::scenario::Scenario;
 use wirebench_verify::catalogue;
 

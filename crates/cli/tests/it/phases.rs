@@ -10,12 +10,11 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
+use wirebench_catalogue::{project::Project, subject::Subject};
 use wirebench_runner::{
     cohort::Cut,
     experiment::pilot::Pilot,
     measure::{Bench, Best, Cell},
-    project::Project,
-    subject::Subject,
 };
 use wirebench_schema::{
     journal::{

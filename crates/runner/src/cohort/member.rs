@@ -2,6 +2,7 @@
 
 use rustix::process::{Signal, kill_process};
 use std::{collections::BTreeMap, time::Duration};
+use wirebench_catalogue::subject::Subject;
 use wirebench_judge::rest::{RESTLESS_SHARE, subtracted_share};
 use wirebench_schema::{agent::LoadProcesses, journal::Instance};
 use wirebench_server::{
@@ -10,7 +11,7 @@ use wirebench_server::{
 };
 
 use super::length::Tail;
-use crate::{measure::settled_look, subject::Subject};
+use crate::measure::settled_look;
 
 /// Commands by the name of the workload.
 pub(super) type Commands = BTreeMap<String, Vec<String>>;

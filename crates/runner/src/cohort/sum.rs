@@ -1,6 +1,7 @@
 //! The record of a run, made of its slices.
 
 use std::collections::{BTreeMap, BTreeSet};
+use wirebench_catalogue::subject::Subject;
 use wirebench_judge::{
     neighbours::{self, Arrivals},
     rest::{rests, subtracted_share},
@@ -17,10 +18,7 @@ use wirebench_schema::{
 use wirebench_server::{cost, launch::Stopped};
 
 use super::{length, slice::Done};
-use crate::{
-    measure::{Bench, server_end},
-    subject::Subject,
-};
+use crate::measure::{Bench, server_end};
 
 /// All that is known of a run.
 pub(super) struct Parts<'a> {

@@ -4,11 +4,12 @@
 //! server before it connects.
 
 use std::{collections::BTreeMap, path::Path};
+use wirebench_catalogue::subject::Subject;
 use wirebench_host::environment::resources::{self, Memory};
 use wirebench_schema::suite::Suite;
 
 use super::groups;
-use crate::{plan, subject::Subject};
+use crate::plan;
 
 /// How many instances are alive together at most, if nothing else limits them. A round of a closed loop
 /// then takes about two seconds, within which the machine should be the same, and the baseline takes an

@@ -1,7 +1,7 @@
 //! Comments on what the entries need and is not there.
 
 use super::{Comment, State, fine};
-use crate::setup::Setup;
+use wirebench_catalogue::setup::Setup;
 
 pub(super) fn examine(setup: &Setup) -> Vec<Comment> {
     let missing = |name, text, remedy: Option<&str>| Comment {

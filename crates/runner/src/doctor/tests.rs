@@ -1,11 +1,11 @@
 //! A machine on which everything is fine, and each thing that can be unwise on it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use wirebench_catalogue::requirement::Fetch;
 use wirebench_host::environment::{SYSCTLS, TOOLS};
 use wirebench_schema::environment::{BuildProfile, Cgroup, Cpu, Limit, Program, Turbo};
 
 use super::*;
-use crate::requirement::Fetch;
 
 /// Findings that only tell, whatever the machine is.
 const ALWAYS_FINE: [&str; 3] = ["processor", "kernel-options", "slow-start"];

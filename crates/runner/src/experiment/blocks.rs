@@ -8,6 +8,7 @@ use std::{
     sync::atomic::Ordering,
     time::{Duration, Instant},
 };
+use wirebench_catalogue::subject::Subject;
 use wirebench_schema::{
     journal::{Counts, EndReason, Journal, Record, Run},
     suite::Workload,
@@ -26,7 +27,6 @@ use crate::{
     cohort::{self, Cohort, Known, Round},
     measure::{Best, Cell},
     plan::{self, Step},
-    subject::Subject,
 };
 
 /// Since when it has been measured.

@@ -5,6 +5,7 @@ use std::{
     io,
     path::{Path, PathBuf},
 };
+use wirebench_catalogue::subject::Subject;
 use wirebench_schema::{
     id::VariantId,
     journal::{Counts, Journal, Record, Start, Unavailable},
@@ -13,7 +14,6 @@ use wirebench_schema::{
 use crate::{
     journal::{self, Writer},
     plan::Step,
-    subject::Subject,
 };
 
 /// The journal on disk and in memory.

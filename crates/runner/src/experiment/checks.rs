@@ -9,6 +9,7 @@ use std::{
     },
     thread,
 };
+use wirebench_catalogue::{conformance::verify_subject, subject::Subject};
 use wirebench_schema::{
     id::VariantId,
     journal::{Record, Verified},
@@ -19,7 +20,7 @@ use wirebench_server::launch::Launcher;
 use wirebench_verify::{Checked, Verdict};
 
 use super::{Experiment, Observer, Progress, Stage, book::Book};
-use crate::{conformance::verify_subject, plan, subject::Subject};
+use crate::plan;
 
 /// Who must not be measured in which scenario.
 pub(super) type Refused = BTreeSet<(VariantId, Scenario)>;

@@ -40,6 +40,7 @@ use units::Grouping;
 pub use units::Unit;
 
 use std::{fmt, path::Path, sync::atomic::AtomicBool, time::Duration};
+use wirebench_catalogue::{build::Built, project::Project, subject::Subject};
 use wirebench_schema::{
     id::VariantId,
     journal::{Goal, Journal, LeftOut, Procedure, Published, Run, Unavailable, Verified},
@@ -48,7 +49,7 @@ use wirebench_schema::{
     verification::Verification,
 };
 
-use crate::{build::Built, cohort, measure::Bench, plan, project::Project, subject::Subject};
+use crate::{cohort, measure::Bench, plan};
 
 /// The variant that stands in for a baseline that cannot be measured: it needs no toolchain.
 pub const FALLBACK_BASELINE: &str = "builtin/epoll";

@@ -4,6 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
 };
+use wirebench_catalogue::subject::Subject;
 use wirebench_schema::{
     journal::Goal,
     scenario::Scenario,
@@ -12,10 +13,7 @@ use wirebench_schema::{
 };
 
 use super::{Unit, pilot};
-use crate::{
-    plan::{self, Step},
-    subject::Subject,
-};
+use crate::plan::{self, Step};
 
 /// What the checks of a scenario take: a dozen starts of the server, and waiting for what must not
 /// happen.
@@ -138,7 +136,8 @@ fn checks_time(scenario: Scenario) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::project::Project;
+    use wirebench_catalogue::project::Project;
+
     use std::path::Path;
 
     const SUITE: &str = "description = \"\"\nblocks = 3\nwarmup_blocks = 1\n[[workload]]\n\

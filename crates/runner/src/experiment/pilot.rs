@@ -9,6 +9,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
+use wirebench_catalogue::subject::Subject;
 use wirebench_schema::{
     id::VariantId,
     journal::{Counts, FixedRate, Outcome, Run},
@@ -20,7 +21,6 @@ use wirebench_schema::{
 use crate::{
     measure::{Bench, Best, Cell},
     plan,
-    subject::Subject,
 };
 
 /// The share of the slowest variant's rate that is asked of all. Half: a server that is busy half

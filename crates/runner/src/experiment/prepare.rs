@@ -4,15 +4,7 @@ use std::{
     collections::BTreeMap,
     sync::atomic::{AtomicBool, Ordering},
 };
-use wirebench_host::environment;
-use wirebench_schema::{
-    environment::Environment,
-    id::VariantId,
-    journal::{Cause, Unavailable},
-};
-
-use super::{Observer, Progress};
-use crate::{
+use wirebench_catalogue::{
     build::{
         Freshness,
         parallel::{self, Event, Group},
@@ -22,6 +14,14 @@ use crate::{
     subject::Subject,
     version,
 };
+use wirebench_host::environment;
+use wirebench_schema::{
+    environment::Environment,
+    id::VariantId,
+    journal::{Cause, Unavailable},
+};
+
+use super::{Observer, Progress};
 
 /// What is ready to be measured, and what is not.
 #[derive(Debug, Default)]

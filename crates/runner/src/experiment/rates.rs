@@ -2,6 +2,7 @@
 //! are written down. How a rate is chosen stands in `pilot`.
 
 use std::{cell::RefCell, io, sync::atomic::Ordering};
+use wirebench_catalogue::subject::Subject;
 use wirebench_schema::{
     id::VariantId,
     journal::{Counts, FixedRate, Record, Run},
@@ -14,7 +15,7 @@ use super::{
     checks::Refused,
     pilot::{self, Pilot},
 };
-use crate::{plan, subject::Subject};
+use crate::plan;
 
 /// Writes down every rate that is not in the journal yet, with the runs that it took to find it.
 /// After a signal those that are missing stay so.

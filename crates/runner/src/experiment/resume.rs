@@ -5,6 +5,7 @@
 //! is found here; what to do about it is the caller's matter.
 
 use std::{fs, io, path::Path, sync::atomic::AtomicBool};
+use wirebench_catalogue::subject::Subject;
 use wirebench_schema::{
     environment::Environment,
     journal::{EndReason, Journal, Record, Resumed},
@@ -14,7 +15,7 @@ use super::{
     ENVIRONMENT_FILE, Experiment, ExperimentError, Finished, Observer, Prepared, Progress, Stage,
     book::Book, changed, conduct, start,
 };
-use crate::{journal, subject::Subject};
+use crate::journal;
 
 /// A journal that is to go on. As long as this lives, nobody else can write to it.
 #[derive(Debug)]

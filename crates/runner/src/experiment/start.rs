@@ -1,9 +1,10 @@
 //! The head of the journal: what is to be measured, how and where.
 
+use wirebench_catalogue::fingerprint;
 use wirebench_schema::journal::{Generator, GeneratorVersion, JOURNAL_FORMAT, Start};
 
 use super::{Experiment, FALLBACK_BASELINE, Prepared};
-use crate::{fingerprint, journal};
+use crate::journal;
 
 /// What the journal of `experiment` begins with.
 pub(super) fn start(experiment: &Experiment, prepared: &Prepared) -> Start {

@@ -2,12 +2,12 @@
 //! together, and each other cell by itself. Pure.
 
 use std::collections::BTreeMap;
+use wirebench_catalogue::subject::Subject;
 use wirebench_schema::suite::Suite;
 
 use crate::{
     cohort,
     plan::{self, Step},
-    subject::Subject,
 };
 
 /// What is measured at once.
@@ -112,7 +112,8 @@ fn instances<'a>(steps: impl Iterator<Item = &'a Step>) -> Vec<Vec<Step>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::project::Project;
+    use wirebench_catalogue::project::Project;
+
     use std::{collections::BTreeSet, path::Path};
     use wirebench_schema::scenario::Scenario;
 

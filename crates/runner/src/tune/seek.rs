@@ -6,6 +6,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
+use wirebench_catalogue::subject::Subject;
 use wirebench_judge::objectives::{Kept, Side, keeps};
 use wirebench_schema::{
     journal::{Counts, EndReason, Found, Measurement, Outcome, Record, Run, SearchLimit, Sought},
@@ -17,7 +18,6 @@ use crate::{
     experiment::{Begun, Experiment, ExperimentError, Finished, Observer, Prepared, Progress},
     measure::{Best, Cell},
     plan::estimate,
-    subject::Subject,
 };
 
 /// The share of what a closed loop reaches with which the search begins: most servers hold it.

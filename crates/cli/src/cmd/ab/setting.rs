@@ -1,6 +1,7 @@
 //! From options to an experiment of two sides and one workload.
 
 use std::time::Duration;
+use wirebench_catalogue::subject::Subject;
 use wirebench_report::{
     ab::{INSTANCES, METRICS, SUITE, half_width, has},
     analysis::{Metric, widest_interval},
@@ -9,7 +10,6 @@ use wirebench_runner::{
     cohort::{Cut, instances_that_fit},
     experiment::{Experiment, MOST_BLOCKS_FOR_PRECISION as MOST_BLOCKS},
     measure::Bench,
-    subject::Subject,
 };
 use wirebench_schema::{
     journal::{Goal, Journal, Procedure},

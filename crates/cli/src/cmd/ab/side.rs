@@ -2,8 +2,8 @@
 //! revision. Nothing is built or started here.
 
 use std::path::Path;
+use wirebench_catalogue::subject::Subject;
 use wirebench_report::ab::SUITE;
-use wirebench_runner::subject::Subject;
 use wirebench_schema::{id::VariantId, scenario::Scenario};
 
 use super::{Arguments, revision};

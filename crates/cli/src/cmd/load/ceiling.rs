@@ -8,9 +8,9 @@ use std::{
     path::Path,
     time::Duration,
 };
+use wirebench_catalogue::{project::Project, subject::Subject};
 use wirebench_host::topology;
 use wirebench_loadgen as loadgen;
-use wirebench_runner::{project::Project, subject::Subject};
 use wirebench_schema::{
     load::{LoadConfig, LoadModel, LoadReport, Stop},
     scenario::{DEFAULT_TIMEOUT_MS, Protocol, Scenario},

@@ -1,13 +1,13 @@
 //! From options to an experiment: the suite as changed, the servers, the placement. Nothing is built
 //! or started here.
 
+use wirebench_catalogue::subject::Subject;
 use wirebench_report::analysis::widest_interval;
 use wirebench_runner::{
     cohort::{MOST_INSTANCES, instances_that_fit},
     experiment::Experiment,
     measure::Bench,
     plan::{self, Changes},
-    subject::Subject,
     tool::{self, Tool},
 };
 use wirebench_schema::{

@@ -2,6 +2,7 @@
 
 use anyhow::Context as _;
 use std::time::Duration;
+use wirebench_catalogue::subject::Subject;
 use wirebench_judge::objectives::{Kept, Side};
 use wirebench_report::{
     table_units::{latency, thousands},
@@ -9,7 +10,6 @@ use wirebench_report::{
 };
 use wirebench_runner::{
     experiment::{Finished, Observer, Progress},
-    subject::Subject,
     tune::{Quest, Watcher, seek, workloads},
 };
 use wirebench_schema::{

@@ -9,7 +9,7 @@ use std::{
     },
     thread,
 };
-use wirebench_runner::{conformance::verify_subject, subject::Subject};
+use wirebench_catalogue::{conformance::verify_subject, subject::Subject};
 use wirebench_schema::scenario::Scenario;
 use wirebench_verify::{Checked, Verdict};
 

@@ -9,14 +9,13 @@ use wirebench_schema::{
 
 use crate::{
     project::Project,
+    small_file::read_small,
     subject::{Origin, Subject},
     version,
 };
 
 /// The name of an entry's description in its folder.
 const ENTRY_FILE: &str = "entry.toml";
-/// No description and no lock file is larger.
-const FILE_LIMIT_BYTES: u64 = 16 << 20;
 
 /// Why entries cannot be used. Each message names the file or the name at fault.
 #[derive(Debug, thiserror::Error)]
@@ -135,15 +134,6 @@ fn are_built_alike(one: &Variant, other: &Variant) -> bool {
     one.build == other.build
         && !one.build.iter().any(differ)
         && !one.requires.iter().chain(&other.requires).any(fetches_differ)
-}
-
-/// The text of a regular file of moderate size; a pipe or an endless device would never be read.
-pub(crate) fn read_small(file: &Path) -> Result<String, String> {
-    let metadata = std::fs::metadata(file).map_err(|error| error.to_string())?;
-    if !metadata.is_file() || metadata.len() > FILE_LIMIT_BYTES {
-        return Err(format!("it is no regular file of at most {FILE_LIMIT_BYTES} bytes"));
-    }
-    std::fs::read_to_string(file).map_err(|error| error.to_string())
 }
 
 /// The subjects that `names` mean, in the order of `subjects`; all of them when there are no names.

@@ -8,6 +8,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::small_file::read_small;
+
 /// The name of the file below the state folder.
 const FILE: &str = "setup.json";
 
@@ -46,7 +48,7 @@ impl Attempts {
     #[must_use]
     pub fn read(state: &Path) -> Self {
         let path = state.join(FILE);
-        let text = crate::discover::read_small(&path).unwrap_or_default();
+        let text = read_small(&path).unwrap_or_default();
         Self { failed: serde_json::from_str(&text).unwrap_or_default(), path }
     }
 

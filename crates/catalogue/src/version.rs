@@ -8,7 +8,10 @@ use wirebench_schema::{
 };
 use wirebench_server::command::{Job, NO_ENV};
 
-use crate::subject::{Origin, Subject};
+use crate::{
+    small_file::read_small,
+    subject::{Origin, Subject},
+};
 
 /// How long a program may take to say its version.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -62,7 +65,7 @@ fn read(
     let error = |reason: String| format!("the version of {name} cannot be read: {reason}");
     let pattern = pattern(probe).map_err(error)?;
     let text = match &probe.source {
-        VersionSource::File(file) => crate::discover::read_small(&subject.source.join(file))
+        VersionSource::File(file) => read_small(&subject.source.join(file))
             .map_err(|reason| error(format!("{file}: {reason}")))?,
         VersionSource::Command(command) => {
             let values = subject.build_values();

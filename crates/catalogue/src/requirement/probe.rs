@@ -22,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// Questions that are asked at once. Most of them wait for files and for other programs.
 const AT_ONCE: usize = 8;
 
-/// Tells whether rings can be set up, or why not; the runner does not know how the kernel is asked.
+/// Tells whether rings can be set up, or why not; this crate does not know how the kernel is asked.
 pub type ProbeIoUring = fn() -> Result<(), String>;
 
 /// The answer to one question: there, or a clause on what is missing.
