@@ -7,7 +7,6 @@
 
 mod agent;
 pub mod cohort;
-pub mod doctor;
 pub mod experiment;
 pub mod generate;
 pub mod journal;

@@ -4,7 +4,7 @@
 use serde_json::json;
 use std::fmt::Write;
 use wirebench_catalogue::setup::Setup;
-use wirebench_runner::doctor::{Finding, Group, State, examine_here};
+use wirebench_doctor::{Finding, Group, State, examine_here};
 
 use crate::{context::Context, exit::Exit, options::ProjectOption, out};
 

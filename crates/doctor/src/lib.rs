@@ -3,6 +3,7 @@
 //!
 //! It judges an environment that was read before; what it looks at is what `environment.json`
 //! keeps.
+#![forbid(unsafe_code)]
 
 mod entries;
 mod kernel;
