@@ -46,7 +46,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("verify", &["host", "schema", "server", "stats", "sys"]),
     ("catalogue", &["schema", "server", "verify"]),
     ("doctor", &["catalogue", "host", "schema"]),
-    ("runner", &["catalogue", "host", "judge", "schema", "server", "stats", "sys", "verify"]),
+    ("experiment", &["catalogue", "host", "judge", "schema", "server", "stats", "sys", "verify"]),
     ("agent", &["loadgen", "schema", "sys"]),
     (
         "cli",
@@ -59,7 +59,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
             "loadgen",
             "nullserver",
             "report",
-            "runner",
+            "experiment",
             "schema",
             "server",
             "sys",
@@ -216,13 +216,13 @@ mod tests {
         assert_eq!(source_complaints("crates/a/src/b.rs", &many).len(), 1);
         let clock = "//! A header.\nuse std::{fs, time::Instant};\n";
         assert_eq!(source_complaints("crates/stats/src/b.rs", clock).len(), 2);
-        assert!(source_complaints("crates/runner/src/b.rs", clock).is_empty());
+        assert!(source_complaints("crates/experiment/src/b.rs", clock).is_empty());
     }
 
     #[test]
     fn an_arrow_that_is_not_allowed_is_named() {
         let manifest = "[dependencies]\nwirebench-schema.workspace = true\nclap.workspace = true\n\
-                        [dev-dependencies]\nwirebench-runner.workspace = true\n";
+                        [dev-dependencies]\nwirebench-experiment.workspace = true\n";
         assert!(arrow_complaints("report", &["schema"], manifest).is_empty());
         let complaints = arrow_complaints("stats", &[], manifest);
         assert_eq!(complaints.len(), 1);

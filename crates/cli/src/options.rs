@@ -9,13 +9,10 @@ use std::{
     time::Duration,
 };
 use wirebench_catalogue::project::{Project, ProjectError};
+use wirebench_experiment::{cohort::MOST_INSTANCES, cut::Cut, measure::Bench};
 use wirebench_host::{
     place::{Wish, place},
     topology,
-};
-use wirebench_runner::{
-    cohort::{Cut, MOST_INSTANCES},
-    measure::Bench,
 };
 use wirebench_schema::{
     journal::{Placement, Procedure},

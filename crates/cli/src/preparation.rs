@@ -3,7 +3,7 @@
 
 use anyhow::Context as _;
 use wirebench_catalogue::subject::Subject;
-use wirebench_runner::experiment::{Experiment, Prepared, prepare};
+use wirebench_experiment::experiment::{Experiment, Prepared, prepare};
 
 use crate::{context::Context, exit::Exit, progress::Reporter};
 

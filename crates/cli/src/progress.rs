@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_catalogue::build::Built;
-use wirebench_runner::experiment::{LazyRuns, Observer, Progress};
+use wirebench_experiment::experiment::{LazyRuns, Observer, Progress};
 use wirebench_schema::{
     id::VariantId,
     journal::{Journal, Outcome, Run, Verified},

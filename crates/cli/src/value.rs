@@ -2,7 +2,7 @@
 //! addresses, headers. Errors say how to write one.
 
 use std::{net::IpAddr, time::Duration};
-use wirebench_runner::cohort::FEWEST_INSTANCES;
+use wirebench_experiment::cohort::FEWEST_INSTANCES;
 use wirebench_schema::{load::SourceRange, units};
 
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {

@@ -146,7 +146,8 @@ fn oha(output: &str) -> anyhow::Result<Counted> {
 
 /// hey is understood as in `wirebench run --generator hey`, which knows where its lists end.
 fn hey(output: &str) -> anyhow::Result<Counted> {
-    let told = wirebench_runner::tool::parse(Generator::Hey, output).map_err(anyhow::Error::msg)?;
+    let told =
+        wirebench_experiment::tool::parse(Generator::Hey, output).map_err(anyhow::Error::msg)?;
     let requests_per_second = number(field(output, "Requests/sec:")?)?;
     Ok(Counted { requests: told.requests, requests_per_second, errors: told.errors.total() })
 }

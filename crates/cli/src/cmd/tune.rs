@@ -9,14 +9,14 @@ mod sweep;
 use anyhow::Context as _;
 use std::{fs, time::Duration};
 use wirebench_catalogue::subject::Subject;
+use wirebench_experiment::{
+    experiment::{Experiment, Finished},
+    measure::Bench,
+};
 use wirebench_report::{
     commands,
     table::Style,
     tune::{Look, SUITE, Tuned},
-};
-use wirebench_runner::{
-    experiment::{Experiment, Finished},
-    measure::Bench,
 };
 use wirebench_schema::{
     journal::{Goal, Procedure},

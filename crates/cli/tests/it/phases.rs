@@ -11,8 +11,8 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_catalogue::{project::Project, subject::Subject};
-use wirebench_runner::{
-    cohort::Cut,
+use wirebench_experiment::{
+    cut::Cut,
     experiment::pilot::Pilot,
     measure::{Bench, Best, Cell},
 };

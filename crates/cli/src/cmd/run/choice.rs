@@ -8,7 +8,7 @@ use wirebench_catalogue::{
     requirement::{Availability, Prober},
     subject::Subject,
 };
-use wirebench_runner::experiment::FALLBACK_BASELINE;
+use wirebench_experiment::plan::FALLBACK_BASELINE;
 use wirebench_schema::{
     id::VariantId,
     journal::{Cause, LeftOut, Unavailable},

@@ -4,7 +4,7 @@
 use jiff::{ToSpan, Zoned};
 use std::{collections::BTreeSet, time::Duration};
 use wirebench_catalogue::subject::Subject;
-use wirebench_runner::{
+use wirebench_experiment::{
     experiment::{Experiment, MOST_BLOCKS_FOR_PRECISION, Outlook, Unit},
     plan::{self, Step},
 };

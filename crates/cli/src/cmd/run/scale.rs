@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 use wirebench_catalogue::subject::Subject;
+use wirebench_experiment::plan::{self, Step};
 use wirebench_host::topology;
-use wirebench_runner::plan::{self, Step};
 use wirebench_schema::{journal::Published, suite::Suite};
 
 use crate::{context::Context, out, progress::show};

@@ -2,14 +2,14 @@
 //! or started here.
 
 use wirebench_catalogue::subject::Subject;
-use wirebench_report::analysis::widest_interval;
-use wirebench_runner::{
+use wirebench_experiment::{
     cohort::{MOST_INSTANCES, instances_that_fit},
     experiment::Experiment,
     measure::Bench,
     plan::{self, Changes},
     tool::{self, Tool},
 };
+use wirebench_report::analysis::widest_interval;
 use wirebench_schema::{
     journal::{Generator, Goal, Placement, Procedure, Unavailable},
     scenario::Scenario,

@@ -3,14 +3,14 @@
 use anyhow::Context as _;
 use std::time::Duration;
 use wirebench_catalogue::subject::Subject;
+use wirebench_experiment::{
+    experiment::{Finished, Observer, Progress},
+    tune::{Quest, Watcher, seek, workloads},
+};
 use wirebench_judge::objectives::{Kept, Side};
 use wirebench_report::{
     table_units::{latency, thousands},
     tune::Tuned,
-};
-use wirebench_runner::{
-    experiment::{Finished, Observer, Progress},
-    tune::{Quest, Watcher, seek, workloads},
 };
 use wirebench_schema::{
     journal::{Found, Measurement, Sought},

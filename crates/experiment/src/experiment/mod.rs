@@ -51,9 +51,6 @@ use wirebench_schema::{
 
 use crate::{cohort, measure::Bench, plan};
 
-/// The variant that stands in for a baseline that cannot be measured: it needs no toolchain.
-pub const FALLBACK_BASELINE: &str = "builtin/epoll";
-
 /// What is to be carried out.
 #[derive(Debug)]
 pub struct Experiment {

@@ -13,7 +13,8 @@ use wirebench_schema::{
     suite::{Suite, Workload},
 };
 
-use crate::experiment::FALLBACK_BASELINE;
+/// The variant that stands in for a baseline that cannot be measured: it needs no toolchain.
+pub const FALLBACK_BASELINE: &str = "builtin/epoll";
 
 /// One run to be made: indices into the subjects and the workloads of the plan.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -3,8 +3,8 @@
 use wirebench_catalogue::fingerprint;
 use wirebench_schema::journal::{Generator, GeneratorVersion, JOURNAL_FORMAT, Start};
 
-use super::{Experiment, FALLBACK_BASELINE, Prepared};
-use crate::journal;
+use super::{Experiment, Prepared};
+use crate::{journal, plan::FALLBACK_BASELINE};
 
 /// What the journal of `experiment` begins with.
 pub(super) fn start(experiment: &Experiment, prepared: &Prepared) -> Start {

@@ -43,7 +43,7 @@ use self::{
     observe::{Observer, Sides},
 };
 use crate::{
-    cohort::Cut,
+    cut::Cut,
     generate::{Generator, load_arguments},
     tool::Tool,
 };
