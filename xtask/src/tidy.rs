@@ -31,22 +31,45 @@ const DOCUMENTS: [&str; 7] = [
 const ENTRIES: &str = "entries/README.md";
 /// Which crates of the workspace each crate may depend on. An arrow that is not here is not
 /// allowed.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     ("schema", &[]),
     ("stats", &[]),
+    ("judge", &["schema"]),
     ("sys", &[]),
     ("uring", &[]),
     ("nullserver", &["uring"]),
     ("bareload", &[]),
     ("delayserver", &["schema"]),
-    ("report", &["schema", "stats"]),
+    ("report", &["judge", "schema", "stats"]),
     ("loadgen", &["schema", "uring"]),
-    ("runner", &["schema", "stats", "sys"]),
+    ("server", &["schema", "sys"]),
+    ("host", &["judge", "schema", "server", "sys"]),
+    ("verify", &["host", "schema", "server", "stats", "sys"]),
+    ("catalogue", &["schema", "server", "verify"]),
+    ("doctor", &["catalogue", "host", "schema"]),
+    ("experiment", &["catalogue", "host", "judge", "schema", "server", "stats", "sys", "verify"]),
     ("agent", &["loadgen", "schema", "sys"]),
-    ("cli", &["agent", "loadgen", "nullserver", "report", "runner", "schema", "sys"]),
+    (
+        "cli",
+        &[
+            "agent",
+            "catalogue",
+            "doctor",
+            "host",
+            "judge",
+            "loadgen",
+            "nullserver",
+            "report",
+            "experiment",
+            "schema",
+            "server",
+            "sys",
+            "verify",
+        ],
+    ),
 ];
 /// Crates that must be unable to touch clocks, files and sockets, and what would give them away.
-const PURE: [&str; 3] = ["schema", "stats", "report"];
+const PURE: [&str; 4] = ["schema", "judge", "stats", "report"];
 const IMPURE: [&str; 10] = [
     "fs::",
     "{fs",
@@ -195,13 +218,13 @@ mod tests {
         assert_eq!(source_complaints("crates/a/src/b.rs", &many).len(), 1);
         let clock = "//! A header.\nuse std::{fs, time::Instant};\n";
         assert_eq!(source_complaints("crates/stats/src/b.rs", clock).len(), 2);
-        assert!(source_complaints("crates/runner/src/b.rs", clock).is_empty());
+        assert!(source_complaints("crates/experiment/src/b.rs", clock).is_empty());
     }
 
     #[test]
     fn an_arrow_that_is_not_allowed_is_named() {
         let manifest = "[dependencies]\nwirebench-schema.workspace = true\nclap.workspace = true\n\
-                        [dev-dependencies]\nwirebench-runner.workspace = true\n";
+                        [dev-dependencies]\nwirebench-experiment.workspace = true\n";
         assert!(arrow_complaints("report", &["schema"], manifest).is_empty());
         let complaints = arrow_complaints("stats", &[], manifest);
         assert_eq!(complaints.len(), 1);

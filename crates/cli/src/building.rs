@@ -7,15 +7,15 @@ use std::{
     io::IsTerminal,
     time::Duration,
 };
-use wirebench_runner::{
+use wirebench_catalogue::{
     build::{
         BuildError, Built, Freshness,
         parallel::{self, Event, Group},
     },
-    command::CommandError,
     subject::Subject,
 };
 use wirebench_schema::id::VariantId;
+use wirebench_server::command::CommandError;
 
 use crate::{context::Context, out};
 

@@ -7,11 +7,9 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use wirebench_runner::{
-    discover, guard::JobGuard, launch::Launcher, project::Project, requirement::Prober,
-    subject::Subject,
-};
+use wirebench_catalogue::{discover, project::Project, requirement::Prober, subject::Subject};
 use wirebench_schema::{journal::Placement, scenario::Scenario};
+use wirebench_server::{guard::JobGuard, launch::Launcher};
 
 use crate::{
     exit::{Usage, usage},
@@ -95,7 +93,7 @@ impl Context {
             let taken: Vec<_> = subjects.iter().map(|subject| subject.variant.id.clone()).collect();
             let own = Subject::own(line, scenarios, &taken, &self.project).map_err(Usage)?;
             let program = &own.variant.run.command[0];
-            if !wirebench_runner::command::exists(program) {
+            if !wirebench_server::command::exists(program) {
                 return Err(usage(format!(
                     "there is no program `{program}`: write its path; no shell is involved, so `~`, \
                      variables and redirections mean nothing here"

@@ -3,7 +3,7 @@
 //! runner for silent connections. A server inherits the same limit. Ports and memory are no matter
 //! of this file: the generator tells of them when the run begins.
 
-use wirebench_runner::measure::{Bench, require_files};
+use wirebench_experiment::measure::{Bench, require_files};
 use wirebench_schema::{
     suite::{Phase, Workload},
     target::Target,

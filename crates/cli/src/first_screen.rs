@@ -3,11 +3,11 @@
 
 use jiff::Timestamp;
 use std::{fs, path::Path, time::Duration};
+use wirebench_experiment::experiment::ENVIRONMENT_FILE;
 use wirebench_report::{
     screen::{Facts, live_page, page},
     tune::Look,
 };
-use wirebench_runner::experiment::ENVIRONMENT_FILE;
 use wirebench_schema::{environment::Environment, journal::Journal};
 
 use crate::out;

@@ -8,17 +8,16 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use wirebench_runner::{
-    cohort::{Cut, MOST_INSTANCES},
-    experiment::Verification,
-    measure::Bench,
+use wirebench_catalogue::project::{Project, ProjectError};
+use wirebench_experiment::{cohort::MOST_INSTANCES, cut::Cut, measure::Bench};
+use wirebench_host::{
     place::{Wish, place},
-    project::{Project, ProjectError},
     topology,
 };
 use wirebench_schema::{
     journal::{Placement, Procedure},
     suite::Workload,
+    verification::Verification,
 };
 
 use crate::{

@@ -2,10 +2,8 @@
 //! CPUs. How each of them measures is its own.
 
 use anyhow::Context as _;
-use wirebench_runner::{
-    experiment::{Experiment, Prepared, prepare},
-    subject::Subject,
-};
+use wirebench_catalogue::subject::Subject;
+use wirebench_experiment::experiment::{Experiment, Prepared, prepare};
 
 use crate::{context::Context, exit::Exit, progress::Reporter};
 

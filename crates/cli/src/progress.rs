@@ -9,10 +9,8 @@ use std::{
     io::IsTerminal,
     time::{Duration, Instant},
 };
-use wirebench_runner::{
-    build::Built,
-    experiment::{LazyRuns, Observer, Progress},
-};
+use wirebench_catalogue::build::Built;
+use wirebench_experiment::experiment::{LazyRuns, Observer, Progress};
 use wirebench_schema::{
     id::VariantId,
     journal::{Journal, Outcome, Run, Verified},

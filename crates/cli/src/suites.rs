@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use std::{fs, path::PathBuf};
-use wirebench_runner::project::Project;
+use wirebench_catalogue::project::Project;
 use wirebench_schema::{
     suggest,
     suite::{PublishedFigures, Suite},

@@ -2,7 +2,7 @@
 //! addresses, headers. Errors say how to write one.
 
 use std::{net::IpAddr, time::Duration};
-use wirebench_runner::cohort::FEWEST_INSTANCES;
+use wirebench_experiment::cohort::FEWEST_INSTANCES;
 use wirebench_schema::{load::SourceRange, units};
 
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
@@ -74,7 +74,7 @@ pub(crate) fn precision(text: &str) -> Result<f64, String> {
 pub(crate) struct CpuList(pub(crate) Vec<u32>);
 
 pub(crate) fn cpu_list(text: &str) -> Result<CpuList, String> {
-    let cpus = wirebench_runner::topology::parse_list(text);
+    let cpus = wirebench_host::topology::parse_list(text);
     cpus.map(CpuList)
         .ok_or_else(|| format!("`{text}` is not a list of CPUs: write it like 0-3 or 0,2"))
 }

@@ -45,7 +45,8 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
         offered: offered(config, counts, window_ns),
         thread_rate: thread_rate(&collected.per_thread, outcomes, window_ns),
         errors: counts.errors,
-        error_examples: examples(counts, outcomes),
+        error_examples: counts.examples.iter().flatten().map(Failure::to_string).collect(),
+        gave_up_requests: gave_up_requests(outcomes),
         checks: ReplyChecks {
             fast: counts.requests.saturating_sub(counts.checks_slow),
             slow: counts.checks_slow,
@@ -91,17 +92,10 @@ fn offered(config: &LoadConfig, counts: &Counts, window_ns: u64) -> Option<Offer
     })
 }
 
-/// One sentence for each kind of failure that happened.
-fn examples(counts: &Counts, outcomes: &[Outcome]) -> Vec<String> {
-    let mut sentences: Vec<String> =
-        counts.examples.iter().flatten().map(Failure::to_string).collect();
-    let gave_up_requests: u64 = outcomes.iter().map(|outcome| outcome.gave_up_requests).sum();
-    if gave_up_requests > 0 {
-        sentences.push(format!(
-            "gave up: no reply came for three timeouts, so {gave_up_requests} requests were not sent"
-        ));
-    }
-    sentences
+/// Requests of a count that were not sent, over all threads; nothing where none gave up.
+fn gave_up_requests(outcomes: &[Outcome]) -> Option<u64> {
+    let sum = outcomes.iter().map(|outcome| outcome.gave_up_requests).sum();
+    (sum > 0).then_some(sum)
 }
 
 /// Requests without a reply, over all threads.

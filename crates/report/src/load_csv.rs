@@ -2,6 +2,7 @@
 //!
 //! `docs/load.md` describes the columns. New ones are added at the end.
 
+use wirebench_judge::load::verdict;
 use wirebench_schema::load::{LatencySummary, LoadReport, RateCurve};
 
 use crate::load_words;
@@ -67,7 +68,7 @@ const COLUMNS: &[(&str, Cell)] = &[
     ("ceiling_requests_per_second", |it| {
         of(it.report.ceiling_requests_per_second.as_ref(), |ceiling| number(*ceiling))
     }),
-    ("limit", |it| it.report.verdict().limit.name().to_owned()),
+    ("limit", |it| verdict(it.report).limit.name().to_owned()),
 ];
 
 /// The first line.

@@ -143,10 +143,7 @@ fn errors(text: &mut String, report: &LoadReport) {
     if !kinds.is_empty() {
         line(text, format_args!("  Errors: {}", kinds.join(", ")));
     }
-    // That a load gave up is a caution, and no example of anything.
-    let gave_up = report.gave_up();
-    let examples = report.error_examples.iter();
-    for example in examples.filter(|example| Some(example.as_str()) != gave_up) {
+    for example in &report.error_examples {
         line(text, format_args!("    for example: {example}"));
     }
     if report.errors.status > 0 {

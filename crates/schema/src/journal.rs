@@ -31,7 +31,7 @@ pub use measurement::{Cost, Measurement};
 pub use placement::Placement;
 pub use read::{Journal, JournalError};
 pub use reason::{KindGuide, Reason, ReasonKind, Weight};
-pub use search::{Found, KEPT, Kept, PAUSE_AND_CATCHING_UP, SearchLimit, Side, Sought};
+pub use search::{Found, SearchLimit, Sought};
 pub use slice::{Instance, Procedure, Slice, logarithms_by_round};
 pub use warm_up::WarmUp;
 

@@ -11,8 +11,6 @@ pub mod agent;
 pub mod argv;
 pub mod entry;
 pub mod environment;
-#[cfg(test)]
-mod fixtures;
 pub mod id;
 pub mod journal;
 pub mod load;
@@ -25,3 +23,4 @@ pub mod suite;
 pub mod target;
 mod toml_error;
 pub mod units;
+pub mod verification;

@@ -3,6 +3,7 @@
 mod check;
 mod config;
 mod errors;
+mod figures;
 mod latency;
 mod merge;
 mod model;
@@ -22,7 +23,7 @@ pub use report::{
 };
 pub use series::{PIECE_NS, ReplySeries};
 pub use tls::TlsSummary;
-pub use verdict::{Limit, MOST_ARE_READY, Verdict};
+pub use verdict::{Limit, Verdict};
 
 /// The version of [`LoadReport`] and [`LoadEvent`]. It grows whenever a field changes its meaning
 /// or goes away.

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use std::fs;
-use wirebench_runner::{
+use wirebench_host::{
     place::{Wish, place},
     topology::usable_cpus,
 };

@@ -48,7 +48,7 @@ fn checked(counted: Counted) -> anyhow::Result<Counted> {
 
 /// A report that `wirebench run --generator` reads too.
 fn third_party(generator: Generator, output: &str) -> anyhow::Result<Counted> {
-    let told = wirebench_runner::tool::parse(generator, output).map_err(anyhow::Error::msg)?;
+    let told = wirebench_experiment::tool::parse(generator, output).map_err(anyhow::Error::msg)?;
     let requests_per_second = told.requests as f64 / told.window_ns as f64 * 1e9;
     Ok(Counted { requests: told.requests, requests_per_second, errors: told.errors.total() })
 }

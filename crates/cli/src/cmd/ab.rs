@@ -7,8 +7,8 @@ mod setting;
 mod side;
 
 use std::{path::PathBuf, time::Duration};
+use wirebench_experiment::experiment::conduct;
 use wirebench_report::{analysis::Metric, compare::Condition};
-use wirebench_runner::experiment::conduct;
 use wirebench_schema::{scenario::Scenario, suite::Phase};
 
 use crate::{

@@ -1,7 +1,7 @@
 //! `wirebench build`: builds what changed, several at once, and shows what the compiler complains
 //! of when one fails.
 
-use wirebench_runner::{build::Freshness, requirement::Availability};
+use wirebench_catalogue::{build::Freshness, requirement::Availability};
 
 use crate::{
     building::{Manner, Telling, build_all},

@@ -2,6 +2,7 @@
 //! defined in the crate `report`.
 
 use std::{fs, path::Path, path::PathBuf};
+use wirebench_experiment::journal;
 use wirebench_report::{
     analysis::Metric,
     compare::{
@@ -10,7 +11,6 @@ use wirebench_report::{
     },
     tune::SUITE,
 };
-use wirebench_runner::journal;
 use wirebench_schema::{environment::Environment, journal::Journal};
 
 use crate::{

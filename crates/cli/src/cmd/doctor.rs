@@ -3,10 +3,8 @@
 
 use serde_json::json;
 use std::fmt::Write;
-use wirebench_runner::{
-    doctor::{Finding, Group, State, examine_here},
-    setup::Setup,
-};
+use wirebench_catalogue::setup::Setup;
+use wirebench_doctor::{Finding, Group, State, examine_here};
 
 use crate::{context::Context, exit::Exit, options::ProjectOption, out};
 

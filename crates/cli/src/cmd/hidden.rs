@@ -25,7 +25,7 @@ pub(crate) fn agent() -> ExitCode {
 }
 
 pub(crate) fn guard() -> ExitCode {
-    wirebench_runner::guard::main(&words())
+    wirebench_server::guard::main(&words())
 }
 
 pub(crate) fn null_server() -> ExitCode {

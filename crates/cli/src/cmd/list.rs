@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, fmt::Write};
+use wirebench_catalogue::{requirement::Availability, subject::Subject};
 use wirebench_report::table::{Style, new_table};
-use wirebench_runner::{requirement::Availability, subject::Subject};
 use wirebench_schema::{argv::display, entry::Deviation, scenario::Scenario};
 
 use crate::{context::Context, exit::Exit, options::ProjectOption, out};

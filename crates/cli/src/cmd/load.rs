@@ -13,6 +13,7 @@ mod options;
 pub(crate) use options::Arguments;
 
 use serde::Serialize;
+use wirebench_judge::load::{failures, gave_up, verdict};
 use wirebench_loadgen as loadgen;
 use wirebench_report::load_text::{self, Detail, Wanted};
 use wirebench_schema::load::{LoadEvent, LoadReport, Verdict};
@@ -86,11 +87,11 @@ fn conclude(output: &OutputOptions, report: &LoadReport, files: &Files) -> anyho
     if report.requests == 0 && !report.interrupted {
         exit = Exit::Failed;
         out::error(&without_reply(report));
-    } else if let Some(gave_up) = report.gave_up().filter(|_| !report.interrupted) {
+    } else if let Some(gave_up) = gave_up(report).filter(|_| !report.interrupted) {
         exit = Exit::Failed;
-        out::error(gave_up);
+        out::error(&gave_up);
     }
-    if let Some(failures) = report.failures().filter(|_| report.requests > 0) {
+    if let Some(failures) = failures(report).filter(|_| report.requests > 0) {
         out::note(&failures);
     }
     for complaint in files.complaints() {
@@ -102,7 +103,8 @@ fn conclude(output: &OutputOptions, report: &LoadReport, files: &Files) -> anyho
 
 /// Why there is no figure of a load that was not stopped.
 fn without_reply(report: &LoadReport) -> String {
-    let reasons = report.error_examples.join("; ");
+    let examples = report.error_examples.iter().cloned().chain(gave_up(report));
+    let reasons = examples.collect::<Vec<_>>().join("; ");
     match (report.answered(), reasons.is_empty()) {
         (0, true) => "no request was answered correctly: no reply came within the window, give a \
                       longer -d"
@@ -130,7 +132,7 @@ fn print(output: &OutputOptions, report: &LoadReport) -> anyhow::Result<()> {
     if output.events {
         print_event(&LoadEvent::Report(Box::new(report.clone())));
     } else if output.json {
-        let judged = Judged { report, verdict: report.verdict() };
+        let judged = Judged { report, verdict: verdict(report) };
         out::result(&serde_json::to_string_pretty(&judged)?);
     } else {
         out::result(&load_text::results(report, &wanted(output)));

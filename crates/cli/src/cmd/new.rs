@@ -1,6 +1,6 @@
 //! `wirebench new`: begins an entry from a template that already passes `verify` for `hello`.
 
-use wirebench_runner::template::{NewError, State, create, languages};
+use wirebench_catalogue::template::{NewError, State, create, languages};
 
 use crate::{
     context::Context,

@@ -1,6 +1,7 @@
 //! `wirebench report`: shows a result again, from its journal alone.
 
 use std::path::PathBuf;
+use wirebench_experiment::journal;
 use wirebench_report::{
     ab::{Ab, Wishes},
     analysis::Metric,
@@ -8,7 +9,6 @@ use wirebench_report::{
     table::{Style, report_by},
     tune::{Look, Tuned},
 };
-use wirebench_runner::journal;
 
 use crate::{
     exit::{Exit, usage},

@@ -3,12 +3,9 @@
 
 use anyhow::Context as _;
 use std::time::Duration;
-use wirebench_runner::{
-    build::{self, Freshness},
-    launch::Request,
-    launch::STOP_GRACE,
-};
+use wirebench_catalogue::build::{self, Freshness};
 use wirebench_schema::scenario::{DEFAULT_TIMEOUT_MS, Scenario};
+use wirebench_server::{launch::Request, launch::STOP_GRACE};
 
 use crate::{
     context::Context,

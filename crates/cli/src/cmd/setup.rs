@@ -3,14 +3,14 @@
 
 use anyhow::Context as _;
 use std::{collections::BTreeSet, path::Path, time::Duration};
-use wirebench_runner::{
+use wirebench_catalogue::{
     attempts::{Attempt, Attempts, package_key},
-    command::{Job, NO_ENV},
     requirement::{Fetch, Prober},
     setup::{FetchError, Privilege, Setup, fetch, install_commands, unknown_packages},
     subject::Subject,
 };
 use wirebench_schema::argv::display;
+use wirebench_server::command::{Job, NO_ENV};
 
 use crate::{context::Context, exit::Exit, options::ProjectOption, out};
 

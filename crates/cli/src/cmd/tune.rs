@@ -8,15 +8,15 @@ mod sweep;
 
 use anyhow::Context as _;
 use std::{fs, time::Duration};
+use wirebench_catalogue::subject::Subject;
+use wirebench_experiment::{
+    experiment::{Experiment, Finished},
+    measure::Bench,
+};
 use wirebench_report::{
     commands,
     table::Style,
     tune::{Look, SUITE, Tuned},
-};
-use wirebench_runner::{
-    experiment::{Experiment, Finished, Verification},
-    measure::Bench,
-    subject::Subject,
 };
 use wirebench_schema::{
     journal::{Goal, Procedure},
@@ -24,6 +24,7 @@ use wirebench_schema::{
     objective::Objective,
     scenario::Scenario,
     suite::{Scale, Suite, Workload},
+    verification::Verification,
 };
 
 use self::lists::{Connections, Rates, Workers};

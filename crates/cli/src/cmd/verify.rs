@@ -3,9 +3,10 @@
 
 mod course;
 
+use wirebench_catalogue::{requirement::Availability, subject::Subject};
 use wirebench_report::table::{Style, new_table};
-use wirebench_runner::{requirement::Availability, subject::Subject, verify::catalogue};
 use wirebench_schema::scenario::Scenario;
+use wirebench_verify::catalogue;
 
 use crate::{
     building::{Manner, build_all},

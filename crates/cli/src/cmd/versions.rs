@@ -1,7 +1,7 @@
 //! `wirebench versions`: languages, frameworks and compilers of every entry that can be built here.
 
+use wirebench_catalogue::version;
 use wirebench_report::table::{Style, new_table};
-use wirebench_runner::version;
 
 use crate::{context::Context, exit::Exit, options::ProjectOption, out};
 

@@ -10,13 +10,11 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
-use wirebench_runner::{
-    cohort::Cut,
+use wirebench_catalogue::{project::Project, subject::Subject};
+use wirebench_experiment::{
+    cut::Cut,
     experiment::pilot::Pilot,
-    launch::Launcher,
     measure::{Bench, Best, Cell},
-    project::Project,
-    subject::Subject,
 };
 use wirebench_schema::{
     journal::{
@@ -25,7 +23,9 @@ use wirebench_schema::{
     load::LoadModel,
     scenario::Scenario,
     suite::{Phase, Suite, Workload},
+    verification::Verification,
 };
+use wirebench_server::launch::Launcher;
 
 /// Nothing here may take longer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -81,7 +81,16 @@ pub(crate) fn workload(keys: &str) -> Workload {
 fn run_until(subject: &Subject, workload: &Workload, stop: &AtomicBool) -> Option<Run> {
     let (block, position, copy, counts) = (0, 0, 0, Counts::Yes);
     let best = Best::default();
-    let cell = Cell { subject, copy, workload, block, counts, position, verified: true, best };
+    let cell = Cell {
+        subject,
+        copy,
+        workload,
+        block,
+        counts,
+        position,
+        verification: Verification::Full,
+        best,
+    };
     bench().run(&cell, stop)
 }
 
@@ -241,7 +250,7 @@ fn the_pilot_finds_a_rate_that_the_slower_of_two_holds() {
         workload: &workload,
         subjects: &[&fast, &slow],
         baseline: Some(&fast.variant.id),
-        verified: true,
+        verification: Verification::Full,
     };
     let mut runs = Vec::new();
     let stop = AtomicBool::new(false);

@@ -189,7 +189,7 @@ fn an_entry_with_a_wrong_description_keeps_a_suite_that_names_it_from_nothing_el
 
 #[test]
 fn another_generator_warms_a_server_up_as_far_as_it_can() {
-    if !wirebench_runner::command::exists("wrk") {
+    if !wirebench_server::command::exists("wrk") {
         eprintln!("skipped: wrk is not installed");
         return;
     }
@@ -255,7 +255,7 @@ fn a_load_that_a_generator_cannot_make_is_refused_with_the_reason() {
 #[test]
 fn other_generators_load_servers_and_every_row_says_so() {
     for generator in Generator::ALL.into_iter().filter(|it| *it != Generator::Wirebench) {
-        if !wirebench_runner::command::exists(generator.name()) {
+        if !wirebench_server::command::exists(generator.name()) {
             eprintln!("skipped: {generator} is not installed");
             continue;
         }
@@ -284,7 +284,7 @@ fn other_generators_load_servers_and_every_row_says_so() {
 
 #[test]
 fn an_interrupt_ends_another_generator_too_and_keeps_what_there_is() {
-    if !wirebench_runner::command::exists("wrk") {
+    if !wirebench_server::command::exists("wrk") {
         eprintln!("skipped: wrk is not installed");
         return;
     }

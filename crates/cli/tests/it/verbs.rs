@@ -68,7 +68,7 @@ fn variants_that_lack_the_same_say_so_once() {
 
 #[test]
 fn setup_prints_what_it_would_do() {
-    if !wirebench_runner::command::exists("apt-get") {
+    if !wirebench_server::command::exists("apt-get") {
         // Without Debian's package manager there is nothing that setup could do, and `list` says
         // so.
         return;

@@ -111,7 +111,7 @@ fn the_workflow_of_the_manual_builds_both_sides_and_leaves_a_verdict_and_a_journ
 
     let result = result(&folder.join("results"));
     assert!(result.join("runs.jsonl").is_file());
-    let journal = wirebench_runner::journal::read(&result).unwrap();
+    let journal = wirebench_experiment::journal::read(&result).unwrap();
     for side in ["base", "head"] {
         let runs = || journal.runs.iter().filter(|it| it.variant.entry() == format!("ab/{side}"));
         assert!(runs().count() >= 2, "{side}");

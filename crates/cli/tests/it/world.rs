@@ -220,7 +220,7 @@ impl World {
     }
 
     pub(crate) fn journal(&self) -> wirebench_schema::journal::Journal {
-        wirebench_runner::journal::read(&self.results()).unwrap()
+        wirebench_experiment::journal::read(&self.results()).unwrap()
     }
 }
 

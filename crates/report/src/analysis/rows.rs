@@ -2,6 +2,7 @@
 //! has. Only runs that count are in a row. It compares nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
+use wirebench_judge::thresholds::BUSY;
 use wirebench_schema::{
     entry::Class,
     id::VariantId,
@@ -15,9 +16,6 @@ use super::{
     Limited, Margins, Metric,
     slices::{self, FromSlices},
 };
-
-/// The share of its CPUs that a saturated server uses at least.
-const BUSY: f64 = 0.95;
 
 /// The rows of one workload.
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 //! fairness, the generator's own work, and the verdict.
 
 use std::fmt::Write;
+use wirebench_judge::load::verdict as verdict_of;
 use wirebench_schema::load::{Limit, LoadReport};
 
 use super::{Detail, line};
@@ -75,7 +76,7 @@ pub(super) fn verdict(text: &mut String, report: &LoadReport) {
             format_args!("  At {percent:.0} % of the generator's ceiling of {ceiling} requests/s"),
         );
     }
-    let verdict = report.verdict();
+    let verdict = verdict_of(report);
     let limit = match verdict.limit {
         Limit::Generator => "the generator",
         Limit::Server => "the server",
@@ -123,7 +124,7 @@ fn statuses(text: &mut String, report: &LoadReport) {
 #[allow(clippy::cast_precision_loss, reason = "what is printed has two decimals at most")]
 fn generator(text: &mut String, report: &LoadReport, everything: bool) {
     let stalled = report.stall_ns_max > STALL_NS;
-    if !everything && !stalled && report.verdict().limit != Limit::Generator {
+    if !everything && !stalled && verdict_of(report).limit != Limit::Generator {
         return;
     }
     let share = |cpu_ns: u64| cpu_ns as f64 / report.window_ns.max(1) as f64 * 100.0;

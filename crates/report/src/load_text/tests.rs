@@ -268,7 +268,7 @@ fn errors_are_told_by_kind_and_statuses_on_their_own_line() {
 fn a_load_that_gave_up_says_so_as_a_caution_and_not_as_an_example() {
     let mut report = report();
     let gave_up = "gave up: no reply came for three timeouts, so 7 requests were not sent";
-    report.error_examples = vec![gave_up.to_owned()];
+    report.gave_up_requests = Some(7);
     let text = needed(&report);
     assert_contains(&text, &[&format!("  Caution: {gave_up}\n")]);
     assert!(!text.contains("for example"), "{text}");

@@ -3,9 +3,10 @@
 
 use serde::Serialize;
 use std::collections::BTreeMap;
+use wirebench_judge::objectives::{Kept, Side, keeps};
 use wirebench_schema::{
     id::VariantId,
-    journal::{Found, Journal, Kept, Measurement, Outcome, Run, SearchLimit, Side, Sought},
+    journal::{Found, Journal, Measurement, Outcome, Run, SearchLimit, Sought},
     load::Stop,
     objective::LatencyFigure,
     scenario::Scenario,
@@ -162,7 +163,7 @@ fn probed(sought: &Sought, rate: u64, runs: &[&Measurement], failed: usize) -> P
         it.latency_ns.extend(value.map(|value| (figure.name(), value)));
     }
     for run in runs {
-        match run.keeps(&sought.objectives) {
+        match keeps(run, &sought.objectives) {
             Kept::Holds => it.held += 1,
             Kept::Misses { by, reasons } => {
                 it.generator_late += usize::from(by == Side::Generator);

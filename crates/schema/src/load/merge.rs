@@ -47,6 +47,9 @@ impl LoadReport {
                 self.error_examples.push(example.clone());
             }
         }
+        if let Some(requests) = part.gave_up_requests {
+            *self.gave_up_requests.get_or_insert(0) += requests;
+        }
         self.checks = ReplyChecks {
             fast: self.checks.fast + part.checks.fast,
             slow: self.checks.slow + part.checks.slow,
@@ -88,10 +91,7 @@ fn less_even(one: Fairness, other: Fairness) -> Fairness {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        journal::ReasonKind,
-        load::{EngineChoice, LoadConfig},
-    };
+    use crate::load::{EngineChoice, LoadConfig};
 
     fn part(requests: u64, window_ms: u64, jain_index: f64) -> LoadReport {
         let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
@@ -119,14 +119,13 @@ mod tests {
     }
 
     #[test]
-    fn connections_that_one_slice_served_unevenly_are_a_reason_of_the_whole() {
-        let unfair = |jain_index| {
-            let merged = LoadReport::merge(&[part(40, 100, 1.0), part(40, 100, jain_index)]);
-            let mut merged = merged.unwrap();
-            merged.connections_made = 4;
-            merged.faults().iter().any(|fault| fault.kind == ReasonKind::Unfair)
-        };
-        assert!(unfair(0.7));
-        assert!(!unfair(0.9));
+    fn requests_that_were_given_up_are_added_up_and_older_reports_have_none() {
+        let gave_up = LoadReport { gave_up_requests: Some(7), ..part(10, 100, 1.0) };
+        let merged = LoadReport::merge(&[part(10, 100, 1.0), gave_up.clone(), gave_up.clone()]);
+        assert_eq!(merged.unwrap().gave_up_requests, Some(14));
+        let mut older = serde_json::to_value(&gave_up).unwrap();
+        older.as_object_mut().unwrap().remove("gave_up_requests").unwrap();
+        let older: LoadReport = serde_json::from_value(older).unwrap();
+        assert_eq!(older, part(10, 100, 1.0));
     }
 }

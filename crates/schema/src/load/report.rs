@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    EngineChoice, ErrorCounts, LOAD_FORMAT, LatencySummary, LoadConfig, LoadModel, ReplySeries,
-    Stop, TlsSummary,
+    EngineChoice, ErrorCounts, LOAD_FORMAT, LatencySummary, LoadConfig, ReplySeries, TlsSummary,
 };
 
 /// Requests per second of single threads over intervals of 100 ms, for wrk's `Req/Sec` line.
@@ -144,6 +143,10 @@ pub struct LoadReport {
     pub errors: ErrorCounts,
     /// One failure of each kind that happened, in words.
     pub error_examples: Vec<String>,
+    /// Requests of a count that were not sent, because no reply came for three timeouts; absent
+    /// where the load did not give up.
+    #[serde(default)]
+    pub gave_up_requests: Option<u64>,
     /// How replies were checked.
     pub checks: ReplyChecks,
     /// HTTP replies by class of status: 1xx, 2xx, 3xx, 4xx, 5xx.
@@ -184,27 +187,6 @@ pub struct LoadReport {
 }
 
 impl LoadReport {
-    /// How many connections had a request that was answered, on average, if that is far fewer than
-    /// there were: the rate times the mean latency, by Little's law (Little 1961).
-    ///
-    /// In a closed loop over a time that is all of them, unless some requests were never answered.
-    /// A load of a count runs dry towards its end, and a window must be far longer than a latency.
-    #[must_use]
-    pub fn unanswered(&self) -> Option<f64> {
-        const FEW: f64 = 0.9;
-        const LATENCIES: f64 = 20.0;
-        let latency = self.latency.as_ref()?;
-        let mean_ns = latency.mean_answered_ns();
-        let busy = self.requests_per_second * mean_ns / 1e9;
-        let short = (self.window_ns as f64) < LATENCIES * mean_ns;
-        let timed = matches!(self.config.stop, Stop::After(_));
-        let closed = self.config.model == LoadModel::Closed;
-        let closed = closed && self.config.requests_per_connection.is_none();
-        let depth = self.config.pipeline as f64;
-        (timed && closed && !short && busy < FEW * depth * self.connections_made as f64)
-            .then_some(busy)
-    }
-
     /// The report of a load in which nothing has happened yet.
     #[must_use]
     pub fn new(wirebench: String, config: LoadConfig, engine: EngineChoice) -> Self {
@@ -229,6 +211,7 @@ impl LoadReport {
             thread_rate: ThreadRate::default(),
             errors: ErrorCounts::default(),
             error_examples: Vec::new(),
+            gave_up_requests: None,
             checks: ReplyChecks::default(),
             status_classes: [0; 5],
             connections_made: 0,

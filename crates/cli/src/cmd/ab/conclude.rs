@@ -2,6 +2,7 @@
 
 use anyhow::Context as _;
 use std::fs;
+use wirebench_experiment::{experiment::Finished, journal};
 use wirebench_report::{
     ab::{Ab, Verdict, Wishes},
     analysis::Reads,
@@ -9,7 +10,6 @@ use wirebench_report::{
     compare::Gate,
     table::Style,
 };
-use wirebench_runner::{experiment::Finished, journal};
 
 use super::Arguments;
 use crate::{exit::Exit, first_screen, interrupt::Interrupt, out};

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
     process::Command,
 };
-use wirebench_runner::{discover, project::Project, subject::Subject};
+use wirebench_catalogue::{discover, project::Project, subject::Subject};
 
 use super::side::only_one;
 use crate::{context::Context, exit::usage};

@@ -1,21 +1,23 @@
 //! From options to an experiment of two sides and one workload.
 
 use std::time::Duration;
+use wirebench_catalogue::subject::Subject;
+use wirebench_experiment::{
+    cohort::instances_that_fit,
+    cut::Cut,
+    experiment::{Experiment, MOST_BLOCKS_FOR_PRECISION as MOST_BLOCKS},
+    measure::Bench,
+};
 use wirebench_report::{
     ab::{INSTANCES, METRICS, SUITE, half_width, has},
     analysis::{Metric, widest_interval},
-};
-use wirebench_runner::{
-    cohort::{Cut, instances_that_fit},
-    experiment::{Experiment, MOST_BLOCKS_FOR_PRECISION as MOST_BLOCKS, Verification},
-    measure::Bench,
-    subject::Subject,
 };
 use wirebench_schema::{
     journal::{Goal, Journal, Procedure},
     load::Stop,
     scenario::Scenario,
     suite::{Phase, Scale, Suite, Workload},
+    verification::Verification,
 };
 
 use super::Arguments;

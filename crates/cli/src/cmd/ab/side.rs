@@ -2,8 +2,8 @@
 //! revision. Nothing is built or started here.
 
 use std::path::Path;
+use wirebench_catalogue::subject::Subject;
 use wirebench_report::ab::SUITE;
-use wirebench_runner::subject::Subject;
 use wirebench_schema::{id::VariantId, scenario::Scenario};
 
 use super::{Arguments, revision};
@@ -98,7 +98,7 @@ fn own(
     if program.contains('/') {
         *program = at.join(&*program).display().to_string();
     }
-    if !wirebench_runner::command::exists(program) {
+    if !wirebench_server::command::exists(program) {
         return Err(usage(format!(
             "there is no program `{program}`: build it first, or write its path"
         )));

@@ -8,18 +8,17 @@ use std::{
     path::Path,
     time::Duration,
 };
+use wirebench_catalogue::{project::Project, subject::Subject};
+use wirebench_host::topology;
 use wirebench_loadgen as loadgen;
-use wirebench_runner::{
-    launch::STOP_GRACE,
-    launch::{Launcher, Request, Server},
-    project::Project,
-    subject::Subject,
-    topology,
-};
 use wirebench_schema::{
     load::{LoadConfig, LoadModel, LoadReport, Stop},
     scenario::DEFAULT_TIMEOUT_MS,
     target::Target,
+};
+use wirebench_server::{
+    launch::STOP_GRACE,
+    launch::{Launcher, Request, Server},
 };
 
 use crate::interrupt::Interrupt;

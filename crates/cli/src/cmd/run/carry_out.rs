@@ -3,13 +3,13 @@
 
 use anyhow::Context as _;
 use std::fs;
+use wirebench_experiment::{
+    experiment::{Finished, Observer as _, Progress, conduct},
+    journal,
+};
 use wirebench_report::{
     commands, json,
     table::{Style, report},
-};
-use wirebench_runner::{
-    experiment::{Finished, Observer as _, Progress, conduct},
-    journal,
 };
 
 use super::{Arguments, Setting, Strictness, strict};

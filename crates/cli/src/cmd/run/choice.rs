@@ -4,11 +4,11 @@
 //! project, and a part of them may be missing in a checkout.
 
 use anyhow::Context as _;
-use wirebench_runner::{
-    experiment::FALLBACK_BASELINE,
+use wirebench_catalogue::{
     requirement::{Availability, Prober},
     subject::Subject,
 };
+use wirebench_experiment::plan::FALLBACK_BASELINE;
 use wirebench_schema::{
     id::VariantId,
     journal::{Cause, LeftOut, Unavailable},

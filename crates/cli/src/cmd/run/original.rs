@@ -2,7 +2,7 @@
 //! goes on is the same for both.
 
 use clap::Parser as _;
-use wirebench_runner::experiment::Finished;
+use wirebench_experiment::experiment::Finished;
 use wirebench_schema::{argv, journal::Start};
 
 use super::{Arguments, Setting, carry_out, resume::refusal};

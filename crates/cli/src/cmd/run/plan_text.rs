@@ -3,10 +3,10 @@
 
 use jiff::{ToSpan, Zoned};
 use std::{collections::BTreeSet, time::Duration};
-use wirebench_runner::{
+use wirebench_catalogue::subject::Subject;
+use wirebench_experiment::{
     experiment::{Experiment, MOST_BLOCKS_FOR_PRECISION, Outlook, Unit},
     plan::{self, Step},
-    subject::Subject,
 };
 use wirebench_schema::{
     journal::{Counts, Goal},

@@ -3,11 +3,11 @@
 
 use anyhow::Context as _;
 use std::{io, path::Path};
-use wirebench_report::{ab, tune};
-use wirebench_runner::{
+use wirebench_experiment::{
     experiment::{Differences, TakenUp},
     journal::JOURNAL_FILE,
 };
+use wirebench_report::{ab, tune};
 use wirebench_schema::{
     argv,
     journal::{EndReason, Journal, Start},

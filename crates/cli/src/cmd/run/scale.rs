@@ -1,11 +1,9 @@
 //! What a suite's document has published, and how long its own scale takes.
 
 use std::time::Duration;
-use wirebench_runner::{
-    plan::{self, Step},
-    subject::Subject,
-    topology,
-};
+use wirebench_catalogue::subject::Subject;
+use wirebench_experiment::plan::{self, Step};
+use wirebench_host::topology;
 use wirebench_schema::{journal::Published, suite::Suite};
 
 use crate::{context::Context, out, progress::show};

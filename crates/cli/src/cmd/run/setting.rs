@@ -1,19 +1,20 @@
 //! From options to an experiment: the suite as changed, the servers, the placement. Nothing is built
 //! or started here.
 
-use wirebench_report::analysis::widest_interval;
-use wirebench_runner::{
+use wirebench_catalogue::subject::Subject;
+use wirebench_experiment::{
     cohort::{MOST_INSTANCES, instances_that_fit},
-    experiment::{Experiment, Verification},
+    experiment::Experiment,
     measure::Bench,
     plan::{self, Changes},
-    subject::Subject,
     tool::{self, Tool},
 };
+use wirebench_report::analysis::widest_interval;
 use wirebench_schema::{
     journal::{Generator, Goal, Placement, Procedure, Unavailable},
     scenario::Scenario,
     suite::{DocumentPlacement, Phase, Scale, Suite, Workload},
+    verification::Verification,
 };
 
 use super::{Arguments, FEWEST_BLOCKS, choice, scale};

@@ -2,17 +2,18 @@
 
 use anyhow::Context as _;
 use std::time::Duration;
+use wirebench_catalogue::subject::Subject;
+use wirebench_experiment::{
+    experiment::{Finished, Observer, Progress},
+    tune::{Quest, Watcher, seek, workloads},
+};
+use wirebench_judge::objectives::{Kept, Side};
 use wirebench_report::{
     table_units::{latency, thousands},
     tune::Tuned,
 };
-use wirebench_runner::{
-    experiment::{Finished, Observer, Progress},
-    subject::Subject,
-    tune::{Quest, Watcher, seek, workloads},
-};
 use wirebench_schema::{
-    journal::{Found, Kept, Measurement, Side, Sought},
+    journal::{Found, Measurement, Sought},
     load::Stop,
     objective::Objective,
     suite::Workload,

@@ -2,11 +2,9 @@
 
 use anyhow::Context as _;
 use std::time::Duration;
+use wirebench_catalogue::subject::Subject;
+use wirebench_experiment::tune::{Grid, grid, sweep};
 use wirebench_report::tune::Tuned;
-use wirebench_runner::{
-    subject::Subject,
-    tune::{Grid, grid, sweep},
-};
 use wirebench_schema::{load::Stop, suite::Workload};
 
 use super::{Arguments, lists, show};

@@ -9,11 +9,9 @@ use std::{
     },
     thread,
 };
-use wirebench_runner::{
-    subject::Subject,
-    verify::{Checked, Verdict, verify_subject},
-};
+use wirebench_catalogue::{conformance::verify_subject, subject::Subject};
 use wirebench_schema::scenario::Scenario;
+use wirebench_verify::{Checked, Verdict};
 
 use crate::{context::Context, out};
 

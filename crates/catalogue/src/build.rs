@@ -1,0 +1,250 @@
+//! Builds subjects outside their folders, and only when something changed.
+//!
+//! A stamp beside the outputs holds a digest of the sources and the commands. It is written last,
+//! so a build that was cut off is begun again.
+
+pub(crate) mod excerpt;
+pub mod parallel;
+
+use sha2::{Digest, Sha256};
+use std::{
+    fs::{self, File, TryLockError},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
+use walkdir::WalkDir;
+use wirebench_schema::{argv::display, entry::BuildStep, placeholder};
+use wirebench_server::command::{CommandError, Job};
+
+use crate::{subject::Subject, version};
+
+/// The longest that one build step may take.
+const STEP_TIMEOUT: Duration = Duration::from_secs(1200);
+/// How often a wait for another wirebench's build looks again.
+const LOCK_STEP: Duration = Duration::from_millis(100);
+/// The file that holds the digest of the last build that went well.
+const STAMP: &str = "stamp";
+/// Folders in which toolchains leave their outputs; nothing in them is a source.
+const OUTPUT_FOLDERS: [&str; 4] = ["target", "build", "node_modules", "__pycache__"];
+
+/// Whether what is up to date is built all the same.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Freshness {
+    /// It is not: the stamp is believed.
+    Stamped,
+    /// It is.
+    Anew,
+}
+
+/// What a build did.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Built {
+    /// Nothing: the outputs are those of these sources and commands.
+    UpToDate,
+    /// It ran the commands.
+    Made,
+    /// There is nothing to be built.
+    Nothing,
+}
+
+/// Why there is no build.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// A command failed.
+    #[error("`{command}` failed with {status}; the log is {log}{excerpt}", log = .log.display())]
+    Step {
+        /// The command.
+        command: String,
+        /// How it ended.
+        status: String,
+        /// Everything that it printed.
+        log: PathBuf,
+        /// The part of it that says why.
+        excerpt: String,
+    },
+    /// The commands went well and made nothing that can be started.
+    #[error(
+        "the build made no program where `run` looks for it; the log is {log}",
+        log = .log.display()
+    )]
+    NoProgram {
+        /// Everything that the build printed.
+        log: PathBuf,
+    },
+    /// A command could not be run.
+    #[error(transparent)]
+    Command(#[from] CommandError),
+    /// A placeholder has no value.
+    #[error(transparent)]
+    Placeholder(#[from] placeholder::PlaceholderError),
+    /// A file or folder cannot be read or written.
+    #[error("{path}: {error}", path = .path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+}
+
+fn io_error(path: &Path) -> impl Fn(io::Error) -> BuildError + '_ {
+    |error| BuildError::Io { path: path.to_owned(), error }
+}
+
+/// Builds `subject` unless its outputs are up to date. `begin` is called before the first command,
+/// and not when there is none to run.
+pub fn build(
+    subject: &Subject,
+    freshness: Freshness,
+    stop: &AtomicBool,
+    begin: &dyn Fn(),
+) -> Result<Built, BuildError> {
+    if subject.variant.build.is_empty() {
+        return Ok(Built::Nothing);
+    }
+    let folder = &subject.build;
+    fs::create_dir_all(folder).map_err(io_error(folder))?;
+    let lock_path = folder.join("lock");
+    let lock = File::create(&lock_path).map_err(io_error(&lock_path))?;
+    wait_for_lock(&lock, &lock_path, stop)?;
+    let steps = steps(subject)?;
+    let tools = version::of_tools(subject, stop);
+    let digest = digest(&subject.source, &steps, &tools).map_err(io_error(&subject.source))?;
+    let stamp = folder.join(STAMP);
+    let unchanged = fs::read_to_string(&stamp).is_ok_and(|text| text == digest);
+    if unchanged && freshness == Freshness::Stamped && program_exists(subject)? {
+        return Ok(Built::UpToDate);
+    }
+    begin();
+    let _ = fs::remove_file(&stamp);
+    let log_path = log_path(subject);
+    let mut log = File::create(&log_path).map_err(io_error(&log_path))?;
+    for step in &steps {
+        run_step(step, subject, (&mut log, &log_path), stop)?;
+    }
+    if !program_exists(subject)? {
+        return Err(BuildError::NoProgram { log: log_path });
+    }
+    fs::write(&stamp, digest).map_err(io_error(&stamp))?;
+    Ok(Built::Made)
+}
+
+/// Runs one step. What it prints goes to the log, and when it fails the telling part into the error.
+fn run_step(
+    step: &BuildStep,
+    subject: &Subject,
+    (log, log_path): (&mut File, &Path),
+    stop: &AtomicBool,
+) -> Result<(), BuildError> {
+    let command = show(step);
+    writeln!(log, "$ {command}").map_err(io_error(log_path))?;
+    let begin = log.metadata().map_err(io_error(log_path))?.len();
+    let (argv, folder, env) = (&step.command, &subject.source, &step.env);
+    let job = Job { argv, folder, env, timeout: STEP_TIMEOUT };
+    let status = job.log_to(log, stop)?;
+    if status.success() {
+        return Ok(());
+    }
+    let said = excerpt::read_log(log_path, begin).unwrap_or_default();
+    Err(BuildError::Step {
+        command,
+        status: status.to_string(),
+        log: log_path.to_owned(),
+        excerpt: excerpt::excerpt(&said),
+    })
+}
+
+/// Two wirebench at once build one after the other. The lock ends with the file handle.
+fn wait_for_lock(lock: &File, path: &Path, stop: &AtomicBool) -> Result<(), BuildError> {
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if stop.load(Ordering::Relaxed) => {
+                return Err(CommandError::Interrupted.into());
+            }
+            // The kernel tells nobody when a lock becomes free without a wait that nothing ends.
+            Err(TryLockError::WouldBlock) => thread::sleep(LOCK_STEP),
+            Err(TryLockError::Error(error)) => return Err(io_error(path)(error)),
+        }
+    }
+}
+
+/// Whether the program that the build should have made is there. One from elsewhere, such as an
+/// interpreter, is none of the build's business.
+fn program_exists(subject: &Subject) -> Result<bool, placeholder::PlaceholderError> {
+    let program = &subject.variant.run.command[0];
+    if !program.contains("{build}") {
+        return Ok(true);
+    }
+    Ok(Path::new(&placeholder::fill(program, &subject.build_values())?).is_file())
+}
+
+/// Where the output of the last build of `subject` is.
+#[must_use]
+pub fn log_path(subject: &Subject) -> PathBuf {
+    subject.build.join("build.log")
+}
+
+/// The digest of what the last build of `subject` was made of, if it has one.
+pub(crate) fn stamp(subject: &Subject) -> Option<String> {
+    if subject.variant.build.is_empty() {
+        return None;
+    }
+    fs::read_to_string(subject.build.join(STAMP)).ok()
+}
+
+/// The steps of the build with their placeholders filled in.
+fn steps(subject: &Subject) -> Result<Vec<BuildStep>, placeholder::PlaceholderError> {
+    let values = subject.build_values();
+    let fill = |step: &BuildStep| {
+        Ok(BuildStep {
+            command: placeholder::fill_all(&step.command, &values)?,
+            env: placeholder::fill_values(&step.env, &values)?,
+        })
+    };
+    subject.variant.build.iter().map(fill).collect()
+}
+
+/// A step as one could type it.
+fn show(step: &BuildStep) -> String {
+    let quote = |value: &String| display(std::slice::from_ref(value));
+    let set: Vec<String> =
+        step.env.iter().map(|(name, value)| format!("{name}={} ", quote(value))).collect();
+    set.concat() + &display(&step.command)
+}
+
+/// SHA-256 over the commands, over what the tools say of their versions, and over path and content
+/// of every source. A link to a file is a source like any other.
+fn digest(source: &Path, steps: &[BuildStep], tools: &str) -> io::Result<String> {
+    let mut hash = Sha256::new();
+    hash.update(tools.as_bytes());
+    hash.update([0]);
+    for step in steps {
+        hash.update(show(step).as_bytes());
+        hash.update([0]);
+    }
+    let is_source = |file: &walkdir::DirEntry| {
+        let name = file.file_name().to_string_lossy();
+        file.depth() == 0
+            || !(name.starts_with('.')
+                || (file.file_type().is_dir() && OUTPUT_FOLDERS.contains(&name.as_ref())))
+    };
+    for file in WalkDir::new(source).sort_by_file_name().into_iter().filter_entry(is_source) {
+        let file = file.map_err(io::Error::from)?;
+        if file.path().is_file() {
+            let path = file.path().strip_prefix(source).unwrap_or(file.path());
+            let content = fs::read(file.path())?;
+            hash.update(path.to_string_lossy().as_bytes());
+            hash.update([0]);
+            hash.update((content.len() as u64).to_le_bytes());
+            hash.update(&content);
+        }
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,29 @@
+//! The conformance checks of a subject. The checks themselves know servers, but no subjects.
+
+use std::sync::atomic::AtomicBool;
+use wirebench_schema::scenario::{DEFAULT_TIMEOUT_MS, Scenario};
+use wirebench_server::launch::{Launcher, Request};
+use wirebench_verify::{Checked, verify};
+
+use crate::subject::Subject;
+
+/// Runs all checks of one scenario of a subject, as [`verify`](fn@verify) does; the conversation with as many
+/// `workers` as will be measured.
+pub fn verify_subject(
+    launcher: &Launcher,
+    subject: &Subject,
+    scenario: Scenario,
+    workers: u32,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(&Checked),
+) -> Vec<Checked> {
+    let request = Request {
+        variant: &subject.variant,
+        scenario,
+        workers,
+        timeout_ms: DEFAULT_TIMEOUT_MS,
+        build: subject.build.clone(),
+        source: subject.source.clone(),
+    };
+    verify(launcher, &request, subject.declared_mechanism(), stop, observe)
+}

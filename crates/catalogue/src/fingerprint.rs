@@ -1,0 +1,267 @@
+//! Tells whether a subject is still the same program: a digest of what its command runs.
+//!
+//! It looks at contents and never at names, places or times of files, so that a copy is the same
+//! program and a rebuilt one is not. It follows neither the libraries that the system loads nor the
+//! interpreter that a script names; their versions are in the journal.
+
+use sha2::{Digest, Sha256};
+use std::{collections::BTreeMap, env, ffi::OsString, path::PathBuf};
+use wirebench_schema::placeholder;
+use wirebench_server::command::may_be_executed;
+use wirebench_server::digest::{add_content, hexadecimal};
+
+use crate::{build, subject::Subject};
+
+/// Where programs are looked for when nothing says where.
+const DEFAULT_PATH: &str = "/bin:/usr/bin";
+/// A digest of what `subject` runs: the content of every file that its run command or its
+/// environment names, all other words of them, and, unless the program itself is what was built,
+/// what its build was made of.
+///
+/// Absent when its program cannot be found or read. The words count as they are written, before
+/// host and port are filled in. So the same entry in two checkouts is one program where its compiler
+/// writes no path into it; what its build was made of includes the paths in its commands.
+#[must_use]
+pub fn fingerprint(subject: &Subject) -> Option<String> {
+    if subject.broken().is_some() {
+        return None;
+    }
+    let run = &subject.variant.run;
+    let mut seen = Seen { subject, hash: Sha256::new() };
+    let (program, arguments) = run.command.split_first()?;
+    let programs = seen.filled(program).into_iter();
+    let programs: Option<Vec<PathBuf>> = programs.map(|name| resolve(&name, subject)).collect();
+    // A program with a placeholder that only a start can fill cannot be known before.
+    let programs = programs.filter(|programs| !programs.is_empty())?;
+    seen.add_files(&programs)?;
+    for argument in arguments {
+        seen.add(argument)?;
+    }
+    for (name, value) in &run.env {
+        seen.add_word(name);
+        seen.add(value)?;
+    }
+    // What was built is known by its bytes. What is merely run, as by an interpreter, is known by
+    // what was brought for it.
+    let is_built = |path: &PathBuf| path.starts_with(&subject.build) && !path.is_symlink();
+    if !programs.iter().all(is_built) {
+        seen.add_word(&build::stamp(subject).unwrap_or_default());
+    }
+    Some(hexadecimal(seen.hash))
+}
+
+/// What has been seen of a subject. Each part says its kind and its length, so that no two lists of
+/// parts look alike.
+struct Seen<'a> {
+    subject: &'a Subject,
+    hash: Sha256,
+}
+
+impl Seen<'_> {
+    /// Adds a word of the command, or the content of the file that it names, alone or behind an
+    /// equals sign.
+    fn add(&mut self, word: &str) -> Option<()> {
+        let (option, value) = word.split_once('=').unwrap_or(("", word));
+        for (option, name) in [("", word), (option, value)] {
+            let files: Vec<PathBuf> = self
+                .filled(name)
+                .iter()
+                .map(|name| self.subject.source.join(name))
+                .filter(|path| path.is_file())
+                .collect();
+            if !files.is_empty() {
+                self.add_word(option);
+                return self.add_files(&files);
+            }
+        }
+        self.add_word(word);
+        Some(())
+    }
+
+    fn add_word(&mut self, word: &str) {
+        self.hash.update(b"word");
+        self.hash.update((word.len() as u64).to_le_bytes());
+        self.hash.update(word);
+    }
+
+    fn add_files(&mut self, files: &[PathBuf]) -> Option<()> {
+        self.hash.update(b"files");
+        self.hash.update((files.len() as u64).to_le_bytes());
+        files.iter().try_for_each(|path| add_content(&mut self.hash, path))
+    }
+
+    /// What `word` becomes in each of the subject's scenarios; nothing when only the start of a
+    /// server can fill it in.
+    fn filled(&self, word: &str) -> Vec<String> {
+        let scenarios = self.subject.variant.scenarios.iter().map(|it| it.name().to_owned());
+        let with = |scenario: String| {
+            let values = [&self.subject.build_values()[..], &[("scenario", scenario)]].concat();
+            placeholder::fill(word, &values).ok()
+        };
+        let mut filled: Vec<String> = scenarios.filter_map(with).collect();
+        filled.dedup();
+        filled
+    }
+}
+
+/// The file that the guard would start for `program`: by its path from the subject's folder, or
+/// from the search path that the server gets.
+fn resolve(program: &str, subject: &Subject) -> Option<PathBuf> {
+    let source = &subject.source;
+    if program.contains('/') {
+        return Some(source.join(program));
+    }
+    let folders = search_path(&subject.variant.run.env, subject);
+    let mut places = env::split_paths(&folders).map(|folder| source.join(folder).join(program));
+    places.find(|place| may_be_executed(place))
+}
+
+fn search_path(env: &BTreeMap<String, String>, subject: &Subject) -> OsString {
+    let own = env.get("PATH").and_then(|value| {
+        placeholder::fill(value, &subject.build_values()).ok().map(OsString::from)
+    });
+    own.or_else(|| env::var_os("PATH")).unwrap_or_else(|| DEFAULT_PATH.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::Project;
+    use std::{
+        fs::{self, File},
+        os::unix::fs::PermissionsExt,
+        path::Path,
+        time::{Duration, SystemTime},
+    };
+    use wirebench_schema::scenario::Scenario;
+
+    /// A folder in which `server` is a program, and a subject that runs `line` there.
+    fn world(line: &str) -> (tempfile::TempDir, Subject) {
+        let folder = tempfile::tempdir().unwrap();
+        program(&folder.path().join("server"), "#!/bin/sh\necho one\n");
+        let subject = subject(folder.path(), line);
+        (folder, subject)
+    }
+
+    fn subject(folder: &Path, line: &str) -> Subject {
+        let project = Project::without_entries(&folder.join("state"));
+        let mut subject = Subject::own(line, &[Scenario::Hello], &[], &project).unwrap();
+        subject.source = folder.to_owned();
+        subject
+    }
+
+    fn program(path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn print(subject: &Subject) -> String {
+        fingerprint(subject).unwrap()
+    }
+
+    #[test]
+    fn one_byte_changed_in_a_server_changes_it_and_another_time_does_not() {
+        let (folder, subject) = world("./server {port}");
+        let before = print(&subject);
+        assert_eq!(print(&subject), before);
+        let server = folder.path().join("server");
+        let earlier = SystemTime::now() - Duration::from_secs(3600);
+        File::options().write(true).open(&server).unwrap().set_modified(earlier).unwrap();
+        assert_eq!(print(&subject), before);
+        program(&server, "#!/bin/sh\necho two\n");
+        assert_ne!(print(&subject), before);
+    }
+
+    #[test]
+    fn a_copy_in_another_folder_is_the_same_program() {
+        let (_one, first) = world("./server {port} --fast");
+        let (two, second) = world("./server {port} --fast");
+        assert_eq!(print(&first), print(&second));
+        let by_path =
+            subject(two.path(), &format!("{}/server {{port}} --fast", two.path().display()));
+        assert_eq!(print(&first), print(&by_path));
+        assert_ne!(print(&first), print(&subject(two.path(), "./server {port} --slow")));
+    }
+
+    #[test]
+    fn files_that_arguments_and_variables_name_count_and_folders_do_not() {
+        for argument in ["settings", "--config=settings", "{source}/settings"] {
+            let (folder, subject) = world(&format!("./server {{port}} {argument} ."));
+            fs::write(folder.path().join("settings"), "a").unwrap();
+            let before = print(&subject);
+            fs::write(folder.path().join("other"), "in the folder").unwrap();
+            assert_eq!(print(&subject), before, "{argument}");
+            fs::write(folder.path().join("settings"), "b").unwrap();
+            assert_ne!(print(&subject), before, "{argument}");
+        }
+        let (folder, mut subject) = world("./server {port}");
+        fs::write(folder.path().join("settings"), "a").unwrap();
+        let without = print(&subject);
+        subject.variant.run.env.insert("SETTINGS".into(), "{source}/settings".into());
+        let with = print(&subject);
+        fs::write(folder.path().join("settings"), "b").unwrap();
+        assert!(without != with && with != print(&subject));
+    }
+
+    #[test]
+    fn a_program_without_a_slash_is_looked_for_on_the_path_that_the_server_gets() {
+        let (folder, mut subject) = world("server {port}");
+        assert_eq!(fingerprint(&subject), None, "it is on nobody's path");
+        program(&folder.path().join("bin/server"), "#!/bin/sh\n");
+        subject.variant.run.env.insert("PATH".into(), "nowhere:{source}/bin".into());
+        let before = print(&subject);
+        program(&folder.path().join("bin/server"), "#!/bin/sh\necho\n");
+        assert_ne!(print(&subject), before);
+    }
+
+    #[test]
+    fn each_scenario_may_have_a_program_of_its_own() {
+        let (folder, mut subject) = world("{source}/{scenario} {port}");
+        subject.variant.scenarios = vec![Scenario::Hello, Scenario::Echo];
+        program(&folder.path().join("hello"), "1");
+        assert_eq!(fingerprint(&subject), None, "the program for echo is missing");
+        program(&folder.path().join("echo"), "2");
+        let before = print(&subject);
+        program(&folder.path().join("echo"), "3");
+        assert_ne!(print(&subject), before);
+    }
+
+    #[test]
+    fn another_build_is_another_program_even_when_no_file_is_named() {
+        let (folder, mut subject) = world("./server {port}");
+        subject.build = folder.path().join("build");
+        fs::create_dir(&subject.build).unwrap();
+        fs::write(subject.build.join("stamp"), "a").unwrap();
+        let never_built = print(&subject);
+        subject.variant.build.push(wirebench_schema::entry::BuildStep {
+            command: vec!["make".into()],
+            env: BTreeMap::new(),
+        });
+        let built = print(&subject);
+        fs::write(subject.build.join("stamp"), "b").unwrap();
+        assert!(never_built != built && built != print(&subject));
+    }
+
+    #[test]
+    fn what_cannot_be_started_has_none() {
+        let (folder, _) = world("./server {port}");
+        assert_eq!(fingerprint(&subject(folder.path(), "./nothing {port}")), None);
+        let project = Project::without_entries(folder.path());
+        let broken = Subject::with_wrong_description(
+            ("c", "x"),
+            folder.path(),
+            "wrong".to_owned(),
+            &project,
+        );
+        assert_eq!(fingerprint(&broken.unwrap()), None);
+    }
+
+    #[test]
+    fn the_builtin_servers_share_a_file_and_are_not_the_same() {
+        let project = Project::without_entries(Path::new("/nowhere"));
+        let program = env::current_exe().unwrap();
+        let builtins = Subject::builtins(&program, &project).unwrap();
+        assert_ne!(print(&builtins[0]), print(&builtins[1]));
+    }
+}

@@ -1,0 +1,221 @@
+//! Whether what an entry needs is there, and what brings it if not. It looks and changes nothing;
+//! `setup` brings things.
+
+mod probe;
+
+pub use probe::{ProbeIoUring, Prober, kernel_release};
+
+use std::{collections::BTreeSet, path::PathBuf};
+use wirebench_schema::{
+    argv::display,
+    entry::{Mechanism, Need, Requirement},
+    placeholder,
+};
+use wirebench_server::command::exists;
+
+use crate::{
+    attempts::{Attempt, package_key},
+    subject::{Origin, Subject},
+};
+
+/// Whether a subject can be built and run here.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Availability {
+    /// All that it needs is there.
+    Ready,
+    /// `wirebench setup` can bring what is missing.
+    NeedsSetup {
+        /// What is missing, each as a clause.
+        missing: Vec<String>,
+        /// The Debian packages that bring it.
+        packages: BTreeSet<String>,
+        /// The commands that bring it.
+        fetches: Vec<Fetch>,
+        /// Other ways to it.
+        hints: Vec<String>,
+    },
+    /// Something is missing that setup cannot bring, or could not.
+    NotAvailable {
+        /// Why, as a sentence without its full stop.
+        reason: String,
+    },
+}
+
+/// A command that brings something from an ecosystem's registry.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Fetch {
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// The entry's folder, in which it runs.
+    pub folder: PathBuf,
+    /// The folder of the entry's build, which must be there.
+    pub build: PathBuf,
+    /// What it brings.
+    pub what: String,
+}
+
+impl Fetch {
+    /// The command as one could type it, which is also the name of its attempts.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        display(&self.argv)
+    }
+}
+
+impl Availability {
+    /// The reason as one sentence with the next step; none when it is ready.
+    #[must_use]
+    pub fn reason(&self) -> Option<String> {
+        match self {
+            Self::Ready => None,
+            Self::NeedsSetup { missing, packages, fetches, hints } => {
+                let mut does = Vec::new();
+                if !packages.is_empty() {
+                    let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
+                    does.push(format!("installs {}", packages.join(" ")));
+                }
+                does.extend(fetches.iter().map(|fetch| format!("runs `{}`", fetch.shown())));
+                let does = format!("`wirebench setup` {}", does.join(" and "));
+                let clauses = [vec![missing.join(", "), does], hints.clone()].concat();
+                Some(clauses.join("; "))
+            }
+            Self::NotAvailable { reason } => Some(reason.clone()),
+        }
+    }
+}
+
+impl Prober<'_> {
+    /// Looks at everything that `subject` needs, in the order in which the entry names it.
+    ///
+    /// What only another program can tell is asked only when all before it is there: without the
+    /// program the answer would mean nothing. The packages of what was not asked are installed
+    /// along with the others, so that one call of the installer is enough.
+    #[must_use]
+    pub fn availability(&self, subject: &Subject) -> Availability {
+        if let Some(reason) = subject.broken() {
+            return Availability::NotAvailable { reason: reason.to_owned() };
+        }
+        let ring = Requirement { need: Need::IoUring, debian: vec![], fetch: None, hint: None };
+        let needs_ring =
+            subject.origin == Origin::Builtin && subject.variant.mechanism == Mechanism::IoUring;
+        let mut lacks = Lacks::default();
+        for requirement in subject.variant.requires.iter().chain(needs_ring.then_some(&ring)) {
+            if asks_others(&requirement.need) && !lacks.missing.is_empty() {
+                lacks.packages.extend(requirement.debian.iter().cloned());
+            } else if let Err(missing) = self.look(&requirement.need, subject) {
+                self.add(&mut lacks, requirement, missing, subject);
+            }
+        }
+        let Lacks { missing, packages, fetches, hints, beyond_reach } = lacks;
+        if !beyond_reach.is_empty() {
+            Availability::NotAvailable { reason: beyond_reach.join(", ") }
+        } else if missing.is_empty() {
+            Availability::Ready
+        } else {
+            Availability::NeedsSetup { missing, packages, fetches, hints }
+        }
+    }
+
+    /// Adds something that is missing to what is known: with its remedy, or why there is none.
+    fn add(
+        &self,
+        lacks: &mut Lacks,
+        requirement: &Requirement,
+        missing: String,
+        subject: &Subject,
+    ) {
+        let hint = requirement.hint.iter().cloned();
+        match self.remedy(requirement, subject) {
+            Ok(Remedy::Packages) => lacks.packages.extend(requirement.debian.iter().cloned()),
+            Ok(Remedy::Fetch(fetch)) => lacks.fetches.push(fetch),
+            Err(why) => {
+                let clauses = [missing.clone()].into_iter().chain(why).chain(hint.clone());
+                lacks.beyond_reach.push(clauses.collect::<Vec<_>>().join("; "));
+            }
+        }
+        lacks.missing.push(missing);
+        lacks.hints.extend(hint);
+    }
+
+    /// What setup would do for a requirement that is missing. An error says why nothing, if there
+    /// is more to say than that nothing brings it.
+    fn remedy(
+        &self,
+        requirement: &Requirement,
+        subject: &Subject,
+    ) -> Result<Remedy, Option<String>> {
+        let Some(fetch) = &requirement.fetch else {
+            if requirement.debian.is_empty() {
+                return Err(None);
+            }
+            if !exists("apt-get") {
+                let packages = requirement.debian.join(" ");
+                return Err(Some(format!("Debian has it in {packages}, and this is no Debian")));
+            }
+            let failed = requirement
+                .debian
+                .iter()
+                .find_map(|package| Some((package, self.attempts.failure(&package_key(package))?)));
+            return match failed {
+                None => Ok(Remedy::Packages),
+                Some((package, Attempt { date, said })) => {
+                    Err(Some(format!("the Debian package {package} was tried on {date}: {said}")))
+                }
+            };
+        };
+        let argv = placeholder::fill_all(fetch, &subject.build_values());
+        let fetch = Fetch {
+            argv: argv.map_err(|error| Some(error.to_string()))?,
+            folder: subject.source.clone(),
+            build: subject.build.clone(),
+            what: name(&requirement.need),
+        };
+        match self.attempts.failure(&fetch.shown()) {
+            None => Ok(Remedy::Fetch(fetch)),
+            Some(Attempt { date, said }) => {
+                Err(Some(format!("`{}` failed on {date}: {said}", fetch.shown())))
+            }
+        }
+    }
+}
+
+/// What has been found missing so far.
+#[derive(Default)]
+struct Lacks {
+    missing: Vec<String>,
+    packages: BTreeSet<String>,
+    fetches: Vec<Fetch>,
+    hints: Vec<String>,
+    /// Missing, with the reason why setup does not bring it.
+    beyond_reach: Vec<String>,
+}
+
+enum Remedy {
+    /// The requirement's Debian packages.
+    Packages,
+    /// The requirement's command.
+    Fetch(Fetch),
+}
+
+/// Whether another program is asked, which may itself be missing.
+const fn asks_others(need: &Need) -> bool {
+    match need {
+        Need::Header(_) | Need::PkgConfig(_) | Need::Probe { .. } => true,
+        Need::Command(_) | Need::Kernel { .. } | Need::IoUring => false,
+    }
+}
+
+/// A need's name in a sentence.
+fn name(need: &Need) -> String {
+    match need {
+        Need::Command(name) => format!("the program `{name}`"),
+        Need::Header(name) => format!("the header <{name}>"),
+        Need::PkgConfig(package) => format!("the pkg-config package `{package}`"),
+        Need::Kernel { major, minor } => format!("Linux {major}.{minor} or later"),
+        Need::IoUring => "io_uring".to_owned(),
+        Need::Probe { what, .. } => what.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+//! Looks whether single things are there: each distinct question is asked once, several at a time,
+//! and none takes longer than a bounded time.
+
+use std::{
+    collections::HashMap,
+    path::Path,
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+use wirebench_schema::{entry::Need, placeholder};
+use wirebench_server::command::{CommandError, Job, NO_ENV, exists};
+
+use super::{Availability, name};
+use crate::{attempts::Attempts, project::Project, subject::Subject};
+
+/// How long one question may take; without an answer by then the thing counts as missing.
+const TIMEOUT: Duration = Duration::from_secs(20);
+/// Questions that are asked at once. Most of them wait for files and for other programs.
+const AT_ONCE: usize = 8;
+
+/// Tells whether rings can be set up, or why not; this crate does not know how the kernel is asked.
+pub type ProbeIoUring = fn() -> Result<(), String>;
+
+/// The answer to one question: there, or a clause on what is missing.
+type Answer = Arc<OnceLock<Result<(), String>>>;
+
+/// Looks at what entries need. It remembers each answer, so one of them serves one invocation, or
+/// one look before and another one after something was installed.
+#[derive(Debug)]
+pub struct Prober<'a> {
+    probe_io_uring: ProbeIoUring,
+    stop: &'a AtomicBool,
+    pub(super) attempts: Attempts,
+    /// How long one question may take.
+    pub(super) timeout: Duration,
+    answers: Mutex<HashMap<String, Answer>>,
+}
+
+impl<'a> Prober<'a> {
+    /// Knows nothing but what setup has tried in vain in `project`.
+    #[must_use]
+    pub fn new(project: &Project, probe_io_uring: ProbeIoUring, stop: &'a AtomicBool) -> Self {
+        let attempts = Attempts::read(&project.state);
+        Self { probe_io_uring, stop, attempts, timeout: TIMEOUT, answers: Mutex::default() }
+    }
+
+    /// The same without what setup has tried in vain: everything is worth another attempt.
+    #[must_use]
+    pub fn unprejudiced(probe_io_uring: ProbeIoUring, stop: &'a AtomicBool) -> Self {
+        let attempts = Attempts::default();
+        Self { probe_io_uring, stop, attempts, timeout: TIMEOUT, answers: Mutex::default() }
+    }
+
+    /// Looks at what all of `subjects` need, several of them at a time; the answers are in their
+    /// order.
+    #[must_use]
+    pub fn survey(&self, subjects: &[Subject]) -> Vec<Availability> {
+        let next = AtomicUsize::new(0);
+        let found: Vec<OnceLock<Availability>> = subjects.iter().map(|_| OnceLock::new()).collect();
+        thread::scope(|scope| {
+            for _ in 0..AT_ONCE.min(subjects.len()) {
+                scope.spawn(|| {
+                    while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed))
+                        && let Some(subject) = subjects.get(index)
+                    {
+                        found[index].get_or_init(|| self.availability(subject));
+                    }
+                });
+            }
+        });
+        let answer = |(slot, subject): (OnceLock<_>, &Subject)| {
+            slot.into_inner().unwrap_or_else(|| self.availability(subject))
+        };
+        found.into_iter().zip(subjects).map(answer).collect()
+    }
+
+    /// Whether `need` is there, or what is missing, as a clause.
+    pub(super) fn look(&self, need: &Need, subject: &Subject) -> Result<(), String> {
+        let missing = || format!("{} is missing", name(need));
+        match need {
+            Need::Command(program) => exists(program).then_some(()).ok_or_else(missing),
+            Need::Kernel { major, minor } => {
+                let release = kernel_release();
+                let there = parse_release(&release) >= Some((*major, *minor));
+                there.then_some(()).ok_or_else(|| {
+                    format!("Linux {major}.{minor} or later is needed, this is {release}")
+                })
+            }
+            Need::IoUring => self.once("io_uring".to_owned(), self.probe_io_uring),
+            Need::Header(header) => self.once(name(need), || {
+                let (argv, source) = header_question(header);
+                self.ask(&argv, Path::new("/"), &source, &missing())
+            }),
+            Need::PkgConfig(package) => self.once(name(need), || {
+                let argv = ["pkg-config", "--exists", package].map(str::to_owned);
+                self.ask(&argv, Path::new("/"), "", &missing())
+            }),
+            Need::Probe { command, .. } => {
+                let argv = placeholder::fill_all(command, &subject.build_values())
+                    .map_err(|error| error.to_string())?;
+                // What a command answers may depend on where it runs.
+                let question = format!("{}\0{}", subject.source.display(), argv.join("\0"));
+                self.once(question, || self.ask(&argv, &subject.source, "", ""))
+                    .map_err(|why| format!("{}{why}", missing()))
+            }
+        }
+    }
+
+    /// The answer to a question, which `find` finds when nobody has asked before. Who asks the same
+    /// at the same time waits for the answer.
+    fn once(
+        &self,
+        question: String,
+        find: impl FnOnce() -> Result<(), String>,
+    ) -> Result<(), String> {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = Arc::clone(answers.entry(question).or_default());
+        drop(answers);
+        answer.get_or_init(find).clone()
+    }
+
+    /// Runs a command whose success is the answer. `missing` begins the error.
+    fn ask(
+        &self,
+        argv: &[String],
+        folder: &Path,
+        input: &str,
+        missing: &str,
+    ) -> Result<(), String> {
+        let job = Job { argv, folder, env: NO_ENV, timeout: self.timeout };
+        match job.feed(input, self.stop) {
+            Ok(status) if status.success() => Ok(()),
+            // Why it did not come to an end is worth saying, why it said no is not.
+            Err(error @ CommandError::Timeout { .. }) => Err(format!("{missing} ({error})")),
+            Ok(_) | Err(_) => Err(missing.to_owned()),
+        }
+    }
+}
+
+/// The kernel's release, such as `6.18.4`.
+#[must_use]
+pub fn kernel_release() -> String {
+    rustix::system::uname().release().to_string_lossy().into_owned()
+}
+
+pub(super) fn parse_release(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+/// Asks the compiler, which alone knows where it looks.
+fn header_question(name: &str) -> ([String; 5], String) {
+    let compiler = if exists("c++") { ("c++", "c++") } else { ("cc", "c") };
+    let argv = [compiler.0, "-E", "-x", compiler.1, "-"].map(str::to_owned);
+    (argv, format!("#if !__has_include(<{name}>)\n#error missing\n#endif\n"))
+}

@@ -1,0 +1,205 @@
+//! What is missing or needs a warning on this machine, with the command that mends it. It changes nothing,
+//! and it forbids nothing: all of it is advice.
+//!
+//! It judges an environment that was read before; what it looks at is what `environment.json`
+//! keeps.
+#![forbid(unsafe_code)]
+
+mod entries;
+mod kernel;
+mod limits;
+mod machine;
+mod network;
+mod tools;
+
+use serde::Serialize;
+use std::{path::Path, sync::atomic::AtomicBool};
+use wirebench_catalogue::setup::Setup;
+use wirebench_host::environment;
+use wirebench_schema::environment::Environment;
+
+/// What a build, a generator and a server with many connections need at least.
+const ENOUGH_MEMORY_BYTES: u64 = 1 << 30;
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct Finding {
+    /// What kind of thing it is.
+    pub group: Group,
+    /// What it is about.
+    pub name: &'static str,
+    /// How it is.
+    pub state: State,
+    /// What was found, as a sentence.
+    pub text: String,
+    /// A command or a step that mends it.
+    pub remedy: Option<String>,
+}
+
+/// How good a thing is.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// As it should be, or nothing that matters.
+    Fine,
+    /// Measurements are possible, but worse than they could be.
+    Unwise,
+    /// Something cannot be measured.
+    Missing,
+}
+
+impl State {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Fine, Self::Unwise, Self::Missing];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fine => "fine",
+            Self::Unwise => "unwise",
+            Self::Missing => "missing",
+        }
+    }
+}
+
+/// What kind of thing was looked at.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Group {
+    /// CPUs, memory, heat, and who else is there.
+    Machine,
+    /// What the kernel is and how it was started.
+    Kernel,
+    /// What programs may take.
+    Limits,
+    /// How the kernel carries connections.
+    Network,
+    /// wirebench itself, compilers and runtimes.
+    Tools,
+    /// What the entries need.
+    Entries,
+}
+
+impl Group {
+    /// All of them, in their order.
+    pub const ALL: [Self; 6] =
+        [Self::Machine, Self::Kernel, Self::Limits, Self::Network, Self::Tools, Self::Entries];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Machine => "machine",
+            Self::Kernel => "kernel",
+            Self::Limits => "limits",
+            Self::Network => "network",
+            Self::Tools => "tools",
+            Self::Entries => "entries",
+        }
+    }
+}
+
+/// A finding whose group is known from where it was found.
+struct Comment {
+    name: &'static str,
+    state: State,
+    text: String,
+    remedy: Option<String>,
+}
+
+fn fine(name: &'static str, text: impl Into<String>) -> Comment {
+    Comment { name, state: State::Fine, text: text.into(), remedy: None }
+}
+
+fn warning(name: &'static str, text: impl Into<String>, remedy: impl Into<String>) -> Comment {
+    Comment { name, state: State::Unwise, text: text.into(), remedy: Some(remedy.into()) }
+}
+
+/// Looks at everything. `io_uring` is what setting up a ring was answered with.
+#[must_use]
+pub fn examine(
+    environment: &Environment,
+    io_uring: &Result<(), String>,
+    setup: &Setup,
+) -> Vec<Finding> {
+    let comments = |group| match group {
+        Group::Machine => machine::examine(environment),
+        Group::Kernel => kernel::examine(environment, io_uring),
+        Group::Limits => limits::examine(environment),
+        Group::Network => network::examine(environment),
+        Group::Tools => tools::examine(environment),
+        Group::Entries => entries::examine(setup),
+    };
+    let findings = |group| {
+        comments(group).into_iter().map(move |comment| {
+            let Comment { name, state, text, remedy } = comment;
+            Finding { group, name, state, text, remedy }
+        })
+    };
+    Group::ALL.into_iter().flat_map(findings).collect()
+}
+
+/// Reads the machine that this runs on and examines it. `project` is the project's folder.
+#[must_use]
+pub fn examine_here(
+    project: Option<&Path>,
+    io_uring: &Result<(), String>,
+    setup: &Setup,
+    stop: &AtomicBool,
+) -> (Environment, Vec<Finding>) {
+    let environment = environment::gather(project, stop);
+    let findings = examine(&environment, io_uring, setup);
+    (environment, findings)
+}
+
+/// A kernel setting by its path below `/proc/sys`.
+fn sysctl<'a>(environment: &'a Environment, name: &str) -> Option<&'a str> {
+    environment.sysctls.get(name).map(String::as_str)
+}
+
+/// A kernel setting as a number.
+fn number(environment: &Environment, name: &str) -> Option<u64> {
+    sysctl(environment, name)?.parse().ok()
+}
+
+/// A kernel setting that should be a number of at least `enough`.
+struct AtLeast {
+    /// What the finding is about.
+    name: &'static str,
+    /// Its path below `/proc/sys`.
+    sysctl: &'static str,
+    /// The least that is fine.
+    enough: u64,
+    /// What it is set to when it is less.
+    better: u64,
+    /// What stands behind the number in a sentence.
+    means: &'static str,
+}
+
+impl AtLeast {
+    fn look(&self, environment: &Environment) -> Comment {
+        let Some(value) = number(environment, self.sysctl) else {
+            return fine(self.name, format!("{} is not told", dotted(self.sysctl)));
+        };
+        let text = format!("{value} {}", self.means);
+        if value < self.enough {
+            warning(self.name, text, set(self.sysctl, self.better))
+        } else {
+            fine(self.name, text)
+        }
+    }
+}
+
+/// The command that gives a kernel setting a value.
+fn set(sysctl: &str, value: impl std::fmt::Display) -> String {
+    format!("sysctl -w {}={value}", dotted(sysctl))
+}
+
+/// A kernel setting as `sysctl` names it.
+fn dotted(sysctl: &str) -> String {
+    sysctl.replace('/', ".")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,307 @@
+//! A machine on which everything is fine, and each thing that can be unwise on it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use wirebench_catalogue::requirement::Fetch;
+use wirebench_host::environment::{SYSCTLS, TOOLS};
+use wirebench_schema::environment::{BuildProfile, Cgroup, Cpu, Limit, Program, Turbo};
+
+use super::*;
+
+/// Findings that only tell, whatever the machine is.
+const ALWAYS_FINE: [&str; 3] = ["processor", "kernel-options", "slow-start"];
+
+fn words(rows: &[(&str, &str)]) -> BTreeMap<String, String> {
+    rows.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+/// It tells everything, and all of it is fine.
+fn good() -> Environment {
+    let no_bound = Some(Limit::default());
+    let mut environment = Environment {
+        wirebench: "1.0.0".to_owned(),
+        program: Program { profile: Some(BuildProfile::Release), digest: Some("00".to_owned()) },
+        kernel: "6.1.0".to_owned(),
+        kernel_version: Some("#1 SMP PREEMPT_DYNAMIC".to_owned()),
+        kernel_options: Some(vec!["nosmt".to_owned()]),
+        cpu_model: Some("Model".to_owned()),
+        cpus: (0..4).map(|cpu| Cpu { cpu, core: cpu, package: 0 }).collect(),
+        cpus_online: 4,
+        isolated_cpus: Some(Vec::new()),
+        nodes: [(0, vec![0, 1, 2, 3])].into(),
+        smt: Some("notsupported".to_owned()),
+        virtualised: Some(false),
+        mitigations: words(&[("mds", "Mitigation: some"), ("srso", "Vulnerable")]),
+        clock_source: Some("tsc".to_owned()),
+        transparent_huge_pages: Some("madvise".to_owned()),
+        memory_bytes: 8 << 30,
+        swap_bytes: Some(1 << 30),
+        swap_used_bytes: Some(0),
+        cgroup: Some(Cgroup { cpuset: Some(vec![0, 1, 2, 3]), ..Cgroup::default() }),
+        loopback_mtu_bytes: Some(65_536),
+        tools: TOOLS.iter().map(|(name, _)| ((*name).to_owned(), "1.2.3".to_owned())).collect(),
+        steal_share: Some(0.0),
+        speed_spread: Some(0.02),
+        temperature_celsius: Some(40.0),
+        sysctls: words(&SYSCTLS.map(|name| (name, "1048576"))),
+        ..Environment::default()
+    };
+    environment.frequency.governors = ["performance".to_owned()].into();
+    environment.frequency.turbo = Some(Turbo::Off);
+    environment.limits.open_files = no_bound;
+    environment.limits.locked_memory_bytes = no_bound;
+    environment.limits.processes = no_bound;
+    environment.sysctls.extend(words(&[
+        ("kernel/io_uring_disabled", "0"),
+        ("kernel/numa_balancing", "0"),
+        ("kernel/randomize_va_space", "2"),
+        ("net/core/busy_poll", "0"),
+        ("net/core/busy_read", "0"),
+        ("net/ipv4/ip_local_port_range", "1024 65535"),
+        ("net/ipv4/tcp_congestion_control", "cubic"),
+        ("net/ipv4/tcp_rmem", "4096 131072 6291456"),
+        ("net/ipv4/tcp_tw_reuse", "2"),
+        ("net/ipv4/tcp_wmem", "4096 16384 4194304"),
+        ("vm/overcommit_memory", "0"),
+    ]));
+    environment
+}
+
+fn look(environment: &Environment) -> Vec<Finding> {
+    examine(environment, &Ok(()), &Setup::default())
+}
+
+type Change = fn(&mut Environment);
+
+fn sysctl_of(environment: &mut Environment, name: &str, value: &str) {
+    assert!(SYSCTLS.contains(&name), "{name} is not read");
+    environment.sysctls.insert(name.to_owned(), value.to_owned());
+}
+
+/// Each makes one thing unwise: its finding, a part of what is said, a part of what mends it.
+const MACHINE: [(&str, &str, &str, Change); 19] = [
+    ("cpus", "must share one", "at least 2 CPUs", |it| it.cpus.truncate(1)),
+    ("smt", "2 cores have several", "taskset -c 0,1 wirebench run", |it| {
+        it.cpus.iter_mut().for_each(|cpu| cpu.core %= 2);
+    }),
+    ("numa", "2 memory nodes", "numactl --cpunodebind=1 --membind=1", |it| {
+        it.nodes = [(0, vec![0]), (1, vec![1, 2, 3])].into();
+    }),
+    ("governor", "`powersave`", "cpupower frequency-set -g performance", |it| {
+        // Another CPU than the first.
+        it.frequency.governors.insert("powersave".to_owned());
+    }),
+    ("turbo", "heat and power", "echo 0 > /sys/devices/system/cpu/cpufreq/boost", |it| {
+        it.frequency.turbo = Some(Turbo::On);
+    }),
+    ("turbo", "heat and power", "intel_pstate/no_turbo", |it| {
+        it.frequency.turbo = Some(Turbo::On);
+        it.frequency.drivers.insert("intel_pstate".to_owned());
+    }),
+    ("virtualisation", "virtual machine of KVM", "ratios within one run", |it| {
+        it.virtualised = Some(true);
+        it.hypervisor = Some("KVM".to_owned());
+    }),
+    ("steal", "20.0 %", "CPUs of its own", |it| it.steal_share = Some(0.2)),
+    ("speed", "40 % more", "cores of its own", |it| it.speed_spread = Some(0.4)),
+    ("load", "3.00 tasks", "wait a minute", |it| it.load_average_1m = 3.0),
+    ("temperature", "95 degrees", "cooled down", |it| it.temperature_celsius = Some(95.0)),
+    ("memory", "512 MiB", "1024 MiB", |it| it.memory_bytes = 512 << 20),
+    ("swap", "3 MiB", "swapoff -a", |it| it.swap_used_bytes = Some(3 << 20)),
+    ("kernel", "real-time", "without PREEMPT_RT", |it| {
+        it.kernel_version = Some("#1 SMP PREEMPT_RT".to_owned());
+    }),
+    ("isolation", "CPUs 2,3 are isolated", "without isolcpus=", |it| {
+        it.isolated_cpus = Some(vec![2, 3, 9]);
+    }),
+    ("mitigations", "`mitigations=off`", "without `mitigations=off`", |it| {
+        it.kernel_options = Some(vec!["mitigations=off".to_owned()]);
+    }),
+    ("clock", "`hpet`", "echo tsc > ", |it| it.clock_source = Some("hpet".to_owned())),
+    ("huge-pages", "for everybody", "echo madvise > ", |it| {
+        it.transparent_huge_pages = Some("always".to_owned());
+    }),
+    ("wirebench", "a debug build", "cargo build --release", |it| {
+        it.program.profile = Some(BuildProfile::Debug);
+    }),
+];
+
+const KERNEL_SETTINGS: [(&str, &str, &str, &str); 20] = [
+    ("aslr", "kernel/randomize_va_space", "0", "kernel.randomize_va_space=2"),
+    ("overcommit", "vm/overcommit_memory", "2", "vm.overcommit_memory=0"),
+    ("file-max", "fs/file-max", "1000", "fs.file-max=1048576"),
+    ("nr-open", "fs/nr_open", "1024", "fs.nr_open=1048576"),
+    ("threads-max", "kernel/threads-max", "100", "kernel.threads-max=65536"),
+    ("ports", "net/ipv4/ip_local_port_range", "50000 50100", "range='1024 65535'"),
+    ("backlog", "net/core/somaxconn", "128", "net.core.somaxconn=4096"),
+    ("syn-backlog", "net/ipv4/tcp_max_syn_backlog", "128", "tcp_max_syn_backlog=4096"),
+    ("netdev-budget", "net/core/netdev_budget", "64", "net.core.netdev_budget=300"),
+    ("netdev-backlog", "net/core/netdev_max_backlog", "100", "netdev_max_backlog=1000"),
+    ("port-reuse", "net/ipv4/tcp_tw_reuse", "0", "net.ipv4.tcp_tw_reuse=2"),
+    ("receive-buffer", "net/ipv4/tcp_rmem", "4096 8192 16384", "tcp_rmem='4096 8192 4194304'"),
+    ("send-buffer", "net/ipv4/tcp_wmem", "4096 8192 16384", "tcp_wmem='4096 8192 4194304'"),
+    ("busy-poll", "net/core/busy_poll", "50", "net.core.busy_poll=0"),
+    ("busy-poll", "net/core/busy_read", "50", "net.core.busy_read=0"),
+    ("congestion", "net/ipv4/tcp_congestion_control", "bbr", "congestion_control=cubic"),
+    ("tracking", "net/netfilter/nf_conntrack_max", "1000", "nf_conntrack_max=262144"),
+    // Just below what is enough.
+    ("backlog", "net/core/somaxconn", "1023", "net.core.somaxconn=4096"),
+    ("ports", "net/ipv4/ip_local_port_range", "40002 60000", "range='1024 65535'"),
+    ("netdev-budget", "net/core/netdev_budget", "299", "net.core.netdev_budget=300"),
+];
+
+const LIMITS: [(&str, &str, &str, Change); 9] = [
+    ("open-files", "may open 1024 files", "ulimit -Hn 65536", |it| {
+        it.limits.open_files = Some(Limit { soft: Some(256), hard: Some(1024) });
+    }),
+    ("locked-memory", "lock 65536 bytes", "ulimit -l unlimited", |it| {
+        it.limits.locked_memory_bytes = Some(Limit { soft: Some(65_536), hard: None });
+    }),
+    ("processes", "100 processes", "ulimit -u 65536", |it| {
+        it.limits.processes = Some(Limit { soft: Some(100), hard: None });
+    }),
+    ("cgroup-cpu", "1.5 CPUs of time to 4 CPUs", "without --cpus", |it| {
+        it.cgroup.as_mut().unwrap().cpu_quota_cpus = Some(1.5);
+    }),
+    ("cgroup-throttled", "4 of 10 periods", "lift the quota", |it| {
+        let group = it.cgroup.as_mut().unwrap();
+        (group.periods, group.throttled_periods) = (Some(10), Some(4));
+    }),
+    ("cgroup-cpus", "CPU 3 alone", "--cpuset-cpus=0,1", |it| {
+        it.cgroup.as_mut().unwrap().cpuset = Some(vec![3]);
+    }),
+    ("cgroup-memory", "64 MiB", "--memory=2g", |it| {
+        it.cgroup.as_mut().unwrap().memory_bytes = Some(64 << 20);
+    }),
+    ("loopback", "1500 bytes", "ip link set dev lo mtu 65536", |it| {
+        it.loopback_mtu_bytes = Some(1500);
+    }),
+    ("numa-balancing", "between nodes", "sysctl -w kernel.numa_balancing=0", |it| {
+        it.nodes = [(0, vec![0, 1]), (1, vec![2, 3])].into();
+        sysctl_of(it, "kernel/numa_balancing", "1");
+    }),
+];
+
+/// Checks that the finding `name`, and no other but those that `others` allows, is unwise.
+fn assert_unwise(environment: &Environment, name: &str, part: &str, remedy: &str, others: &[&str]) {
+    let findings = look(environment);
+    let unwise: Vec<&Finding> =
+        findings.iter().filter(|finding| finding.state != State::Fine).collect();
+    let finding = unwise.iter().find(|finding| finding.name == name);
+    let finding = finding.unwrap_or_else(|| panic!("{name} is fine"));
+    assert!(finding.text.contains(part), "{finding:?}");
+    assert!(finding.remedy.as_ref().unwrap().contains(remedy), "{finding:?}");
+    let surplus = unwise.iter().find(|it| it.name != name && !others.contains(&it.name));
+    assert_eq!(surplus, None, "{name}");
+}
+
+#[test]
+fn a_good_machine_is_fine() {
+    for finding in look(&good()) {
+        assert_eq!((finding.state, &finding.remedy), (State::Fine, &None), "{finding:?}");
+        assert!(!finding.text.contains("not tell"), "{finding:?}");
+    }
+}
+
+#[test]
+fn each_unwise_thing_is_found_alone_and_has_a_remedy() {
+    for (name, part, remedy, change) in MACHINE.iter().chain(&LIMITS) {
+        let mut environment = good();
+        change(&mut environment);
+        // Memory of several nodes is moved between them only where there are several.
+        let others: &[&str] = if *name == "numa-balancing" { &["numa"] } else { &[] };
+        assert_unwise(&environment, name, part, remedy, others);
+    }
+    for (name, setting, value, remedy) in KERNEL_SETTINGS {
+        let mut environment = good();
+        sysctl_of(&mut environment, setting, value);
+        assert_unwise(&environment, name, "", &format!("sysctl -w {}", dotted(setting)), &[]);
+        assert_unwise(&environment, name, "", remedy, &[]);
+    }
+}
+
+#[test]
+fn every_finding_has_been_seen_fine_and_unwise() {
+    let mut seen: BTreeSet<&str> = MACHINE.iter().chain(&LIMITS).map(|row| row.0).collect();
+    seen.extend(KERNEL_SETTINGS.map(|row| row.0));
+    seen.extend(ALWAYS_FINE);
+    // Those have tests of their own.
+    seen.extend(["io_uring", "packages"]);
+    seen.extend(TOOLS.map(|(name, _)| name));
+    let found: BTreeSet<&str> = look(&good()).iter().map(|finding| finding.name).collect();
+    assert_eq!(found, seen);
+}
+
+#[test]
+fn a_machine_that_tells_nothing_is_blamed_for_nothing_but_its_cpus_and_tools() {
+    let findings = look(&Environment::default());
+    let blamed = findings.iter().filter(|finding| finding.state != State::Fine);
+    for finding in blamed {
+        assert!(finding.name == "cpus" || finding.group == Group::Tools, "{finding:?}");
+    }
+}
+
+#[test]
+fn two_cpus_of_one_core_have_no_remedy_but_another_machine() {
+    let mut environment = good();
+    environment.cpus = (0..2).map(|cpu| Cpu { cpu, core: 0, package: 0 }).collect();
+    let one = "use a machine of at least 2 cores";
+    assert_unwise(&environment, "smt", "slow each other down", one, &["cpus"]);
+    assert_unwise(&environment, "cpus", "share a core", one, &["smt"]);
+    assert_unwise(&environment, "cpus", "comparable only within this machine", one, &["smt"]);
+}
+
+#[test]
+fn a_ring_that_cannot_be_set_up_is_missing_and_mended_where_a_setting_forbids_it() {
+    let ring = |environment: &Environment| {
+        let findings = examine(environment, &Err("no ring".to_owned()), &Setup::default());
+        findings.into_iter().find(|finding| finding.name == "io_uring").unwrap()
+    };
+    let mut environment = good();
+    let finding = ring(&environment);
+    assert_eq!((finding.state, finding.remedy), (State::Missing, None));
+    sysctl_of(&mut environment, "kernel/io_uring_disabled", "2");
+    let remedy = ring(&environment).remedy;
+    assert_eq!(remedy.as_deref(), Some("sysctl -w kernel.io_uring_disabled=0"));
+}
+
+#[test]
+fn a_tool_that_does_not_answer_is_missing() {
+    let mut environment = good();
+    environment.tools.remove("dub");
+    assert_unwise(&environment, "dub", "`dub` does not answer", "wirebench setup", &[]);
+}
+
+#[test]
+fn what_entries_need_is_missing_and_stands_in_their_group() {
+    let fetch = Fetch {
+        argv: vec!["fetch".to_owned()],
+        folder: ".".into(),
+        build: ".".into(),
+        what: "the crates of rust/x".to_owned(),
+    };
+    let setup = Setup {
+        ready: 1,
+        packages: ["liburing-dev".to_owned()].into(),
+        fetches: [fetch].into(),
+        out_of_reach: vec![("c/x".to_owned(), "Linux 9.9 is needed".to_owned())],
+    };
+    let findings = examine(&good(), &Ok(()), &setup);
+    let missing: Vec<(&str, &str)> = findings
+        .iter()
+        .filter(|finding| finding.state == State::Missing && finding.group == Group::Entries)
+        .map(|finding| (finding.name, finding.text.as_str()))
+        .collect();
+    let expected = [
+        ("packages", "missing for some entries: liburing-dev"),
+        ("registries", "missing for some entries: the crates of rust/x"),
+        ("entry", "c/x cannot be measured here: Linux 9.9 is needed"),
+    ];
+    assert_eq!(missing, expected);
+}
+
+#[test]
+fn findings_come_in_the_order_of_their_groups() {
+    let groups: Vec<Group> = look(&good()).iter().map(|finding| finding.group).collect();
+    assert!(groups.is_sorted());
+    assert_eq!(groups.into_iter().collect::<BTreeSet<_>>().len(), Group::ALL.len());
+}

@@ -1,0 +1,231 @@
+//! The course of one cohort: start, connect, rest, warm up, rounds of slices, stop, and a record for
+//! each instance and workload.
+
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
+use wirebench_schema::{
+    journal::{Reason, Run},
+    load::LoadModel,
+    suite::Workload,
+};
+use wirebench_server::launch::stop_grace;
+
+use super::{
+    member::{Ended, Member},
+    order::Order,
+    prepare::Known,
+    slice::{self, Done, Shape},
+    supply::Supply,
+};
+use crate::measure::{Bench, Cell};
+
+/// A cohort that is to be measured: cells of one group of workloads in one block.
+pub(crate) struct Cohort<'a> {
+    pub(crate) bench: &'a Bench,
+    /// Those of the baseline come first.
+    pub(crate) cells: &'a [Cell<'a>],
+    /// How many instances of the baseline there are.
+    pub(crate) references: usize,
+    /// The number of this group of instances within the block.
+    pub(crate) group: u32,
+    pub(crate) stop: &'a AtomicBool,
+    /// Seed of the order of slices.
+    pub(crate) seed: u64,
+}
+
+/// A round that is about to begin.
+pub(crate) struct Round<'a> {
+    /// Its number, from 0.
+    pub(crate) number: u32,
+    /// How many there are.
+    pub(crate) rounds: u32,
+    /// The runs as they would be if the cohort ended now.
+    pub(crate) so_far: &'a dyn Fn() -> Vec<Run>,
+}
+
+/// What was measured: slices by member and workload.
+pub(super) type Slices = BTreeMap<(u32, String), Vec<Done>>;
+
+impl<'a> Cohort<'a> {
+    /// Measures it. `watch` is called before each round.
+    /// Instances that did not fit into the memory have no run. None only when a signal asked to end.
+    pub(crate) fn measure(
+        &self,
+        known: &mut Known,
+        watch: &mut dyn FnMut(&Round<'_>),
+    ) -> Option<Vec<Run>> {
+        let started = crate::journal::now();
+        let (agent, mut members, mut runs) = match self.start(known) {
+            Ok(ready) => ready,
+            Err(reason) => {
+                let failed = |cell: &Cell<'_>| self.failed(cell, &started, reason.clone());
+                return (!self.interrupted()).then(|| self.cells.iter().map(failed).collect());
+            }
+        };
+        let supply = Supply::read();
+        let mut found: BTreeMap<u32, Vec<Reason>> = BTreeMap::new();
+        let slices = agent.and_then(|mut agent| {
+            let mut bench = slice::Bench {
+                agent: &mut agent,
+                placement: &self.bench.placement,
+                stop: self.stop,
+            };
+            self.rest(&mut members);
+            self.warm_up(&mut bench, &mut members, known, &mut found)?;
+            // A server may start processes for its first requests.
+            members.iter_mut().for_each(|member| _ = member.has_its_processes());
+            self.rounds(&mut bench, &mut members, watch)
+        });
+        if let Ok(slices) = &slices {
+            self.look_back(&mut members, slices, &supply, &mut found);
+        }
+        let same: BTreeMap<u32, bool> =
+            members.iter_mut().map(|it| (it.load, it.has_its_processes())).collect();
+        let ended: Vec<(u32, Ended<'_>)> = self.end(members);
+        if self.interrupted() {
+            return None;
+        }
+        let (slices, broken) = match slices {
+            Ok(slices) => (slices, None),
+            Err(reason) => (Slices::new(), Some(reason)),
+        };
+        for (load, ended) in &ended {
+            let is_same = same.get(load).copied().unwrap_or(true);
+            let reasons = found.remove(load).unwrap_or_default();
+            runs.extend(self.runs_of(
+                *load,
+                ended,
+                &slices,
+                &broken,
+                (is_same, &reasons),
+                &started,
+            ));
+        }
+        self.learn(known, &runs);
+        Some(runs)
+    }
+
+    pub(super) fn interrupted(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The workloads, in the order of the plan.
+    pub(super) fn workloads(&self) -> Vec<&'a Workload> {
+        let mut workloads: Vec<&Workload> = Vec::new();
+        for cell in self.cells {
+            if !workloads.iter().any(|it| it.name == cell.workload.name) {
+                workloads.push(cell.workload);
+            }
+        }
+        workloads
+    }
+
+    pub(super) fn shape(
+        &self,
+        model: &LoadModel,
+        round: u32,
+        (discard, length): (Duration, Duration),
+    ) -> Shape {
+        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        Shape {
+            round,
+            model: model.clone(),
+            discard_ns: nanoseconds(discard),
+            length_ns: nanoseconds(length),
+            timeout: self.cells[0].workload.timeout,
+        }
+    }
+
+    /// One slice. A server that cannot carry it out has no figures from now on.
+    pub(super) fn slice(
+        &self,
+        bench: &mut slice::Bench<'_>,
+        members: &mut [Member<'_>],
+        index: usize,
+        shape: &Shape,
+    ) -> Result<Option<Done>, String> {
+        if self.interrupted() {
+            return Err("interrupted".to_owned());
+        }
+        if !members[index].is_well() {
+            return Ok(None);
+        }
+        let done = bench.slice(members, index, shape);
+        let done = match done {
+            Ok(done) => done,
+            Err(reason) => {
+                members[index].fail(reason);
+                return Ok(None);
+            }
+        };
+        if done.report.report.connections_made == 0 {
+            members[index].fail(wirebench_judge::validity::nothing_answered(&done.report.report));
+            return Ok(None);
+        }
+        Ok(Some(done))
+    }
+
+    fn rounds(
+        &self,
+        bench: &mut slice::Bench<'_>,
+        members: &mut [Member<'_>],
+        watch: &mut dyn FnMut(&Round<'_>),
+    ) -> Result<Slices, String> {
+        let workloads = self.workloads();
+        let plans: Vec<(Duration, u32)> =
+            workloads.iter().map(|it| self.bench.cut.of(it)).collect();
+        let most = plans.iter().map(|(_, rounds)| *rounds).max().unwrap_or(0);
+        // An order for each workload, so that each has its mirrored pairs.
+        let order = |number| Order::new(members.len(), self.seed.wrapping_add(number));
+        let mut orders: Vec<Order> = (0..).map(order).take(workloads.len()).collect();
+        let mut slices = Slices::new();
+        for round in 0..most {
+            let so_far = || self.so_far(members, &slices);
+            watch(&Round { number: round, rounds: most, so_far: &so_far });
+            let loads = workloads.iter().zip(&plans).zip(&mut orders);
+            for ((workload, (length, rounds)), order) in loads {
+                if round >= *rounds {
+                    continue;
+                }
+                for index in order.next() {
+                    let has = self.cells.iter().any(|cell| {
+                        cell.workload.name == workload.name && is_instance(cell, &members[index])
+                    });
+                    if !has {
+                        continue;
+                    }
+                    let discard = Duration::from_nanos(members[index].discard_ns);
+                    let shape = self.shape(&workload.model, round, (discard, *length));
+                    if let Some(done) = self.slice(bench, members, index, &shape)? {
+                        let key = (members[index].load, workload.name.clone());
+                        slices.entry(key).or_default().push(done);
+                    }
+                }
+            }
+        }
+        Ok(slices)
+    }
+
+    /// Stops all servers, several at a time: each may take its grace.
+    fn end(&self, members: Vec<Member<'a>>) -> Vec<(u32, Ended<'a>)> {
+        let grace = stop_grace(self.stop);
+        thread::scope(|scope| {
+            let stops: Vec<_> = members
+                .into_iter()
+                .map(|member| (member.load, scope.spawn(move || member.stop(grace))))
+                .collect();
+            let ended = |(load, stop): (u32, thread::ScopedJoinHandle<'_, Ended<'a>>)| {
+                stop.join().ok().map(|ended| (load, ended))
+            };
+            stops.into_iter().filter_map(ended).collect()
+        })
+    }
+}
+
+fn is_instance(cell: &Cell<'_>, member: &Member<'_>) -> bool {
+    cell.subject.variant.id == member.subject.variant.id && cell.copy == member.copy
+}

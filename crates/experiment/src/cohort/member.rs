@@ -1,0 +1,170 @@
+//! One server of a cohort, with the connections that the agent keeps to it.
+
+use rustix::process::{Signal, kill_process};
+use std::{collections::BTreeMap, time::Duration};
+use wirebench_catalogue::subject::Subject;
+use wirebench_judge::rest::{RESTLESS_SHARE, subtracted_share};
+use wirebench_schema::{agent::LoadProcesses, journal::Instance};
+use wirebench_server::{
+    cost::{Clocks, Details, Look, mode_ns},
+    launch::{Server, Stopped},
+};
+
+use super::length::Tail;
+use crate::measure::settled_look;
+
+/// Commands by the name of the workload.
+pub(super) type Commands = BTreeMap<String, Vec<String>>;
+
+/// A server that accepts connections, and has those of its load.
+pub(super) struct Member<'a> {
+    pub(super) subject: &'a Subject,
+    /// Which of several copies of it, from 0.
+    pub(super) copy: u32,
+    pub(super) server: Server,
+    /// The number of its load.
+    pub(super) load: u32,
+    pub(super) workers: u32,
+    /// For each workload, the command that makes the same load by itself.
+    commands: Commands,
+    pub(super) instance: Instance,
+    /// Its processes when its connections were made.
+    look: Look,
+    /// How much of a slice does not count.
+    pub(super) discard_ns: u64,
+    /// The ends of long slices, by the pass in which they were made; none of one that was dropped.
+    pub(super) long: Vec<Option<Tail>>,
+    /// How slices of it, or of an earlier instance, compare with long ones, if they differ.
+    pub(super) length_ratio: Option<f64>,
+    /// Why it has no figures, once that is so.
+    pub(super) failure: Option<String>,
+}
+
+impl<'a> Member<'a> {
+    /// Of a server that was started then and has its connections.
+    pub(super) fn new(
+        subject: &'a Subject,
+        copy: u32,
+        (server, ready): (Server, Duration),
+        (load, commands): (u32, Commands),
+        workers: u32,
+    ) -> Self {
+        let look = settled_look(&server);
+        let ready_ns = u64::try_from(ready.as_nanos()).unwrap_or(u64::MAX);
+        let instance = Instance { ready_ns, ..Instance::default() };
+        let (discard_ns, long, length_ratio, failure) = (0, Vec::new(), None, None);
+        Self {
+            subject,
+            copy,
+            server,
+            load,
+            workers,
+            commands,
+            instance,
+            look,
+            discard_ns,
+            long,
+            length_ratio,
+            failure,
+        }
+    }
+
+    /// Its processes, for the agent.
+    pub(super) fn processes(&self) -> LoadProcesses {
+        let pids = self.look.pids().iter().map(|pid| pid.as_raw_nonzero().get()).collect();
+        LoadProcesses { load: self.load, pids }
+    }
+
+    /// Whether it still has the processes that it had, and none besides. A server may start some for
+    /// its first requests.
+    pub(super) fn has_its_processes(&mut self) -> bool {
+        let now = Look::take(self.server.guard());
+        let same = now.has_the_processes_of(&self.look);
+        self.look = now;
+        same
+    }
+
+    /// What there is to know of its threads now.
+    pub(super) fn details(&self) -> Details {
+        Details::read(&self.look)
+    }
+
+    /// Its CPU clocks now.
+    pub(super) fn clocks(&self) -> Clocks {
+        Clocks::read(&self.look.pids())
+    }
+
+    /// Whether it uses CPU time without being asked anything.
+    pub(super) fn is_restless(&self) -> bool {
+        self.instance.rest_share > RESTLESS_SHARE
+    }
+
+    /// The share of a CPU that is subtracted from its cost.
+    pub(super) fn subtracted_share(&self) -> f64 {
+        subtracted_share(self.instance.rest_share)
+    }
+
+    /// Stops a restless server, or lets it go on.
+    pub(super) fn park(&self, parked: bool) {
+        if self.is_restless() {
+            let signal = if parked { Signal::STOP } else { Signal::CONT };
+            for pid in self.look.pids() {
+                // One that has ended meanwhile is found when it is asked.
+                let _ = kill_process(pid, signal);
+            }
+        }
+    }
+
+    /// Whether it is there and has not failed.
+    pub(super) fn is_well(&self) -> bool {
+        self.failure.is_none()
+    }
+
+    /// It has no figures.
+    pub(super) fn fail(&mut self, reason: String) {
+        let ended = self.server.ended();
+        self.failure.get_or_insert_with(|| match ended {
+            Some(exit) => format!("the server ended with {exit} during the cohort; {reason}"),
+            None => reason,
+        });
+    }
+
+    /// What would be left of it if it ended now.
+    pub(super) fn so_far(&self) -> Ended<'a> {
+        Ended {
+            subject: self.subject,
+            copy: self.copy,
+            workers: self.workers,
+            commands: self.commands.clone(),
+            instance: self.instance,
+            length_ratio: self.length_ratio,
+            failure: self.failure.clone(),
+            command: self.server.command().to_vec(),
+            stopped: Stopped::default(),
+        }
+    }
+
+    /// Ends it. What it has used over its life is read before.
+    pub(super) fn stop(mut self, grace: Duration) -> Ended<'a> {
+        self.park(false);
+        (self.instance.user_ns, self.instance.kernel_ns) = mode_ns(&self.look.pids());
+        if let (Some(exit), None) = (self.server.ended(), &self.failure) {
+            self.failure = Some(format!("the server ended with {exit} during the cohort"));
+        }
+        let ended = self.so_far();
+        Ended { stopped: self.server.stop(grace), ..ended }
+    }
+}
+
+/// What is left of a server that is no more.
+pub(super) struct Ended<'a> {
+    pub(super) subject: &'a Subject,
+    pub(super) copy: u32,
+    pub(super) workers: u32,
+    pub(super) commands: Commands,
+    pub(super) instance: Instance,
+    pub(super) length_ratio: Option<f64>,
+    pub(super) failure: Option<String>,
+    pub(super) command: Vec<String>,
+    pub(super) stopped: Stopped,
+}

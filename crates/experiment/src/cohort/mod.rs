@@ -1,0 +1,32 @@
+//! A cohort: fresh instances of several servers live at the same time, and one agent loads them in
+//! turn, in short slices over connections that stay open.
+//!
+//! `group` says which cells are measured with the same instances, `order` in
+//! which order those of a round come. `member` is one live server with its connections, `prepare`
+//! brings all of them to the state that is measured (`warm_up`, `settle`), `slice` carries one slice
+//! out and judges by clocks whether it counts, `sum` and `record` make the records of the runs.
+//! `drift` finds instances that went on changing, `length` those whose costs depend on how long a slice
+//! is, and `findings` asks for the two; `supply` is what the
+//! machine lacks for a cohort. `start` brings all servers up, and `course` is the order of all that.
+
+mod course;
+mod drift;
+mod findings;
+mod group;
+mod length;
+mod member;
+mod order;
+mod prepare;
+mod record;
+mod settle;
+mod slice;
+mod start;
+mod sum;
+mod supply;
+mod warm_up;
+
+pub(crate) use course::{Cohort, Round};
+pub(crate) use drift::note_drift;
+pub(crate) use group::{groups, has_slices};
+pub(crate) use prepare::Known;
+pub use supply::{FEWEST_INSTANCES, MOST_INSTANCES, instances_that_fit};

@@ -1,0 +1,75 @@
+//! The records of the runs of a cohort.
+
+use wirebench_schema::journal::{Outcome, Reason, Run};
+
+use super::{
+    course::{Cohort, Slices},
+    member::{Ended, Member},
+    sum::Parts,
+};
+use crate::measure::Cell;
+
+impl Cohort<'_> {
+    pub(super) fn runs_of(
+        &self,
+        load: u32,
+        ended: &Ended<'_>,
+        slices: &Slices,
+        broken: &Option<String>,
+        (processes_same, found): (bool, &[Reason]),
+        started: &str,
+    ) -> Vec<Run> {
+        let own = self.cells.iter().filter(|cell| {
+            cell.subject.variant.id == ended.subject.variant.id && cell.copy == ended.copy
+        });
+        let outcome = |cell: &Cell<'_>| {
+            let stderr = ended.stopped.stderr.clone();
+            let failed = |reason| Outcome::Failed { reason, server_stderr: stderr };
+            if let Some(reason) = ended.failure.as_ref().or(broken.as_ref()) {
+                return failed(reason.clone());
+            }
+            let none = Vec::new();
+            let parts = Parts {
+                bench: self.bench,
+                subject: ended.subject,
+                workload: cell.workload,
+                workers: ended.workers,
+                verification: cell.verification,
+                instance: ended.instance,
+                processes_same,
+                stopped: &ended.stopped,
+                length_ratio: ended.length_ratio,
+                slices: slices.get(&(load, cell.workload.name.clone())).unwrap_or(&none),
+                found: found.to_vec(),
+            };
+            match parts.measurement() {
+                Ok(measurement) => Outcome::Measured(Box::new(measurement)),
+                Err(reason) => failed(reason),
+            }
+        };
+        own.map(|cell| Run {
+            server_command: ended.command.clone(),
+            generator_command: ended.commands.get(&cell.workload.name).cloned().unwrap_or_default(),
+            outcome: outcome(cell),
+            ..self.empty(cell, started)
+        })
+        .collect()
+    }
+
+    /// The runs of which there are slices, while their servers go on.
+    pub(super) fn so_far(&self, members: &[Member<'_>], slices: &Slices) -> Vec<Run> {
+        let runs = members.iter().flat_map(|member| {
+            self.runs_of(member.load, &member.so_far(), slices, &None, (true, &[]), "")
+        });
+        runs.filter(|run| matches!(run.outcome, Outcome::Measured(_))).collect()
+    }
+
+    pub(super) fn failed(&self, cell: &Cell<'_>, started: &str, reason: String) -> Run {
+        let outcome = Outcome::Failed { reason, server_stderr: String::new() };
+        Run { outcome, ..self.empty(cell, started) }
+    }
+
+    fn empty(&self, cell: &Cell<'_>, started: &str) -> Run {
+        Run { group: self.group, started: started.to_owned(), ..self.bench.begin(cell) }
+    }
+}

@@ -1,0 +1,206 @@
+//! One slice: what is read around it, and whether it counts. That is decided by clocks alone, never by
+//! what came of it.
+
+use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
+use wirebench_host::{
+    environment::resources,
+    neighbours::{Machine, Taken},
+};
+use wirebench_schema::{
+    agent::{LoadProcesses, SliceOrder, SliceReport},
+    journal::{Placement, ReasonKind, Slice},
+    load::{LoadModel, LoadReport},
+};
+use wirebench_server::cost::Details;
+
+use super::member::Member;
+use crate::agent::Agent;
+
+/// Share of a slice that others may take from a side, or from the machine.
+const TAKEN_SHARE: f64 = 0.03;
+/// The same of stolen time, which the kernel shows in ticks of 10 ms: one tick of a slice of 100 ms
+/// is no proof.
+const STOLEN_SHARE: f64 = 0.1;
+/// Share of a slice that the parked servers may use beyond what they use at rest.
+const PARKED_SHARE: f64 = 0.03;
+
+/// What a slice is to be.
+#[derive(Clone, Debug)]
+pub(super) struct Shape {
+    pub(super) round: u32,
+    pub(super) model: LoadModel,
+    pub(super) discard_ns: u64,
+    pub(super) length_ns: u64,
+    pub(super) timeout: Duration,
+}
+
+/// What came of a slice.
+#[derive(Clone, Debug)]
+pub(super) struct Done {
+    /// What the journal says of it.
+    pub(super) slice: Slice,
+    /// What the agent reported.
+    pub(super) report: SliceReport,
+    /// What was read of the server's threads before and after.
+    pub(super) details: (Details, Details),
+    /// CPU time of each other server beyond what it uses at rest, by load.
+    pub(super) parked: Vec<(u32, u64)>,
+}
+
+impl Done {
+    /// The load on the parked server for which this slice was dropped.
+    pub(super) fn disturbed_by(&self) -> Option<u32> {
+        let is_so = self.slice.dropped == Some(ReasonKind::ParkedBusy);
+        let most = self.parked.iter().max_by_key(|(_, cpu_ns)| *cpu_ns).filter(|_| is_so);
+        most.map(|(load, _)| *load)
+    }
+}
+
+/// The servers and the agent of a cohort, as far as a slice needs them.
+pub(super) struct Bench<'a> {
+    pub(super) agent: &'a mut Agent,
+    pub(super) placement: &'a Placement,
+    pub(super) stop: &'a AtomicBool,
+}
+
+impl Bench<'_> {
+    /// Carries out one slice on the member `index`.
+    pub(super) fn slice(
+        &mut self,
+        members: &mut [Member<'_>],
+        index: usize,
+        shape: &Shape,
+    ) -> Result<Done, String> {
+        let processes: Vec<LoadProcesses> =
+            members.iter().filter(|it| it.is_well()).map(Member::processes).collect();
+        let member = &members[index];
+        member.park(false);
+        let order = SliceOrder {
+            load: member.load,
+            model: shape.model.clone(),
+            discard_ns: shape.discard_ns,
+            length_ns: shape.length_ns,
+            processes,
+        };
+        let agent = self.agent.pid();
+        let before = (member.details(), Machine::read(Some(agent)));
+        let report = self.agent.slice(order, shape.timeout, self.stop);
+        let frequency_khz = resources::frequency_khz(Path::new("/"), &self.placement.server_cpus);
+        let after = (member.details(), Machine::read(Some(agent)));
+        member.park(true);
+        let report = report?;
+        let load_ns = shape.discard_ns + shape.length_ns;
+        let threads = (&before.0.threads, &after.0.threads);
+        let taken = after.1.taken(&before.1, self.placement, threads, load_ns);
+        let parked = parked(members, &report);
+        let details = (before.0, after.0);
+        let slice = slice(shape, &members[index], &report, taken, &details, &parked);
+        let slice = Slice { frequency_khz, ..slice };
+        Ok(Done { slice, report, details, parked })
+    }
+}
+
+/// CPU time of each parked server beyond what it uses at rest.
+fn parked(members: &[Member<'_>], report: &SliceReport) -> Vec<(u32, u64)> {
+    let length_ns = report.end_ns.saturating_sub(report.start_ns) + report.waited_ns;
+    let beyond = |(load, used_ns): &(u32, u64)| {
+        let member = members.iter().find(|member| member.load == *load)?;
+        let rests_ns = share_of(length_ns, member.subtracted_share());
+        Some((*load, used_ns.saturating_sub(rests_ns)))
+    };
+    report.parked_cpu_ns.iter().filter_map(beyond).collect()
+}
+
+fn slice(
+    shape: &Shape,
+    member: &Member<'_>,
+    report: &SliceReport,
+    taken: Taken,
+    (before, after): &(Details, Details),
+    parked: &[(u32, u64)],
+) -> Slice {
+    let load = &report.report;
+    let rest_ns = share_of(load.window_ns, member.subtracted_share());
+    let counted = report.cpu.counted_ns;
+    // The details are of the whole slice; the part that counts has its share of them.
+    let share = counted.unwrap_or(0) as f64 / report.cpu.whole_ns.max(1) as f64;
+    let (voluntary, involuntary) = after.switches_since(before);
+    let mut slice = Slice {
+        round: shape.round,
+        start_ns: report.start_ns,
+        discard_ns: shape.discard_ns,
+        length_ns: load.window_ns,
+        requests: load.requests,
+        cpu_ns: counted.map(|cpu_ns| cpu_ns.saturating_sub(rest_ns)),
+        latency_ns_p50: load.latency.as_ref().map(|it| it.latency_ns_p50),
+        latency_ns_p99: load.latency.as_ref().map(|it| it.latency_ns_p99),
+        lag_ns_p99: load.lag.as_ref().map(|it| it.latency_ns_p99),
+        generator_cpu_ns: load.thread_cpu_ns.iter().sum(),
+        rest_ns: report.waited_ns,
+        server_waited: taken.server_waited,
+        generator_waited: taken.generator_waited,
+        stolen_ns: taken.stolen_ns,
+        switches_voluntary: share_of(voluntary, share),
+        switches_involuntary: share_of(involuntary, share),
+        parked_cpu_ns: parked.iter().map(|(_, cpu_ns)| cpu_ns).sum(),
+        frequency_khz: None,
+        dropped: None,
+    };
+    slice.dropped = dropped(&slice, taken.throttled_ns, load);
+    slice
+}
+
+/// Why a slice does not count, if so.
+fn dropped(slice: &Slice, throttled_ns: u64, load: &LoadReport) -> Option<ReasonKind> {
+    let load_ns = (slice.discard_ns + slice.length_ns).max(1) as f64;
+    let share = |nanoseconds: u64| nanoseconds as f64 / load_ns;
+    let waited = slice.server_waited.max(slice.generator_waited);
+    let rules = [
+        (throttled_ns > 0, ReasonKind::Throttled),
+        (share(slice.stolen_ns) > STOLEN_SHARE, ReasonKind::Stolen),
+        (share(slice.parked_cpu_ns) > PARKED_SHARE, ReasonKind::ParkedBusy),
+        (waited > TAKEN_SHARE, ReasonKind::Neighbour),
+        (share(load.stall_ns_total) > TAKEN_SHARE, ReasonKind::GeneratorStall),
+    ];
+    rules.into_iter().find(|(applies, _)| *applies).map(|(_, kind)| kind)
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of a count is no larger than it, and not negative"
+)]
+fn share_of(count: u64, share: f64) -> u64 {
+    (count as f64 * share).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_schema::load::{EngineChoice, LoadConfig};
+
+    const MS: u64 = 1_000_000;
+
+    fn why(change: impl FnOnce(&mut Slice, &mut LoadReport)) -> Option<ReasonKind> {
+        let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
+        let mut load = LoadReport::new("0".into(), config, EngineChoice::Epoll);
+        let mut slice = Slice { discard_ns: 20 * MS, length_ns: 100 * MS, ..Slice::default() };
+        change(&mut slice, &mut load);
+        dropped(&slice, 0, &load)
+    }
+
+    #[test]
+    fn a_slice_is_dropped_for_what_clocks_say_and_not_for_what_came_of_it() {
+        assert_eq!(why(|slice, _| slice.requests = 0), None);
+        assert_eq!(why(|slice, _| slice.cpu_ns = Some(1000 * MS)), None);
+        assert_eq!(why(|slice, _| slice.latency_ns_p99 = Some(90 * MS)), None);
+        assert_eq!(why(|slice, _| slice.server_waited = 0.02), None);
+        assert_eq!(why(|slice, _| slice.server_waited = 0.04), Some(ReasonKind::Neighbour));
+        assert_eq!(why(|slice, _| slice.generator_waited = 0.3), Some(ReasonKind::Neighbour));
+        assert_eq!(why(|slice, _| slice.stolen_ns = 20 * MS), Some(ReasonKind::Stolen));
+        assert_eq!(why(|slice, _| slice.stolen_ns = 10 * MS), None);
+        assert_eq!(why(|slice, _| slice.parked_cpu_ns = 5 * MS), Some(ReasonKind::ParkedBusy));
+        let stalled = why(|_, load| load.stall_ns_total = 5 * MS);
+        assert_eq!(stalled, Some(ReasonKind::GeneratorStall));
+    }
+}

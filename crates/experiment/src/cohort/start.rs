@@ -1,0 +1,90 @@
+//! The beginning of a cohort: its agent and its servers, with all connections.
+
+use std::time::Instant;
+use wirebench_schema::journal::Run;
+use wirebench_server::launch::stop_grace;
+
+use super::{course::Cohort, member::Member, prepare::Known, supply::Supply};
+use crate::{agent::Agent, measure::Cell};
+
+impl<'a> Cohort<'a> {
+    /// Starts the agent and the servers, and makes all connections. A server that fails leaves a
+    /// record. One for which no memory is left leaves nothing.
+    #[allow(clippy::type_complexity, reason = "the parts go apart at once")]
+    pub(super) fn start(
+        &self,
+        known: &Known,
+    ) -> Result<(Result<Agent, String>, Vec<Member<'a>>, Vec<Run>), String> {
+        let started = crate::journal::now();
+        let cpus = self.bench.generator_cpus();
+        let mut agent = Agent::start(&self.bench.agent_command, cpus, self.stop)?;
+        let (mut members, mut runs): (Vec<Member<'a>>, Vec<Run>) = (Vec::new(), Vec::new());
+        let before = Supply::read();
+        let mut expected_bytes = 0;
+        for (number, cell) in self.instances().into_iter().enumerate() {
+            expected_bytes += known.memory_bytes(&self.key(&cell.subject.variant.id));
+            // One at least is compared with the baseline.
+            let may_wait = number > self.references;
+            if may_wait && Supply::read().is_full(&before, expected_bytes) {
+                break;
+            }
+            let load = u32::try_from(members.len()).unwrap_or(u32::MAX);
+            match self.start_one(&mut agent, cell, load) {
+                Ok(member) => members.push(member),
+                Err(reason) => {
+                    let own = self.cells.iter().filter(|it| is_same_instance(it, cell));
+                    runs.extend(own.map(|cell| self.failed(cell, &started, reason.clone())));
+                }
+            }
+            if self.interrupted() {
+                return Err("interrupted".to_owned());
+            }
+            if let Some(reason) = Supply::read().shortage(&before, members.len()) {
+                return Err(reason);
+            }
+        }
+        Ok((Ok(agent), members, runs))
+    }
+
+    /// One cell of each instance, in the order of the plan.
+    fn instances(&self) -> Vec<&'a Cell<'a>> {
+        let mut firsts: Vec<&Cell<'_>> = Vec::new();
+        for cell in self.cells {
+            if !firsts.iter().any(|first| is_same_instance(first, cell)) {
+                firsts.push(cell);
+            }
+        }
+        firsts
+    }
+
+    fn start_one(
+        &self,
+        agent: &mut Agent,
+        cell: &Cell<'a>,
+        load: u32,
+    ) -> Result<Member<'a>, String> {
+        let workers = self.bench.workers_of(cell);
+        let request = self.bench.request(cell, workers);
+        let began = Instant::now();
+        let server =
+            self.bench.launcher.start(&request, self.stop).map_err(|error| error.to_string())?;
+        let ready = began.elapsed();
+        let config = self.bench.load_config(cell, &server);
+        let connected = agent.connect(load, &config, self.stop);
+        if let Err(reason) = connected {
+            let stopped = server.stop(stop_grace(self.stop));
+            return Err(format!("{reason} {}", stopped.stderr).trim_end().to_owned());
+        }
+        let own = self.cells.iter().filter(|it| is_same_instance(it, cell));
+        let command = |cell: &Cell<'_>| {
+            let config = self.bench.load_config(cell, &server);
+            (cell.workload.name.clone(), self.bench.generator_command(&config))
+        };
+        let commands = own.map(command).collect();
+        Ok(Member::new(cell.subject, cell.copy, (server, ready), (load, commands), workers))
+    }
+}
+
+fn is_same_instance(one: &Cell<'_>, other: &Cell<'_>) -> bool {
+    one.subject.variant.id == other.subject.variant.id && one.copy == other.copy
+}

@@ -1,0 +1,152 @@
+//! The record of a run, made of its slices.
+
+use std::collections::{BTreeMap, BTreeSet};
+use wirebench_catalogue::subject::Subject;
+use wirebench_judge::{
+    neighbours::{self, Arrivals},
+    rest::{rests, subtracted_share},
+    slices::disturbed,
+    uneven::uneven,
+    validity::{self, Evidence, Processes, bound_of_run},
+};
+use wirebench_schema::{
+    journal::{Cost, Instance, Measurement, Reason, Slice},
+    load::{LoadModel, LoadReport},
+    suite::Workload,
+    verification::Verification,
+};
+use wirebench_server::{cost, launch::Stopped};
+
+use super::{length, slice::Done};
+use crate::measure::{Bench, server_end};
+
+/// All that is known of a run.
+pub(super) struct Parts<'a> {
+    pub(super) bench: &'a Bench,
+    pub(super) subject: &'a Subject,
+    pub(super) workload: &'a Workload,
+    pub(super) workers: u32,
+    pub(super) verification: Verification,
+    pub(super) instance: Instance,
+    pub(super) processes_same: bool,
+    pub(super) stopped: &'a Stopped,
+    pub(super) slices: &'a [Done],
+    /// How slices of a closed loop compare with long ones, if they differ.
+    pub(super) length_ratio: Option<f64>,
+    /// What was found wrong over several slices.
+    pub(super) found: Vec<Reason>,
+}
+
+impl Parts<'_> {
+    /// The measurement, or why there is none.
+    pub(super) fn measurement(self) -> Result<Measurement, String> {
+        let slices: Vec<Slice> = self.slices.iter().map(|it| it.slice.clone()).collect();
+        let counted: BTreeSet<u64> = Slice::counted(&slices).iter().map(|it| it.start_ns).collect();
+        let counts = |done: &&Done| counted.contains(&done.slice.start_ns);
+        let kept: Vec<&Done> = self.slices.iter().filter(counts).collect();
+        let loads: Vec<LoadReport> = kept.iter().map(|it| it.report.report.clone()).collect();
+        let load = LoadReport::merge(&loads).ok_or("no slice of it was carried out")?;
+        if load.requests == 0 {
+            return Err(validity::nothing_answered(&load));
+        }
+        let cost = self.cost(&kept, &load);
+        let bound = bound_of_run(&cost, load.ready_share, &load);
+        let evidence = Evidence {
+            phase: self.workload.phase,
+            load: &load,
+            tool: None,
+            cost: &cost,
+            bound,
+            placement: &self.bench.placement,
+            end: &server_end(self.stopped),
+            others: self.disturbed(&kept, &slices),
+            verification: self.verification,
+            processes: if self.processes_same { Processes::Same } else { Processes::Changed },
+        };
+        let mut reasons = evidence.reasons();
+        reasons.extend(self.found.into_iter().map(Reason::with_next_step));
+        let cpus = self.bench.placement.server_cpus.len();
+        let used = subtracted_share(self.instance.rest_share)
+            + cost.cpu_ns as f64 / load.window_ns.max(1) as f64;
+        let busy = used / cpus.max(1) as f64;
+        reasons.extend(rests(self.instance.rest_share, busy).map(Reason::with_next_step));
+        if self.workload.model == LoadModel::Closed {
+            let sharing = self.subject.variant.sharing;
+            reasons
+                .extend(uneven(sharing, self.workers, ran_ns(&kept)).map(Reason::with_next_step));
+            reasons.extend(self.length_ratio.map(length::reason).map(Reason::with_next_step));
+        }
+        Ok(Measurement {
+            load,
+            tool: None,
+            cost,
+            bound,
+            warm_up: None,
+            slices,
+            instance: Some(self.instance),
+            reasons,
+        })
+    }
+
+    fn cost(&self, kept: &[&Done], load: &LoadReport) -> Cost {
+        let length = load.window_ns.max(1) as f64;
+        let sum = |of: fn(&Slice) -> u64| kept.iter().map(|it| of(&it.slice)).sum::<u64>();
+        let known: Option<u64> = kept.iter().map(|it| it.slice.cpu_ns).sum();
+        let cpu_ns = known.unwrap_or(0);
+        let busy_cpus =
+            cost::busy_cpus(self.subject.variant.sharing, self.workers, &self.bench.placement);
+        let busiest_ns: f64 = kept.iter().map(|it| busiest_ns(it)).sum();
+        let generator_ns = load.thread_cpu_ns.iter().copied().max().unwrap_or(0);
+        let last = kept.last().map(|it| &it.details.1);
+        Cost {
+            cpu_ns,
+            sampled_ns: load.window_ns,
+            // What other processes of the server have used is not known.
+            cpu_ns_per_request: known
+                .filter(|_| self.processes_same)
+                .map(|cpu_ns| cpu_ns as f64 / load.requests as f64),
+            cpu_share: cpu_ns as f64 / length / busy_cpus.max(1) as f64,
+            busiest_thread_share: busiest_ns / length,
+            generator_cpu_share: generator_ns as f64 / length,
+            memory_peak_bytes: last.map_or(0, |details| details.memory_peak_bytes),
+            processes: last.map_or(0, |it| u32::try_from(it.processes).unwrap_or(u32::MAX)),
+            threads: last.map_or(0, |it| u32::try_from(it.threads.count()).unwrap_or(u32::MAX)),
+            context_switches_voluntary: sum(|slice| slice.switches_voluntary),
+            context_switches_involuntary: sum(|slice| slice.switches_involuntary),
+        }
+    }
+
+    /// What others did in the slices that count, and how many do not.
+    fn disturbed(&self, kept: &[&Done], slices: &[Slice]) -> Vec<Reason> {
+        let arrivals = match self.workload.model {
+            LoadModel::Rate { .. } => Arrivals::AtMoments,
+            _ => Arrivals::AfterReplies,
+        };
+        let mean = |of: fn(&Slice) -> f64| {
+            kept.iter().map(|it| of(&it.slice)).sum::<f64>() / kept.len().max(1) as f64
+        };
+        let server = neighbours::waited("server", mean(|slice| slice.server_waited), arrivals);
+        let generator =
+            neighbours::waited("generator", mean(|slice| slice.generator_waited), arrivals);
+        [server, generator, disturbed(slices)].into_iter().flatten().collect()
+    }
+}
+
+/// How long the busiest thread ran in the part that counts.
+fn busiest_ns(done: &Done) -> f64 {
+    let (before, after) = &done.details;
+    let whole_ns = after.threads.busiest_since(&before.threads) as f64;
+    let share = done.report.cpu.counted_ns.unwrap_or(0) as f64;
+    whole_ns * share / done.report.cpu.whole_ns.max(1) as f64
+}
+
+/// How long each thread of the server ran in these slices.
+fn ran_ns(kept: &[&Done]) -> Vec<u64> {
+    let mut sums: BTreeMap<i32, u64> = BTreeMap::new();
+    for (before, after) in kept.iter().map(|done| &done.details) {
+        for (thread, ran_ns) in after.threads.ran_since(&before.threads) {
+            *sums.entry(thread).or_default() += ran_ns;
+        }
+    }
+    sums.into_values().collect()
+}

@@ -1,0 +1,135 @@
+//! The conformance checks before anything is measured. What they look at is in `verify`.
+
+use std::{
+    collections::BTreeSet,
+    io,
+    sync::{
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
+    thread,
+};
+use wirebench_catalogue::{conformance::verify_subject, subject::Subject};
+use wirebench_schema::{
+    id::VariantId,
+    journal::{Record, Verified},
+    scenario::Scenario,
+    verification::Verification,
+};
+use wirebench_server::launch::Launcher;
+use wirebench_verify::{Checked, Verdict};
+
+use super::{Experiment, Observer, Progress, Stage, book::Book};
+use crate::plan;
+
+/// Who must not be measured in which scenario.
+pub(super) type Refused = BTreeSet<(VariantId, Scenario)>;
+
+/// How many servers are checked at the same time: a check waits more than it works.
+fn jobs() -> usize {
+    thread::available_parallelism().map_or(2, |cpus| 2 * usize::from(cpus)).min(8)
+}
+
+/// Checks every scenario that will be measured and is not in the journal yet, several at a time. The
+/// answer holds those that must not be measured.
+pub(super) fn verify_all(
+    stage: &Stage<'_>,
+    book: &mut Book,
+    observer: &mut dyn Observer,
+) -> io::Result<Refused> {
+    let Stage { experiment, stop, .. } = *stage;
+    if experiment.verification == Verification::LeftOut {
+        return Ok(Refused::new());
+    }
+    let pending = pending(stage, book);
+    let next = AtomicUsize::new(0);
+    let (sender, results) = mpsc::channel();
+    let check = |sender: mpsc::Sender<Verified>| {
+        while let Some((subject, scenario)) = pending.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let verified = verify(stage, subject, *scenario);
+            // A check that was cut off says nothing.
+            if stop.load(Ordering::Relaxed) || sender.send(verified).is_err() {
+                return;
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..jobs().min(pending.len()) {
+            let (check, sender) = (&check, sender.clone());
+            scope.spawn(move || check(sender));
+        }
+        drop(sender);
+        let name = |it: &(&Subject, Scenario)| (it.0.variant.id.clone(), it.1);
+        let mut left: BTreeSet<(VariantId, Scenario)> = pending.iter().map(name).collect();
+        while let Some((variant, scenario)) = left.first() {
+            observer.on(&Progress::Verifying { variant, scenario: *scenario });
+            let Ok(verified) = results.recv() else { break };
+            left.remove(&(verified.variant.clone(), verified.scenario));
+            observer.on(&Progress::Verified(&verified));
+            book.write(Record::Verified(verified))?;
+        }
+        io::Result::Ok(())
+    })?;
+    Ok(refused(book))
+}
+
+/// What is to be checked.
+fn pending<'a>(stage: &Stage<'a>, book: &Book) -> Vec<(&'a Subject, Scenario)> {
+    let Stage { experiment, subjects, .. } = *stage;
+    let of = |subject: &'a Subject| {
+        let scenarios = plan::scenarios(subject, &experiment.suite.workloads).into_iter();
+        scenarios.map(move |scenario| (subject, scenario))
+    };
+    let is_new = |(subject, scenario): &(&Subject, Scenario)| {
+        let done = &book.journal().verified;
+        !done.iter().any(|it| it.variant == subject.variant.id && it.scenario == *scenario)
+    };
+    subjects.iter().flat_map(of).filter(is_new).collect()
+}
+
+fn verify(stage: &Stage<'_>, subject: &Subject, scenario: Scenario) -> Verified {
+    let Stage { experiment, stop, .. } = *stage;
+    // Several share the machine, so that none is bound to the CPUs of a measured server.
+    let launcher = Launcher { cpus: None, ..experiment.bench.launcher.clone() };
+    let workers = subject.workers(most_workers(experiment, scenario));
+    let checks = verify_subject(&launcher, subject, scenario, workers, stop, &mut |_| {});
+    summarise(&subject.variant.id, scenario, &checks)
+}
+
+fn refused(book: &Book) -> Refused {
+    let failed = book.journal().verified.iter().filter(|verified| !verified.failed.is_empty());
+    failed.map(|verified| (verified.variant.clone(), verified.scenario)).collect()
+}
+
+/// The most workers with which a scenario is measured.
+fn most_workers(experiment: &Experiment, scenario: Scenario) -> u32 {
+    let workloads = experiment.suite.workloads.iter().filter(|w| w.scenario == scenario);
+    let workers = workloads.map(|workload| workload.workers.unwrap_or(experiment.bench.workers));
+    workers.max().unwrap_or(experiment.bench.workers)
+}
+
+fn summarise(variant: &VariantId, scenario: Scenario, checks: &[Checked]) -> Verified {
+    let mut verified = Verified {
+        variant: variant.clone(),
+        scenario,
+        passed: 0,
+        failed: Vec::new(),
+        deviates: Vec::new(),
+        skipped: Vec::new(),
+    };
+    for check in checks {
+        match &check.verdict {
+            Verdict::Pass => verified.passed += 1,
+            Verdict::Fail { finding } => {
+                verified.failed.push((check.name.to_owned(), finding.clone()));
+            }
+            Verdict::Deviates { reason, finding } => {
+                verified.deviates.push((check.name.to_owned(), format!("{reason} ({finding})")));
+            }
+            Verdict::Skip { reason } => {
+                verified.skipped.push((check.name.to_owned(), reason.clone()));
+            }
+        }
+    }
+    verified
+}

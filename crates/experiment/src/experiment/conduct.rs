@@ -1,0 +1,156 @@
+//! The course of an experiment: checks, rates, blocks, end. What has been done already, because the
+//! experiment goes on, is left out by each of them.
+
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+    time::Instant,
+};
+use wirebench_schema::{
+    environment::Environment,
+    journal::{Cause, End, EndReason, Journal, Record},
+    verification::Verification,
+};
+
+use super::{
+    Experiment, Observer, Prepared, Progress, Stage,
+    blocks::{Blocks, Clock},
+    book::Book,
+    checks,
+    loads::Loads,
+    pace::Pace,
+    rates, start,
+};
+use crate::{cohort::Known, journal, plan};
+
+/// The environment's name in the folder of a run.
+pub const ENVIRONMENT_FILE: &str = "environment.json";
+
+/// Why an experiment cannot go on. What was journalled before stays.
+#[derive(Debug, thiserror::Error)]
+pub enum ExperimentError {
+    /// A file cannot be written. The source names it.
+    #[error("the results cannot be written")]
+    Io(#[from] io::Error),
+    /// Nothing is left to be measured.
+    #[error("{0}")]
+    Nothing(String),
+}
+
+/// An experiment that has come to an end.
+#[derive(Debug)]
+pub struct Finished {
+    /// The folder of the results.
+    pub folder: PathBuf,
+    /// Everything that the journal says.
+    pub journal: Journal,
+}
+
+impl Finished {
+    /// Whether every subject conformed, every run has figures, and nothing broke that should have
+    /// worked. What is missing here is no fault.
+    #[must_use]
+    pub fn all_well(&self) -> bool {
+        let Journal { unavailable, verified, runs, .. } = &self.journal;
+        unavailable.iter().all(|it| it.cause == Cause::Missing)
+            && verified.iter().all(|verified| verified.failed.is_empty())
+            && runs.iter().all(|run| run.outcome.has_figures() || !rates::is_lasting(run, runs))
+    }
+}
+
+/// Verifies and measures what is ready. The journal ends in order also when `stop` is set
+/// meanwhile.
+pub fn conduct(
+    experiment: &Experiment,
+    prepared: &Prepared,
+    stop: &AtomicBool,
+    observer: &mut dyn Observer,
+) -> Result<Finished, ExperimentError> {
+    let subjects = prepared.subjects();
+    let book = begin(experiment, prepared, observer)?;
+    let outlook = experiment.outlook(&subjects);
+    observer.on(&Progress::Planned(&outlook));
+    carry_on(&Stage { experiment, subjects: &subjects, stop }, book, observer)
+}
+
+/// Begins the journal in a new folder, unless there is nothing to measure.
+pub(super) fn begin(
+    experiment: &Experiment,
+    prepared: &Prepared,
+    observer: &mut dyn Observer,
+) -> Result<Book, ExperimentError> {
+    if plan::block(&prepared.subjects(), &experiment.suite, 1, 0).is_empty() {
+        return Err(ExperimentError::Nothing(nothing_to_measure(experiment, prepared)));
+    }
+    let folder = journal::new_run_folder(&experiment.project.results, &experiment.suite.name)?;
+    write_environment(&prepared.environment, &folder)?;
+    let start = start::start(experiment, prepared);
+    let book = Book::begin(&folder, start, &prepared.unavailable)?;
+    observer.on(&Progress::Started { folder: &folder });
+    Ok(book)
+}
+
+/// Does everything that `book` does not say to have been done.
+pub(super) fn carry_on(
+    stage: &Stage<'_>,
+    mut book: Book,
+    observer: &mut dyn Observer,
+) -> Result<Finished, ExperimentError> {
+    let reason = measure(stage, &mut book, observer)?;
+    let interrupted = stage.stop.load(Ordering::Relaxed);
+    let reason = if interrupted { EndReason::Interrupted } else { reason };
+    book.write(Record::End(End { ended: journal::now(), reason }))?;
+    let (folder, journal) = book.close();
+    Ok(Finished { folder, journal })
+}
+
+fn measure(
+    stage: &Stage<'_>,
+    book: &mut Book,
+    observer: &mut dyn Observer,
+) -> Result<EndReason, ExperimentError> {
+    let refused = checks::verify_all(stage, book, observer)?;
+    let needs_all = stage.experiment.verification == Verification::AllOrNothing;
+    if needs_all && !refused.is_empty() {
+        return Ok(EndReason::Complete);
+    }
+    let workloads = &stage.experiment.suite.workloads;
+    let mut pace = Pace::new(workloads, |workload| stage.experiment.estimate(workload));
+    let earlier = pace.replay(book.journal(), workloads);
+    let clock = Clock { earlier, began: Instant::now() };
+    rates::settle(stage, &refused, book, observer)?;
+    let loads = Loads::new(&stage.experiment.suite, &book.journal().rates);
+    if stage.stop.load(Ordering::Relaxed) {
+        return Ok(EndReason::Interrupted);
+    }
+    if needs_all && book.journal().rates.iter().any(|rate| !rate.too_slow.is_empty()) {
+        return Ok(EndReason::Complete);
+    }
+    let made = book.made();
+    let known = Known::default();
+    let blocks = Blocks { stage, loads: &loads, refused: &refused, pace, clock, made, known };
+    Ok(blocks.measure(book, observer)?)
+}
+
+fn write_environment(environment: &Environment, folder: &Path) -> io::Result<()> {
+    let path = folder.join(ENVIRONMENT_FILE);
+    let text = serde_json::to_vec_pretty(environment)?;
+    fs::write(&path, text).map_err(|error| journal::at(&path, &error))
+}
+
+fn nothing_to_measure(experiment: &Experiment, prepared: &Prepared) -> String {
+    let mut text = if prepared.ready.is_empty() {
+        "nothing can be measured here:".to_owned()
+    } else {
+        let suite = &experiment.suite;
+        let needs: BTreeSet<&str> = suite.workloads.iter().map(|w| w.scenario.name()).collect();
+        let needs: Vec<&str> = needs.into_iter().collect();
+        format!("no chosen entry has a scenario of `{}` ({})", suite.name, needs.join(", "))
+    };
+    for unavailable in &prepared.unavailable {
+        text += &format!("\n  {}: {}", unavailable.variant, unavailable.reason);
+    }
+    text
+}

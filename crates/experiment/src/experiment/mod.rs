@@ -1,0 +1,243 @@
+//! Carries out a suite: prepares every subject, writes the plan down, makes the runs, and writes
+//! each one down.
+//!
+//! The order, which the journal keeps:
+//! 1. [`prepare()`]: what is missing is found out, the rest is built, versions are read.
+//! 2. The journal begins. What could not be prepared is its first news.
+//! 3. Conformance: a subject that fails a scenario is not measured in it.
+//! 4. Rates: where the cost of all variants is compared at one rate, that rate is found.
+//! 5. The blocks of runs, until those that were planned are made, all intervals are as narrow as was
+//!    asked for, or the time is up.
+//! 6. The journal ends, also when a signal ended the run.
+//!
+//! An experiment that was cut off anywhere after the second step goes on where it was: what is in
+//! its journal is not done again ([`TakenUp`]).
+
+mod begun;
+mod blocks;
+mod book;
+mod changed;
+mod checks;
+mod conduct;
+mod limits;
+mod loads;
+mod outlook;
+mod pace;
+pub mod pilot;
+mod prepare;
+mod rates;
+mod resume;
+mod start;
+mod units;
+
+pub(crate) use begun::Begun;
+pub use conduct::{ENVIRONMENT_FILE, ExperimentError, Finished, conduct};
+pub use limits::MOST_BLOCKS_FOR_PRECISION;
+pub use outlook::Outlook;
+pub use prepare::{Prepared, prepare};
+pub use resume::{Differences, TakenUp};
+use units::Grouping;
+pub use units::Unit;
+
+use std::{fmt, path::Path, sync::atomic::AtomicBool, time::Duration};
+use wirebench_catalogue::{build::Built, project::Project, subject::Subject};
+use wirebench_schema::{
+    id::VariantId,
+    journal::{Goal, Journal, LeftOut, Procedure, Published, Run, Unavailable, Verified},
+    scenario::Scenario,
+    suite::{Scale, Suite, Workload},
+    verification::Verification,
+};
+
+use crate::{cohort, measure::Bench, plan};
+
+/// What is to be carried out.
+#[derive(Debug)]
+pub struct Experiment {
+    /// Workloads, blocks and the baselines' names.
+    pub suite: Suite,
+    /// How much of the suite this is.
+    pub scale: Scale,
+    /// What the suite's document has published, if it repeats one.
+    pub published: Option<Published>,
+    /// Parts of the suite that cannot be carried out.
+    pub left_out: Vec<LeftOut>,
+    /// How runs are made.
+    pub bench: Bench,
+    /// Whether cohorts of live servers are measured, or each run has a process of its own.
+    pub procedure: Procedure,
+    /// The ratio up to which two servers count as equal, if it is not the usual one.
+    pub margin: Option<f64>,
+    /// Blocks that are made whatever the budget.
+    pub least_blocks: u32,
+    /// Where results go.
+    pub project: Project,
+    /// The program's arguments, for the journal.
+    pub command: Vec<String>,
+    /// Whether conformance is checked first.
+    pub verification: Verification,
+    /// What ends it, beside its number of blocks.
+    pub goal: Goal,
+    /// How wide the widest interval of a ratio is: half of its width over the ratio; none as long
+    /// as one of them is not known. This crate makes no statistics.
+    pub precision: fn(&Journal) -> Option<f64>,
+}
+
+/// What all parts of an experiment work with.
+#[derive(Clone, Copy, Debug)]
+struct Stage<'a> {
+    experiment: &'a Experiment,
+    subjects: &'a [Subject],
+    stop: &'a AtomicBool,
+}
+
+impl Experiment {
+    /// What will be done with `subjects`.
+    #[must_use]
+    pub fn outlook(&self, subjects: &[Subject]) -> Outlook {
+        let units = self.units(subjects, 0);
+        let outlook = Outlook::new(subjects, &self.suite, self.verification, self.goal);
+        outlook.with_units(&units, &self.suite, |workload| self.estimate(workload))
+    }
+
+    /// How long a run of `workload` takes, about.
+    #[must_use]
+    pub fn estimate(&self, workload: &Workload) -> Duration {
+        match self.in_cohorts() && cohort::has_slices(workload) {
+            true => self.bench.cut.estimate(workload),
+            false => plan::estimate(workload),
+        }
+    }
+
+    fn in_cohorts(&self) -> bool {
+        self.procedure == Procedure::Cohorts && self.bench.tool.is_none()
+    }
+
+    /// What is measured at once of block `number`, in this order.
+    #[must_use]
+    pub fn units(&self, subjects: &[Subject], number: u32) -> Vec<Unit> {
+        let steps = plan::block(subjects, &self.suite, self.bench.seed, number);
+        self.grouping(subjects, &self.suite).units(steps, |_| false)
+    }
+
+    fn grouping<'a>(&self, subjects: &'a [Subject], suite: &'a Suite) -> Grouping<'a> {
+        let most_instances = self.bench.most_instances;
+        Grouping { subjects, suite, in_cohorts: self.in_cohorts(), most_instances }
+    }
+}
+
+/// Runs that are put together only when they are shown.
+pub struct LazyRuns<'a>(pub &'a dyn Fn() -> Vec<Run>);
+
+impl fmt::Debug for LazyRuns<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LazyRuns")
+    }
+}
+
+/// What happens while an experiment goes on.
+#[derive(Debug)]
+pub enum Progress<'a> {
+    /// A build begins, or is found to be up to date.
+    Building {
+        /// Of this variant.
+        variant: &'a VariantId,
+    },
+    /// A build has ended well.
+    Built {
+        /// Of this variant.
+        variant: &'a VariantId,
+        /// What was done.
+        built: Built,
+    },
+    /// A variant cannot be measured here.
+    Unavailable(&'a Unavailable),
+    /// Conformance checks begin.
+    Verifying {
+        /// Of this variant.
+        variant: &'a VariantId,
+        /// In this scenario.
+        scenario: Scenario,
+    },
+    /// Conformance checks have ended.
+    Verified(&'a Verified),
+    /// The journal has begun.
+    Started {
+        /// The folder of the results.
+        folder: &'a Path,
+    },
+    /// The journal of a run that was cut off goes on.
+    TakenUp {
+        /// The folder of the results.
+        folder: &'a Path,
+        /// Runs that have been made.
+        runs: usize,
+        /// Bytes of a last line that was cut off, and is put aside.
+        torn: usize,
+    },
+    /// What will be done, before the checks.
+    Planned(&'a Outlook),
+    /// The runs of the blocks begin.
+    Measuring {
+        /// How many there are.
+        runs: usize,
+        /// How long they take, about.
+        left: Duration,
+    },
+    /// How far the precision is that was asked for.
+    Precision {
+        /// Half of the width of the widest interval over its ratio, if it is known yet.
+        widest: Option<f64>,
+        /// What was asked for.
+        goal: f64,
+    },
+    /// A run that helps to find the rate of a cost phase has ended.
+    Piloted {
+        /// Of this variant.
+        name: &'a str,
+        /// What is in the journal next.
+        run: &'a Run,
+    },
+    /// The precision is not reached, so there are more runs.
+    Further {
+        /// How many more.
+        runs: usize,
+    },
+    /// A run begins.
+    Running {
+        /// Of this variant, with its copy.
+        name: &'a str,
+        /// With this workload.
+        workload: &'a str,
+        /// How long this one and the rest of what is planned take, as far as the runs so far tell.
+        left: Duration,
+    },
+    /// A round of a cohort begins.
+    Round {
+        /// Of this cohort.
+        name: &'a str,
+        /// Its number, from 0.
+        round: u32,
+        /// How many there are.
+        rounds: u32,
+        /// The runs of this cohort as they would be if it ended now.
+        so_far: LazyRuns<'a>,
+        /// The journal, without them.
+        journal: &'a Journal,
+    },
+    /// A run has ended and is in the journal.
+    Ran {
+        /// Of this variant, with its copy.
+        name: &'a str,
+        /// What is in the journal.
+        run: &'a Run,
+        /// The journal with it.
+        journal: &'a Journal,
+    },
+}
+
+/// Is told what happens. It must return at once: the machine is being measured.
+pub trait Observer {
+    /// Something happened.
+    fn on(&mut self, progress: &Progress<'_>);
+}

@@ -1,0 +1,170 @@
+//! What an experiment will do and how long that takes, before anything has been done. Pure.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+use wirebench_catalogue::subject::Subject;
+use wirebench_schema::{
+    journal::Goal,
+    scenario::Scenario,
+    suite::{Phase, Suite, Workload},
+    verification::Verification,
+};
+
+use super::{Unit, pilot};
+use crate::plan::{self, Step};
+
+/// What the checks of a scenario take: a dozen starts of the server, and waiting for what must not
+/// happen.
+const ASSUMED_CHECKS: Duration = Duration::from_millis(2000);
+
+/// What the checks of timeouts take besides: they must be seen to fire.
+const ASSUMED_TIMEOUT_CHECKS: Duration = Duration::from_millis(1200);
+
+/// What an experiment will do, and how long that takes, about.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outlook {
+    /// Blocks that count.
+    pub blocks: u32,
+    /// Blocks before those.
+    pub warmup_blocks: u32,
+    /// Whether the runs of a block are measured with cohorts.
+    pub in_cohorts: bool,
+    /// Variants.
+    pub variants: usize,
+    /// How many workloads each phase has.
+    pub phases: BTreeMap<Phase, usize>,
+    /// Runs of all blocks.
+    pub runs: usize,
+    /// Those among them that repeat a cell within its block.
+    pub repeated: usize,
+    /// Runs before the blocks, to find the rates of cost phases.
+    pub pilots: usize,
+    /// Scenarios of variants that are checked first.
+    pub checks: usize,
+    /// How long one block takes.
+    pub block_time: Duration,
+    /// How long the checks take.
+    pub checks_time: Duration,
+    /// How long the pilots take.
+    pub pilots_time: Duration,
+    /// How long the blocks take.
+    pub runs_time: Duration,
+    /// What ends it, beside its number of blocks.
+    pub goal: Goal,
+}
+
+impl Outlook {
+    /// What becomes of `suite` with these subjects.
+    pub(super) fn new(
+        subjects: &[Subject],
+        suite: &Suite,
+        verification: Verification,
+        goal: Goal,
+    ) -> Self {
+        // All blocks have the same cells.
+        let block = plan::block(subjects, suite, 1, 0);
+        let mut phases = BTreeMap::new();
+        for workload in &suite.workloads {
+            *phases.entry(workload.phase).or_default() += 1;
+        }
+        let scenarios =
+            subjects.iter().flat_map(|subject| plan::scenarios(subject, &suite.workloads));
+        let checked: Vec<Scenario> = match verification {
+            Verification::Full | Verification::AllOrNothing => scenarios.collect(),
+            Verification::LeftOut => Vec::new(),
+        };
+        let is_pilot = |step: &&Step| step.copy == 0 && suite.workloads[step.workload].needs_rate();
+        let pilots: Vec<Duration> = block
+            .iter()
+            .filter(is_pilot)
+            .map(|step| pilot::estimate(&suite.workloads[step.workload]))
+            .collect();
+        Self {
+            blocks: suite.blocks,
+            warmup_blocks: suite.warmup_blocks,
+            variants: subjects.len(),
+            phases,
+            pilots: pilots.len(),
+            checks: checked.len(),
+            checks_time: checked.into_iter().map(checks_time).sum(),
+            pilots_time: pilots.into_iter().fold(Duration::ZERO, Duration::saturating_add),
+            goal,
+            ..Self::default()
+        }
+    }
+
+    /// The same with the runs of each block.
+    pub(super) fn with_units(
+        self,
+        units: &[Unit],
+        suite: &Suite,
+        estimate: impl Fn(&Workload) -> Duration,
+    ) -> Self {
+        let blocks = self.warmup_blocks.saturating_add(self.blocks);
+        let steps: Vec<&Step> = units.iter().flat_map(Unit::steps).collect();
+        let cells: BTreeSet<_> = steps.iter().map(|it| (it.subject, it.workload)).collect();
+        let time = |step: &&Step| estimate(&suite.workloads[step.workload]);
+        let block_time = steps.iter().map(time).fold(Duration::ZERO, Duration::saturating_add);
+        Self {
+            in_cohorts: units.iter().any(|unit| matches!(unit, Unit::Cohort(_))),
+            runs: steps.len() * blocks as usize,
+            repeated: (steps.len() - cells.len()) * blocks as usize,
+            block_time,
+            runs_time: block_time
+                .saturating_mul(blocks)
+                .min(self.goal.budget.map_or(Duration::MAX, |budget| budget.max(block_time))),
+            ..self
+        }
+    }
+
+    /// How long everything takes.
+    #[must_use]
+    pub fn time(&self) -> Duration {
+        self.checks_time.saturating_add(self.pilots_time).saturating_add(self.runs_time)
+    }
+}
+
+fn checks_time(scenario: Scenario) -> Duration {
+    match scenario {
+        Scenario::Hello | Scenario::Echo => ASSUMED_CHECKS,
+        Scenario::HelloTimeout => ASSUMED_CHECKS + ASSUMED_TIMEOUT_CHECKS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_catalogue::project::Project;
+
+    use std::path::Path;
+
+    const SUITE: &str = "description = \"\"\nblocks = 3\nwarmup_blocks = 1\n[[workload]]\n\
+                         name = \"a\"\nscenario = \"hello\"\nconnections = 8\n\
+                         phases = [\"saturate\", \"cost\"]\nduration = \"1s\"\n";
+
+    #[test]
+    fn everything_that_takes_time_is_counted() {
+        let project = Project::without_entries(Path::new("/nowhere"));
+        let subjects = Subject::builtins(Path::new("wirebench"), &project).unwrap();
+        let suite = Suite::parse("example", SUITE).unwrap();
+        let outlook = |verification| {
+            let units = plan::block(&subjects, &suite, 1, 0).into_iter().map(Unit::Run);
+            Outlook::new(&subjects, &suite, verification, Goal::default()).with_units(
+                &units.collect::<Vec<_>>(),
+                &suite,
+                plan::estimate,
+            )
+        };
+        let unchecked = outlook(Verification::LeftOut);
+        let outlook = outlook(Verification::Full);
+        // Two variants and the A/A run in each of two workloads.
+        assert_eq!((outlook.runs, outlook.repeated), (4 * 6, 4 * 2));
+        assert_eq!((outlook.checks, outlook.pilots, outlook.variants), (2, 2, 2));
+        assert!(outlook.runs_time > Duration::from_secs(24));
+        let pilots_time = pilot::estimate(&suite.workloads[1]) * 2;
+        assert_eq!(outlook.time(), outlook.runs_time + ASSUMED_CHECKS * 2 + pilots_time);
+        assert_eq!((unchecked.checks, unchecked.checks_time), (0, Duration::ZERO));
+    }
+}

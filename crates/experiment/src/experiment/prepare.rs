@@ -1,0 +1,117 @@
+//! Finds out what can be measured, builds it, and reads its versions and those of the machine.
+
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicBool, Ordering},
+};
+use wirebench_catalogue::{
+    build::{
+        Freshness,
+        parallel::{self, Event, Group},
+    },
+    project::Project,
+    requirement::{Availability, Prober},
+    subject::Subject,
+    version,
+};
+use wirebench_host::environment;
+use wirebench_schema::{
+    environment::Environment,
+    id::VariantId,
+    journal::{Cause, Unavailable},
+};
+
+use super::{Observer, Progress};
+
+/// What is ready to be measured, and what is not.
+#[derive(Debug, Default)]
+pub struct Prepared {
+    /// Ready, with versions.
+    pub ready: Vec<(Subject, BTreeMap<String, String>)>,
+    /// Not ready, with reasons.
+    pub unavailable: Vec<Unavailable>,
+    /// The machine, as it was before wirebench bound itself to some of its CPUs.
+    pub environment: Environment,
+}
+
+impl Prepared {
+    /// Those that are ready.
+    #[must_use]
+    pub fn subjects(&self) -> Vec<Subject> {
+        self.ready.iter().map(|(subject, _)| subject.clone()).collect()
+    }
+
+    /// The variants that `names` mean and that are ready, in the order of the names.
+    #[must_use]
+    pub fn ready_among(&self, names: &[&str]) -> Vec<VariantId> {
+        let ids = || self.ready.iter().map(|(subject, _)| &subject.variant.id);
+        names.iter().filter_map(|name| ids().find(|id| id.matches(name)).cloned()).collect()
+    }
+}
+
+/// Prepares every subject. One that cannot be prepared becomes a reason, never an error.
+pub fn prepare(
+    subjects: Vec<Subject>,
+    project: &Project,
+    prober: &Prober<'_>,
+    stop: &AtomicBool,
+    observer: &mut dyn Observer,
+) -> Prepared {
+    let mut prepared = Prepared::default();
+    let missing: Vec<_> = prober.survey(&subjects).iter().map(Availability::reason).collect();
+    let there = subjects.iter().zip(&missing).filter(|(_, missing)| missing.is_none());
+    let built = build_all(&there.map(|(it, _)| it.clone()).collect::<Vec<_>>(), stop, observer);
+    for (subject, missing) in subjects.into_iter().zip(missing) {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        // What has all that it needs should have worked.
+        let broke = missing.is_none() || subject.broken().is_some();
+        let cause = if broke { Cause::Broken } else { Cause::Missing };
+        let failure = missing.or_else(|| built.get(&subject.variant.id).cloned());
+        match failure.map_or_else(|| version::versions(&subject, stop), Err) {
+            Ok(versions) => prepared.ready.push((subject, versions)),
+            Err(reason) => {
+                let unavailable = Unavailable { variant: subject.variant.id, reason, cause };
+                observer.on(&Progress::Unavailable(&unavailable));
+                prepared.unavailable.push(unavailable);
+            }
+        }
+    }
+    prepared.environment = environment::gather(project.root.as_deref(), stop);
+    prepared
+}
+
+/// Builds all subjects and returns why some are not built.
+fn build_all(
+    subjects: &[Subject],
+    stop: &AtomicBool,
+    observer: &mut dyn Observer,
+) -> BTreeMap<VariantId, String> {
+    let groups = parallel::groups(subjects);
+    let mut observe = |event: &Event<'_>| match event {
+        Event::Began { group } => {
+            ids(group, subjects).for_each(|variant| observer.on(&Progress::Building { variant }));
+        }
+        Event::Ended { group, outcome: Ok(built), .. } => {
+            let built = *built;
+            ids(group, subjects)
+                .for_each(|variant| observer.on(&Progress::Built { variant, built }));
+        }
+        // It is told as a subject that cannot be measured.
+        Event::Ended { outcome: Err(_), .. } => {}
+    };
+    let how = (parallel::default_jobs(), Freshness::Stamped);
+    let outcomes = parallel::build_all(subjects, &groups, how, stop, &mut observe);
+    let mut failures = BTreeMap::new();
+    for (group, outcome) in groups.iter().zip(outcomes) {
+        if let Some(Err(error)) = outcome {
+            failures.extend(ids(group, subjects).map(|id| (id.clone(), error.to_string())));
+        }
+    }
+    failures
+}
+
+fn ids<'a>(group: &'a Group, subjects: &'a [Subject]) -> impl Iterator<Item = &'a VariantId> {
+    group.members.iter().map(|&member| &subjects[member].variant.id)
+}

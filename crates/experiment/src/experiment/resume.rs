@@ -1,0 +1,132 @@
+//! Going on with an experiment that was cut off: what is in its journal stays, and the rest is made
+//! as though nothing had happened.
+//!
+//! That is only right on the same machine with the same programs and the same plan. What has changed
+//! is found here; what to do about it is the caller's matter.
+
+use std::{fs, io, path::Path, sync::atomic::AtomicBool};
+use wirebench_catalogue::subject::Subject;
+use wirebench_schema::{
+    environment::Environment,
+    journal::{EndReason, Journal, Record, Resumed},
+};
+
+use super::{
+    ENVIRONMENT_FILE, Experiment, ExperimentError, Finished, Observer, Prepared, Progress, Stage,
+    book::Book, changed, conduct, start,
+};
+use crate::journal;
+
+/// A journal that is to go on. As long as this lives, nobody else can write to it.
+#[derive(Debug)]
+pub struct TakenUp {
+    book: Book,
+}
+
+/// What is not as it was when the experiment began, each as a sentence.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Differences {
+    /// With them figures from before and after cannot stand in one table.
+    pub refusing: Vec<String>,
+    /// They are worth a word.
+    pub noted: Vec<String>,
+}
+
+impl TakenUp {
+    /// Opens the journal in `folder`. It stays as it is.
+    pub fn open(folder: &Path) -> io::Result<Self> {
+        Book::open(folder).map(|book| Self { book })
+    }
+
+    /// Everything that has been written down.
+    #[must_use]
+    pub const fn journal(&self) -> &Journal {
+        self.book.journal()
+    }
+
+    /// How it ended, if nothing is left to be done.
+    #[must_use]
+    pub fn ended(&self) -> Option<EndReason> {
+        let reason = self.journal().end.as_ref().map(|end| end.reason);
+        reason.filter(|reason| *reason != EndReason::Interrupted)
+    }
+
+    /// What there is, without anything more.
+    #[must_use]
+    pub fn finished(self) -> Finished {
+        let (folder, journal) = self.book.close();
+        Finished { folder, journal }
+    }
+
+    /// The subjects among `subjects` that are part of the experiment, in its order.
+    #[must_use]
+    pub fn part_of_it(&self, mut subjects: Vec<Subject>) -> Vec<Subject> {
+        let variants = &self.journal().start.variants;
+        let place = |subject: &Subject| {
+            variants.iter().position(|described| described.variant == subject.variant.id)
+        };
+        subjects.retain(|subject| place(subject).is_some());
+        subjects.sort_by_key(place);
+        subjects
+    }
+
+    /// What is not as it was, when the experiment would go on as `experiment` with what is
+    /// `prepared`.
+    #[must_use]
+    pub fn differences(&self, experiment: &Experiment, prepared: &Prepared) -> Differences {
+        let mut differences = Differences::default();
+        let now = start::start(experiment, prepared);
+        differences.refusing.extend(changed::plan(&self.journal().start, &now));
+        for was in &self.journal().start.variants {
+            let gone = prepared.unavailable.iter().find(|it| it.variant == was.variant);
+            match (now.variants.iter().find(|is| is.variant == was.variant), gone) {
+                (Some(is), _) => differences.refusing.extend(changed::variant(was, is)),
+                (None, Some(gone)) => differences
+                    .refusing
+                    .push(format!("{} cannot be run any more: {}", was.variant, gone.reason)),
+                (None, None) => {
+                    differences.refusing.push(format!("there is no {} any more", was.variant));
+                }
+            }
+        }
+        match self.environment() {
+            Ok(was) => changed::environment(&was, &prepared.environment, &mut differences),
+            Err(reason) => differences
+                .noted
+                .push(format!("whether this is the same machine is not known: {reason}")),
+        }
+        differences
+    }
+
+    fn environment(&self) -> Result<Environment, String> {
+        let path = self.book.folder().join(ENVIRONMENT_FILE);
+        let named = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let text = fs::read(&path).map_err(|error| named(&error))?;
+        serde_json::from_slice(&text).map_err(|error| named(&error))
+    }
+
+    /// Does what is left to be done. `noted` is written down.
+    pub fn go_on(
+        mut self,
+        experiment: &Experiment,
+        prepared: &Prepared,
+        noted: Vec<String>,
+        stop: &AtomicBool,
+        observer: &mut dyn Observer,
+    ) -> Result<Finished, ExperimentError> {
+        let subjects = self.part_of_it(prepared.subjects());
+        let torn = self.book.cut_torn_line()?;
+        observer.on(&Progress::TakenUp {
+            folder: self.book.folder(),
+            runs: self.journal().runs.len(),
+            torn,
+        });
+        let command = experiment.command.clone();
+        let resumed = Resumed { at: journal::now(), command, differences: noted };
+        self.book.write(Record::Resumed(resumed))?;
+        let outlook = experiment.outlook(&subjects);
+        observer.on(&Progress::Planned(&outlook));
+        let stage = Stage { experiment, subjects: &subjects, stop };
+        conduct::carry_on(&stage, self.book, observer)
+    }
+}

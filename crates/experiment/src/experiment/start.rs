@@ -1,0 +1,51 @@
+//! The head of the journal: what is to be measured, how and where.
+
+use wirebench_catalogue::fingerprint;
+use wirebench_schema::journal::{Generator, GeneratorVersion, JOURNAL_FORMAT, Start};
+
+use super::{Experiment, Prepared};
+use crate::{journal, plan::FALLBACK_BASELINE};
+
+/// What the journal of `experiment` begins with.
+pub(super) fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
+    let suite = &experiment.suite;
+    let variants = prepared.ready.iter();
+    let variants = variants.map(|(subject, versions)| {
+        let mut described = subject.describe(versions.clone());
+        described.fingerprint = fingerprint::fingerprint(subject);
+        described
+    });
+    let names: Vec<&str> = suite.baselines.iter().map(String::as_str).collect();
+    let tool = experiment.bench.tool.as_ref().map(|tool| tool.version.clone());
+    let own = || GeneratorVersion {
+        name: Generator::Wirebench,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    Start {
+        format: JOURNAL_FORMAT,
+        started: journal::now(),
+        command: experiment.command.clone(),
+        suite: suite.name.clone(),
+        baselines: prepared.ready_among(&[&names[..], &[FALLBACK_BASELINE]].concat()),
+        seed: experiment.bench.seed,
+        folder: current_folder(),
+        copies: suite.copies,
+        procedure: experiment.procedure,
+        margin: experiment.margin,
+        baseline_copies: suite.baseline_copies,
+        goal: experiment.goal,
+        blocks: suite.blocks,
+        warmup_blocks: suite.warmup_blocks,
+        scale: experiment.scale,
+        published: experiment.published.clone().map(Box::new),
+        generator: tool.unwrap_or_else(own),
+        left_out: experiment.left_out.clone(),
+        variants: variants.collect(),
+        workloads: suite.workloads.clone(),
+        placement: experiment.bench.placement.clone(),
+    }
+}
+
+fn current_folder() -> String {
+    std::env::current_dir().map_or_else(|_| String::new(), |folder| folder.display().to_string())
+}

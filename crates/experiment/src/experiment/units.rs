@@ -1,0 +1,206 @@
+//! What of a block is measured at once: the cells of a cohort, in groups of servers that are alive
+//! together, and each other cell by itself. Pure.
+
+use std::collections::BTreeMap;
+use wirebench_catalogue::subject::Subject;
+use wirebench_schema::suite::Suite;
+
+use crate::{
+    cohort,
+    plan::{self, Step},
+};
+
+/// What is measured at once.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Unit {
+    /// One cell, with a process of its own.
+    Run(Step),
+    /// Cells of one group of instances, which are alive together. The baseline's come first.
+    Cohort(Vec<Step>),
+}
+
+impl Unit {
+    /// Its cells.
+    #[must_use]
+    pub fn steps(&self) -> &[Step] {
+        match self {
+            Self::Run(step) => std::slice::from_ref(step),
+            Self::Cohort(steps) => steps,
+        }
+    }
+}
+
+/// How the cells of a block are put together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grouping<'a> {
+    pub(super) subjects: &'a [Subject],
+    pub(super) suite: &'a Suite,
+    /// Whether those that can be are measured in cohorts.
+    pub(super) in_cohorts: bool,
+    /// How many instances are alive together at most.
+    pub(super) most_instances: usize,
+}
+
+impl Grouping<'_> {
+    /// The units of a block that consists of `steps`, without what `is_made` already.
+    ///
+    /// Every group of a cohort has the baseline's instances, and is compared with these. They are
+    /// measured again for what is left of a cohort that was cut off between two groups.
+    pub(super) fn units(&self, steps: Vec<Step>, is_made: impl Fn(&Step) -> bool) -> Vec<Unit> {
+        let (groups, _) = cohort::groups(&self.suite.workloads);
+        let group = |step: &Step| {
+            groups.iter().position(|group| self.in_cohorts && group.contains(&step.workload))
+        };
+        let mut units: Vec<Vec<Step>> = Vec::new();
+        let mut places: BTreeMap<usize, usize> = BTreeMap::new();
+        for step in steps {
+            let Some(group) = group(&step) else {
+                units.push(vec![step]);
+                continue;
+            };
+            let place = *places.entry(group).or_insert(units.len());
+            match units.get_mut(place) {
+                Some(unit) => unit.push(step),
+                None => units.push(vec![step]),
+            }
+        }
+        let units = units.into_iter().map(|unit| match group(&unit[0]) {
+            Some(_) => self.split(&unit, &is_made),
+            None => unit.into_iter().filter(|it| !is_made(it)).map(Unit::Run).collect(),
+        });
+        units.flatten().collect()
+    }
+
+    /// The steps of one cohort in groups of about the same size.
+    fn split(&self, steps: &[Step], is_made: &impl Fn(&Step) -> bool) -> Vec<Unit> {
+        let is_reference = |step: &&Step| plan::is_reference(self.subjects, self.suite, step);
+        let (references, others): (Vec<&Step>, Vec<&Step>) = steps.iter().partition(is_reference);
+        let open = instances(others.iter().filter(|it| !is_made(it)).copied());
+        if open.is_empty() {
+            let missing: Vec<Step> =
+                references.into_iter().filter(|it| !is_made(it)).copied().collect();
+            return (!missing.is_empty()).then_some(Unit::Cohort(missing)).into_iter().collect();
+        }
+        let room = self.most_instances.saturating_sub(instances(references.iter().copied()).len());
+        let mut left = open.as_slice();
+        let mut units = Vec::new();
+        while !left.is_empty() {
+            let groups = left.len().div_ceil(room.max(1));
+            let (now, later) = left.split_at(left.len().div_ceil(groups));
+            let own = now.iter().flatten().copied();
+            units.push(Unit::Cohort(references.iter().copied().copied().chain(own).collect()));
+            left = later;
+        }
+        units
+    }
+}
+
+/// Steps by instance, in the order of the first step of each.
+fn instances<'a>(steps: impl Iterator<Item = &'a Step>) -> Vec<Vec<Step>> {
+    let mut instances: Vec<Vec<Step>> = Vec::new();
+    for step in steps {
+        let is_same =
+            |it: &&mut Vec<Step>| (it[0].subject, it[0].copy) == (step.subject, step.copy);
+        match instances.iter_mut().find(is_same) {
+            Some(instance) => instance.push(*step),
+            None => instances.push(vec![*step]),
+        }
+    }
+    instances
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_catalogue::project::Project;
+
+    use std::{collections::BTreeSet, path::Path};
+    use wirebench_schema::scenario::Scenario;
+
+    const SUITE: &str = "description = \"\"\nblocks = 2\n[[workload]]\nname = \"a\"\n\
+                         scenario = \"hello\"\nconnections = 8\nduration = \"1s\"\n\
+                         phases = [\"saturate\", \"cost\"]\nrate = 100\n[[workload]]\nname = \"count\"\n\
+                         scenario = \"hello\"\nconnections = 8\nrequests = 10\n";
+
+    /// The built-in servers and more of the user's own: the baseline and `others` besides.
+    fn subjects(others: usize) -> Vec<Subject> {
+        let project = Project::without_entries(Path::new("/nowhere"));
+        let mut subjects = Subject::builtins(Path::new("wirebench"), &project).unwrap();
+        for number in subjects.len()..=others {
+            let command = format!("x{number} {{port}}");
+            subjects.push(Subject::own(&command, &[Scenario::Hello], &[], &project).unwrap());
+        }
+        subjects
+    }
+
+    /// The groups of a block in which a cohort may have this many instances, each as the number of
+    /// its instances.
+    fn sizes(others: usize, most_instances: usize) -> Vec<usize> {
+        let (subjects, suite) = (subjects(others), Suite::parse("example", SUITE).unwrap());
+        let grouping =
+            Grouping { subjects: &subjects, suite: &suite, in_cohorts: true, most_instances };
+        let units = grouping.units(plan::block(&subjects, &suite, 7, 0), |_| false);
+        let size = |unit: &Unit| match unit {
+            Unit::Cohort(steps) => Some(instances(steps.iter()).len()),
+            Unit::Run(_) => None,
+        };
+        units.iter().filter_map(size).collect()
+    }
+
+    #[test]
+    fn a_cohort_that_is_too_large_is_split_evenly_and_each_group_has_the_baseline_twice() {
+        assert_eq!(sizes(9, 16), [11]);
+        assert_eq!(sizes(14, 16), [16]);
+        assert_eq!(sizes(15, 16), [10, 9]);
+        assert_eq!(sizes(47, 16), [14, 14, 14, 13]);
+        assert_eq!(sizes(5, 3), [3; 5]);
+        // The baseline alone is more than that.
+        assert_eq!(sizes(2, 1), [3, 3]);
+    }
+
+    #[test]
+    fn every_cell_is_measured_once_and_the_baseline_in_every_group() {
+        let (subjects, suite) = (subjects(9), Suite::parse("example", SUITE).unwrap());
+        let grouping =
+            Grouping { subjects: &subjects, suite: &suite, in_cohorts: true, most_instances: 5 };
+        let steps = plan::block(&subjects, &suite, 7, 0);
+        let units = grouping.units(steps.clone(), |_| false);
+        let of = |unit: &Unit, reference: bool| {
+            let steps = unit.steps().iter().copied();
+            let is_it = |it: &Step| plan::is_reference(&subjects, &suite, it) == reference;
+            steps.filter(is_it).collect::<Vec<Step>>()
+        };
+        let cohorts: Vec<&Unit> = units.iter().filter(|it| matches!(it, Unit::Cohort(_))).collect();
+        assert_eq!(cohorts.len(), 3);
+        for cohort in &cohorts {
+            // Two instances under two loads, before all others.
+            assert_eq!(of(cohort, true), cohort.steps()[..4]);
+        }
+        let all: Vec<Step> = cohorts.iter().flat_map(|it| of(it, false)).collect();
+        let cells: BTreeSet<_> = all.iter().map(|it| (it.subject, it.copy, it.workload)).collect();
+        assert_eq!((all.len(), cells.len()), (18, 18));
+        let alone = units.iter().filter(|it| matches!(it, Unit::Run(_))).count();
+        assert_eq!(alone, 11);
+        let apart = Grouping { in_cohorts: false, ..grouping }.units(steps.clone(), |_| false);
+        assert!(apart.iter().map(|it| it.steps()[0]).eq(steps));
+    }
+
+    #[test]
+    fn what_is_left_of_a_cohort_has_the_baseline_again_and_whole_groups_are_not_made_again() {
+        let (subjects, suite) = (subjects(9), Suite::parse("example", SUITE).unwrap());
+        let grouping =
+            Grouping { subjects: &subjects, suite: &suite, in_cohorts: true, most_instances: 5 };
+        let units = |made: &[Step]| {
+            let steps = plan::block(&subjects, &suite, 7, 0);
+            let is_alone = |it: &Step| suite.workloads[it.workload].name == "count";
+            grouping.units(steps, |it| made.contains(it) || is_alone(it))
+        };
+        let all = units(&[]);
+        let mut made = Vec::new();
+        for (number, unit) in all.iter().enumerate() {
+            assert_eq!(units(&made), all[number..]);
+            made.extend_from_slice(unit.steps());
+        }
+        assert_eq!(units(&made), []);
+    }
+}

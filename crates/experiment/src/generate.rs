@@ -1,0 +1,217 @@
+//! Runs the load generator as a child process of this program and reads what it says.
+
+use rustix::process::{Pid, Signal, kill_process};
+use std::{
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+use wirebench_schema::{
+    load::{
+        Arrivals, Body, BodyCheck, EngineChoice, LatencyOrigin, LoadConfig, LoadEvent, LoadModel,
+        LoadReport, LoadStart, RateCurve, Stop, Trust, Waiting,
+    },
+    units::write_duration,
+};
+use wirebench_server::pipe::PipedChild;
+
+/// The arguments of `wirebench load` that ask for `config`, for every field of it.
+#[must_use]
+pub fn load_arguments(config: &LoadConfig) -> Vec<String> {
+    let mut words = Words::default();
+    words.option("-t", &config.threads);
+    words.option("-c", &config.connections);
+    match config.stop {
+        Stop::After(duration) => words.option("-d", &write_duration(duration)),
+        Stop::Requests(requests) => words.option("-n", &requests),
+        Stop::RequestsPerConnection(requests) => words.option("--count-per-connection", &requests),
+    }
+    words.option("--warmup", &write_duration(config.warmup));
+    words.option("--timeout", &write_duration(config.timeout));
+    words.option("--interval", &write_duration(config.interval));
+    words.option("--seed", &config.seed);
+    match config.engine {
+        EngineChoice::Auto => {}
+        engine => words.option("--engine", &engine.name()),
+    }
+    words.model(config);
+    words.connections(config);
+    let traits = config.target.protocol().traits();
+    if traits.has_payload {
+        words.option("--payload", &config.payload_bytes);
+    }
+    if traits.has_heads {
+        words.http(config);
+    }
+    match &config.trust {
+        Trust::System => {}
+        Trust::File(path) => words.text("--ca", path),
+        Trust::Anybody => words.flag("--insecure"),
+    }
+    words.0.push(config.target.to_string());
+    words.0
+}
+
+/// Words of a command line.
+#[derive(Debug, Default)]
+struct Words(Vec<String>);
+
+impl Words {
+    fn flag(&mut self, name: &str) {
+        self.0.push(name.to_owned());
+    }
+
+    fn option(&mut self, name: &str, value: &dyn ToString) {
+        self.0.extend([name.to_owned(), value.to_string()]);
+    }
+
+    /// A value that may begin like an option stands in one word with its name.
+    fn text(&mut self, name: &str, value: &str) {
+        self.0.push(format!("{name}={value}"));
+    }
+
+    fn model(&mut self, config: &LoadConfig) {
+        match &config.model {
+            LoadModel::Closed => {}
+            LoadModel::Think { delay } => self.option("--delay", &write_duration(*delay)),
+            LoadModel::Rate { curve, arrivals, latency_from } => {
+                match curve {
+                    RateCurve::Constant(rate) => self.option("-R", &rate),
+                    RateCurve::Ramp(from, to) => self.option("--ramp", &format!("{from}:{to}")),
+                    RateCurve::Steps(rates) => self.option("--steps", &list(rates)),
+                }
+                if *arrivals == Arrivals::Poisson {
+                    self.flag("--poisson");
+                }
+                if *latency_from == LatencyOrigin::Sent {
+                    self.flag("--closed");
+                }
+            }
+        }
+        if config.pipeline != 1 {
+            self.option("-p", &config.pipeline);
+        }
+        if config.waiting == Waiting::Spin {
+            self.flag("--spin");
+        }
+    }
+
+    fn connections(&mut self, config: &LoadConfig) {
+        if let Some(requests) = config.requests_per_connection {
+            self.option("--requests-per-connection", &requests);
+        }
+        if config.idle_connections > 0 {
+            self.option("--idle-connections", &config.idle_connections);
+        }
+        if !config.sources.is_empty() {
+            let ranges = config.sources.iter();
+            let ranges: Vec<String> =
+                ranges.map(|range| format!("{}-{}", range.first, range.last)).collect();
+            self.option("--source", &list(&ranges));
+        }
+        if let Some(path) = &config.unix_socket {
+            self.text("--unix-socket", path);
+        }
+    }
+
+    fn http(&mut self, config: &LoadConfig) {
+        self.text("--method", &config.method);
+        for (name, value) in &config.headers {
+            self.text("--header", &format!("{name}: {value}"));
+        }
+        match &config.body {
+            Some(Body::Text(text)) => self.text("--body", text),
+            Some(Body::File(path)) => self.text("--body-file", path),
+            None => {}
+        }
+        if let Some(body) = &config.expect_body {
+            self.text("--expect-body", body);
+        }
+        if config.body_check == BodyCheck::Any {
+            self.flag("--any-body");
+        }
+    }
+}
+
+fn list<T: ToString>(values: &[T]) -> String {
+    values.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// A load generator that runs. Dropping it kills it.
+#[derive(Debug)]
+pub struct Generator {
+    process: PipedChild<LoadEvent>,
+}
+
+impl Generator {
+    /// Starts `argv`, which is this program with `load --events` and its arguments, on `cpus`.
+    pub fn start(argv: &[String], cpus: Option<&[u32]>) -> std::io::Result<Self> {
+        let mut command = Command::new(&argv[0]);
+        command.args(&argv[1..]).stdin(Stdio::null());
+        Ok(Self { process: PipedChild::spawn(command, cpus)? })
+    }
+
+    /// The same, but the load does not begin before [`Generator::begin`], and the generator reads
+    /// the server's clocks at the edges of its window.
+    pub fn start_observed(argv: &[String], cpus: Option<&[u32]>) -> std::io::Result<Self> {
+        let mut command = Command::new(&argv[0]);
+        command.args(&argv[1..]).arg("--observed").stdin(Stdio::piped());
+        Ok(Self { process: PipedChild::spawn(command, cpus)? })
+    }
+
+    /// Lets the load begin that [`LoadEvent::Connected`] has announced.
+    pub fn begin(&mut self, start: &LoadStart) -> Result<(), String> {
+        self.process.say(start)
+    }
+
+    /// The process that makes the load.
+    #[must_use]
+    pub fn pid(&self) -> Pid {
+        self.process.pid()
+    }
+
+    /// The next event, or none within `timeout`. An error is a sentence on how the generator ended.
+    pub fn next_event(&mut self, timeout: Duration) -> Result<Option<LoadEvent>, String> {
+        self.process.next("generator", timeout)
+    }
+
+    /// Ends the load before its time, as a signal at a terminal does: connections are closed in
+    /// order. Returns the report up to that moment. What does not end within `patience` is killed.
+    pub fn end(mut self, patience: Duration) -> Result<Box<LoadReport>, String> {
+        // It may have ended by itself meanwhile; its report tells.
+        let _ = kill_process(self.process.pid(), Signal::TERM);
+        let until = Instant::now() + patience;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match self.next_event(left)? {
+                Some(LoadEvent::Report(report)) => return Ok(report),
+                Some(LoadEvent::Failed { reason }) => return Err(reason),
+                Some(_) => {}
+                None => {
+                    let seconds = patience.as_secs();
+                    return Err(format!(
+                        "the generator did not end within {seconds} s of SIGTERM and was killed"
+                    ));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_say_all_that_matters_to_the_protocol() {
+        let mut config = LoadConfig::new("http://127.0.0.1:80/x".parse().unwrap());
+        config.expect_body = Some("Hello world!".to_owned());
+        let text = load_arguments(&config).join(" ");
+        assert!(
+            text.contains("--expect-body=Hello world!") && text.ends_with("http://127.0.0.1:80/x")
+        );
+        assert!(!text.contains("--payload"));
+        config.target = "tcp://127.0.0.1:80".parse().unwrap();
+        let text = load_arguments(&config).join(" ");
+        assert!(text.contains("--payload 64") && !text.contains("--method"), "{text}");
+    }
+}

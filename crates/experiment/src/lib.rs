@@ -1,0 +1,17 @@
+//! Plans and carries out what is to be measured: blocks, cohorts, single runs, pilots and searches, and
+//! writes every result to the journal.
+//!
+//! It prints nothing: progress goes to an [`experiment::Observer`]. Servers, checks and the machine are
+//! known to the crates below it.
+#![forbid(unsafe_code)]
+
+mod agent;
+pub mod cohort;
+pub mod cut;
+pub mod experiment;
+pub mod generate;
+pub mod journal;
+pub mod measure;
+pub mod plan;
+pub mod tool;
+pub mod tune;

@@ -1,0 +1,414 @@
+//! One run with a process of its own: a fresh server, the load on it, and what both of them used.
+//! Runs of a cohort are made in `cohort`.
+
+mod count;
+mod deadline;
+mod idle;
+mod observe;
+mod outside;
+mod several;
+mod silence;
+mod steady;
+mod warm_up;
+
+pub(crate) use observe::settled_look;
+pub use silence::require_files;
+pub use steady::Best;
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+use wirebench_catalogue::subject::Subject;
+use wirebench_host::neighbours::{self, Machine};
+use wirebench_judge::{
+    neighbours::Arrivals,
+    validity::{self, Evidence, Processes, ServerEnd, bound_of_run},
+};
+use wirebench_schema::{
+    journal::{Counts, Measurement, Outcome, Placement, Reason, Run, ToolReport, WarmUp},
+    load::{LoadConfig, LoadEvent, LoadModel, LoadReport},
+    scenario::DEFAULT_TIMEOUT_MS,
+    suite::{Phase, Workload},
+    target::Target,
+    verification::Verification,
+};
+use wirebench_server::{
+    cost::{self, Course, Details, Window},
+    launch::{LaunchError, Launcher, Request, Server, Stopped, stop_grace},
+};
+
+use self::{
+    deadline::Deadline,
+    observe::{Observer, Sides},
+};
+use crate::{
+    cut::Cut,
+    generate::{Generator, load_arguments},
+    tool::Tool,
+};
+
+/// How often a wait looks whether a signal asked to end.
+const STEP: Duration = Duration::from_millis(50);
+/// The shortest load at a rate before the window of a cost phase. Its connections are new, also
+/// where the server has been warmed up.
+const COST_WARM_UP: Duration = Duration::from_millis(200);
+
+/// What all runs of a suite have in common.
+#[derive(Clone, Debug)]
+pub struct Bench {
+    /// How servers are started.
+    pub launcher: Launcher,
+    /// The argument list that makes this program a load generator with events; the load's
+    /// arguments follow.
+    pub load_command: Vec<String>,
+    /// The argument list that makes this program the agent of a cohort.
+    pub agent_command: Vec<String>,
+    /// How slices are cut, where it was asked for.
+    pub cut: Cut,
+    /// How many servers of a cohort are alive together at most.
+    pub most_instances: usize,
+    /// Somebody else's load generator, which takes the place of our own.
+    pub tool: Option<Tool>,
+    /// Where both sides run.
+    pub placement: Placement,
+    /// Workers asked for where a workload does not say how many.
+    pub workers: u32,
+    /// Seed of the payloads.
+    pub seed: u64,
+}
+
+/// One cell's place in the plan.
+#[derive(Clone, Copy, Debug)]
+pub struct Cell<'a> {
+    /// The server.
+    pub subject: &'a Subject,
+    /// Which of several copies of it, from 0.
+    pub copy: u32,
+    /// The load.
+    pub workload: &'a Workload,
+    /// The block, from 0.
+    pub block: u32,
+    /// Whether the run counts.
+    pub counts: Counts,
+    /// The position in it, from 0.
+    pub position: u32,
+    /// Whether the conformance checks were made; else the body of a reply is not known before.
+    pub verification: Verification,
+    /// The best levels at which earlier runs of the cell became steady.
+    pub best: Best,
+}
+
+/// What was seen of a run: the generator's report, and what both sides used.
+struct Seen {
+    load: LoadReport,
+    /// The server's processes and their clocks.
+    course: Course,
+    /// What was read of its threads before the load and after it.
+    details: (Details, Details),
+    /// The machine's clocks at the edges of the window.
+    machine: (Machine, Machine),
+    /// Who already used the CPUs before the run.
+    busy_before: Option<Reason>,
+    /// What another generator than our own has told.
+    tool: Option<ToolReport>,
+}
+
+/// What came of a load on a server.
+struct Loaded {
+    seen: Seen,
+    warm_up: Option<WarmUp>,
+    /// Workers asked for.
+    workers: u32,
+    /// Who already used the CPUs before the server was started.
+    busy_before: Option<Reason>,
+}
+
+/// A run that could not be made; the reason becomes part of the record.
+struct Failure {
+    reason: String,
+    stderr: String,
+}
+
+impl Failure {
+    fn of_start(error: &LaunchError) -> Self {
+        Self { reason: error.to_string(), stderr: String::new() }
+    }
+
+    fn into_outcome(self) -> Outcome {
+        Outcome::Failed { reason: self.reason, server_stderr: self.stderr }
+    }
+}
+
+/// What a run says of how its server ended.
+pub(crate) fn server_end(stopped: &Stopped) -> ServerEnd {
+    ServerEnd {
+        forced: stopped.forced,
+        left_behind: stopped.left_behind.clone(),
+        stderr_bytes: stopped.stderr_bytes,
+    }
+}
+
+/// Ends a server, however the work with it went.
+fn end<T>(
+    mut server: Server,
+    done: Result<T, String>,
+    stop: &AtomicBool,
+) -> Result<(T, Stopped), Failure> {
+    let ended = server.ended();
+    let stopped = server.stop(stop_grace(stop));
+    let failure = |reason| Failure { reason, stderr: stopped.stderr.clone() };
+    match (done, ended) {
+        (Ok(done), None) => Ok((done, stopped)),
+        (Ok(_), Some(exit)) => Err(failure(format!("the server ended with {exit} during the run"))),
+        (Err(reason), None) => Err(failure(reason)),
+        (Err(reason), Some(exit)) => {
+            Err(failure(format!("the server ended with {exit} during the run; {reason}")))
+        }
+    }
+}
+
+impl Bench {
+    /// Makes one run, which is a record whatever happens; `None` only after a signal.
+    #[must_use]
+    pub fn run(&self, cell: &Cell<'_>, stop: &AtomicBool) -> Option<Run> {
+        let mut run = self.begin(cell);
+        let outcome = match cell.workload.phase {
+            Phase::Saturate | Phase::Cost => self.measure(cell, &mut run, stop),
+            Phase::Idle => self.measure_idle(cell, &mut run, stop),
+        };
+        if stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        run.outcome = outcome.unwrap_or_else(Failure::into_outcome);
+        Some(run)
+    }
+
+    /// How many workers the server of a cell has.
+    pub(crate) fn workers_of(&self, cell: &Cell<'_>) -> u32 {
+        cell.subject.workers(cell.workload.workers.unwrap_or(self.workers))
+    }
+
+    /// The record of a run that has no outcome yet.
+    pub(crate) fn begin(&self, cell: &Cell<'_>) -> Run {
+        Run {
+            block: cell.block,
+            group: 0,
+            counts: cell.counts,
+            position: cell.position,
+            variant: cell.subject.variant.id.clone(),
+            copy: cell.copy,
+            workload: cell.workload.name.clone(),
+            started: crate::journal::now(),
+            workers: self.workers_of(cell),
+            server_command: Vec::new(),
+            generator_command: Vec::new(),
+            outcome: Outcome::Failed { reason: String::new(), server_stderr: String::new() },
+        }
+    }
+
+    /// What is asked of the server of a cell.
+    pub(crate) fn request<'a>(&self, cell: &Cell<'a>, workers: u32) -> Request<'a> {
+        Request {
+            variant: &cell.subject.variant,
+            scenario: cell.workload.scenario,
+            workers,
+            timeout_ms: DEFAULT_TIMEOUT_MS,
+            build: cell.subject.build.clone(),
+            source: cell.subject.source.clone(),
+        }
+    }
+
+    /// Starts a server, does `work` with it, and ends it, however the work went.
+    fn with_server<T>(
+        &self,
+        request: &Request<'_>,
+        run: &mut Run,
+        stop: &AtomicBool,
+        work: impl FnOnce(&mut Server, &mut Run) -> Result<T, String>,
+    ) -> Result<(T, Stopped), Failure> {
+        let mut server =
+            self.launcher.start(request, stop).map_err(|error| Failure::of_start(&error))?;
+        server.command().clone_into(&mut run.server_command);
+        let done = work(&mut server, run);
+        end(server, done, stop)
+    }
+
+    /// A run with requests.
+    fn measure(
+        &self,
+        cell: &Cell<'_>,
+        run: &mut Run,
+        stop: &AtomicBool,
+    ) -> Result<Outcome, Failure> {
+        let request = self.request(cell, run.workers);
+        let busy_before = self.busy_before();
+        let (loaded, stopped) = self
+            .with_server(&request, run, stop, |server, run| self.load(cell, run, server, stop))?;
+        self.outcome(cell, Loaded { busy_before, ..loaded }, &stopped)
+    }
+
+    /// Loads a server that runs, and observes it meanwhile.
+    fn load(
+        &self,
+        cell: &Cell<'_>,
+        run: &mut Run,
+        server: &mut Server,
+        stop: &AtomicBool,
+    ) -> Result<Loaded, String> {
+        let config = self.load_config(cell, server);
+        run.generator_command = self.generator_command(&config);
+        let warm_up = self.warm_until_steady(cell, &config, server, stop)?;
+        self.warm_up(cell, &config, stop)?;
+        let seen = match self.tool {
+            None => self.observe(&run.generator_command, &config, server, stop),
+            Some(_) => self.observe_tool(&run.generator_command, &config, server, stop),
+        }?;
+        Ok(Loaded { seen, warm_up, workers: run.workers, busy_before: None })
+    }
+
+    /// From what was seen to the outcome of a run.
+    fn outcome(
+        &self,
+        cell: &Cell<'_>,
+        loaded: Loaded,
+        stopped: &Stopped,
+    ) -> Result<Outcome, Failure> {
+        let Loaded { seen, warm_up, workers, busy_before } = loaded;
+        if seen.load.requests == 0 {
+            let reason = validity::nothing_answered(&seen.load);
+            return Err(Failure { reason, stderr: stopped.stderr.clone() });
+        }
+        let mut measured = self.judge(cell, workers, Seen { busy_before, ..seen }, stopped);
+        let complaint = warm_up.as_ref().and_then(|it| steady::complaint(it, cell.best));
+        measured.reasons.extend(complaint.map(Reason::with_next_step));
+        measured.warm_up = warm_up;
+        Ok(Outcome::Measured(Box::new(measured)))
+    }
+
+    /// From what was seen to figures, and to what must be said of them.
+    fn judge(&self, cell: &Cell<'_>, workers: u32, seen: Seen, stopped: &Stopped) -> Measurement {
+        let Seen { load, course, details, machine, tool, busy_before } = seen;
+        let window = match &tool {
+            None => Window {
+                window_ns: load.window_ns,
+                requests: load.requests,
+                thread_cpu_ns_most: load.thread_cpu_ns.iter().copied().max().unwrap_or(0),
+            },
+            Some(tool) => outside::window(&course, &load, tool, &self.placement),
+        };
+        let sharing = cell.subject.variant.sharing;
+        let busy_cpus = cost::busy_cpus(sharing, workers, &self.placement);
+        let cpu = course.cpu(&details.0.ignoring_with(&details.1));
+        let cost = cost::cost(cpu, (&details.0, &details.1), window, busy_cpus);
+        // Where the requests of another generator wait is not known; then its limit is the safe
+        // answer, which says that the server may do more.
+        let ready_share = if tool.is_some() { 1.0 } else { load.ready_share };
+        let bound = bound_of_run(&cost, ready_share, &load);
+        // Where some of the server's is lost, the rest of its CPUs' time is not for certain others'.
+        let server_ns = if cpu.lost == 0 { cost.cpu_ns } else { u64::MAX };
+        let own_ns = (server_ns, load.thread_cpu_ns.iter().sum());
+        let arrivals = match load.config.model {
+            LoadModel::Rate { .. } => Arrivals::AtMoments,
+            _ => Arrivals::AfterReplies,
+        };
+        let threads = (&details.0.threads, &details.1.threads);
+        let others = machine.1.reasons(&machine.0, &self.placement, own_ns, threads, arrivals);
+        let evidence = Evidence {
+            phase: cell.workload.phase,
+            load: &load,
+            tool: tool.as_ref(),
+            cost: &cost,
+            bound,
+            placement: &self.placement,
+            end: &server_end(stopped),
+            others: busy_before.into_iter().chain(others).collect(),
+            verification: cell.verification,
+            processes: match (cpu.lost, cpu.changed) {
+                (0, false) => Processes::Same,
+                (0, true) => Processes::Changed,
+                (lost, _) => Processes::Lost(lost),
+            },
+        };
+        let reasons = evidence.reasons();
+        Measurement {
+            bound,
+            load,
+            tool: tool.map(Box::new),
+            cost,
+            warm_up: None,
+            slices: Vec::new(),
+            instance: None,
+            reasons,
+        }
+    }
+
+    /// Who already uses the CPUs of the two sides. Without CPUs of their own it says nothing.
+    fn busy_before(&self) -> Option<Reason> {
+        let Placement { server_cpus, generator_cpus, pinned, .. } = &self.placement;
+        let cpus = [&server_cpus[..], generator_cpus].concat();
+        pinned.then(|| neighbours::busy_before(&cpus)).flatten()
+    }
+
+    pub(crate) fn generator_command(&self, config: &LoadConfig) -> Vec<String> {
+        match &self.tool {
+            None => [self.load_command.clone(), load_arguments(config)].concat(),
+            Some(tool) => tool.command(config),
+        }
+    }
+
+    /// The generator's CPUs, if the sides are bound to theirs.
+    pub(crate) fn generator_cpus(&self) -> Option<&[u32]> {
+        self.placement.pinned.then_some(self.placement.generator_cpus.as_slice())
+    }
+
+    pub(crate) fn load_config(&self, cell: &Cell<'_>, server: &Server) -> LoadConfig {
+        let address = server.address();
+        let protocol = cell.workload.scenario.protocol();
+        let target = Target::new(protocol, &address.ip().to_string(), address.port(), "/");
+        let threads = self.placement.generator_cpus.len();
+        let mut config = cell.workload.load_config(target, threads, self.seed);
+        if !cell.verification.is_done() {
+            config.expect_body = None;
+        }
+        if cell.workload.phase == Phase::Cost {
+            config.warmup = config.warmup.max(COST_WARM_UP);
+        }
+        if let Some(tool) = &self.tool {
+            config.threads = tool.threads(&config);
+        }
+        config
+    }
+
+    /// Runs the generator and observes the server meanwhile.
+    fn observe(
+        &self,
+        argv: &[String],
+        config: &LoadConfig,
+        server: &Server,
+        stop: &AtomicBool,
+    ) -> Result<Seen, String> {
+        let mut generator = Generator::start_observed(argv, self.generator_cpus())
+            .map_err(|error| format!("the generator could not be started: {error}"))?;
+        let mut deadline = Deadline::new(config, Instant::now());
+        let mut observer = Observer::new(Sides { server, generator: generator.pid() });
+        loop {
+            if stop.load(Ordering::Relaxed) {
+                return Err("interrupted".to_owned());
+            }
+            deadline.check(Instant::now())?;
+            let event = generator.next_event(STEP)?;
+            event.iter().for_each(|event| deadline.hear(event, Instant::now()));
+            match event {
+                None | Some(LoadEvent::Connecting { .. }) => {}
+                Some(LoadEvent::Connected { .. }) => generator.begin(&observer.connected())?,
+                Some(LoadEvent::Interval(_)) => observer.interval(),
+                Some(LoadEvent::WindowStart) => observer.window_starts(),
+                Some(LoadEvent::WindowEnd) => observer.window_ended(),
+                Some(LoadEvent::ServerClocks(readings)) => observer.read(readings),
+                Some(LoadEvent::Failed { reason }) => return Err(reason),
+                Some(LoadEvent::Report(report)) => return observer.finish(*report),
+            }
+        }
+    }
+}

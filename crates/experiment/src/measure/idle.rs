@@ -1,0 +1,191 @@
+//! A run without requests: what a server costs with many connections that are silent. How the
+//! connections are made stands in `silence`.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+use wirebench_judge::{idle::Idle, validity::end_reasons};
+use wirebench_schema::{
+    journal::{Cost, IdleMeasurement, Outcome, Reason, Run},
+    load::Stop,
+    scenario::Scenario,
+};
+use wirebench_server::{
+    cost::{self, Course, Details, Look, Window},
+    launch::{Request, Server},
+    memory::{Held, Measure, Stillness},
+    tree,
+};
+
+use super::{
+    Bench, Cell, Failure, STEP, server_end,
+    silence::{Silence, Talk},
+};
+
+/// The silent window of a workload that ends after a count.
+const WINDOW: Duration = Duration::from_secs(1);
+/// What `hello-timeout` is asked for: longer than any connection is silent here.
+const TIMEOUT_MS: u64 = 600_000;
+/// How long memory is waited for until it stands still: a runtime may collect its garbage.
+const STILL_PATIENCE: Duration = Duration::from_secs(2);
+
+/// What was seen of a server with silent connections.
+struct Seen {
+    made: usize,
+    missing: Option<String>,
+    lost: usize,
+    measure: Measure,
+    stillness: [Stillness; 2],
+    rest: Held,
+    silent: Held,
+    window_ns: u64,
+    cost: Cost,
+    /// Files that the server may have open, where it has reached that limit.
+    files: Option<u64>,
+}
+
+impl Bench {
+    /// A run with silent connections.
+    pub(super) fn measure_idle(
+        &self,
+        cell: &Cell<'_>,
+        run: &mut Run,
+        stop: &AtomicBool,
+    ) -> Result<Outcome, Failure> {
+        let mut request = self.request(cell, run.workers);
+        if cell.workload.scenario == Scenario::HelloTimeout {
+            request.timeout_ms = TIMEOUT_MS;
+        }
+        let (seen, stopped) =
+            self.with_server(&request, run, stop, |server, _| stay_silent(cell, server, stop))?;
+        if seen.made == 0 {
+            let why = seen.missing.unwrap_or_default();
+            let reason = format!("no connection had a request answered: {why}");
+            return Err(Failure { reason, stderr: stopped.stderr });
+        }
+        let mut reasons = reasons(cell, &request, &seen);
+        // There is no load that could be in the way of the server on a CPU of both.
+        reasons.extend(end_reasons(&server_end(&stopped)));
+        let grown_bytes = seen.silent.own_bytes as f64 - seen.rest.own_bytes as f64;
+        Ok(Outcome::Idle(Box::new(IdleMeasurement {
+            connections: cell.workload.connections as u64,
+            made: seen.made as u64,
+            lost: seen.lost as u64,
+            memory_rest_bytes: seen.rest.bytes,
+            memory_bytes: seen.silent.bytes,
+            memory_bytes_per_connection: grown_bytes / seen.made as f64,
+            window_ns: seen.window_ns,
+            cpu_ns: seen.cost.cpu_ns,
+            context_switches_voluntary: seen.cost.context_switches_voluntary,
+            context_switches_involuntary: seen.cost.context_switches_involuntary,
+            processes: seen.cost.processes,
+            threads: seen.cost.threads,
+            reasons,
+        })))
+    }
+}
+
+fn stay_silent(cell: &Cell<'_>, server: &mut Server, stop: &AtomicBool) -> Result<Seen, String> {
+    let workload = cell.workload;
+    let talk = Talk::new(
+        workload.scenario.protocol(),
+        cell.verification.is_done(),
+        workload.payload_bytes,
+    );
+    let address = server.address();
+    // Whatever the first request alone brings about is there before the rest is looked at.
+    let first = Silence::make(address, 1, &talk, stop)?;
+    if let Some(missing) = first.missing {
+        return Err(format!("the first request was not answered: {missing}"));
+    }
+    drop(first);
+    let measure = Measure::possible(&server.tree());
+    let (rest, at_rest) = measure.settled(|| server.tree(), STILL_PATIENCE, stop);
+    let mut silence = Silence::make(address, workload.connections, &talk, stop)?;
+    let (_, at_once) = measure.settled(|| server.tree(), STILL_PATIENCE, stop);
+    let files = silence.missing.as_ref().and_then(|_| exhausted_files(server, silence.len()));
+    let before = Look::take(server.guard());
+    let details = Details::read(&before);
+    wait(window(workload.stop), server, stop)?;
+    let after = Look::take(server.guard());
+    let details = (details, Details::read(&after));
+    let silent = measure.held(&server.tree());
+    let course = Course::between(before, after);
+    let cpu = course.cpu(&details.0.ignoring_with(&details.1));
+    let nothing = Window { window_ns: course.length_ns(), requests: 0, thread_cpu_ns_most: 0 };
+    Ok(Seen {
+        made: silence.len(),
+        lost: silence.lost(),
+        missing: silence.missing,
+        measure,
+        stillness: [at_rest, at_once],
+        rest,
+        silent,
+        window_ns: nothing.window_ns,
+        cost: cost::cost(cpu, (&details.0, &details.1), nothing, 1),
+        files,
+    })
+}
+
+const fn window(stop: Stop) -> Duration {
+    match stop {
+        Stop::After(duration) => duration,
+        Stop::Requests(_) | Stop::RequestsPerConnection(_) => WINDOW,
+    }
+}
+
+/// Lets `time` pass, unless a signal or the end of the server comes first.
+fn wait(time: Duration, server: &mut Server, stop: &AtomicBool) -> Result<(), String> {
+    let until = Instant::now() + time;
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        thread::sleep(left.min(STEP));
+        if stop.load(Ordering::Relaxed) {
+            return Err("interrupted".to_owned());
+        }
+        if server.ended().is_some() {
+            return Err("its connections were silent".to_owned());
+        }
+    }
+}
+
+/// The limit of open files of the server, if so many connections come near it.
+fn exhausted_files(server: &Server, made: usize) -> Option<u64> {
+    /// Files that a server has open besides.
+    const BESIDES: u64 = 64;
+    let processes = server.tree().into_iter().filter_map(tree::process);
+    let limits =
+        processes.filter_map(|process| match process.limits().ok()?.max_open_files.soft_limit {
+            procfs::process::LimitValue::Value(files) => Some(files),
+            procfs::process::LimitValue::Unlimited => None,
+        });
+    limits.min().filter(|files| *files <= made as u64 + BESIDES)
+}
+
+/// What a reader must know before trusting the figures.
+fn reasons(cell: &Cell<'_>, request: &Request<'_>, seen: &Seen) -> Vec<Reason> {
+    let idle = Idle {
+        asked: cell.workload.connections,
+        made: seen.made,
+        missing: seen.missing.as_deref(),
+        files: seen.files,
+        lost: seen.lost,
+        timeout_is_fixed: timeout_is_fixed(request),
+        memory_is_resident: seen.measure == Measure::Resident,
+        memory_moved: seen.stillness.contains(&Stillness::Moving).then_some(STILL_PATIENCE),
+        verification: cell.verification,
+    };
+    idle.reasons()
+}
+
+/// Whether the server closes silent connections after a time that nobody can choose.
+fn timeout_is_fixed(request: &Request<'_>) -> bool {
+    let run = &request.variant.run;
+    let mut words = run.command.iter().chain(run.env.values());
+    request.scenario == Scenario::HelloTimeout && !words.any(|word| word.contains("{timeout_ms}"))
+}

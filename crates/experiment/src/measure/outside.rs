@@ -1,0 +1,91 @@
+//! A run whose load is made by another generator than our own: its report in the place of ours, and
+//! the server's clocks before its start and after its end.
+
+use std::{sync::atomic::AtomicBool, time::Duration};
+use wirebench_host::neighbours::Machine;
+use wirebench_schema::{
+    journal::{Placement, ToolReport},
+    load::{EngineChoice, LoadConfig, LoadReport, Stop},
+};
+use wirebench_server::{
+    cost::{Course, Details, Look, Window},
+    launch::Server,
+};
+
+use super::{Bench, Seen, count, deadline::GENERATOR_PATIENCE};
+use crate::tool::{Tool, parse};
+
+/// How long somebody else's generator may take.
+pub(super) fn patience(config: &LoadConfig) -> Duration {
+    let window = match config.stop {
+        Stop::After(duration) => duration,
+        Stop::Requests(_) | Stop::RequestsPerConnection(_) => count::LONGEST,
+    };
+    GENERATOR_PATIENCE + window + config.timeout * 3
+}
+
+impl Bench {
+    /// Runs `argv` and samples the server before and afterwards.
+    pub(super) fn observe_tool(
+        &self,
+        argv: &[String],
+        config: &LoadConfig,
+        server: &Server,
+        stop: &AtomicBool,
+    ) -> Result<Seen, String> {
+        let tool = self.tool.as_ref().ok_or("no other generator was asked for")?;
+        let take = || {
+            let look = Look::take(server.guard());
+            let details = Details::read(&look);
+            (look, details, Machine::read(None))
+        };
+        let before = take();
+        let finished = Tool::run(argv, self.generator_cpus(), patience(config), stop)?;
+        let after = take();
+        let told = parse(tool.version.name, &finished.output)?;
+        let seconds = told.window_ns as f64 / 1e9;
+        let failed = usize::try_from(told.errors.connect).unwrap_or(usize::MAX);
+        let cpu_ns = u64::try_from(finished.cpu.as_nanos()).unwrap_or(u64::MAX);
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        // All three wait for events by epoll.
+        let load = LoadReport {
+            window_ns: told.window_ns,
+            requests: told.requests,
+            requests_per_second: told.requests as f64 / seconds,
+            errors: told.errors,
+            connections_made: config.connections.saturating_sub(failed),
+            thread_cpu_ns: vec![cpu_ns],
+            ..LoadReport::new(version, config.clone(), EngineChoice::Epoll)
+        };
+        let report = ToolReport {
+            generator: tool.version.clone(),
+            latency: told.latency,
+            cpu_ns,
+            output: finished.output,
+        };
+        Ok(Seen {
+            load,
+            course: Course::between(before.0, after.0),
+            details: (before.1, after.1),
+            machine: (before.2, after.2),
+            tool: Some(report),
+            busy_before: None,
+        })
+    }
+}
+
+/// The whole time between the samples is the window of the server's cost: all requests lie in it.
+/// The CPU time of the program is shared out evenly between the threads that could run at once.
+pub(super) fn window(
+    course: &Course,
+    load: &LoadReport,
+    tool: &ToolReport,
+    placement: &Placement,
+) -> Window {
+    let busy = load.config.threads.min(placement.generator_cpus.len()).max(1) as u64;
+    Window {
+        window_ns: course.length_ns(),
+        requests: load.requests,
+        thread_cpu_ns_most: tool.cpu_ns / busy,
+    }
+}

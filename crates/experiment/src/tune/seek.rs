@@ -1,0 +1,191 @@
+//! Carries a search for the highest rate out: each probe is a run with a fresh server and is in the
+//! journal before the next one begins. What is tried next is decided by [`Search`], and whether a
+//! run holds by [`Measurement::keeps`].
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+use wirebench_catalogue::subject::Subject;
+use wirebench_judge::objectives::{Kept, Side, keeps};
+use wirebench_schema::{
+    journal::{Counts, EndReason, Found, Measurement, Outcome, Record, Run, SearchLimit, Sought},
+    suite::{Phase, Workload},
+};
+
+use super::{Plan, Saw, Search};
+use crate::{
+    experiment::{Begun, Experiment, ExperimentError, Finished, Observer, Prepared, Progress},
+    measure::{Best, Cell},
+    plan::estimate,
+};
+
+/// The share of what a closed loop reaches with which the search begins: most servers hold it.
+const FIRST_SHARE: f64 = 0.25;
+/// No more runs are made, unless a number of them is asked for.
+const RUNS_MOST: u32 = 40;
+
+/// What is sought, beside the experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quest {
+    /// Variant, workload, objectives, bounds.
+    pub sought: Sought,
+    /// The search ends in about this time.
+    pub budget: Option<Duration>,
+}
+
+/// Is told what happens, and of each probe what came of it.
+pub trait Watcher: Observer {
+    /// A closed loop was run, to see where to begin.
+    fn begun(&mut self, closed_loop: Result<&Measurement, &str>);
+    /// A run at this rate begins.
+    fn probing(&mut self, requests_per_second: u64);
+    /// It has ended and is in the journal. Without figures it has failed.
+    fn probed(&mut self, requests_per_second: u64, outcome: Result<(&Measurement, &Kept), &str>);
+    /// It is told as a mere observer too.
+    fn as_observer(&mut self) -> &mut dyn Observer;
+}
+
+/// Verifies the one subject that is ready, finds with a closed loop where to begin, searches, and
+/// writes all of it down. The experiment's workloads are those of [`workloads`].
+pub fn seek(
+    experiment: &Experiment,
+    quest: &Quest,
+    prepared: &Prepared,
+    stop: &AtomicBool,
+    watcher: &mut dyn Watcher,
+) -> Result<Finished, ExperimentError> {
+    let began = Instant::now();
+    let mut begun = Begun::new(experiment, prepared, stop, watcher.as_observer())?;
+    begun.write(Record::Sought(quest.sought.clone()))?;
+    let [closed, rated] = experiment.suite.workloads.as_slice() else {
+        return Err(ExperimentError::Nothing("a search has two workloads".to_owned()));
+    };
+    let subject = &prepared.ready[0].0;
+    if stop.load(Ordering::Relaxed) || begun.refuses(&subject.variant.id, rated.scenario) {
+        return begun.end(ending(stop));
+    }
+    let mut probing = Probing { experiment, quest, subject, stop, began, made: 0 };
+    let Some(start) = probing.start(closed, &mut begun, watcher)? else {
+        return begun.end(ending(stop));
+    };
+    let Sought { lowest, highest, precision, most_runs, .. } = quest.sought;
+    let most_runs = most_runs.unwrap_or(RUNS_MOST);
+    let plan = Plan { start, lowest, highest, precision, most_runs };
+    let found = probing.search(plan, rated, &mut begun, watcher)?;
+    begun.write(Record::Found(found))?;
+    let out_of_time = found.limit == SearchLimit::Budget;
+    begun.end(if out_of_time { EndReason::Budget } else { ending(stop) })
+}
+
+/// The two workloads of a search on `model`: the closed loop that tells where to begin, and the one
+/// whose rate is varied.
+#[must_use]
+pub fn workloads(model: &Workload) -> [Workload; 2] {
+    let of = |name: &str, phase| Workload { name: name.to_owned(), phase, ..model.clone() };
+    [of("closed-loop", Phase::Saturate), of("rate", Phase::Cost)]
+}
+
+fn ending(stop: &AtomicBool) -> EndReason {
+    if stop.load(Ordering::Relaxed) { EndReason::Interrupted } else { EndReason::Complete }
+}
+
+/// All that one search needs for its runs.
+struct Probing<'a> {
+    experiment: &'a Experiment,
+    quest: &'a Quest,
+    subject: &'a Subject,
+    stop: &'a AtomicBool,
+    began: Instant,
+    /// Runs so far.
+    made: u32,
+}
+
+impl Probing<'_> {
+    /// Where to begin, from what a closed loop reaches. None when a signal asked to end.
+    fn start(
+        &mut self,
+        closed: &Workload,
+        begun: &mut Begun,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Option<u64>, ExperimentError> {
+        watcher.as_observer().on(&Progress::Running {
+            name: &self.subject.variant.id.to_string(),
+            workload: &closed.name,
+            left: Duration::ZERO,
+        });
+        let Some(run) = self.run(closed, begun)? else { return Ok(None) };
+        watcher.begun(measurement(&run));
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a rate is not negative, and far below 2^53"
+        )]
+        Ok(Some(match measurement(&run) {
+            Ok(it) => (it.load.requests_per_second * FIRST_SHARE) as u64,
+            // The search says what is wrong, at the rate that asks the least.
+            Err(_) => self.quest.sought.lowest,
+        }))
+    }
+
+    fn search(
+        &mut self,
+        plan: Plan,
+        rated: &Workload,
+        begun: &mut Begun,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Found, ExperimentError> {
+        let mut search = Search::new(plan);
+        while let Some(rate) = search.next_rate() {
+            let workload = rated.at_rate(rate);
+            let end = self.began.elapsed() + estimate(&workload);
+            if self.quest.budget.is_some_and(|budget| end > budget) {
+                return Ok(search.found(Some(SearchLimit::Budget)));
+            }
+            watcher.probing(rate);
+            let Some(run) = self.run(&workload, begun)? else {
+                return Ok(search.found(Some(SearchLimit::Interrupted)));
+            };
+            let measured = measurement(&run);
+            let kept = measured.map(|it| (it, keeps(it, &self.quest.sought.objectives)));
+            watcher.probed(rate, kept.as_ref().map(|(it, kept)| (*it, kept)).map_err(|it| *it));
+            let saw = match kept {
+                Ok((_, Kept::Holds)) => Saw::Holds,
+                Ok((_, Kept::Misses { by, .. })) => Saw::Misses(by),
+                Err(_) => Saw::Misses(Side::Server),
+            };
+            search.saw(rate, saw);
+        }
+        Ok(search.found(None))
+    }
+
+    /// One run, written down. None when a signal asked to end.
+    fn run(
+        &mut self,
+        workload: &Workload,
+        begun: &mut Begun,
+    ) -> Result<Option<Run>, ExperimentError> {
+        let cell = Cell {
+            subject: self.subject,
+            copy: 0,
+            workload,
+            block: self.made,
+            counts: Counts::Pilot,
+            position: 0,
+            verification: self.experiment.verification,
+            best: Best::default(),
+        };
+        let Some(run) = self.experiment.bench.run(&cell, self.stop) else { return Ok(None) };
+        self.made += 1;
+        begun.write(Record::Run(Box::new(run.clone())))?;
+        Ok(Some(run))
+    }
+}
+
+fn measurement(run: &Run) -> Result<&Measurement, &str> {
+    match &run.outcome {
+        Outcome::Measured(measurement) => Ok(measurement),
+        Outcome::Idle(_) => Err("silent connections have no rate"),
+        Outcome::Failed { reason, .. } => Err(reason),
+    }
+}

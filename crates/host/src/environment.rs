@@ -1,0 +1,148 @@
+//! Reads what is known of this machine, for `environment.json` and for `doctor`. It judges nothing
+//! and changes nothing.
+//!
+//! Everything that files tell is read below a root folder, which is `/` but in tests.
+
+mod cgroup;
+mod files;
+mod kernel;
+mod moment;
+mod processor;
+pub mod resources;
+mod speed;
+mod tools;
+mod virtualisation;
+
+pub use tools::TOOLS;
+
+use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
+use wirebench_schema::environment::{BuildProfile, Environment, Program};
+use wirebench_server::{
+    command::{Job, NO_ENV},
+    digest,
+};
+
+use crate::topology;
+use files::Files;
+
+/// Kernel settings that change what a network server can do.
+pub const SYSCTLS: [&str; 30] = [
+    "fs/file-max",
+    "fs/nr_open",
+    "kernel/io_uring_disabled",
+    "kernel/numa_balancing",
+    "kernel/randomize_va_space",
+    "kernel/sched_autogroup_enabled",
+    "kernel/threads-max",
+    "net/core/busy_poll",
+    "net/core/busy_read",
+    "net/core/default_qdisc",
+    "net/core/netdev_budget",
+    "net/core/netdev_budget_usecs",
+    "net/core/netdev_max_backlog",
+    "net/core/rmem_default",
+    "net/core/rmem_max",
+    "net/core/somaxconn",
+    "net/core/wmem_default",
+    "net/core/wmem_max",
+    "net/ipv4/ip_local_port_range",
+    "net/ipv4/tcp_congestion_control",
+    "net/ipv4/tcp_fin_timeout",
+    "net/ipv4/tcp_max_syn_backlog",
+    "net/ipv4/tcp_max_tw_buckets",
+    "net/ipv4/tcp_rmem",
+    "net/ipv4/tcp_slow_start_after_idle",
+    "net/ipv4/tcp_syncookies",
+    "net/ipv4/tcp_tw_reuse",
+    "net/ipv4/tcp_wmem",
+    "net/netfilter/nf_conntrack_max",
+    "vm/overcommit_memory",
+];
+
+/// Looks at the machine. `project` is the project's folder, whose revision is recorded. What other
+/// programs would have to tell stays absent once `stop` is set.
+#[must_use]
+pub fn gather(project: Option<&Path>, stop: &AtomicBool) -> Environment {
+    let cpus = wirebench_sys::affinity::current().unwrap_or_default();
+    // The load before the start must not be that of the programs that are asked below.
+    let machine = read(Path::new("/"), &cpus);
+    let profile = if cfg!(debug_assertions) { BuildProfile::Debug } else { BuildProfile::Release };
+    Environment {
+        wirebench: env!("CARGO_PKG_VERSION").to_owned(),
+        revision: project.and_then(|folder| revision(folder, stop)),
+        program: Program { profile: Some(profile), digest: digest::own() },
+        tools: tools::versions(stop),
+        speed_spread: speed::spread(stop),
+        ..machine
+    }
+}
+
+/// What the files below `root` tell of a machine on which `cpus` may be used.
+#[must_use]
+pub fn read(root: &Path, cpus: &[u32]) -> Environment {
+    let files = Files(root);
+    let memory = |key: &str| files.value("proc/meminfo", key).and_then(|text| kibibytes(&text));
+    let swap_bytes = memory("SwapTotal:");
+    let sysctl = |name: &&str| Some(((*name).to_owned(), files.line(format!("proc/sys/{name}"))?));
+    let hypervisor = virtualisation::hypervisor(&files);
+    Environment {
+        host: files.line("proc/sys/kernel/hostname").unwrap_or_default(),
+        machine: kernel::machine(&files),
+        boot: kernel::boot(&files),
+        product: virtualisation::product(&files),
+        kernel: files.line("proc/sys/kernel/osrelease").unwrap_or_default(),
+        kernel_version: files.line("proc/sys/kernel/version"),
+        kernel_options: kernel::options(&files),
+        architecture: files
+            .line("proc/sys/kernel/arch")
+            .unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
+        distribution: files
+            .value("etc/os-release", "PRETTY_NAME=")
+            .map(|name| name.trim_matches('"').to_owned()),
+        cpu_model: processor::model(&files),
+        microcode: files.field("proc/cpuinfo", "microcode"),
+        cpus: topology::places(root, cpus),
+        cpus_online: topology::online_cpus(root),
+        isolated_cpus: processor::isolated(&files),
+        nodes: topology::nodes(root, cpus),
+        caches: topology::caches(root, cpus),
+        smt: files.line("sys/devices/system/cpu/smt/control"),
+        frequency: processor::frequency(&files, cpus),
+        virtualised: virtualisation::virtualised(&files, hypervisor.as_deref()),
+        hypervisor,
+        mitigations: processor::mitigations(&files),
+        clock_source: files.line("sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        transparent_huge_pages: kernel::huge_pages(&files),
+        memory_bytes: memory("MemTotal:").unwrap_or(0),
+        swap_bytes,
+        swap_used_bytes: swap_bytes
+            .zip(memory("SwapFree:"))
+            .map(|(total, free)| total.saturating_sub(free)),
+        limits: kernel::limits(&files),
+        cgroup: cgroup::read(&files),
+        sysctls: SYSCTLS.iter().filter_map(sysctl).collect(),
+        loopback_mtu_bytes: files.number("sys/class/net/lo/mtu"),
+        load_average_1m: moment::load_average_1m(&files).unwrap_or(0.0),
+        steal_share: moment::steal_share(&files),
+        uptime_s: moment::uptime_s(&files),
+        temperature_celsius: moment::temperature_celsius(&files),
+        ..Environment::default()
+    }
+}
+
+/// `16384 kB` in bytes.
+fn kibibytes(text: &str) -> Option<u64> {
+    let number: u64 = text.split_whitespace().next()?.parse().ok()?;
+    number.checked_mul(1024)
+}
+
+/// The revision of the checkout, with `-dirty` when a tracked file differs from it.
+fn revision(folder: &Path, stop: &AtomicBool) -> Option<String> {
+    let argv = ["git", "describe", "--always", "--dirty", "--abbrev=12"].map(str::to_owned);
+    let timeout = Duration::from_secs(20);
+    let output = Job { argv: &argv, folder, env: NO_ENV, timeout }.output(stop).ok()?;
+    output.status.success().then(|| output.text.trim().to_owned())
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

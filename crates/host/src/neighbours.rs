@@ -1,0 +1,158 @@
+//! Who else used the CPUs on which a run was made: other programs, the hypervisor's other guests,
+//! and the limits of a control group. It tells who was there, and never who was right.
+//!
+//! Two clocks tell of other programs. The kernel counts the time of a CPU in ticks of 10 ms, and
+//! most kernels only look at each tick who runs, so small shares of short windows do not show. It
+//! also counts, in nanoseconds, how long each thread was ready to run while another one had its
+//! CPU. That shows what a neighbour did to the side in windows of any length, unless the side's own
+//! threads compete for its CPUs.
+
+mod before;
+mod cpu_times;
+
+mod throttle;
+
+use rustix::process::Pid;
+use wirebench_judge::neighbours::{Arrivals, SideUse, throttled};
+use wirebench_schema::journal::{Placement, Reason};
+use wirebench_server::threads::{self, Threads};
+
+pub use before::busy_before;
+pub use cpu_times::CpuTimes;
+
+use throttle::Throttled;
+
+/// The clocks of the machine at one moment, as far as they tell of others.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    cpus: CpuTimes,
+    throttled: Throttled,
+    generator: Threads,
+    /// What a wake-up takes of each wait of a thread.
+    wake_up_ns: u64,
+}
+
+/// One side of a run.
+struct Side<'a> {
+    name: &'static str,
+    cpus: &'a [u32],
+    /// What it used by its own account.
+    own_ns: u64,
+    /// Its threads, before and after.
+    threads: (&'a Threads, &'a Threads),
+}
+
+impl Machine {
+    /// Reads them. What cannot be read accuses no process.
+    pub fn read(generator: Option<Pid>) -> Self {
+        Self {
+            cpus: CpuTimes::read(),
+            throttled: Throttled::read(),
+            generator: Threads::of(generator.as_slice()),
+            wake_up_ns: threads::wake_up_ns(),
+        }
+    }
+
+    /// What must be said of the time since `before`. The sides have used `server_ns` and
+    /// `generator_ns` of CPU time by their own account. The server's threads were looked at before
+    /// the load and after it.
+    pub fn reasons(
+        &self,
+        before: &Self,
+        placement: &Placement,
+        (server_ns, generator_ns): (u64, u64),
+        server_threads: (&Threads, &Threads),
+        arrivals: Arrivals,
+    ) -> Vec<Reason> {
+        let elapsed = self.cpus.since(&before.cpus);
+        let mut reasons: Vec<Reason> =
+            throttled(self.throttled.ns_since(&before.throttled), elapsed).into_iter().collect();
+        // Without CPUs of their own, the sides are each other's neighbours.
+        if !placement.pinned || !placement.disjoint {
+            return reasons;
+        }
+        let sides = [
+            Side {
+                name: "server",
+                cpus: &placement.server_cpus,
+                own_ns: server_ns,
+                threads: server_threads,
+            },
+            Side {
+                name: "generator",
+                cpus: &placement.generator_cpus,
+                own_ns: generator_ns,
+                threads: (&before.generator, &self.generator),
+            },
+        ];
+        for side in sides {
+            let used = self.cpus.used_since(&before.cpus, side.cpus);
+            let taken = SideUse {
+                name: side.name,
+                cpus: side.cpus.len(),
+                elapsed,
+                others_ns: used.busy_ns.saturating_sub(side.own_ns),
+                waited: side.waited(self.wake_up_ns),
+                stolen_ns: used.stolen_ns,
+            };
+            reasons.extend(taken.reasons(arrivals));
+        }
+        reasons
+    }
+}
+
+/// What others took from the sides of one slice.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Taken {
+    /// Share of the load in which a thread of the server waited for others, 0 to 1.
+    pub server_waited: f64,
+    /// The same of the generator.
+    pub generator_waited: f64,
+    /// CPU time that the hypervisor gave to other guests.
+    pub stolen_ns: u64,
+    /// Time in which a control group held the sides back.
+    pub throttled_ns: u64,
+}
+
+impl Machine {
+    /// What others took since `before` from a load of this length.
+    pub fn taken(
+        &self,
+        before: &Self,
+        placement: &Placement,
+        server_threads: (&Threads, &Threads),
+        load_ns: u64,
+    ) -> Taken {
+        let waited = |(before, after): (&Threads, &Threads), cpus: &[u32]| {
+            let waited_ns = after.waited_since(before, cpus.len(), self.wake_up_ns);
+            (waited_ns as f64 / load_ns.max(1) as f64).min(1.0)
+        };
+        let stolen = |cpus: &[u32]| self.cpus.used_since(&before.cpus, cpus).stolen_ns;
+        let is_apart = placement.pinned && placement.disjoint;
+        let Placement { server_cpus, generator_cpus, .. } = placement;
+        Taken {
+            // Without CPUs of their own, the sides are each other's neighbours.
+            server_waited: if is_apart { waited(server_threads, server_cpus) } else { 0.0 },
+            generator_waited: match is_apart {
+                true => waited((&before.generator, &self.generator), generator_cpus),
+                false => 0.0,
+            },
+            stolen_ns: stolen(server_cpus) + stolen(generator_cpus),
+            throttled_ns: self.throttled.ns_since(&before.throttled),
+        }
+    }
+}
+
+impl Side<'_> {
+    /// The share of the time in which a thread of it waited for others.
+    fn waited(&self, wake_up_ns: u64) -> f64 {
+        let (before, after) = self.threads;
+        let waited_ns = after.waited_since(before, self.cpus.len(), wake_up_ns);
+        let elapsed_ns = after.since(before).as_nanos().max(1);
+        // The kernel counts a wait when it ends, so one that began before may be longer.
+        (waited_ns as f64 / elapsed_ns as f64).min(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests;

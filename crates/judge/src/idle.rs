@@ -1,0 +1,133 @@
+//! What must be said of a server that was measured with connections that are silent.
+
+use std::time::Duration;
+use wirebench_schema::{
+    journal::{Reason, ReasonKind, Weight},
+    scenario::DEFAULT_TIMEOUT_MS,
+    verification::Verification,
+};
+
+use crate::validity::not_verified;
+
+/// What was seen of a server with silent connections.
+#[derive(Clone, Debug)]
+pub struct Idle<'a> {
+    /// Connections that were asked for.
+    pub asked: usize,
+    /// Connections that had a request answered.
+    pub made: usize,
+    /// Why the others had none.
+    pub missing: Option<&'a str>,
+    /// Files that the server may have open, where it has reached that limit.
+    pub files: Option<u64>,
+    /// Connections that the server closed, or wrote to.
+    pub lost: usize,
+    /// Whether the server closes silent connections after a time that its command does not take.
+    pub timeout_is_fixed: bool,
+    /// Whether memory is the sum of resident set sizes.
+    pub memory_is_resident: bool,
+    /// How long its memory was waited for, where it still moved after that.
+    pub memory_moved: Option<Duration>,
+    /// Whether it was checked before.
+    pub verification: Verification,
+}
+
+impl Idle<'_> {
+    /// What a reader must know before trusting the figures, each with the next step.
+    #[must_use]
+    pub fn reasons(&self) -> Vec<Reason> {
+        let reasons = [
+            self.connections_missing(),
+            self.connections_lost(),
+            self.resident(),
+            self.moving(),
+            not_verified(self.verification),
+        ];
+        reasons.into_iter().flatten().map(Reason::with_next_step).collect()
+    }
+
+    fn connections_missing(&self) -> Option<Reason> {
+        let (asked, made) = (self.asked, self.made);
+        let missing = self.missing?;
+        let limit = self.files.map(|files| format!("; the server may open {files} files"));
+        let text = format!(
+            "only {made} of {asked} connections had a request answered: {missing}{}",
+            limit.unwrap_or_default()
+        );
+        Some(ReasonKind::ConnectionsMissing.reason(Weight::Invalid, Some(made as f64), text))
+    }
+
+    fn connections_lost(&self) -> Option<Reason> {
+        let bound = if self.timeout_is_fixed {
+            format!(
+                "; its command takes no {{timeout_ms}}, so it may close them after {} s",
+                DEFAULT_TIMEOUT_MS / 1000
+            )
+        } else {
+            String::new()
+        };
+        let text = format!(
+            "the server closed, or wrote to, {} of {} silent connections{bound}",
+            self.lost, self.made
+        );
+        let figure = Some(self.lost as f64);
+        (self.lost > 0).then(|| ReasonKind::ServerCloses.reason(Weight::Invalid, figure, text))
+    }
+
+    fn resident(&self) -> Option<Reason> {
+        let text = "memory is the sum of resident set sizes, because proportional ones cannot be \
+                    read: pages that processes share count in each";
+        let reason = || ReasonKind::ResidentMemory.reason(Weight::Note, None, text);
+        self.memory_is_resident.then(reason)
+    }
+
+    fn moving(&self) -> Option<Reason> {
+        let patience = self.memory_moved?;
+        let seconds = patience.as_secs();
+        let text = format!("the server's memory still moved after {seconds} s of silence");
+        let figure = Some(patience.as_nanos() as f64);
+        Some(ReasonKind::NotSteady.reason(Weight::Note, figure, text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: Idle<'_> = Idle {
+        asked: 100,
+        made: 100,
+        missing: None,
+        files: None,
+        lost: 0,
+        timeout_is_fixed: false,
+        memory_is_resident: false,
+        memory_moved: None,
+        verification: Verification::Full,
+    };
+
+    #[test]
+    fn a_good_server_has_no_reasons_and_each_fault_has_its_own() {
+        assert_eq!(GOOD.reasons(), []);
+        let second = Duration::from_secs(2);
+        let rows = [
+            (Idle { made: 7, missing: Some("refused"), ..GOOD }, ReasonKind::ConnectionsMissing),
+            (Idle { lost: 1, ..GOOD }, ReasonKind::ServerCloses),
+            (Idle { memory_is_resident: true, ..GOOD }, ReasonKind::ResidentMemory),
+            (Idle { memory_moved: Some(second), ..GOOD }, ReasonKind::NotSteady),
+            (Idle { verification: Verification::LeftOut, ..GOOD }, ReasonKind::NotVerified),
+        ];
+        for (idle, kind) in rows {
+            let kinds: Vec<_> = idle.reasons().iter().map(|it| it.kind).collect();
+            assert_eq!(kinds, [kind]);
+        }
+    }
+
+    #[test]
+    fn the_limit_of_open_files_and_a_fixed_timeout_are_named() {
+        let few = Idle { made: 7, missing: Some("refused"), files: Some(64), ..GOOD };
+        assert!(few.reasons()[0].text.contains("refused; the server may open 64 files"));
+        let closed = Idle { lost: 1, timeout_is_fixed: true, ..GOOD };
+        assert!(closed.reasons()[0].text.contains("its command takes no {timeout_ms}"));
+    }
+}

@@ -1,0 +1,103 @@
+//! What a load says of itself: which side set its rate, and what a reader must know before trusting
+//! the figures. Every sentence carries its figures.
+//!
+//! It knows the generator's side alone. Whoever also knows how busy the server was, as `wirebench
+//! run` does, can say more.
+
+mod faults;
+mod limit;
+mod reasons;
+
+pub use faults::faults;
+pub use limit::fell_behind;
+pub use reasons::reasons;
+
+use wirebench_schema::load::{Limit, LoadReport, Verdict};
+
+use self::{
+    faults::{generator_stall, schedule_lag},
+    limit::limit,
+};
+
+/// More than this share of the ceiling, and a server that does nothing would not be much faster.
+const NEAR_THE_CEILING: f64 = 0.9;
+/// So much above the ceiling, and it was none.
+const NO_CEILING: f64 = 1.1;
+
+/// Which side set the rate, and what speaks against the figures.
+#[must_use]
+pub fn verdict(load: &LoadReport) -> Verdict {
+    let (mut limit, mut reasons) = limit(load);
+    match load.share_of_ceiling() {
+        Some(share) if share > NO_CEILING => reasons.push(format!(
+            "the ceiling was measured below the rate, which is {} of it: something else had the \
+             CPUs then, so it says nothing",
+            percent(share)
+        )),
+        Some(share) if share > NEAR_THE_CEILING => {
+            reasons.push(format!(
+                "the rate is {} of what the generator reaches on a server that does nothing but \
+                 answer",
+                percent(share)
+            ));
+            if limit == Limit::Server {
+                limit = Limit::Unknown;
+            }
+        }
+        Some(_) | None => {}
+    }
+    Verdict { limit, reasons, cautions: cautions(load) }
+}
+
+/// What failed, as one sentence: requests, connections, and what nobody asked for are told
+/// apart.
+#[must_use]
+pub fn failures(load: &LoadReport) -> Option<String> {
+    let (requests, errors) = (load.errors.requests(), &load.errors);
+    let mut clauses = Vec::new();
+    if requests > 0 {
+        clauses.push(format!("{requests} of {} requests failed", load.requests + requests));
+    }
+    if errors.connections() > 0 {
+        clauses.push(format!("{} connections could not be made or kept", errors.connections()));
+    }
+    if errors.surplus > 0 {
+        clauses.push(format!("bytes that nobody asked for came {} times", errors.surplus));
+    }
+    (!clauses.is_empty()).then(|| clauses.join("; "))
+}
+
+/// That a load with a count ended before it, because the server said nothing any more.
+#[must_use]
+pub fn gave_up(load: &LoadReport) -> Option<String> {
+    let requests = load.gave_up_requests?;
+    Some(format!("gave up: no reply came for three timeouts, so {requests} requests were not sent"))
+}
+
+fn cautions(load: &LoadReport) -> Vec<String> {
+    let mut cautions = Vec::new();
+    cautions.extend(failures(load));
+    cautions.extend(gave_up(load));
+    if load.interrupted {
+        let seconds = load.window_ns as f64 / 1e9;
+        cautions.push(format!("interrupted: the window was {seconds:.2} s long"));
+    }
+    // Before the window there was nothing to find fault with.
+    if load.window_ns > 0 {
+        cautions.extend(faults(load).into_iter().map(|reason| reason.text));
+    }
+    let late = [schedule_lag(load), generator_stall(load)];
+    cautions.extend(late.into_iter().flatten().map(|reason| reason.text));
+    cautions
+}
+
+/// A share as people read it. A part that is not all of it is not rounded to all of it.
+fn percent(share: f64) -> String {
+    if (0.99..1.0).contains(&share) {
+        return format!("{:.2} %", (share * 10_000.0).floor() / 100.0);
+    }
+    format!("{:.0} %", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests;

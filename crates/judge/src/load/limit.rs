@@ -1,0 +1,180 @@
+//! Which side set the rate of a load, with the figures from which that follows. It knows nothing of
+//! what speaks against the figures.
+
+use wirebench_schema::load::{Limit, LoadModel, LoadReport, Waiting};
+
+use super::{faults::LAG_NS, gave_up, percent};
+use crate::thresholds::{BUSY, ENOUGH_LATENCIES, KEPT, MOST_ARE_READY, NEARLY_ALL};
+
+/// Requests below which nothing can be told of a limit.
+const ENOUGH_REQUESTS: u64 = 100;
+
+/// What set the rate, and why.
+pub(super) fn limit(load: &LoadReport) -> (Limit, Vec<String>) {
+    let answered = load.answered();
+    if load.requests == 0 {
+        let reason = match answered {
+            0 => "no request was answered correctly".to_owned(),
+            _ => format!("no correct reply came within the window, and {answered} after it"),
+        };
+        return (Limit::Unknown, vec![reason]);
+    }
+    let all = answered + load.errors.requests();
+    if all < ENOUGH_REQUESTS {
+        let reason = format!("{all} requests are too few to tell: {ENOUGH_REQUESTS} are the least");
+        return (Limit::Unknown, vec![reason]);
+    }
+    match (&load.config.model, load.demanded_requests_per_second()) {
+        (LoadModel::Rate { .. }, Some(demanded)) => limit_at_rate(load, demanded),
+        (LoadModel::Think { delay }, _) => {
+            let connections = load.connections_made as f64;
+            let paused = load.requests_per_second * delay.as_secs_f64() / connections.max(1.0);
+            // At the end of a count, fewer connections than there are may still pause.
+            let paused = paused.min(1.0);
+            let correct = load.requests as f64 / all as f64;
+            if paused < NEARLY_ALL || correct < KEPT || gave_up(load).is_some() {
+                return limit_of_loop(load);
+            }
+            let reason = format!("pauses took {} of each connection's time", percent(paused));
+            (Limit::Schedule, vec![reason])
+        }
+        (LoadModel::Closed | LoadModel::Rate { .. }, _) => limit_of_loop(load),
+    }
+}
+
+/// Why the window is too short to tell anything, if it is.
+fn too_short(load: &LoadReport) -> Option<String> {
+    let mean_ns = load.mean_service_ns();
+    ((load.window_ns as f64) < ENOUGH_LATENCIES * mean_ns).then(|| {
+        format!(
+            "the window of {:.2} s is too short to tell: a reply took {:.2} ms on average, and \
+             {ENOUGH_LATENCIES} times that is the least",
+            load.window_ns as f64 / 1e9,
+            mean_ns / 1e6
+        )
+    })
+}
+
+/// Connections of one thread.
+fn connections_per_thread(load: &LoadReport) -> f64 {
+    load.connections_made as f64 / load.thread_cpu_ns.len().max(1) as f64
+}
+
+/// A thread with one connection finds it ready whenever it finds anything.
+fn ready_share_tells(load: &LoadReport) -> bool {
+    connections_per_thread(load) >= 2.0
+}
+
+/// Whether most connections are ready, beyond the one that is ready whenever anything is.
+fn replies_wait(load: &LoadReport) -> bool {
+    if !ready_share_tells(load) {
+        return false;
+    }
+    let least = 1.0 / connections_per_thread(load);
+    (load.ready_share - least) / (1.0 - least) > MOST_ARE_READY
+}
+
+/// A thread that spins runs all the time, which says nothing.
+fn is_busy(load: &LoadReport) -> bool {
+    load.config.waiting == Waiting::Sleep && load.busiest_thread_share() >= BUSY
+}
+
+/// What the generator's threads did, as the second half of a sentence.
+fn threads_did(load: &LoadReport) -> String {
+    let ran = match load.config.waiting {
+        Waiting::Spin => "the generator's threads never slept, as asked".to_owned(),
+        Waiting::Sleep => format!(
+            "the generator's busiest thread ran for {} of the window",
+            percent(load.busiest_thread_share())
+        ),
+    };
+    if !ready_share_tells(load) {
+        return ran;
+    }
+    let ready = percent(load.ready_share);
+    format!("{ran}, and {ready} of its connections were ready when it looked")
+}
+
+fn limit_of_loop(load: &LoadReport) -> (Limit, Vec<String>) {
+    if let Some(reason) = too_short(load) {
+        return (Limit::Unknown, vec![reason]);
+    }
+    let limit = match (is_busy(load), replies_wait(load)) {
+        (true, true) => Limit::Generator,
+        // A single connection that keeps a thread busy leaves no time for the server.
+        (true, false) if !ready_share_tells(load) => Limit::Generator,
+        (true | false, false) => Limit::Server,
+        (false, true) if load.config.waiting == Waiting::Spin => Limit::Generator,
+        // All replies at once, and then none.
+        (false, true) => Limit::Unknown,
+    };
+    let mut reasons = vec![threads_did(load)];
+    if limit == Limit::Unknown {
+        reasons.push("the two sides took turns, or something else had the CPUs".to_owned());
+    }
+    (limit, reasons)
+}
+
+/// Requests that were answered correctly, over those that were due; 1 at most.
+pub(super) fn share_of_rate(load: &LoadReport, demanded: f64) -> f64 {
+    let seconds = load.window_ns as f64 / 1e9;
+    let answered = load.answered() as f64 / seconds.max(f64::MIN_POSITIVE);
+    (answered / demanded.max(f64::MIN_POSITIVE)).min(1.0)
+}
+
+/// How far the schedule was kept, as a sentence.
+pub(super) fn kept(load: &LoadReport, demanded: f64) -> String {
+    let share = share_of_rate(load, demanded);
+    format!(
+        "{:.0} of {demanded:.0} requests/s that were due were answered correctly ({})",
+        share * demanded,
+        percent(share)
+    )
+}
+
+/// Whether requests were sent late or not at all at a constant or changing rate. If not, the
+/// generator did all that was asked of it, however busy it was: near a rate at which sleeping
+/// takes too long, its threads never sleep.
+#[must_use]
+pub fn fell_behind(load: &LoadReport) -> bool {
+    let (Some(offered), Some(demanded)) = (load.offered, load.demanded_requests_per_second())
+    else {
+        return true;
+    };
+    let owed = offered.owed_at_end as f64 > (1.0 - KEPT) * offered.due as f64;
+    let late = load.lag.as_ref().is_some_and(|lag| lag.latency_ns_p99 > LAG_NS);
+    owed || late || offered.requests_per_second < KEPT * demanded
+}
+
+fn limit_at_rate(load: &LoadReport, demanded: f64) -> (Limit, Vec<String>) {
+    let share = share_of_rate(load, demanded);
+    let kept = kept(load, demanded);
+    if share >= KEPT && gave_up(load).is_none() {
+        return (Limit::Schedule, vec![kept]);
+    }
+    let (waiting, capacity) = (load.on_their_way(), load.capacity() as f64);
+    let occupied = format!(
+        "{waiting:.1} requests were on their way on average, and the connections can have \
+         {capacity:.0}"
+    );
+    let mut reasons = vec![kept, occupied, threads_did(load)];
+    let full = waiting.max(load.in_flight_at_end as f64) >= NEARLY_ALL * capacity;
+    let failed = load.errors.total() - load.errors.surplus;
+    let limit = match (full, is_busy(load) && fell_behind(load)) {
+        (_, true) if replies_wait(load) => Limit::Generator,
+        (true, _) => Limit::Server,
+        (false, true) => Limit::Generator,
+        (false, false) if failed > 0 => Limit::Server,
+        (false, false) => Limit::Unknown,
+    };
+    reasons.extend(load.offered.filter(|_| failed > 0).map(|offered| {
+        format!(
+            "{} requests were sent, {failed} requests or connections failed",
+            offered.due.saturating_sub(offered.owed_at_end)
+        )
+    }));
+    match too_short(load) {
+        Some(reason) => (Limit::Unknown, vec![reasons.swap_remove(0), reason]),
+        None => (limit, reasons),
+    }
+}

@@ -1,0 +1,263 @@
+//! All that must be said of the load of a run, for its journal: the faults that `wirebench load`
+//! shows too, each kind of error for itself, and what depends on what the run is for.
+
+use wirebench_schema::{
+    journal::{Reason, ReasonKind, Weight},
+    load::{LoadModel, LoadReport},
+    suite::Phase,
+};
+
+use super::{
+    faults::{bursts, faults, generator_stall, schedule_lag},
+    gave_up,
+    limit::{kept, share_of_rate},
+};
+use crate::thresholds::KEPT;
+
+/// Samples of which ten lie beyond the 99.9th percentile, which cost phases show.
+const ENOUGH_FOR_P999: u64 = 10_000;
+/// A median of the lag over this share of the median latency is a part of what is measured.
+const LAG_SHARE: f64 = 0.1;
+/// One closed connection in this many requests costs little beside them.
+const REQUESTS_PER_CLOSE: u64 = 100;
+/// Replies that a usual piece of 100 ms must have before an empty one says anything: as many as this are not
+/// missing by chance.
+const ENOUGH_OF_PIECE: u64 = 10;
+/// A reply that takes this long, and so many times the median, was held up.
+const HELD_UP_NS: u64 = 250_000_000;
+const HELD_UP_MEDIANS: u64 = 100;
+/// More requests on their way than this over what is possible is no matter of rounding.
+const TOO_MANY: f64 = 1.1;
+
+/// All that must be said of this load in a run of `phase`.
+#[must_use]
+pub fn reasons(load: &LoadReport, phase: Phase) -> Vec<Reason> {
+    let mut reasons = failed(load);
+    reasons
+        .extend(gave_up(load).map(|text| ReasonKind::GaveUp.reason(Weight::Invalid, None, text)));
+    reasons.extend(faults(load));
+    let further = [
+        silent_missing(load),
+        silent_lost(load),
+        below_rate(load),
+        late(load, phase),
+        impossible(load),
+        server_closes_reason(load),
+        server_stall(load),
+        generator_stall(load),
+        few_for_p999(load, phase),
+    ];
+    reasons.extend(further.into_iter().flatten());
+    reasons
+}
+
+/// Each kind of failure, with an example of it.
+fn failed(load: &LoadReport) -> Vec<Reason> {
+    let errors = &load.errors;
+    let all = load.requests + errors.requests();
+    let connecting = errors.refused + errors.connect + errors.tls;
+    let early = errors.reset + errors.closed_early;
+    let wrong = errors.wrong_reply + errors.status;
+    let of_all = |count: u64| format!("{count} of {all} requests");
+    let groups: [(ReasonKind, u64, String, &[&str]); 8] = [
+        (
+            ReasonKind::ConnectionErrors,
+            connecting,
+            format!("{connecting} connections could not be made or kept"),
+            &["refused", "connect", "tls"],
+        ),
+        (
+            ReasonKind::PortsExhausted,
+            errors.no_port,
+            format!("{} connections found no free local port", errors.no_port),
+            &[],
+        ),
+        (
+            ReasonKind::Timeouts,
+            errors.timeout,
+            format!("{} had no reply within the timeout", of_all(errors.timeout)),
+            &[],
+        ),
+        (
+            ReasonKind::ClosedEarly,
+            early,
+            format!("{} lost their connection before the reply", of_all(early)),
+            &["reset", "closed early"],
+        ),
+        (
+            ReasonKind::WrongReplies,
+            wrong,
+            format!("{} had a wrong reply", of_all(wrong)),
+            &["wrong reply", "status"],
+        ),
+        (
+            ReasonKind::SurplusReplies,
+            errors.surplus,
+            format!("bytes that nobody asked for came {} times", errors.surplus),
+            &["surplus"],
+        ),
+        (
+            ReasonKind::LostReplies,
+            errors.lost,
+            format!("{} were lost with their connection", of_all(errors.lost)),
+            &[],
+        ),
+        (
+            ReasonKind::Errors,
+            errors.socket,
+            format!("{} failed otherwise", of_all(errors.socket)),
+            &["socket"],
+        ),
+    ];
+    let seen = groups.into_iter().filter(|(_, count, ..)| *count > 0);
+    seen.map(|(kind, count, text, names)| {
+        let text = format!("{text}{}", examples_of(load, names));
+        kind.reason(Weight::Invalid, Some(count as f64), text)
+    })
+    .collect()
+}
+
+/// The examples whose sentences begin with one of `names`, in brackets.
+fn examples_of(load: &LoadReport, names: &[&str]) -> String {
+    let begins = |example: &&String| {
+        let name = example.split_once(':').map(|(name, _)| name);
+        name.is_some_and(|name| names.contains(&name))
+    };
+    let examples = load.error_examples.iter().filter(begins).map(String::as_str);
+    let examples: Vec<&str> = examples.collect();
+    if examples.is_empty() { String::new() } else { format!(" ({})", examples.join("; ")) }
+}
+
+fn silent_missing(load: &LoadReport) -> Option<Reason> {
+    let (asked, made) = (load.config.idle_connections as u64, load.idle.made);
+    let text = format!("{made} of {asked} silent connections could be made");
+    let kind = ReasonKind::ConnectionsMissing;
+    (made < asked).then(|| kind.reason(Weight::Invalid, Some(made as f64), text))
+}
+
+fn silent_lost(load: &LoadReport) -> Option<Reason> {
+    let (made, lost) = (load.idle.made, load.idle.lost);
+    let text = format!("the server did not keep {lost} of {made} silent connections silent");
+    let figure = Some(lost as f64);
+    (lost > 0).then(|| ReasonKind::ServerCloses.reason(Weight::Invalid, figure, text))
+}
+
+fn below_rate(load: &LoadReport) -> Option<Reason> {
+    let demanded = load.demanded_requests_per_second()?;
+    let share = share_of_rate(load, demanded);
+    let text = format!("only {}", kept(load, demanded));
+    (share < KEPT).then(|| ReasonKind::BelowRate.reason(Weight::Invalid, Some(share), text))
+}
+
+/// Lag that makes bursts of even arrivals, or the tail of the latencies, or a part of the median.
+fn late(load: &LoadReport, phase: Phase) -> Option<Reason> {
+    let bursts = if phase == Phase::Cost { bursts(load) } else { None };
+    if let Some(lag) = bursts.or_else(|| schedule_lag(load)) {
+        return Some(lag);
+    }
+    let lag_ns = load.lag.as_ref()?.latency_ns_p50 as f64;
+    let latency_ns = load.latency.as_ref()?.latency_ns_p50 as f64;
+    let text = format!(
+        "half of the requests were sent {:.0} us or more after they were due, which is {:.0} % \
+         of the median latency",
+        lag_ns / 1e3,
+        lag_ns * 100.0 / latency_ns.max(1.0)
+    );
+    let is_part = lag_ns > LAG_SHARE * latency_ns;
+    is_part.then(|| ReasonKind::ScheduleLag.reason(Weight::Note, Some(lag_ns), text))
+}
+
+/// More requests on their way than there can be. A latency may have begun before the window, so
+/// that much is allowed for.
+fn impossible(load: &LoadReport) -> Option<Reason> {
+    let window_ns = load.window_ns.max(1) as f64;
+    let replies = load.requests_per_second * window_ns / 1e9;
+    // At a rate the samples are the requests that were due in the window, and there are more
+    // replies than samples as long as a backlog from before it is answered. Rate and latency must
+    // be of the same requests.
+    let (service, samples) = match (&load.config.model, &load.service) {
+        (LoadModel::Rate { .. }, service) => {
+            let service = service.as_ref()?;
+            (service, replies.min(service.count as f64))
+        }
+        (_, Some(service)) => (service, replies),
+        (_, None) => (load.latency.as_ref()?, replies),
+    };
+    let busy = samples * service.mean_answered_ns() / window_ns;
+    let overhang = 1.0 + service.latency_ns_max as f64 / window_ns;
+    // Those that could not be made at first may have been made later.
+    let capacity = (load.config.connections * load.config.pipeline) as f64;
+    let text = format!(
+        "{busy:.1} requests were on their way on average (Little's law), and the connections can \
+         have {capacity:.0}: rate or latency is wrong"
+    );
+    let is_wrong = capacity > 0.0 && busy > TOO_MANY * overhang * capacity;
+    is_wrong.then(|| ReasonKind::LittlesLaw.reason(Weight::Invalid, Some(busy), text))
+}
+
+fn server_closes_reason(load: &LoadReport) -> Option<Reason> {
+    let closes = load.server_closes;
+    let often = closes * REQUESTS_PER_CLOSE > load.requests;
+    let weight = if often { Weight::Invalid } else { Weight::Note };
+    let text = format!(
+        "the server closed connections {closes} times between two requests, of {} requests",
+        load.requests
+    );
+    let kind = ReasonKind::ServerCloses;
+    (closes > 0).then(|| kind.reason(weight, Some(closes as f64), text))
+}
+
+/// A time without any reply, or a reply that was held up, unless the generator did not look.
+fn server_stall(load: &LoadReport) -> Option<Reason> {
+    let reason = silence(load).or_else(|| held_up(load))?;
+    let looked_away = load.stall_ns_max as f64 * 2.0 >= reason.figure.unwrap_or(0.0);
+    (!looked_away).then_some(reason)
+}
+
+/// The longest time without any reply. With pauses between requests they are natural.
+fn silence(load: &LoadReport) -> Option<Reason> {
+    if matches!(load.config.model, LoadModel::Think { .. }) {
+        return None;
+    }
+    let usual = load.reply_series.usual_per_piece()?;
+    let longest_ns = load.reply_series.silence_ns_max;
+    let text = format!(
+        "the server answered nobody for {} ms or more, while requests were in flight",
+        longest_ns / 1_000_000
+    );
+    let says = longest_ns > 0 && usual >= ENOUGH_OF_PIECE;
+    let figure = Some(longest_ns as f64);
+    says.then(|| ReasonKind::ServerStall.reason(Weight::Note, figure, text))
+}
+
+/// A single reply that took very long, or had not come when the load ended. A timeout is no pause.
+fn held_up(load: &LoadReport) -> Option<Reason> {
+    let service = load.service.as_ref().or(load.latency.as_ref())?;
+    let (most_ns, median_ns) = (service.latency_ns_max, service.latency_ns_p50);
+    let held_up =
+        most_ns >= HELD_UP_NS && most_ns / HELD_UP_MEDIANS >= median_ns && load.errors.timeout == 0;
+    let took = match service.lower_bounds {
+        Some(1..) => "a request waited for its reply for at least",
+        _ => "a reply took",
+    };
+    let text = format!(
+        "{took} {:.0} ms, and the median is {:.2} ms: it was held up",
+        most_ns as f64 / 1e6,
+        median_ns as f64 / 1e6
+    );
+    let figure = Some(most_ns as f64);
+    held_up.then(|| ReasonKind::ServerStall.reason(Weight::Note, figure, text))
+}
+
+fn few_for_p999(load: &LoadReport, phase: Phase) -> Option<Reason> {
+    let samples = load.latency.as_ref().map_or(0, |latency| latency.count);
+    // Fewer than are enough for the 99th percentile are told as such.
+    let says = phase == Phase::Cost && samples < ENOUGH_FOR_P999 && samples * 10 >= ENOUGH_FOR_P999;
+    let text =
+        format!("{samples} samples are too few for a 99.9th percentile: ten must lie beyond it");
+    let figure = Some(samples as f64);
+    says.then(|| ReasonKind::FewSamples.reason(Weight::Note, figure, text))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,316 @@
+//! Each verdict and each caution, provoked.
+
+use super::*;
+use crate::fixtures::summary;
+use std::time::Duration;
+use wirebench_schema::{
+    journal::ReasonKind,
+    load::{
+        Arrivals, EngineChoice, ErrorCounts, Fairness, LatencyOrigin, LatencySummary, LoadConfig,
+        LoadModel, Offered, RateCurve, Waiting,
+    },
+};
+
+/// Ten connections, busy all the time, on two threads that wait for the server.
+pub(super) fn good() -> LoadReport {
+    let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
+    LoadReport {
+        requests: 100_000,
+        requests_per_second: 100_000.0,
+        window_ns: 1_000_000_000,
+        connections_made: 10,
+        ready_share: 0.12,
+        thread_cpu_ns: vec![300_000_000, 410_000_000],
+        fairness: Fairness { jain_index: 1.0, ..Fairness::default() },
+        latency: Some(summary(100_000, 100_000)),
+        ..LoadReport::new("0".into(), config, EngineChoice::Epoll)
+    }
+}
+
+/// The same at a rate: `due` requests a second, of which `answered` were.
+pub(super) fn at_rate(due: u64, answered: u64, service_ns: u64) -> LoadReport {
+    let mut report = good();
+    report.config.model = LoadModel::Rate {
+        curve: RateCurve::Constant(due),
+        arrivals: Arrivals::Even,
+        latency_from: LatencyOrigin::Due,
+    };
+    (report.requests, report.requests_per_second) = (answered, answered as f64);
+    report.offered = Some(Offered {
+        due,
+        owed_at_end: due.saturating_sub(answered),
+        requests_per_second: due as f64,
+    });
+    report.latency = Some(LatencySummary { censored: due - answered, ..summary(due, 100_000) });
+    report.service = Some(summary(answered, service_ns));
+    report.lag = Some(summary(answered, 1000));
+    report
+}
+
+fn busy(mut report: LoadReport, ready_share: f64) -> LoadReport {
+    report.thread_cpu_ns = vec![300_000_000, 950_000_000];
+    report.ready_share = ready_share;
+    report
+}
+
+fn ceiling(mut report: LoadReport, requests_per_second: f64) -> LoadReport {
+    report.ceiling_requests_per_second = Some(requests_per_second);
+    report
+}
+
+#[test]
+fn the_limit_follows_the_figures_and_the_reasons_name_them() {
+    let spinning = |ready_share| {
+        let mut report = busy(good(), ready_share);
+        report.config.waiting = Waiting::Spin;
+        report
+    };
+    let single = LoadReport { connections_made: 2, ..busy(good(), 1.0) };
+    // Of two connections one is ready whenever a thread finds anything at all.
+    let few = |ready_share| LoadReport { connections_made: 4, ..busy(good(), ready_share) };
+    let turns = LoadReport { ready_share: 0.9, ..good() };
+    let mut thinking = good();
+    thinking.config.model = LoadModel::Think { delay: Duration::from_micros(95) };
+    let mut slow = good();
+    slow.config.model = LoadModel::Think { delay: Duration::from_micros(5) };
+    let mut slipping = at_rate(20_000, 10_000, 990_000);
+    slipping.offered = Some(Offered { due: 10_000, owed_at_end: 0, requests_per_second: 1e4 });
+    slipping.config.model = LoadModel::Rate {
+        curve: RateCurve::Constant(20_000),
+        arrivals: Arrivals::Even,
+        latency_from: LatencyOrigin::Sent,
+    };
+    let unanswered = LoadReport { requests: 0, requests_per_second: 0.0, ..good() };
+    let rows = [
+        (good(), Limit::Server, "ran for 41 % of the window, and 12 % of its connections"),
+        (busy(good(), 0.8), Limit::Generator, "ran for 95 % of the window, and 80 %"),
+        (busy(good(), 0.2), Limit::Server, "ran for 95 % of the window, and 20 %"),
+        (few(0.6), Limit::Server, "and 60 % of its connections"),
+        (few(0.8), Limit::Generator, "and 80 % of its connections"),
+        (single, Limit::Generator, "ran for 95 % of the window"),
+        (turns, Limit::Unknown, "ran for 41 % of the window, and 90 %"),
+        (spinning(0.1), Limit::Server, "never slept, as asked, and 10 %"),
+        (spinning(0.9), Limit::Generator, "never slept, as asked, and 90 %"),
+        (thinking, Limit::Schedule, "pauses took 95 % of each connection's time"),
+        (slow, Limit::Server, "ran for 41 %"),
+        (at_rate(20_000, 20_000, 100_000), Limit::Schedule, "20000 of 20000 requests/s"),
+        (at_rate(20_000, 19_990, 100_000), Limit::Schedule, "were answered correctly (99.95 %)"),
+        (at_rate(20_000, 10_000, 990_000), Limit::Server, "9.9 requests were on their way"),
+        (slipping, Limit::Server, "10000 of 20000 requests/s that were due"),
+        (busy(at_rate(20_000, 10_000, 50_000), 0.2), Limit::Generator, "0.5 requests were on"),
+        (busy(at_rate(20_000, 10_000, 990_000), 0.8), Limit::Generator, "95 % of the window"),
+        (at_rate(20_000, 10_000, 50_000), Limit::Unknown, "(50 %)"),
+        (kept_slowly(), Limit::Schedule, "20000 of 20000 requests/s"),
+        (ceiling(good(), 105_000.0), Limit::Unknown, "the rate is 95 % of what the generator"),
+        (ceiling(good(), 200_000.0), Limit::Server, "ran for 41 %"),
+        (ceiling(good(), 50_000.0), Limit::Server, "below the rate, which is 200 % of it"),
+        (unanswered, Limit::Unknown, "no request was answered correctly"),
+    ];
+    for (report, limit, part) in rows {
+        let verdict = verdict(&report);
+        assert_eq!(verdict.limit, limit, "{part}: {verdict:?}");
+        assert!(verdict.reasons.iter().any(|reason| reason.contains(part)), "{part}: {verdict:?}");
+    }
+}
+
+/// At a rate that is kept, though each reply takes half of the window.
+fn kept_slowly() -> LoadReport {
+    let mut report = at_rate(20_000, 20_000, 500_000_000);
+    report.connections_made = 20_000;
+    (report.requests, report.requests_per_second) = (10_000, 10_000.0);
+    LoadReport { in_flight_at_end: 10_000, ..report }
+}
+
+/// At a rate of which half was answered; the rest failed so.
+fn failing(errors: ErrorCounts, owed_at_end: u64) -> LoadReport {
+    let mut report = LoadReport { errors, ..at_rate(20_000, 10_000, 50_000) };
+    report.latency.as_mut().unwrap().count = 10_000 + owed_at_end;
+    report.latency.as_mut().unwrap().censored = owed_at_end;
+    report.offered.as_mut().unwrap().owed_at_end = owed_at_end;
+    report
+}
+
+#[test]
+fn a_server_that_dies_or_fails_at_a_rate_is_the_limit() {
+    let refused = ErrorCounts { reset: 10, refused: 500_000, ..ErrorCounts::default() };
+    let wrong = ErrorCounts { wrong_reply: 10_000, ..ErrorCounts::default() };
+    let silent = LoadReport { in_flight_at_end: 10, ..at_rate(20_000, 10_000, 50_000) };
+    for report in [failing(refused, 9_990), failing(wrong, 0), silent.clone()] {
+        let verdict = verdict(&report);
+        assert_eq!(verdict.limit, Limit::Server, "{verdict:?}");
+        assert!(verdict.reasons[0].ends_with("answered correctly (50 %)"), "{verdict:?}");
+    }
+    // A generator without a CPU is not the server's fault.
+    assert_eq!(verdict(&busy(failing(refused, 9_990), 0.2)).limit, Limit::Generator);
+    let mut sent = silent;
+    sent.config.model = LoadModel::Rate {
+        curve: RateCurve::Constant(20_000),
+        arrivals: Arrivals::Even,
+        latency_from: LatencyOrigin::Sent,
+    };
+    assert_eq!(verdict(&sent).limit, Limit::Server);
+}
+
+/// One request in twenty at 20 000/s failed so, on a thread that spins between two requests.
+fn spinning_through(errors: ErrorCounts, owed_at_end: u64) -> LoadReport {
+    let mut report = busy(at_rate(20_000, 19_000, 50_000), 0.2);
+    report.errors = errors;
+    report.latency = Some(LatencySummary { censored: owed_at_end, ..summary(19_000, 100_000) });
+    report.offered.as_mut().unwrap().owed_at_end = owed_at_end;
+    report
+}
+
+#[test]
+fn a_generator_that_sent_all_requests_in_time_is_not_the_limit() {
+    let refused = ErrorCounts { status: 1_000, ..ErrorCounts::default() };
+    let failing = spinning_through(refused, 0);
+    assert_eq!(verdict(&failing).limit, Limit::Server, "{:?}", verdict(&failing));
+    // Most connections are ready, because each of few has its reply when the thread looks.
+    let ready = LoadReport { ready_share: 0.9, ..failing.clone() };
+    assert_eq!(verdict(&ready).limit, Limit::Server, "{:?}", verdict(&ready));
+    // Without failures nothing is known of the server either.
+    let none = spinning_through(ErrorCounts::default(), 0);
+    assert_eq!(verdict(&none).limit, Limit::Unknown, "{:?}", verdict(&none));
+    let late = LoadReport { lag: Some(summary(19_000, 2_000_000)), ..failing.clone() };
+    let owing = spinning_through(refused, 1_000);
+    let mut slipping = failing;
+    slipping.config.model = LoadModel::Rate {
+        curve: RateCurve::Constant(20_000),
+        arrivals: Arrivals::Even,
+        latency_from: LatencyOrigin::Sent,
+    };
+    slipping.offered.as_mut().unwrap().requests_per_second = 19_000.0;
+    for behind in [late, owing, slipping] {
+        assert_eq!(verdict(&behind).limit, Limit::Generator, "{:?}", verdict(&behind));
+    }
+}
+
+#[test]
+fn pauses_are_at_most_all_of_the_time_and_no_excuse_for_failures() {
+    let mut report = good();
+    report.config.model = LoadModel::Think { delay: Duration::from_micros(200) };
+    assert_eq!(verdict(&report).reasons, ["pauses took 100 % of each connection's time"]);
+    report.errors.wrong_reply = 5_000;
+    assert_eq!(verdict(&report).limit, Limit::Server);
+}
+
+#[test]
+fn a_load_that_gave_up_never_got_what_was_asked_for() {
+    let gave_up = "gave up: no reply came for three timeouts, so 7 requests were not sent";
+    let mut report = at_rate(20_000, 20_000, 100_000);
+    report.gave_up_requests = Some(7);
+    let verdict = verdict(&report);
+    assert_ne!(verdict.limit, Limit::Schedule);
+    assert_eq!(verdict.cautions, [gave_up]);
+}
+
+#[test]
+fn no_more_requests_are_on_their_way_than_the_connections_can_have() {
+    // Replies that came long after the window: 416 by the rate and the mean.
+    let mut report = at_rate(20_000, 10_000, 41_600_000);
+    report.config.pipeline = 16;
+    let reasons = verdict(&report).reasons;
+    let part = "160.0 requests were on their way on average, and the connections can have 160";
+    assert!(reasons.iter().any(|reason| reason == part), "{reasons:?}");
+    let mut deep = good();
+    deep.config.pipeline = 16;
+    (deep.requests_per_second, deep.latency) = (53_100.0, Some(summary(53_100, 1_000_000)));
+    let faults = faults(&deep);
+    let part = "only 53.1 of the 160 requests that 10 connections can have in flight were answered";
+    assert!(faults[0].text.starts_with(part), "{faults:?}");
+}
+
+#[test]
+fn of_a_few_requests_or_a_few_latencies_nothing_is_told() {
+    let few = LoadReport { requests: 99, ..good() };
+    let short = LoadReport { latency: Some(summary(100_000, 51_000_000)), ..good() };
+    let rows = [
+        (few, "99 requests are too few to tell: 100 are the least"),
+        (short, "the window of 1.00 s is too short to tell: a reply took 51.00 ms on average"),
+        (at_rate(99, 99, 100_000), "99 requests are too few"),
+        (at_rate(20_000, 100, 51_000_000), "the window of 1.00 s is too short"),
+    ];
+    for (report, part) in rows {
+        let verdict = verdict(&report);
+        assert_eq!(verdict.limit, Limit::Unknown, "{verdict:?}");
+        assert!(verdict.reasons.iter().any(|reason| reason.starts_with(part)), "{verdict:?}");
+    }
+    let mut uneven = LoadReport { requests: 99, ..good() };
+    uneven.fairness.jain_index = 0.5;
+    assert!(!faults(&uneven).iter().any(|fault| fault.text.contains("unevenly")));
+    uneven.requests = 100;
+    assert!(faults(&uneven).iter().any(|fault| fault.text.contains("unevenly")));
+}
+
+#[test]
+fn failed_requests_failed_connections_and_surplus_are_told_apart() {
+    let errors = ErrorCounts {
+        timeout: 2,
+        status: 1,
+        tls: 4,
+        refused: 5,
+        surplus: 6,
+        ..ErrorCounts::default()
+    };
+    let told = failures(&LoadReport { errors, requests: 1000, ..good() }).unwrap();
+    let expected = "3 of 1003 requests failed; 9 connections could not be made or kept; \
+                    bytes that nobody asked for came 6 times";
+    assert_eq!(told, expected);
+    assert_eq!(failures(&good()), None);
+}
+
+#[test]
+fn a_good_load_has_no_caution() {
+    assert!(verdict(&good()).cautions.is_empty(), "{:?}", verdict(&good()));
+    let kept = verdict(&at_rate(20_000, 20_000, 100_000));
+    assert!(kept.cautions.is_empty(), "{kept:?}");
+}
+
+#[test]
+fn a_load_that_was_stopped_before_its_window_has_no_other_caution() {
+    let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
+    let nothing = LoadReport::new("0".into(), config, EngineChoice::Epoll);
+    let cautions = verdict(&LoadReport { interrupted: true, ..nothing }).cautions;
+    assert_eq!(cautions, ["interrupted: the window was 0.00 s long"]);
+}
+
+#[test]
+fn each_weakness_has_its_caution() {
+    type Spoil = fn(&mut LoadReport);
+    let rows: [(Spoil, &str); 8] = [
+        (
+            |report| report.errors = ErrorCounts { reset: 3, ..report.errors },
+            "3 of 100003 requests",
+        ),
+        (|report| report.interrupted = true, "the window was 1.00 s long"),
+        (|report| report.config.connections = 11, "10 of 11 connections could be made"),
+        (|report| report.requests_per_second = 60_000.0, "only 6.0 of 10 connections"),
+        (|report| report.latency.as_mut().unwrap().count = 999, "999 samples are too few"),
+        (|report| report.fairness.jain_index = 0.5, "Jain's index 0.50"),
+        (|report| report.lag = Some(summary(1, 2_500_000)), "sent 2.50 ms or more after"),
+        (|report| report.stall_ns_max = 15_000_000, "came 15.00 ms too late"),
+    ];
+    for (spoil, part) in rows {
+        let mut report = good();
+        spoil(&mut report);
+        let cautions = verdict(&report).cautions;
+        assert_eq!(cautions.len(), 1, "{cautions:?}");
+        assert!(cautions[0].contains(part), "{part}: {cautions:?}");
+    }
+}
+
+#[test]
+fn connections_that_one_slice_served_unevenly_are_a_reason_of_the_whole() {
+    let part = |jain_index| LoadReport {
+        requests: 40,
+        connections_made: 4,
+        fairness: Fairness { jain_index, ..Fairness::default() },
+        ..good()
+    };
+    let unfair = |jain_index| {
+        let merged = LoadReport::merge(&[part(1.0), part(jain_index)]).unwrap();
+        faults(&merged).iter().any(|fault| fault.kind == ReasonKind::Unfair)
+    };
+    assert!(unfair(0.7));
+    assert!(!unfair(0.9));
+}

@@ -1,0 +1,194 @@
+//! What other processes, the hypervisor's other guests and the limits of a control group did to the
+//! sides of a run, from times that were read elsewhere.
+
+use std::time::Duration;
+use wirebench_schema::journal::{Reason, ReasonKind, Weight};
+
+use crate::thresholds::PAUSE_AND_CATCHING_UP;
+
+/// Share of the window from which on a neighbour makes the figures another thing.
+const SPOILS_SHARE: f64 = 0.1;
+/// Share of the window above which a neighbour that made a side wait is worth a word.
+const NOTED_SHARE: f64 = 0.03;
+/// Share of the window from which on those who made a side wait are the 99th percentile of the
+/// requests that came at moments of their own.
+const TAIL_SHARE: f64 = 0.01 / PAUSE_AND_CATCHING_UP;
+/// Ticks of 10 ms in fewer than fifty do not tell one program from another.
+const TICKS_TELL: Duration = Duration::from_millis(500);
+/// Stolen and throttled time below which the clocks are too coarse to accuse anybody: two ticks.
+const NOTICED_NS: f64 = 20e6;
+/// Shares of the window from which on stolen time is worth a word, and from which on it spoils: the
+/// machine is that much slower than it says.
+const STOLEN_NOTED: f64 = 0.01;
+const STOLEN_SPOILS: f64 = 0.05;
+/// A hundredth of the window in one piece is the 99th percentile of the latencies in it.
+const THROTTLED_SPOILS: f64 = 0.01;
+/// Share of one CPU from which on it was used before a run: most of what can be seen in a few ticks.
+const USED_BEFORE: f64 = 0.5;
+
+/// When requests come.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Arrivals {
+    /// When a reply has come: a pause meets as many requests as there are connections.
+    AfterReplies,
+    /// At moments of their own: a pause meets all that are due in it.
+    AtMoments,
+}
+
+/// What others took from one side of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct SideUse {
+    /// The side: server or generator.
+    pub name: &'static str,
+    /// How many CPUs it has.
+    pub cpus: usize,
+    /// How long was looked.
+    pub elapsed: Duration,
+    /// CPU time of other programs on its CPUs.
+    pub others_ns: u64,
+    /// Share of the time in which a thread of it waited for others, 0 to 1.
+    pub waited: f64,
+    /// CPU time that the hypervisor gave to other guests.
+    pub stolen_ns: u64,
+}
+
+impl SideUse {
+    /// What must be said of it.
+    #[must_use]
+    pub fn reasons(&self, arrivals: Arrivals) -> Vec<Reason> {
+        [self.neighbour(arrivals), self.stolen(arrivals)].into_iter().flatten().collect()
+    }
+
+    /// What other programs did to a side, by the ticks and by its own waiting.
+    fn neighbour(&self, arrivals: Arrivals) -> Option<Reason> {
+        let Self { name, cpus, elapsed, others_ns, waited, .. } = *self;
+        let elapsed_ns = elapsed.as_nanos() as f64;
+        let used = others_ns as f64 / (elapsed_ns * cpus as f64);
+        let used = (elapsed >= TICKS_TELL && used > ticks_accuse(elapsed, cpus)).then_some(used);
+        let noted = match arrivals {
+            Arrivals::AfterReplies => NOTED_SHARE,
+            Arrivals::AtMoments => TAIL_SHARE,
+        };
+        let waited = (waited > noted).then_some(waited);
+        let of = |share: f64| share * 100.0;
+        let text = match (used, waited) {
+            (None, None) => return None,
+            (Some(used), None) => {
+                format!("other programs used {:.0} % of the {name}'s CPUs in the window", of(used))
+            }
+            (None, Some(waited)) => {
+                format!(
+                    "the {name} waited {:.1} % of the window for CPUs that others had",
+                    of(waited)
+                )
+            }
+            (Some(used), Some(waited)) => format!(
+                "other programs used {:.0} % of the {name}'s CPUs in the window, and it waited {:.1} % \
+                 of the window for them",
+                of(used),
+                of(waited)
+            ),
+        };
+        let share = used.unwrap_or(0.0).max(waited.unwrap_or(0.0));
+        let weight = weight(share, SPOILS_SHARE, arrivals);
+        Some(ReasonKind::Neighbour.reason(weight, Some(share), text))
+    }
+
+    fn stolen(&self, arrivals: Arrivals) -> Option<Reason> {
+        let stolen = self.stolen_ns as f64;
+        let share = stolen / (self.elapsed.as_nanos() as f64 * self.cpus as f64);
+        let weight = weight(share, STOLEN_SPOILS, arrivals);
+        let text = format!(
+            "the hypervisor took {:.0} % of the {}'s CPUs in the window",
+            share * 100.0,
+            self.name
+        );
+        let says = stolen > NOTICED_NS && share > STOLEN_NOTED;
+        says.then(|| ReasonKind::Stolen.reason(weight, Some(share), text))
+    }
+}
+
+/// What must be said where a side waited for this share of the loads that count.
+#[must_use]
+pub fn waited(side: &'static str, share: f64, arrivals: Arrivals) -> Option<Reason> {
+    let noted = match arrivals {
+        Arrivals::AfterReplies => NOTED_SHARE,
+        Arrivals::AtMoments => TAIL_SHARE,
+    };
+    let text =
+        format!("the {side} waited {:.1} % of the window for CPUs that others had", share * 100.0);
+    let weight = weight(share, SPOILS_SHARE, arrivals);
+    (share > noted).then(|| ReasonKind::Neighbour.reason(weight, Some(share), text))
+}
+
+/// The share of the CPU time of a side that ticks must show before they accuse: three times the
+/// standard deviation of a share that is found by looking a hundred times a second.
+fn ticks_accuse(elapsed: Duration, cpus: usize) -> f64 {
+    let looks = elapsed.as_secs_f64() * 100.0 * cpus as f64;
+    SPOILS_SHARE.max(3.0 * 0.5 / looks.sqrt())
+}
+
+/// What it does to the figures of a run that something held a side back for this share of the
+/// window.
+fn weight(share: f64, spoils: f64, arrivals: Arrivals) -> Weight {
+    match arrivals {
+        _ if share > spoils => Weight::Invalid,
+        Arrivals::AtMoments if share > TAIL_SHARE => Weight::Tail,
+        Arrivals::AtMoments | Arrivals::AfterReplies => Weight::Note,
+    }
+}
+
+/// What must be said of a control group that held the sides back for so long.
+#[must_use]
+pub fn throttled(ns: u64, elapsed: Duration) -> Option<Reason> {
+    let is_long = ns as f64 > THROTTLED_SPOILS * elapsed.as_nanos() as f64;
+    let weight = if is_long { Weight::Invalid } else { Weight::Note };
+    let text = format!(
+        "a CPU limit of the control group held the sides back for {:.1} ms in the window, added up \
+         over the CPUs",
+        ns as f64 / 1e6
+    );
+    (ns > 0).then(|| ReasonKind::Throttled.reason(weight, Some(ns as f64), text))
+}
+
+/// What must be said of a CPU of which other programs, those that are named first of all, used this
+/// share just before a run.
+#[must_use]
+pub fn busy_before(cpu: u32, share: f64, culprits: &[String]) -> Option<Reason> {
+    let who = match culprits {
+        [] => String::new(),
+        names => format!(" ({})", names.join(", ")),
+    };
+    let percent = share * 100.0;
+    let text = format!(
+        "other programs{who} used {percent:.0} % of CPU {cpu} just before the server was started"
+    );
+    (share >= USED_BEFORE).then(|| ReasonKind::BusyBefore.reason(Weight::Note, Some(share), text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn a_limit_of_the_group_weighs_by_its_share() {
+        let second = Duration::from_secs(1);
+        assert_eq!(throttled(0, second), None);
+        assert_eq!(throttled(9 * MS, second).unwrap().weight, Weight::Note);
+        let long = throttled(300 * MS, second).unwrap();
+        assert_eq!((long.kind, long.weight), (ReasonKind::Throttled, Weight::Invalid));
+        assert!(long.text.contains("for 300.0 ms"), "{long}");
+    }
+
+    #[test]
+    fn the_reason_names_the_cpu_and_the_programs() {
+        let names = ["cargo, process 7".to_owned(), "rustc, process 8".to_owned()];
+        let text = busy_before(1, 0.8, &names).unwrap().text;
+        let expected = "other programs (cargo, process 7, rustc, process 8) used 80 % of CPU 1 just \
+                        before the server was started";
+        assert_eq!(text, expected);
+        assert!(busy_before(1, 0.8, &[]).unwrap().text.starts_with("other programs used 80 %"));
+    }
+}

@@ -1,0 +1,142 @@
+//! What a run says of itself: which side was at its limit, and what a reader must know before
+//! trusting the figures. What a load says of itself is decided in `load`.
+
+mod load;
+mod sides;
+
+pub(crate) use sides::not_verified;
+
+use wirebench_schema::{
+    journal::{Bound, Cost, Placement, Reason, ReasonKind, ToolReport, Weight},
+    load::LoadReport,
+    suite::Phase,
+    verification::Verification,
+};
+
+use crate::{
+    load::{fell_behind, gave_up, reasons},
+    thresholds::{BUSY, KEPT, MOST_ARE_READY},
+};
+
+/// Which side was at its limit.
+///
+/// Two busy sides say little, because a side with time to spare spends it on looking more often for
+/// less. Then the place tells where the requests of the closed loop waited: more than half of them
+/// at one side make it the limit.
+#[must_use]
+pub fn bound(cost: &Cost, ready_share: f64) -> Bound {
+    // A thread that is busy all the time is a limit even when other workers have time to spare.
+    let server = cost.cpu_share >= BUSY || cost.busiest_thread_share >= BUSY;
+    let generator = cost.generator_cpu_share >= BUSY;
+    match (server, generator) {
+        (true, true) if ready_share > MOST_ARE_READY => Bound::Generator,
+        (true, _) => Bound::Server,
+        (false, true) => Bound::Generator,
+        (false, false) => Bound::Neither,
+    }
+}
+
+/// The same of a whole run. At a rate that was kept, or of which every request was sent in time, a
+/// generator that never sleeps is early and not at its limit.
+#[must_use]
+pub fn bound_of_run(cost: &Cost, ready_share: f64, load: &LoadReport) -> Bound {
+    let demanded = load.demanded_requests_per_second();
+    let in_time = |rate| load.requests_per_second >= KEPT * rate || !fell_behind(load);
+    match (bound(cost, ready_share), demanded) {
+        (Bound::Generator, Some(rate)) if in_time(rate) => Bound::Neither,
+        (bound, _) => bound,
+    }
+}
+
+/// All that was seen of a run.
+#[derive(Debug)]
+pub struct Evidence<'a> {
+    /// What the run is for.
+    pub phase: Phase,
+    /// What the generator reported.
+    pub load: &'a LoadReport,
+    /// The report of another generator than our own.
+    pub tool: Option<&'a ToolReport>,
+    /// What both sides used.
+    pub cost: &'a Cost,
+    /// Which side was at its limit.
+    pub bound: Bound,
+    /// Where both sides ran.
+    pub placement: &'a Placement,
+    /// How the server ended.
+    pub end: &'a ServerEnd,
+    /// What others did on the CPUs before the run and in its window.
+    pub others: Vec<Reason>,
+    /// Whether the server was checked before.
+    pub verification: Verification,
+    /// What became of the server's processes.
+    pub processes: Processes,
+}
+
+/// How a server ended, and what it left.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct ServerEnd {
+    /// Whether it ignored SIGTERM and was killed.
+    pub forced: bool,
+    /// Processes that it left, each with its number and name.
+    pub left_behind: Vec<String>,
+    /// Bytes that it wrote to standard error.
+    pub stderr_bytes: u64,
+}
+
+/// What became of the server's processes in the window.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Processes {
+    /// The same at both edges.
+    Same,
+    /// Some began or ended.
+    Changed,
+    /// As many ended as this, and what they had used is not known.
+    Lost(u64),
+}
+
+impl Evidence<'_> {
+    /// What a reader must know before trusting the figures, each with the next step.
+    #[must_use]
+    pub fn reasons(self) -> Vec<Reason> {
+        let mut reasons = match self.tool {
+            None => reasons(self.load, self.phase),
+            Some(tool) => load::by_another_generator(self.load, tool),
+        };
+        // Who waited for a CPU that others had did not wait for the other side.
+        let bound = load::bound(&self).filter(|reason| {
+            reason.kind != ReasonKind::NeitherBound
+                || Weight::heaviest(&self.others) != Some(Weight::Invalid)
+        });
+        reasons.extend(bound);
+        reasons.extend(sides::placement(self.placement));
+        reasons.extend(sides::not_verified(self.verification));
+        reasons.extend(sides::cost(&self));
+        reasons.extend(sides::end(self.end));
+        reasons.extend(self.others);
+        reasons.into_iter().map(Reason::with_next_step).collect()
+    }
+}
+
+/// What the end of a server says against it, whatever was measured with it.
+#[must_use]
+pub fn end_reasons(end: &ServerEnd) -> Vec<Reason> {
+    sides::end(end).into_iter().map(Reason::with_next_step).collect()
+}
+
+/// Why a load has no figures: nothing was answered correctly.
+#[must_use]
+pub fn nothing_answered(load: &LoadReport) -> String {
+    let mut reason = "no request was answered correctly in the window".to_owned();
+    let examples: Vec<String> = load.error_examples.iter().cloned().chain(gave_up(load)).collect();
+    for example in &examples {
+        reason += &format!(": {example}");
+    }
+    if examples.is_empty() && load.errors.total() > 0 {
+        reason += &format!(": {}", load::error_kinds(load));
+    }
+    reason
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,79 @@
+//! What must be said of a load that depends on more than the generator's own report: which side was
+//! its limit, and that another program made it.
+
+use wirebench_schema::{
+    journal::{Bound, Reason, ReasonKind, ToolReport, Weight},
+    load::{Limit, LoadModel, LoadReport},
+    suite::Phase,
+};
+
+use super::Evidence;
+use crate::load::verdict;
+
+/// That the rate is not the server's, in a phase whose figure is the rate.
+pub(super) fn bound(evidence: &Evidence<'_>) -> Option<Reason> {
+    let Evidence { phase, load, cost, bound, tool, .. } = evidence;
+    let is_free = match &load.config.model {
+        LoadModel::Closed => true,
+        // Pauses are meant to set the rate; only a generator that cannot keep them is a limit.
+        LoadModel::Think { .. } => *bound == Bound::Generator,
+        // Who keeps a schedule shows it and no more, however busy it was.
+        LoadModel::Rate { .. } => verdict(load).limit == Limit::Generator,
+    };
+    if *phase != Phase::Saturate || !is_free {
+        return None;
+    }
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    match bound {
+        Bound::Server => None,
+        Bound::Generator => {
+            // Where the requests of another generator wait is not known.
+            let ready = match tool {
+                Some(_) => String::new(),
+                None => format!(
+                    ", and {} of its connections were ready when it looked",
+                    percent(load.ready_share)
+                ),
+            };
+            let share = cost.generator_cpu_share;
+            let text = format!(
+                "bound by the generator: its busiest thread ran for {} of the window{ready}, so the \
+                 server may do more",
+                percent(share)
+            );
+            Some(ReasonKind::GeneratorBound.reason(Weight::Limit, Some(share), text))
+        }
+        Bound::Neither => {
+            let text = format!(
+                "bound by neither side: the server used {} of its CPU time and the generator {}, so \
+                 waiting set the rate",
+                percent(cost.cpu_share),
+                percent(cost.generator_cpu_share)
+            );
+            Some(ReasonKind::NeitherBound.reason(Weight::Note, Some(cost.cpu_share), text))
+        }
+    }
+}
+
+/// What must be said of a load that another generator than our own has made.
+pub(super) fn by_another_generator(load: &LoadReport, tool: &ToolReport) -> Vec<Reason> {
+    let generator = &tool.generator;
+    let text = format!(
+        "load by {generator}: it compares no reply, and the server's CPU time is that of the whole \
+         of its run, with connecting"
+    );
+    let mut reasons = vec![ReasonKind::ForeignGenerator.reason(Weight::Note, None, text)];
+    let errors = load.errors.total();
+    if errors > 0 {
+        let text = format!("{errors} errors: {}", error_kinds(load));
+        reasons.push(ReasonKind::Errors.reason(Weight::Invalid, Some(errors as f64), text));
+    }
+    reasons
+}
+
+/// How many errors of each kind there were.
+pub(super) fn error_kinds(load: &LoadReport) -> String {
+    let kinds = load.errors.kinds().into_iter().filter(|(_, count)| *count > 0);
+    let kinds: Vec<String> = kinds.map(|(kind, count)| format!("{count} {kind}")).collect();
+    kinds.join(", ")
+}

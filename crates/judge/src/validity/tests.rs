@@ -1,0 +1,304 @@
+//! Each verdict, provoked.
+
+use super::*;
+use wirebench_schema::{
+    journal::{ReasonKind, Weight},
+    load::{
+        Arrivals, EngineChoice, ErrorCounts, Fairness, LatencyOrigin, LatencySummary, LoadConfig,
+        LoadModel, LoadReport, Offered, RateCurve, Stop,
+    },
+};
+
+fn cost(server: f64, generator: f64) -> Cost {
+    Cost {
+        cpu_ns: 0,
+        sampled_ns: 1,
+        cpu_ns_per_request: None,
+        cpu_share: server,
+        busiest_thread_share: server.min(0.5),
+        generator_cpu_share: generator,
+        memory_peak_bytes: 0,
+        processes: 1,
+        threads: 1,
+        context_switches_voluntary: 0,
+        context_switches_involuntary: 0,
+    }
+}
+
+/// A load without anything to complain of: 10 connections, each busy all the time.
+fn good_load() -> LoadReport {
+    let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
+    LoadReport {
+        requests: 100_000,
+        requests_per_second: 100_000.0,
+        window_ns: 1_000_000_000,
+        connections_made: 10,
+        fairness: Fairness {
+            replies_least: 10_000,
+            replies_median: 10_000,
+            replies_most: 10_000,
+            jain_index: 1.0,
+        },
+        latency: Some(LatencySummary {
+            count: 100_000,
+            censored: 0,
+            lower_bounds: None,
+            latency_ns_mean_answered: None,
+            latency_ns_mean: 100_000.0,
+            latency_ns_stdev: 0.0,
+            within_stdev: 1.0,
+            latency_ns_min: 100_000,
+            latency_ns_p50: 100_000,
+            latency_ns_p75: 100_000,
+            latency_ns_p90: 100_000,
+            latency_ns_p95: 100_000,
+            latency_ns_p99: 100_000,
+            latency_ns_p999: 100_000,
+            latency_ns_max: 100_000,
+            histogram: String::new(),
+        }),
+        ..LoadReport::new("0".into(), config, EngineChoice::Epoll)
+    }
+}
+
+fn good_placement() -> Placement {
+    Placement {
+        server_cpus: vec![0],
+        generator_cpus: vec![1],
+        pinned: true,
+        disjoint: true,
+        split_cores: Vec::new(),
+    }
+}
+
+fn reasons_of(spoil: impl FnOnce(&mut LoadReport, &mut Placement, &mut ServerEnd)) -> Vec<Reason> {
+    let (mut load, mut placement, mut end) = (good_load(), good_placement(), ServerEnd::default());
+    spoil(&mut load, &mut placement, &mut end);
+    let evidence = Evidence {
+        phase: Phase::Saturate,
+        load: &load,
+        tool: None,
+        cost: &Cost { cpu_ns_per_request: Some(1.0), ..cost(0.99, 0.6) },
+        bound: Bound::Server,
+        placement: &placement,
+        end: &end,
+        others: Vec::new(),
+        verification: Verification::Full,
+        processes: Processes::Same,
+    };
+    evidence.reasons()
+}
+
+#[test]
+fn the_busy_side_bounds_the_run() {
+    assert_eq!(bound(&cost(0.99, 0.6), 0.9), Bound::Server);
+    assert_eq!(bound(&cost(0.6, 0.99), 0.1), Bound::Generator);
+    assert_eq!(bound(&cost(0.5, 0.5), 0.5), Bound::Neither);
+}
+
+#[test]
+fn of_two_busy_sides_the_one_at_which_requests_wait_bounds_the_run() {
+    assert_eq!(bound(&cost(0.99, 0.99), 0.8), Bound::Generator);
+    assert_eq!(bound(&cost(0.99, 0.99), 0.2), Bound::Server);
+}
+
+#[test]
+fn at_a_rate_that_was_kept_a_generator_that_never_sleeps_is_no_limit() {
+    let at_a_rate = |achieved: f64, owed_at_end| {
+        let mut load = LoadReport::new(
+            String::new(),
+            LoadConfig {
+                model: LoadModel::Rate {
+                    curve: RateCurve::Constant(1000),
+                    arrivals: Arrivals::Even,
+                    latency_from: LatencyOrigin::Due,
+                },
+                ..LoadConfig::new("http://127.0.0.1:80/".parse().unwrap())
+            },
+            EngineChoice::Epoll,
+        );
+        load.offered = Some(Offered { due: 1000, owed_at_end, requests_per_second: 1000.0 });
+        load.requests_per_second = achieved;
+        bound_of_run(&cost(0.3, 0.99), 0.1, &load)
+    };
+    assert_eq!(at_a_rate(995.0, 0), Bound::Neither);
+    assert_eq!(at_a_rate(900.0, 100), Bound::Generator);
+    // All were sent in time, and a tenth of them failed.
+    assert_eq!(at_a_rate(900.0, 0), Bound::Neither);
+}
+
+#[test]
+fn a_good_run_has_no_reasons() {
+    assert!(reasons_of(|_, _, _| {}).is_empty());
+}
+
+#[test]
+fn a_thread_that_is_busy_all_the_time_is_a_limit_of_the_server() {
+    let cost = Cost { busiest_thread_share: 0.99, ..cost(0.3, 0.6) };
+    assert_eq!(bound(&cost, 0.5), Bound::Server);
+}
+
+#[test]
+fn a_count_may_run_dry_without_a_flag() {
+    let reasons = reasons_of(|load, _, _| {
+        load.config.stop = Stop::Requests(1000);
+        load.requests_per_second = 60_000.0;
+    });
+    assert!(reasons.is_empty(), "{reasons:?}");
+}
+
+#[test]
+fn each_fault_of_a_run_has_its_reason_with_the_next_step() {
+    type Spoil = fn(&mut LoadReport, &mut Placement, &mut ServerEnd);
+    let rows: [(Spoil, ReasonKind, Weight, &str); 9] = [
+        (
+            |load, _, _| load.errors = ErrorCounts { reset: 3, ..load.errors },
+            ReasonKind::ClosedEarly,
+            Weight::Invalid,
+            "3 of 100003 requests lost their connection",
+        ),
+        (
+            |load, _, _| load.connections_made = 9,
+            ReasonKind::ConnectionsMissing,
+            Weight::Invalid,
+            "9 of 10 connections",
+        ),
+        (
+            |load, _, _| load.requests_per_second = 60_000.0,
+            ReasonKind::Unanswered,
+            Weight::Invalid,
+            "only 6.0 of 10 connections",
+        ),
+        (
+            |_, placement, _| placement.pinned = false,
+            ReasonKind::NotPinned,
+            Weight::Invalid,
+            "not pinned",
+        ),
+        (
+            |_, placement, _| placement.disjoint = false,
+            ReasonKind::SharedCpu,
+            Weight::Invalid,
+            "share a CPU",
+        ),
+        (
+            |_, placement, _| placement.split_cores = vec![vec![0, 1]],
+            ReasonKind::SplitCore,
+            Weight::Note,
+            "share a core (CPUs 0,1)",
+        ),
+        (|_, _, end| end.forced = true, ReasonKind::Forced, Weight::Note, "ignored SIGTERM"),
+        (
+            |_, _, end| end.left_behind = vec!["7 (x)".into()],
+            ReasonKind::LeftBehind,
+            Weight::Note,
+            "left processes behind: 7 (x)",
+        ),
+        (
+            |_, _, end| end.stderr_bytes = 1 << 20,
+            ReasonKind::Stderr,
+            Weight::Note,
+            "1048576 bytes to standard error",
+        ),
+    ];
+    for (spoil, kind, weight, part) in rows {
+        let reasons = reasons_of(spoil);
+        assert_eq!(reasons.len(), 1, "{reasons:?}");
+        assert_eq!((reasons[0].kind, reasons[0].weight), (kind, weight));
+        assert!(reasons[0].text.contains(part), "{part}: {reasons:?}");
+        assert!(reasons[0].text.ends_with(kind.guide().next_step), "{reasons:?}");
+    }
+}
+
+/// The one reason of a good load in this phase with such a limit, if there is one.
+fn of_bound(phase: Phase, bound: Bound, model: &LoadModel) -> Option<(ReasonKind, Weight, f64)> {
+    let mut load = good_load();
+    load.config.model = model.clone();
+    let evidence = Evidence {
+        phase,
+        load: &load,
+        tool: None,
+        cost: &Cost { cpu_ns_per_request: Some(1.0), ..cost(0.6, 0.97) },
+        bound,
+        placement: &good_placement(),
+        end: &ServerEnd::default(),
+        others: Vec::new(),
+        verification: Verification::Full,
+        processes: Processes::Same,
+    };
+    let reasons = evidence.reasons();
+    assert!(reasons.len() <= 1, "{reasons:?}");
+    reasons.first().map(|it| (it.kind, it.weight, it.figure.unwrap()))
+}
+
+#[test]
+fn a_rate_that_is_not_the_servers_is_told_where_the_rate_is_the_figure() {
+    use {Bound::Generator, Bound::Neither, Phase::Saturate};
+    let closed = LoadModel::Closed;
+    let think = LoadModel::Think { delay: std::time::Duration::from_millis(1) };
+    let limit = Some((ReasonKind::GeneratorBound, Weight::Limit, 0.97));
+    let note = Some((ReasonKind::NeitherBound, Weight::Note, 0.6));
+    assert_eq!(of_bound(Saturate, Generator, &closed), limit);
+    assert_eq!(of_bound(Saturate, Neither, &closed), note);
+    assert_eq!(of_bound(Saturate, Bound::Server, &closed), None);
+    assert_eq!(of_bound(Saturate, Generator, &think), limit);
+    assert_eq!(of_bound(Saturate, Neither, &think), None);
+    assert_eq!(of_bound(Phase::Cost, Generator, &closed), None);
+}
+
+#[test]
+fn a_cost_that_cannot_be_told_spoils_a_phase_of_cost_alone() {
+    for (phase, weight) in [(Phase::Saturate, Weight::Note), (Phase::Cost, Weight::Invalid)] {
+        let evidence = Evidence {
+            phase,
+            load: &good_load(),
+            tool: None,
+            cost: &cost(0.99, 0.5),
+            bound: Bound::Server,
+            placement: &good_placement(),
+            end: &ServerEnd::default(),
+            others: Vec::new(),
+            verification: Verification::LeftOut,
+            processes: Processes::Lost(3),
+        };
+        let reasons = evidence.reasons();
+        let told: Vec<_> = reasons.iter().map(|reason| (reason.kind, reason.weight)).collect();
+        let expected = [
+            (ReasonKind::NotVerified, Weight::Invalid),
+            (ReasonKind::NoCost, weight),
+            (ReasonKind::ProcessesChanged, Weight::Note),
+        ];
+        assert_eq!(told, expected);
+        assert_eq!(reasons[1].figure, Some(3.0));
+    }
+}
+
+#[test]
+fn a_load_without_a_good_reply_says_what_was_bad() {
+    let silent = good_load();
+    assert_eq!(nothing_answered(&silent), "no request was answered correctly in the window");
+    let errors = ErrorCounts { timeout: 2, socket: 1, ..ErrorCounts::default() };
+    let counted = LoadReport { errors, ..good_load() };
+    assert!(nothing_answered(&counted).ends_with("in the window: 2 timeout, 1 socket"));
+    let shown = LoadReport { error_examples: vec!["404".into()], ..counted };
+    assert!(nothing_answered(&shown).ends_with("in the window: 404"));
+}
+
+#[test]
+fn who_waited_for_a_cpu_that_others_had_is_not_told_to_have_waited_for_the_other_side() {
+    for (weight, count) in [(Weight::Note, 2), (Weight::Invalid, 1)] {
+        let evidence = Evidence {
+            phase: Phase::Saturate,
+            load: &good_load(),
+            tool: None,
+            cost: &Cost { cpu_ns_per_request: Some(1.0), ..cost(0.3, 0.3) },
+            bound: Bound::Neither,
+            placement: &good_placement(),
+            end: &ServerEnd::default(),
+            others: vec![ReasonKind::Neighbour.reason(weight, Some(0.5), "others were there")],
+            verification: Verification::Full,
+            processes: Processes::Same,
+        };
+        assert_eq!(evidence.reasons().len(), count);
+    }
+}

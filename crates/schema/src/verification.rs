@@ -1,0 +1,24 @@
+//! Whether servers are checked before anything is measured. The checks themselves are not here.
+
+/// Whether conformance is checked before anything is measured.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Verification {
+    /// Every scenario of every subject that is to be measured.
+    Full,
+    /// The same, and one that fails them ends the experiment: all are needed, because they are
+    /// compared with each other.
+    AllOrNothing,
+    /// Skipped; every run is flagged.
+    LeftOut,
+}
+
+impl Verification {
+    /// Whether a server that is measured has passed its checks.
+    #[must_use]
+    pub const fn is_done(self) -> bool {
+        match self {
+            Self::Full | Self::AllOrNothing => true,
+            Self::LeftOut => false,
+        }
+    }
+}

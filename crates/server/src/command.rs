@@ -1,0 +1,274 @@
+//! Runs programs to their end: argument lists, never a shell; bounded output, bounded time, ended
+//! whole.
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open},
+};
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, Read, Seek, SeekFrom, Write},
+    os::unix::process::CommandExt,
+    path::Path,
+    process::{Command, ExitStatus, Stdio},
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+use crate::tree;
+
+/// The most output of a program that is kept.
+const OUTPUT_BYTES: u64 = 256 * 1024;
+/// Output above which a program is killed: it lies in memory until the program ends.
+const OUTPUT_LIMIT_BYTES: u64 = 64 << 20;
+/// How often a wait looks at the stop flag. The end of the program itself is noticed at once.
+const STEP: Duration = Duration::from_millis(50);
+
+/// What a program printed, and how it ended.
+#[derive(Debug)]
+pub struct Output {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// Standard output, then standard error.
+    pub text: String,
+}
+
+/// Why a program has no end of its own.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// There is no such program.
+    #[error("there is no program `{0}`")]
+    NotFound(String),
+    /// It could not be started or waited for.
+    #[error("`{program}` could not be run: {error}")]
+    Io {
+        /// The program.
+        program: String,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// It took too long and was killed.
+    #[error("`{program}` did not end within {} s and was killed", .after.as_secs())]
+    Timeout {
+        /// The program.
+        program: String,
+        /// Its time.
+        after: Duration,
+    },
+    /// It printed more than fits in memory sensibly and was killed.
+    #[error("`{0}` printed more than {limit} MiB and was killed", limit = OUTPUT_LIMIT_BYTES >> 20)]
+    Flood(String),
+    /// A signal asked to end.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// The variable by which everything that a job started is found when the job must end early, or when
+/// wirebench is killed.
+pub const MARK: &str = "WIREBENCH_JOB";
+
+/// No variables beyond the inherited ones.
+pub const NO_ENV: &BTreeMap<String, String> = &BTreeMap::new();
+
+/// A program to be run.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// Program and arguments.
+    pub argv: &'a [String],
+    /// Its working folder.
+    pub folder: &'a Path,
+    /// Environment variables beyond the inherited ones.
+    pub env: &'a BTreeMap<String, String>,
+    /// How long it may take.
+    pub timeout: Duration,
+}
+
+impl Job<'_> {
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.argv[0]);
+        command
+            .args(&self.argv[1..])
+            .current_dir(self.folder)
+            .envs(self.env)
+            .stdin(Stdio::null())
+            .process_group(0);
+        command
+    }
+
+    fn error(&self, error: io::Error) -> CommandError {
+        let program = self.argv[0].clone();
+        match error.kind() {
+            io::ErrorKind::NotFound => CommandError::NotFound(program),
+            _ => CommandError::Io { program, error },
+        }
+    }
+
+    /// Runs it and returns what it printed.
+    pub fn output(&self, stop: &AtomicBool) -> Result<Output, CommandError> {
+        let mut out = temporary_file().map_err(|error| self.error(error))?;
+        let mut errors = temporary_file().map_err(|error| self.error(error))?;
+        let flooded = || {
+            let bytes = |file: &File| file.metadata().map_or(0, |metadata| metadata.len());
+            bytes(&out) + bytes(&errors) > OUTPUT_LIMIT_BYTES
+        };
+        let mut command = self.command();
+        command.stdout(out.try_clone().map_err(|error| self.error(error))?);
+        command.stderr(errors.try_clone().map_err(|error| self.error(error))?);
+        let status = self.wait(command, stop, &flooded)?;
+        let mut text = String::new();
+        for file in [&mut out, &mut errors] {
+            text += &read_from_start(file).map_err(|error| self.error(error))?;
+        }
+        Ok(Output { status, text })
+    }
+
+    /// Runs it with both of its outputs going to `log`.
+    pub fn log_to(&self, log: &File, stop: &AtomicBool) -> Result<ExitStatus, CommandError> {
+        let mut command = self.command();
+        command.stdout(log.try_clone().map_err(|error| self.error(error))?);
+        command.stderr(log.try_clone().map_err(|error| self.error(error))?);
+        self.wait(command, stop, &|| false)
+    }
+
+    /// Runs it in the foreground with this program's own input and outputs, so that it can ask for
+    /// a password. It has no time limit, and a Ctrl-C at the terminal reaches it directly.
+    pub fn foreground(&self) -> Result<ExitStatus, CommandError> {
+        let mut command = Command::new(&self.argv[0]);
+        command.args(&self.argv[1..]).current_dir(self.folder).envs(self.env);
+        command.status().map_err(|error| self.error(error))
+    }
+
+    /// Runs it with `input` on standard input and throws its output away.
+    pub fn feed(&self, input: &str, stop: &AtomicBool) -> Result<ExitStatus, CommandError> {
+        let mut file = temporary_file().map_err(|error| self.error(error))?;
+        file.write_all(input.as_bytes())
+            .and_then(|()| file.seek(SeekFrom::Start(0)))
+            .map_err(|error| self.error(error))?;
+        let mut command = self.command();
+        command.stdin(file).stdout(Stdio::null()).stderr(Stdio::null());
+        self.wait(command, stop, &|| false)
+    }
+
+    /// Waits for the end. `flooded` is asked now and then whether the program has printed too much.
+    fn wait(
+        &self,
+        mut command: Command,
+        stop: &AtomicBool,
+        flooded: &dyn Fn() -> bool,
+    ) -> Result<ExitStatus, CommandError> {
+        wirebench_sys::child::die_with_parent(&mut command);
+        let mark = tree::new_mark();
+        command.env(MARK, &mark);
+        let mut child = command.spawn().map_err(|error| self.error(error))?;
+        let group = Pid::from_child(&child);
+        let ended = pidfd_open(group, PidfdFlags::empty()).map_err(|e| self.error(e.into()))?;
+        let until = Instant::now() + self.timeout;
+        loop {
+            if let Some(status) = child.try_wait().map_err(|error| self.error(error))? {
+                return Ok(status);
+            }
+            let failure = if stop.load(Ordering::Relaxed) {
+                Some(CommandError::Interrupted)
+            } else if flooded() {
+                Some(CommandError::Flood(self.argv[0].clone()))
+            } else if Instant::now() >= until {
+                Some(CommandError::Timeout { program: self.argv[0].clone(), after: self.timeout })
+            } else {
+                None
+            };
+            if let Some(failure) = failure {
+                let _ = kill_process_group(group, Signal::KILL);
+                let _ = child.wait();
+                tree::kill_marked(MARK, &|it| it == mark);
+                return Err(failure);
+            }
+            let step = Timespec { tv_sec: 0, tv_nsec: i64::from(STEP.subsec_nanos()) };
+            let _ = poll(&mut [PollFd::new(&ended, PollFlags::IN)], Some(&step));
+        }
+    }
+}
+
+/// A file without a name, so that output never blocks the program.
+fn temporary_file() -> io::Result<File> {
+    let memory = rustix::fs::memfd_create("wirebench-output", rustix::fs::MemfdFlags::CLOEXEC)?;
+    Ok(File::from(memory))
+}
+
+fn read_from_start(file: &mut File) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.take(OUTPUT_BYTES).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Whether `program` is on the search path, or exists when it has a slash.
+#[must_use]
+pub fn exists(program: &str) -> bool {
+    if program.contains('/') {
+        return may_be_executed(Path::new(program));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| may_be_executed(&folder.join(program)))
+}
+
+/// Whether `path` is a file that this process may execute.
+pub fn may_be_executed(path: &Path) -> bool {
+    path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job<T>(argv: &[&str], run: impl FnOnce(Job<'_>) -> T) -> T {
+        let argv: Vec<String> = argv.iter().map(|&word| word.to_owned()).collect();
+        let (folder, timeout) = (Path::new("/"), Duration::from_secs(30));
+        run(Job { argv: &argv, folder, env: NO_ENV, timeout })
+    }
+
+    #[test]
+    fn output_of_any_size_is_bounded() {
+        let stop = AtomicBool::new(false);
+        let output = job(&["head", "-c", "1000000", "/dev/zero"], |job| job.output(&stop)).unwrap();
+        assert_eq!(output.text.len() as u64, OUTPUT_BYTES);
+        assert!(output.status.success());
+    }
+
+    #[test]
+    fn a_program_that_prints_without_end_is_killed() {
+        let stop = AtomicBool::new(false);
+        let error = job(&["cat", "/dev/zero"], |job| job.output(&stop)).unwrap_err();
+        assert!(matches!(error, CommandError::Flood(_)), "{error}");
+    }
+
+    #[test]
+    fn a_program_that_does_not_exist_is_named() {
+        let stop = AtomicBool::new(false);
+        let error = job(&["no-such-program"], |job| job.output(&stop)).unwrap_err();
+        assert_eq!(error.to_string(), "there is no program `no-such-program`");
+    }
+
+    #[test]
+    fn a_program_that_takes_too_long_is_killed() {
+        let stop = AtomicBool::new(false);
+        let argv = ["sleep".to_owned(), "60".to_owned()];
+        let timeout = Duration::from_millis(50);
+        let job = Job { argv: &argv, folder: Path::new("/"), env: NO_ENV, timeout };
+        assert!(matches!(job.output(&stop), Err(CommandError::Timeout { .. })));
+        stop.store(true, Ordering::Relaxed);
+        assert!(matches!(job.output(&stop), Err(CommandError::Interrupted)));
+    }
+
+    #[test]
+    fn what_a_killed_program_has_started_in_a_session_of_its_own_ends_too() {
+        let sleeper = ["sleep", "7391"];
+        let wait = ["sh", "-c", "setsid --fork sleep 7391; sleep 60"].map(str::to_owned);
+        let timeout = Duration::from_millis(300);
+        let job = Job { argv: &wait, folder: Path::new("/"), env: NO_ENV, timeout };
+        assert!(matches!(job.output(&AtomicBool::new(false)), Err(CommandError::Timeout { .. })));
+        let all = procfs::process::all_processes().unwrap().flatten();
+        let left = all.filter(|p| p.cmdline().is_ok_and(|words| words == sleeper)).count();
+        assert_eq!(left, 0);
+    }
+}

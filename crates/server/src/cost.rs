@@ -1,0 +1,168 @@
+//! What a server's process tree has used in the measured window.
+
+mod details;
+mod look;
+mod window;
+
+pub use details::Details;
+pub use look::Look;
+pub use look::mode_ns;
+pub use window::{Course, WindowCpu};
+
+use rustix::process::Pid;
+use std::time::Instant;
+use wirebench_schema::journal::{Cost, Placement};
+
+/// The CPU clocks of some processes at one moment and nothing else: cheap enough for every 100 ms.
+/// Processes that have begun since they were listed are not seen.
+#[derive(Clone, Copy, Debug)]
+pub struct Clocks {
+    /// When they were read.
+    pub at: Instant,
+    /// CPU time so far.
+    pub cpu_ns: u64,
+}
+
+impl Clocks {
+    /// Reads them; processes that have ended count for nothing.
+    pub fn read(known: &[Pid]) -> Self {
+        let at = Instant::now();
+        Self { at, cpu_ns: known.iter().filter_map(clock).sum() }
+    }
+}
+
+fn clock(pid: &Pid) -> Option<u64> {
+    wirebench_sys::cpu_clock::process_cpu_ns(*pid).ok()
+}
+
+/// What the generator measured in the window, as far as the cost needs it.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// Its length.
+    pub window_ns: u64,
+    /// Correct replies in it.
+    pub requests: u64,
+    /// The busiest thread's CPU time in it.
+    pub thread_cpu_ns_most: u64,
+}
+
+/// The cost of a window. `busy_cpus` is how many CPUs the server could keep busy.
+///
+/// The details are of a longer time, with the warm-up: their share of the CPU time that was used in
+/// that time is their share of the window's.
+#[must_use]
+pub fn cost(
+    cpu: WindowCpu,
+    (before, after): (&Details, &Details),
+    window: Window,
+    busy_cpus: usize,
+) -> Cost {
+    let (cpu_ns, length) = (cpu.cpu_ns as f64, window.window_ns.max(1) as f64);
+    let span_ns = after.cpu_ns.saturating_sub(before.cpu_ns);
+    let in_window = |count: u64| match span_ns {
+        0 => count as f64,
+        span_ns => count as f64 * cpu_ns / span_ns as f64,
+    };
+    let (voluntary, involuntary) = after.switches_since(before);
+    let is_known = window.requests > 0 && cpu.lost == 0;
+    Cost {
+        cpu_ns: cpu.cpu_ns,
+        sampled_ns: window.window_ns,
+        cpu_ns_per_request: is_known.then(|| cpu_ns / window.requests as f64),
+        cpu_share: cpu_ns / length / busy_cpus.max(1) as f64,
+        busiest_thread_share: in_window(after.threads.busiest_since(&before.threads)) / length,
+        generator_cpu_share: window.thread_cpu_ns_most as f64 / length,
+        memory_peak_bytes: after.memory_peak_bytes,
+        processes: u32::try_from(after.processes).unwrap_or(u32::MAX),
+        threads: u32::try_from(after.threads.count()).unwrap_or(u32::MAX),
+        context_switches_voluntary: whole(in_window(voluntary)),
+        context_switches_involuntary: whole(in_window(involuntary)),
+    }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts are far below 2^53 and never negative"
+)]
+fn whole(count: f64) -> u64 {
+    count.round() as u64
+}
+
+/// How many CPUs a server can keep busy: one for each worker, all of them when each connection has
+/// its own.
+#[must_use]
+pub fn busy_cpus(
+    sharing: wirebench_schema::entry::Sharing,
+    workers: u32,
+    placement: &Placement,
+) -> usize {
+    let cpus = placement.server_cpus.len();
+    match sharing {
+        wirebench_schema::entry::Sharing::PerConnection => cpus,
+        _ => cpus.min(workers as usize),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    const WINDOW: Window =
+        Window { window_ns: 1_000_000, requests: 10, thread_cpu_ns_most: 500_000 };
+
+    const fn cpu(cpu_ns: u64) -> WindowCpu {
+        WindowCpu { cpu_ns, lost: 0, changed: false }
+    }
+
+    fn details(
+        (cpu_ns, ran_ns): (u64, u64),
+        switches: [&[(i32, (u64, u64))]; 2],
+    ) -> (Details, Details) {
+        let at = Instant::now();
+        let later = at + Duration::from_millis(2);
+        (
+            Details::of_one(at, (7, 0), switches[0]),
+            Details::of_one(later, (7 + cpu_ns, ran_ns), switches[1]),
+        )
+    }
+
+    #[test]
+    fn the_cost_is_what_the_window_used_over_the_requests_of_the_window() {
+        let (before, after) = details((1_000_000, 900_000), [&[], &[]]);
+        let cost = cost(cpu(600_000), (&before, &after), WINDOW, 1);
+        assert_eq!((cost.cpu_ns, cost.sampled_ns), (600_000, 1_000_000));
+        assert!((cost.cpu_ns_per_request.unwrap() - 60_000.0).abs() < 1e-6);
+        assert!((cost.cpu_share - 0.6).abs() < 1e-9);
+        assert!((cost.generator_cpu_share - 0.5).abs() < 1e-9);
+    }
+
+    /// The details contain the warm-up, the CPU time does not.
+    #[test]
+    fn details_of_a_longer_time_count_as_far_as_its_cpu_time_is_the_windows() {
+        let switches: [&[_]; 2] = [&[(1, (100, 10))], &[(1, (300, 50))]];
+        let (before, after) = details((1_000_000, 900_000), switches);
+        let cost = cost(cpu(500_000), (&before, &after), WINDOW, 1);
+        assert_eq!((cost.context_switches_voluntary, cost.context_switches_involuntary), (100, 20));
+        assert!((cost.busiest_thread_share - 0.45).abs() < 1e-9);
+    }
+
+    #[test]
+    fn without_requests_or_with_lost_processes_there_is_no_cost_per_request() {
+        let (before, after) = details((1, 1), [&[], &[]]);
+        let lost = WindowCpu { lost: 1, ..cpu(1) };
+        for (cpu, requests) in [(cpu(1), 0), (lost, 10)] {
+            let cost = cost(cpu, (&before, &after), Window { requests, ..WINDOW }, 1);
+            assert_eq!(cost.cpu_ns_per_request, None);
+        }
+    }
+
+    #[test]
+    fn a_thread_that_ends_does_not_take_the_switches_of_the_others_along() {
+        let switches: [&[_]; 2] = [&[(1, (10, 1)), (2, (1000, 500))], &[(1, (14, 2)), (3, (5, 0))]];
+        let (before, after) = details((0, 0), switches);
+        let cost = cost(cpu(0), (&before, &after), WINDOW, 1);
+        assert_eq!((cost.context_switches_voluntary, cost.context_switches_involuntary), (9, 1));
+    }
+}

@@ -1,0 +1,68 @@
+//! Digests of programs and texts, by which a later run finds that they are the same.
+
+use sha2::{Digest, Sha256};
+use std::{fs::File, io::Read, path::Path};
+
+/// Hexadecimal digits of a fingerprint: enough that no two programs of a user's meet.
+const DIGITS: usize = 16;
+/// The largest file that is read. A subject that names a larger one has no fingerprint, rather than
+/// a start that takes minutes.
+const FILE_BYTES: u64 = 1 << 30;
+/// Bytes that are read at once.
+const CHUNK_BYTES: usize = 1 << 18;
+/// The file of the program that reads it, even after another one was put in its place.
+const OWN_FILE: &str = "/proc/self/exe";
+
+/// A digest of wirebench's own program.
+#[must_use]
+pub fn own() -> Option<String> {
+    let mut hash = Sha256::new();
+    add_content(&mut hash, Path::new(OWN_FILE))?;
+    Some(hexadecimal(hash))
+}
+
+/// A digest of a text, as long as a fingerprint.
+#[must_use]
+pub fn of_text(text: &str) -> String {
+    hexadecimal(Sha256::new().chain_update(text))
+}
+
+/// A hash as it is written, cut to as many digits as are needed.
+#[must_use]
+pub fn hexadecimal(hash: Sha256) -> String {
+    let digits: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    digits[..DIGITS].to_owned()
+}
+
+/// Adds the content of a file; nothing where it cannot be read or is too large.
+pub fn add_content(hash: &mut Sha256, path: &Path) -> Option<()> {
+    let file = File::open(path).ok()?;
+    let mut digest = Sha256::new();
+    let mut chunk = vec![0; CHUNK_BYTES];
+    let mut bytes = 0;
+    // One byte more than is allowed shows that the file is too large, also when it still grows.
+    let mut content = file.take(FILE_BYTES + 1);
+    loop {
+        let count = content.read(&mut chunk).ok()?;
+        if count == 0 {
+            break;
+        }
+        bytes += count as u64;
+        digest.update(&chunk[..count]);
+    }
+    hash.update(digest.finalize());
+    (bytes <= FILE_BYTES).then_some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_has_its_length_and_this_program_has_one() {
+        assert_eq!(of_text("a").len(), DIGITS);
+        assert_eq!(of_text("a"), of_text("a"));
+        assert_ne!(of_text("a"), of_text("b"));
+        assert_eq!(own().map(|digits| digits.len()), Some(DIGITS));
+    }
+}

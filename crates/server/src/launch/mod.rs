@@ -1,0 +1,173 @@
+//! Starts a server behind its guard, waits until it is ready, and ends it.
+//!
+//! There is no sleep here: readiness is a line that the server prints, or a connection that
+//! succeeds. Either way all sockets that listen on the address must be the server's.
+
+mod listeners;
+mod ready;
+mod server;
+mod tail;
+
+pub use server::{Server, Stopped};
+pub use tail::STDERR_PATIENCE;
+pub use tail::StderrTail;
+
+use std::{
+    collections::BTreeMap,
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+use wirebench_schema::{
+    entry::{Ready, Variant},
+    placeholder::{self, PlaceholderError},
+    scenario::Scenario,
+};
+
+use crate::guard::Exit;
+
+/// How long a server may take to end on SIGTERM.
+pub const STOP_GRACE: Duration = Duration::from_secs(2);
+
+/// The same after Ctrl-C, which ends wirebench within a second.
+const HURRIED_GRACE: Duration = Duration::from_millis(300);
+
+/// How long a server may take to end on SIGTERM now. `stop` is set when a signal asked wirebench to
+/// end.
+pub fn stop_grace(stop: &AtomicBool) -> Duration {
+    if stop.load(Ordering::Relaxed) { HURRIED_GRACE } else { STOP_GRACE }
+}
+
+/// How servers are started, whatever they are.
+#[derive(Clone, Debug)]
+pub struct Launcher {
+    /// The argument list that makes this program a guard; the server's follows behind `--`.
+    pub guard_command: Vec<String>,
+    /// The address to listen on.
+    pub host: IpAddr,
+    /// The CPUs of the server; absent means all that are allowed.
+    pub cpus: Option<Vec<u32>>,
+    /// How long a server may take to be ready.
+    pub ready_timeout: Duration,
+}
+
+/// One server to be started.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// Which.
+    pub variant: &'a Variant,
+    /// What it must do.
+    pub scenario: Scenario,
+    /// By how many workers.
+    pub workers: u32,
+    /// After what time without progress `hello-timeout` closes a connection.
+    pub timeout_ms: u64,
+    /// The folder with what was built.
+    pub build: PathBuf,
+    /// The entry's folder; servers run in it.
+    pub source: PathBuf,
+}
+
+impl Request<'_> {
+    /// The server's argument list for one port.
+    pub fn command(&self, host: IpAddr, port: u16) -> Result<Vec<String>, PlaceholderError> {
+        placeholder::fill_all(&self.variant.run.command, &self.values(host, port))
+    }
+
+    /// The server's environment variables beyond the inherited ones.
+    fn env(&self, host: IpAddr, port: u16) -> Result<BTreeMap<String, String>, PlaceholderError> {
+        placeholder::fill_values(&self.variant.run.env, &self.values(host, port))
+    }
+
+    fn values(&self, host: IpAddr, port: u16) -> [(&'static str, String); 8] {
+        [
+            ("scenario", self.scenario.name().to_owned()),
+            ("host", host.to_string()),
+            ("port", port.to_string()),
+            ("workers", self.workers.to_string()),
+            ("timeout_ms", self.timeout_ms.to_string()),
+            ("build", self.build.display().to_string()),
+            ("source", self.source.display().to_string()),
+            ("variant", self.variant.id.variant().unwrap_or_default().to_owned()),
+        ]
+    }
+
+    const fn ready(&self) -> Ready {
+        self.variant.run.ready
+    }
+}
+
+/// Why a server did not become ready. Each message is a sentence for people.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// The command has a placeholder without a value.
+    #[error("the run command cannot be filled in: {0}")]
+    Command(#[from] PlaceholderError),
+    /// The program cannot be executed.
+    #[error("{0}")]
+    Spawn(String),
+    /// It ended before it was ready.
+    #[error("the server ended with {exit} before it was ready{}", said(.stderr))]
+    Exited {
+        /// How.
+        exit: Exit,
+        /// The end of its standard error.
+        stderr: String,
+    },
+    /// It printed something else first.
+    #[error(
+        "the server's first line must be `listening HOST:PORT`, it was `{line}`; everything else \
+         belongs on standard error"
+    )]
+    ReadyLine {
+        /// What it printed.
+        line: String,
+    },
+    /// Nothing came in time.
+    #[error("the server was not ready within {} s: {missing}{}", .after.as_secs(), said(.stderr))]
+    NotReady {
+        /// How long it had.
+        after: Duration,
+        /// What did not come.
+        missing: &'static str,
+        /// The end of its standard error.
+        stderr: String,
+    },
+    /// A process that is not the server's takes connections to the address.
+    #[error(
+        "{holder} listens on {address} and is not the server's: it could take the server's \
+         connections; end it and start again"
+    )]
+    Foreign {
+        /// The address.
+        address: SocketAddr,
+        /// The process, in words.
+        holder: String,
+    },
+    /// A signal asked to end.
+    #[error("interrupted")]
+    Interrupted,
+    /// The guard itself failed.
+    #[error("the guard process failed: {0}")]
+    Guard(#[from] std::io::Error),
+}
+
+fn said(stderr: &str) -> String {
+    let trimmed = stderr.trim();
+    if trimmed.is_empty() {
+        "; it wrote nothing to standard error".to_owned()
+    } else {
+        format!("; it wrote: {trimmed}")
+    }
+}
+
+impl Launcher {
+    /// Starts a server and returns once it accepts connections.
+    pub fn start(&self, request: &Request<'_>, stop: &AtomicBool) -> Result<Server, LaunchError> {
+        match request.ready() {
+            Ready::Line => ready::by_line(self, request, stop),
+            Ready::Connect => ready::by_connect(self, request, stop),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! A child process of this program that writes one JSON object a line, and may read some.
+
+use rustix::process::Pid;
+use serde::{Serialize, de::DeserializeOwned};
+use std::{
+    io::{BufRead, BufReader, Write},
+    marker::PhantomData,
+    process::{Child, ChildStdin, Command, Stdio},
+    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    thread,
+    time::Duration,
+};
+
+use crate::launch::{STDERR_PATIENCE, StderrTail};
+
+/// A child whose lines are `E`. Dropping it kills it.
+#[derive(Debug)]
+pub struct PipedChild<E> {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+    stderr: StderrTail,
+    event: PhantomData<fn() -> E>,
+}
+
+impl<E: DeserializeOwned> PipedChild<E> {
+    /// Starts it on `cpus`. It ends with this process.
+    pub fn spawn(mut command: Command, cpus: Option<&[u32]>) -> std::io::Result<Self> {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        wirebench_sys::child::die_with_parent(&mut command);
+        if let Some(cpus) = cpus {
+            wirebench_sys::child::on_cpus(&mut command, cpus)?;
+        }
+        let mut child = command.spawn()?;
+        let missing = || std::io::Error::other("a pipe is missing");
+        let stdout = child.stdout.take().ok_or_else(missing)?;
+        let stderr = StderrTail::follow(child.stderr.take().ok_or_else(missing)?);
+        let input = child.stdin.take();
+        let (sender, lines) = mpsc::channel();
+        thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Self { child, input, lines, stderr, event: PhantomData })
+    }
+
+    /// Writes one line to it. One that has ended says why in its last event.
+    pub fn say(&mut self, message: &impl Serialize) -> Result<(), String> {
+        let input = self.input.as_mut().ok_or("the process takes no input")?;
+        let write = serde_json::to_string(message).map_err(std::io::Error::other);
+        write.and_then(|line| writeln!(input, "{line}")).or_else(|error| {
+            let is_gone = error.kind() == std::io::ErrorKind::BrokenPipe;
+            is_gone.then_some(()).ok_or_else(|| format!("cannot write to the process: {error}"))
+        })
+    }
+
+    /// The next event, or none within `timeout`. An error is a sentence on how the process ended,
+    /// which `name` names.
+    pub fn next(&mut self, name: &str, timeout: Duration) -> Result<Option<E>, String> {
+        match self.lines.recv_timeout(timeout) {
+            Ok(line) => serde_json::from_str(&line)
+                .map(Some)
+                .map_err(|error| format!("the {name} wrote `{line}`: {error}")),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => {
+                let status = self.child.wait().map_or_else(|e| e.to_string(), |s| s.to_string());
+                self.stderr.wait_for_end(STDERR_PATIENCE);
+                let stderr = self.stderr.text();
+                Err(format!("the {name} ended without a report ({status}) {stderr}"))
+            }
+        }
+    }
+
+    /// The process.
+    pub fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+}
+
+impl<E> Drop for PipedChild<E> {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

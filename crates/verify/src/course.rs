@@ -1,0 +1,160 @@
+//! The three groups of checks: what each needs of the server, and when it says nothing.
+//!
+//! Which checks there are stands in the module above, what they do in those beside it.
+
+use wirebench_schema::{
+    entry::{Mechanism, Sharing},
+    scenario::DEFAULT_TIMEOUT_MS,
+};
+use wirebench_server::launch::Request;
+
+use super::{
+    PROCESS, Verdict, conversation, ends, limit, mechanism, no_delay, process, session::Session,
+    timeout, timeouts, traffic,
+};
+
+/// Workers with which the third group at least starts a server that can have them.
+const WORKERS_LEAST: u32 = 2;
+
+pub(super) fn check_conversation(session: &mut Session<'_, '_>) {
+    let [basics, others @ ..] = conversation(session.request.scenario) else { return };
+    session.check_basics(basics.name, &mut |server| (basics.run)(server.address()).into());
+    for check in others {
+        session.converse(check.name, &mut |server| (check.run)(server.address()).into());
+    }
+    session.stop_server();
+}
+
+pub(super) fn check_timeouts(session: &mut Session<'_, '_>) {
+    let checks = timeouts(session.request.scenario);
+    if checks.is_empty() {
+        return;
+    }
+    if !takes(&session.request, "timeout_ms") {
+        for check in checks {
+            let reason = "its command takes no {timeout_ms}, so its timeout is not known";
+            session.report(check.name, Verdict::Skip { reason: reason.into() });
+        }
+        return;
+    }
+    session.request.timeout_ms = timeout::TIMEOUT_MS;
+    let mut outcomes = None;
+    for (index, check) in checks.iter().enumerate() {
+        session.converse(check.name, &mut |server| {
+            let outcomes = outcomes.get_or_insert_with(|| timeout::run_all(server.address()));
+            outcomes[index].clone().into()
+        });
+    }
+    session.stop_server();
+    session.request.timeout_ms = DEFAULT_TIMEOUT_MS;
+}
+
+/// Whether a placeholder stands in the command, so that the server can know its value.
+fn takes(request: &Request<'_>, placeholder: &str) -> bool {
+    let placeholder = format!("{{{placeholder}}}");
+    request.variant.run.command.iter().any(|argument| argument.contains(&placeholder))
+}
+
+const PER_CONNECTION: &str =
+    "each connection has a thread or process of its own, whatever the number of workers";
+const TAKES_NO_WORKERS: &str = "its command takes no {workers}";
+
+/// Whether a server of this kind has one worker, whatever it is asked for.
+fn has_one_worker(request: &Request<'_>) -> bool {
+    request.variant.sharing == Sharing::Single || request.variant.max_workers == Some(1)
+}
+
+/// Why it cannot be checked that two workers are two, if it cannot.
+fn workers_not_checkable(request: &Request<'_>) -> Option<&'static str> {
+    match request.variant.sharing {
+        _ if has_one_worker(request) => Some("it declares that it has one worker"),
+        Sharing::PerConnection => Some(PER_CONNECTION),
+        _ if !takes(request, "workers") => Some(TAKES_NO_WORKERS),
+        Sharing::Prefork | Sharing::Shared | Sharing::HandOut | Sharing::Single => None,
+    }
+}
+
+/// Why it cannot be checked that one worker is only one, if it cannot.
+fn limit_not_checkable(request: &Request<'_>) -> Option<&'static str> {
+    match request.variant.sharing {
+        Sharing::PerConnection => Some(PER_CONNECTION),
+        _ if has_one_worker(request) || takes(request, "workers") => None,
+        Sharing::Prefork | Sharing::Shared | Sharing::HandOut | Sharing::Single => {
+            Some(TAKES_NO_WORKERS)
+        }
+    }
+}
+
+fn check_worker_limit(session: &mut Session<'_, '_>, name: &'static str) {
+    if let Some(reason) = limit_not_checkable(&session.request) {
+        session.report(name, Verdict::Skip { reason: reason.into() });
+        return;
+    }
+    let protocol = session.request.scenario.protocol();
+    let threads = limit::Threads::of(session.request.variant);
+    let asked = std::mem::replace(&mut session.request.workers, 1);
+    session.converse(name, &mut |server| {
+        let tree = || server.tree();
+        limit::check(&tree, server.address(), protocol, threads).into()
+    });
+    session.stop_server();
+    session.request.workers = asked;
+}
+
+fn check_workers(session: &mut Session<'_, '_>, name: &'static str) {
+    if let Some(reason) = workers_not_checkable(&session.request) {
+        session.report(name, Verdict::Skip { reason: reason.into() });
+        return;
+    }
+    let protocol = session.request.scenario.protocol();
+    let asked = session.request.workers;
+    let started = asked.max(WORKERS_LEAST);
+    session.request.workers = started;
+    if session.can_start()
+        && let Err(error) = session.start()
+    {
+        let finding = format!("with {started} workers it does not start: {error}");
+        session.report(name, Verdict::Fail { finding });
+        // The other checks of the group are made with as many as it can have.
+        session.request.workers = asked;
+        return;
+    }
+    session.converse(name, &mut |server| {
+        let tree = || server.tree();
+        traffic::workers(&tree, server.address(), protocol, started).into()
+    });
+}
+
+pub(super) fn check_processes(session: &mut Session<'_, '_>, declared: Option<Mechanism>) {
+    let protocol = session.request.scenario.protocol();
+    let [worker_limit, workers, mechanism, no_delay, affinity, survives] =
+        PROCESS.map(|check| check.name);
+    check_worker_limit(session, worker_limit);
+    check_workers(session, workers);
+    match declared {
+        None => session.report(
+            mechanism,
+            Verdict::Skip { reason: "no mechanism is declared for a plain command".into() },
+        ),
+        Some(declared) => session.converse(mechanism, &mut |server| {
+            let tree = || server.tree();
+            mechanism::check(&tree, server.address(), protocol, declared).into()
+        }),
+    }
+    session.converse(no_delay, &mut |server| {
+        let tree = || server.tree();
+        no_delay::check(&tree, server.address(), protocol).into()
+    });
+    let cpus = session.launcher.cpus.clone();
+    session.check(affinity, &mut |server| {
+        let allowed = match &cpus {
+            Some(cpus) => Ok(cpus.clone()),
+            // Servers inherit the CPUs of this thread.
+            None => wirebench_sys::affinity::current().map_err(|error| error.to_string()),
+        };
+        allowed.and_then(|allowed| process::affinity(&server.tree(), &allowed)).into()
+    });
+    let sharing = session.request.variant.sharing;
+    session.converse(survives, &mut |server| ends::survives(server, protocol, sharing));
+    session.stop_server();
+}

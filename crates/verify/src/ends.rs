@@ -1,0 +1,201 @@
+//! Checks of how server processes end: not when clients misbehave, at once when asked, completely,
+//! and quietly.
+
+use rustix::process::{Pid, Signal};
+use std::time::Duration;
+use wirebench_schema::{
+    entry::{Ready, Sharing},
+    scenario::Protocol,
+};
+use wirebench_server::{
+    guard::Exit,
+    launch::{STOP_GRACE, Server, Stopped},
+};
+
+use super::{Described, Verdict, client::Trouble, session::Outcome, show, traffic};
+
+/// What a server may write to standard error in its life.
+const STDERR_BYTES_MOST: u64 = 64 * 1024;
+/// How long the end of a server that dies from a client may take.
+const DYING: Duration = Duration::from_millis(150);
+
+pub(super) const CHECKS: [Described; 3] = [
+    Described {
+        name: "stops-on-sigterm",
+        about: "The server ends within two seconds of SIGTERM, and does not crash on it.",
+    },
+    Described {
+        name: "leaves-nothing-behind",
+        about: "No process of the server outlives its first one.",
+    },
+    Described {
+        name: "quiet",
+        about: "Standard output has the ready line and nothing else, standard error at most 64 KiB.",
+    },
+];
+
+/// Resets connections, then looks whether the server is whole and answers.
+pub(super) fn survives(server: &mut Server, protocol: Protocol, sharing: Sharing) -> Outcome {
+    let before = server.tree();
+    let reset = traffic::reset_clients(protocol, server.address());
+    match server.wait(DYING) {
+        Some(exit) => Outcome::ServerEnded {
+            finding: format!("the server ended with {exit} when clients reset their connections"),
+        },
+        None => Outcome::Verdict(goes_on(server, protocol, sharing, &before, reset).into()),
+    }
+}
+
+/// A server that is still there must be whole and answer.
+fn goes_on(
+    server: &Server,
+    protocol: Protocol,
+    sharing: Sharing,
+    before: &[Pid],
+    reset: Result<(), Trouble>,
+) -> Result<(), String> {
+    let address = server.address();
+    reset.map_err(|trouble| format!("while clients reset their connections: {trouble}"))?;
+    for _ in 0..3 {
+        traffic::works(protocol, address)
+            .map_err(|finding| format!("after clients had reset their connections: {finding}"))?;
+    }
+    // A process per connection ends with its connection; all others must stay.
+    if sharing != Sharing::PerConnection {
+        let after = server.tree();
+        if let Some(lost) = before.iter().find(|pid| !after.contains(pid)) {
+            return Err(format!(
+                "process {} of the server ended when clients reset their connections",
+                lost.as_raw_nonzero()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Why a server process ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Cause {
+    /// It was sent SIGTERM.
+    Asked,
+    /// By itself, during a check, which has said so.
+    Itself,
+}
+
+/// Judges the ends of all server processes of a scenario.
+pub(super) fn judge(ends: &[(Cause, Stopped)], ready: Ready) -> [(&'static str, Verdict); 3] {
+    let [sigterm, left_behind, quiet] = CHECKS.map(|check| check.name);
+    if ends.is_empty() {
+        let skip = || Verdict::Skip { reason: "no server has come to its end".into() };
+        return [(sigterm, skip()), (left_behind, skip()), (quiet, skip())];
+    }
+    [
+        (sigterm, judge_sigterm(ends).into()),
+        (left_behind, judge_left_behind(ends).into()),
+        (quiet, judge_quiet(ends, ready).into()),
+    ]
+}
+
+fn judge_sigterm(ends: &[(Cause, Stopped)]) -> Result<(), String> {
+    if ends.iter().any(|(_, stopped)| stopped.forced) {
+        return Err(format!(
+            "the server ignored SIGTERM for {} s and had to be killed",
+            STOP_GRACE.as_secs()
+        ));
+    }
+    for (_, stopped) in ends.iter().filter(|(cause, _)| *cause == Cause::Asked) {
+        if let Some(Exit::Signal(signal)) = stopped.exit
+            && signal != Signal::TERM.as_raw()
+        {
+            return Err(format!("on SIGTERM the server crashed with signal {signal}"));
+        }
+    }
+    Ok(())
+}
+
+fn judge_left_behind(ends: &[(Cause, Stopped)]) -> Result<(), String> {
+    match ends.iter().find(|(_, stopped)| !stopped.left_behind.is_empty()) {
+        None => Ok(()),
+        Some((_, Stopped { left_behind, .. })) => Err(format!(
+            "after the server had ended, {} of it remained and had to be killed: {}",
+            show::count(left_behind.len(), "process", "processes"),
+            left_behind.join(", ")
+        )),
+    }
+}
+
+fn judge_quiet(ends: &[(Cause, Stopped)], ready: Ready) -> Result<(), String> {
+    for (_, stopped) in ends {
+        if stopped.stderr_bytes > STDERR_BYTES_MOST {
+            return Err(format!(
+                "the server wrote {} bytes to standard error, at most {STDERR_BYTES_MOST} are \
+                 allowed; the last line: {}",
+                stopped.stderr_bytes,
+                show::bytes(stopped.stderr.lines().last().unwrap_or_default().as_bytes())
+            ));
+        }
+        if let (Ready::Line, Some(line)) = (ready, stopped.further_lines.first()) {
+            return Err(format!(
+                "behind its ready line the server printed {} on standard output",
+                show::bytes(line.as_bytes())
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(stopped: &Stopped, ready: Ready) -> Vec<&'static str> {
+        judge(&[(Cause::Asked, stopped.clone())], ready)
+            .into_iter()
+            .filter(|(_, verdict)| *verdict != Verdict::Pass)
+            .map(|(name, _)| name)
+            .collect()
+    }
+
+    #[test]
+    fn a_server_that_ended_in_order_passes() {
+        assert!(failed(&Stopped::default(), Ready::Line).is_empty());
+    }
+
+    #[test]
+    fn each_way_to_end_badly_is_a_finding() {
+        let forced = Stopped { forced: true, ..Stopped::default() };
+        assert_eq!(failed(&forced, Ready::Line), ["stops-on-sigterm"]);
+        let crashed = Stopped { exit: Some(Exit::Signal(11)), ..Stopped::default() };
+        assert_eq!(failed(&crashed, Ready::Line), ["stops-on-sigterm"]);
+        let child = Stopped { left_behind: vec!["7 (sleep)".into()], ..Stopped::default() };
+        assert_eq!(failed(&child, Ready::Line), ["leaves-nothing-behind"]);
+        let loud = Stopped { stderr_bytes: STDERR_BYTES_MOST + 1, ..Stopped::default() };
+        assert_eq!(failed(&loud, Ready::Line), ["quiet"]);
+    }
+
+    #[test]
+    fn only_a_crash_on_sigterm_is_one_on_sigterm() {
+        for exit in [Exit::Signal(15), Exit::Code(0), Exit::Code(143), Exit::Unseen] {
+            let ended = Stopped { exit: Some(exit), ..Stopped::default() };
+            assert!(failed(&ended, Ready::Line).is_empty(), "{exit}");
+        }
+        let crashed = Stopped { exit: Some(Exit::Signal(6)), ..Stopped::default() };
+        let verdicts = judge(&[(Cause::Itself, crashed)], Ready::Line);
+        assert!(verdicts.iter().all(|(_, verdict)| *verdict == Verdict::Pass));
+    }
+
+    #[test]
+    fn only_a_server_with_a_ready_line_must_be_silent_on_standard_output() {
+        let chatty = Stopped { further_lines: vec!["hi".into()], ..Stopped::default() };
+        assert_eq!(failed(&chatty, Ready::Line), ["quiet"]);
+        assert!(failed(&chatty, Ready::Connect).is_empty());
+    }
+
+    #[test]
+    fn without_a_server_nothing_passes() {
+        let all_skipped = judge(&[], Ready::Line)
+            .iter()
+            .all(|(_, verdict)| matches!(verdict, Verdict::Skip { .. }));
+        assert!(all_skipped);
+    }
+}

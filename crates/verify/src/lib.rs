@@ -1,0 +1,210 @@
+//! The conformance checks of `wirebench verify`: a server must do what its scenario says before a
+//! number of it counts.
+//!
+//! Every check has a stable name, is bounded in time and says what is wrong in one sentence. It
+//! judges behaviour only, never speed: each time limit is far beyond what a working server needs.
+//!
+//! The checks come in groups, each on a server process of its own:
+//! 1. the conversation, with the workers that were asked for (`hello` or `echo`),
+//! 2. for `hello-timeout`, the timeouts, with a short one,
+//! 3. the processes: `limit` with one worker, then `process`, `mechanism`, `no_delay`, `traffic`
+//!    and `ends` with two at least where the server can have them.
+//!
+//! How all of these processes ended is judged last. Servers are started and ended elsewhere.
+#![forbid(unsafe_code)]
+
+pub mod client;
+mod course;
+mod echo;
+mod ends;
+mod flood;
+mod hello;
+mod http;
+mod limit;
+mod mechanism;
+mod no_delay;
+mod process;
+pub mod reply;
+mod session;
+mod show;
+mod timeout;
+mod traffic;
+
+use std::{net::SocketAddr, sync::atomic::AtomicBool};
+use wirebench_schema::{
+    entry::Mechanism,
+    scenario::{DEFAULT_TIMEOUT_MS, Protocol, Scenario},
+};
+use wirebench_server::launch::{Launcher, Request};
+
+use session::Session;
+
+/// One check and what came of it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Checked {
+    /// Its name.
+    pub name: &'static str,
+    /// The scenario in which the server was asked to run.
+    pub scenario: Scenario,
+    /// What came of it.
+    pub verdict: Verdict,
+}
+
+/// What came of a check.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Verdict {
+    /// The server does as it should.
+    Pass,
+    /// It does not.
+    Fail {
+        /// One sentence: what was expected and what was seen.
+        finding: String,
+    },
+    /// It does not, as its entry declares.
+    Deviates {
+        /// One sentence: why, as declared.
+        reason: String,
+        /// One sentence: what was expected and what was seen.
+        finding: String,
+    },
+    /// The check says nothing about this server.
+    Skip {
+        /// One sentence: why.
+        reason: String,
+    },
+}
+
+/// A check's name and what it proves.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Described {
+    /// Stable, in kebab-case.
+    pub name: &'static str,
+    /// One sentence.
+    pub about: &'static str,
+}
+
+/// A check that needs nothing but the server's address.
+struct Check {
+    name: &'static str,
+    about: &'static str,
+    run: fn(SocketAddr) -> Result<(), String>,
+}
+
+const READY: Described = Described {
+    name: "ready",
+    about: "The server starts, says that it accepts connections, and does.",
+};
+
+/// The checks of the third group, in their order.
+const PROCESS: [Described; 6] = [
+    Described {
+        name: "worker-limit",
+        about: "Started with one worker, the server works on one thing at a time.",
+    },
+    Described {
+        name: "workers",
+        about: "Started with two workers or more, at least two threads or processes do the work.",
+    },
+    Described {
+        name: "mechanism",
+        about: "The server learns of events by epoll, io_uring or blocking calls, as declared.",
+    },
+    Described {
+        name: "no-delay",
+        about: "TCP_NODELAY is on at the server's side of a connection.",
+    },
+    Described {
+        name: "affinity",
+        about: "No thread of the server may run on other CPUs than those that it was given.",
+    },
+    Described {
+        name: "survives",
+        about: "The server goes on when clients reset their connections in the middle of a request.",
+    },
+];
+
+/// All checks of a scenario, in the order in which they run.
+#[must_use]
+pub fn catalogue(scenario: Scenario) -> Vec<Described> {
+    let describe = |check: &Check| Described { name: check.name, about: check.about };
+    let mut all = vec![READY];
+    all.extend(conversation(scenario).iter().map(describe));
+    all.extend(timeouts(scenario).iter().map(describe));
+    all.extend(PROCESS);
+    all.extend(ends::CHECKS);
+    all
+}
+
+const fn conversation(scenario: Scenario) -> &'static [Check] {
+    match scenario.protocol() {
+        Protocol::Http1 => &hello::CHECKS,
+        Protocol::Echo => &echo::CHECKS,
+    }
+}
+
+const fn timeouts(scenario: Scenario) -> &'static [Check] {
+    match scenario {
+        Scenario::HelloTimeout => &timeout::CHECKS,
+        Scenario::Hello | Scenario::Echo => &[],
+    }
+}
+
+/// Runs all checks of the scenario of `request`, and calls `observe` after each.
+///
+/// `request` says how many workers the conversation is checked with; its timeout is replaced by
+/// those of the checks. `declared` is absent for a command of which nothing is declared. Once
+/// `stop` is set, the check that runs comes to its end and no other begins; what has been checked
+/// so far is returned.
+pub fn verify(
+    launcher: &Launcher,
+    request: &Request<'_>,
+    declared: Option<Mechanism>,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(&Checked),
+) -> Vec<Checked> {
+    let request = Request { timeout_ms: DEFAULT_TIMEOUT_MS, ..request.clone() };
+    let mut session = Session::new(launcher, request, stop, observe);
+    if session.first_start(READY.name) {
+        course::check_conversation(&mut session);
+        course::check_timeouts(&mut session);
+        course::check_processes(&mut session, declared);
+        session.judge_ends();
+    }
+    session.finish()
+}
+
+impl From<Result<(), String>> for Verdict {
+    fn from(outcome: Result<(), String>) -> Self {
+        match outcome {
+            Ok(()) => Self::Pass,
+            Err(finding) => Self::Fail { finding },
+        }
+    }
+}
+
+impl From<Result<Self, String>> for Verdict {
+    fn from(outcome: Result<Self, String>) -> Self {
+        outcome.unwrap_or_else(|finding| Self::Fail { finding })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_check_has_a_name_of_its_own_in_kebab_case_and_a_sentence() {
+        for scenario in Scenario::ALL {
+            let all = catalogue(scenario);
+            let mut names: Vec<_> = all.iter().map(|check| check.name).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), all.len(), "{scenario}");
+            for check in all {
+                let is_kebab = |c: char| c.is_ascii_lowercase() || c == '-';
+                assert!(check.name.chars().all(is_kebab), "{}", check.name);
+                assert!(check.about.ends_with('.'), "{}", check.about);
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Whether TCP_NODELAY is on at the server's side of a connection.
+//!
+//! It is asked of the very socket, of which the kernel gives this process a second descriptor. No
+//! time is measured: how long a delayed reply takes depends on the client's kernel too.
+
+use rustix::{
+    io::Errno,
+    net::sockopt,
+    process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open},
+};
+use std::{net::SocketAddr, os::fd::OwnedFd};
+use wirebench_schema::scenario::Protocol;
+use wirebench_server::tree;
+
+use super::{Verdict, process, traffic::Talk};
+
+/// What came of asking one process for one of its descriptors.
+enum Copied {
+    /// A descriptor of the same socket.
+    Socket(OwnedFd),
+    /// The process or its descriptor is gone.
+    Gone,
+    /// The kernel does not give it to this process.
+    Refused(Errno),
+}
+
+/// Has one request answered, so that the server has surely accepted, and looks at its socket.
+pub(super) fn check(
+    tree: &dyn Fn() -> Vec<Pid>,
+    address: SocketAddr,
+    protocol: Protocol,
+) -> Result<Verdict, String> {
+    let mut talk = Talk::open(protocol, address)?;
+    talk.exchange()?;
+    let inode = process::connection_inode(address.port(), talk.port())?
+        .ok_or("the kernel does not list the server's side of an open connection")?;
+    judge(&tree(), inode)
+}
+
+fn judge(pids: &[Pid], inode: u64) -> Result<Verdict, String> {
+    let mut reason = "no process of the server has a descriptor of its connection".to_owned();
+    for &pid in pids {
+        for (fd, target) in tree::descriptors(pid) {
+            if !matches!(target, procfs::process::FDTarget::Socket(number) if number == inode) {
+                continue;
+            }
+            match copy(pid, fd) {
+                Copied::Socket(socket) => return ask(&socket),
+                Copied::Gone => {}
+                Copied::Refused(errno) => {
+                    reason = format!("the kernel does not let its sockets be examined: {errno}");
+                }
+            }
+        }
+    }
+    Ok(Verdict::Skip { reason })
+}
+
+fn ask(socket: &OwnedFd) -> Result<Verdict, String> {
+    match sockopt::tcp_nodelay(socket) {
+        Ok(true) => Ok(Verdict::Pass),
+        Ok(false) => {
+            Err("TCP_NODELAY is off on an accepted connection: small replies may wait 40 \
+                          ms for the client's acknowledgement"
+                .into())
+        }
+        Err(errno) => Err(format!("TCP_NODELAY of an accepted connection cannot be read: {errno}")),
+    }
+}
+
+fn copy(pid: Pid, fd: i32) -> Copied {
+    let copied = pidfd_open(pid, PidfdFlags::empty())
+        .and_then(|process| pidfd_getfd(process, fd, PidfdGetfdFlags::empty()));
+    match copied {
+        Ok(socket) => Copied::Socket(socket),
+        Err(Errno::SRCH | Errno::BADF) => Copied::Gone,
+        Err(errno) => Copied::Refused(errno),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn the_option_is_read_from_the_servers_socket_and_not_from_the_clients() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let client = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        client.set_nodelay(true).unwrap();
+        let (server, _) = listener.accept().unwrap();
+        let client_port = client.local_addr().unwrap().port();
+        let inode = process::connection_inode(port, client_port).unwrap().unwrap();
+        let own = [rustix::process::getpid()];
+        if let Ok(Verdict::Skip { reason }) = judge(&own, inode) {
+            eprintln!("{reason}");
+            return;
+        }
+        assert!(judge(&own, inode).unwrap_err().starts_with("TCP_NODELAY is off"));
+        server.set_nodelay(true).unwrap();
+        assert_eq!(judge(&own, inode), Ok(Verdict::Pass));
+    }
+
+    #[test]
+    fn a_socket_that_nobody_holds_says_nothing() {
+        let own = [rustix::process::getpid()];
+        assert!(matches!(judge(&own, u64::MAX), Ok(Verdict::Skip { .. })));
+        assert!(matches!(copy(own[0], i32::MAX), Copied::Gone | Copied::Refused(_)));
+    }
+}

@@ -1,0 +1,255 @@
+//! Each wrong server is found out by the check that is meant for its fault, and the finding says
+//! what is wrong.
+
+use crate::bench::{Setup, failures, for_each, is_hidden};
+use std::time::Duration;
+use wirebench_schema::{
+    entry::{Deviation, Mechanism, Sharing},
+    scenario::Scenario::{self, Echo, Hello, HelloTimeout},
+};
+use wirebench_verify::Verdict;
+
+/// A wrong server, the first check that must fail, and words of its finding.
+struct Case {
+    setup: Setup,
+    check: &'static str,
+    words: &'static [&'static str],
+}
+
+fn case(
+    mode: &'static str,
+    scenario: Scenario,
+    check: &'static str,
+    words: &'static [&'static str],
+) -> Case {
+    Case { setup: Setup::new(mode, scenario), check, words }
+}
+
+fn expect(case: &Case) -> Result<(), String> {
+    let failed = failures(&case.setup.verify());
+    let Some((check, finding)) = failed.first() else {
+        return Err(format!("{} was not found out", case.setup.mode));
+    };
+    eprintln!("{}: {check}: {finding}", case.setup.mode);
+    let named = case.words.iter().all(|words| finding.contains(words));
+    if *check == case.check && named {
+        return Ok(());
+    }
+    Err(format!(
+        "{}: `{}` should have failed with {:?}, but these did: {failed:#?}",
+        case.setup.mode, case.check, case.words
+    ))
+}
+
+#[test]
+fn wrong_replies_are_found_out() {
+    let cases = [
+        case("half-reply", Hello, "reply-exact", &["nothing came", "HTTP/1.1 200 OK"]),
+        case("wrong-length", Hello, "reply-exact", &["Content-Length must be 12, it is 13"]),
+        case("bare-lf", Hello, "reply-exact", &["bare LF", r#""HTTP/1.1 200 OK\n" (16 bytes)"#]),
+        case("wrong-body", Hello, "reply-exact", &[r#"it is "Hello World!" (12 bytes)"#]),
+        case("replies-twice", Hello, "reply-once", &["behind its reply came \"HTTP/1.1 200"]),
+        case("drops-connection", Hello, "keep-alive", &["connection after 0 of 1 expected reply"]),
+        case("late-reply", Hello, "reply-in-time", &["request 10 was answered after 1", " ms"]),
+        case("answers-early", Hello, "split-head", &["bytes of a head", "this came: \"HTTP"]),
+        case(
+            "merges-pipelined",
+            Hello,
+            "pipelined",
+            &["16 requests in one write: nothing came for 3 s after 1 of 16 expected replies"],
+        ),
+        case("short-heads", Hello, "long-head", &["a head of 4096 bytes: the server"]),
+        case("forgets-at-half-close", Hello, "half-close", &["0 of 1 expected reply"]),
+    ];
+    for_each(&cases, expect);
+}
+
+#[test]
+fn servers_that_cannot_cope_with_load_are_found_out() {
+    let lossy = Setup::epoll("loses-partial-writes", Hello);
+    let cases = [
+        Case {
+            setup: lossy,
+            check: "slow-reader",
+            words: &[" pipelined requests, replies read late: "],
+        },
+        case(
+            "few-connections",
+            Hello,
+            "many-connections",
+            &["connection 5", "of 200, request 1: the server"],
+        ),
+        case("crashes", Hello, "keep-alive", &["the server ended with signal 6"]),
+        case("dies-on-reset", Hello, "survives", &["exit code 3 when clients reset"]),
+        case("dies-on-reset", Echo, "survives", &["exit code 3 when clients reset"]),
+    ];
+    for_each(&cases, expect);
+}
+
+#[test]
+fn wrong_timeouts_are_found_out() {
+    let cases = [
+        case("never-times-out", HelloTimeout, "timeout-idle", &["still open after 2000 ms"]),
+        case("times-out-early", HelloTimeout, "timeout-idle", &["was closed after", "already"]),
+        case("times-out-idle-only", HelloTimeout, "timeout-idle", &["that had had a request was"]),
+        case(
+            "times-out-keep-alive-early",
+            HelloTimeout,
+            "timeout-idle",
+            &["a connection that had had a request was closed after", "already"],
+        ),
+        case(
+            "never-times-out-in-head",
+            HelloTimeout,
+            "timeout-partial",
+            &["a connection with half a request head was still open after 2000 ms"],
+        ),
+        case("never-times-out-writes", HelloTimeout, "timeout-write", &["read no reply"]),
+        case("times-out-active", HelloTimeout, "timeout-active", &["lived only"]),
+    ];
+    for_each(&cases, expect);
+}
+
+#[test]
+fn wrong_echoes_are_found_out() {
+    let hoarder = Setup::epoll("echo-hoards", Echo);
+    let cases = [
+        case("echo-flips-a-bit", Echo, "echo-sizes", &["byte 700 came back", "one bit differs"]),
+        case("echo-ends-early", Echo, "echo-large", &["16 MiB: the server", "16777216 bytes"]),
+        case("echo-garbles-fourth-piece", Echo, "echo-split", &["came back as", "one bit differs"]),
+        case("echo-reorders", Echo, "echo-sizes", &["the order is wrong"]),
+        case(
+            "echo-drops-tail",
+            Echo,
+            "echo-half-close",
+            &["closed the connection after 0 of 1 byte had"],
+        ),
+        case("echo-fixed-buffer", Echo, "echo-exact", &["and then more came", r"\x00"]),
+        Case { setup: hoarder, check: "echo-slow-reader", words: &["memory is not bounded"] },
+    ];
+    for_each(&cases, expect);
+}
+
+#[test]
+fn wrong_starts_are_found_out() {
+    let slow = Setup { ready_timeout: Duration::from_secs(2), ..Setup::new("never-ready", Hello) };
+    let missing = Setup { arguments: &["hello", "{host}"], ..Setup::new("correct", Hello) };
+    let cases = [
+        Case { setup: slow, check: "ready", words: &["not ready within 2 s", "listening HOST"] },
+        Case { setup: missing, check: "ready", words: &["exit code 2", "usage:"] },
+        case("wrong-ready-line", Hello, "ready", &["it was `Server started on port"]),
+        case("exits-at-start", Hello, "ready", &["exit code 7", "the configuration is missing"]),
+    ];
+    for_each(&cases, expect);
+}
+
+#[test]
+fn wrong_processes_are_found_out() {
+    let one = Setup::epoll("one-worker", Hello);
+    let greedy = Setup::epoll("too-many-workers", Hello);
+    let greedy_echo = Setup { sharing: Sharing::Shared, ..Setup::epoll("too-many-workers", Echo) };
+    let greedy_single = Setup {
+        sharing: Sharing::Single,
+        arguments: &["{scenario}", "{host}", "{port}", "1"],
+        ..Setup::epoll("too-many-workers", Hello)
+    };
+    let refusing = Setup { sharing: Sharing::Shared, ..Setup::epoll("refuses-two-workers", Echo) };
+    let ring =
+        Setup { declared: Some(Mechanism::IoUring), ..Setup::epoll("epoll-for-io-uring", Hello) };
+    let cases = [
+        Case { setup: one, check: "workers", words: &["2 workers", "only 1 of its 2 threads"] },
+        Case { setup: greedy, check: "worker-limit", words: &["one worker", "64 busy"] },
+        Case { setup: greedy_echo, check: "worker-limit", words: &["wanted to run"] },
+        Case { setup: greedy_single, check: "worker-limit", words: &["wanted to run"] },
+        Case {
+            setup: refusing,
+            check: "workers",
+            words: &["it does not start", "exit code 2", "only one worker is possible"],
+        },
+        Case {
+            setup: ring,
+            check: "mechanism",
+            words: &["declares io_uring, but no process of it has a ring open; it has an epoll"],
+        },
+        case("ignores-sigterm", Hello, "stops-on-sigterm", &["ignored SIGTERM", "be killed"]),
+        case(
+            "crashes-on-sigterm",
+            Hello,
+            "stops-on-sigterm",
+            &["on SIGTERM the server crashed with signal 11"],
+        ),
+        case("leaves-child", Echo, "leaves-nothing-behind", &["1 process", "(wrong-server)"]),
+        case("floods-stderr", Echo, "quiet", &["bytes to standard error"]),
+        case("prints-on-stdout", Hello, "quiet", &["\"a connection has come\""]),
+    ];
+    for_each(&cases, expect);
+}
+
+#[test]
+fn a_server_that_leaves_its_cpus_is_found_out() {
+    let all = wirebench_sys::affinity::current().unwrap();
+    let [first, _, ..] = all.as_slice() else {
+        eprintln!("this test needs two CPUs");
+        return;
+    };
+    let setup = Setup { cpus: Some(vec![*first]), ..Setup::new("escapes-affinity", Hello) };
+    let words = &["may run on the CPUs", "the server was given"];
+    expect(&Case { setup, check: "affinity", words }).unwrap();
+}
+
+#[test]
+fn the_opposite_declarations_are_found_out() {
+    let epoll = Setup { declared: Some(Mechanism::Epoll), ..Setup::new("correct", Echo) };
+    let blocking =
+        Setup { declared: Some(Mechanism::Blocking), ..Setup::epoll("correct-epoll", Echo) };
+    let cases = [
+        Case { setup: epoll, check: "mechanism", words: &["neither an epoll instance nor a ring"] },
+        Case {
+            setup: blocking,
+            check: "mechanism",
+            words: &["declares blocking", "epoll instance"],
+        },
+    ];
+    for_each(&cases, expect);
+}
+
+#[test]
+fn a_server_that_delays_small_writes_is_found_out() {
+    let probe = Setup::new("correct", Hello).verify();
+    if probe.iter().any(is_hidden) {
+        eprintln!("this kernel does not let sockets of other processes be examined");
+        return;
+    }
+    let words = &["TCP_NODELAY is off on an accepted connection"];
+    let cases =
+        Scenario::ALL.map(|scenario| case("delays-small-writes", scenario, "no-delay", words));
+    for_each(&cases, expect);
+}
+
+#[test]
+fn a_fault_that_is_declared_is_told_and_hides_no_other() {
+    let deviation = |check: &str| Deviation { check: check.into(), reason: "by design".into() };
+    let setup = Setup::new("merges-pipelined", Hello);
+    let undeclared = failures(&setup.verify());
+    assert!(undeclared.iter().any(|(name, _)| *name == "pipelined"), "{undeclared:?}");
+    let checked = Setup { deviations: vec![deviation("pipelined")], ..setup }.verify();
+    let told = checked.iter().find(|it| it.name == "pipelined").unwrap();
+    let Verdict::Deviates { reason, finding } = &told.verdict else { panic!("{told:?}") };
+    assert_eq!(reason, "by design");
+    assert!(finding.contains("after 1 of 16"), "{finding}");
+    let others = undeclared.iter().filter(|(name, _)| *name != "pipelined").map(|(name, _)| *name);
+    let left: Vec<_> = failures(&checked).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(left, others.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_crash_is_never_as_declared_but_an_end_that_a_check_looks_for_may_be() {
+    let declared = |fault, check: &str| {
+        let deviation = Deviation { check: check.into(), reason: "by design".into() };
+        Setup { deviations: vec![deviation], ..Setup::new(fault, Hello) }.verify()
+    };
+    let crashed = failures(&declared("crashes", "keep-alive"));
+    assert!(crashed.iter().any(|(name, _)| *name == "keep-alive"), "{crashed:?}");
+    let ended = failures(&declared("dies-on-reset", "survives"));
+    assert!(ended.iter().all(|(name, _)| *name != "survives"), "{ended:?}");
+}
