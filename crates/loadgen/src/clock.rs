@@ -1,4 +1,4 @@
-//! The clocks of a load: nanoseconds since its beginning, and the CPU time of a thread.
+//! The clocks of a load: nanoseconds since its start, and the CPU time of a thread.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::{

@@ -1,6 +1,7 @@
-//! One connection as a pure state machine: what has been begun, sent and answered, and since when.
+//! One connection as a pure state machine: which requests were started, sent and answered, and
+//! when.
 //!
-//! It knows nothing of sockets, of what the bytes mean, or of when a request should be sent.
+//! It knows nothing of sockets, of the meaning of bytes, or of when to send a request.
 
 use std::collections::VecDeque;
 

@@ -1,6 +1,5 @@
-//! The thread that does not load: it waits for the others to connect, sets the common start of a
-//! window, reports when its edges pass, collects what the others have recorded, and passes on a
-//! request to stop.
+//! The coordinating thread, which generates no load: it waits for the others to connect, sets the
+//! common start of a window, reports its edges, collects segments, and forwards a request to stop.
 
 use std::{
     sync::{

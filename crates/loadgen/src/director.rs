@@ -1,8 +1,8 @@
-//! What an engine takes its orders from, and what an order is.
+//! The interface between an engine and the decisions: a director receives events and returns
+//! orders.
 //!
-//! An engine tells what happened and does what it is answered. It decides nothing: what to send, to
-//! whom and when, and what a reply means is the director's. The director touches no socket, and time
-//! is a parameter.
+//! An engine reports events and carries out the orders. The director decides what to send, on which
+//! connection and when, and what a reply means. It touches no socket, and time is a parameter.
 
 use rustix::io::Errno;
 

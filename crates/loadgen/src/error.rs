@@ -1,4 +1,4 @@
-//! Why a load could not be carried out: one sentence each, with the next step.
+//! The reasons why a load cannot run: one sentence each, with the next step.
 
 use std::io;
 

@@ -1,4 +1,5 @@
-//! What can go wrong with a request or a connection while the load runs, each in exactly one kind.
+//! The kinds of failure of a request or connection during a load. Each failure has exactly one
+//! kind.
 
 use rustix::io::Errno;
 use std::fmt;

@@ -1,5 +1,5 @@
-//! What the fuzz targets do with the bytes that a fuzzer invents, and a test of the same over the
-//! seeds. Not a part of what is shipped: it exists for tests and for the feature `fuzzing` alone.
+//! The bodies of the fuzz targets, and a test that runs them over the seeds. Compiled only for
+//! tests and the feature `fuzzing`.
 
 use std::sync::{Arc, LazyLock};
 

@@ -1,5 +1,5 @@
-//! What this machine must have for the load: file descriptors here, ports and memory in files of
-//! their own. There is enough of it, or a sentence with the numbers before the load begins.
+//! Checks the resources of this machine before the load: file descriptors here, ports and memory in
+//! submodules. If they do not suffice, a message has the numbers.
 
 pub(crate) mod memory;
 pub(crate) mod ports;

@@ -1,4 +1,4 @@
-//! A load from its first connection to its last, and the windows that are measured over it.
+//! A load from its first connection to its last, and the windows measured over it.
 
 use std::{
     sync::{Arc, atomic::AtomicBool},

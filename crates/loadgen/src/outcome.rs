@@ -1,5 +1,5 @@
-//! What one thread hands back when its part of the load is over, apart from what was collected
-//! meanwhile.
+//! The result of one thread at the end of its part of the load, without the segments collected
+//! before.
 
 use crate::{segment::Segment, server_clocks::Readings, unanswered::Unanswered};
 

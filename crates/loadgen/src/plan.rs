@@ -1,5 +1,4 @@
-//! A checked plan made of a configuration: once it exists, nothing about the configuration can be
-//! wrong any more.
+//! A checked plan made from a configuration: an existing plan has no configuration errors.
 
 pub(crate) mod file;
 

@@ -1,9 +1,9 @@
-//! Before the load one connection sends a request and its reply is checked, so that a mistake
-//! gets one clear sentence at once instead of a report full of errors.
+//! The preflight: before the load, one connection sends a request and its reply is checked, so that
+//! a mistake gets one clear message at once instead of a report full of errors.
 //!
-//! It also finds out which of several addresses answers, and learns the body that HTTP replies must
-//! have. A body that is learned so is asked for twice, to see whether it is always the same. `wire` is
-//! what lies between the exchange and its socket.
+//! It also finds out which of several addresses answers, and learns the expected body of HTTP
+//! replies. It requests that body twice, to detect a varying one. `wire` is the layer between the
+//! exchange and its socket.
 
 mod wire;
 

@@ -1,9 +1,9 @@
-//! What one thread counts and measures. Single writer, fixed memory, nothing shared, nothing merged
-//! while it runs.
+//! Counts and measures one thread. Single writer, fixed memory, nothing shared, nothing merged
+//! during the load.
 //!
-//! The load is cut into segments. A segment that is over is handed to whoever collects them, on another
-//! thread, and comes back empty to be used again. Where none has come back, the segment goes on: then
-//! it is longer than the others, and nothing is allocated or lost.
+//! The load is divided into segments. A finished segment goes to the collector on another thread,
+//! and returns empty for reuse. If none has returned, the segment continues: it becomes longer than
+//! the others, and nothing is allocated or lost.
 //!
 //! The recorder reads no clock.
 

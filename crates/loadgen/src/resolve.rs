@@ -1,4 +1,4 @@
-//! From a target to the endpoints that may be behind it. It connects to none of them.
+//! Resolves a target to its possible endpoints. It connects to none of them.
 
 use std::{
     net::{IpAddr, SocketAddr, ToSocketAddrs},

@@ -1,4 +1,4 @@
-//! A part of one thread's load, with all that was counted and measured in it.
+//! A part of one thread's load, with all its counts and measurements.
 
 use hdrhistogram::Histogram;
 use wirebench_schema::load::{ErrorCounts, LoadModel, Phase};

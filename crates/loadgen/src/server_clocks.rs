@@ -1,5 +1,5 @@
-//! The CPU clocks of the server's processes, which are read at both edges of the window, through a
-//! function that comes from outside. It is not what decides when they are read.
+//! The CPU clocks of the server's processes, read at both edges of the window through a given
+//! function. The session decides when to read them.
 
 use std::{fmt, sync::Arc};
 use wirebench_schema::load::EdgeClocks;

@@ -1,13 +1,14 @@
-//! All that one thread of a load owns, except the movement of the bytes.
+//! The state of one thread of a load, without the movement of the bytes.
 //!
-//! It directs an engine ([`Director`]): it knows what each connection owes and is owed, when the
+//! It directs an engine ([`Director`]): it knows the open requests of each connection, when the
 //! next request is due, what counts, and when the load is over. It touches no socket, and time is a
-//! parameter, so that it can be tested with virtual time. The clocks it reads are those of CPU time,
-//! of the thread and of the server, at the edges of the window; they come in as functions.
+//! parameter, so it can be tested with virtual time. It reads only clocks of CPU time, of the
+//! thread and of the server, at the edges of the window, through given functions.
 //!
-//! Here is what it owns and how it begins and ends; `connecting` makes connections, `events` holds
-//! what happens to them, `time` what passes with time, `lateness` how late the engine comes, and
-//! `scan` which connections are looked at next, and `rest` the time between two windows on the same connections.
+//! This file has the state, its beginning and its end; `connecting` makes connections, `events`
+//! handles their events, `time` handles the passage of time, `lateness` measures how late the
+//! engine comes, `scan` selects connections to examine, and `rest` is the time between two windows
+//! on the same connections.
 
 mod connecting;
 mod edges;

@@ -1,4 +1,4 @@
-//! From the outcomes of all threads to the report. Histograms are merged, never averaged.
+//! Builds the report from the outcomes of all threads. Histograms are merged, never averaged.
 
 use hdrhistogram::Histogram;
 use wirebench_schema::load::{

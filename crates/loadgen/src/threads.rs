@@ -1,7 +1,7 @@
-//! The threads of a load: all of them, or none and the reason. They stay until the load is closed, so
-//! that one window after the other can be measured over the same connections.
+//! Starts the threads of a load: all of them, or none with the reason. They live until the load is
+//! closed, so that several windows can be measured over the same connections.
 //!
-//! What a thread does is in `worker`, and when it does it is up to the `coordinator`.
+//! `worker` is the work of a thread, and `coordinator` its timing.
 
 use std::{
     sync::{Arc, mpsc},

@@ -1,5 +1,5 @@
-//! One thread of a load: connects, then carries out one window after the other over the connections
-//! that it has, and hands over what it has recorded as it goes.
+//! One thread of a load: connects, runs one window after another over its connections, and hands
+//! over its records meanwhile.
 
 use std::sync::{
     Arc,

@@ -1,9 +1,10 @@
-//! What is said between wirebench and an agent: one JSON object a line, commands in and events out.
+//! The protocol between wirebench and an agent: one JSON object per line, commands in and events
+//! out.
 //!
-//! An agent makes load. It keeps the connections to each server open and carries out one *slice*
-//! after the other: a short load on one server, whose first part is discarded. Nothing here assumes
-//! that the agent and wirebench share a machine: times are those of the agent's monotonic clock, and
-//! CPU clocks are read where the processes run.
+//! An agent generates load. It keeps the connections to each server open and runs one *slice* after
+//! another: a short load on one server, whose first part is discarded. The protocol does not
+//! require a common machine: times are those of the agent's monotonic clock, and CPU clocks are
+//! read where the processes run.
 
 use serde::{Deserialize, Serialize};
 

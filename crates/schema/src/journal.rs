@@ -1,7 +1,6 @@
-//! The journal of a run, `runs.jsonl`: one JSON object a line, flushed as it comes, never changed
-//! afterwards.
+//! The journal of a run, `runs.jsonl`: one JSON object per line, flushed at once, never changed.
 //!
-//! Everything that is shown can be computed from it. A measurement that failed is a [`Run`] with
+//! Every report can be computed from it. A failed measurement is a [`Run`] with
 //! [`Outcome::Failed`]; an entry that could not be built is an [`Unavailable`] record.
 
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
 //! Latency objectives as users write them: `p99 < 2ms`. Parses them and compares them with a load;
-//! does not generate load.
+//! generates no load.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr, time::Duration};

@@ -1,4 +1,4 @@
-//! What a server must do: the scenarios and the protocol that each one speaks.
+//! Scenarios, the contracts of servers, and the protocol of each.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};

@@ -1,5 +1,5 @@
-//! The sentence for a name that does not exist: what it was, the nearest one that does, or all of
-//! them. Who knows of a command that lists the names says so behind the sentence.
+//! The message for an unknown name: the name, and the nearest known one or all of them. The caller
+//! may append a command that lists the names.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Where load goes: `http://host:port/path`, `https://host:port/path`, `tcp://host:port` or
+//! The target of a load: `http://host:port/path`, `https://host:port/path`, `tcp://host:port` or
 //! `unix:PATH`.
 
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! One sentence for what is wrong with a file that a person wrote, in place of the parser's drawing.
+//! Turns a TOML parser's drawing into one sentence about the mistake in a user's file.
 
 /// `line N: …` with the nearest key for one that is unknown.
 pub(crate) fn sentence(text: &str, error: &toml::de::Error) -> String {

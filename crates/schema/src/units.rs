@@ -1,6 +1,6 @@
-//! Durations, counts and sizes as people write them: `500ms`, `10s`, `10k`, `64KiB`.
+//! Durations, counts and sizes as users write them: `500ms`, `10s`, `10k`, `64KiB`.
 //!
-//! A bare number is seconds for a duration, ones for a count and bytes for a size, as in wrk.
+//! A bare number means seconds, ones or bytes, as in wrk.
 
 use std::time::Duration;
 

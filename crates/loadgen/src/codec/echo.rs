@@ -1,14 +1,14 @@
-//! Echo: each connection sends a stream of bytes of its own and compares every byte that comes back.
+//! Echo: each connection sends its own stream of bytes and compares every byte that returns.
 //!
-//! All streams run through one block of random bytes, each from a place of its own, again and again.
-//! Nothing is made, copied or kept for a message, however large it is, and what is sent is what is
-//! compared: a changed byte is always found.
+//! All streams cycle through one block of random bytes, each from its own offset. No data is made,
+//! copied or kept per message, however large it is, and the sent block is the one compared: a
+//! changed byte is always found.
 //!
-//! A part that is missing, doubled or exchanged for another moves what comes behind it to another
-//! place of the block, or of the stream of another connection. Random bytes differ there: by chance
-//! eight of them are alike once in 2^64 times, but a single one is once in 256. So messages of a few
-//! bytes may pass for one another, and a shift is found some messages later. The length of the block
-//! is a prime number, so that only a shift by a multiple of it is never found.
+//! A missing, duplicated or exchanged part shifts the bytes after it to another place of the block,
+//! or to another connection's stream. Random bytes differ there: eight of them are equal by chance
+//! once in 2^64 times, a single one once in 256. Messages of a few bytes may therefore be confused,
+//! and a shift is found some messages later. The length of the block is a prime number, so only a
+//! shift by a multiple of it is never found.
 
 use std::sync::Arc;
 

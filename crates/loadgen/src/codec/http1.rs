@@ -1,12 +1,11 @@
 //! HTTP/1.1, strictly: the request, and the check of its reply however the bytes are split.
 //!
-//! It is no client library: a line that ends with a bare LF, a length that is said twice or a body
-//! that is not the expected one is a wrong reply, never something to get along with. It keeps no
-//! more than one head in memory for a connection, and no more than [`HEADS_LIMIT_BYTES`] of them for
-//! all connections.
+//! It is not a client library: a line that ends with a bare LF, a duplicate length or an unexpected
+//! body is a wrong reply and is never tolerated. It keeps at most one head in memory per
+//! connection, and at most [`HEADS_LIMIT_BYTES`] over all connections.
 //!
-//! Each reply is judged by the parser, or found equal to one that the parser has accepted. The
-//! second is only ever a faster way to the same verdict.
+//! The parser judges each reply, unless the reply equals one that the parser has accepted. The
+//! comparison is only a faster way to the same verdict.
 
 mod head;
 mod parser;

@@ -1,4 +1,4 @@
-//! Finds the ends of lines in bytes that come in pieces, and insists on CR LF.
+//! Finds the ends of lines in bytes that arrive in pieces, and requires CR LF.
 
 use crate::codec::ReplyError;
 

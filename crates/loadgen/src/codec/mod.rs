@@ -1,8 +1,7 @@
-//! What a load speaks, without any input or output: the bytes of a request, and the check of its
-//! reply.
+//! Codecs: the bytes of a request and the check of its reply, without I/O.
 //!
-//! A codec knows nothing of sockets, time or counters. Bytes go in as they happen to arrive; the
-//! verdict depends on the bytes alone, never on how they were split. Only how fast it is found does.
+//! A codec knows nothing of sockets, time or counters. Bytes go in as they arrive; the verdict
+//! depends on the bytes alone, never on how they were split. Only the speed does.
 
 mod chunked;
 pub(crate) mod echo;

@@ -1,7 +1,7 @@
-//! The first connection, which is waited for, and the sentences when it cannot be made.
+//! The first connection, which is awaited, and the messages for its failures.
 //!
-//! It goes the same way as those of the load, and finds out which of several endpoints answers and
-//! how long a connection takes. What is said on it is the preflight's.
+//! It uses the same code as the connections of the load, and finds out which of several endpoints
+//! answers and how long a connection takes. The preflight uses it for an exchange.
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},

@@ -1,14 +1,14 @@
-//! When one thread makes how many connections, so that a backlog is not flooded.
+//! Paces the connections of one thread, so that a backlog is not flooded.
 //!
-//! Before the load the threads share a bound of attempts that may be under way at once. A server on
-//! the same host never has many under way, since its kernel answers within the call; what counts
-//! there is how fast they follow each other. So when the kernel says that a backlog is full, this
-//! makes the gap between attempts wider, and each connection that is made makes it narrower again.
+//! Before the load, the threads share a limit of concurrent attempts. A server on the same host
+//! rarely has concurrent attempts, since its kernel answers within the call; there the rate
+//! matters. When the kernel reports a full backlog, the gap between attempts grows, and each
+//! success shrinks it.
 //!
-//! A Unix socket tells that its backlog is full. TCP drops the packet without a word and sends it
-//! again a second later. What has not been answered for far longer than an answer takes is
-//! therefore closed and tried again. That is done only before the load: while it runs, such a second
-//! is what users of the server would see, and it is measured.
+//! A Unix socket reports a full backlog. TCP silently drops the packet and resends it a second
+//! later. An attempt that takes far longer than usual is therefore closed and retried, but only
+//! before the load: during the load, such a second is what users of the server would see, and it is
+//! measured.
 //!
 //! Pure: time is a parameter.
 

@@ -1,6 +1,6 @@
-//! The addresses that connections come from, in turn.
+//! The source addresses of connections, in turn.
 //!
-//! Whether there are enough ports on them is reckoned in `limits::ports`.
+//! `limits::ports` checks whether they have enough ports.
 
 use rustix::{
     io::Errno,

@@ -1,5 +1,5 @@
-//! Which engine moves the bytes of a load, and why it is not the preferred one. It tries nothing out
-//! by itself.
+//! Chooses the engine of a load, and explains a choice other than the preferred one. It probes
+//! nothing itself.
 
 use wirebench_schema::load::EngineChoice;
 

@@ -1,10 +1,9 @@
-//! Readiness notification. In the steady state a request costs one `write` and its reply one
-//! `read`.
+//! The engine over readiness notification (epoll). In the steady state a request costs one `write`
+//! and its reply one `read`.
 //!
-//! Sockets are watched edge-triggered for input alone: after a read that did not fill the buffer
-//! nothing is left, and whatever comes later is a new edge. The end of the stream is the exception;
-//! it has a flag of its own (`RDHUP`). Interest in output is registered only while a write could
-//! not be finished.
+//! Sockets are watched edge-triggered for input alone: a read that did not fill the buffer has
+//! emptied the socket, and later bytes are a new edge. The end of the stream has its own flag
+//! (`RDHUP`). Interest in output is registered only while a write is incomplete.
 
 use rustix::{
     event::{

@@ -1,15 +1,15 @@
-//! Completion. In the steady state a round over all connections costs one system call: it submits
-//! one send for each request, and brings the replies that have arrived.
+//! The engine over completions (io_uring). In the steady state a round over all connections costs
+//! one system call: it submits one send per request, and returns the replies that have arrived.
 //!
 //! Each connection has one receive in flight that continues until it is cancelled, and takes its
 //! buffers from those of the thread. Sends are silent: they are over when the system call returns,
-//! and only what a socket had no room for comes back. A turn tells the director what became of its
-//! sends before it tells of any arrival, since that is the older news.
+//! and only incomplete ones produce a completion. A turn reports sends to the director before
+//! arrivals, since they are older.
 //!
-//! Requests name sockets by their descriptors, which the kernel looks up when they are submitted. So
-//! what is wanted is only noted while the director is asked, and what is wanted of a connection that
-//! is gone by the end of the turn is never submitted. Not here: how a ring works, which is the crate
-//! `uring`'s; `places` keeps what is known of each connection.
+//! Requests name sockets by their descriptors, which the kernel resolves at submission. Orders are
+//! therefore only noted while the director is asked, and those of a connection that is gone by the
+//! end of the turn are never submitted. The crate `uring` implements rings; `places` holds the
+//! state of each connection.
 
 mod places;
 

@@ -1,7 +1,7 @@
-//! The engines: each moves the bytes of one thread's connections by one mechanism of the kernel.
+//! Engines: each moves the bytes of one thread's connections by one mechanism of the kernel.
 //!
-//! An engine decides nothing: what to send, to whom and when, and what a reply means is the
-//! director's.
+//! An engine makes no decisions: the director decides what to send, on which connection and when,
+//! and what a reply means.
 
 pub(crate) mod choice;
 pub(crate) mod epoll;

@@ -1,7 +1,7 @@
-//! Memory: an estimate of what all connections need on this side, compared with what is free on the
-//! machine and within the limits of its control groups.
+//! Estimates the memory that all connections need on this side, and compares it with the free
+//! memory of the machine and of its control groups.
 //!
-//! It is no measurement, and what the server needs is not in it, even if it runs here.
+//! It measures nothing, and does not include the memory of the server.
 
 mod cgroup;
 

@@ -1,10 +1,10 @@
-//! Local ports: enough for all connections to one address, also when they are made again and again,
-//! or a sentence with the numbers.
+//! Checks that there are enough local ports for all connections to one address, including
+//! reconnects, and otherwise reports the numbers.
 //!
-//! What tells the connections from one address to another apart is their local port alone. The
-//! kernel chooses it from a range, and keeps it for a while after this side has closed. The
-//! arithmetic is pure; how many ports there are is read from `/proc/sys/net/ipv4`, which holds for
-//! IPv6 as well. Ports that other programs use are not known here.
+//! Connections between two addresses differ only in their local port. The kernel chooses it from a
+//! range, and reserves it for a while after this side has closed. The arithmetic is pure; the range
+//! is read from `/proc/sys/net/ipv4`, which also applies to IPv6. Ports used by other programs are
+//! not known here.
 
 use std::{fs, net::IpAddr};
 use wirebench_schema::load::{LoadConfig, LoadModel, Stop};

@@ -1,9 +1,9 @@
-//! When requests may be sent, and which connection sends them. Pure: time is a parameter, and all
-//! connections of a thread ask one pacer.
+//! The pacer: when requests may be sent, and on which connection. Pure: time is a parameter, and
+//! all connections of a thread share one pacer.
 //!
-//! In a closed loop a connection may send as soon as its last request is answered; with think time,
-//! a while later. A schedule does not ask for replies: requests become due, and any connection that
-//! is free takes the next one.
+//! In a closed loop a connection may send when its last request is answered, or after a think time.
+//! A schedule does not depend on replies: requests become due, and any free connection takes the
+//! next one.
 
 mod schedule;
 mod supply;

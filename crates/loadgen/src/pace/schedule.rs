@@ -1,10 +1,10 @@
-//! A schedule of requests that does not depend on replies: absolute moments in nanoseconds, worked
-//! out from the rate and the number of the request, never from the clock, so that no error adds up.
+//! A schedule of requests that does not depend on replies: absolute times in nanoseconds, computed
+//! from the rate and the number of the request, never from the clock, so errors do not accumulate.
 //!
-//! Requests are numbered over all threads: thread i of T has those whose number leaves the rest i,
-//! so that together they are as evenly spread as from one thread. The moment of number x is where
-//! the integral of the rate reaches x. At random, the numbers are replaced by the points of a
-//! Poisson process of unit rate (the time change theorem, Çinlar 1975, Introduction to Stochastic
+//! Requests are numbered over all threads: thread i of T has those whose number is i modulo T, so
+//! that together they are as evenly spread as from one thread. Request x is due when the integral
+//! of the rate reaches x. For random arrivals, the numbers are replaced by the points of a Poisson
+//! process of unit rate (the time change theorem, Çinlar 1975, Introduction to Stochastic
 //! Processes, section 4.7), each thread drawing its own; the sum of independent Poisson processes
 //! is one again.
 

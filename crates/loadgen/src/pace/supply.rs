@@ -1,4 +1,4 @@
-//! How many requests are still to be sent.
+//! The number of requests still to be sent.
 
 /// How many requests of the window are still to be sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -1,5 +1,5 @@
-//! What lies between the first exchange and its socket: nothing, or TLS. And what a mistake with TLS
-//! is called. It never touches the socket.
+//! The layer between the first exchange and its socket: plain, or TLS with its error messages. It
+//! never touches the socket.
 
 use rustls::{AlertDescription, CertificateError, Error};
 use wirebench_schema::{

@@ -1,4 +1,4 @@
-//! Which connections a session makes, and when. What happens to them is in `events`.
+//! Decides which connections a session makes, and when. `events` handles their results.
 
 use super::Session;
 use crate::codec::Codec;

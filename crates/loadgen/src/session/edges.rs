@@ -1,4 +1,4 @@
-//! When a window begins and ends.
+//! The start and end of a window.
 
 /// The moments that all threads share, in nanoseconds of the load's clock.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -1,4 +1,4 @@
-//! What happens to the connections of a session, and what follows from it.
+//! Handles the events of a session's connections.
 
 use rustix::io::Errno;
 

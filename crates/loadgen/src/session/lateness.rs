@@ -1,6 +1,6 @@
-//! How late the engine comes: how long after it was told to come, less the time in which it was seen
-//! at work. A server that keeps all connections waiting makes no engine late, because then nothing is
-//! due. It judges nothing.
+//! Measures how late the engine comes: the delay after the requested time, minus the time in which
+//! it was seen working. A server that keeps all connections waiting does not make the engine late,
+//! because then nothing is due. It makes no judgement.
 
 /// What the kernel may take to send one request: a loopback send delivers it to the server's socket.
 /// A ring sends a whole batch in one system call, within which no moment is known.

@@ -1,5 +1,5 @@
-//! The time between two windows on the same connections. Nothing is sent in it and nothing counts:
-//! replies that are still due arrive, and connections that the server has closed are made again.
+//! The time between two windows on the same connections. Nothing is sent and nothing counts:
+//! outstanding replies arrive, and connections that the server has closed are made again.
 
 use super::{Edges, Parking, Phase, Session};
 use crate::{

@@ -1,5 +1,5 @@
-//! Which connections are looked at for overdue requests, and when: all of them once in each period, a
-//! few at a time, so that a look delays no reply. Pure: it does not look itself.
+//! Selects the connections to check for overdue requests: all of them once per period, a few at a
+//! time, so that a check delays no reply. Pure: the caller does the check.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! What passes with time: the edges of the window, overdue requests, waits that end.
+//! Handles the passage of time: the edges of the window, overdue requests, waits that end.
 
 use super::{Ended, Phase, Session, events::is_overdue};
 use crate::{codec::Codec, director::Command, failure::Failure, recorder::Sampling};

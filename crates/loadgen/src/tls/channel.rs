@@ -1,5 +1,5 @@
-//! The client's side of one TLS connection, without its socket: ciphertext in, plaintext out, and
-//! the other way round. It knows nothing of sessions, time or counters.
+//! The client side of one TLS connection, without its socket: ciphertext in, plaintext out, and
+//! vice versa. It knows nothing of sessions, time or counters.
 
 use rustls::{
     CipherSuite, ClientConfig, Error, HandshakeKind, ProtocolVersion,

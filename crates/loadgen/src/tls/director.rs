@@ -1,13 +1,14 @@
-//! Stands between a session and its engine: a [`Director`] that gives the engine ciphertext and the
-//! session plaintext.
+//! A [`Director`] between a session and its engine that gives the engine ciphertext and the session
+//! plaintext.
 //!
-//! A connection stands for the session when the handshake is over, so that the session's time for
-//! connecting covers both. What the session sends is sealed in pieces. A piece is sent, for the
-//! session, when the last byte of its ciphertext is, and the next one is sealed only then: so a
-//! reply before its request is noticed as it is without TLS, and no more than a piece is kept.
+//! For the session, a connection is made when the handshake is over, so its connect time covers
+//! both. Outgoing data is sealed in pieces. A piece counts as sent when the last byte of its
+//! ciphertext is, and the next one is sealed only then: a reply before its request is noticed as
+//! without TLS, and at most one piece is kept.
 //!
-//! Whoever ends a connection announces so (RFC 8446, 6.1): the session is done with a connection a
-//! moment before it is closed. Connections that the end of the load cuts off are not announced.
+//! Each side announces the end of a connection (RFC 8446, 6.1): the session is done with a
+//! connection a moment before it is closed. Connections cut off by the end of the load are not
+//! announced.
 
 use rustix::io::Errno;
 use std::{collections::VecDeque, sync::Arc};

@@ -1,5 +1,5 @@
-//! Which certificates are accepted. It never decides about signatures of a handshake: those are
-//! always checked, so that the server has the key of the certificate that it shows.
+//! Decides which certificates are accepted. Handshake signatures are always checked elsewhere, so
+//! the server has the key of its certificate.
 
 use rustls::{
     DigitallySignedStruct, Error, RootCertStore, SignatureScheme,

@@ -1,4 +1,4 @@
-//! Each way of failing is counted under its own kind and under no other.
+//! Each kind of failure is counted under its own kind only.
 
 use std::{
     io::{Read, Write},

@@ -1,5 +1,5 @@
-//! Servers that lie about what they send, or send it in the most awkward way: each lie is counted as
-//! what it is, no truth is taken for a lie, and none of them holds up the load.
+//! Servers with wrong or awkward replies: each fault is counted as its kind, correct replies are
+//! accepted, and no server blocks the load.
 
 use std::{
     io::Write,

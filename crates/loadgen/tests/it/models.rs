@@ -1,5 +1,5 @@
 //! The load models over real sockets: what is sent, on how many connections, and how it is counted.
-//! When things are sent is tested with virtual time, beside the session.
+//! The timing is tested with virtual time, next to the session.
 
 use std::{
     io::{Read, Write},

@@ -1,4 +1,4 @@
-//! Through TLS a load is what it is without it, and each mistake with TLS gets its sentence.
+//! A load through TLS has the same results as without, and each TLS mistake gets its message.
 
 mod server;
 

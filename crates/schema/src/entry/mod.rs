@@ -1,8 +1,7 @@
-//! Entries: what `entry.toml` says of a server program, after its checks.
+//! Entries: the checked description of a server program from `entry.toml`.
 //!
 //! [`Entry::parse`] reads the private wire form, which mirrors the file and rejects unknown keys,
-//! and gives each variant all that it inherits. `entries/README.md` explains the file to those who
-//! write one.
+//! and resolves what each variant inherits. `entries/README.md` documents the file.
 
 mod wire;
 

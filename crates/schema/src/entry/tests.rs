@@ -1,4 +1,4 @@
-//! What an `entry.toml` may say, what its variants inherit, and what each mistake is answered with.
+//! The keys of `entry.toml`, the inheritance of variants, and the message for each mistake.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! `entry.toml` as it stands in the file, and its way to an [`Entry`]. Nothing outside this module
-//! sees these types.
+//! The raw form of `entry.toml` and its conversion to an [`Entry`]. These types are private to this
+//! module.
 
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,22 +1,22 @@
-//! What differs between two environments, and what that means for figures made on them. It knows
-//! nothing of the figures themselves.
+//! Compares two environments and decides whether figures made on them are comparable. It does not
+//! look at the figures.
 //!
-//! # What a machine is
+//! # Identity of a machine
 //!
-//! Nothing that a program may read names a machine for certain. A container has a random host name,
-//! and its `/etc/machine-id` is that of its image or none at all; clones of a disk share both; the
-//! number of the mainboard is for the superuser alone. So a machine is what its hardware is:
-//! architecture, product, CPU model, number of CPUs, memory, and whether and under what it is
-//! virtual. Where any of these differs, figures cannot be compared ([`Weight::Refuses`]).
+//! No name that a program can read identifies a machine reliably. A container has a random host
+//! name and its image's `/etc/machine-id`, or none; clones of a disk share both; only root can read
+//! the serial number of the mainboard. A machine is therefore identified by its hardware:
+//! architecture, product, CPU model, number of CPUs, memory, and virtualisation. If any of these
+//! differs, figures cannot be compared ([`Weight::Refuses`]).
 //!
-//! Where all are equal and only the names differ, it may be another machine of the same kind, or
-//! another container on the same one: a warning. Not even that when both have the same kernel
-//! running since the same start, which is the same machine whatever its names.
+//! If only the names differ, it may be another machine of the same kind or another container on the
+//! same one: a warning. There is no warning if both have the same kernel running since the same
+//! boot, because that is the same machine.
 //!
-//! # What is absent
+//! # Absent values
 //!
-//! What one of the two does not tell is no difference: an earlier version of wirebench wrote less,
-//! and a machine that hides something has not changed.
+//! A field that only one of the two has is not a difference: an earlier version of wirebench wrote
+//! less, and a machine that hides something has not changed.
 
 use std::{collections::BTreeMap, fmt, fmt::Display};
 

@@ -1,7 +1,7 @@
-//! The machine and the versions on which figures were made, as `environment.json` keeps them.
+//! The machine, its settings and the installed versions, as stored in `environment.json`.
 //!
-//! What a machine does not tell is absent, never a zero. It holds no figure, and nothing of single
-//! entries, whose versions are in the journal.
+//! Values that a machine does not report are absent, never zero. Figures are not included, nor the
+//! versions of single entries, which are in the journal.
 
 mod difference;
 mod parts;

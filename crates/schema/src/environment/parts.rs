@@ -1,5 +1,4 @@
-//! The parts of an environment that have several fields of their own. They say what was found, not
-//! whether that is good: `doctor` judges.
+//! The structured parts of an environment. They record what was found; `doctor` judges it.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

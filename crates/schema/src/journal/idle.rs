@@ -1,4 +1,4 @@
-//! What a server costs while its connections are silent.
+//! The cost of a server in the idle phase: memory and CPU time while its connections are silent.
 
 use serde::{Deserialize, Serialize};
 

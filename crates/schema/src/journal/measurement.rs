@@ -1,4 +1,4 @@
-//! The figures of a run that put a load on its server.
+//! The figures of a run that loads its server.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Which CPUs each side has. How they are chosen is the runner's business.
+//! The CPUs of each side. The measuring crate chooses them.
 
 use serde::{Deserialize, Serialize};
 

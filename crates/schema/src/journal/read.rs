@@ -1,4 +1,4 @@
-//! Reading a journal back, also one that was cut off.
+//! Reads a journal, including one whose last line is incomplete.
 
 use super::{
     End, FixedRate, Found, JOURNAL_FORMAT, Record, Resumed, Run, Sought, Start, Unavailable,

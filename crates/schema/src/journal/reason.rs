@@ -1,6 +1,5 @@
-//! What a reader must know of a run before trusting its figures: one reason at a time, each with
-//! its weight, its figure and a sentence. It decides nothing: who finds a fault says how heavy it
-//! is.
+//! A reason: a statement that limits or explains the figures of a run, with weight, figure and
+//! text. The code that detects a fault decides its weight.
 
 mod kind;
 

@@ -1,4 +1,4 @@
-//! How a run was measured with a cohort of live servers: its slices, and what was seen of the instance.
+//! The slices of a run in a cohort, and the observations about its instance.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};

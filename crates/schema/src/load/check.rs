@@ -1,4 +1,4 @@
-//! What cannot be carried out, and why: one sentence each, with the option that mends it.
+//! Checks a configuration: one sentence for each contradiction, with the option that resolves it.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The whole configuration of one load, as it takes effect.
+//! The complete configuration of a load, with all defaults applied.
 
 use serde::{Deserialize, Serialize};
 use std::{net::IpAddr, time::Duration};

@@ -1,4 +1,4 @@
-//! What failed, by kind: a count for each, and nothing about single failures.
+//! Failure counts by kind. Single failures are not recorded.
 
 use serde::{Deserialize, Serialize};
 

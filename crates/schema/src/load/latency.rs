@@ -1,4 +1,4 @@
-//! One distribution of times: what is said of it, and the histogram that it is made of.
+//! A distribution of times: its summary and its histogram.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use hdrhistogram::{

@@ -1,4 +1,4 @@
-//! One report of several windows of the same load.
+//! Merges the reports of several windows of the same load.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a load reports: counts, latencies, and how evenly the connections were served.
+//! The report of a load: counts, latencies, and fairness over connections.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! The course of a load: how many replies there were in each step of its window.
+//! The number of replies in each step of a load's window.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! What the connections of a load agreed upon with their server. Not what they were asked to accept:
-//! that is in the configuration.
+//! The negotiated TLS parameters of a load's connections. The accepted ones are in the
+//! configuration.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What a cell is measured for.
+//! Phases: the purposes for which a cell is measured.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};

@@ -1,6 +1,6 @@
-//! What a document has published: the machine that it measured on, and every figure of its tables.
+//! A published document: its machine, and every figure of its tables.
 //!
-//! Figures are kept as they were printed. Nothing here judges them.
+//! Figures are kept as printed. This module does not judge them.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

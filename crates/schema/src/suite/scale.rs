@@ -1,7 +1,7 @@
-//! Scales: how much of a suite is carried out. Pure: CPUs go in, another suite comes out.
+//! Scales: how much of a suite is run. Pure: CPUs go in, an adapted suite comes out.
 //!
-//! What a suite's file says outside of `[scale]` and `[workload.machine]` is what its document has
-//! published. What is published is never changed here, only what is carried out.
+//! Everything in a suite's file outside of `[scale]` and `[workload.machine]` is as published.
+//! Published values are never changed, only what is run.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr, time::Duration};

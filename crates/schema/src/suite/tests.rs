@@ -1,4 +1,4 @@
-//! Suites as people write them, right and wrong.
+//! Valid and invalid suites.
 
 use super::*;
 use crate::{

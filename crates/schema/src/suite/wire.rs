@@ -1,5 +1,4 @@
-//! A suite as it is written: the keys of its file, and what they mean. Nothing that is measured is
-//! decided here.
+//! The raw form of a suite's file: its keys and their meaning. It makes no measuring decisions.
 
 use serde::Deserialize;
 use std::{

@@ -1,5 +1,5 @@
-//! The head of an HTTP/1.1 reply: what it says about the reply and the connection. Everything else
-//! in it is read over.
+//! The head of an HTTP/1.1 reply: the fields that frame the reply and the connection. Other fields
+//! are skipped.
 
 use std::{mem::MaybeUninit, ops::Range};
 

@@ -1,8 +1,8 @@
-//! The replies of one connection, read step by step as their bytes arrive. Its verdict is the one
-//! that counts.
+//! Parses the replies of one connection step by step as their bytes arrive. Its verdict is
+//! authoritative.
 //!
-//! It asks the memory for what a head says, which may know it without reading. It decides nothing
-//! about what is remembered.
+//! It asks the template whether a head is already known. It does not decide what a template
+//! remembers.
 
 use super::{
     HEAD_LIMIT_BYTES,

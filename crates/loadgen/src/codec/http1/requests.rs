@@ -1,4 +1,4 @@
-//! The bytes of HTTP requests: one request, as often in a row as is useful.
+//! The bytes of HTTP requests: one request, repeated for pipelining.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! What HTTP replies must be, as the load demands it. The grammar is not here: it is the same for
-//! every load.
+//! The requirements that a load adds to the grammar of HTTP replies.
 
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
-//! What is remembered of a good reply, so that the next one like it need not be parsed.
+//! Templates: remembered good replies, so that equal ones need not be parsed.
 //!
-//! A template holds the bytes of a reply that the parser has accepted. What is equal to it must be
-//! accepted too, and means the same. Values of header fields that do not matter to the parser are
-//! *masked* as soon as they are seen to differ at equal length: any value that the grammar allows
-//! stands for any other, because the parser reads over all of them.
+//! A template holds the bytes of a reply that the parser has accepted. An equal reply must be
+//! accepted too, and means the same. Values of header fields that the parser ignores are *masked*
+//! when they are seen to differ at equal length: any value that the grammar allows is then
+//! accepted, because the parser skips all of them.
 //!
-//! A template never decides that a reply is wrong. What differs from it is the parser's affair.
+//! A template never rejects a reply. A reply that differs is parsed.
 
 use std::ops::Range;
 

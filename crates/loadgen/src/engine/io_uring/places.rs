@@ -1,4 +1,5 @@
-//! What is known of each connection, and how it is named towards the kernel. It submits nothing.
+//! The engine's state of each connection, and its number in requests to the kernel. It submits
+//! nothing.
 
 use rustix::fd::OwnedFd;
 

@@ -1,5 +1,5 @@
-//! What the engine does with a director of one's own, over sockets. What a load sees of it is tested
-//! for all engines alike.
+//! The engine with a scripted director, over sockets. The behaviour of a load is tested for all
+//! engines alike.
 
 use std::{
     io::{Read, Write},

@@ -1,6 +1,6 @@
-//! How much memory the control groups around this process leave it, in either version.
+//! The memory that the control groups of this process leave available, in either version.
 //!
-//! A limit holds for all groups below it, so every group up to the root of the mount counts. A
+//! A limit applies to all groups below it, so every group up to the root of the mount counts. A
 //! container sees its own group as that root.
 
 use procfs::{

@@ -1,4 +1,4 @@
-//! One thing after the other.
+//! Single events in sequence.
 
 use super::*;
 

@@ -1,6 +1,6 @@
-//! Tests with virtual time: no clock, no socket, every nanosecond given. `events` tells the session
-//! one thing after the other, `connecting` has connections made that do not come at once,
-//! `simulation` has it talk to servers of known delays.
+//! Tests with virtual time: no clock, no socket, every nanosecond given. `events` feeds the session
+//! single events, `connecting` makes connections with delays, `simulation` lets it talk to servers
+//! with known delays.
 
 mod connecting;
 mod events;

@@ -1,4 +1,4 @@
-//! Moments at which two things meet: an edge and an event, a start and a connection.
+//! Coincidences: an edge and an event, a start and a connection.
 
 use super::*;
 use crate::server_clocks::Readings;

@@ -1,4 +1,5 @@
-//! Servers of known delays, whole loads in virtual time: what comes out can be worked out by hand.
+//! Servers with known delays and whole loads in virtual time, whose results can be computed by
+//! hand.
 
 use std::{cmp::Reverse, collections::BinaryHeap, time::Duration};
 

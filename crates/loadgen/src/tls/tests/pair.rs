@@ -1,5 +1,5 @@
-//! A director and a server in memory, and what carries the bytes between them. It knows nothing of
-//! what is tested with them.
+//! A director and a server in memory, and the transport between them. It knows nothing of the
+//! tests.
 
 use rcgen::{CertificateParams, KeyPair};
 use rustls::{

@@ -1,4 +1,4 @@
-//! Every field of an environment is changed once, and what that means is looked at.
+//! Changes every field of an environment once and checks the consequence.
 
 use serde_json::{Value, json};
 

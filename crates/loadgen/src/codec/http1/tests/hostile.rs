@@ -1,5 +1,4 @@
-//! Tests of what a hostile server may send: each gets its sentence, and none takes more memory than
-//! it may.
+//! Replies of a hostile server: each gets its message, and none exceeds the memory limit.
 
 use super::*;
 

@@ -1,5 +1,4 @@
-//! Tests of the reply checker by property. The most important one: what is remembered never changes
-//! a verdict.
+//! Property tests of the reply checker. The most important one: templates never change a verdict.
 
 use super::*;
 use proptest::prelude::*;

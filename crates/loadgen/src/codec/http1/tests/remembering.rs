@@ -1,4 +1,4 @@
-//! Tests by example of what is remembered, and of what is found by comparison.
+//! Example tests of templates and comparison.
 
 use super::*;
 use crate::codec::http1::head;
