@@ -10,7 +10,7 @@ pub const HELLO_BODY: &str = "Hello world!";
 /// for another.
 pub const DEFAULT_TIMEOUT_MS: u64 = 5000;
 
-/// What a server must do. `entries/README.md` states each in full.
+/// A scenario: the contract of a server. `entries/README.md` describes each in full.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scenario {
@@ -22,7 +22,7 @@ pub enum Scenario {
     Echo,
 }
 
-/// What the load generator must speak to a scenario.
+/// The protocol that the load generator uses for a scenario.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Protocol {
     /// HTTP/1.1 with keep-alive.

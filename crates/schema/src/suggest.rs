@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-/// The most names that are listed; more would hide the sentence that they stand in.
+/// The maximum number of listed names; more would hide their sentence.
 const LISTED: usize = 32;
 
 /// `unknown KIND `NAME`` with the nearest of `known`, or with all of them when none is near and they

@@ -10,9 +10,9 @@ pub enum UnitError {
     /// The number before the unit cannot be read.
     #[error("`{text}` is not a {kind}: write {example}")]
     Number {
-        /// What was given.
+        /// The input.
         text: String,
-        /// What was wanted: duration, count or size.
+        /// The expected quantity: duration, count or size.
         kind: &'static str,
         /// A few good examples.
         example: &'static str,
@@ -20,21 +20,21 @@ pub enum UnitError {
     /// The unit behind the number is unknown.
     #[error("`{text}` is not a {kind}: unknown unit `{unit}`; write {example}")]
     Unit {
-        /// What was given.
+        /// The input.
         text: String,
         /// The part that is no unit.
         unit: String,
-        /// What was wanted.
+        /// The expected quantity.
         kind: &'static str,
         /// A few good examples.
         example: &'static str,
     },
-    /// The value has a fraction, and there is no part of what it counts.
+    /// The value has a fraction, but the quantity is indivisible.
     #[error("`{text}` is not a {whole}: write {example}")]
     Fraction {
-        /// What was given.
+        /// The input.
         text: String,
-        /// What was wanted: a whole number, of what.
+        /// The expected quantity: a whole number of something.
         whole: &'static str,
         /// A few good examples.
         example: &'static str,
@@ -42,18 +42,18 @@ pub enum UnitError {
     /// The value does not fit.
     #[error("`{text}` is too large for a {kind}")]
     TooLarge {
-        /// What was given.
+        /// The input.
         text: String,
-        /// What was wanted.
+        /// The expected quantity.
         kind: &'static str,
     },
 }
 
-/// What becomes of the fraction that is left after the unit has been multiplied in.
+/// The treatment of a fraction that remains after multiplication by the unit.
 enum Fraction {
     /// The nearest whole value is meant.
     Rounded,
-    /// It is a mistake. What is wanted instead.
+    /// It is a mistake; the value names the expected quantity.
     Refused { whole: &'static str },
 }
 
@@ -129,7 +129,7 @@ pub fn parse_size(text: &str) -> Result<u64, UnitError> {
 /// Most digits before the point, without leading zeros: all that the largest value needs.
 const WHOLE_DIGITS: usize = 19;
 
-/// Most digits behind the point, without trailing zeros: far more than anybody means.
+/// Maximum number of decimals, without trailing zeros.
 const FRACTION_DIGITS: usize = 20;
 
 fn parse(text: &str, quantity: &Quantity) -> Result<u64, UnitError> {

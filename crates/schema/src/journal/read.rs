@@ -14,7 +14,7 @@ pub enum JournalError {
     Line {
         /// From 1.
         line: usize,
-        /// What the parser said.
+        /// The parser's message.
         reason: String,
     },
     /// The first line is no `start` record.
@@ -46,19 +46,19 @@ pub enum JournalError {
 pub struct Journal {
     /// Its head.
     pub start: Start,
-    /// What could not be measured.
+    /// Variants that could not be measured.
     pub unavailable: Vec<Unavailable>,
     /// Conformance.
     pub verified: Vec<Verified>,
     /// The rates of cost phases.
     pub rates: Vec<FixedRate>,
-    /// What is sought, if it is a search for the highest rate.
+    /// The goal of a search for the highest rate.
     pub sought: Option<Sought>,
-    /// What that has found.
+    /// The result of that search.
     pub found: Option<Found>,
     /// All runs, in the order in which they were made.
     pub runs: Vec<Run>,
-    /// When it went on after it was cut off.
+    /// The times at which it was resumed.
     pub resumed: Vec<Resumed>,
     /// Its tail, if it has one.
     pub end: Option<End>,

@@ -12,6 +12,6 @@ pub struct TlsSummary {
     pub cipher_suite: String,
     /// Handshakes that succeeded, over the whole load.
     pub handshakes: u64,
-    /// How many of those resumed an earlier session.
+    /// Number of those that resumed an earlier session.
     pub resumed: u64,
 }

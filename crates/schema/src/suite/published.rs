@@ -19,13 +19,13 @@ pub struct Document {
     pub machine: String,
     /// The CPUs that its servers could have.
     pub cpus: u32,
-    /// Where its two sides ran.
+    /// The placement of its two sides.
     pub placement: DocumentPlacement,
     /// The load generator, with its arguments.
     pub generator: String,
 }
 
-/// Where the two sides of a document's measurements ran.
+/// The placement of the two sides in a document's measurements.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DocumentPlacement {
@@ -83,14 +83,14 @@ pub enum Column {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedTable {
-    /// Where it stands in the document.
+    /// Its section in the document.
     pub section: String,
-    /// The workloads of the suite whose figures these are; more than one for a sentence that speaks
-    /// of several.
+    /// The workloads of the suite that the figures belong to; several if a sentence covers them
+    /// together.
     pub workloads: Vec<String>,
     /// The row that ratios and percentages refer to, where the document gives those.
     pub relative_to: Option<VariantId>,
-    /// What the numbers of each row are.
+    /// The columns of each row.
     pub columns: Vec<Column>,
     /// The numbers of each variant.
     pub rows: BTreeMap<VariantId, Vec<f64>>,

@@ -9,11 +9,11 @@ use std::{fmt, str::FromStr, time::Duration};
 use super::{Suite, SuiteError, Workload};
 use crate::load::Stop;
 
-/// How much of a suite is carried out.
+/// How much of a suite is run.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
-    /// Exactly what the document has published.
+    /// Exactly as published.
     Paper,
     /// Made to fit this machine by the rule in the suite's file. A suite without a document is
     /// carried out as it is written.
@@ -56,18 +56,18 @@ impl FromStr for Scale {
     }
 }
 
-/// What becomes of the connections when a server has fewer workers than the document's.
+/// The number of connections if a server has fewer workers than in the document.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum ConnectionsRule {
-    /// As many for each worker as in the document, rounded up.
+    /// The document's number per worker, rounded up.
     #[default]
     PerWorker,
-    /// As many in all as in the document.
+    /// The document's total.
     AsPublished,
 }
 
-/// `[scale.machine]`: what is reduced in all workloads.
+/// `[scale.machine]`: reductions in all workloads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct MachineRule {
     pub(super) blocks: Option<u32>,
@@ -79,7 +79,7 @@ pub(super) struct MachineRule {
     pub(super) warmup_requests: Option<u64>,
 }
 
-/// `[workload.machine]`: what is different in one workload.
+/// `[workload.machine]`: overrides for one workload.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct WorkloadRule {
     pub(super) connections: Option<usize>,
@@ -153,7 +153,7 @@ fn scale_workload(
     }
 }
 
-/// What nothing is larger than at the smallest scale.
+/// The upper bounds at the smallest scale.
 mod most {
     use std::time::Duration;
 

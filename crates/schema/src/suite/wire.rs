@@ -75,7 +75,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 impl WireSuite {
-    /// Says what the file means, or why it cannot be meant.
+    /// Converts the file to a suite, or explains why it is invalid.
     pub(super) fn resolve(self, name: &str) -> Result<Suite, SuiteError> {
         if self.blocks == 0 {
             return Err(SuiteError("`blocks = 0` measures nothing: write at least 1".to_owned()));

@@ -15,7 +15,7 @@ const OF_THE_MOMENT: [&str; 6] = [
     "uptime_s",
 ];
 
-/// A machine that tells everything.
+/// A machine that reports every field.
 fn full() -> Value {
     json!({
         "wirebench": "0.1.0", "revision": "abc", "host": "alpha",
