@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// When the process first asked for the time.
+/// The first reading of the clock in this process.
 static ORIGIN: OnceLock<Instant> = OnceLock::new();
 
 /// Nanoseconds on the one monotonic clock of all loads of this process.

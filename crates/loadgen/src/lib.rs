@@ -70,10 +70,9 @@ pub fn run(
     run_observed(config, stop, &ServerClocks::default(), observe)
 }
 
-/// The same, with `clocks` read at both edges of the window, by a thread that loads: what the server
-/// used and what it answered then belong to the same time. The readings come with
-/// [`LoadEvent::ServerClocks`]. The load begins when `observe` returns from
-/// [`LoadEvent::Connected`].
+/// The same, with `clocks` read at both edges of the window by a loading thread, so that CPU time
+/// and replies cover the same period. The readings come with [`LoadEvent::ServerClocks`]. The load
+/// begins when `observe` returns from [`LoadEvent::Connected`].
 pub fn run_observed(
     config: &LoadConfig,
     stop: &AtomicBool,

@@ -43,11 +43,11 @@ pub struct Load {
     connector: Option<Arc<Connector>>,
     /// None when the load was stopped before there was a thread.
     crew: Option<Crew>,
-    /// How connecting went.
+    /// The result of connecting.
     course: Course,
 }
 
-/// What was measured in one window of a [`Load`].
+/// The measurement of one window of a [`Load`].
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// The result.
@@ -114,7 +114,7 @@ impl Load {
         Ok(Self { config, plan, connector, crew: Some(crew), course })
     }
 
-    /// How many connections that carry requests could be made.
+    /// Number of connections for requests that could be made.
     #[must_use]
     pub const fn connections(&self) -> usize {
         self.course.connections_made

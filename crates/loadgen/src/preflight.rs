@@ -36,10 +36,10 @@ use crate::{
 };
 use wire::Wire;
 
-/// How often a wait looks whether it should be given up.
+/// Interval of the check whether to give up a wait.
 const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// How the first exchange ended.
+/// The result of the first exchange.
 #[derive(Debug)]
 pub(crate) enum Preflight {
     /// The server answers here, and a connection took so long.
@@ -48,18 +48,18 @@ pub(crate) enum Preflight {
     Interrupted,
 }
 
-/// How the first connection may be made.
+/// The route of the first connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Route<'a> {
-    /// Where to; the first that answers is taken.
+    /// The endpoints; the first that answers is used.
     pub(crate) endpoints: &'a [Endpoint],
-    /// Where from.
+    /// The source addresses.
     pub(crate) sources: &'a Sources,
     /// Through which TLS, if any.
     pub(crate) connector: Option<&'a Connector>,
 }
 
-/// Finds the endpoint that answers, and completes what the codec expects.
+/// Finds the endpoint that answers, and completes the codec's expectation.
 pub(crate) fn preflight(
     config: &LoadConfig,
     route: Route<'_>,
@@ -110,7 +110,7 @@ struct Exchange<'a> {
     stop: &'a AtomicBool,
 }
 
-/// How the reply ended.
+/// The result of the reply.
 enum Ending {
     Complete(Reply),
     Interrupted,
@@ -325,7 +325,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// Sends what goes.
+    /// Sends as much as possible.
     fn send(&self, wire: &mut Wire) -> Result<(), Errno> {
         if wire.outgoing().is_empty() {
             return Ok(());
@@ -346,14 +346,14 @@ impl Exchange<'_> {
     }
 }
 
-/// Checks what has come, and says how it ended if it did.
+/// Checks the received bytes, and returns the result if the reply has ended.
 fn feed<C: Codec>(
     codec: &mut C,
     connection: &mut C::Connection,
     said: &[u8],
     received: &mut Vec<u8>,
 ) -> Option<Ending> {
-    /// How much of the reply is kept for a sentence about it.
+    /// Length of the reply that is kept for an error message.
     const KEPT_BYTES: usize = 256;
     let room = KEPT_BYTES.saturating_sub(received.len());
     received.extend_from_slice(&said[..said.len().min(room)]);

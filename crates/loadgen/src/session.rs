@@ -38,14 +38,14 @@ use lateness::Lateness;
 use rest::Patience;
 use scan::Scan;
 
-/// Where the load stands.
+/// The phase of the load.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Phase {
     /// Connections are made; nothing is sent.
     Connecting,
     /// Load before the window.
     Warmup,
-    /// What counts.
+    /// The counted phase.
     Window,
     /// The window is over; replies to requests that were due in it are still waited for.
     Draining,
@@ -63,7 +63,7 @@ enum Parking {
     Unknown,
 }
 
-/// One connection and what it speaks.
+/// One connection and its codec state.
 #[derive(Debug)]
 struct Slot<K> {
     connection: Connection,
@@ -90,7 +90,7 @@ pub(crate) struct Session<C: Codec> {
     params: ThreadParams,
     phase: Phase,
     edges: Edges,
-    /// When the phase changes.
+    /// Time of the next phase change.
     phase_end_ns: u64,
     commands: VecDeque<Command>,
     /// Places whose connection is to be made as soon as the pacing lets it.
@@ -103,7 +103,8 @@ pub(crate) struct Session<C: Codec> {
     /// Places whose first attempt to connect has not ended yet.
     unsettled: usize,
     made: usize,
-    /// When the last connection of the start was made; at first, when the first attempt began.
+    /// Time when the last connection of the start was made; initially the start of the first
+    /// attempt.
     last_made_ns: u64,
     quota: Option<u64>,
     /// Requests of the window that were answered or failed.
@@ -132,7 +133,7 @@ pub(crate) struct Session<C: Codec> {
     outcome: Option<Ended>,
 }
 
-/// What is fixed at the moment the load is over.
+/// Values fixed at the end of the load.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ended {
     window_end_ns: Option<u64>,
@@ -215,12 +216,12 @@ impl<C: Codec> Session<C> {
         self.unsettled == 0
     }
 
-    /// How many connections have not been tried to their end.
+    /// Number of connections whose first attempt has not ended.
     pub(crate) const fn unsettled(&self) -> usize {
         self.unsettled
     }
 
-    /// How many connections that carry requests could be made at the start.
+    /// Number of connections for requests that could be made at the start.
     pub(crate) const fn made(&self) -> usize {
         self.made
     }
@@ -255,7 +256,7 @@ impl<C: Codec> Session<C> {
         &mut self.recorder
     }
 
-    /// What is left when the window is over.
+    /// The results at the end of the window.
     pub(crate) fn take_outcome(&mut self) -> Outcome {
         let ended = self.outcome.take().unwrap_or_default();
         self.recorder.finish();

@@ -194,7 +194,7 @@ mod tests {
     const END_NS: u64 = 14 * PIECE_NS;
 
     /// An outcome of a window of 0.4 s from 1 s on, with these replies per connection in its first
-    /// 100 ms, and with what was recorded.
+    /// 100 ms, and with the given records.
     fn outcome(plan: &Plan, replies: &[u64], latency_ns: u64) -> Outcome {
         let rest = (START_NS..END_NS)
             .step_by(usize::try_from(PIECE_NS).unwrap())

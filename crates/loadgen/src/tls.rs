@@ -27,18 +27,18 @@ use wirebench_schema::load::{LoadConfig, TlsSummary};
 
 use crate::error::LoadError;
 
-/// What every connection of a load has in common.
+/// State shared by all connections of a load.
 #[derive(Debug)]
 pub(crate) struct Connector {
     config: Arc<ClientConfig>,
     /// The same, but nothing is remembered.
     without_memory: Arc<ClientConfig>,
     name: ServerName<'static>,
-    /// What the threads that have ended saw.
+    /// Observations of the threads that have ended.
     tally: Mutex<Tally>,
 }
 
-/// What was agreed upon, and how often.
+/// The negotiated parameters, and their counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     first: Option<(ProtocolVersion, rustls::CipherSuite)>,
@@ -62,7 +62,7 @@ impl Tally {
 }
 
 impl Connector {
-    /// What the target needs; nothing when it is spoken to without TLS.
+    /// The TLS state for the target; none without TLS.
     pub(crate) fn new(config: &LoadConfig) -> Result<Option<Self>, LoadError> {
         if !config.target.is_tls() {
             return Ok(None);
@@ -109,7 +109,7 @@ impl Connector {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner).add(tally);
     }
 
-    /// What was agreed upon; nothing without a connection.
+    /// The negotiated parameters; none without a connection.
     pub(crate) fn summary(&self) -> Option<TlsSummary> {
         let tally = *self.tally.lock().unwrap_or_else(PoisonError::into_inner);
         let (version, suite) = tally.first?;

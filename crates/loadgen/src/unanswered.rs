@@ -44,7 +44,7 @@ impl Unanswered {
 pub(crate) struct Distribution {
     /// As many samples as there were requests.
     pub(crate) histogram: Histogram<u64>,
-    /// How many of the largest samples lie above the largest reply: their value is a lower bound.
+    /// Number of samples above the largest reply: their value is a lower bound.
     pub(crate) above_replies: u64,
 }
 

@@ -24,7 +24,7 @@ const PIECE_BYTES: usize = 256 * 1024;
 const ECHOED: Reply =
     Reply { status: None, interim_replies: 0, persistence: Persistence::Keep, check: Check::Fast };
 
-/// What the echo of a whole load has in common.
+/// State shared by all echo connections of a load.
 #[derive(Clone, Debug)]
 pub(crate) struct Echo {
     payload_bytes: u64,
@@ -62,11 +62,11 @@ impl Echo {
 /// The messages of one connection.
 #[derive(Debug)]
 pub(crate) struct EchoConnection {
-    /// Where in the block the stream begins.
+    /// Offset of the stream's start in the block.
     origin: u64,
-    /// How much of the stream has come back.
+    /// Number of bytes that have come back.
     position: u64,
-    /// How much of the message is left that is coming back.
+    /// Remaining bytes of the message that is coming back.
     left: u64,
 }
 

@@ -27,19 +27,19 @@ use crate::codec::{Codec, Fed, Reply, ReplyError};
 /// The longest head, interim replies included, and the longest trailer.
 pub(crate) const HEAD_LIMIT_BYTES: usize = 64 * 1024;
 
-/// What heads of which only a part has come may hold over all connections of a load. A server that
-/// sends whole heads needs none of it.
+/// Limit of the memory for incomplete heads over all connections of a load. A server that sends
+/// whole heads needs none of it.
 pub(crate) const HEADS_LIMIT_BYTES: usize = 64 * 1024 * 1024;
 
-/// What the HTTP of one thread has in common.
+/// HTTP state shared by the connections of one thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Http1 {
     requests: Requests,
     rules: Rules,
     memory: Memory,
-    /// How long replies are, as far as it is known.
+    /// Length of replies, as far as it is known.
     pub(crate) reply_bytes: usize,
-    /// What heads in part hold, and what they may hold.
+    /// Memory of incomplete heads, and its limit.
     heads_bytes: usize,
     heads_limit_bytes: usize,
 }
@@ -80,7 +80,7 @@ impl Http1 {
         self.memory.forget();
     }
 
-    /// What is not a whole reply in one piece that is known byte by byte.
+    /// Handles everything except a complete, known reply in one piece.
     fn feed_to_parser(
         &mut self,
         connection: &mut Http1Connection,

@@ -11,7 +11,7 @@ pub(crate) struct LineScanner {
     last: u8,
 }
 
-/// What a piece contains.
+/// The content of a piece.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Line {
     /// The line goes on; all bytes belong to it.

@@ -18,7 +18,7 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sources {
     ranges: Vec<SourceRange>,
-    /// How many addresses there are, at most `u128::MAX`.
+    /// Number of addresses, at most `u128::MAX`.
     count: u128,
 }
 
@@ -42,13 +42,13 @@ impl Sources {
         None
     }
 
-    /// How many different addresses this many connections come from; one where the kernel chooses.
+    /// Number of different addresses that this many connections use; one if the kernel chooses.
     pub(crate) fn used_by(&self, connections: usize) -> usize {
         usize::try_from(self.count).unwrap_or(usize::MAX).min(connections).max(1)
     }
 
-    /// Of the endpoints, those that can be reached from here; or why there are none, or why some
-    /// of the sources that `connections` need cannot be used.
+    /// The endpoints reachable from these sources; or why there are none, or why sources that
+    /// `connections` need cannot be used.
     pub(crate) fn check(
         &self,
         endpoints: Vec<Endpoint>,
@@ -91,7 +91,7 @@ impl Sources {
         Ok(endpoints)
     }
 
-    /// An address that stands in two ranges.
+    /// An address in two ranges.
     fn given_twice(&self) -> Option<IpAddr> {
         self.ranges.iter().enumerate().find_map(|(place, range)| {
             let before = &self.ranges[..place];

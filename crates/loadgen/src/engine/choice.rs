@@ -19,8 +19,8 @@ pub(crate) struct Chosen {
     pub(crate) fallback: Option<String>,
 }
 
-/// Chooses. `probe` says why io_uring cannot be used and what switches it on, if it cannot; it is
-/// asked only where the answer matters.
+/// Chooses. `probe` reports why io_uring cannot be used and how to enable it; it is called only if
+/// the answer matters.
 pub(crate) fn choose(
     wanted: EngineChoice,
     probe: impl FnOnce() -> Result<(), String>,

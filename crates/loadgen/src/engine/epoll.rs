@@ -39,7 +39,7 @@ const READS_PER_TURN: usize = 16;
 const INPUT: EventFlags = EventFlags::IN.union(EventFlags::RDHUP).union(EventFlags::ET);
 const BOTH: EventFlags = INPUT.union(EventFlags::OUT);
 
-/// What a socket is watched for.
+/// The readiness for which a socket is watched.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Watch {
     /// The end of the connection attempt.
@@ -50,8 +50,8 @@ enum Watch {
     Both,
 }
 
-/// One place for a socket. The generation tells events of an earlier socket in the same place
-/// apart.
+/// One place for a socket. The generation distinguishes events of an earlier socket in the same
+/// place.
 #[derive(Debug)]
 struct Place {
     socket: Option<OwnedFd>,
@@ -114,7 +114,7 @@ impl EpollEngine {
         }
     }
 
-    /// Does what the director answered, until it answers that the next event is to be awaited.
+    /// Carries out the director's orders until it wants to wait for the next event.
     fn act<D: Director>(&mut self, director: &mut D, slot: usize, action: Action) {
         let mut action = action;
         loop {

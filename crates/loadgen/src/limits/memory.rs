@@ -14,14 +14,14 @@ use crate::{
     error::LoadError,
 };
 
-/// What the kernel keeps for one connection of one process: the socket, its file and what watches
-/// it, without anything in its buffers.
+/// Kernel memory of one connection of one process: the socket, its file and its watch, with empty
+/// buffers.
 const KERNEL_BYTES: u64 = 4096;
 
-/// What this process keeps for one connection.
+/// Memory of this process per connection.
 const OWN_BYTES: u64 = 1024;
 
-/// What this process keeps for a request in flight besides.
+/// Additional memory of this process per request in flight.
 const REQUEST_BYTES: u64 = 16;
 
 /// Refuses a load that this machine has too little memory for. Where it does not say how much is
@@ -43,7 +43,7 @@ fn check_below(root: &Path, config: &LoadConfig) -> Result<(), LoadError> {
     }
 }
 
-/// What the load needs whatever the number of its active connections.
+/// Memory of the load regardless of its active connections.
 fn base_bytes(config: &LoadConfig) -> u64 {
     let heads_bytes = match config.target.protocol() {
         Protocol::Http1 => config.connections.saturating_mul(HEAD_LIMIT_BYTES),
@@ -53,7 +53,7 @@ fn base_bytes(config: &LoadConfig) -> u64 {
     idle_bytes.saturating_add(heads_bytes.min(HEADS_LIMIT_BYTES) as u64)
 }
 
-/// What one active connection needs.
+/// Memory of one active connection.
 const fn connection_bytes(config: &LoadConfig) -> u64 {
     KERNEL_BYTES + OWN_BYTES + REQUEST_BYTES * config.pipeline as u64
 }

@@ -18,10 +18,10 @@ use std::collections::VecDeque;
 pub(crate) enum Pace {
     /// Send a request that was due then.
     Send {
-        /// When.
+        /// The time.
         due_ns: u64,
     },
-    /// Nothing now. The pacer names the connection when there is something.
+    /// Nothing now. The pacer returns the connection later.
     Wait,
 }
 
@@ -32,7 +32,7 @@ pub(crate) enum Rule {
     Closed,
     /// So long after a connection became free.
     Think {
-        /// How long.
+        /// The duration.
         delay_ns: u64,
     },
     /// By a schedule.

@@ -121,7 +121,8 @@ fn skipped_requests_are_never_sent() {
     assert_eq!(pacer.pop(60), Some((0, 60)));
 }
 
-/// What a schedule that sends nothing owes at the end of a window of two seconds: moments, requests.
+/// The debt of a schedule that sends nothing at the end of a window of two seconds: moments,
+/// requests.
 fn given_up(parts: Vec<Part>, arrivals: Arrivals) -> (Vec<u64>, u64) {
     let mut schedule = schedule(parts, arrivals, (1, 2));
     schedule.start(0);

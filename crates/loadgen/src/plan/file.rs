@@ -6,7 +6,7 @@ use std::{
     io::Read,
 };
 
-/// What the file holds, or the reason why it is not read.
+/// The content of the file, or the reason why it is not read.
 pub(crate) fn read(path: &str, limit_bytes: u64) -> Result<Vec<u8>, String> {
     // Asked before it is opened: to open a pipe is to wait for its writer.
     let metadata = fs::metadata(path).map_err(|error| error.to_string())?;

@@ -12,7 +12,7 @@ pub(crate) struct Edges {
 }
 
 impl Edges {
-    /// Of a window that has not been asked for.
+    /// The edges of a window that has not been requested.
     pub(super) const fn never() -> Self {
         Self { start_ns: u64::MAX, window_start_ns: u64::MAX, window_end_ns: u64::MAX }
     }

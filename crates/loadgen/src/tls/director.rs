@@ -23,7 +23,7 @@ use crate::{
     worker::SessionOwner,
 };
 
-/// Where a connection stands.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Stage {
     /// The session waits for it.
@@ -34,7 +34,7 @@ enum Stage {
     Leaving,
 }
 
-/// One connection whose socket stands.
+/// One connection with an established socket.
 struct Line {
     channel: Channel,
     stage: Stage,
@@ -46,13 +46,13 @@ struct Line {
 pub(crate) struct TlsDirector<C: Codec> {
     session: Session<C>,
     connector: Arc<Connector>,
-    /// By place; nothing where no socket stands.
+    /// By place; none without an established socket.
     lines: Vec<Option<Box<Line>>>,
     room: Room,
     tally: Tally,
     /// Places whose next connection waits until the one before has said goodbye.
     to_make: VecDeque<usize>,
-    /// The last moment that was told.
+    /// The last reported time.
     now_ns: u64,
 }
 
@@ -80,8 +80,8 @@ impl<C: Codec> TlsDirector<C> {
         }
     }
 
-    /// Does what the session answered. What it has begun is sealed, unless something sealed is still
-    /// on its way.
+    /// Carries out the session's order. Its output is sealed, unless earlier sealed data is still
+    /// being sent.
     fn follow(&mut self, slot: usize, action: Action) -> Action {
         if action == Action::Close {
             return self.leave(slot);

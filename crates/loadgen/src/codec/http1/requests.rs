@@ -21,7 +21,7 @@ impl Requests {
         Self { copies: Arc::from(request.repeat(copies)), length }
     }
 
-    /// How long one of them is.
+    /// Length of one of them.
     pub(super) const fn length(&self) -> usize {
         self.length
     }

@@ -37,16 +37,16 @@ fn accept(listener: &TcpListener) -> TcpStream {
     stream
 }
 
-/// Has one connection made and says what it did. It never wakes by itself.
+/// Makes one connection and records its events. It never wakes by itself.
 struct Script {
     commands: Vec<Command>,
-    /// What is left to send, and the longest piece of it that is given at a time.
+    /// Bytes left to send, and the longest piece returned at a time.
     outgoing: Vec<u8>,
     piece_bytes: usize,
-    /// What is answered when bytes arrive.
+    /// The order when bytes arrive.
     on_received: Action,
     received: Vec<Vec<u8>>,
-    /// Whom to tell when something has been sent for the first time.
+    /// Notified when something has been sent for the first time.
     on_sent: Option<Sender<()>>,
     events: Vec<&'static str>,
 }

@@ -225,8 +225,8 @@ fn a_thread_that_came_late_while_connecting_is_no_stall_of_the_load() {
     assert_eq!(left(session).collected.total.counts.stall_ns_max, 0);
 }
 
-/// A load at one request a millisecond, in which the engine comes at these moments after the start,
-/// each time after it was told when to come again. Every request is answered at once, until the
+/// A load at one request per millisecond, in which the engine comes at these moments after the
+/// start, each time after a request for the next time. Every request is answered at once, until the
 /// server pauses.
 fn stalls(connections: usize, moments_ms: &[u64], pauses_at_ms: u64) -> (u64, u64) {
     let mut session = session_of(&rate(connections, 1000), None);

@@ -6,16 +6,16 @@ use std::{cmp::Reverse, collections::BinaryHeap, time::Duration};
 use super::*;
 use wirebench_schema::load::{Arrivals, LatencyOrigin, LoadModel, RateCurve, Stop};
 
-/// When a server answers a request that arrives at a moment.
+/// The reply time of a server for a request that arrives at a given time.
 type Server = fn(u64) -> u64;
 
-/// An engine of virtual time. Sending and receiving take no time, and a connection stands at once.
+/// An engine in virtual time. Sending, receiving and connecting take no time.
 struct Simulation {
     now_ns: u64,
     server: Server,
     replies: BinaryHeap<Reverse<(u64, u64, usize)>>,
     sent: u64,
-    /// How often a connection was made, and how often one was closed.
+    /// Numbers of connections made and closed.
     connects: usize,
     closes: usize,
 }

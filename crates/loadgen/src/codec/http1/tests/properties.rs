@@ -66,8 +66,8 @@ fn split<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
     pieces.filter(|piece| !piece.is_empty()).collect()
 }
 
-/// What comes of a stream of replies on one connection: where each of them ends and what it is, and
-/// how the stream ends. How the replies were checked is counted apart.
+/// The result of a stream of replies on one connection: the end and kind of each, and the end of
+/// the stream. How the replies were checked is counted separately.
 #[derive(Debug, PartialEq)]
 struct Course {
     replies: Vec<(usize, Reply)>,
@@ -201,7 +201,7 @@ proptest! {
     }
 }
 
-/// How a reply is changed at a place.
+/// A change of a reply at a position.
 #[derive(Clone, Debug)]
 enum Spoiler {
     Replace(u8),
