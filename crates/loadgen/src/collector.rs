@@ -130,7 +130,7 @@ impl Collector {
         while at_ns < segment.end_ns {
             let piece = at_ns.saturating_sub(self.window_start_ns) / PIECE_NS;
             let until_ns = self.window_start_ns + (piece + 1) * PIECE_NS;
-            // What lies behind the last whole piece is left out.
+            // The time after the last whole piece is ignored.
             if until_ns > segment.end_ns {
                 return;
             }
@@ -151,7 +151,7 @@ impl Collector {
         let mut at_ns = segment.start_ns;
         while at_ns < segment.end_ns {
             let open = self.interval_of(phase, at_ns);
-            // What lies behind the end of its phase stays in the phase's last interval.
+            // Counts after the end of their phase stay in the phase's last interval.
             let within = open.end_ns > at_ns;
             let until_ns = if within { open.end_ns.min(segment.end_ns) } else { segment.end_ns };
             open.requests += spread.part(counts.requests, at_ns, until_ns);

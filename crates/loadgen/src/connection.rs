@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn closing_forgets_what_was_in_flight_and_remembers_why() {
+    fn closing_drops_requests_in_flight_and_records_the_reason() {
         let mut connection = open();
         connection.begin(stamp(10));
         connection.begin(stamp(11));

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_says_what_the_parser_says_over_the_seeds() {
+    fn templates_agree_with_the_parser_over_the_seeds() {
         over_seeds("reply", reply);
     }
 

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_proposed_instead_fits() {
+    fn the_proposed_alternative_fits() {
         let refused = |connections, threads, limit| {
             let limits = Rlimit { current: Some(limit), maximum: Some(limit) };
             new_soft_limit(crowd(connections, threads), limits).unwrap_err().to_string()
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn idle_connections_count_and_are_what_is_to_be_fewer_of() {
+    fn idle_connections_count_and_are_reduced_first() {
         let refused = |active, idle| {
             new_soft_limit(Crowd { active, idle, threads: 2 }, LIMITS).unwrap_err().to_string()
         };

@@ -186,7 +186,7 @@ impl Load {
 
 impl Drop for Load {
     fn drop(&mut self) {
-        // Its windows have reported what went wrong in them.
+        // Its windows have reported their failures.
         let _ = self.crew.take().map(Crew::close);
     }
 }

@@ -97,7 +97,7 @@ pub(crate) fn preflight(
         }
     };
     wire.announce_end();
-    // Who has answered needs not hear of the end.
+    // Best effort: the reply has already arrived.
     let _ = exchange.send(&mut wire);
     Ok(reply.map_or(Preflight::Interrupted, |_| Preflight::Answered(endpoint, took)))
 }
@@ -310,7 +310,7 @@ impl Exchange<'_> {
                         return ending;
                     }
                     if let Err(error) = result {
-                        // An alert tells the server why.
+                        // An alert reports the reason to the server.
                         let _ = self.send(wire);
                         return Ending::Tls(error);
                     }
@@ -332,7 +332,7 @@ impl Exchange<'_> {
         }
         match rustix::net::send(&self.socket, wire.outgoing(), SendFlags::NOSIGNAL) {
             Ok(bytes) => wire.sent(bytes),
-            // What the server said before it closed is more telling than that it closed.
+            // The server's last message explains more than its close.
             Err(Errno::AGAIN | Errno::INTR | Errno::PIPE | Errno::CONNRESET) => {}
             Err(error) => return Err(error),
         }
@@ -341,7 +341,7 @@ impl Exchange<'_> {
 
     fn wait(&self, sending: bool) {
         let interest = if sending { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
-        // A signal or a failure ends the wait early; what follows finds out.
+        // A signal or a failure ends the wait early; the next step detects it.
         let _ = poll(&mut [PollFd::new(&self.socket, interest)], Some(&SLICE));
     }
 }

@@ -105,7 +105,7 @@ impl AtEdges {
 /// never began. A count ends on one thread after the other, and the window with the last of them.
 pub(crate) fn at_edges(outcomes: &[Outcome]) -> Option<EdgeClocks> {
     let first = outcomes.first()?;
-    // Of equal ones the last is taken: the first thread, which always reads.
+    // Of equal ones the last is used: the first thread, which always reads.
     let last = outcomes.iter().rev().max_by_key(|outcome| outcome.window_end_ns)?;
     let clocks = EdgeClocks {
         start_ns: first.server_cpu_ns.start.clone(),

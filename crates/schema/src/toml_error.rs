@@ -13,7 +13,7 @@ pub(crate) fn sentence(text: &str, error: &toml::de::Error) -> String {
 fn explain(message: &str) -> String {
     let message = message.trim().replace('\n', " ");
     let Some(rest) = message.strip_prefix("unknown field `") else { return message };
-    // The keys stand between backquotes: the unknown one first, then all that are known.
+    // The keys are in backquotes: the unknown one first, then all known ones.
     let mut words = rest.split('`').step_by(2);
     let unknown = words.next().unwrap_or_default();
     let known: Vec<&str> = words.collect();

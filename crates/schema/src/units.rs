@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_refused() {
+    fn other_than_numbers_are_refused() {
         for text in ["", ".", ".s", "s", "-1s", "1.2.3s", "1..s", "ten"] {
             assert!(parse_duration(text).is_err(), "{text}");
         }

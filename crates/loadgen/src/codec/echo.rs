@@ -82,7 +82,7 @@ impl Codec for Echo {
     }
 
     fn restart(&mut self, connection: &mut EchoConnection) {
-        // What an earlier connection in this place has sent is not what this one expects.
+        // The bytes of an earlier connection in this place differ from those that this one expects.
         connection.origin = (connection.origin + connection.position + 1) % PERIOD_BYTES as u64;
         connection.position = 0;
         connection.left = self.payload_bytes;

@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_answered_is_tried_again_and_each_time_with_more_patience() {
+    fn an_unanswered_attempt_is_retried_each_time_with_a_longer_limit() {
         let mut pacing = Pacing::new(1, 0);
         pacing.begin(7, 0);
         let (mut tries, mut now_ns) = (Vec::new(), 0);
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_answered_while_the_thread_slept_is_not_taken_for_dropped() {
+    fn an_answer_while_the_thread_slept_does_not_count_as_dropped() {
         let mut pacing = Pacing::new(1, 0);
         (0..2).for_each(|slot| pacing.begin(slot, 0));
         assert_eq!(pacing.dropped(5000 * MS), None);
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn the_load_itself_is_not_held_up_by_what_was_before() {
+    fn the_load_is_not_delayed_by_earlier_attempts() {
         let mut pacing = Pacing::new(64, 0);
         pacing.begin(0, 0);
         pacing.crowded(0, MS);

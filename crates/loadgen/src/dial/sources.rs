@@ -145,7 +145,7 @@ fn count(range: &SourceRange) -> u128 {
 fn nth(range: &SourceRange, place: u128) -> IpAddr {
     let bits = bits(range.first) + place;
     match range.first {
-        // What lies between two addresses of 32 bits has 32 bits.
+        // The difference of two 32-bit addresses has 32 bits.
         IpAddr::V4(_) => Ipv4Addr::from_bits(u32::try_from(bits).unwrap_or(u32::MAX)).into(),
         IpAddr::V6(_) => Ipv6Addr::from_bits(bits).into(),
     }

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_is_taken_or_refused_with_the_reason() {
+    fn a_requested_engine_is_used_or_refused_with_the_reason() {
         let chosen = choose(EngineChoice::Epoll, || panic!("the probe is not needed")).unwrap();
         assert_eq!(chosen, Chosen { engine: EngineChoice::Epoll, fallback: None });
         assert_eq!(choose(EngineChoice::IoUring, works).unwrap().engine, EngineChoice::IoUring);

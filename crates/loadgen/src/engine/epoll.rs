@@ -215,7 +215,7 @@ impl EpollEngine {
                 return;
             }
         }
-        // More is left than this connection gets in one turn: have the edge told again.
+        // More is left than this connection gets in one turn: have the edge reported again.
         let watch = self.places[slot].watch;
         if let Err(error) = self.watch(slot, watch) {
             let action = director.failed(slot, error, self.now_ns());

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_not_refused() {
+    fn a_load_that_fits_is_accepted() {
         assert!(refuse_if_short(&config(100_000, 50_000), GIBIBYTE, "").is_ok());
         assert!(check(&config(1, 0)).is_ok());
     }
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_with_the_numbers_and_what_would_fit() {
+    fn a_load_that_does_not_fit_is_refused_with_the_numbers_and_an_alternative() {
         let message = refuse_if_short(&config(300_000, 0), GIBIBYTE, "").unwrap_err().to_string();
         let begin = "300000 connections need about 1470 MiB of memory and 1024 MiB are free";
         assert!(message.starts_with(begin), "{message}");

@@ -72,7 +72,7 @@ pub(crate) fn check(
         return Ok(());
     }
     let read = |name: &str| fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).ok();
-    // Who hides its settings is taken at its word when a port is wanted.
+    // A kernel that hides its settings reports the error when a port is needed.
     let Some(ports) = ports(read, addresses.iter().all(IpAddr::is_loopback)) else { return Ok(()) };
     let all = config.connections.saturating_add(config.idle_connections);
     let demand = Demand {
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn more_addresses_give_more_ports_and_what_is_proposed_fits() {
+    fn more_addresses_give_more_ports_and_the_proposal_fits() {
         let many = Demand { active: 100_000, idle: 50_000, ..DEMAND };
         let sentence = shortage(many, PORTS).unwrap();
         assert!(sentence.contains("--source 127.0.0.1-127.0.0.6, fewer --idle"), "{sentence}");

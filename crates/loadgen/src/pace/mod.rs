@@ -92,7 +92,7 @@ impl Pacer {
         let due_ns = match &mut self.rule {
             Rule::Closed => Some(now_ns),
             Rule::Think { .. } => None,
-            // Who waits already is first.
+            // Connections that already wait come first.
             Rule::Schedule(_) if !self.free.is_empty() => None,
             Rule::Schedule(schedule) => schedule.take_late(now_ns),
         };

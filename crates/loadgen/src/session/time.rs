@@ -140,7 +140,7 @@ impl<C: Codec> Session<C> {
         let edges = self.edges;
         match self.phase {
             Phase::Resting | Phase::Over => return,
-            // What is overdue now has timed out; nothing younger is waited for.
+            // Overdue requests have timed out; younger ones are not awaited.
             Phase::Draining => {
                 self.expire(now_ns);
                 return self.stop_waiting();
@@ -158,7 +158,7 @@ impl<C: Codec> Session<C> {
         }
         // Before the look at all connections, which takes a while.
         self.read_clocks_at_end();
-        // Where replies are still waited for, what is overdue is still looked for.
+        // While replies are awaited, overdue requests are still looked for.
         if self.params.sampling != Sampling::Due {
             self.expire(edges.window_end_ns);
         }

@@ -107,7 +107,7 @@ impl<C: Codec> TlsDirector<C> {
     fn leave(&mut self, slot: usize) -> Action {
         let Some(Some(line)) = self.lines.get_mut(slot) else { return Action::Close };
         let told = match line.stage {
-            // What is left to send is an alert.
+            // The rest to send is an alert.
             Stage::Handshake => !line.channel.outgoing().is_empty(),
             Stage::Open => {
                 line.channel.outgoing().is_empty() && line.channel.announce_end().is_ok()
@@ -213,7 +213,7 @@ impl<C: Codec> Director for TlsDirector<C> {
         line.channel.outgoing().len() == bytes
             && match line.stage {
                 Stage::Handshake => true,
-                // What is not sealed yet follows.
+                // The unsealed rest follows.
                 Stage::Open => self.session.outgoing_is_all(slot, line.sealed_bytes),
                 // The end of the connection follows.
                 Stage::Leaving => false,

@@ -32,7 +32,7 @@ fn an_entry_without_variants_has_one_unnamed_variant() {
 }
 
 #[test]
-fn variants_inherit_what_they_do_not_say() {
+fn variants_inherit_missing_keys() {
     let text = format!(
         "{MINIMAL}\n[[variant]]\nname = \"shared\"\n[[variant]]\nname = \"one\"\nsharing = \"single\"\n\
          scenarios = [\"hello\"]\n[[variant.requires]]\ncommand = \"ninja\"\ndebian = [\"ninja-build\"]\n"

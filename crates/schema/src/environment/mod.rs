@@ -162,7 +162,7 @@ mod tests {
         "open_files": [1024, 4096], "load_average_1m": 0.5 }"#;
 
     #[test]
-    fn a_file_of_the_first_version_is_read_and_what_it_lacks_is_absent() {
+    fn a_file_of_the_first_version_is_read_without_its_missing_fields() {
         let environment: Environment = serde_json::from_str(EARLY).unwrap();
         assert_eq!((environment.cpus_online, environment.memory_bytes), (1, 1024));
         assert_eq!((&environment.limits, &environment.cgroup), (&Limits::default(), &None));

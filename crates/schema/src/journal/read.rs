@@ -111,7 +111,7 @@ impl Journal {
             Record::Sought(record) => self.sought = Some(record),
             Record::Found(record) => self.found = Some(record),
             Record::Run(record) => self.runs.push(*record),
-            // What was cut off has no end any more; the end that follows counts.
+            // A resumed run has no end any more; only a later end counts.
             Record::Resumed(record) => {
                 self.resumed.push(record);
                 self.end = None;

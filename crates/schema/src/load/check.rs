@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_measures_nothing_is_refused_with_the_option_that_mends_it() {
+    fn a_load_that_measures_nothing_is_refused_with_the_option_to_change() {
         type Spoil = fn(&mut LoadConfig);
         let rows: [(Spoil, &str); 20] = [
             (|c| c.connections = 0, "-c"),

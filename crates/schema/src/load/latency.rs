@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_histogram_merges_to_nothing() {
+    fn an_invalid_histogram_merges_to_nothing() {
         let broken = LatencySummary { histogram: "?".to_owned(), ..summary(&[1], 100) };
         assert_eq!(LatencySummary::merge([&broken]), None);
     }

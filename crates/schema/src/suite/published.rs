@@ -138,7 +138,7 @@ impl PublishedFigures {
         if let (Some(own), Some(base)) = (figure(variant), figure(base)) {
             return (base > 0.0).then_some(own / base);
         }
-        // Where the document gives nothing but a ratio, it is taken as it stands.
+        // A document's ratio is used as published.
         let mut tables = self.tables.iter().filter(|table| table.is_about(workload));
         let table = tables.find(|table| table.relative_to.as_ref() == Some(base))?;
         let ratio = table.cell(variant, Column::RequestsPerSecondRatio);

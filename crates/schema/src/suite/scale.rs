@@ -233,7 +233,7 @@ count_per_connection = 2
     }
 
     #[test]
-    fn paper_is_exactly_what_is_written() {
+    fn paper_is_exactly_as_written() {
         let paper = suite().at_scale(Scale::Paper, 1).unwrap();
         assert_eq!(paper.baseline_copies, 1, "nothing is run more often than in the document");
         assert_eq!(Suite { baseline_copies: 2, ..paper }, suite());

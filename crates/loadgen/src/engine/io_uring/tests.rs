@@ -129,7 +129,7 @@ impl Director for Script {
 }
 
 #[test]
-fn what_a_closed_connection_still_brings_never_reaches_the_next_one_in_its_place() {
+fn late_completions_of_a_closed_connection_never_reach_its_successor() {
     const CONNECTIONS: usize = 50;
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut engine = engine(&listener, 1);
@@ -171,7 +171,7 @@ fn the_peer_of_a_closed_connection_sees_its_end_while_the_engine_waits() {
 }
 
 #[test]
-fn what_goes_out_in_pieces_goes_out_before_the_engine_waits() {
+fn all_pieces_are_sent_before_the_engine_waits() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut engine = engine(&listener, 1);
     let message: Vec<u8> = (0..=255).cycle().take(10_000).collect();

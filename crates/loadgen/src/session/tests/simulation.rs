@@ -216,7 +216,7 @@ fn counted_from_the_sending_the_same_stall_is_seen_by_one_request() {
 }
 
 #[test]
-fn what_a_slow_server_leaves_unsent_is_counted_and_has_its_age_as_latency() {
+fn requests_unsent_because_of_a_slow_server_are_samples_with_their_age() {
     let left = simulate(&rate(1, RateCurve::Constant(1000)), AFTER_2_MS, SECOND);
     let counts = &left.collected.total.counts;
     assert_eq!(left.requests, 500);
@@ -228,7 +228,7 @@ fn what_a_slow_server_leaves_unsent_is_counted_and_has_its_age_as_latency() {
 }
 
 #[test]
-fn a_ramp_and_steps_offer_what_their_integral_is() {
+fn a_ramp_and_steps_offer_the_integral_of_their_rate() {
     let ramp = simulate(&rate(100, RateCurve::Ramp(1000, 3000)), AFTER_2_MS, SECOND);
     assert_eq!(ramp.collected.total.counts.due, 2000);
     let steps = simulate(&rate(100, RateCurve::Steps(vec![100, 400])), AFTER_2_MS, SECOND);

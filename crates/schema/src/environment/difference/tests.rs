@@ -174,7 +174,7 @@ fn other_settings_warn_by_their_own_names() {
 }
 
 #[test]
-fn what_one_side_does_not_tell_is_no_difference() {
+fn a_field_missing_on_one_side_is_not_a_difference() {
     let silent = Environment::default();
     assert_eq!(environment(full()).differences(&silent), []);
     assert_eq!(silent.differences(&environment(full())), []);

@@ -102,7 +102,7 @@ fn the_memory_for_heads_is_bounded_and_given_back() {
 }
 
 #[test]
-fn heads_in_part_are_bounded_over_all_connections_and_free_what_they_had() {
+fn split_heads_are_bounded_over_all_connections_and_free_their_memory() {
     let mut http = http(None);
     let mut connections: Vec<_> = (0..2000).map(|number| http.connection(number)).collect();
     let mut refused = 0;

@@ -139,14 +139,14 @@ proptest! {
     }
 
     #[test]
-    fn what_is_remembered_never_changes_a_verdict(
+    fn a_template_never_changes_a_verdict(
         codec in some_rules(),
         lessons in proptest::collection::vec(reply_that_ends(), 1..4),
         spoiled in proptest::collection::vec((any::<usize>(), any::<usize>(), spoiler()), 0..4),
         cuts in proptest::collection::vec(any::<usize>(), 0..12)
     ) {
-        // Streams of what was learned, some of it spoiled: near to what is remembered, and wrong
-        // in every way, or right in another.
+        // Streams of learned replies, some of them damaged: similar to the template, but wrong, or
+        // right in another form.
         let mut stream = [lessons.clone(), lessons.clone()].concat();
         for (which, at, spoiler) in spoiled {
             let which = which % stream.len();
