@@ -1,9 +1,9 @@
-//! The conformance step: every check of every entry, and a second look at what failed.
+//! The conformance step: every check of every entry, and a repetition of each failure.
 //!
-//! A check that fails twice on its own is a failure. One that fails once among thousands, while
-//! several servers are checked side by side on a busy machine, is reported and checked again alone: a
-//! rare fault of a framework must not stop a change of something else. It hides nothing that `wirebench
-//! verify` shows its user, who sees each failure.
+//! A check that fails twice alone is a failure. One that fails once among thousands, while several
+//! servers are checked in parallel on a busy machine, is reported and repeated alone: a rare fault
+//! of a framework must not block an unrelated change. `wirebench verify` still shows each failure
+//! to its user.
 
 use anyhow::{Context, bail};
 use std::{

@@ -1,6 +1,6 @@
-//! The project's own chores, in the project's own language. One chore, one file.
+//! The project's chores. One chore, one file.
 //!
-//! Nothing here is part of what users run; `cargo xtask` is for those who change the project.
+//! They are not part of what users run; `cargo xtask` is for developers of the project.
 #![forbid(unsafe_code)]
 
 mod bench;

@@ -1,5 +1,5 @@
-//! `cargo xtask splice FOLDER`: puts the page of a run into the README, so that no figure is typed by
-//! hand.
+//! `cargo xtask splice FOLDER`: copies the page of a run into the README, so that no figure is
+//! typed by hand.
 
 use anyhow::{Context, bail};
 use std::{fs, path::PathBuf, process::Command};

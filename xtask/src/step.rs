@@ -1,4 +1,4 @@
-//! One command of a chore: shown before it runs, timed, and an error when it fails.
+//! One command of a chore: printed before it runs, timed, and an error if it fails.
 
 use anyhow::{Context, bail};
 use std::{

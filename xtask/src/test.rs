@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything that must hold before a change lands. CI runs exactly this.
+//! `cargo xtask test`: all checks that must pass before a change lands. CI runs exactly this.
 
 use anyhow::Context;
 use std::{process::Command, time::Instant};

@@ -1,5 +1,4 @@
-//! `cargo xtask tidy`: the rules that no compiler checks. Each has a name, and each complaint says
-//! what to do.
+//! `cargo xtask tidy`: rules that no compiler checks. Each complaint says what to do.
 
 mod guards;
 mod phrases;

@@ -1,9 +1,9 @@
-//! An agent: takes commands over a pipe to make load, and lives as long as the cohort of servers that it
-//! loads.
+//! An agent: generates load on commands from a pipe, and lives as long as the cohort of servers
+//! that it loads.
 //!
 //! Commands and events are those of [`wirebench_schema::agent`]. `commands` reads the pipe, `loads`
-//! holds the connections, `slice` carries out one slice, `clocks` reads the CPU time of processes on
-//! this host. It starts no process, writes no file, and ends as soon as its input does.
+//! holds the connections, `slice` runs one slice, `clocks` reads the CPU time of processes on this
+//! host. It starts no process, writes no file, and ends when its input does.
 #![forbid(unsafe_code)]
 
 mod clocks;

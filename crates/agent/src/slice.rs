@@ -1,4 +1,5 @@
-//! One slice: waits until all servers are at rest, loads one of them, and reads what each has used.
+//! One slice: waits until all servers are at rest, loads one of them, and reads the CPU time of
+//! each.
 
 use std::{sync::atomic::AtomicBool, time::Duration};
 use wirebench_loadgen::{Load, Measured, ServerClocks, now_ns};

@@ -1,8 +1,8 @@
 //! A bare closed loop over HTTP/1.1: it sends a constant request, counts the bytes of the replies,
-//! and does nothing else. What a load generator costs above it is the price of checks and records.
+//! and does nothing else. The difference to a load generator is the price of checks and records.
 //!
-//! Deliberately not here: any look at what a reply says, any latency, reconnects, threads, load
-//! models. A yardstick has to know the length of the replies; it believes that every reply has it.
+//! Deliberately absent: parsing of replies, latencies, reconnects, threads, load models. The caller
+//! gives the length of the replies, which is not checked.
 #![deny(unsafe_code)]
 
 mod arguments;

@@ -1,5 +1,5 @@
-//! The program `wirebench-bare-load`: one bare loop, one line of JSON. It is for those who measure
-//! the load generator, not for those who measure servers.
+//! The program `wirebench-bare-load`: one bare loop, one line of JSON, for developers who measure
+//! the load generator.
 
 use std::process::ExitCode;
 

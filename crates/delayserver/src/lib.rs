@@ -1,8 +1,7 @@
-//! An HTTP/1.1 server that answers after delays that are known beforehand: the truth against which
-//! measured latencies are held.
+//! An HTTP/1.1 server that answers after known delays, to check measured latencies.
 //!
-//! One thread, one epoll instance, one ordered list of timers. Deliberately not here: anything that
-//! would make it fast, and any parsing beyond the ends of request heads.
+//! One thread, one epoll instance, one ordered list of timers. Deliberately absent: optimisations,
+//! and any parsing beyond the ends of request heads.
 #![forbid(unsafe_code)]
 
 mod arguments;

@@ -1,5 +1,5 @@
 //! The program `wirebench-delay-server`: prints `listening HOST:PORT` and serves until SIGTERM,
-//! whose default action is just right for a process with nothing to lose.
+//! whose default action ends it.
 
 use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener};

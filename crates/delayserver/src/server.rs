@@ -1,5 +1,5 @@
-//! The loop: takes requests in, waits until the next reply is due, sends it. It decides nothing;
-//! the schedule does.
+//! The loop: reads requests, waits until the next reply is due, sends it. The schedule makes all
+//! decisions.
 
 use std::collections::HashMap;
 use std::convert::Infallible;

@@ -1,5 +1,5 @@
-//! A server in this process, spoken to over loopback. No reply may come before its delay; that one
-//! comes long after it is no failure, because nothing here measures the machine.
+//! A server in this process over loopback. No reply may come before its delay; a late reply is not
+//! a failure, because the test does not measure the machine.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in its helpers")]
 
 use std::io::{Read, Write};

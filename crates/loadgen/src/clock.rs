@@ -1,4 +1,4 @@
-//! The clocks of a load: nanoseconds since its beginning, and the CPU time of a thread.
+//! The clocks of a load: nanoseconds since its start, and the CPU time of a thread.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::{
@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// When the process first asked for the time.
+/// The first reading of the clock in this process.
 static ORIGIN: OnceLock<Instant> = OnceLock::new();
 
 /// Nanoseconds on the one monotonic clock of all loads of this process.
@@ -53,7 +53,7 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
 /// Has the kernel wake the calling thread as soon as its time has come. Otherwise it may put a
 /// wake-up off by 50 us, so as to do several at once.
 pub(crate) fn wake_in_time() {
-    // Where it cannot be had, wake-ups are as late as anybody's; the lag tells by how much.
+    // Without it wake-ups are later; the lag shows by how much.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 

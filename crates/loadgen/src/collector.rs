@@ -10,23 +10,23 @@ use crate::segment::{Histograms, Segment};
 /// Correct replies of one thread in one segment of the window.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct ThreadSegment {
-    /// How long it was.
+    /// Its length.
     pub(crate) length_ns: u64,
-    /// How many.
+    /// Their number.
     pub(crate) requests: u64,
 }
 
-/// What has been collected.
+/// The collected results.
 #[derive(Debug)]
 pub(crate) struct Collector {
-    /// The window, and what failed before the load began.
+    /// The window, and failures before the load began.
     total: Segment,
     per_thread: Vec<ThreadSegment>,
     /// Correct replies in each whole piece of the window, over all threads.
     pieces: Vec<u64>,
     /// Intervals to which segments are still missing, in the order of time.
     open: VecDeque<Open>,
-    /// How far each thread has come.
+    /// The progress of each thread.
     reached_ns: Vec<u64>,
     /// The end of the last segment.
     last_end_ns: u64,
@@ -48,7 +48,7 @@ struct Open {
     bytes_received: u64,
 }
 
-/// Deals out what was counted in a segment evenly over its time, without losing any.
+/// Distributes the counts of a segment evenly over its time, without losing any.
 struct Spread<'a> {
     segment: &'a Segment,
 }
@@ -65,10 +65,10 @@ impl Spread<'_> {
     }
 }
 
-/// What remains when the load is over.
+/// The results at the end of the load.
 #[derive(Debug)]
 pub(crate) struct Collected {
-    /// The window, and what failed before the load began.
+    /// The window, and failures before the load began.
     pub(crate) total: Segment,
     /// The segments of the window, of each thread.
     pub(crate) per_thread: Vec<ThreadSegment>,
@@ -130,7 +130,7 @@ impl Collector {
         while at_ns < segment.end_ns {
             let piece = at_ns.saturating_sub(self.window_start_ns) / PIECE_NS;
             let until_ns = self.window_start_ns + (piece + 1) * PIECE_NS;
-            // What lies behind the last whole piece is left out.
+            // The time after the last whole piece is ignored.
             if until_ns > segment.end_ns {
                 return;
             }
@@ -151,7 +151,7 @@ impl Collector {
         let mut at_ns = segment.start_ns;
         while at_ns < segment.end_ns {
             let open = self.interval_of(phase, at_ns);
-            // What lies behind the end of its phase stays in the phase's last interval.
+            // Counts after the end of their phase stay in the phase's last interval.
             let within = open.end_ns > at_ns;
             let until_ns = if within { open.end_ns.min(segment.end_ns) } else { segment.end_ns };
             open.requests += spread.part(counts.requests, at_ns, until_ns);
@@ -201,7 +201,7 @@ impl Collector {
         Some(self.interval(&open, open.end_ns))
     }
 
-    /// What remains: the intervals that were not complete, and the totals.
+    /// The final results: the incomplete intervals, and the totals.
     pub(crate) fn finish(mut self) -> (Vec<Interval>, Collected) {
         let reached_ns = self.last_end_ns;
         let open = std::mem::take(&mut self.open);

@@ -1,19 +1,20 @@
-//! One connection as a pure state machine: what has been begun, sent and answered, and since when.
+//! One connection as a pure state machine: which requests were started, sent and answered, and
+//! when.
 //!
-//! It knows nothing of sockets, of what the bytes mean, or of when a request should be sent.
+//! It knows nothing of sockets, of the meaning of bytes, or of when to send a request.
 
 use std::collections::VecDeque;
 
 /// The times of a request in flight.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Stamp {
-    /// When it was due; in a closed loop that is when it was begun.
+    /// Its due time; in a closed loop, its start.
     pub(crate) due_ns: u64,
-    /// When it was begun, which is just before it is sent.
+    /// Its start, just before it is sent.
     pub(crate) begun_ns: u64,
 }
 
-/// The requests in flight, oldest first. The oldest stands apart, so that nothing is allocated where
+/// The requests in flight, oldest first. The oldest is separate, so that nothing is allocated if
 /// there is never more than one.
 #[derive(Debug, Default)]
 struct InFlight {
@@ -45,20 +46,20 @@ impl InFlight {
 pub(crate) enum Origin {
     /// It is the first one in its place.
     Start,
-    /// The one before was ended in an orderly way, by either side.
+    /// Either side closed the previous one in an orderly way.
     Renewal,
-    /// The one before failed.
+    /// The previous one failed.
     Failure,
 }
 
-/// Where a connection stands.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Stage {
     /// There is none; it may be made at once, later, or never.
     Closed,
     /// It is being made.
     Connecting { since_ns: u64 },
-    /// It stands.
+    /// It is established.
     Open,
 }
 
@@ -92,13 +93,13 @@ impl Connection {
         self.stage = Stage::Connecting { since_ns: now_ns };
     }
 
-    /// The connection stands. Says why it was made.
+    /// The connection is established. Returns why it was made.
     pub(crate) fn connected(&mut self) -> Origin {
         self.stage = Stage::Open;
         self.origin
     }
 
-    /// The connection is over, and with it what was in flight; another one is made for this reason,
+    /// The connection and its requests in flight have ended; another one is made for this reason,
     /// if at all.
     pub(crate) fn close(&mut self, origin: Origin) {
         self.stage = Stage::Closed;
@@ -121,7 +122,7 @@ impl Connection {
         self.begun
     }
 
-    /// How much of the stream of requests has been sent, and how much of it is left to send.
+    /// Bytes of the request stream that have been sent, and bytes left to send.
     pub(crate) const fn outgoing(&self, request_bytes: u64) -> (u64, u64) {
         (self.sent_bytes, self.begun * request_bytes - self.sent_bytes)
     }
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn closing_forgets_what_was_in_flight_and_remembers_why() {
+    fn closing_drops_requests_in_flight_and_records_the_reason() {
         let mut connection = open();
         connection.begin(stamp(10));
         connection.begin(stamp(11));

@@ -1,6 +1,5 @@
-//! The thread that does not load: it waits for the others to connect, sets the common start of a
-//! window, reports when its edges pass, collects what the others have recorded, and passes on a
-//! request to stop.
+//! The coordinating thread, which generates no load: it waits for the others to connect, sets the
+//! common start of a window, reports its edges, collects segments, and forwards a request to stop.
 
 use std::{
     sync::{
@@ -23,24 +22,24 @@ use crate::{
     worker::{Limits, Note, Order},
 };
 
-/// How often it looks whether it should stop. Between edges it sleeps.
+/// Interval of the check whether to stop. Between edges the thread sleeps.
 const LOOK_NS: u64 = 50_000_000;
 
-/// How often it reports how many connections there are while they are made.
+/// Interval of the progress reports while connections are made.
 const CONNECTING_NS: u64 = 500_000_000;
 
-/// How far ahead the start is set, so that every thread has heard of it.
+/// Lead of the common start, so that every thread receives it in time.
 const START_DELAY_NS: u64 = 2_000_000;
 
-/// How far ahead an early end is set, so that busy threads see it before it passes.
+/// Lead of an early end, so that busy threads see it before it passes.
 const STOP_DELAY_NS: u64 = 10_000_000;
 
-/// How the load went.
+/// The course of the load.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Course {
     /// Connections made, over all threads.
     pub(crate) connections_made: usize,
-    /// When the load and its window began, if it came so far as to set a start.
+    /// Start of the load and its window, if a start was set.
     pub(crate) edges: Option<Edges>,
     /// Whether it was stopped from outside.
     pub(crate) interrupted: bool,
@@ -48,26 +47,26 @@ pub(crate) struct Course {
     pub(crate) failed: bool,
 }
 
-/// What all threads together have done.
+/// The combined results of all threads.
 #[derive(Debug)]
 pub(crate) struct LoadOutcome {
-    /// How the load went.
+    /// The course of the load.
     pub(crate) course: Course,
-    /// What each thread handed over in the end.
+    /// The final outcome of each thread.
     pub(crate) outcomes: Vec<Outcome>,
-    /// What was recorded.
+    /// The records.
     pub(crate) collected: Collected,
 }
 
 impl LoadOutcome {
-    /// Of a load that was over before it began.
+    /// The outcome of a load that ended before its start.
     pub(crate) fn nothing(plan: &Plan, course: Course) -> Self {
         let collector = Collector::new(plan.params.histograms, plan.interval_ns, 0);
         Self { course, outcomes: Vec::new(), collected: collector.finish().1 }
     }
 }
 
-/// What comes from outside and goes there.
+/// The connections to the caller.
 pub(crate) struct Outside<'a> {
     /// Set when the load shall stop.
     pub(crate) stop: &'a AtomicBool,
@@ -75,18 +74,18 @@ pub(crate) struct Outside<'a> {
     pub(crate) observe: &'a mut dyn FnMut(LoadEvent),
 }
 
-/// What the coordinator works with.
+/// The coordinator's channels to the threads.
 #[derive(Debug)]
 pub(crate) struct Coordinator {
     /// The load's clock.
     pub(crate) clock: Clock,
-    /// When the threads stop.
+    /// The end of the threads.
     pub(crate) limits: Arc<Limits>,
-    /// Where the threads report.
+    /// Reports from the threads.
     pub(crate) notes: Receiver<Note>,
-    /// Where they get their orders.
+    /// Orders to the threads.
     pub(crate) orders: Vec<Sender<Order>>,
-    /// Where their empty segments go back to.
+    /// Empty segments back to the threads.
     pub(crate) spares: Vec<Sender<Segment>>,
 }
 
@@ -166,7 +165,7 @@ impl Coordinator {
         LoadOutcome { course, outcomes, collected }
     }
 
-    /// Ends all threads before the first window, and takes what they have recorded so far.
+    /// Ends all threads before the first window, and collects their records.
     pub(crate) fn give_up(&mut self, plan: &Plan, course: Course) -> LoadOutcome {
         let mut gone = self.orders.len();
         self.orders.clear();

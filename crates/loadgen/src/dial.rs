@@ -1,7 +1,7 @@
-//! Where connections go to and come from, and how a socket for one is made.
+//! Endpoints and source addresses of connections, and the making of their sockets.
 //!
-//! It knows nothing of what is spoken, and decides nothing about when a connection is made: that is
-//! `pacing`, as far as the kernel's answers tell it. `first` makes the connection of the preflight.
+//! It knows nothing of protocols, and does not decide when to connect: `pacing` does. `first` makes
+//! the connection of the preflight.
 
 pub(crate) mod first;
 pub(crate) mod pacing;
@@ -26,7 +26,7 @@ use crate::{dial::sources::Sources, error::LoadError};
 /// The longest path of a Unix socket (unix(7)): 108 bytes with the one that ends it.
 const UNIX_PATH_LIMIT_BYTES: usize = 107;
 
-/// Where connections go to.
+/// The endpoint of connections.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Endpoint {
     /// An address and a port.

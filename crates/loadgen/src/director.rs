@@ -1,28 +1,28 @@
-//! What an engine takes its orders from, and what an order is.
+//! The interface between an engine and the decisions: a director receives events and returns
+//! orders.
 //!
-//! An engine tells what happened and does what it is answered. It decides nothing: what to send, to
-//! whom and when, and what a reply means is the director's. The director touches no socket, and time
-//! is a parameter.
+//! An engine reports events and carries out the orders. The director decides what to send, on which
+//! connection and when, and what a reply means. It touches no socket, and time is a parameter.
 
 use rustix::io::Errno;
 
-/// What the engine must do with a connection right now.
+/// The order for a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Action {
     /// Wait for bytes.
     Wait,
-    /// Send what [`Director::outgoing`] gives, as much as goes, and wait for bytes as well.
+    /// Send the bytes of [`Director::outgoing`] as far as possible, and wait for input as well.
     Send,
     /// Close it.
     Close,
 }
 
-/// What the director wants by itself.
+/// A command that does not answer an event.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Command {
     /// Make this connection.
     Connect(usize),
-    /// Send what [`Director::outgoing`] gives, as much as goes.
+    /// Send the bytes of [`Director::outgoing`] as far as possible.
     Send(usize),
     /// Close it.
     Close(usize),
@@ -34,12 +34,12 @@ pub(crate) trait Director {
     /// Time has passed. Cheap as long as nothing is due.
     fn tick(&mut self, now_ns: u64);
 
-    /// The next moment at which [`Self::tick`] or [`Self::next_command`] has something to do. Told
-    /// once in each turn, before the engine waits; who comes later than that was kept from its CPU.
+    /// The next moment at which [`Self::tick`] or [`Self::next_command`] has something to do. Asked
+    /// once in each turn, before the engine waits; an engine that comes later was descheduled.
     fn wakes_at(&mut self) -> u64;
 
-    /// What is wanted now, one thing at a time, until there is nothing left. A request that is sent
-    /// begins at this moment, so the clock is read for each call.
+    /// The next command, until there are none left. A sent request begins at this moment, so the
+    /// clock is read for each call.
     fn next_command(&mut self, now_ns: u64) -> Option<Command>;
 
     /// Whether nothing more happens.
@@ -48,12 +48,12 @@ pub(crate) trait Director {
     /// The engine's wait has found `ready` connections ready, out of `possible`.
     fn found(&mut self, ready: usize, possible: usize);
 
-    /// The connection stands.
+    /// The connection is established.
     fn connected(&mut self, slot: usize, now_ns: u64) -> Action;
 
-    /// What is left to send on a connection, or the first piece of it. Empty when nothing is. The
-    /// bytes stay the same until [`Self::sent`] has told that some of them are gone; what is to be
-    /// sent behind them may grow meanwhile.
+    /// The bytes left to send on a connection, or their first piece; empty if there are none. They
+    /// stay the same until [`Self::sent`] reports that some of them are gone; further bytes may be
+    /// appended meanwhile.
     fn outgoing(&self, slot: usize) -> &[u8];
 
     /// Whether the bytes that [`Self::outgoing`] gives are all that is left, and not the first piece

@@ -1,4 +1,4 @@
-//! Why a load could not be carried out: one sentence each, with the next step.
+//! The reasons why a load cannot run: one sentence each, with the next step.
 
 use std::io;
 
@@ -14,7 +14,7 @@ pub enum LoadError {
     Resolve {
         /// The name.
         host: String,
-        /// What the resolver said.
+        /// The resolver's error.
         reason: String,
     },
     /// More connections than the process may have files.
@@ -25,13 +25,13 @@ pub enum LoadError {
     FileDescriptors {
         /// Connections asked for.
         connections: usize,
-        /// Idle connections beside them, as a part of the sentence.
+        /// The additional idle connections, as a part of the sentence.
         also: String,
         /// File descriptors that they and everything else need.
         needed: u64,
         /// The hard limit.
         limit: u64,
-        /// What to do.
+        /// The next step.
         next_step: String,
     },
     /// Every attempt to connect was refused.
@@ -45,7 +45,7 @@ pub enum LoadError {
     Connect {
         /// The last address that was tried.
         address: String,
-        /// What the kernel said.
+        /// The kernel's error.
         reason: String,
     },
     /// A Unix socket that cannot be connected to.
@@ -53,9 +53,9 @@ pub enum LoadError {
     UnixSocket {
         /// Its path.
         path: String,
-        /// What is wrong with it.
+        /// The mistake.
         reason: String,
-        /// What to do.
+        /// The next step.
         next_step: String,
     },
     /// The server takes connections but does not speak the protocol, or not well.
@@ -64,27 +64,27 @@ pub enum LoadError {
     /// The first connection worked, and then none of those that carry the load.
     #[error("none of {connections} connections could be made ({reason}): {next_step}")]
     NoConnection {
-        /// How many were tried.
+        /// Number of attempts.
         connections: usize,
         /// One failure, in words.
         reason: String,
-        /// What to do.
+        /// The next step.
         next_step: &'static str,
     },
     /// The engine that was asked for does not work here.
     #[error("{reason}, or give --engine epoll")]
     EngineUnavailable {
-        /// The likely cause, and what removes it.
+        /// The likely cause, and how to remove it.
         reason: String,
     },
-    /// The kernel refused what the engine needs.
+    /// The kernel refused a resource that the engine needs.
     #[error("the {engine} engine failed to {action} ({source}): check the limits of this process")]
     Engine {
         /// Which engine.
         engine: &'static str,
-        /// What it tried to do.
+        /// The attempted operation.
         action: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The kernel refused another thread.
@@ -93,11 +93,11 @@ pub enum LoadError {
          give a smaller -t, or raise the limit of processes (ulimit -u)"
     )]
     ThreadStart {
-        /// How many could be started. They have ended.
+        /// Number of threads that could be started. They have ended.
         started: usize,
-        /// How many were asked for.
+        /// Number of requested threads.
         threads: usize,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// A thread of the generator ended in a way that it must not.

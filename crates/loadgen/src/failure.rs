@@ -1,4 +1,5 @@
-//! What can go wrong with a request or a connection while the load runs, each in exactly one kind.
+//! The kinds of failure of a request or connection during a load. Each failure has exactly one
+//! kind.
 
 use rustix::io::Errno;
 use std::fmt;
@@ -36,7 +37,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// What an error number means while a connection is being made.
+    /// The failure for an error number while a connection is being made.
     pub(crate) fn of_connecting(error: Errno) -> Self {
         match error {
             Errno::CONNREFUSED => Self::Refused,
@@ -46,7 +47,7 @@ impl Failure {
         }
     }
 
-    /// What an error number means on a connection that stands.
+    /// The failure for an error number on an established connection.
     pub(crate) fn of_open(error: Errno) -> Self {
         match error {
             Errno::CONNRESET | Errno::PIPE => Self::Reset,
@@ -74,7 +75,7 @@ impl Failure {
     }
 }
 
-/// How many places there are, with that of lost requests, which no failure of their own has.
+/// Number of places, including that of lost requests, which have no failure of their own.
 pub(crate) const KINDS: usize = 12;
 
 impl fmt::Display for Failure {

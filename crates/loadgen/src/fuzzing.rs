@@ -1,5 +1,5 @@
-//! What the fuzz targets do with the bytes that a fuzzer invents, and a test of the same over the
-//! seeds. Not a part of what is shipped: it exists for tests and for the feature `fuzzing` alone.
+//! The bodies of the fuzz targets, and a test that runs them over the seeds. Compiled only for
+//! tests and the feature `fuzzing`.
 
 use std::sync::{Arc, LazyLock};
 
@@ -54,12 +54,11 @@ fn without_check(fed: Result<Fed, ReplyError>) -> Result<Fed, ReplyError> {
     })
 }
 
-/// A stream of HTTP replies, three times over, the second time with one byte changed: whoever
-/// remembers replies must say the same as whoever parses each of them, and the splits must not
-/// matter.
+/// A stream of HTTP replies, three times, the second time with one byte changed: a checker with
+/// templates must give the same results as one that parses every reply, regardless of the splits.
 ///
-/// The first byte says what is expected, then come a place and a byte that is changed there, then
-/// the lengths of the pieces, then the stream.
+/// The first byte selects the expectation; then follow a position, the byte to change there, the
+/// lengths of the pieces, and the stream.
 ///
 /// # Panics
 ///
@@ -117,7 +116,8 @@ fn feed_both(remembering: &mut Side, parsing: &mut Side, piece: &[u8]) {
     }
 }
 
-/// Where replies end and what they are, and how the stream ends; of a wrong reply, that it is wrong.
+/// Ends and kinds of the replies, and the end of the stream; for a wrong reply only that it is
+/// wrong.
 fn course(http: &Http1, pieces: &[&[u8]]) -> (Vec<(usize, Reply)>, Option<Option<Reply>>) {
     let (mut http, mut connection) = (http.clone(), http.connection(0));
     let (mut replies, mut at) = (Vec::new(), 0);
@@ -219,8 +219,7 @@ mod tests {
     use super::*;
     use std::{fs, path::Path};
 
-    /// Runs a target over its seeds, and over what comes of them by changes that are the same each
-    /// time.
+    /// Runs a target over its seeds, and over fixed mutations of them.
     fn over_seeds(name: &str, target: fn(&[u8])) {
         const CHANGES: usize = 2000;
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(name);
@@ -248,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_says_what_the_parser_says_over_the_seeds() {
+    fn templates_agree_with_the_parser_over_the_seeds() {
         over_seeds("reply", reply);
     }
 

@@ -1,18 +1,15 @@
-//! The load generator: offers requests to a server, checks every reply and measures how long it
-//! took.
+//! The load generator: sends requests to a server, checks every reply and measures latency.
 //!
-//! [`run`] carries out one load from start to end on threads of its own; a [`Load`] stays for one
-//! window after the other over the same connections. It never knows what an
-//! entry is, starts no server, prints nothing and installs no signal handler; the caller does all
-//! that.
+//! [`run`] runs one load from start to end on its own threads; a [`Load`] runs several windows over
+//! the same connections. It does not know what an entry is, starts no server, prints nothing and
+//! installs no signal handler; the caller does.
 //!
-//! From the inside out: a *codec* knows the bytes of requests and replies, a *connection* what it
-//! owes, a *pacer* when to send, a *session* all of one thread, an *engine* moves the bytes, through
-//! *TLS* where the target wants it, a *worker* is the thread, the *coordinator* keeps the time for
-//! all of them. Everything up to the
-//! session is pure: time is a parameter, bytes are slices. What a session reads by itself is
-//! CPU time, of its thread and of the server, at the edges of the window, through functions that it
-//! is given.
+//! From the inside out: a *codec* knows the bytes of requests and replies, a *connection* its open
+//! requests, a *pacer* the send times, a *session* the state of one thread; an *engine* moves the
+//! bytes, through *TLS* if the target wants it; a *worker* is the thread, and the *coordinator*
+//! keeps time for all of them. Everything up to the session is pure: time is a parameter, bytes are
+//! slices. A session itself reads only CPU time, of its thread and of the server, at the edges of
+//! the window, through functions that it is given.
 #![forbid(unsafe_code)]
 
 mod clock;
@@ -73,10 +70,9 @@ pub fn run(
     run_observed(config, stop, &ServerClocks::default(), observe)
 }
 
-/// The same, with `clocks` read at both edges of the window, by a thread that loads: what the server
-/// used and what it answered then belong to the same time. The readings come with
-/// [`LoadEvent::ServerClocks`]. The load begins when `observe` returns from
-/// [`LoadEvent::Connected`].
+/// The same, with `clocks` read at both edges of the window by a loading thread, so that CPU time
+/// and replies cover the same period. The readings come with [`LoadEvent::ServerClocks`]. The load
+/// begins when `observe` returns from [`LoadEvent::Connected`].
 pub fn run_observed(
     config: &LoadConfig,
     stop: &AtomicBool,

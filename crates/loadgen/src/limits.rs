@@ -1,5 +1,5 @@
-//! What this machine must have for the load: file descriptors here, ports and memory in files of
-//! their own. There is enough of it, or a sentence with the numbers before the load begins.
+//! Checks the resources of this machine before the load: file descriptors here, ports and memory in
+//! submodules. If they do not suffice, a message has the numbers.
 
 pub(crate) mod memory;
 pub(crate) mod ports;
@@ -9,7 +9,7 @@ use wirebench_schema::load::LoadConfig;
 
 use crate::error::LoadError;
 
-/// File descriptors for what belongs to no thread: standard streams, what the program has open.
+/// File descriptors outside of the threads: standard streams and open files of the program.
 const RESERVED: u64 = 64;
 
 /// File descriptors that the engine of one thread may have besides its connections.
@@ -18,9 +18,9 @@ const PER_THREAD: u64 = 2;
 /// The connections of a load.
 #[derive(Clone, Copy, Debug)]
 struct Crowd {
-    /// Those that carry requests.
+    /// Connections that carry requests.
     active: usize,
-    /// Those that stay silent.
+    /// Idle connections.
     idle: usize,
     threads: usize,
 }
@@ -32,8 +32,9 @@ impl Crowd {
     }
 }
 
-/// Whether a process with the limits of this one may have the file descriptors that a load needs;
-/// changes nothing. [`run`](crate::run) finds out by itself: this is for who wants to know earlier.
+/// Checks whether a process with the limits of this one may have the file descriptors that a load
+/// needs; changes nothing. [`run`](crate::run) does the same check: this function is for earlier
+/// ones.
 ///
 /// # Errors
 /// [`LoadError::FileDescriptors`], with the hard limit and what to do.
@@ -77,8 +78,8 @@ fn new_soft_limit(crowd: Crowd, limits: Rlimit) -> Result<Option<Option<u64>>, L
     }
 }
 
-/// What to do when `possible` is the most connections that this many threads can have. No thread
-/// can be without a connection, so where there are too many threads each of them counts as one.
+/// The next step if this many threads can have at most `possible` connections. No thread can be
+/// without a connection, so with too many threads each of them counts as one.
 fn next_step(crowd: Crowd, limit: u64, possible: u64) -> String {
     let raise = "raise the hard limit of open files (ulimit -Hn)";
     let active = (crowd.active as u64).max(crowd.threads as u64);
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_proposed_instead_fits() {
+    fn the_proposed_alternative_fits() {
         let refused = |connections, threads, limit| {
             let limits = Rlimit { current: Some(limit), maximum: Some(limit) };
             new_soft_limit(crowd(connections, threads), limits).unwrap_err().to_string()
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn idle_connections_count_and_are_what_is_to_be_fewer_of() {
+    fn idle_connections_count_and_are_reduced_first() {
         let refused = |active, idle| {
             new_soft_limit(Crowd { active, idle, threads: 2 }, LIMITS).unwrap_err().to_string()
         };

@@ -1,4 +1,4 @@
-//! A load from its first connection to its last, and the windows that are measured over it.
+//! A load from its first connection to its last, and the windows measured over it.
 
 use std::{
     sync::{Arc, atomic::AtomicBool},
@@ -43,11 +43,11 @@ pub struct Load {
     connector: Option<Arc<Connector>>,
     /// None when the load was stopped before there was a thread.
     crew: Option<Crew>,
-    /// How connecting went.
+    /// The result of connecting.
     course: Course,
 }
 
-/// What was measured in one window of a [`Load`].
+/// The measurement of one window of a [`Load`].
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// The result.
@@ -114,7 +114,7 @@ impl Load {
         Ok(Self { config, plan, connector, crew: Some(crew), course })
     }
 
-    /// How many connections that carry requests could be made.
+    /// Number of connections for requests that could be made.
     #[must_use]
     pub const fn connections(&self) -> usize {
         self.course.connections_made
@@ -186,7 +186,7 @@ impl Load {
 
 impl Drop for Load {
     fn drop(&mut self) {
-        // Its windows have reported what went wrong in them.
+        // Its windows have reported their failures.
         let _ = self.crew.take().map(Crew::close);
     }
 }

@@ -1,5 +1,5 @@
-//! What one thread hands back when its part of the load is over, apart from what was collected
-//! meanwhile.
+//! The result of one thread at the end of its part of the load, without the segments collected
+//! before.
 
 use crate::{segment::Segment, server_clocks::Readings, unanswered::Unanswered};
 
@@ -16,7 +16,7 @@ pub(crate) struct Outcome {
     pub(crate) idle_made: u64,
     /// Silent connections that were lost.
     pub(crate) idle_lost: u64,
-    /// When the window ended for this thread; nothing if it never began.
+    /// End of the window for this thread; none if it never began.
     pub(crate) window_end_ns: Option<u64>,
     /// Requests without an answer at that moment.
     pub(crate) in_flight: u64,

@@ -1,5 +1,4 @@
-//! A checked plan made of a configuration: once it exists, nothing about the configuration can be
-//! wrong any more.
+//! A checked plan made from a configuration: an existing plan has no configuration errors.
 
 pub(crate) mod file;
 
@@ -25,7 +24,7 @@ use crate::{
     server_clocks::ServerClocks,
 };
 
-/// The longest that a load with a count is expected to last; what takes longer is recorded as this.
+/// Maximum expected latency of a load with a count; longer ones are recorded as this.
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
 /// A request that is due sooner than this is waited for without sleeping: a thread that sleeps is
@@ -35,22 +34,22 @@ const SPIN_NS: u64 = 60_000;
 /// The largest body of a request.
 const BODY_LIMIT_BYTES: u64 = 1 << 30;
 
-/// How every thread goes about its part.
+/// The parameters of every thread.
 #[derive(Clone, Debug)]
 pub(crate) struct ThreadParams {
-    /// How long a reply, or a connection being made, may take.
+    /// The limit for a reply, and for making a connection.
     pub(crate) timeout_ns: u64,
     /// Requests that may be in flight on one connection.
     pub(crate) depth: usize,
-    /// How many requests a connection carries before the client closes it.
+    /// Number of requests before the client closes a connection.
     pub(crate) requests_per_connection: u64,
-    /// How many requests each connection has in the window, if that ends it.
+    /// Number of requests per connection that end the window, if any.
     pub(crate) count_per_connection: Option<u64>,
-    /// How long it took to make the first connection, once that is known.
+    /// Time to make the first connection, once known.
     pub(crate) round_trip_ns: u64,
-    /// How many threads make connections.
+    /// Number of threads that make connections.
     pub(crate) threads: usize,
-    /// What is measured.
+    /// The latency that is sampled.
     pub(crate) histograms: Histograms,
     /// Which requests are samples of the window's latency.
     pub(crate) sampling: Sampling,
@@ -162,17 +161,17 @@ pub(crate) struct Share {
     pub(crate) thread: usize,
     /// The number of its first connection.
     pub(crate) first_connection: usize,
-    /// How many connections it has that carry requests.
+    /// Number of its connections that carry requests.
     pub(crate) connections: usize,
     /// The number of its first silent connection.
     pub(crate) first_idle: usize,
-    /// How many silent connections it has.
+    /// Number of its idle connections.
     pub(crate) idle: usize,
-    /// How many requests it sends in the window, when a count ends it.
+    /// Number of requests that it sends in the window, if a count ends it.
     pub(crate) quota: Option<u64>,
 }
 
-/// What is spoken.
+/// The codec.
 #[derive(Clone, Debug)]
 pub(crate) enum CodecKind {
     /// HTTP/1.1.
@@ -186,11 +185,11 @@ pub(crate) enum CodecKind {
 pub(crate) struct Plan {
     /// The engine, and why it is not the preferred one, if it is not.
     pub(crate) chosen: Chosen,
-    /// What is spoken.
+    /// The codec.
     pub(crate) codec: CodecKind,
     /// One part for each thread.
     pub(crate) shares: Vec<Share>,
-    /// How every thread goes about it.
+    /// The parameters of every thread.
     pub(crate) params: ThreadParams,
     /// Length of the reported intervals.
     pub(crate) interval_ns: u64,
@@ -198,12 +197,12 @@ pub(crate) struct Plan {
     pub(crate) warmup_ns: u64,
     /// Length of the window, when it is a time that ends it.
     pub(crate) window_ns: Option<u64>,
-    /// What is read at the edges of the window.
+    /// The clocks to read at the edges of the window.
     pub(crate) server_clocks: ServerClocks,
 }
 
 impl Plan {
-    /// Checks the configuration and works out what each thread does.
+    /// Checks the configuration and computes each thread's share.
     pub(crate) fn new(config: &LoadConfig) -> Result<Self, LoadError> {
         config.check().map_err(LoadError::Configuration)?;
         let codec = match config.target.protocol() {
@@ -252,7 +251,7 @@ fn window_ns(config: &LoadConfig) -> Option<u64> {
 }
 
 impl CodecKind {
-    /// How long a reply is, as far as it is known.
+    /// Length of a reply, as far as it is known.
     pub(crate) fn reply_bytes(&self) -> usize {
         match self {
             Self::Http1(codec) => codec.reply_bytes_hint(),
@@ -261,8 +260,7 @@ impl CodecKind {
     }
 }
 
-/// Deals out connections and requests as evenly as they go; the first threads get what is left
-/// over.
+/// Distributes connections and requests as evenly as possible; the first threads get the remainder.
 fn shares(config: &LoadConfig) -> Vec<Share> {
     let threads = config.threads;
     let part = |all: usize, thread: usize| all / threads + usize::from(thread < all % threads);

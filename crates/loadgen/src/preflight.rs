@@ -1,9 +1,9 @@
-//! Before the load one connection sends a request and its reply is checked, so that a mistake
-//! gets one clear sentence at once instead of a report full of errors.
+//! The preflight: before the load, one connection sends a request and its reply is checked, so that
+//! a mistake gets one clear message at once instead of a report full of errors.
 //!
-//! It also finds out which of several addresses answers, and learns the body that HTTP replies must
-//! have. A body that is learned so is asked for twice, to see whether it is always the same. `wire` is
-//! what lies between the exchange and its socket.
+//! It also finds out which of several addresses answers, and learns the expected body of HTTP
+//! replies. It requests that body twice, to detect a varying one. `wire` is the layer between the
+//! exchange and its socket.
 
 mod wire;
 
@@ -36,10 +36,10 @@ use crate::{
 };
 use wire::Wire;
 
-/// How often a wait looks whether it should be given up.
+/// Interval of the check whether to give up a wait.
 const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// How the first exchange ended.
+/// The result of the first exchange.
 #[derive(Debug)]
 pub(crate) enum Preflight {
     /// The server answers here, and a connection took so long.
@@ -48,18 +48,18 @@ pub(crate) enum Preflight {
     Interrupted,
 }
 
-/// How the first connection may be made.
+/// The route of the first connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Route<'a> {
-    /// Where to; the first that answers is taken.
+    /// The endpoints; the first that answers is used.
     pub(crate) endpoints: &'a [Endpoint],
-    /// Where from.
+    /// The source addresses.
     pub(crate) sources: &'a Sources,
     /// Through which TLS, if any.
     pub(crate) connector: Option<&'a Connector>,
 }
 
-/// Finds the endpoint that answers, and completes what the codec expects.
+/// Finds the endpoint that answers, and completes the codec's expectation.
 pub(crate) fn preflight(
     config: &LoadConfig,
     route: Route<'_>,
@@ -97,7 +97,7 @@ pub(crate) fn preflight(
         }
     };
     wire.announce_end();
-    // Who has answered needs not hear of the end.
+    // Best effort: the reply has already arrived.
     let _ = exchange.send(&mut wire);
     Ok(reply.map_or(Preflight::Interrupted, |_| Preflight::Answered(endpoint, took)))
 }
@@ -110,7 +110,7 @@ struct Exchange<'a> {
     stop: &'a AtomicBool,
 }
 
-/// How the reply ended.
+/// The result of the reply.
 enum Ending {
     Complete(Reply),
     Interrupted,
@@ -307,7 +307,7 @@ impl Exchange<'_> {
                         return ending;
                     }
                     if let Err(error) = result {
-                        // An alert tells the server why.
+                        // An alert reports the reason to the server.
                         let _ = self.send(wire);
                         return Ending::Tls(error);
                     }
@@ -322,14 +322,14 @@ impl Exchange<'_> {
         }
     }
 
-    /// Sends what goes.
+    /// Sends as much as possible.
     fn send(&self, wire: &mut Wire) -> Result<(), Errno> {
         if wire.outgoing().is_empty() {
             return Ok(());
         }
         match rustix::net::send(&self.socket, wire.outgoing(), SendFlags::NOSIGNAL) {
             Ok(bytes) => wire.sent(bytes),
-            // What the server said before it closed is more telling than that it closed.
+            // The server's last message explains more than its close.
             Err(Errno::AGAIN | Errno::INTR | Errno::PIPE | Errno::CONNRESET) => {}
             Err(error) => return Err(error),
         }
@@ -338,19 +338,19 @@ impl Exchange<'_> {
 
     fn wait(&self, sending: bool) {
         let interest = if sending { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
-        // A signal or a failure ends the wait early; what follows finds out.
+        // A signal or a failure ends the wait early; the next step detects it.
         let _ = poll(&mut [PollFd::new(&self.socket, interest)], Some(&SLICE));
     }
 }
 
-/// Checks what has come, and says how it ended if it did.
+/// Checks the received bytes, and returns the result if the reply has ended.
 fn feed<C: Codec>(
     codec: &mut C,
     connection: &mut C::Connection,
     said: &[u8],
     received: &mut Vec<u8>,
 ) -> Option<Ending> {
-    /// How much of the reply is kept for a sentence about it.
+    /// Length of the reply that is kept for an error message.
     const KEPT_BYTES: usize = 256;
     let room = KEPT_BYTES.saturating_sub(received.len());
     received.extend_from_slice(&said[..said.len().min(room)]);

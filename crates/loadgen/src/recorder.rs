@@ -1,9 +1,9 @@
-//! What one thread counts and measures. Single writer, fixed memory, nothing shared, nothing merged
-//! while it runs.
+//! Counts and measures one thread. Single writer, fixed memory, nothing shared, nothing merged
+//! during the load.
 //!
-//! The load is cut into segments. A segment that is over is handed to whoever collects them, on another
-//! thread, and comes back empty to be used again. Where none has come back, the segment goes on: then
-//! it is longer than the others, and nothing is allocated or lost.
+//! The load is divided into segments. A finished segment goes to the collector on another thread,
+//! and returns empty for reuse. If none has returned, the segment continues: it becomes longer than
+//! the others, and nothing is allocated or lost.
 //!
 //! The recorder reads no clock.
 
@@ -24,16 +24,16 @@ const COUNTED_STALL_NS: u64 = 1_000_000;
 /// Segments of each thread: one that is written, one that is collected, one between the two.
 const SEGMENTS: usize = 3;
 
-/// What is counted at the moment.
+/// The current mode of counting.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Scope {
     /// Failures to connect and times of connecting; the load has not begun.
     Connecting,
     /// Everything.
     Everything,
-    /// The window is over: only what becomes of the requests that were due in it.
+    /// The window is over: only results of requests that were due in it count.
     Draining,
-    /// Nothing any more.
+    /// Nothing counts any more.
     Nothing,
 }
 
@@ -102,7 +102,7 @@ impl Recorder {
         self.unanswered.clear();
     }
 
-    /// The window has ended. What is still told belongs to requests that were due in it.
+    /// The window has ended. Later events belong to requests that were due in it.
     pub(crate) fn close_window(&mut self, now_ns: u64) {
         self.cut(now_ns, Phase::Window);
         self.scope = match (self.scope, self.sampling) {
@@ -141,7 +141,7 @@ impl Recorder {
         self.spare.push(segment);
     }
 
-    /// When the present segment is over.
+    /// End of the current segment.
     pub(crate) const fn segment_ends_at(&self) -> u64 {
         self.segment_end_ns
     }
@@ -288,7 +288,7 @@ impl Recorder {
         self.current.counts.examples[kind].get_or_insert(failure);
     }
 
-    /// A connection stands, after so long.
+    /// A connection is established, after this time.
     pub(crate) fn connected(&mut self, took_ns: u64) {
         self.current.connect.saturating_record(took_ns);
     }

@@ -1,4 +1,4 @@
-//! From a target to the endpoints that may be behind it. It connects to none of them.
+//! Resolves a target to its possible endpoints. It connects to none of them.
 
 use std::{
     net::{IpAddr, SocketAddr, ToSocketAddrs},
@@ -10,8 +10,7 @@ use wirebench_schema::{load::LoadConfig, target::Target};
 
 use crate::{dial::Endpoint, error::LoadError};
 
-/// How long the resolver may take; it has timeouts of its own, which are longer than anybody wants
-/// to wait.
+/// Limit of the resolver, whose own timeouts are too long.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// All endpoints of the load, in the order in which they should be tried; at least one.

@@ -1,4 +1,4 @@
-//! A part of one thread's load, with all that was counted and measured in it.
+//! A part of one thread's load, with all its counts and measurements.
 
 use hdrhistogram::Histogram;
 use wirebench_schema::load::{ErrorCounts, LoadModel, Phase};
@@ -46,7 +46,7 @@ impl Histograms {
     }
 }
 
-/// What is measured beside the latency where requests are due at a moment of their own.
+/// Measurements in addition to the latency if requests have due times.
 #[derive(Clone, Debug)]
 pub(crate) struct ScheduleTimes {
     /// From sending on, in nanoseconds.
@@ -55,12 +55,12 @@ pub(crate) struct ScheduleTimes {
     pub(crate) lag: Histogram<u64>,
 }
 
-/// What is counted.
+/// The counts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counts {
     /// Correct replies.
     pub(crate) requests: u64,
-    /// Of those, how many the parser has read.
+    /// Number of those that the parser has read.
     pub(crate) checks_slow: u64,
     /// Samples of `latency` that stand for a request that timed out.
     pub(crate) timeouts: u64,
@@ -68,7 +68,7 @@ pub(crate) struct Counts {
     pub(crate) service_timeouts: u64,
     /// Requests that were due.
     pub(crate) due: u64,
-    /// Of those, how many could not be sent.
+    /// Number of those that could not be sent.
     pub(crate) owed: u64,
     /// Bytes received.
     pub(crate) bytes_received: u64,
@@ -129,19 +129,19 @@ impl Counts {
 #[derive(Clone, Debug)]
 pub(crate) struct Segment {
     histograms: Histograms,
-    /// What it is a part of; nothing before the load begins.
+    /// Its phase; none before the load begins.
     pub(crate) phase: Option<Phase>,
-    /// When it began.
+    /// Its start.
     pub(crate) start_ns: u64,
-    /// When it ended.
+    /// Its end.
     pub(crate) end_ns: u64,
     /// Latencies in nanoseconds.
     pub(crate) latency: Histogram<u64>,
     /// Beside them.
     pub(crate) schedule: Option<Box<ScheduleTimes>>,
-    /// How long connections took to be made, in nanoseconds.
+    /// Time to make connections, in nanoseconds.
     pub(crate) connect: Histogram<u64>,
-    /// What was counted.
+    /// The counts.
     pub(crate) counts: Counts,
 }
 
@@ -164,7 +164,7 @@ impl Segment {
         }
     }
 
-    /// What its histograms are like.
+    /// The shape of its histograms.
     pub(crate) const fn histograms(&self) -> Histograms {
         self.histograms
     }
@@ -181,7 +181,7 @@ impl Segment {
         self.counts.add(&other.counts);
     }
 
-    /// Adds only what belongs to connections being made.
+    /// Adds only the counts of connections being made.
     pub(crate) fn add_connects(&mut self, other: &Self) {
         let _ = self.connect.add(&other.connect);
         self.counts.reconnects += other.counts.reconnects;

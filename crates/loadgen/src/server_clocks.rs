@@ -1,5 +1,5 @@
-//! The CPU clocks of the server's processes, which are read at both edges of the window, through a
-//! function that comes from outside. It is not what decides when they are read.
+//! The CPU clocks of the server's processes, read at both edges of the window through a given
+//! function. The session decides when to read them.
 
 use std::{fmt, sync::Arc};
 use wirebench_schema::load::EdgeClocks;
@@ -38,7 +38,7 @@ impl fmt::Debug for ServerClocks {
     }
 }
 
-/// What one thread has read at the edges of its window.
+/// The readings of one thread at the edges of its window.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Readings {
     pub(crate) start: Reading,
@@ -67,7 +67,7 @@ impl AtEdges {
         self.next_ns = self.segment_ns.map(|_| start_ns);
     }
 
-    /// When the sum is to be read next.
+    /// Time of the next reading of the sum.
     pub(crate) fn next_ns(&self) -> u64 {
         self.next_ns.unwrap_or(u64::MAX)
     }
@@ -95,18 +95,17 @@ impl AtEdges {
         self.next_ns = None;
     }
 
-    /// What was read.
+    /// The readings.
     pub(crate) fn take_readings(&mut self) -> Readings {
         std::mem::take(&mut self.readings)
     }
 }
 
-/// What the threads have read at the edges of the window; nothing where none was to be read, or
-/// where the window never began. A count ends on one thread after the other, and the window with
-/// the last of them.
+/// The threads' readings at the edges of the window; none if nothing was to be read, or the window
+/// never began. A count ends on one thread after the other, and the window with the last of them.
 pub(crate) fn at_edges(outcomes: &[Outcome]) -> Option<EdgeClocks> {
     let first = outcomes.first()?;
-    // Of equal ones the last is taken: the first thread, which always reads.
+    // Of equal ones the last is used: the first thread, which always reads.
     let last = outcomes.iter().rev().max_by_key(|outcome| outcome.window_end_ns)?;
     let clocks = EdgeClocks {
         start_ns: first.server_cpu_ns.start.clone(),

@@ -1,13 +1,14 @@
-//! All that one thread of a load owns, except the movement of the bytes.
+//! The state of one thread of a load, without the movement of the bytes.
 //!
-//! It directs an engine ([`Director`]): it knows what each connection owes and is owed, when the
+//! It directs an engine ([`Director`]): it knows the open requests of each connection, when the
 //! next request is due, what counts, and when the load is over. It touches no socket, and time is a
-//! parameter, so that it can be tested with virtual time. The clocks it reads are those of CPU time,
-//! of the thread and of the server, at the edges of the window; they come in as functions.
+//! parameter, so it can be tested with virtual time. It reads only clocks of CPU time, of the
+//! thread and of the server, at the edges of the window, through given functions.
 //!
-//! Here is what it owns and how it begins and ends; `connecting` makes connections, `events` holds
-//! what happens to them, `time` what passes with time, `lateness` how late the engine comes, and
-//! `scan` which connections are looked at next, and `rest` the time between two windows on the same connections.
+//! This file has the state, its beginning and its end; `connecting` makes connections, `events`
+//! handles their events, `time` handles the passage of time, `lateness` measures how late the
+//! engine comes, `scan` selects connections to examine, and `rest` is the time between two windows
+//! on the same connections.
 
 mod connecting;
 mod edges;
@@ -37,14 +38,14 @@ use lateness::Lateness;
 use rest::Patience;
 use scan::Scan;
 
-/// Where the load stands.
+/// The phase of the load.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Phase {
     /// Connections are made; nothing is sent.
     Connecting,
     /// Load before the window.
     Warmup,
-    /// What counts.
+    /// The counted phase.
     Window,
     /// The window is over; replies to requests that were due in it are still waited for.
     Draining,
@@ -62,7 +63,7 @@ enum Parking {
     Unknown,
 }
 
-/// One connection and what it speaks.
+/// One connection and its codec state.
 #[derive(Debug)]
 struct Slot<K> {
     connection: Connection,
@@ -89,7 +90,7 @@ pub(crate) struct Session<C: Codec> {
     params: ThreadParams,
     phase: Phase,
     edges: Edges,
-    /// When the phase changes.
+    /// Time of the next phase change.
     phase_end_ns: u64,
     commands: VecDeque<Command>,
     /// Places whose connection is to be made as soon as the pacing lets it.
@@ -102,7 +103,8 @@ pub(crate) struct Session<C: Codec> {
     /// Places whose first attempt to connect has not ended yet.
     unsettled: usize,
     made: usize,
-    /// When the last connection of the start was made; at first, when the first attempt began.
+    /// Time when the last connection of the start was made; initially the start of the first
+    /// attempt.
     last_made_ns: u64,
     quota: Option<u64>,
     /// Requests of the window that were answered or failed.
@@ -131,7 +133,7 @@ pub(crate) struct Session<C: Codec> {
     outcome: Option<Ended>,
 }
 
-/// What is fixed at the moment the load is over.
+/// Values fixed at the end of the load.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ended {
     window_end_ns: Option<u64>,
@@ -214,12 +216,12 @@ impl<C: Codec> Session<C> {
         self.unsettled == 0
     }
 
-    /// How many connections have not been tried to their end.
+    /// Number of connections whose first attempt has not ended.
     pub(crate) const fn unsettled(&self) -> usize {
         self.unsettled
     }
 
-    /// How many connections that carry requests could be made at the start.
+    /// Number of connections for requests that could be made at the start.
     pub(crate) const fn made(&self) -> usize {
         self.made
     }
@@ -254,7 +256,7 @@ impl<C: Codec> Session<C> {
         &mut self.recorder
     }
 
-    /// What is left when the window is over.
+    /// The results at the end of the window.
     pub(crate) fn take_outcome(&mut self) -> Outcome {
         let ended = self.outcome.take().unwrap_or_default();
         self.recorder.finish();

@@ -1,4 +1,4 @@
-//! From the outcomes of all threads to the report. Histograms are merged, never averaged.
+//! Builds the report from the outcomes of all threads. Histograms are merged, never averaged.
 
 use hdrhistogram::Histogram;
 use wirebench_schema::load::{
@@ -188,7 +188,7 @@ mod tests {
     const END_NS: u64 = 14 * PIECE_NS;
 
     /// An outcome of a window of 0.4 s from 1 s on, with these replies per connection in its first
-    /// 100 ms, and with what was recorded.
+    /// 100 ms, and with the given records.
     fn outcome(plan: &Plan, replies: &[u64], latency_ns: u64) -> Outcome {
         let rest = (START_NS..END_NS)
             .step_by(usize::try_from(PIECE_NS).unwrap())

@@ -1,7 +1,7 @@
-//! The threads of a load: all of them, or none and the reason. They stay until the load is closed, so
-//! that one window after the other can be measured over the same connections.
+//! Starts the threads of a load: all of them, or none with the reason. They live until the load is
+//! closed, so that several windows can be measured over the same connections.
 //!
-//! What a thread does is in `worker`, and when it does it is up to the `coordinator`.
+//! `worker` is the work of a thread, and `coordinator` its timing.
 
 use std::{
     sync::{Arc, mpsc},
@@ -20,7 +20,7 @@ use crate::{
     worker::{self, Channels, Limits, SessionOwner},
 };
 
-/// The threads of a load, and who tells them what to do.
+/// The threads of a load, and their coordinator.
 #[derive(Debug)]
 pub(crate) struct Crew {
     pub(crate) coordinator: Coordinator,
@@ -28,10 +28,9 @@ pub(crate) struct Crew {
 }
 
 impl Crew {
-    /// Starts all threads, which make their connections at once. Engine, codec and what lies between
-    /// them, and so the whole loop of a thread, are chosen once, by the caller. `wrap` makes a
-    /// session what the engine is directed by; `builder` makes ready to start the thread of this
-    /// number.
+    /// Starts all threads, which make their connections at once. The caller chooses engine, codec
+    /// and the layer between them, and so the whole loop of a thread. `wrap` turns a session into
+    /// the engine's director; `builder` prepares the thread of this number.
     pub(crate) fn start<E: Engine, C: Codec + Send + 'static, P: SessionOwner<Codec = C>>(
         plan: &Plan,
         codec: &C,

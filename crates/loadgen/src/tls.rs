@@ -1,15 +1,15 @@
 //! TLS between the sessions and the engines: engines move ciphertext, sessions see plaintext.
 //!
-//! Here is what all connections of a load share: whom they trust, the sessions that they resume, and
-//! what they have agreed upon. `trust` decides about certificates, `channel` is one connection
-//! without its socket, `director` stands between a session and its engine.
+//! This file has what all connections of a load share: trusted authorities, resumable sessions, and
+//! negotiated parameters. `trust` judges certificates, `channel` is one connection without its
+//! socket, `director` connects a session with its engine.
 //!
-//! Three thousand silent connections (TLS 1.3, AES-256-GCM) take 4.5 KiB each, of which 0.4 KiB are
-//! taken without TLS as well; the kernel's memory for sockets is not in it. One that sends keeps a
-//! buffer of up to 4 KiB, and up to 64 KiB while a large request is on its way; one in the middle of
+//! Three thousand idle connections (TLS 1.3, AES-256-GCM) take 4.5 KiB each, of which 0.4 KiB are
+//! needed without TLS as well; kernel socket memory is not included. A sending connection keeps a
+//! buffer of up to 4 KiB, and up to 64 KiB while a large request is in flight; one in the middle of
 //! a record of the server keeps that, up to 16 KiB.
 //!
-//! Deliberately absent: certificates of the client, early data, HTTP/2, and TLS in the kernel.
+//! Deliberately absent: client certificates, early data, HTTP/2, and TLS in the kernel.
 
 mod channel;
 mod director;
@@ -27,18 +27,18 @@ use wirebench_schema::load::{LoadConfig, TlsSummary};
 
 use crate::error::LoadError;
 
-/// What every connection of a load has in common.
+/// State shared by all connections of a load.
 #[derive(Debug)]
 pub(crate) struct Connector {
     config: Arc<ClientConfig>,
     /// The same, but nothing is remembered.
     without_memory: Arc<ClientConfig>,
     name: ServerName<'static>,
-    /// What the threads that have ended saw.
+    /// Observations of the threads that have ended.
     tally: Mutex<Tally>,
 }
 
-/// What was agreed upon, and how often.
+/// The negotiated parameters, and their counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     first: Option<(ProtocolVersion, rustls::CipherSuite)>,
@@ -62,7 +62,7 @@ impl Tally {
 }
 
 impl Connector {
-    /// What the target needs; nothing when it is spoken to without TLS.
+    /// The TLS state for the target; none without TLS.
     pub(crate) fn new(config: &LoadConfig) -> Result<Option<Self>, LoadError> {
         if !config.target.is_tls() {
             return Ok(None);
@@ -109,7 +109,7 @@ impl Connector {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner).add(tally);
     }
 
-    /// What was agreed upon; nothing without a connection.
+    /// The negotiated parameters; none without a connection.
     pub(crate) fn summary(&self) -> Option<TlsSummary> {
         let tally = *self.tally.lock().unwrap_or_else(PoisonError::into_inner);
         let (version, suite) = tally.first?;

@@ -1,12 +1,12 @@
-//! Requests whose latency is only known to exceed some age, and what they do to a distribution of
+//! Requests whose latency is only known to exceed some age, and their effect on a distribution of
 //! latencies.
 //!
 //! A request that is in flight when the load ends, that fails, or that could not be sent is a
-//! right-censored sample. Counted at its age it could lower a percentile. Not counted it would hide a
+//! right-censored sample. Counting it at its age could lower a percentile. Ignoring it would hide a
 //! server that has stopped. The product-limit estimator (Kaplan, Meier 1958, J. Amer. Statist.
-//! Assoc. 53, 457-481) does neither. It is computed here in its equivalent form of redistribution
-//! to the right (Efron 1967, Proc. Fifth Berkeley Symp. 4, 831-853): the weight of a censored sample
-//! is shared equally among all samples above it. What is left above the largest reply is put at the
+//! Assoc. 53, 457-481) avoids both. It is computed in its equivalent form of redistribution to the
+//! right (Efron 1967, Proc. Fifth Berkeley Symp. 4, 831-853): the weight of a censored sample is
+//! shared equally among all samples above it. Weight left above the largest reply is placed at the
 //! largest age.
 
 use hdrhistogram::Histogram;
@@ -44,7 +44,7 @@ impl Unanswered {
 pub(crate) struct Distribution {
     /// As many samples as there were requests.
     pub(crate) histogram: Histogram<u64>,
-    /// How many of the largest samples lie above the largest reply: their value is a lower bound.
+    /// Number of samples above the largest reply: their value is a lower bound.
     pub(crate) above_replies: u64,
 }
 

@@ -1,5 +1,5 @@
-//! One thread of a load: connects, then carries out one window after the other over the connections
-//! that it has, and hands over what it has recorded as it goes.
+//! One thread of a load: connects, runs one window after another over its connections, and hands
+//! over its records meanwhile.
 
 use std::sync::{
     Arc,
@@ -20,17 +20,17 @@ use crate::{
     session::{Edges, Session},
 };
 
-/// What a thread reports to the coordinating one.
+/// A report of a thread to the coordinating one.
 #[derive(Debug)]
 pub(crate) enum Note {
     /// Its connections are made, as far as they can be; it waits for the start of a window.
     Ready {
-        /// How many are open.
+        /// Number of open connections.
         made: usize,
     },
     /// Further connections were made or refused before the first window.
     Settled {
-        /// How many.
+        /// Their number.
         more: usize,
     },
     /// A segment of its load is over.
@@ -40,19 +40,19 @@ pub(crate) enum Note {
         /// The segment. It comes back empty.
         segment: Box<Segment>,
     },
-    /// A window is over and no reply to it is awaited any more. Without a window this is what was
-    /// recorded while connecting.
+    /// A window is over and no reply to it is awaited any more. Without a window this has the
+    /// records of connecting.
     Done {
         /// The number of the thread.
         thread: usize,
-        /// What is left of it.
+        /// Its results.
         outcome: Box<Outcome>,
     },
     /// It does nothing more.
     Gone,
 }
 
-/// What a thread is asked to do.
+/// An order to a thread.
 #[derive(Debug)]
 pub(crate) enum Order {
     /// Make ready for a window of this load over the same connections.
@@ -64,7 +64,7 @@ pub(crate) enum Order {
 /// The moments that the coordinating thread may move while the others work.
 #[derive(Debug)]
 pub(crate) struct Limits {
-    /// When the window ends at the latest. It is only ever lowered while a window lasts.
+    /// The latest end of the window. It is only lowered during a window.
     end_ns: AtomicU64,
     /// Whether replies that come after the window are waited for no longer.
     hurry: AtomicBool,
@@ -94,7 +94,7 @@ impl Limits {
         self.end_at(0);
     }
 
-    /// When the window ends at the latest.
+    /// The latest end of the window.
     pub(crate) fn end_ns(&self) -> u64 {
         self.end_ns.load(Ordering::Relaxed)
     }
@@ -104,24 +104,24 @@ impl Limits {
     }
 }
 
-/// How a thread and the coordinating one hear from each other.
+/// The channels between a thread and the coordinating one.
 #[derive(Debug)]
 pub(crate) struct Channels {
     /// The number of the thread.
     pub(crate) thread: usize,
-    /// When to stop.
+    /// The limits at which to stop.
     pub(crate) limits: Arc<Limits>,
-    /// Where to report.
+    /// Reports to the coordinator.
     pub(crate) notes: Sender<Note>,
-    /// Where the orders come from. The thread ends when there can be no more.
+    /// Orders from the coordinator. The thread ends when the channel closes.
     pub(crate) orders: Receiver<Order>,
-    /// Where empty segments come from.
+    /// Empty segments from the coordinator.
     pub(crate) spare: Receiver<Segment>,
 }
 
 /// A director whose load is one thread's session, whatever lies between it and the engine.
 pub(crate) trait SessionOwner: Director {
-    /// What is spoken.
+    /// The codec.
     type Codec: Codec;
 
     /// The session.
@@ -217,8 +217,8 @@ fn connect<P: SessionOwner>(
     Ok(())
 }
 
-/// Takes in what has happened since the last window: connections that the server has closed are made
-/// again. Bounded by the timeout of the load.
+/// Handles events since the last window: connections that the server has closed are made again.
+/// Bounded by the timeout of the load.
 fn rest<P: SessionOwner>(
     engine: &mut impl Engine,
     owner: &mut P,

@@ -1,8 +1,7 @@
-//! What one connection owes its peer. Pure: it owns no socket, reads nothing and sends nothing; an
-//! engine does that.
+//! The bytes that one connection owes its peer. Pure: an engine does the I/O.
 //!
 //! For `hello` the debt is a number, because the bytes are static. For `echo` it is the bytes that
-//! could not be sent at once. Limits are the engine's: it stops receiving while too much is owed.
+//! could not be sent at once. The engine sets the limit and stops receiving while too much is owed.
 
 use crate::head::HeadCounter;
 use crate::reply::Replies;

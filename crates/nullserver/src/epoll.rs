@@ -1,9 +1,8 @@
-//! The engine for readiness: level-triggered epoll, one read and one write for each request.
+//! The engine for readiness: level-triggered epoll, one read and one write per request.
 //!
-//! A connection is watched for input, or for output, never for both: while something is owed
-//! nothing more is read, which is all the backpressure that there is. Not here: edge triggering,
-//! which would need a second read to see the end of the input, and any fairness beyond one read per
-//! connection and round.
+//! A connection is watched for input or for output, never for both: nothing is read while bytes are
+//! owed, which is the only backpressure. Deliberately absent: edge triggering, which would need a
+//! second read to see the end of the input, and fairness beyond one read per connection and round.
 
 use std::convert::Infallible;
 use std::io;

@@ -1,9 +1,9 @@
-//! The engine for completion: one ring for each worker, multishot accepts and receives, sends
-//! submitted in batches.
+//! The engine for completion: one ring per worker, multishot accepts and receives, sends submitted
+//! in batches.
 //!
-//! A round of the loop is one system call: it submits what the last round prepared, waits, and
-//! brings what has happened. This file routes completions to connections; `peer` decides what a
-//! connection does next, `operation` names what requests are for. Not here: the memory that is
+//! A round of the loop is one system call: it submits the requests of the last round, waits, and
+//! returns new completions. This file routes completions to connections; `peer` decides the next
+//! step of a connection, `operation` names the purpose of requests. Deliberately absent: the memory
 //! shared with the kernel, which the crate `uring` wraps; registered files and zero-copy sends,
 //! which do not pay for replies of this size.
 

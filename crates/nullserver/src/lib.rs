@@ -1,13 +1,11 @@
-//! The built-in null servers: what the load generator can reach when the server does next to
-//! nothing.
+//! The built-in null servers: they show the throughput of the load generator against a server that
+//! does next to nothing.
 //!
-//! They obey the server contract for the scenarios `hello` and `echo` in full, with either of two
-//! event mechanisms, and do no more than it asks for, as cheaply as Linux allows. With nothing but
-//! Rust installed they are entries of their own.
+//! They implement the server contract for `hello` and `echo` completely, with either of two event
+//! mechanisms, as cheaply as Linux allows. They are also entries that need only Rust.
 //!
-//! Deliberately not here: parsing of requests, timeouts, TLS, logging, statistics, graceful
-//! shutdown. Of the workspace the crate depends on `uring` alone, and it never touches the CPU
-//! affinity that it is given.
+//! Deliberately absent: parsing of requests, timeouts, TLS, logging, statistics, graceful shutdown.
+//! Of the workspace the crate depends on `uring` alone, and it never changes its CPU affinity.
 #![deny(unsafe_code)]
 
 mod arguments;

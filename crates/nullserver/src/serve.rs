@@ -1,6 +1,5 @@
-//! Starts the workers, prints the ready line and waits for what should not happen. It serves no
-//! connection itself, and installs no signal handler: the default action of SIGTERM ends the one
-//! process that there is.
+//! Starts the workers, prints the ready line and waits for failures. It serves no connection
+//! itself, and installs no signal handler: the default action of SIGTERM ends the process.
 
 use std::convert::Infallible;
 use std::io::{self, Write};

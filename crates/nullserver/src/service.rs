@@ -1,4 +1,4 @@
-//! What all connections of a server are served with, settled once before the first of them.
+//! The settings that all connections of a server share, fixed before the first connection.
 
 use crate::reply::Replies;
 use crate::{Options, Scenario};

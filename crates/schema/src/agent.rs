@@ -1,9 +1,10 @@
-//! What is said between wirebench and an agent: one JSON object a line, commands in and events out.
+//! The protocol between wirebench and an agent: one JSON object per line, commands in and events
+//! out.
 //!
-//! An agent makes load. It keeps the connections to each server open and carries out one *slice*
-//! after the other: a short load on one server, whose first part is discarded. Nothing here assumes
-//! that the agent and wirebench share a machine: times are those of the agent's monotonic clock, and
-//! CPU clocks are read where the processes run.
+//! An agent generates load. It keeps the connections to each server open and runs one *slice* after
+//! another: a short load on one server, whose first part is discarded. The protocol does not
+//! require a common machine: times are those of the agent's monotonic clock, and CPU clocks are
+//! read where the processes run.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,7 @@ pub const AGENT_PROTOCOL: u32 = 1;
 /// The distance of the values in the series of a slice.
 pub const SERIES_NS: u64 = 20_000_000;
 
-/// What an agent is asked to do. It answers each command with one event.
+/// A command to an agent, which answers each with one event.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
 pub enum AgentCommand {
@@ -40,11 +41,11 @@ pub enum AgentCommand {
 pub struct SliceOrder {
     /// The load whose connections are used.
     pub load: u32,
-    /// How requests are offered.
+    /// The load model.
     pub model: LoadModel,
-    /// How long the part is that does not count, at the beginning.
+    /// Length of the discard.
     pub discard_ns: u64,
-    /// How long the part is that counts.
+    /// Length of the counted part.
     pub length_ns: u64,
     /// The processes of all servers of the cohort that run on the agent's host, by load: the CPU
     /// clocks of those of this load are read at the edges, those of all before and after.
@@ -60,7 +61,7 @@ pub struct LoadProcesses {
     pub pids: Vec<i32>,
 }
 
-/// What an agent answers.
+/// The event with which an agent answers a command.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum AgentEvent {
@@ -75,7 +76,7 @@ pub enum AgentEvent {
     Connected {
         /// The load.
         load: u32,
-        /// How many could be made.
+        /// Number of connections that could be made.
         connections: usize,
     },
     /// A slice is over.
@@ -92,18 +93,18 @@ pub enum AgentEvent {
     },
 }
 
-/// What came of a slice.
+/// The result of a slice.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct SliceReport {
     /// The load.
     pub load: u32,
-    /// What was measured after the discarded part.
+    /// The measurement of the counted part.
     pub report: LoadReport,
     /// When the first request was due, in nanoseconds of the agent's monotonic clock.
     pub start_ns: u64,
     /// When the last reply had arrived and the slice was over, on the same clock.
     pub end_ns: u64,
-    /// How long the agent waited before the slice until no server used CPU time any more.
+    /// How long the agent waited before the slice until no server used CPU time.
     pub waited_ns: u64,
     /// CPU time of the loaded server, summed over its processes. Requests and CPU time are matched
     /// at the edges of the part that counts: there the clocks are read by the thread that loads, and

@@ -1,4 +1,4 @@
-//! Argument lists as one could type them.
+//! Formats argument lists as a user could type them.
 
 /// The words of `argv` with blanks between; those with unusual characters are quoted.
 #[must_use]

@@ -1,7 +1,6 @@
-//! The journal of a run, `runs.jsonl`: one JSON object a line, flushed as it comes, never changed
-//! afterwards.
+//! The journal of a run, `runs.jsonl`: one JSON object per line, flushed at once, never changed.
 //!
-//! Everything that is shown can be computed from it. A measurement that failed is a [`Run`] with
+//! Every report can be computed from it. A failed measurement is a [`Run`] with
 //! [`Outcome::Failed`]; an entry that could not be built is an [`Unavailable`] record.
 
 use serde::{Deserialize, Serialize};
@@ -43,7 +42,7 @@ pub const JOURNAL_FORMAT: u32 = 2;
 #[serde(tag = "record", rename_all = "kebab-case")]
 #[allow(clippy::large_enum_variant, reason = "a journal has one head, and no list holds records")]
 pub enum Record {
-    /// The first line: what is to be measured.
+    /// The first line: the plan.
     Start(Start),
     /// A variant of the selection that cannot be measured here.
     Unavailable(Unavailable),
@@ -53,7 +52,7 @@ pub enum Record {
     Rate(FixedRate),
     /// A search for the highest rate begins.
     Sought(Sought),
-    /// It has ended.
+    /// The run has ended.
     Found(Found),
     /// One measurement of one cell.
     Run(Box<Run>),
@@ -68,7 +67,7 @@ pub enum Record {
 pub struct Start {
     /// [`JOURNAL_FORMAT`] of the writer.
     pub format: u32,
-    /// When, as RFC 3339 in UTC.
+    /// Time as RFC 3339 in UTC.
     pub started: String,
     /// The arguments of the program.
     pub command: Vec<String>,
@@ -79,33 +78,33 @@ pub struct Start {
     pub baselines: Vec<VariantId>,
     /// Seed of the order of runs and of payloads.
     pub seed: u64,
-    /// The folder in which the program was started; what the command names may be relative to it.
+    /// The working directory; paths in the command may be relative to it.
     #[serde(default)]
     pub folder: String,
-    /// How runs are made.
+    /// The procedure of the runs.
     #[serde(default)]
     pub procedure: Procedure,
     /// The ratio up to which two servers count as equal, such as 0.03, if it is not the usual one.
     #[serde(default)]
     pub margin: Option<f64>,
-    /// How often each cell is run and counts; more with a precision, fewer with a budget.
+    /// Number of counted runs per cell; more with a precision, fewer with a budget.
     pub blocks: u32,
     /// Blocks before those, which do not count.
     #[serde(default)]
     pub warmup_blocks: u32,
-    /// How often each variant is run in a block, as though it were several.
+    /// Number of copies of each variant in a block.
     #[serde(default = "one")]
     pub copies: u32,
-    /// How often the baseline is run in a block. Twice lets it be checked (A/A).
+    /// Number of baseline runs in a block. Two allow its check (A/A).
     #[serde(default = "one")]
     pub baseline_copies: u32,
-    /// When the experiment is over, if not after its blocks.
+    /// A further condition for the end of the experiment, besides its blocks.
     #[serde(default)]
     pub goal: Goal,
-    /// How much of the suite is carried out.
+    /// The scale of the suite.
     #[serde(default)]
     pub scale: Scale,
-    /// What the suite's document has published, if it repeats one.
+    /// The published document that the suite repeats, if any.
     #[serde(default)]
     pub published: Option<Box<Published>>,
     /// The load generator.
@@ -118,7 +117,7 @@ pub struct Start {
     pub variants: Vec<Described>,
     /// The workloads.
     pub workloads: Vec<Workload>,
-    /// Where server and generator run.
+    /// The CPUs of server and generator.
     pub placement: Placement,
 }
 
@@ -126,7 +125,7 @@ const fn one() -> u32 {
     1
 }
 
-/// When an experiment is over, beside its number of blocks.
+/// Conditions for the end of an experiment, besides its number of blocks.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Goal {
     /// Further blocks are made until every ratio's interval is this narrow: half of its width over
@@ -146,7 +145,7 @@ pub struct FixedRate {
     pub requests_per_second: u64,
     /// Why this one, as a sentence.
     pub reason: String,
-    /// What each variant reached in the pilot, in requests per second.
+    /// The result of each variant in the pilot, in requests per second.
     pub reached: Vec<(VariantId, f64)>,
     /// Variants that cannot hold it, each with a sentence. They are not measured at it.
     pub too_slow: Vec<(VariantId, String)>,
@@ -155,11 +154,11 @@ pub struct FixedRate {
 /// A run that was cut off goes on.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Resumed {
-    /// When, as RFC 3339 in UTC.
+    /// Time as RFC 3339 in UTC.
     pub at: String,
     /// The arguments of the program that goes on.
     pub command: Vec<String>,
-    /// What is not quite as it was, each as a sentence.
+    /// The changes since the start, each as a sentence.
     pub differences: Vec<String>,
 }
 
@@ -168,7 +167,7 @@ pub struct Resumed {
 pub struct Published {
     /// The document.
     pub document: Document,
-    /// How often each cell was run.
+    /// Number of runs of each cell.
     pub blocks: u32,
     /// Whole rounds before those.
     pub warmup_blocks: u32,
@@ -187,7 +186,7 @@ pub struct LeftOut {
     pub reason: String,
 }
 
-/// What a reader must know of a variant to judge its row.
+/// The description of a variant for readers of its row.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Described {
     /// Its name.
@@ -196,11 +195,11 @@ pub struct Described {
     pub title: String,
     /// Raw, library or framework; absent for a command line of the user's.
     pub class: Option<Class>,
-    /// How work is written down.
+    /// Its programming model.
     pub model: Option<Model>,
-    /// How it learns of events.
+    /// Its event mechanism.
     pub mechanism: Option<Mechanism>,
-    /// How workers share connections.
+    /// Its distribution of connections over workers.
     pub sharing: Option<Sharing>,
     /// Features that it skips.
     pub skips: Vec<String>,
@@ -273,7 +272,7 @@ pub struct Run {
     pub copy: u32,
     /// The workload's name.
     pub workload: String,
-    /// When, as RFC 3339 in UTC.
+    /// Time as RFC 3339 in UTC.
     pub started: String,
     /// Workers asked for.
     pub workers: u32,
@@ -281,7 +280,7 @@ pub struct Run {
     pub server_command: Vec<String>,
     /// The generator's argument list.
     pub generator_command: Vec<String>,
-    /// What came of it.
+    /// The result.
     pub outcome: Outcome,
 }
 
@@ -307,16 +306,16 @@ pub const fn block_of_cohort(cohort: u32) -> u32 {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counts {
-    /// It is part of all statistics.
+    /// It counts in all statistics.
     #[default]
     Yes,
-    /// It is of a warm-up block, which comes before those that count.
+    /// It belongs to a warm-up block before the counted ones.
     WarmUp,
-    /// It was made to find the rate of a cost phase.
+    /// It is a pilot that finds the rate of a cost phase.
     Pilot,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -328,7 +327,7 @@ pub enum Outcome {
     Failed {
         /// A sentence.
         reason: String,
-        /// The end of what the server wrote to standard error.
+        /// The last part of the server's standard error.
         server_stderr: String,
     },
 }
@@ -347,13 +346,13 @@ impl Outcome {
 /// The tail of a journal.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct End {
-    /// When, as RFC 3339 in UTC.
+    /// Time as RFC 3339 in UTC.
     pub ended: String,
-    /// How it ended.
+    /// The way it ended.
     pub reason: EndReason,
 }
 
-/// How a run of a suite ended.
+/// The end of a suite's run.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndReason {

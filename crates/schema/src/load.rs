@@ -1,4 +1,4 @@
-//! What the load generator is asked to do, what it says while it works, and what it reports.
+//! The load generator's configuration, events and report.
 
 mod check;
 mod config;

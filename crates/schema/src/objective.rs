@@ -1,5 +1,5 @@
 //! Latency objectives as users write them: `p99 < 2ms`. Parses them and compares them with a load;
-//! does not generate load.
+//! generates no load.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr, time::Duration};
@@ -77,7 +77,7 @@ impl LatencyFigure {
             Self::P95 => 200,
             Self::P99 => 1000,
             Self::P999 => 10_000,
-            // Neither is an estimate that gets better with what lies beyond it.
+            // Neither is an estimate that improves with samples beyond it.
             Self::Max | Self::Mean => 1,
         }
     }
@@ -92,7 +92,7 @@ impl LatencyFigure {
             Self::P75 => 0.25,
             Self::P90 => 0.1,
             Self::P95 => 0.05,
-            // A mean has no tail of its own; what changes it by much is of this size.
+            // A mean has no tail; disturbances of this size change it noticeably.
             Self::P99 | Self::Mean => 0.01,
             Self::P999 => 0.001,
             Self::Max => 0.0,

@@ -1,7 +1,7 @@
 //! Placeholders such as `{port}` in the commands of entries.
 //!
-//! A word in braces that is no placeholder is an error, so that a typing mistake never reaches a
-//! server. Braces around anything else are left alone.
+//! An unknown word in braces is an error, so that a typo never reaches a server. Braces around
+//! anything else are kept.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a server must do: the scenarios and the protocol that each one speaks.
+//! Scenarios, the contracts of servers, and the protocol of each.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
@@ -12,7 +12,7 @@ pub const HELLO_BODY: &str = "Hello world!";
 /// for another.
 pub const DEFAULT_TIMEOUT_MS: u64 = 5000;
 
-/// What a server must do. `entries/README.md` states each in full.
+/// A scenario: the contract of a server. `entries/README.md` describes each in full.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scenario {

@@ -1,9 +1,9 @@
-//! The sentence for a name that does not exist: what it was, the nearest one that does, or all of
-//! them. Who knows of a command that lists the names says so behind the sentence.
+//! The message for an unknown name: the name, and the nearest known one or all of them. The caller
+//! may append a command that lists the names.
 
 use std::collections::BTreeSet;
 
-/// The most names that are listed; more would hide the sentence that they stand in.
+/// The maximum number of listed names; more would hide their sentence.
 const LISTED: usize = 32;
 
 /// `unknown KIND `NAME`` with the nearest of `known`, or with all of them when none is near and they

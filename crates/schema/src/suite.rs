@@ -29,20 +29,20 @@ pub struct SuiteError(String);
 pub struct Suite {
     /// Its name, which is its file's.
     pub name: String,
-    /// What it is for.
+    /// Its purpose.
     pub description: String,
     /// Names of entries, of variants, or of languages with a slash; empty means all.
     pub entries: Vec<String>,
     /// The baselines: in each workload, ratios refer to the first of them that has figures. At least
     /// one.
     pub baselines: Vec<String>,
-    /// How often each cell is run.
+    /// Number of runs of each cell.
     pub blocks: u32,
     /// Blocks before those, which are kept and do not count.
     pub warmup_blocks: u32,
-    /// How often each variant is run in a block, as though it were several.
+    /// Number of copies of each variant in a block.
     pub copies: u32,
-    /// How often the baseline is run in a block; twice lets it be checked (A/A).
+    /// Number of baseline runs in a block; two allow its check (A/A).
     pub baseline_copies: u32,
     /// Workers of each server; absent means one for each of the server's CPUs.
     pub workers: Option<u32>,
@@ -50,13 +50,13 @@ pub struct Suite {
     pub workloads: Vec<Workload>,
     /// The document that the suite repeats, if there is one.
     pub document: Option<Document>,
-    /// What is less than published on an ordinary machine.
+    /// Reductions of the published values for an ordinary machine.
     machine: MachineRule,
     /// The same for single workloads, by their names.
     workload_rules: BTreeMap<String, WorkloadRule>,
 }
 
-/// How often a baseline is run in a block: the second run tells how far apart two equal things may
+/// Number of baseline runs in a block: the second run shows how far apart two equal instances may
 /// appear (A/A).
 pub const BASELINE_COPIES: u32 = 2;
 

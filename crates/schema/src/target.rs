@@ -1,4 +1,4 @@
-//! Where load goes: `http://host:port/path`, `https://host:port/path`, `tcp://host:port` or
+//! The target of a load: `http://host:port/path`, `https://host:port/path`, `tcp://host:port` or
 //! `unix:PATH`.
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ pub enum TargetError {
     /// There is no `http://`, `https://`, `tcp://` or `unix:` in front.
     #[error("`{text}` has no scheme: write http://{text} for HTTP/1.1 or tcp://{text} for echo")]
     NoScheme {
-        /// What was given.
+        /// The input.
         text: String,
     },
     /// The scheme is one that wirebench does not speak.
@@ -21,7 +21,7 @@ pub enum TargetError {
          HTTP/1.1, tcp://HOST:PORT or unix:PATH for echo"
     )]
     Scheme {
-        /// What was given.
+        /// The input.
         text: String,
         /// The unknown scheme.
         scheme: String,
@@ -31,7 +31,7 @@ pub enum TargetError {
         "`{text}` has no port: write {scheme}://{host}:PORT, for example {scheme}://{host}:8080"
     )]
     NoPort {
-        /// What was given.
+        /// The input.
         text: String,
         /// Its scheme.
         scheme: &'static str,
@@ -41,7 +41,7 @@ pub enum TargetError {
     /// A `tcp://` target with a path.
     #[error("`{text}`: an echo target has no path; write tcp://{authority}")]
     Path {
-        /// What was given.
+        /// The input.
         text: String,
         /// The part that counts.
         authority: String,
@@ -49,17 +49,17 @@ pub enum TargetError {
     /// A `unix:` target without a path, or with one that no socket can have.
     #[error("`{text}` names no Unix socket ({reason}): write unix:/run/server.socket")]
     UnixPath {
-        /// What was given.
+        /// The input.
         text: String,
-        /// What is wrong with it.
+        /// The mistake.
         reason: &'static str,
     },
     /// Not a URL at all.
     #[error("`{text}` is not a URL ({reason}): write http://HOST:PORT/PATH or tcp://HOST:PORT")]
     Malformed {
-        /// What was given.
+        /// The input.
         text: String,
-        /// What the parser said.
+        /// The parser's message.
         reason: String,
     },
 }
@@ -67,7 +67,7 @@ pub enum TargetError {
 /// The longest path of a Unix socket (unix(7)): 108 bytes with the one that ends it.
 const UNIX_PATH_LIMIT_BYTES: usize = 107;
 
-/// What stands in front of a target.
+/// The scheme of a target.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Scheme {
     Http,
@@ -115,8 +115,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// A target from its parts. An IPv6 address stands without brackets; `path` matters to HTTP
-    /// only.
+    /// A target from its parts. An IPv6 address has no brackets; `path` matters to HTTP only.
     #[must_use]
     pub fn new(protocol: Protocol, host: &str, port: u16, path: &str) -> Self {
         let scheme = match protocol {
@@ -126,7 +125,7 @@ impl Target {
         Self { scheme, host: host.to_owned(), port, path: path.to_owned() }
     }
 
-    /// What to speak.
+    /// The protocol.
     #[must_use]
     pub const fn protocol(&self) -> Protocol {
         self.scheme.protocol()
@@ -162,7 +161,7 @@ impl Target {
         &self.path
     }
 
-    /// `HOST:PORT` as it stands in a `Host` header, an IPv6 address in brackets.
+    /// `HOST:PORT` as in a `Host` header, with an IPv6 address in brackets.
     #[must_use]
     pub fn authority(&self) -> String {
         if self.host.contains(':') {

@@ -1,4 +1,4 @@
-//! One sentence for what is wrong with a file that a person wrote, in place of the parser's drawing.
+//! Turns a TOML parser's drawing into one sentence about the mistake in a user's file.
 
 /// `line N: …` with the nearest key for one that is unknown.
 pub(crate) fn sentence(text: &str, error: &toml::de::Error) -> String {
@@ -13,7 +13,7 @@ pub(crate) fn sentence(text: &str, error: &toml::de::Error) -> String {
 fn explain(message: &str) -> String {
     let message = message.trim().replace('\n', " ");
     let Some(rest) = message.strip_prefix("unknown field `") else { return message };
-    // The keys stand between backquotes: the unknown one first, then all that are known.
+    // The keys are in backquotes: the unknown one first, then all known ones.
     let mut words = rest.split('`').step_by(2);
     let unknown = words.next().unwrap_or_default();
     let known: Vec<&str> = words.collect();

@@ -1,6 +1,6 @@
-//! Durations, counts and sizes as people write them: `500ms`, `10s`, `10k`, `64KiB`.
+//! Durations, counts and sizes as users write them: `500ms`, `10s`, `10k`, `64KiB`.
 //!
-//! A bare number is seconds for a duration, ones for a count and bytes for a size, as in wrk.
+//! A bare number means seconds, ones or bytes, as in wrk.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ pub enum UnitError {
     /// The number before the unit cannot be read.
     #[error("`{text}` is not a {kind}: write {example}")]
     Number {
-        /// What was given.
+        /// The input.
         text: String,
-        /// What was wanted: duration, count or size.
+        /// The expected quantity: duration, count or size.
         kind: &'static str,
         /// A few good examples.
         example: &'static str,
@@ -20,21 +20,21 @@ pub enum UnitError {
     /// The unit behind the number is unknown.
     #[error("`{text}` is not a {kind}: unknown unit `{unit}`; write {example}")]
     Unit {
-        /// What was given.
+        /// The input.
         text: String,
         /// The part that is no unit.
         unit: String,
-        /// What was wanted.
+        /// The expected quantity.
         kind: &'static str,
         /// A few good examples.
         example: &'static str,
     },
-    /// The value has a fraction, and there is no part of what it counts.
+    /// The value has a fraction, but the quantity is indivisible.
     #[error("`{text}` is not a {whole}: write {example}")]
     Fraction {
-        /// What was given.
+        /// The input.
         text: String,
-        /// What was wanted: a whole number, of what.
+        /// The expected quantity: a whole number of something.
         whole: &'static str,
         /// A few good examples.
         example: &'static str,
@@ -42,18 +42,18 @@ pub enum UnitError {
     /// The value does not fit.
     #[error("`{text}` is too large for a {kind}")]
     TooLarge {
-        /// What was given.
+        /// The input.
         text: String,
-        /// What was wanted.
+        /// The expected quantity.
         kind: &'static str,
     },
 }
 
-/// What becomes of the fraction that is left after the unit has been multiplied in.
+/// The treatment of a fraction that remains after multiplication by the unit.
 enum Fraction {
     /// The nearest whole value is meant.
     Rounded,
-    /// It is a mistake. What is wanted instead.
+    /// It is a mistake; the value names the expected quantity.
     Refused { whole: &'static str },
 }
 
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_refused() {
+    fn other_than_numbers_are_refused() {
         for text in ["", ".", ".s", "s", "-1s", "1.2.3s", "1..s", "ten"] {
             assert!(parse_duration(text).is_err(), "{text}");
         }

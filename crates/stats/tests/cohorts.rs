@@ -1,8 +1,8 @@
-//! What `docs/methodology.md` promises of verdicts over cohorts, tried with simulated noise whose
-//! truth is known.
+//! The error rates that `docs/methodology.md` promises for verdicts over cohorts, tested with
+//! simulated noise of known truth.
 //!
-//! Each seed is fixed, so that a test passes always or never. The bounds leave three standard errors
-//! of the few experiments that are affordable in a test; `examples/coverage` makes many more.
+//! Each seed is fixed, so a test passes always or never. The bounds leave three standard errors of
+//! the few experiments that are affordable in a test; `examples/coverage` makes many more.
 
 mod simulation;
 

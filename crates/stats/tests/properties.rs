@@ -1,6 +1,6 @@
-//! What must be true of any numbers, also of those that no machine would show.
+//! Properties that hold for any numbers, including those that no machine would show.
 //!
-//! Not here: how often anything is right; `simulated` tries that.
+//! `simulated` tests how often results are right.
 
 use proptest::prelude::*;
 use wirebench_stats::{

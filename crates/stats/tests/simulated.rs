@@ -1,8 +1,8 @@
-//! What the documentation promises, tried with simulated noise whose truth is known.
+//! The promises of the documentation, tested with simulated noise of known truth.
 //!
-//! Each seed is fixed, so that a test passes always or never. The bounds leave three standard
-//! errors of the few experiments that are affordable here; `examples/coverage` makes many more. Not
-//! here: the arithmetic, which the modules test themselves.
+//! Each seed is fixed, so a test passes always or never. The bounds leave three standard errors of
+//! the few experiments that are affordable here; `examples/coverage` makes many more. The modules
+//! test their arithmetic themselves.
 
 mod simulation;
 

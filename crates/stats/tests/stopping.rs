@@ -1,8 +1,8 @@
-//! What a stop rule does to false differences: experiments in which nothing differs, ended after a
+//! The effect of a stop rule on false differences: experiments without a difference, ended after a
 //! fixed number of pairs, on the width of the interval, after further looks, or on significance.
 //!
-//! The interval is Student's, of values with normal noise; each seed is fixed. Not here: the rules
-//! themselves, which the crate `runner` has.
+//! The interval is Student's, of values with normal noise; each seed is fixed. The rules themselves
+//! are in the crate that runs experiments.
 
 use fastrand::Rng;
 use statrs::distribution::{ContinuousCDF, StudentsT};

@@ -1,4 +1,4 @@
-//! The CPUs on which this thread, and what it starts, may run.
+//! The CPU affinity of this thread and its children.
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::io;

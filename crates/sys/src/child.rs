@@ -1,4 +1,4 @@
-//! What a child process is given between `fork` and `exec`: its CPUs, and its end when its parent
+//! Settings of a child process between `fork` and `exec`: its CPUs, and a signal when its parent
 //! ends.
 
 use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};

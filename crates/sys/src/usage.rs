@@ -1,4 +1,4 @@
-//! What a child process has used by the time it ends.
+//! Resource usage of a child process at its end.
 
 use std::{
     io,

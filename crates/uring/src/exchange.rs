@@ -1,8 +1,9 @@
-//! One round over many sockets: what to submit goes in, what has happened comes out.
+//! One round over many sockets: requests go in, completions come out.
 //!
 //! Every request is borrowed until the system call that submits it has returned. A silent send is
-//! over by then, a receive writes to the ring's own buffers, and the others touch no memory; so no
-//! use of this is unsafe. Not here: who is connected, and what a completion means.
+//! over by then, a receive writes to the ring's own buffers, and the others touch no memory, so its
+//! use needs no unsafe code. Deliberately absent: the state of connections, and the meaning of
+//! completions.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};

@@ -1,11 +1,11 @@
-//! Rings of io_uring and the buffers that they are provided with, behind safe functions.
+//! Rings of io_uring and their provided buffers, behind safe functions.
 //!
-//! [`Exchange`] is all that a client of many sockets needs, and no use of it is unsafe: what the
-//! kernel is to read is borrowed until the kernel has read it. [`Ring`] and [`BufferRing`] are what
-//! it is made of, for those who need other requests and vouch for their memory themselves.
+//! [`Exchange`] serves clients of many sockets without unsafe code: data for the kernel is borrowed
+//! until the kernel has read it. [`Ring`] and [`BufferRing`] are its parts, for callers that need
+//! other requests and guarantee the lifetime of their memory themselves.
 //!
-//! Deliberately not here: sockets and what is spoken on them, a runtime, registered files (measured
-//! on loopback: no gain), zero-copy sends. The crate depends on no other crate of the workspace.
+//! Deliberately absent: sockets and protocols, a runtime, registered files (measured on loopback:
+//! no gain), zero-copy sends. The crate depends on no other crate of the workspace.
 
 mod buffer_ring;
 mod exchange;

@@ -1,5 +1,5 @@
-//! How often a CPU is away: a loop that does nothing but look at the clock sees when something else,
-//! or the hypervisor, had it. What a bench measures there can be no better.
+//! Measures how often a CPU is taken away: a loop that only reads the clock sees when another
+//! program or the hypervisor had it. Benchmarks on this machine cannot be more accurate.
 
 use anyhow::Context;
 use std::{

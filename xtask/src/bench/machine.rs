@@ -1,4 +1,5 @@
-//! Which CPU serves and which makes the load, and whether anybody else is at work.
+//! Chooses one CPU for the server and one for the load generator, and detects other load on the
+//! machine.
 
 use anyhow::Context;
 use std::fs;

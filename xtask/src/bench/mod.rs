@@ -1,6 +1,7 @@
-//! What both benches of the load generator share: two CPUs, programs, and processes bound to them.
+//! Code shared by the benchmarks of the load generator: two CPUs, programs, and processes bound to
+//! them.
 //!
-//! The benches ask how good `wirebench load` itself is; they measure no entry.
+//! The benchmarks examine `wirebench load` itself; they measure no entry.
 
 pub(crate) mod gaps;
 mod machine;

@@ -1,5 +1,5 @@
-//! How much of the two CPUs went to other programs while a bench ran. The load average at its start
-//! says nothing of what came later.
+//! The share of the two CPUs that other programs used during a benchmark. The load average at its
+//! start does not show later load.
 
 use procfs::{CurrentSI, KernelStats};
 use std::time::{Duration, Instant};

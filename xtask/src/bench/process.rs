@@ -1,5 +1,5 @@
-//! Processes on CPUs of their own: a server that lives for a while, a generator that runs to its
-//! end. Each dies with this program, and nothing here knows what they say.
+//! Processes bound to CPUs: a server that lives for a while, a generator that runs to its end. Each
+//! ends with this program. Their output is not interpreted here.
 
 use anyhow::{Context, bail, ensure};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

@@ -1,4 +1,4 @@
-//! Two servers compared by `wirebench ab`, and what it says in JSON.
+//! Two servers compared by `wirebench ab`, and its JSON.
 
 use anyhow::{Context, bail};
 use serde::Deserialize;

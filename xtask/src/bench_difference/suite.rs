@@ -1,4 +1,4 @@
-//! One suite of servers, measured by `wirebench run`: what the report says of each row.
+//! A suite of servers measured by `wirebench run`, and the report of each row.
 
 use anyhow::{Context, ensure};
 use serde::Deserialize;

@@ -1,7 +1,7 @@
-//! Two builds of `wirebench load` in pairs: this tree's and one that was built before.
+//! Two builds of `wirebench load` in pairs: this tree's and an older one.
 //!
-//! In a pair both builds load the same server process in many short turns, in the order A B B A. So a
-//! drift of the machine cancels, and what counts is the ratio within a pair.
+//! In a pair both builds load the same server process in many short turns, in the order A B B A, so
+//! that linear drift of the machine cancels. The result is the ratio within pairs.
 
 use anyhow::{Context, bail, ensure};
 use std::{

@@ -1,9 +1,9 @@
-//! `cargo xtask bench-load`: `wirebench load` side by side with wrk, h2load, oha, hey and two bare
-//! loops, against the same server, in random order; with `--against`, side by side with another
-//! build of itself, in pairs.
+//! `cargo xtask bench-load`: `wirebench load` next to wrk, h2load, oha, hey and two bare loops,
+//! against the same server, in random order; with `--against`, next to another build of itself, in
+//! pairs.
 //!
-//! It compares; it sets no bar. What counts are ratios within a block, because they saw the same
-//! machine.
+//! It compares and has no pass mark. Ratios within a block are the result, because they saw the
+//! same machine.
 
 mod against;
 mod contestant;

@@ -1,5 +1,5 @@
-//! What the generators say. Strict: an output that is not understood as a whole is an error that
-//! shows it, and nothing is guessed.
+//! Parses the output of the generators. Strict: an output that is not fully understood is an error
+//! that shows it, and nothing is guessed.
 
 use anyhow::{Context, ensure};
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! What is measured: a server's mode, and the way in which requests are offered to it.
+//! A case: a server's mode, and the load model.
 
 use std::{num::NonZeroU64, time::Duration};
 use wirebench_delayserver::Mode;

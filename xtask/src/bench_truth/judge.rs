@@ -1,4 +1,4 @@
-//! Holds what was measured against the truth. Pure.
+//! Compares measured percentiles with the true ones. Pure.
 
 use std::time::Duration;
 

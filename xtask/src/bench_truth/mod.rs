@@ -1,8 +1,7 @@
-//! `cargo xtask bench-truth`: what `wirebench load` measures against a server whose delays are
-//! known, and how far off it is.
+//! `cargo xtask bench-truth`: measures a server with known delays by `wirebench load`, and reports
+//! the errors.
 //!
-//! It prints, and fails only when it is asked to: the machine is part of every error, and a shared
-//! one has many.
+//! It fails only with `--strict`: the machine is part of every error, and a shared one causes many.
 
 mod case;
 mod judge;

@@ -1,7 +1,7 @@
-//! The percentiles that a right measurement must find, from the server's mode alone. Pure.
+//! The percentiles that a correct measurement must find, from the server's mode alone. Pure.
 //!
-//! They are those of requests that come evenly in time, whatever the server is doing, as from users
-//! who know nothing of each other. The way through the machine is not in them.
+//! They are those of requests that arrive evenly in time, independent of the server's state, as
+//! from independent users. The overhead of the machine is not included.
 
 use std::time::Duration;
 use wirebench_delayserver::Mode;

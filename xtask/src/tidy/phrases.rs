@@ -41,13 +41,20 @@ const RETIRED: [(&str, &str); 32] = [
     ("in relation to", "relative to, compared with"),
 ];
 /// Folders and files whose texts are still being rewritten.
-const NOT_YET: [&str; 7] = [
+const NOT_YET: [&str; 14] = [
+    "crates/catalogue",
     "crates/cli",
+    "crates/doctor",
+    "crates/experiment",
+    "crates/host",
+    "crates/judge",
     "crates/report",
     "crates/runner",
     "crates/schema/src/journal/reason",
     "crates/schema/src/load/verdict",
     "crates/schema/src/load/verdict.rs",
+    "crates/server",
+    "crates/verify",
     "docs/formats.md",
 ];
 /// The list above would complain of itself.

@@ -1,5 +1,5 @@
-//! Buffers that the kernel chooses from when something arrives. They are given back unread, because
-//! a bare loop only counts.
+//! Buffers that the kernel selects for arriving data. They are returned unread, because a bare loop
+//! only counts.
 //!
 //! The memory is never freed, since the kernel may write to it until the ring is gone, and the
 //! program ends before that.

@@ -8,7 +8,7 @@ use crate::codec::ReplyError;
 /// The longest line with the size of a chunk.
 const SIZE_LINE_LIMIT_BYTES: u32 = 4096;
 
-/// Where in the coding the last piece ended.
+/// The state of the decoder at the end of the last piece.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChunkedScanner {
     step: Step,
@@ -32,22 +32,22 @@ enum SizePart {
     LineFeedDue,
 }
 
-/// What the first bytes of a piece are.
+/// The kind of the first bytes of a piece.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum ChunkEvent {
     /// This many bytes of sizes and line ends.
     Framing {
-        /// How many.
+        /// Their number.
         used: usize,
     },
     /// This many bytes of the body.
     Data {
-        /// How many.
+        /// Their number.
         used: usize,
     },
     /// The last bytes of the coding.
     End {
-        /// How many.
+        /// Their number.
         used: usize,
     },
 }
@@ -150,7 +150,7 @@ impl ChunkedScanner {
     }
 }
 
-/// What has no place in text.
+/// Bytes that text may not contain.
 const fn is_control(byte: u8) -> bool {
     byte.is_ascii_control() && byte != b'\t'
 }

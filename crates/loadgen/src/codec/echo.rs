@@ -1,14 +1,14 @@
-//! Echo: each connection sends a stream of bytes of its own and compares every byte that comes back.
+//! Echo: each connection sends its own stream of bytes and compares every byte that returns.
 //!
-//! All streams run through one block of random bytes, each from a place of its own, again and again.
-//! Nothing is made, copied or kept for a message, however large it is, and what is sent is what is
-//! compared: a changed byte is always found.
+//! All streams cycle through one block of random bytes, each from its own offset. No data is made,
+//! copied or kept per message, however large it is, and the sent block is the one compared: a
+//! changed byte is always found.
 //!
-//! A part that is missing, doubled or exchanged for another moves what comes behind it to another
-//! place of the block, or of the stream of another connection. Random bytes differ there: by chance
-//! eight of them are alike once in 2^64 times, but a single one is once in 256. So messages of a few
-//! bytes may pass for one another, and a shift is found some messages later. The length of the block
-//! is a prime number, so that only a shift by a multiple of it is never found.
+//! A missing, duplicated or exchanged part shifts the bytes after it to another place of the block,
+//! or to another connection's stream. Random bytes differ there: eight of them are equal by chance
+//! once in 2^64 times, a single one once in 256. Messages of a few bytes may therefore be confused,
+//! and a shift is found some messages later. The length of the block is a prime number, so only a
+//! shift by a multiple of it is never found.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ const PIECE_BYTES: usize = 256 * 1024;
 const ECHOED: Reply =
     Reply { status: None, interim_replies: 0, persistence: Persistence::Keep, check: Check::Fast };
 
-/// What the echo of a whole load has in common.
+/// State shared by all echo connections of a load.
 #[derive(Clone, Debug)]
 pub(crate) struct Echo {
     payload_bytes: u64,
@@ -62,11 +62,11 @@ impl Echo {
 /// The messages of one connection.
 #[derive(Debug)]
 pub(crate) struct EchoConnection {
-    /// Where in the block the stream begins.
+    /// Offset of the stream's start in the block.
     origin: u64,
-    /// How much of the stream has come back.
+    /// Number of bytes that have come back.
     position: u64,
-    /// How much of the message is left that is coming back.
+    /// Remaining bytes of the message that is coming back.
     left: u64,
 }
 
@@ -82,7 +82,7 @@ impl Codec for Echo {
     }
 
     fn restart(&mut self, connection: &mut EchoConnection) {
-        // What an earlier connection in this place has sent is not what this one expects.
+        // The bytes of an earlier connection in this place differ from those that this one expects.
         connection.origin = (connection.origin + connection.position + 1) % PERIOD_BYTES as u64;
         connection.position = 0;
         connection.left = self.payload_bytes;

@@ -1,12 +1,11 @@
 //! HTTP/1.1, strictly: the request, and the check of its reply however the bytes are split.
 //!
-//! It is no client library: a line that ends with a bare LF, a length that is said twice or a body
-//! that is not the expected one is a wrong reply, never something to get along with. It keeps no
-//! more than one head in memory for a connection, and no more than [`HEADS_LIMIT_BYTES`] of them for
-//! all connections.
+//! It is not a client library: a line that ends with a bare LF, a duplicate length or an unexpected
+//! body is a wrong reply and is never tolerated. It keeps at most one head in memory per
+//! connection, and at most [`HEADS_LIMIT_BYTES`] over all connections.
 //!
-//! Each reply is judged by the parser, or found equal to one that the parser has accepted. The
-//! second is only ever a faster way to the same verdict.
+//! The parser judges each reply, unless the reply equals one that the parser has accepted. The
+//! comparison is only a faster way to the same verdict.
 
 mod head;
 mod parser;
@@ -28,19 +27,19 @@ use crate::codec::{Codec, Fed, Reply, ReplyError};
 /// The longest head, interim replies included, and the longest trailer.
 pub(crate) const HEAD_LIMIT_BYTES: usize = 64 * 1024;
 
-/// What heads of which only a part has come may hold over all connections of a load. A server that
-/// sends whole heads needs none of it.
+/// Limit of the memory for incomplete heads over all connections of a load. A server that sends
+/// whole heads needs none of it.
 pub(crate) const HEADS_LIMIT_BYTES: usize = 64 * 1024 * 1024;
 
-/// What the HTTP of one thread has in common.
+/// HTTP state shared by the connections of one thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Http1 {
     requests: Requests,
     rules: Rules,
     memory: Memory,
-    /// How long replies are, as far as it is known.
+    /// Length of replies, as far as it is known.
     pub(crate) reply_bytes: usize,
-    /// What heads in part hold, and what they may hold.
+    /// Memory of incomplete heads, and its limit.
     heads_bytes: usize,
     heads_limit_bytes: usize,
 }
@@ -81,7 +80,7 @@ impl Http1 {
         self.memory.forget();
     }
 
-    /// What is not a whole reply in one piece that is known byte by byte.
+    /// Handles everything except a complete, known reply in one piece.
     fn feed_to_parser(
         &mut self,
         connection: &mut Http1Connection,

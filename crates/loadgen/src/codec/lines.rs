@@ -1,4 +1,4 @@
-//! Finds the ends of lines in bytes that come in pieces, and insists on CR LF.
+//! Finds the ends of lines in bytes that arrive in pieces, and requires CR LF.
 
 use crate::codec::ReplyError;
 
@@ -11,7 +11,7 @@ pub(crate) struct LineScanner {
     last: u8,
 }
 
-/// What a piece contains.
+/// The content of a piece.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Line {
     /// The line goes on; all bytes belong to it.

@@ -1,8 +1,7 @@
-//! What a load speaks, without any input or output: the bytes of a request, and the check of its
-//! reply.
+//! Codecs: the bytes of a request and the check of its reply, without I/O.
 //!
-//! A codec knows nothing of sockets, time or counters. Bytes go in as they happen to arrive; the
-//! verdict depends on the bytes alone, never on how they were split. Only how fast it is found does.
+//! A codec knows nothing of sockets, time or counters. Bytes go in as they arrive; the verdict
+//! depends on the bytes alone, never on how they were split. Only the speed does.
 
 mod chunked;
 pub(crate) mod echo;
@@ -11,13 +10,11 @@ mod lines;
 
 use std::fmt;
 
-/// What a load speaks, as one thread knows it: what its connections have in common, and what is
-/// learned from their replies.
+/// The protocol state of one thread: shared by its connections, and learned from their replies.
 ///
-/// The requests of a connection are one stream of bytes: requests of equal length, one behind the
-/// other. A position in that stream says what is to be sent next, so that no request is ever
-/// copied, and several of them go out in one piece. Replies are checked in the order of their
-/// requests.
+/// The requests of a connection are one stream of bytes: requests of equal length in sequence. A
+/// position in that stream gives the next bytes to send, so that no request is ever copied, and
+/// several of them go out in one piece. Replies are checked in the order of their requests.
 pub(crate) trait Codec: Clone {
     /// The state of one connection.
     type Connection: fmt::Debug;
@@ -25,10 +22,10 @@ pub(crate) trait Codec: Clone {
     /// The state of the connection with this number, which is unique over all threads.
     fn connection(&self, number: usize) -> Self::Connection;
 
-    /// Forgets what was half received: the connection is made anew, and its stream begins again.
+    /// Drops an incomplete reply: the connection is made again, and its stream restarts.
     fn restart(&mut self, connection: &mut Self::Connection);
 
-    /// How long each request is, at least one byte.
+    /// Length of each request, at least one byte.
     fn request_bytes(&self) -> u64;
 
     /// The bytes of the stream of requests from `position` on: at least one, at most `wanted`.
@@ -39,11 +36,11 @@ pub(crate) trait Codec: Clone {
         wanted: u64,
     ) -> &'a [u8];
 
-    /// How many bytes of replies are worth receiving in one piece.
+    /// Number of reply bytes worth receiving in one piece.
     fn reply_bytes_hint(&self) -> usize;
 
-    /// Checks bytes of a reply, at least one. It stops at the end of a reply, so that the caller
-    /// sees what lies behind it.
+    /// Checks at least one byte of a reply. It stops at the end of a reply, so that the caller sees
+    /// the bytes after it.
     ///
     /// After an error only [`Self::restart`] makes sense.
     fn feed(&mut self, connection: &mut Self::Connection, bytes: &[u8]) -> Result<Fed, ReplyError>;
@@ -52,10 +49,10 @@ pub(crate) trait Codec: Clone {
     fn finish(&mut self, connection: &mut Self::Connection) -> Result<Option<Reply>, ReplyError>;
 }
 
-/// What became of the bytes that were fed.
+/// The result of feeding bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Fed {
-    /// How many of them belong to this reply. All, unless the reply is complete.
+    /// Number of them that belong to this reply. All, unless the reply is complete.
     pub(crate) consumed: usize,
     /// The reply, when it is complete.
     pub(crate) reply: Option<Reply>,
@@ -70,14 +67,14 @@ pub(crate) struct Reply {
     pub(crate) interim_replies: u32,
     /// Whether the connection may carry another request.
     pub(crate) persistence: Persistence,
-    /// How it was checked.
+    /// The kind of check.
     pub(crate) check: Check,
 }
 
-/// How a reply was checked.
+/// The kind of check of a reply.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Check {
-    /// By comparison with what was known before it came.
+    /// By comparison with a known reply.
     Fast,
     /// By the parser.
     Slow,
@@ -92,17 +89,17 @@ pub(crate) enum Persistence {
     Close,
 }
 
-/// Where the body comes from that replies must have.
+/// The source of the body that replies must have.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Expectation {
-    /// From whoever wants the load.
+    /// From the configuration.
     Given,
     /// From the first reply.
     Learned,
 }
 
 impl Expectation {
-    /// What helps where the expectation is wrong.
+    /// The advice if the expectation is wrong.
     const fn advice(self) -> &'static str {
         match self {
             Self::Given => "",
@@ -114,7 +111,7 @@ impl Expectation {
 /// Why a reply is wrong.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub(crate) enum ReplyError {
-    /// Tolerated by many clients, but not what the protocol says.
+    /// Tolerated by many clients, but against the protocol.
     #[error("a line ends with a bare LF")]
     BareLineFeed,
     /// The first bytes are not those of an HTTP/1 reply.
@@ -141,7 +138,7 @@ pub(crate) enum ReplyError {
     /// A `Content-Length` that is not one number.
     #[error("Content-Length is \"{value}\"")]
     ContentLength {
-        /// What it says, escaped.
+        /// Its content, escaped.
         value: String,
     },
     /// The length of the body is said twice, or in an unknown way.
@@ -153,11 +150,11 @@ pub(crate) enum ReplyError {
     /// The body is longer or shorter than expected.
     #[error("the body has {received} bytes instead of {expected}{}", .expectation.advice())]
     BodyLength {
-        /// What was expected.
+        /// The expected value.
         expected: u64,
-        /// What came, or has come so far.
+        /// The received value so far.
         received: u64,
-        /// Where the expected body comes from.
+        /// The source of the expected body.
         expectation: Expectation,
     },
     /// The body has other content than expected.
@@ -165,7 +162,7 @@ pub(crate) enum ReplyError {
     BodyDiffers {
         /// Index of the first wrong byte.
         at: u64,
-        /// Where the expected body comes from.
+        /// The source of the expected body.
         expectation: Expectation,
     },
     /// An echo came back changed.
@@ -173,9 +170,9 @@ pub(crate) enum ReplyError {
     EchoDiffers {
         /// Index of the first wrong byte in the message.
         at: u64,
-        /// What was sent there.
+        /// The byte sent there.
         sent: u8,
-        /// What came back there.
+        /// The byte received there.
         received: u8,
     },
     /// The reply was complete before the request was.

@@ -1,7 +1,7 @@
-//! The first connection, which is waited for, and the sentences when it cannot be made.
+//! The first connection, which is awaited, and the messages for its failures.
 //!
-//! It goes the same way as those of the load, and finds out which of several endpoints answers and
-//! how long a connection takes. What is said on it is the preflight's.
+//! It uses the same code as the connections of the load, and finds out which of several endpoints
+//! answers and how long a connection takes. The preflight uses it for an exchange.
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
@@ -25,7 +25,7 @@ use crate::{
     error::LoadError,
 };
 
-/// How often a wait looks whether it should be given up.
+/// Interval of the check whether to give up a wait.
 const SLICE: Duration = Duration::from_millis(50);
 
 /// The first connection.
@@ -33,23 +33,22 @@ const SLICE: Duration = Duration::from_millis(50);
 pub(crate) struct First {
     /// Its socket.
     pub(crate) socket: OwnedFd,
-    /// Where it leads.
+    /// Its endpoint.
     pub(crate) endpoint: Endpoint,
-    /// How long it took to make it.
+    /// Time it took to make it.
     pub(crate) took: Duration,
 }
 
-/// How long to wait, and for what to give up before.
+/// The time limit of a wait, and a flag to stop it earlier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience<'a> {
-    /// How long one attempt may take.
+    /// The limit of one attempt.
     pub(crate) timeout: Duration,
     /// Ends the wait.
     pub(crate) stop: &'a AtomicBool,
 }
 
-/// Tries one endpoint after the other. There is no connection and no error when it was told to
-/// stop.
+/// Tries one endpoint after the other. Returns neither a connection nor an error if it was stopped.
 pub(crate) fn connect(
     endpoints: &[Endpoint],
     sources: &Sources,
@@ -73,7 +72,7 @@ pub(crate) fn connect(
 }
 
 impl Dialer {
-    /// Makes the connection with number 0, and waits until it stands.
+    /// Makes the connection with number 0, and waits until it is established.
     fn dial_and_wait(&self, patience: Patience<'_>) -> Result<Option<OwnedFd>, Errno> {
         let deadline = Instant::now().checked_add(patience.timeout);
         let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);

@@ -1,21 +1,20 @@
-//! When one thread makes how many connections, so that a backlog is not flooded.
+//! Paces the connections of one thread, so that a backlog is not flooded.
 //!
-//! Before the load the threads share a bound of attempts that may be under way at once. A server on
-//! the same host never has many under way, since its kernel answers within the call; what counts
-//! there is how fast they follow each other. So when the kernel says that a backlog is full, this
-//! makes the gap between attempts wider, and each connection that is made makes it narrower again.
+//! Before the load, the threads share a limit of concurrent attempts. A server on the same host
+//! rarely has concurrent attempts, since its kernel answers within the call; there the rate
+//! matters. When the kernel reports a full backlog, the gap between attempts grows, and each
+//! success shrinks it.
 //!
-//! A Unix socket tells that its backlog is full. TCP drops the packet without a word and sends it
-//! again a second later. What has not been answered for far longer than an answer takes is
-//! therefore closed and tried again. That is done only before the load: while it runs, such a second
-//! is what users of the server would see, and it is measured.
+//! A Unix socket reports a full backlog. TCP silently drops the packet and resends it a second
+//! later. An attempt that takes far longer than usual is therefore closed and retried, but only
+//! before the load: during the load, such a second is what users of the server would see, and it is
+//! measured.
 //!
 //! Pure: time is a parameter.
 
 use std::collections::VecDeque;
 
-/// How many connections are under way at a time: before the load over all threads, and while it
-/// runs on each.
+/// Concurrent attempts: before the load over all threads, during the load per thread.
 pub(crate) const PENDING_LIMIT: usize = 128;
 
 /// The gap between attempts when a backlog is full for the first time, and the widest.
@@ -40,14 +39,14 @@ const PATIENCE_ROUND_TRIPS: u64 = 4;
 /// The shortest and the longest wait before an attempt is made again.
 const WAIT_NS: (u64, u64) = (1_000_000, 20_000_000);
 
-/// What a connection that is being made waits for.
+/// The event that a connection being made waits for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Stage {
     /// The answer, since then.
     Asked { begun_ns: u64 },
     /// The next attempt.
     Waits { until_ns: u64 },
-    /// The end of a handshake on a connection that stands for the kernel.
+    /// The end of a handshake on a connection that the kernel has established.
     Shakes,
 }
 
@@ -55,7 +54,7 @@ enum Stage {
 #[derive(Clone, Copy, Debug)]
 struct Attempt {
     slot: usize,
-    /// When the first attempt began.
+    /// Start of the first attempt.
     since_ns: u64,
     stage: Stage,
 }
@@ -72,9 +71,9 @@ pub(crate) struct Pacing {
     next_ns: u64,
     /// The first wait among the attempts ends.
     retry_ns: u64,
-    /// When it was last looked for what was dropped.
+    /// Time of the last check for dropped attempts.
     looked_ns: u64,
-    /// When the gap was last made wider. What began before was not made any slower by it.
+    /// Time when the gap was last widened. Earlier attempts were not affected by it.
     widened_ns: u64,
 }
 
@@ -104,12 +103,12 @@ impl Pacing {
         self.attempts.len() < self.limit && now_ns >= self.next_ns
     }
 
-    /// When another connection may be begun, if time is all that it takes.
+    /// The time at which another connection may be started, if nothing else prevents it.
     pub(crate) fn opens_at(&self) -> u64 {
         if self.attempts.len() < self.limit { self.next_ns } else { u64::MAX }
     }
 
-    /// When an attempt is to be made again.
+    /// The time of the next retry.
     pub(crate) fn retries_at(&self) -> u64 {
         // Without an attempt that waits this is `u64::MAX` whatever the gap.
         self.retry_ns.max(self.next_ns)
@@ -140,15 +139,15 @@ impl Pacing {
         Some(attempt.slot)
     }
 
-    /// The server's kernel has taken the connection, and something else must follow before it
-    /// stands. However long that takes, nothing was dropped.
+    /// The server's kernel has accepted the connection, but a handshake must follow. Nothing was
+    /// dropped, however long that takes.
     pub(crate) fn taken(&mut self, slot: usize) {
         if let Some(place) = self.place(slot) {
             self.attempts[place].stage = Stage::Shakes;
         }
     }
 
-    /// The connection stands.
+    /// The connection is established.
     pub(crate) fn made(&mut self, slot: usize) {
         self.end(slot);
         if self.gap_ns > 0 {
@@ -187,8 +186,9 @@ impl Pacing {
     /// A connection whose attempt has not been answered for so long that it must have been dropped.
     /// It is to be closed, and comes again as one to retry.
     ///
-    /// The answer may have come while this thread was busy or slept. So it must have been too late
-    /// at the last look already, and since then what has come was received.
+    /// The answer may have come while this thread was busy or slept. An attempt therefore counts as
+    /// dropped only if it was too late at the previous check already, and arrivals since then were
+    /// received.
     pub(crate) fn dropped(&mut self, now_ns: u64) -> Option<usize> {
         let looked_ns = self.looked_ns;
         let is_dropped = |attempt: &&Attempt| match attempt.stage {
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_answered_is_tried_again_and_each_time_with_more_patience() {
+    fn an_unanswered_attempt_is_retried_each_time_with_a_longer_limit() {
         let mut pacing = Pacing::new(1, 0);
         pacing.begin(7, 0);
         let (mut tries, mut now_ns) = (Vec::new(), 0);
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_answered_while_the_thread_slept_is_not_taken_for_dropped() {
+    fn an_answer_while_the_thread_slept_does_not_count_as_dropped() {
         let mut pacing = Pacing::new(1, 0);
         (0..2).for_each(|slot| pacing.begin(slot, 0));
         assert_eq!(pacing.dropped(5000 * MS), None);
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn the_load_itself_is_not_held_up_by_what_was_before() {
+    fn the_load_is_not_delayed_by_earlier_attempts() {
         let mut pacing = Pacing::new(64, 0);
         pacing.begin(0, 0);
         pacing.crowded(0, MS);

@@ -1,6 +1,6 @@
-//! The addresses that connections come from, in turn.
+//! The source addresses of connections, in turn.
 //!
-//! Whether there are enough ports on them is reckoned in `limits::ports`.
+//! `limits::ports` checks whether they have enough ports.
 
 use rustix::{
     io::Errno,
@@ -18,7 +18,7 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sources {
     ranges: Vec<SourceRange>,
-    /// How many addresses there are, at most `u128::MAX`.
+    /// Number of addresses, at most `u128::MAX`.
     count: u128,
 }
 
@@ -42,13 +42,13 @@ impl Sources {
         None
     }
 
-    /// How many different addresses this many connections come from; one where the kernel chooses.
+    /// Number of different addresses that this many connections use; one if the kernel chooses.
     pub(crate) fn used_by(&self, connections: usize) -> usize {
         usize::try_from(self.count).unwrap_or(usize::MAX).min(connections).max(1)
     }
 
-    /// Of the endpoints, those that can be reached from here; or why there are none, or why some
-    /// of the sources that `connections` need cannot be used.
+    /// The endpoints reachable from these sources; or why there are none, or why sources that
+    /// `connections` need cannot be used.
     pub(crate) fn check(
         &self,
         endpoints: Vec<Endpoint>,
@@ -91,7 +91,7 @@ impl Sources {
         Ok(endpoints)
     }
 
-    /// An address that stands in two ranges.
+    /// An address in two ranges.
     fn given_twice(&self) -> Option<IpAddr> {
         self.ranges.iter().enumerate().find_map(|(place, range)| {
             let before = &self.ranges[..place];
@@ -145,7 +145,7 @@ fn count(range: &SourceRange) -> u128 {
 fn nth(range: &SourceRange, place: u128) -> IpAddr {
     let bits = bits(range.first) + place;
     match range.first {
-        // What lies between two addresses of 32 bits has 32 bits.
+        // The difference of two 32-bit addresses has 32 bits.
         IpAddr::V4(_) => Ipv4Addr::from_bits(u32::try_from(bits).unwrap_or(u32::MAX)).into(),
         IpAddr::V6(_) => Ipv6Addr::from_bits(bits).into(),
     }

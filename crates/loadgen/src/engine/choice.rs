@@ -1,5 +1,5 @@
-//! Which engine moves the bytes of a load, and why it is not the preferred one. It tries nothing out
-//! by itself.
+//! Chooses the engine of a load, and explains a choice other than the preferred one. It probes
+//! nothing itself.
 
 use wirebench_schema::load::EngineChoice;
 
@@ -19,8 +19,8 @@ pub(crate) struct Chosen {
     pub(crate) fallback: Option<String>,
 }
 
-/// Chooses. `probe` says why io_uring cannot be used and what switches it on, if it cannot; it is
-/// asked only where the answer matters.
+/// Chooses. `probe` reports why io_uring cannot be used and how to enable it; it is called only if
+/// the answer matters.
 pub(crate) fn choose(
     wanted: EngineChoice,
     probe: impl FnOnce() -> Result<(), String>,
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_is_taken_or_refused_with_the_reason() {
+    fn a_requested_engine_is_used_or_refused_with_the_reason() {
         let chosen = choose(EngineChoice::Epoll, || panic!("the probe is not needed")).unwrap();
         assert_eq!(chosen, Chosen { engine: EngineChoice::Epoll, fallback: None });
         assert_eq!(choose(EngineChoice::IoUring, works).unwrap().engine, EngineChoice::IoUring);

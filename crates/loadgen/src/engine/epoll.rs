@@ -1,10 +1,9 @@
-//! Readiness notification. In the steady state a request costs one `write` and its reply one
-//! `read`.
+//! The engine over readiness notification (epoll). In the steady state a request costs one `write`
+//! and its reply one `read`.
 //!
-//! Sockets are watched edge-triggered for input alone: after a read that did not fill the buffer
-//! nothing is left, and whatever comes later is a new edge. The end of the stream is the exception;
-//! it has a flag of its own (`RDHUP`). Interest in output is registered only while a write could
-//! not be finished.
+//! Sockets are watched edge-triggered for input alone: a read that did not fill the buffer has
+//! emptied the socket, and later bytes are a new edge. The end of the stream has its own flag
+//! (`RDHUP`). Interest in output is registered only while a write is incomplete.
 
 use rustix::{
     event::{
@@ -40,7 +39,7 @@ const READS_PER_TURN: usize = 16;
 const INPUT: EventFlags = EventFlags::IN.union(EventFlags::RDHUP).union(EventFlags::ET);
 const BOTH: EventFlags = INPUT.union(EventFlags::OUT);
 
-/// What a socket is watched for.
+/// The readiness for which a socket is watched.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Watch {
     /// The end of the connection attempt.
@@ -51,8 +50,8 @@ enum Watch {
     Both,
 }
 
-/// One place for a socket. The generation tells events of an earlier socket in the same place
-/// apart.
+/// One place for a socket. The generation distinguishes events of an earlier socket in the same
+/// place.
 #[derive(Debug)]
 struct Place {
     socket: Option<OwnedFd>,
@@ -115,7 +114,7 @@ impl EpollEngine {
         }
     }
 
-    /// Does what the director answered, until it answers that the next event is to be awaited.
+    /// Carries out the director's orders until it wants to wait for the next event.
     fn act<D: Director>(&mut self, director: &mut D, slot: usize, action: Action) {
         let mut action = action;
         loop {
@@ -216,7 +215,7 @@ impl EpollEngine {
                 return;
             }
         }
-        // More is left than this connection gets in one turn: have the edge told again.
+        // More is left than this connection gets in one turn: have the edge reported again.
         let watch = self.places[slot].watch;
         if let Err(error) = self.watch(slot, watch) {
             let action = director.failed(slot, error, self.now_ns());

@@ -1,15 +1,15 @@
-//! Completion. In the steady state a round over all connections costs one system call: it submits
-//! one send for each request, and brings the replies that have arrived.
+//! The engine over completions (io_uring). In the steady state a round over all connections costs
+//! one system call: it submits one send per request, and returns the replies that have arrived.
 //!
 //! Each connection has one receive in flight that continues until it is cancelled, and takes its
 //! buffers from those of the thread. Sends are silent: they are over when the system call returns,
-//! and only what a socket had no room for comes back. A turn tells the director what became of its
-//! sends before it tells of any arrival, since that is the older news.
+//! and only incomplete ones produce a completion. A turn reports sends to the director before
+//! arrivals, since they are older.
 //!
-//! Requests name sockets by their descriptors, which the kernel looks up when they are submitted. So
-//! what is wanted is only noted while the director is asked, and what is wanted of a connection that
-//! is gone by the end of the turn is never submitted. Not here: how a ring works, which is the crate
-//! `uring`'s; `places` keeps what is known of each connection.
+//! Requests name sockets by their descriptors, which the kernel resolves at submission. Orders are
+//! therefore only noted while the director is asked, and those of a connection that is gone by the
+//! end of the turn are never submitted. The crate `uring` implements rings; `places` holds the
+//! state of each connection.
 
 mod places;
 
@@ -24,12 +24,12 @@ use crate::{
     error::LoadError,
 };
 
-/// How many requests fit before they are submitted. Small, so that the queue stays in the cache; who
-/// has more of them at once pays one more system call for as many.
+/// Capacity of the submission queue. It is small to stay in the cache; more requests at once cost
+/// one more system call for each such number.
 const SUBMISSION_ENTRIES: u32 = 512;
 
-/// How many completions fit at least and at most. More than that are kept by the kernel, at a price,
-/// and come later.
+/// Minimum and maximum capacity of the completion queue. The kernel keeps further completions,
+/// which is slower, and delivers them later.
 const COMPLETION_ENTRIES: std::ops::RangeInclusive<u32> = 4096..=65_536;
 
 /// Completions that a connection may have in one round: pieces of replies, and a send that fell short.
@@ -39,7 +39,7 @@ const COMPLETIONS_PER_CONNECTION: usize = 4;
 /// turn, and all of them are to stay in the second-level cache.
 const BUFFERS_BYTES: usize = 1 << 20;
 
-/// What of it a buffer has at least and at most.
+/// Minimum and maximum size of a buffer.
 const BUFFER_BYTES: std::ops::RangeInclusive<usize> = 2 * 1024..=64 * 1024;
 
 /// The size of a buffer until the length of replies is known: enough for most, and few enough
@@ -64,15 +64,15 @@ enum Haste {
     GoesOnAtOnce,
 }
 
-/// All that is known of the connections, apart from the ring that moves their bytes.
+/// The state of the connections, without the ring that moves their bytes.
 #[derive(Debug)]
 struct Connections {
     places: Places,
-    /// What the next round submits for each of these.
+    /// Connections with a submission in the next round.
     wanted: Vec<Number>,
-    /// What the last round has submitted.
+    /// Submissions of the last round.
     submitted: Vec<Number>,
-    /// What the next round ends.
+    /// Connections that the next round ends.
     to_cancel: Vec<Number>,
 }
 
@@ -99,7 +99,7 @@ impl Connections {
         }
     }
 
-    /// Notes what the director answered.
+    /// Records an order of the director.
     #[inline]
     fn act(&mut self, slot: usize, action: Action) {
         match action {
@@ -120,8 +120,8 @@ impl Connections {
         self.to_cancel.extend(self.places.clear(slot).into_iter().flatten());
     }
 
-    /// What the next round submits: first what it ends, then the rest in the order in which it was
-    /// wanted.
+    /// The submissions of the next round: first the ends, then the rest in the order of the
+    /// requests.
     fn requests<'a, D: Director>(&'a self, director: &'a D) -> impl Iterator<Item = Request<'a>> {
         let cancel = |number: &Number| Request::Cancel { number: number.bits() };
         let start = |number: &Number| {
@@ -141,8 +141,8 @@ impl Connections {
         self.to_cancel.iter().map(cancel).chain(self.submitted.iter().filter_map(start))
     }
 
-    /// Fixes what the next round submits. Says whether it may wait: where more is left to send than
-    /// one send takes, the next round has to follow at once.
+    /// Fixes the submissions of the next round. Returns whether it may wait: if more is left to
+    /// send than one send takes, the next round must follow at once.
     fn prepare<D: Director>(&mut self, director: &D) -> Haste {
         mem::swap(&mut self.wanted, &mut self.submitted);
         let (places, mut haste) = (&mut self.places, Haste::MayWait);
@@ -163,7 +163,7 @@ impl Connections {
         haste
     }
 
-    /// Tells the director what became of the sends of a round.
+    /// Reports the results of a round's sends to the director.
     fn tell_sent<D: Director>(&mut self, director: &mut D, tools: &Equipment) {
         for index in 0..self.submitted.len() {
             let number = self.submitted[index];
@@ -187,7 +187,7 @@ impl Connections {
         self.submitted.clear();
     }
 
-    /// What is left is sent when there is room for it.
+    /// The rest is sent when there is room for it.
     fn sent_in_part<D: Director>(&mut self, director: &mut D, slot: usize, sent: usize) -> Action {
         self.wanted.push(self.places.await_room(slot));
         if sent == 0 { Action::Wait } else { director.sent(slot, sent) }

@@ -1,7 +1,7 @@
-//! The engines: each moves the bytes of one thread's connections by one mechanism of the kernel.
+//! Engines: each moves the bytes of one thread's connections by one mechanism of the kernel.
 //!
-//! An engine decides nothing: what to send, to whom and when, and what a reply means is the
-//! director's.
+//! An engine makes no decisions: the director decides what to send, on which connection and when,
+//! and what a reply means.
 
 pub(crate) mod choice;
 pub(crate) mod epoll;
@@ -9,21 +9,21 @@ pub(crate) mod io_uring;
 
 use crate::{clock::Clock, dial::Dialer, director::Director, error::LoadError};
 
-/// What an engine is made with.
+/// The parameters of an engine.
 #[derive(Clone, Debug)]
 pub(crate) struct Equipment {
     /// Makes its sockets.
     pub(crate) dialer: Dialer,
     /// The load's clock.
     pub(crate) clock: Clock,
-    /// How many places for connections it has.
+    /// Number of places for connections.
     pub(crate) places: usize,
     /// The number of the first of them that carry requests, how many do, and the number of the
     /// first silent one.
     pub(crate) numbers: Numbers,
-    /// How many bytes of replies are worth receiving in one piece.
+    /// Number of reply bytes worth receiving in one piece.
     pub(crate) reply_bytes_hint: usize,
-    /// How close a moment must be for the thread not to sleep until then.
+    /// The thread does not sleep if the next moment is closer than this.
     pub(crate) spin_ns: u64,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Equipment {
 pub(crate) struct Numbers {
     /// The first that carries requests.
     pub(crate) first: usize,
-    /// How many carry requests.
+    /// Number of connections that carry requests.
     pub(crate) active: usize,
     /// The first that stays silent.
     pub(crate) first_idle: usize,
@@ -46,8 +46,8 @@ impl Numbers {
 }
 
 impl Equipment {
-    /// How long to sleep until the director wants to act: nothing when it is so close that sleeping
-    /// would make it late.
+    /// Time to sleep until the director wants to act: none if it is so close that sleeping would be
+    /// too long.
     pub(crate) const fn sleep_ns(&self, now_ns: u64, wakes_at_ns: u64) -> u64 {
         wakes_at_ns.saturating_sub(now_ns).saturating_sub(self.spin_ns)
     }
@@ -58,10 +58,10 @@ pub(crate) trait Engine: Sized {
     /// The engine of one thread, made on that thread.
     fn new(equipment: Equipment) -> Result<Self, LoadError>;
 
-    /// How close a moment must be from now on for the thread not to sleep until then.
+    /// From now on, the thread does not sleep if the next moment is closer than this.
     fn set_spin(&mut self, spin_ns: u64);
 
-    /// One turn: tell the director the time, do what it wants, wait until it wakes or something
-    /// happens, and tell it what.
+    /// One turn: passes the time to the director, carries out its commands, waits until it wakes or
+    /// an event happens, and reports the events.
     fn turn<D: Director>(&mut self, director: &mut D) -> Result<(), LoadError>;
 }

@@ -1,7 +1,7 @@
-//! Memory: an estimate of what all connections need on this side, compared with what is free on the
-//! machine and within the limits of its control groups.
+//! Estimates the memory that all connections need on this side, and compares it with the free
+//! memory of the machine and of its control groups.
 //!
-//! It is no measurement, and what the server needs is not in it, even if it runs here.
+//! It measures nothing, and does not include the memory of the server.
 
 mod cgroup;
 
@@ -14,14 +14,14 @@ use crate::{
     error::LoadError,
 };
 
-/// What the kernel keeps for one connection of one process: the socket, its file and what watches
-/// it, without anything in its buffers.
+/// Kernel memory of one connection of one process: the socket, its file and its watch, with empty
+/// buffers.
 const KERNEL_BYTES: u64 = 4096;
 
-/// What this process keeps for one connection.
+/// Memory of this process per connection.
 const OWN_BYTES: u64 = 1024;
 
-/// What this process keeps for a request in flight besides.
+/// Additional memory of this process per request in flight.
 const REQUEST_BYTES: u64 = 16;
 
 /// Refuses a load that this machine has too little memory for. Where it does not say how much is
@@ -43,7 +43,7 @@ fn check_below(root: &Path, config: &LoadConfig) -> Result<(), LoadError> {
     }
 }
 
-/// What the load needs whatever the number of its active connections.
+/// Memory of the load regardless of its active connections.
 fn base_bytes(config: &LoadConfig) -> u64 {
     let has_heads = config.target.protocol().traits().has_heads;
     let heads_bytes =
@@ -52,7 +52,7 @@ fn base_bytes(config: &LoadConfig) -> u64 {
     idle_bytes.saturating_add(heads_bytes.min(HEADS_LIMIT_BYTES) as u64)
 }
 
-/// What one active connection needs.
+/// Memory of one active connection.
 const fn connection_bytes(config: &LoadConfig) -> u64 {
     KERNEL_BYTES + OWN_BYTES + REQUEST_BYTES * config.pipeline as u64
 }
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_not_refused() {
+    fn a_load_that_fits_is_accepted() {
         assert!(refuse_if_short(&config(100_000, 50_000), GIBIBYTE, "").is_ok());
         assert!(check(&config(1, 0)).is_ok());
     }
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_with_the_numbers_and_what_would_fit() {
+    fn a_load_that_does_not_fit_is_refused_with_the_numbers_and_an_alternative() {
         let message = refuse_if_short(&config(300_000, 0), GIBIBYTE, "").unwrap_err().to_string();
         let begin = "300000 connections need about 1470 MiB of memory and 1024 MiB are free";
         assert!(message.starts_with(begin), "{message}");

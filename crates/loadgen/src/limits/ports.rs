@@ -1,10 +1,10 @@
-//! Local ports: enough for all connections to one address, also when they are made again and again,
-//! or a sentence with the numbers.
+//! Checks that there are enough local ports for all connections to one address, including
+//! reconnects, and otherwise reports the numbers.
 //!
-//! What tells the connections from one address to another apart is their local port alone. The
-//! kernel chooses it from a range, and keeps it for a while after this side has closed. The
-//! arithmetic is pure; how many ports there are is read from `/proc/sys/net/ipv4`, which holds for
-//! IPv6 as well. Ports that other programs use are not known here.
+//! Connections between two addresses differ only in their local port. The kernel chooses it from a
+//! range, and reserves it for a while after this side has closed. The arithmetic is pure; the range
+//! is read from `/proc/sys/net/ipv4`, which also applies to IPv6. Ports used by other programs are
+//! not known here.
 
 use std::{fs, net::IpAddr};
 use wirebench_schema::load::{LoadConfig, LoadModel, Stop};
@@ -14,20 +14,20 @@ use crate::{
     error::LoadError,
 };
 
-/// How long the kernel keeps the port of a connection that this side has closed (`TIME_WAIT`).
+/// Time that the kernel reserves the port of a connection closed by this side (`TIME_WAIT`).
 const TIME_WAIT_SECONDS: f64 = 60.0;
 
-/// When a kept port can be used again, where the kernel lets it and says nothing else.
+/// Time until a reserved port can be reused, if the kernel allows it and reports no other value.
 const REUSE_SECONDS: f64 = 1.0;
 
-/// What the kernel has.
+/// The kernel's supply of ports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Ports {
     first: u16,
     last: u16,
     /// Ports within that range which must not be chosen.
     reserved: usize,
-    /// How long a port is kept after this side has closed.
+    /// Time that a port is reserved after this side has closed.
     kept_seconds: f64,
 }
 
@@ -38,14 +38,14 @@ impl Ports {
     }
 }
 
-/// What the load takes.
+/// The load's demand for ports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Demand {
     active: usize,
     idle: usize,
     /// Addresses that connections come from.
     sources: usize,
-    /// How fast connections are closed by this side, where the load says how fast it is.
+    /// Rate at which this side closes connections, if the load has a rate.
     churn: Option<Churn>,
     /// Whether the server is reached over the loopback addresses of IPv4, of which there are many.
     is_loopback: bool,
@@ -57,7 +57,7 @@ struct Churn {
     /// Requests each second.
     rate: u64,
     requests_per_connection: u64,
-    /// How long that goes on; without end when a count ends it.
+    /// Duration; unlimited if a count ends the load.
     seconds: f64,
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn check(
         return Ok(());
     }
     let read = |name: &str| fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).ok();
-    // Who hides its settings is taken at its word when a port is wanted.
+    // A kernel that hides its settings reports the error when a port is needed.
     let Some(ports) = ports(read, addresses.iter().all(IpAddr::is_loopback)) else { return Ok(()) };
     let all = config.connections.saturating_add(config.idle_connections);
     let demand = Demand {
@@ -100,7 +100,7 @@ fn churn(config: &LoadConfig) -> Option<Churn> {
     Some(Churn { rate, requests_per_connection, seconds })
 }
 
-/// Why the ports do not suffice, and what to do.
+/// The reason why the ports do not suffice, and the next step.
 fn shortage(demand: Demand, ports: Ports) -> Option<String> {
     let all = demand.active.saturating_add(demand.idle);
     // One more is that of the preflight, which is kept for a while.
@@ -178,7 +178,7 @@ fn whole(number: f64) -> usize {
     number as usize
 }
 
-/// What the kernel says of its ports.
+/// The kernel's port settings.
 fn ports(read: impl Fn(&str) -> Option<String>, is_loopback: bool) -> Option<Ports> {
     let number = |name: &str| read(name)?.trim().parse::<u32>().ok();
     let range = read("ip_local_port_range")?;
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn more_addresses_give_more_ports_and_what_is_proposed_fits() {
+    fn more_addresses_give_more_ports_and_the_proposal_fits() {
         let many = Demand { active: 100_000, idle: 50_000, ..DEMAND };
         let sentence = shortage(many, PORTS).unwrap();
         assert!(sentence.contains("--source 127.0.0.1-127.0.0.6, fewer --idle"), "{sentence}");

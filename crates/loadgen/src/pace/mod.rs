@@ -1,9 +1,9 @@
-//! When requests may be sent, and which connection sends them. Pure: time is a parameter, and all
-//! connections of a thread ask one pacer.
+//! The pacer: when requests may be sent, and on which connection. Pure: time is a parameter, and
+//! all connections of a thread share one pacer.
 //!
-//! In a closed loop a connection may send as soon as its last request is answered; with think time,
-//! a while later. A schedule does not ask for replies: requests become due, and any connection that
-//! is free takes the next one.
+//! In a closed loop a connection may send when its last request is answered, or after a think time.
+//! A schedule does not depend on replies: requests become due, and any free connection takes the
+//! next one.
 
 mod schedule;
 mod supply;
@@ -18,10 +18,10 @@ use std::collections::VecDeque;
 pub(crate) enum Pace {
     /// Send a request that was due then.
     Send {
-        /// When.
+        /// The time.
         due_ns: u64,
     },
-    /// Nothing now. The pacer names the connection when there is something.
+    /// Nothing now. The pacer returns the connection later.
     Wait,
 }
 
@@ -32,7 +32,7 @@ pub(crate) enum Rule {
     Closed,
     /// So long after a connection became free.
     Think {
-        /// How long.
+        /// The duration.
         delay_ns: u64,
     },
     /// By a schedule.
@@ -92,7 +92,7 @@ impl Pacer {
         let due_ns = match &mut self.rule {
             Rule::Closed => Some(now_ns),
             Rule::Think { .. } => None,
-            // Who waits already is first.
+            // Connections that already wait come first.
             Rule::Schedule(_) if !self.free.is_empty() => None,
             Rule::Schedule(schedule) => schedule.take_late(now_ns),
         };

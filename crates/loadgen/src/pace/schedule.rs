@@ -1,10 +1,10 @@
-//! A schedule of requests that does not depend on replies: absolute moments in nanoseconds, worked
-//! out from the rate and the number of the request, never from the clock, so that no error adds up.
+//! A schedule of requests that does not depend on replies: absolute times in nanoseconds, computed
+//! from the rate and the number of the request, never from the clock, so errors do not accumulate.
 //!
-//! Requests are numbered over all threads: thread i of T has those whose number leaves the rest i,
-//! so that together they are as evenly spread as from one thread. The moment of number x is where
-//! the integral of the rate reaches x. At random, the numbers are replaced by the points of a
-//! Poisson process of unit rate (the time change theorem, Çinlar 1975, Introduction to Stochastic
+//! Requests are numbered over all threads: thread i of T has those whose number is i modulo T, so
+//! that together they are as evenly spread as from one thread. Request x is due when the integral
+//! of the rate reaches x. For random arrivals, the numbers are replaced by the points of a Poisson
+//! process of unit rate (the time change theorem, Çinlar 1975, Introduction to Stochastic
 //! Processes, section 4.7), each thread drawing its own; the sum of independent Poisson processes
 //! is one again.
 
@@ -20,7 +20,7 @@ const LISTED: f64 = 100_000.0;
 /// A part of a rate over time, in requests per second. Behind the last part its last rate goes on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Part {
-    /// How long it is.
+    /// Its length.
     pub(crate) seconds: f64,
     /// The rate at its beginning.
     pub(crate) from: f64,
@@ -29,18 +29,18 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// How many requests are due in it.
+    /// Number of requests due in it.
     fn requests(&self) -> f64 {
         f64::midpoint(self.from, self.to) * self.seconds
     }
 
-    /// How many of them are due in its first seconds.
+    /// Number of them due in its first seconds.
     fn requests_until(&self, seconds: f64) -> f64 {
         let slope = if self.seconds > 0.0 { (self.to - self.from) / self.seconds } else { 0.0 };
         (self.from + slope * seconds / 2.0) * seconds
     }
 
-    /// When its request of this number is due, in seconds after its beginning.
+    /// Due time of its request with this number, in seconds after its start.
     fn seconds_of(&self, number: f64) -> f64 {
         // The stable solution of from * t + slope * t^2 / 2 = number; with a slope of 0 it is
         // number / from.
@@ -49,7 +49,7 @@ impl Part {
     }
 }
 
-/// What becomes of requests that were due while no connection was free.
+/// The treatment of requests that were due while no connection was free.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Missed {
     /// They are sent as soon as possible.
@@ -130,7 +130,7 @@ impl Schedule {
         self.taken_in_window
     }
 
-    /// When the next request is due.
+    /// Due time of the next request.
     pub(super) fn next_ns(&self) -> u64 {
         self.returned.last().copied().unwrap_or(self.next_ns)
     }
@@ -245,7 +245,7 @@ impl Schedule {
         -(1.0 - self.random.f64()).ln() * self.threads
     }
 
-    /// When the next request is due.
+    /// Due time of the next request.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

@@ -1,18 +1,18 @@
-//! How many requests are still to be sent.
+//! The number of requests still to be sent.
 
-/// How many requests of the window are still to be sent.
+/// Requests of the window still to be sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Supply {
     /// As many as fit in the time.
     Unlimited,
-    /// All that the warm-up needs; then this many in the window.
+    /// As many as the warm-up needs; then this many in the window.
     UnlimitedUntilWindow {
-        /// How many.
+        /// Their number.
         window_requests: u64,
     },
     /// This many requests.
     Limited {
-        /// How many.
+        /// Their number.
         left: u64,
     },
 }
@@ -43,7 +43,7 @@ impl Supply {
         }
     }
 
-    /// How many there are, where they are counted.
+    /// Their number, if it is limited.
     pub(super) const fn left(&self) -> u64 {
         match *self {
             Self::Limited { left } => left,

@@ -38,7 +38,7 @@ fn nothing_is_sent_before_the_start() {
 }
 
 #[test]
-fn a_quota_is_given_out_once_and_what_the_warm_up_left_in_flight_belongs_to_it() {
+fn a_quota_is_given_out_once_and_includes_requests_left_in_flight_by_the_warm_up() {
     let mut pacer = pacer(Rule::Closed, Some(5), 0);
     for _ in 0..100 {
         assert_eq!(pacer.next(11), Pace::Send { due_ns: 11 });
@@ -73,7 +73,7 @@ fn with_think_time_first_requests_are_spread_and_later_ones_follow_their_replies
 }
 
 #[test]
-fn a_schedule_waits_for_no_reply_and_owes_what_could_not_be_sent() {
+fn a_schedule_waits_for_no_reply_and_owes_unsent_requests() {
     let rule = Rule::Schedule(schedule(constant(1e8), Arrivals::Even, (0, 1)));
     let mut pacer = pacer(rule, None, 1);
     assert_eq!(pacer.pop(10), Some((0, 10)));
@@ -121,7 +121,8 @@ fn skipped_requests_are_never_sent() {
     assert_eq!(pacer.pop(60), Some((0, 60)));
 }
 
-/// What a schedule that sends nothing owes at the end of a window of two seconds: moments, requests.
+/// The debt of a schedule that sends nothing at the end of a window of two seconds: moments,
+/// requests.
 fn given_up(parts: Vec<Part>, arrivals: Arrivals) -> (Vec<u64>, u64) {
     let mut schedule = schedule(parts, arrivals, (1, 2));
     schedule.start(0);
@@ -152,7 +153,7 @@ fn requests_that_are_too_many_to_list_are_all_counted() {
 }
 
 #[test]
-fn what_is_skipped_far_ahead_leaves_the_grid_as_it_is() {
+fn skipping_far_ahead_keeps_the_grid() {
     for threads in [(0, 1), (2, 3)] {
         let mut near = Schedule::new(constant(1e6), Arrivals::Even, Missed::Skipped, threads, 1);
         near.start(0);

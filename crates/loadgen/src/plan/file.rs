@@ -6,7 +6,7 @@ use std::{
     io::Read,
 };
 
-/// What the file holds, or the reason why it is not read.
+/// The content of the file, or the reason why it is not read.
 pub(crate) fn read(path: &str, limit_bytes: u64) -> Result<Vec<u8>, String> {
     // Asked before it is opened: to open a pipe is to wait for its writer.
     let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_regular_file_is_refused_without_waiting() {
+    fn other_than_regular_files_are_refused_without_waiting() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         rustix::fs::mknodat(

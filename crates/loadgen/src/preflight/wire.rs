@@ -1,5 +1,5 @@
-//! What lies between the first exchange and its socket: nothing, or TLS. And what a mistake with TLS
-//! is called. It never touches the socket.
+//! The layer between the first exchange and its socket: plain, or TLS with its error messages. It
+//! never touches the socket.
 
 use rustls::{AlertDescription, CertificateError, Error};
 use wirebench_schema::{
@@ -13,20 +13,19 @@ use crate::{
     tls::{Channel, Connector, Room},
 };
 
-/// How much of a request is handed over at a time.
+/// Maximum piece of a request handed over at a time.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// How much of what came is kept for a sentence about it.
+/// Length of the received bytes kept for an error message.
 const KEPT_BYTES: usize = 256;
 
-/// The first bytes of an alert of TLS: what a server says that was expected to speak without it.
+/// The first bytes of a TLS alert, sent by a TLS server to a client without TLS.
 pub(super) const ALERT: [u8; 2] = [0x15, 0x03];
 
 /// The kinds of records (RFC 8446, 5.1).
 const RECORD_KINDS: std::ops::RangeInclusive<u8> = 0x14..=0x17;
 
-/// Turns what is to be sent into what goes through the socket, and what came through it into what
-/// was said.
+/// Converts outgoing plaintext to the bytes on the socket, and received bytes to plaintext.
 pub(super) enum Wire {
     /// Both are the same.
     Plain {
@@ -64,7 +63,7 @@ impl Wire {
         matches!(self, Self::Tls { channel, .. } if !channel.is_established())
     }
 
-    /// Takes a piece of what is to be sent, when the piece before is gone, and says how much.
+    /// Takes the next piece to send when the previous one is gone, and returns its length.
     pub(super) fn put(&mut self, bytes: &[u8]) -> Result<usize, Error> {
         if self.is_handshaking() || !self.outgoing().is_empty() || bytes.is_empty() {
             return Ok(0);
@@ -79,7 +78,7 @@ impl Wire {
         }
     }
 
-    /// What goes through the socket next.
+    /// The next bytes for the socket.
     pub(super) fn outgoing(&self) -> &[u8] {
         match self {
             Self::Plain { outgoing, .. } => outgoing,
@@ -112,7 +111,7 @@ impl Wire {
         }
     }
 
-    /// What the last arrival said.
+    /// The plaintext of the last arrival.
     pub(super) fn said(&self) -> &[u8] {
         match self {
             Self::Plain { incoming, .. } => incoming,
@@ -125,7 +124,7 @@ impl Wire {
         matches!(self, Self::Tls { channel, .. } if channel.is_ended())
     }
 
-    /// Whether the end of the connection is also the end of what was said, rather than a cut.
+    /// Whether the end of the connection is an orderly end rather than a truncation.
     pub(super) fn may_end(&self) -> bool {
         matches!(self, Self::Plain { .. }) || self.has_ended()
     }
@@ -138,7 +137,7 @@ impl Wire {
         }
     }
 
-    /// What went wrong with TLS, and what to do.
+    /// The TLS error, and the next step.
     pub(super) fn sentence(
         &self,
         error: &Error,
@@ -181,7 +180,7 @@ impl Wire {
     }
 }
 
-/// What to do about a certificate.
+/// The next step for a rejected certificate.
 fn next_step(reason: &CertificateError, trust: &Trust) -> &'static str {
     match (reason, trust) {
         (_, Trust::Anybody) => "give the server the key that belongs to its certificate",

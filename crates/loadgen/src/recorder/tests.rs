@@ -1,4 +1,4 @@
-//! Tests of the recorder: what belongs to which segment, and what is a sample.
+//! The assignment of events to segments, and which events are samples.
 
 use super::*;
 use crate::codec::Persistence;

@@ -1,11 +1,11 @@
-//! Which connections a session makes, and when. What happens to them is in `events`.
+//! Decides which connections a session makes, and when. `events` handles their results.
 
 use super::Session;
 use crate::codec::Codec;
 
 impl<C: Codec> Session<C> {
-    /// The server has taken the connection in this place, which stands only when the handshake on
-    /// it is done.
+    /// The server has accepted the connection in this place, which is established only after its
+    /// handshake.
     pub(crate) fn taken(&mut self, slot: usize) {
         self.pacing.taken(slot);
     }
@@ -26,7 +26,7 @@ impl<C: Codec> Session<C> {
         Some(slot)
     }
 
-    /// When there is a connection to make or to try again.
+    /// Time of the next connection to make or retry.
     pub(super) fn connects_at(&self) -> u64 {
         let retry_ns = self.pacing.retries_at();
         if self.to_connect.is_empty() || self.pacer.is_done() {

@@ -1,4 +1,4 @@
-//! When a window begins and ends.
+//! The start and end of a window.
 
 /// The moments that all threads share, in nanoseconds of the load's clock.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -12,7 +12,7 @@ pub(crate) struct Edges {
 }
 
 impl Edges {
-    /// Of a window that has not been asked for.
+    /// The edges of a window that has not been requested.
     pub(super) const fn never() -> Self {
         Self { start_ns: u64::MAX, window_start_ns: u64::MAX, window_end_ns: u64::MAX }
     }

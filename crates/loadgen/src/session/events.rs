@@ -1,4 +1,4 @@
-//! What happens to the connections of a session, and what follows from it.
+//! Handles the events of a session's connections.
 
 use rustix::io::Errno;
 
@@ -11,7 +11,7 @@ use crate::{
     pace::Pace,
 };
 
-/// How long a place waits after its connection could not be made.
+/// Delay of a place after its connection could not be made.
 const BACKOFF_NS: u64 = 10_000_000;
 
 /// Whether something has taken the whole timeout.
@@ -19,7 +19,7 @@ pub(super) const fn is_overdue(since_ns: u64, now_ns: u64, timeout_ns: u64) -> b
     now_ns.saturating_sub(since_ns) >= timeout_ns
 }
 
-/// What a complete reply means for its connection.
+/// Handles a complete reply of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Fate {
     /// It goes on.
@@ -126,8 +126,8 @@ impl<C: Codec> Session<C> {
         self.fail(slot, Failure::of_open(error), now_ns)
     }
 
-    /// What carries the connection has failed above the socket. That the server closes is a failure
-    /// only while it owes a reply.
+    /// The layer above the socket has failed. A close by the server is a failure only while it owes
+    /// a reply.
     pub(crate) fn broken(&mut self, slot: usize, failure: Failure, now_ns: u64) -> Action {
         self.cross_edges(now_ns);
         let connection = &self.slots[slot].connection;

@@ -1,24 +1,24 @@
-//! How late the engine comes: how long after it was told to come, less the time in which it was seen
-//! at work. A server that keeps all connections waiting makes no engine late, because then nothing is
-//! due. It judges nothing.
+//! Measures how late the engine comes: the delay after the requested time, minus the time in which
+//! it was seen working. A server that keeps all connections waiting does not make the engine late,
+//! because then nothing is due. It makes no judgement.
 
-/// What the kernel may take to send one request: a loopback send delivers it to the server's socket.
-/// A ring sends a whole batch in one system call, within which no moment is known.
+/// Maximum time for the kernel to send one request: a loopback send delivers it to the server's
+/// socket. A ring sends a whole batch in one system call, within which no moment is known.
 const SEND_NS: u64 = 10_000;
 
-/// When the engine comes, and when it should have.
+/// The actual and the requested times of the engine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lateness {
-    /// When it was last told to come again.
+    /// The last requested time.
     expected_ns: u64,
-    /// When it was last seen at work.
+    /// Time when it was last seen working.
     came_ns: u64,
-    /// What it may have needed since then for what it has sent.
+    /// Time that its sends since then may have taken.
     sending_ns: u64,
 }
 
 impl Lateness {
-    /// Of an engine that was not told anything yet.
+    /// The state without a request to the engine.
     pub(super) const fn new() -> Self {
         Self { expected_ns: u64::MAX, came_ns: 0, sending_ns: 0 }
     }

@@ -1,5 +1,5 @@
-//! The time between two windows on the same connections. Nothing is sent in it and nothing counts:
-//! replies that are still due arrive, and connections that the server has closed are made again.
+//! The time between two windows on the same connections. Nothing is sent and nothing counts:
+//! outstanding replies arrive, and connections that the server has closed are made again.
 
 use super::{Edges, Parking, Phase, Session};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     server_clocks::{AtEdges, ServerClocks},
 };
 
-/// How long it may take.
+/// Its limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Patience {
     /// The clock has not been read yet.
@@ -70,12 +70,12 @@ impl<C: Codec> Session<C> {
         self.patience == Patience::Over || self.is_answered() && self.open() == self.first_idle
     }
 
-    /// How many connections that carry requests are open.
+    /// Number of open connections for requests.
     fn open(&self) -> usize {
         self.slots[..self.first_idle].iter().filter(|slot| slot.connection.is_open()).count()
     }
 
-    /// The engine's next turn takes what has happened and waits for nothing.
+    /// The engine's next turn handles pending events without waiting.
     pub(crate) const fn look(&mut self) {
         self.looks = true;
     }

@@ -1,5 +1,5 @@
-//! Which connections are looked at for overdue requests, and when: all of them once in each period, a
-//! few at a time, so that a look delays no reply. Pure: it does not look itself.
+//! Selects the connections to check for overdue requests: all of them once per period, a few at a
+//! time, so that a check delays no reply. Pure: the caller does the check.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ const SHORTEST_NS: u64 = 1_000_000;
 /// Connections that are looked at in one go. Looking at this many takes some 10 us.
 const PLACES: usize = 1024;
 
-/// Where the look around is.
+/// Position of the scan.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scan {
     period_ns: u64,
@@ -21,13 +21,13 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// One that finds what is overdue an eighth of this timeout late, or earlier.
+    /// A scan that finds overdue requests at most an eighth of this timeout late.
     pub(super) fn new(timeout_ns: u64) -> Self {
         let period_ns = (timeout_ns / 8).clamp(SHORTEST_NS, PERIOD_NS);
         Self { period_ns, next_ns: 0, next_place: 0 }
     }
 
-    /// When there is something to look at.
+    /// Time of the next scan.
     pub(super) const fn next_ns(&self) -> u64 {
         self.next_ns
     }

@@ -1,4 +1,4 @@
-//! What passes with time: the edges of the window, overdue requests, waits that end.
+//! Handles the passage of time: the edges of the window, overdue requests, waits that end.
 
 use super::{Ended, Phase, Session, events::is_overdue};
 use crate::{codec::Codec, director::Command, failure::Failure, recorder::Sampling};
@@ -61,14 +61,14 @@ impl<C: Codec> Session<C> {
         }
     }
 
-    /// Closes what a full backlog must have dropped, so that it can be tried again.
+    /// Closes attempts that a full backlog must have dropped, so that they can be retried.
     fn try_dropped_again(&mut self, now_ns: u64) {
         while let Some(slot) = self.pacing.dropped(now_ns) {
             self.commands.push_back(Command::Close(slot));
         }
     }
 
-    /// Looks for what is overdue. Silent connections are owed nothing once they are made.
+    /// Looks for overdue requests. Idle connections have none once they are made.
     fn look_for_overdue(&mut self, now_ns: u64) {
         let count = match self.phase {
             Phase::Connecting => self.slots.len(),
@@ -107,8 +107,8 @@ impl<C: Codec> Session<C> {
         }
     }
 
-    /// Where nothing has been connected for a whole timeout, what has not been tried yet would only
-    /// take as long, batch by batch. It is tried again when the load runs.
+    /// If nothing has connected for a whole timeout, the remaining attempts would take as long,
+    /// batch by batch. They are retried during the load.
     fn give_up_connecting(&mut self, now_ns: u64) {
         if now_ns.saturating_sub(self.last_made_ns) >= self.params.timeout_ns {
             self.unsettled -= self.to_connect.len();
@@ -140,7 +140,7 @@ impl<C: Codec> Session<C> {
         let edges = self.edges;
         match self.phase {
             Phase::Resting | Phase::Over => return,
-            // What is overdue now has timed out; nothing younger is waited for.
+            // Overdue requests have timed out; younger ones are not awaited.
             Phase::Draining => {
                 self.expire(now_ns);
                 return self.stop_waiting();
@@ -158,7 +158,7 @@ impl<C: Codec> Session<C> {
         }
         // Before the look at all connections, which takes a while.
         self.read_clocks_at_end();
-        // Where replies are still waited for, what is overdue is still looked for.
+        // While replies are awaited, overdue requests are still looked for.
         if self.params.sampling != Sampling::Due {
             self.expire(edges.window_end_ns);
         }
@@ -182,7 +182,8 @@ impl<C: Codec> Session<C> {
         self.end_requests(0, window_start_ns);
     }
 
-    /// What is overdue at an edge has timed out before it, also if no scan has seen it yet.
+    /// A request that is overdue at an edge has timed out before it, even if no scan has seen it
+    /// yet.
     fn expire(&mut self, edge_ns: u64) {
         for slot in 0..self.slots.len() {
             let since_ns = self.slots[slot].connection.waiting_since();
@@ -236,9 +237,9 @@ impl<C: Codec> Session<C> {
         }
     }
 
-    /// What is still in flight, and at a rate what could not even be sent, is a sample of the latency
-    /// with its age at the end of the window. Looking through all connections takes time, so this is
-    /// left until no reply is waited for any more.
+    /// Requests still in flight, and at a rate those not sent, are samples with their age at the
+    /// end of the window. Scanning all connections takes time, so this happens when no reply is
+    /// awaited any more.
     fn settle(&mut self) {
         let ended = self.outcome.and_then(|ended| ended.window_end_ns);
         let Some(window_end_ns) = ended else { return };

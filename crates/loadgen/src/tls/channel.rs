@@ -1,5 +1,5 @@
-//! The client's side of one TLS connection, without its socket: ciphertext in, plaintext out, and
-//! the other way round. It knows nothing of sessions, time or counters.
+//! The client side of one TLS connection, without its socket: ciphertext in, plaintext out, and
+//! vice versa. It knows nothing of sessions, time or counters.
 
 use rustls::{
     CipherSuite, ClientConfig, Error, HandshakeKind, ProtocolVersion,
@@ -9,7 +9,7 @@ use rustls::{
 };
 use std::sync::Arc;
 
-/// The most plaintext that is sealed in one piece: what is sealed must be kept until it is sent.
+/// Maximum plaintext sealed in one piece: sealed data must be kept until it is sent.
 const SEALED_LIMIT_BYTES: usize = 64 * 1024;
 
 /// The largest buffer that a connection keeps while it has nothing to send.
@@ -18,10 +18,10 @@ const KEPT_BYTES: usize = 4 * 1024;
 /// The most plaintext in one record (RFC 8446, 5.1).
 const RECORD_BYTES: usize = 16 * 1024;
 
-/// More than what sealing adds to a record.
+/// An upper bound of the bytes that sealing adds to a record.
 const RECORD_OVERHEAD_BYTES: usize = 64;
 
-/// Memory for what has just arrived. One serves all connections of a thread.
+/// A buffer for received bytes, shared by all connections of a thread.
 #[derive(Debug, Default)]
 pub(crate) struct Room {
     ciphertext: Vec<u8>,
@@ -32,11 +32,11 @@ pub(crate) struct Room {
 /// One connection.
 pub(crate) struct Channel {
     tls: UnbufferedClientConnection,
-    /// What of a record or a message of the handshake has come so far.
+    /// The received part of a record or handshake message.
     partial: Vec<u8>,
     /// Ciphertext that is to be sent. It grows at its end only.
     outgoing: Vec<u8>,
-    /// How much of it is gone.
+    /// The part of it that has been sent.
     gone_bytes: usize,
     ending: Ending,
 }
@@ -72,7 +72,7 @@ impl Channel {
         self.ending == Ending::Announced
     }
 
-    /// What was agreed upon.
+    /// The negotiated parameters.
     pub(super) fn agreed(&self) -> Option<(ProtocolVersion, CipherSuite)> {
         Some((self.tls.protocol_version()?, self.tls.negotiated_cipher_suite()?.suite()))
     }
@@ -99,8 +99,8 @@ impl Channel {
         }
     }
 
-    /// Works off what has arrived. The plaintext, and what the server announces, count also when
-    /// there is an error behind them; an alert about it is then to be sent.
+    /// Processes received bytes. The plaintext and the server's announcements count even if an
+    /// error follows them; an alert about it is then sent.
     pub(crate) fn receive(&mut self, bytes: &[u8], room: &mut Room) -> Result<(), Error> {
         let Room { ciphertext, plaintext } = room;
         plaintext.clear();
@@ -192,7 +192,7 @@ impl Channel {
     }
 }
 
-/// What is written when the handshake is over.
+/// The plaintext to write after the handshake.
 #[derive(Clone, Copy, Debug)]
 enum Written<'a> {
     Plaintext(&'a [u8]),
@@ -212,7 +212,7 @@ impl Written<'_> {
     }
 }
 
-/// What follows a piece of work.
+/// The step after a piece of work.
 enum Step {
     Further,
     End(Result<(), Error>),
@@ -244,7 +244,7 @@ impl From<EncryptError> for Refusal {
     }
 }
 
-/// Appends what is written into as much space as it needs, at first this much.
+/// Appends the written bytes, with initially this much space and more if needed.
 fn append<E: Into<Refusal>>(
     outgoing: &mut Vec<u8>,
     hint_bytes: usize,

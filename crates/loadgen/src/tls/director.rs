@@ -1,13 +1,14 @@
-//! Stands between a session and its engine: a [`Director`] that gives the engine ciphertext and the
-//! session plaintext.
+//! A [`Director`] between a session and its engine that gives the engine ciphertext and the session
+//! plaintext.
 //!
-//! A connection stands for the session when the handshake is over, so that the session's time for
-//! connecting covers both. What the session sends is sealed in pieces. A piece is sent, for the
-//! session, when the last byte of its ciphertext is, and the next one is sealed only then: so a
-//! reply before its request is noticed as it is without TLS, and no more than a piece is kept.
+//! For the session, a connection is made when the handshake is over, so its connect time covers
+//! both. Outgoing data is sealed in pieces. A piece counts as sent when the last byte of its
+//! ciphertext is, and the next one is sealed only then: a reply before its request is noticed as
+//! without TLS, and at most one piece is kept.
 //!
-//! Whoever ends a connection announces so (RFC 8446, 6.1): the session is done with a connection a
-//! moment before it is closed. Connections that the end of the load cuts off are not announced.
+//! Each side announces the end of a connection (RFC 8446, 6.1): the session is done with a
+//! connection a moment before it is closed. Connections cut off by the end of the load are not
+//! announced.
 
 use rustix::io::Errno;
 use std::{collections::VecDeque, sync::Arc};
@@ -22,7 +23,7 @@ use crate::{
     worker::SessionOwner,
 };
 
-/// Where a connection stands.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Stage {
     /// The session waits for it.
@@ -33,7 +34,7 @@ enum Stage {
     Leaving,
 }
 
-/// One connection whose socket stands.
+/// One connection with an established socket.
 struct Line {
     channel: Channel,
     stage: Stage,
@@ -45,13 +46,13 @@ struct Line {
 pub(crate) struct TlsDirector<C: Codec> {
     session: Session<C>,
     connector: Arc<Connector>,
-    /// By place; nothing where no socket stands.
+    /// By place; none without an established socket.
     lines: Vec<Option<Box<Line>>>,
     room: Room,
     tally: Tally,
     /// Places whose next connection waits until the one before has said goodbye.
     to_make: VecDeque<usize>,
-    /// The last moment that was told.
+    /// The last reported time.
     now_ns: u64,
 }
 
@@ -79,8 +80,8 @@ impl<C: Codec> TlsDirector<C> {
         }
     }
 
-    /// Does what the session answered. What it has begun is sealed, unless something sealed is still
-    /// on its way.
+    /// Carries out the session's order. Its output is sealed, unless earlier sealed data is still
+    /// being sent.
     fn follow(&mut self, slot: usize, action: Action) -> Action {
         if action == Action::Close {
             return self.leave(slot);
@@ -106,7 +107,7 @@ impl<C: Codec> TlsDirector<C> {
     fn leave(&mut self, slot: usize) -> Action {
         let Some(Some(line)) = self.lines.get_mut(slot) else { return Action::Close };
         let told = match line.stage {
-            // What is left to send is an alert.
+            // The rest to send is an alert.
             Stage::Handshake => !line.channel.outgoing().is_empty(),
             Stage::Open => {
                 line.channel.outgoing().is_empty() && line.channel.announce_end().is_ok()
@@ -212,7 +213,7 @@ impl<C: Codec> Director for TlsDirector<C> {
         line.channel.outgoing().len() == bytes
             && match line.stage {
                 Stage::Handshake => true,
-                // What is not sealed yet follows.
+                // The unsealed rest follows.
                 Stage::Open => self.session.outgoing_is_all(slot, line.sealed_bytes),
                 // The end of the connection follows.
                 Stage::Leaving => false,

@@ -17,7 +17,7 @@ use crate::{
 };
 
 #[test]
-fn a_connection_stands_for_the_session_when_the_handshake_is_over() {
+fn a_connection_is_established_for_the_session_when_the_handshake_is_over() {
     let world = World::open();
     let mut pair = world.begin();
     assert_eq!(pair.send(), Action::Wait);
@@ -58,7 +58,7 @@ fn requests_and_replies_come_through_however_they_are_split() {
 }
 
 #[test]
-fn what_is_outgoing_stays_the_same_until_it_is_sent() {
+fn outgoing_bytes_stay_the_same_until_they_are_sent() {
     let world = World::new(Trust::Anybody, |config| config.pipeline = 2);
     let mut pair = world.begun();
     let outgoing = pair.director.outgoing(0).to_vec();

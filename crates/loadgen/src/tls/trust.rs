@@ -1,5 +1,5 @@
-//! Which certificates are accepted. It never decides about signatures of a handshake: those are
-//! always checked, so that the server has the key of the certificate that it shows.
+//! Decides which certificates are accepted. Handshake signatures are always checked elsewhere, so
+//! the server has the key of its certificate.
 
 use rustls::{
     DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
@@ -20,15 +20,15 @@ use crate::{error::LoadError, plan::file};
 /// The largest file of authorities; a whole system's are far below 1 MiB.
 const AUTHORITIES_LIMIT_BYTES: u64 = 16 << 20;
 
-/// Who is accepted.
+/// The accepted certificates.
 #[derive(Debug)]
 enum Accepted {
     /// Whoever shows a certificate.
     Anybody,
-    /// Who is vouched for by an authority.
+    /// Certificates issued by a trusted authority.
     Vouched(Arc<WebPkiServerVerifier>),
-    /// The same, and also who shows one of these certificates itself: `openssl req -x509` makes
-    /// servers certificates that say they are an authority, which no authority vouches for.
+    /// The same, and these certificates themselves: `openssl req -x509` makes self-signed server
+    /// certificates that claim to be an authority.
     Named(Arc<WebPkiServerVerifier>, Vec<CertificateDer<'static>>),
 }
 
@@ -39,7 +39,7 @@ struct Verifier {
     provider: Arc<CryptoProvider>,
 }
 
-/// What decides about certificates where so much trust is given.
+/// The verifier that also accepts given certificates themselves.
 pub(super) fn verifier(
     trust: &Trust,
     provider: &Arc<CryptoProvider>,

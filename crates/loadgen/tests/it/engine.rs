@@ -1,4 +1,4 @@
-//! Which engine carries out a load, and where an engine is hard pressed.
+//! The choice of the engine, and engines under pressure.
 
 use rustix::io::Errno;
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter};

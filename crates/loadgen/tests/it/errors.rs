@@ -1,4 +1,4 @@
-//! Each way of failing is counted under its own kind and under no other.
+//! Each kind of failure is counted under its own kind only.
 
 use std::{
     io::{Read, Write},
@@ -63,7 +63,7 @@ fn a_connection_that_is_closed_within_the_reply_is_closed_early() {
 }
 
 #[test]
-fn what_no_machine_has_is_refused_before_anything_is_allocated() {
+fn impossible_numbers_are_refused_before_anything_is_allocated() {
     each_engine(|engine| {
         for (threads, connections, option) in [
             (1_000_000_000, 1_000_000_000, "give -t at most"),

@@ -1,5 +1,5 @@
-//! Servers that lie about what they send, or send it in the most awkward way: each lie is counted as
-//! what it is, no truth is taken for a lie, and none of them holds up the load.
+//! Servers with wrong or awkward replies: each fault is counted as its kind, correct replies are
+//! accepted, and no server blocks the load.
 
 use std::{
     io::Write,
@@ -140,7 +140,7 @@ fn control_characters_in_a_head_are_a_wrong_reply() {
 }
 
 #[test]
-fn what_never_ends_is_a_wrong_reply_and_is_not_read_on() {
+fn an_endless_reply_is_wrong_and_is_not_read_on() {
     /// Room for what lies in the buffers of both sockets.
     const LIMIT_BYTES: usize = 32 * 1024 * 1024;
     let endless: [(&[u8], &[u8], &str); 4] = [

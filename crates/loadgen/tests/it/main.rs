@@ -1,7 +1,7 @@
-//! One behaviour suite over the public face, for every engine: whatever the server does, the report
-//! says what it was.
+//! One behaviour suite over the public interface, for every engine: the report describes what the
+//! server did.
 //!
-//! No test depends on speed; the bounds of time only keep a mistake from hanging.
+//! No test depends on speed; time limits only prevent hanging.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod edges;

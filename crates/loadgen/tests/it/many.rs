@@ -1,4 +1,4 @@
-//! Thousands of connections, as many as this process may have files for, both ends included.
+//! Thousands of connections, as many as the open files of this process allow for both ends.
 
 use rustix::{
     buffer::spare_capacity,

@@ -1,5 +1,5 @@
 //! The load models over real sockets: what is sent, on how many connections, and how it is counted.
-//! When things are sent is tested with virtual time, beside the session.
+//! The timing is tested with virtual time, next to the session.
 
 use std::{
     io::{Read, Write},
@@ -100,7 +100,7 @@ fn pipelined_echoes_come_back_in_order() {
 }
 
 #[test]
-fn a_rate_offers_exactly_what_was_due_and_says_when_it_was_sent() {
+fn a_rate_offers_exactly_the_due_requests_and_reports_their_lag() {
     let (server, _) = noting();
     each_engine(|engine| {
         for waiting in [Waiting::Sleep, Waiting::Spin] {
@@ -184,7 +184,7 @@ fn a_count_per_connection_is_kept_on_each() {
 }
 
 #[test]
-fn an_idle_crowd_stays_connected_and_silent_beside_the_load() {
+fn idle_connections_stay_connected_and_silent_during_the_load() {
     each_engine(|engine| {
         let (server, notes) = noting();
         let mut config = counted(&server.http(), engine, 200);

@@ -1,5 +1,4 @@
-//! Where connections go to and come from: Unix sockets, IPv6, addresses of choice, backlogs that are
-//! full.
+//! Endpoints and source addresses: Unix sockets, IPv6, chosen addresses, full backlogs.
 
 use std::{
     collections::BTreeMap,

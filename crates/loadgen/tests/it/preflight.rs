@@ -1,4 +1,4 @@
-//! A mistake gets one sentence that names it and the next step, before any load.
+//! Each mistake gets one message with the next step, before any load.
 
 use std::{io::Write, net::TcpListener, time::Duration};
 use wirebench_schema::load::EngineChoice;

@@ -1,4 +1,4 @@
-//! Correct replies of every shape count, and nothing else does.
+//! Correct replies of every form count, others do not.
 
 use std::{io::Write, thread, time::Duration};
 use wirebench_schema::load::ErrorCounts;

@@ -1,4 +1,4 @@
-//! Small servers on threads, each wrong in its own way. Not fast, and not meant to be.
+//! Small servers on threads, each with its own fault. They are not fast.
 
 use std::{
     io::{Read, Write},

@@ -1,4 +1,4 @@
-//! Through TLS a load is what it is without it, and each mistake with TLS gets its sentence.
+//! A load through TLS has the same results as without, and each TLS mistake gets its message.
 
 mod server;
 
@@ -58,7 +58,7 @@ fn sentence(config: &LoadConfig) -> String {
 }
 
 #[test]
-fn every_reply_counts_and_the_report_says_what_was_agreed_upon() {
+fn every_reply_counts_and_the_report_has_the_negotiated_parameters() {
     let identity = Identity::local();
     each_engine(|engine| {
         for (versions, version) in [(&TLS12, "TLS 1.2"), (&TLS13, "TLS 1.3")] {
@@ -240,7 +240,7 @@ fn an_untrusted_server_is_refused_unless_any_certificate_is_accepted() {
 }
 
 #[test]
-fn whom_the_system_does_not_know_is_refused() {
+fn an_authority_unknown_to_the_system_is_refused() {
     let identity = Identity::local();
     let server = identity.serve(|_, tls| tls.answer(HELLO));
     let config = counted(&https(&server), EngineChoice::Auto, 1);

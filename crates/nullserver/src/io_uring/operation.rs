@@ -1,4 +1,4 @@
-//! What requests are for, and how that comes back with their completions. It submits nothing.
+//! The purpose of requests, encoded so that completions carry it. It submits nothing.
 
 use wirebench_uring::SILENT;
 

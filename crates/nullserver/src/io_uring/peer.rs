@@ -1,11 +1,10 @@
-//! One connection of the io_uring engine: what of it is in flight, and what to submit next.
+//! One connection of the io_uring engine: its operations in flight, and the next one to submit.
 //!
 //! The usual answer is a *silent* send: it does not wait for room in the socket, so it is over when
-//! the system call that submits it returns, and it posts a completion only if it could not send
-//! everything. That saves a completion for each request, and a buffer can be sent from and given
-//! back within one round. Only what a silent send leaves over, or what is more than one of them can
-//! carry, goes the long way: it is kept, sent with a completion, at most one at a time, and when
-//! too much is kept the receiving stops.
+//! the submitting system call returns, and it posts a completion only if it could not send
+//! everything. This saves a completion per request, and a buffer can be sent and returned within
+//! one round. Only the rest of an incomplete silent send, or more than one can carry, is kept and
+//! sent with a completion, at most one at a time; when too much is kept, receiving stops.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};

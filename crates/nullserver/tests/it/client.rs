@@ -1,4 +1,4 @@
-//! A blocking client that fails a test instead of waiting for ever. It knows bytes, not HTTP.
+//! A blocking client that fails a test instead of waiting forever. It knows bytes, not HTTP.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};

@@ -1,7 +1,7 @@
-//! One behaviour suite for both engines: whatever the contract asks of a server, asked of a real
-//! process over loopback.
+//! One behaviour suite for both engines: the contract of a server, checked on a real process over
+//! loopback.
 //!
-//! Nothing here measures. Bounds on time only keep a broken server from hanging the suite.
+//! It measures nothing. Time limits only keep a broken server from hanging the suite.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in its helpers")]
 
 mod bodies;

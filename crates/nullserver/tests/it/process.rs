@@ -1,5 +1,4 @@
-//! The server as a process: how it starts, ends, and copes with clients and limits that are out to
-//! break it.
+//! The server as a process: start, end, hostile clients and limits.
 
 use std::fs;
 use std::num::NonZeroU32;

@@ -1,8 +1,7 @@
-//! Entries: what `entry.toml` says of a server program, after its checks.
+//! Entries: the checked description of a server program from `entry.toml`.
 //!
 //! [`Entry::parse`] reads the private wire form, which mirrors the file and rejects unknown keys,
-//! and gives each variant all that it inherits. `entries/README.md` explains the file to those who
-//! write one.
+//! and resolves what each variant inherits. `entries/README.md` documents the file.
 
 mod wire;
 
@@ -19,7 +18,7 @@ pub const RESERVED: [&str; 2] = ["builtin", "own"];
 #[error("{0}")]
 pub struct EntryError(pub(crate) String);
 
-/// What kind of program it is: how much a row can be expected to carry.
+/// The class of a program: how much work its rows include.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
@@ -31,7 +30,7 @@ pub enum Class {
     Framework,
 }
 
-/// How one connection's work is written down.
+/// The programming model of one connection's work.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Model {
@@ -53,7 +52,7 @@ pub enum Model {
     AsyncTasks,
 }
 
-/// How the server learns that there is something to do.
+/// The mechanism by which the server receives events.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mechanism {
@@ -65,7 +64,7 @@ pub enum Mechanism {
     Blocking,
 }
 
-/// How connections are shared between workers.
+/// The distribution of connections over workers.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sharing {
@@ -77,7 +76,7 @@ pub enum Sharing {
     Shared,
     /// One of them accepts and hands each connection to a worker, which keeps it.
     HandOut,
-    /// Each connection has a thread or a process of its own, whatever the number of workers.
+    /// Each connection has its own thread or process, regardless of the number of workers.
     PerConnection,
 }
 
@@ -162,18 +161,18 @@ pub struct BuildStep {
     pub env: BTreeMap<String, String>,
 }
 
-/// Where a version is read from.
+/// A version to record, and its source.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct VersionProbe {
-    /// What has the version, for example `gcc`.
+    /// The component, for example `gcc`.
     pub name: String,
-    /// Where it stands.
+    /// The source of the text.
     pub source: VersionSource,
     /// A regular expression whose first group is the version.
     pub pattern: String,
 }
 
-/// The text in which a version stands.
+/// The text that contains a version.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum VersionSource {
     /// The output of this command.
@@ -182,22 +181,22 @@ pub enum VersionSource {
     File(String),
 }
 
-/// How a server says that it accepts connections.
+/// The signal that a server accepts connections.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ready {
     /// It prints `listening HOST:PORT`.
     Line,
-    /// It says nothing; connections succeed.
+    /// No output; connections succeed.
     Connect,
 }
 
-/// How a server is started.
+/// The command that starts a server.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RunCommand {
     /// Program and arguments with placeholders.
     pub command: Vec<String>,
-    /// How it says that it is ready.
+    /// The signal that it is ready.
     pub ready: Ready,
     /// Environment variables beyond the inherited ones; the values may have placeholders.
     pub env: BTreeMap<String, String>,
@@ -208,27 +207,27 @@ pub struct RunCommand {
 pub struct Variant {
     /// Its name.
     pub id: VariantId,
-    /// What sets it apart from the other variants.
+    /// The difference from the other variants.
     pub note: Option<String>,
     /// Raw, library or framework.
     pub class: Class,
-    /// How work is written down.
+    /// Its programming model.
     pub model: Model,
-    /// How it learns of events.
+    /// Its event mechanism.
     pub mechanism: Mechanism,
-    /// How workers share connections.
+    /// Its distribution of connections over workers.
     pub sharing: Sharing,
-    /// What it can do.
+    /// Its scenarios.
     pub scenarios: Vec<Scenario>,
     /// Features that it skips, in words.
     pub skips: Vec<String>,
-    /// What a reader must know, in words.
+    /// Known issues, in words.
     pub known_issues: Vec<String>,
     /// The most workers that it can have.
     pub max_workers: Option<u32>,
     /// Checks that it is known to fail.
     pub deviations: Vec<Deviation>,
-    /// What must be there.
+    /// Its requirements.
     pub requires: Vec<Requirement>,
     /// Commands that build it, in order.
     pub build: Vec<BuildStep>,
@@ -245,9 +244,9 @@ pub struct Entry {
     pub title: String,
     /// One or two sentences.
     pub description: String,
-    /// Where the framework is at home.
+    /// Home page of the framework.
     pub url: Option<String>,
-    /// What versions to record.
+    /// The versions to record.
     pub versions: Vec<VersionProbe>,
     /// At least one.
     pub variants: Vec<Variant>,

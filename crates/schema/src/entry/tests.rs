@@ -1,4 +1,4 @@
-//! What an `entry.toml` may say, what its variants inherit, and what each mistake is answered with.
+//! The keys of `entry.toml`, the inheritance of variants, and the message for each mistake.
 
 use super::*;
 
@@ -32,7 +32,7 @@ fn an_entry_without_variants_has_one_unnamed_variant() {
 }
 
 #[test]
-fn variants_inherit_what_they_do_not_say() {
+fn variants_inherit_missing_keys() {
     let text = format!(
         "{MINIMAL}\n[[variant]]\nname = \"shared\"\n[[variant]]\nname = \"one\"\nsharing = \"single\"\n\
          scenarios = [\"hello\"]\n[[variant.requires]]\ncommand = \"ninja\"\ndebian = [\"ninja-build\"]\n"

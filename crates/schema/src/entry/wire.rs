@@ -1,5 +1,5 @@
-//! `entry.toml` as it stands in the file, and its way to an [`Entry`]. Nothing outside this module
-//! sees these types.
+//! The raw form of `entry.toml` and its conversion to an [`Entry`]. These types are private to this
+//! module.
 
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,7 +99,7 @@ struct WireVariant {
     skips: Option<Vec<String>>,
     known_issues: Option<Vec<String>>,
     max_workers: Option<u32>,
-    /// In addition to the entry's own, and so are the requirements.
+    /// Added to the entry's own, as are the requirements.
     #[serde(default)]
     deviation: Vec<WireDeviation>,
     #[serde(default)]
@@ -210,7 +210,7 @@ impl WireStep {
     }
 }
 
-/// A command that runs before there is a server: it knows folders, and neither host nor port.
+/// A command that runs without a server: it may use folders, but neither host nor port.
 fn early_command(what: &str, command: &[String]) -> Result<Vec<String>, EntryError> {
     const KNOWN: [&str; 3] = ["build", "source", "variant"];
     let values = KNOWN.map(|name| (name, String::new()));

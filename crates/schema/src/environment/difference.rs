@@ -1,33 +1,34 @@
-//! What differs between two environments, and what that means for figures made on them. It knows
-//! nothing of the figures themselves.
+//! Compares two environments and decides whether figures made on them are comparable. It does not
+//! look at the figures.
 //!
-//! # What a machine is
+//! # Identity of a machine
 //!
-//! Nothing that a program may read names a machine for certain. A container has a random host name,
-//! and its `/etc/machine-id` is that of its image or none at all; clones of a disk share both; the
-//! number of the mainboard is for the superuser alone. So a machine is what its hardware is:
-//! architecture, product, CPU model, number of CPUs, memory, and whether and under what it is
-//! virtual. Where any of these differs, figures cannot be compared ([`Weight::Refuses`]).
+//! No name that a program can read identifies a machine reliably. A container has a random host
+//! name and its image's `/etc/machine-id`, or none; clones of a disk share both; only root can read
+//! the serial number of the mainboard. A machine is therefore identified by its hardware:
+//! architecture, product, CPU model, number of CPUs, memory, and virtualisation. If any of these
+//! differs, figures cannot be compared ([`Weight::Refuses`]).
 //!
-//! Where all are equal and only the names differ, it may be another machine of the same kind, or
-//! another container on the same one: a warning. Not even that when both have the same kernel
-//! running since the same start, which is the same machine whatever its names.
+//! If only the names differ, it may be another machine of the same kind or another container on the
+//! same one: a warning. There is no warning if both have the same kernel running since the same
+//! boot, because that is the same machine.
 //!
-//! # What is absent
+//! # Absent values
 //!
-//! What one of the two does not tell is no difference: an earlier version of wirebench wrote less,
-//! and a machine that hides something has not changed.
+//! A field that only one of the two has is not a difference: an earlier version of wirebench wrote
+//! less, and a machine that hides something has not changed.
 
 use std::{collections::BTreeMap, fmt, fmt::Display};
 
 use super::{Cgroup, Environment, Limit};
 
-/// How far apart the sizes of one and the same memory may be: a kernel keeps a little for itself,
-/// and how much depends on its release.
+/// Tolerance between two readings of the same memory's size: the kernel reserves a little,
+/// depending on its release.
 const MEMORY_TOLERANCE_PERCENT: u64 = 1;
 
-/// What a difference means for a comparison. Load, steal, swap in use, throttled periods, uptime
-/// and temperature vary from minute to minute: they are for `doctor` and no differences at all.
+/// The effect of a difference on a comparison. Load, steal, swap in use, throttled periods, uptime
+/// and temperature vary from minute to minute: they are for `doctor` and never count as
+/// differences.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Weight {
     /// It is another machine: the figures cannot be compared.
@@ -45,7 +46,7 @@ pub struct Difference {
     pub old: String,
     /// Its later value, in words.
     pub new: String,
-    /// What it means.
+    /// Its effect.
     pub weight: Weight,
 }
 
@@ -55,7 +56,7 @@ impl Display for Difference {
     }
 }
 
-/// A field in words; none when it is not told.
+/// A field in words; none if it is unknown.
 type Show = fn(&Environment) -> Option<String>;
 
 /// Which machine it is. `memory_bytes` belongs here too and has its tolerance.
@@ -69,11 +70,11 @@ const HARDWARE: [(&str, Show); 7] = [
     ("hypervisor", |it| it.hypervisor.clone()),
 ];
 
-/// What it is called. That means nothing when `boot` is the same.
+/// Its names. They do not matter if `boot` is the same.
 const NAMES: [(&str, Show); 2] =
     [("host", |it| told(&it.host)), ("machine", |it| it.machine.clone())];
 
-/// What runs on it, how its CPUs are set, and what programs may take.
+/// Software, CPU settings and resource limits.
 const SETTINGS: [(&str, Show); 32] = [
     ("wirebench", |it| told(&it.wirebench)),
     ("revision", |it| it.revision.clone()),
@@ -120,8 +121,8 @@ const NAMED_SETTINGS: [(&str, Values); 3] = [
 ];
 
 impl Environment {
-    /// What differs from `self`, the earlier one, to `other`; what refuses a comparison comes
-    /// first.
+    /// The differences from `self`, the earlier one, to `other`; those that refuse a comparison
+    /// come first.
     #[must_use]
     pub fn differences(&self, other: &Self) -> Vec<Difference> {
         let both = [self, other];
@@ -160,7 +161,7 @@ fn memory(both: [&Environment; 2]) -> Option<Difference> {
     (old.abs_diff(new) > tolerance).then(|| differ(Weight::Refuses, "memory_bytes", shown))?
 }
 
-/// What is empty is not told.
+/// An empty value is unknown.
 fn told(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
@@ -178,7 +179,7 @@ fn list<T: Display>(values: impl IntoIterator<Item = T>) -> String {
     some_list(values).unwrap_or_else(|| "none".to_owned())
 }
 
-/// A list that is empty when it is not told.
+/// A list that is empty if it is unknown.
 fn some_list<T: Display>(values: impl IntoIterator<Item = T>) -> Option<String> {
     let values: Vec<String> = values.into_iter().map(|value| value.to_string()).collect();
     (!values.is_empty()).then(|| values.join(" "))

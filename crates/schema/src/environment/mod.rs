@@ -1,7 +1,7 @@
-//! The machine and the versions on which figures were made, as `environment.json` keeps them.
+//! The machine, its settings and the installed versions, as stored in `environment.json`.
 //!
-//! What a machine does not tell is absent, never a zero. It holds no figure, and nothing of single
-//! entries, whose versions are in the journal.
+//! Values that a machine does not report are absent, never zero. Figures are not included, nor the
+//! versions of single entries, which are in the journal.
 
 mod difference;
 mod parts;
@@ -14,8 +14,8 @@ pub use parts::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What is known of the machine. A field that the machine does not tell is absent; so are those
-/// that an earlier version of wirebench did not write.
+/// The known facts about the machine. Fields that the machine does not report, or that an earlier
+/// version of wirebench did not write, are absent.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Environment {
     /// The version of wirebench.
@@ -35,7 +35,7 @@ pub struct Environment {
     /// share it until the machine starts again.
     #[serde(default)]
     pub boot: Option<String>,
-    /// The maker's name for the whole machine, or the hypervisor's name for what it shows.
+    /// The vendor's name of the machine, or the hypervisor's name of the virtual one.
     #[serde(default)]
     pub product: Option<String>,
     /// The kernel's release.
@@ -68,10 +68,10 @@ pub struct Environment {
     /// The caches of the CPUs that wirebench may use, smallest level first.
     #[serde(default)]
     pub caches: Vec<Cache>,
-    /// What the kernel says of several threads per core: `on`, `off`, `notsupported` and others.
+    /// The kernel's state of SMT: `on`, `off`, `notsupported` and others.
     #[serde(default)]
     pub smt: Option<String>,
-    /// How fast the CPUs run that wirebench may use.
+    /// The frequency settings of the CPUs that wirebench may use.
     #[serde(default)]
     pub frequency: Frequency,
     /// Whether the machine says that it runs under a hypervisor.
@@ -81,10 +81,10 @@ pub struct Environment {
     pub hypervisor: Option<String>,
     /// Mitigations of the CPU's vulnerabilities, by name.
     pub mitigations: BTreeMap<String, String>,
-    /// By what the kernel tells the time.
+    /// The kernel's clock source.
     #[serde(default)]
     pub clock_source: Option<String>,
-    /// When the kernel makes large pages by itself: `always`, `madvise` or `never`.
+    /// The mode of transparent huge pages: `always`, `madvise` or `never`.
     #[serde(default)]
     pub transparent_huge_pages: Option<String>,
     /// Memory in bytes.
@@ -92,13 +92,13 @@ pub struct Environment {
     /// Space for what does not fit memory, in bytes.
     #[serde(default)]
     pub swap_bytes: Option<u64>,
-    /// How much of that space was in use before the start.
+    /// Swap space in use before the start.
     #[serde(default)]
     pub swap_used_bytes: Option<u64>,
-    /// What this process and its children may take.
+    /// The resource limits of this process and its children.
     #[serde(default)]
     pub limits: Limits,
-    /// What the control groups of this process allow, if there are any.
+    /// The limits of this process's control groups, if there are any.
     #[serde(default)]
     pub cgroup: Option<Cgroup>,
     /// Kernel settings that matter to network servers, by their path below `/proc/sys`.
@@ -116,11 +116,11 @@ pub struct Environment {
     /// to 1.
     #[serde(default)]
     pub steal_share: Option<f64>,
-    /// How much more CPU time the same work of about 0.5 ms took in the slowest
-    /// tenth of its repetitions than in the fastest tenth, before the start: 0.5 means 50 % more.
+    /// Extra CPU time of the slowest tenth of repetitions of equal work of about 0.5 ms over the
+    /// fastest tenth, before the start: 0.5 means 50 % more.
     #[serde(default)]
     pub speed_spread: Option<f64>,
-    /// How long the machine had been running.
+    /// Uptime of the machine.
     #[serde(default)]
     pub uptime_s: Option<f64>,
     /// The warmest thermal sensor before the start, in degrees Celsius.
@@ -139,7 +139,7 @@ impl Environment {
         cores.into_values().filter(|siblings| siblings.len() > 1).collect()
     }
 
-    /// How many cores hold the CPUs that wirebench may use.
+    /// Number of cores of the CPUs that wirebench may use.
     #[must_use]
     pub fn cores(&self) -> usize {
         let mut cores: Vec<(u32, u32)> =
@@ -154,7 +154,7 @@ impl Environment {
 mod tests {
     use super::*;
 
-    /// What the first version of wirebench wrote.
+    /// The form written by the first version of wirebench.
     const EARLY: &str = r#"{ "wirebench": "0.1.0", "revision": null, "host": "x", "kernel": "6.1",
         "architecture": "x86_64", "distribution": null, "cpu_model": "Model",
         "cpus": [{ "cpu": 0, "core": 0, "package": 0 }], "cpus_online": 1, "memory_bytes": 1024,
@@ -162,7 +162,7 @@ mod tests {
         "open_files": [1024, 4096], "load_average_1m": 0.5 }"#;
 
     #[test]
-    fn a_file_of_the_first_version_is_read_and_what_it_lacks_is_absent() {
+    fn a_file_of_the_first_version_is_read_without_its_missing_fields() {
         let environment: Environment = serde_json::from_str(EARLY).unwrap();
         assert_eq!((environment.cpus_online, environment.memory_bytes), (1, 1024));
         assert_eq!((&environment.limits, &environment.cgroup), (&Limits::default(), &None));

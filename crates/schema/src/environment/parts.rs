@@ -1,5 +1,4 @@
-//! The parts of an environment that have several fields of their own. They say what was found, not
-//! whether that is good: `doctor` judges.
+//! The structured parts of an environment. They record what was found; `doctor` judges it.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -20,21 +19,20 @@ pub struct Cpu {
 pub struct Cache {
     /// 1 is the nearest to the core.
     pub level: u32,
-    /// What they hold, in the kernel's word: `Data`, `Instruction` or `Unified`.
+    /// Their kind as the kernel names it: `Data`, `Instruction` or `Unified`.
     pub kind: String,
     /// The size of each as the kernel writes it, for example `1024K`.
     pub size: String,
-    /// How many CPUs share one of them.
+    /// Number of CPUs that share one of them.
     pub cpus_each: usize,
-    /// How many of them there are.
+    /// Number of such caches.
     pub count: usize,
 }
 
-/// How fast the CPUs run that wirebench may use: every value that one of them has.
+/// The frequency settings of the CPUs that wirebench may use: every value that one of them has.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Frequency {
-    /// What chooses the frequency, for example `performance`. Empty when the machine does not
-    /// tell.
+    /// The governors, for example `performance`. Empty if unknown.
     #[serde(default)]
     pub governors: BTreeSet<String>,
     /// The kernel's drivers that set it.
@@ -73,7 +71,7 @@ impl std::fmt::Display for Turbo {
 /// The program that measured, which is also the load generator.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Program {
-    /// How it was compiled.
+    /// Its build profile.
     #[serde(default)]
     pub profile: Option<BuildProfile>,
     /// The first 16 hexadecimal digits of the SHA-256 of its file.
@@ -81,7 +79,7 @@ pub struct Program {
     pub digest: Option<String>,
 }
 
-/// How a program was compiled.
+/// The build profile of a program.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BuildProfile {
@@ -100,7 +98,7 @@ impl std::fmt::Display for BuildProfile {
     }
 }
 
-/// What a process and its children may take. A limit that was not told is absent.
+/// The resource limits of a process and its children. Unknown limits are absent.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Limits {
     /// Open files.
@@ -118,16 +116,16 @@ pub struct Limits {
 /// One limit. A bound that is absent is no bound.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Limit {
-    /// What holds now.
+    /// The soft limit, which applies now.
     pub soft: Option<u64>,
-    /// How far a process may raise it by itself.
+    /// The hard limit, up to which a process may raise it.
     pub hard: Option<u64>,
 }
 
-/// What the control groups of a process allow: the tightest of those around it.
+/// The tightest limits of the control groups around a process.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Cgroup {
-    /// Which interface of the kernel told it.
+    /// The kernel interface that reported it.
     pub version: CgroupVersion,
     /// CPU time per time, in CPUs. Absent means that nothing bounds it.
     #[serde(default)]

@@ -68,7 +68,7 @@ impl FromStr for Generator {
 pub struct GeneratorVersion {
     /// The program.
     pub name: Generator,
-    /// Its version, in its own words; empty where it tells none.
+    /// Its version as printed; empty if it prints none.
     pub version: String,
 }
 
@@ -112,7 +112,7 @@ pub struct ToolReport {
     pub latency: ToolLatency,
     /// CPU time of the program from its start to its end.
     pub cpu_ns: u64,
-    /// All that it printed.
+    /// Its complete output.
     pub output: String,
 }
 

@@ -1,18 +1,18 @@
-//! What a server costs while its connections are silent.
+//! The cost of a server in the idle phase: memory and CPU time while its connections are silent.
 
 use serde::{Deserialize, Serialize};
 
 use super::Reason;
 
-/// What a server with open, silent connections cost. Each connection had one request answered
-/// before it fell silent, so that the server has met it.
+/// The cost of a server with idle-phase connections. Each connection had one request answered
+/// first, so that the server has set it up completely.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct IdleMeasurement {
     /// Connections that were asked for.
     pub connections: u64,
     /// Connections that could be made and had a request answered.
     pub made: u64,
-    /// How many of those the server closed, or sent bytes on, before the window was over.
+    /// Number of those that the server closed or wrote to before the end of the window.
     pub lost: u64,
     /// Memory of the server's process tree before the first of the connections, in bytes: the sum
     /// of the proportional set sizes, in which a page that several processes share is counted
@@ -38,6 +38,6 @@ pub struct IdleMeasurement {
     pub processes: u32,
     /// Threads at the end of the window.
     pub threads: u32,
-    /// What a reader must know before trusting the figures.
+    /// The reasons that limit or explain the figures.
     pub reasons: Vec<Reason>,
 }

@@ -1,4 +1,4 @@
-//! The figures of a run that put a load on its server.
+//! The figures of a run that loads its server.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,39 +8,38 @@ use crate::load::LoadReport;
 /// The figures of a run.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Measurement {
-    /// What the generator saw. Of another generator than our own only what it tells: requests,
-    /// window, errors.
+    /// The generator's report. A third-party generator gives only requests, window and errors.
     pub load: LoadReport,
-    /// What another generator than our own has reported besides.
+    /// Further figures of a third-party generator.
     #[serde(default)]
     pub tool: Option<Box<ToolReport>>,
-    /// What the server cost.
+    /// The cost of the server.
     pub cost: Cost,
     /// Which side was at its limit.
     pub bound: Bound,
-    /// How the server was warmed up before the measured load, if that was waited for.
+    /// The warm-up before the measured load, if there was one.
     #[serde(default)]
     pub warm_up: Option<WarmUp>,
-    /// In a cohort: the slices of which this is the sum, also those that were dropped.
+    /// In a cohort: the slices of which this is the sum, including dropped ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slices: Vec<Slice>,
-    /// In a cohort: what was seen of the instance.
+    /// In a cohort: observations about the instance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance: Option<Instance>,
-    /// What a reader must know before trusting the figures.
+    /// The reasons that limit or explain the figures.
     pub reasons: Vec<Reason>,
 }
 
-/// What the server's process tree used in the measured window; with another generator than our own,
-/// in the whole of its run.
+/// The resources used by the server's process tree in the measured window; with a third-party
+/// generator, in its whole run.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Cost {
     /// CPU time of all processes of the tree.
     pub cpu_ns: u64,
     /// The time in which that was.
     pub sampled_ns: u64,
-    /// CPU time per request: `cpu_ns / requests`. Absent without requests, and when processes
-    /// ended whose CPU time is not known.
+    /// CPU time per request: `cpu_ns / requests`. Absent without requests, and if processes with
+    /// unknown CPU time ended.
     pub cpu_ns_per_request: Option<f64>,
     /// Share of the CPU time that the server's CPUs could give to its workers, usually 0 to 1.
     /// More when it keeps more CPUs busy than it has workers.

@@ -1,8 +1,8 @@
-//! Which CPUs each side has. How they are chosen is the runner's business.
+//! The CPUs of each side. The measuring crate chooses them.
 
 use serde::{Deserialize, Serialize};
 
-/// Where the two sides run.
+/// The CPUs of both sides.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Placement {
     /// CPUs of the server.

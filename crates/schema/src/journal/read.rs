@@ -1,4 +1,4 @@
-//! Reading a journal back, also one that was cut off.
+//! Reads a journal, including one whose last line is incomplete.
 
 use super::{
     End, FixedRate, Found, JOURNAL_FORMAT, Record, Resumed, Run, Sought, Start, Unavailable,
@@ -14,7 +14,7 @@ pub enum JournalError {
     Line {
         /// From 1.
         line: usize,
-        /// What the parser said.
+        /// The parser's message.
         reason: String,
     },
     /// The first line is no `start` record.
@@ -46,19 +46,19 @@ pub enum JournalError {
 pub struct Journal {
     /// Its head.
     pub start: Start,
-    /// What could not be measured.
+    /// Variants that could not be measured.
     pub unavailable: Vec<Unavailable>,
     /// Conformance.
     pub verified: Vec<Verified>,
     /// The rates of cost phases.
     pub rates: Vec<FixedRate>,
-    /// What is sought, if it is a search for the highest rate.
+    /// The goal of a search for the highest rate.
     pub sought: Option<Sought>,
-    /// What that has found.
+    /// The result of that search.
     pub found: Option<Found>,
     /// All runs, in the order in which they were made.
     pub runs: Vec<Run>,
-    /// When it went on after it was cut off.
+    /// The times at which it was resumed.
     pub resumed: Vec<Resumed>,
     /// Its tail, if it has one.
     pub end: Option<End>,
@@ -111,7 +111,7 @@ impl Journal {
             Record::Sought(record) => self.sought = Some(record),
             Record::Found(record) => self.found = Some(record),
             Record::Run(record) => self.runs.push(*record),
-            // What was cut off has no end any more; the end that follows counts.
+            // A resumed run has no end any more; only a later end counts.
             Record::Resumed(record) => {
                 self.resumed.push(record);
                 self.end = None;

@@ -1,6 +1,5 @@
-//! What a reader must know of a run before trusting its figures: one reason at a time, each with
-//! its weight, its figure and a sentence. It decides nothing: who finds a fault says how heavy it
-//! is.
+//! A reason: a statement that limits or explains the figures of a run, with weight, figure and
+//! text. The code that detects a fault decides its weight.
 
 mod kind;
 
@@ -14,9 +13,9 @@ use super::{Outcome, Run};
 /// One thing that speaks against the figures of a run, or limits what they say.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Reason {
-    /// What it is.
+    /// Its kind.
     pub kind: ReasonKind,
-    /// What it does to the figures.
+    /// Its effect on the figures.
     pub weight: Weight,
     /// The figure that decided, in the unit that the kind says.
     #[serde(default)]
@@ -25,7 +24,7 @@ pub struct Reason {
     pub text: String,
 }
 
-/// What a reason does to the figures of its run.
+/// The effect of a reason on the figures of its run.
 ///
 /// What a server does by itself is a result and no fault of the measurement, so it is at most a
 /// note: a pause, for example. What keeps the figures from meaning what their names say is invalid,
@@ -33,10 +32,10 @@ pub struct Reason {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weight {
-    /// Nothing that changes what they mean, but worth a remark.
+    /// Does not change their meaning.
     Note,
-    /// The tail of their latencies, from the 99th percentile on, is not that of the server; all
-    /// other figures stand.
+    /// Their latencies from the 99th percentile on are not those of the server; all other figures
+    /// are valid.
     Tail,
     /// They are a bound: the server may do more.
     Limit,
@@ -96,7 +95,7 @@ impl fmt::Display for Reason {
 }
 
 impl Outcome {
-    /// What must be said of the figures; nothing of a run that has none.
+    /// The reasons of the run's figures; none for a run without figures.
     #[must_use]
     pub fn reasons(&self) -> &[Reason] {
         match self {
@@ -115,7 +114,7 @@ impl Run {
         Weight::heaviest(self.outcome.reasons())
     }
 
-    /// Whether a reason of this weight stands against its figures.
+    /// Whether a reason of this weight speaks against its figures.
     #[must_use]
     pub fn has(&self, weight: Weight) -> bool {
         self.outcome.reasons().iter().any(|reason| reason.weight == weight)

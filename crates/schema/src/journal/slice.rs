@@ -1,12 +1,12 @@
-//! How a run was measured with a cohort of live servers: its slices, and what was seen of the instance.
+//! The slices of a run in a cohort, and the observations about its instance.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
 use super::ReasonKind;
 
-/// How the runs of an experiment are made. A workload that needs a process of its own for each
-/// measurement gets one with either.
+/// How the runs of an experiment are made. A workload that needs a process per measurement gets one
+/// with either.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Procedure {
@@ -54,16 +54,15 @@ impl FromStr for Procedure {
 pub struct Slice {
     /// The round, from 0: each instance has one slice of the workload in it.
     pub round: u32,
-    /// When it began, on the monotonic clock of the load generator. All slices of a cohort share it.
+    /// Its start on the monotonic clock of the load generator, shared by all slices of a cohort.
     pub start_ns: u64,
-    /// How long the part was that did not count, at its beginning.
+    /// Length of the discard.
     pub discard_ns: u64,
-    /// How long the part was that counts.
+    /// Length of the counted part.
     pub length_ns: u64,
     /// Correct replies in it.
     pub requests: u64,
-    /// CPU time of the server in it, without what the server uses at rest; absent when it is not
-    /// known.
+    /// CPU time of the server in it, minus its use at rest; absent if unknown.
     pub cpu_ns: Option<u64>,
     /// Median latency; absent without a reply.
     pub latency_ns_p50: Option<u64>,
@@ -73,7 +72,7 @@ pub struct Slice {
     pub lag_ns_p99: Option<u64>,
     /// CPU time of the load generator in it, over all threads.
     pub generator_cpu_ns: u64,
-    /// How long the generator waited before it until no server used CPU time.
+    /// Time that the generator waited before it until no server used CPU time.
     pub rest_ns: u64,
     /// Share of its time in which the server waited for a CPU that others had, 0 to 1.
     pub server_waited: f64,
@@ -134,7 +133,7 @@ pub fn logarithms_by_round(
     values
 }
 
-/// What was seen of one instance over its life in a cohort.
+/// Observations about one instance over its life in a cohort.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Instance {
     /// From its start until it accepted connections.
@@ -145,7 +144,7 @@ pub struct Instance {
     pub kernel_ns: u64,
     /// Share of a CPU that it uses at rest, with its connections open.
     pub rest_share: f64,
-    /// How long it needs after a rest until its CPU time per request is what it stays at.
+    /// Time after a rest until its CPU time per request is steady.
     pub settle_ns: u64,
     /// Load before the first round, over all of its slices.
     pub warm_up_ns: u64,

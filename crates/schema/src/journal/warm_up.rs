@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The load before the measured one, which goes on until the rate is steady.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct WarmUp {
-    /// How long it was.
+    /// Its length.
     pub length_ns: u64,
     /// Whether the rate became steady.
     pub steady: bool,

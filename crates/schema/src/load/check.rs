@@ -1,4 +1,4 @@
-//! What cannot be carried out, and why: one sentence each, with the option that mends it.
+//! Checks a configuration: one sentence for each contradiction, with the option that resolves it.
 
 use std::time::Duration;
 
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_measures_nothing_is_refused_with_the_option_that_mends_it() {
+    fn a_load_that_measures_nothing_is_refused_with_the_option_to_change() {
         type Spoil = fn(&mut LoadConfig);
         let rows: [(Spoil, &str); 20] = [
             (|c| c.connections = 0, "-c"),

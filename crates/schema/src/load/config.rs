@@ -1,4 +1,4 @@
-//! The whole configuration of one load, as it takes effect.
+//! The complete configuration of a load, with all defaults applied.
 
 use serde::{Deserialize, Serialize};
 use std::{net::IpAddr, time::Duration};
@@ -6,15 +6,15 @@ use std::{net::IpAddr, time::Duration};
 use super::LoadModel;
 use crate::target::Target;
 
-/// When the measured window ends.
+/// The end of the measured window.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
     /// After this time.
     After(#[serde(with = "crate::units::duration_text")] Duration),
-    /// When this many requests, over all connections, have been answered or have failed.
+    /// After this many answered or failed requests over all connections.
     Requests(u64),
-    /// When each connection has had this many requests answered or failed.
+    /// After this many answered or failed requests on each connection.
     RequestsPerConnection(u64),
 }
 
@@ -22,8 +22,8 @@ pub enum Stop {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EngineChoice {
-    /// The one that costs the least CPU time: io_uring where it works, except for replies of 48 KiB
-    /// and more, which cost less with epoll.
+    /// The one with the lowest CPU use: io_uring where it works, except for replies of 48 KiB and
+    /// more, which cost less with epoll.
     #[default]
     Auto,
     /// Completion queues.
@@ -47,14 +47,14 @@ impl EngineChoice {
     }
 }
 
-/// What a thread does until the next request is due.
+/// The waiting strategy of a thread until the next request is due.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Waiting {
-    /// It sleeps, and looks again and again only in the last microseconds.
+    /// Sleep, and poll only in the last microseconds.
     #[default]
     Sleep,
-    /// It never sleeps: no wake-up adds to a latency, and the CPU is busy all the time.
+    /// Poll all the time: no wake-up adds to a latency, and the CPU is always busy.
     Spin,
 }
 
@@ -75,11 +75,11 @@ pub enum BodyCheck {
 pub enum Body {
     /// This text.
     Text(String),
-    /// What this file contains when the load begins.
+    /// The content of this file at the start of the load.
     File(String),
 }
 
-/// Whom a TLS server's certificate must come from.
+/// The authorities trusted to issue a TLS server's certificate.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trust {
@@ -106,7 +106,7 @@ pub struct SourceRange {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoadConfig {
-    /// Where to.
+    /// The target.
     pub target: Target,
     /// For HTTP: the Unix socket to connect to instead of the target's host.
     pub unix_socket: Option<String>,
@@ -114,7 +114,7 @@ pub struct LoadConfig {
     pub engine: EngineChoice,
     /// By which model.
     pub model: LoadModel,
-    /// What threads do until the next request is due.
+    /// The waiting strategy of threads until the next request is due.
     pub waiting: Waiting,
     /// Threads, each with its own share of the connections.
     pub threads: usize,
@@ -122,7 +122,7 @@ pub struct LoadConfig {
     pub connections: usize,
     /// Connections beyond those, which are made and then stay silent.
     pub idle_connections: usize,
-    /// Where connections come from, in turn; empty leaves it to the kernel.
+    /// The source addresses of connections, in turn; empty leaves them to the kernel.
     pub sources: Vec<SourceRange>,
     /// Requests that may be in flight on one connection.
     pub pipeline: usize,
@@ -131,9 +131,9 @@ pub struct LoadConfig {
     /// Load before the measured window, which is offered and checked but not counted.
     #[serde(with = "crate::units::duration_text")]
     pub warmup: Duration,
-    /// When the measured window ends.
+    /// The end of the measured window.
     pub stop: Stop,
-    /// How long a reply, or a connection being made, may take.
+    /// The limit for a reply, and for making a connection.
     #[serde(with = "crate::units::duration_text")]
     pub timeout: Duration,
     /// Length of the intervals reported while the load runs, a multiple of 100 ms.
@@ -152,7 +152,7 @@ pub struct LoadConfig {
     pub expect_body: Option<String>,
     /// For HTTP: whether bodies are compared at all.
     pub body_check: BodyCheck,
-    /// For HTTPS: whose certificates are accepted.
+    /// For HTTPS: the trusted authorities.
     pub trust: Trust,
     /// The seed of the random echo payload and of random arrivals.
     pub seed: u64,

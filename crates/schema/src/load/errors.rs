@@ -1,9 +1,9 @@
-//! What failed, by kind: a count for each, and nothing about single failures.
+//! Failure counts by kind. Single failures are not recorded.
 
 use serde::{Deserialize, Serialize};
 
-/// What failed, by kind: in the window, while its last replies were waited for, and while
-/// connecting. Each failed request or connection is counted in exactly one field.
+/// Failures by kind: in the window, while waiting for its last replies, and while connecting. Each
+/// failed request or connection is counted in exactly one field.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct ErrorCounts {
     /// The server refused the connection.
@@ -18,7 +18,7 @@ pub struct ErrorCounts {
     pub reset: u64,
     /// The server closed the connection while a reply was due.
     pub closed_early: u64,
-    /// A reply that is not what the protocol or the expectation demands.
+    /// A reply that violates the protocol or the expectation.
     pub wrong_reply: u64,
     /// Bytes beyond the replies to all requests.
     pub surplus: u64,

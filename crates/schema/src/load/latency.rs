@@ -1,4 +1,4 @@
-//! One distribution of times: what is said of it, and the histogram that it is made of.
+//! A distribution of times: its summary and its histogram.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use hdrhistogram::{
@@ -25,12 +25,12 @@ use serde::{Deserialize, Serialize};
 /// lowers a percentile.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct LatencySummary {
-    /// How many samples there are.
+    /// Number of samples.
     pub count: u64,
-    /// How many of them stand for requests without a correct reply.
+    /// Number of them that represent requests without a correct reply.
     pub censored: u64,
-    /// How many of the largest samples are lower bounds: timeouts, and what lies above the largest
-    /// reply. Reports of earlier versions do not say; there it is `censored`.
+    /// Number of the largest samples that are lower bounds: timeouts, and samples above the largest
+    /// reply. In reports of earlier versions it equals `censored`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lower_bounds: Option<u64>,
     /// Arithmetic mean.
@@ -70,7 +70,7 @@ impl LatencySummary {
         self.latency_ns_mean_answered.unwrap_or(self.latency_ns_mean)
     }
 
-    /// What there is to say of a distribution without a lower bound.
+    /// The summary of a distribution without lower bounds.
     #[must_use]
     pub fn of(latency: &Histogram<u64>) -> Self {
         let (mean, stdev) = (latency.mean(), latency.stdev());
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_histogram_merges_to_nothing() {
+    fn an_invalid_histogram_merges_to_nothing() {
         let broken = LatencySummary { histogram: "?".to_owned(), ..summary(&[1], 100) };
         assert_eq!(LatencySummary::merge([&broken]), None);
     }

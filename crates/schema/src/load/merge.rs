@@ -1,13 +1,13 @@
-//! One report of several windows of the same load.
+//! Merges the reports of several windows of the same load.
 
 use std::time::Duration;
 
 use super::{Fairness, IdleCounts, LatencySummary, LoadReport, Offered, ReplyChecks, Stop};
 
 impl LoadReport {
-    /// What all of `parts` together have measured, as though their windows were one; none of none.
-    /// Counts are added up, distributions are those of all samples. Fairness and silent connections
-    /// are those of the least even part.
+    /// The combined report of `parts`, as if their windows were one; none without parts. Counts are
+    /// added, distributions contain all samples. Fairness and idle connections are those of the
+    /// least even part.
     #[must_use]
     pub fn merge(parts: &[Self]) -> Option<Self> {
         let (first, rest) = parts.split_first()?;
@@ -31,7 +31,7 @@ impl LoadReport {
         Some(whole)
     }
 
-    /// Adds what is counted.
+    /// Adds the counts.
     fn add(&mut self, part: &Self) {
         self.interrupted |= part.interrupted;
         let windows = (self.window_ns as f64, part.window_ns as f64);

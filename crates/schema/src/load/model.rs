@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How requests are offered.
+/// The load model.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadModel {
@@ -18,9 +18,9 @@ pub enum LoadModel {
     },
     /// Requests are due by a schedule that does not depend on the replies.
     Rate {
-        /// How many are due in a second, over all connections.
+        /// Number of requests due per second, over all connections.
         curve: RateCurve,
-        /// How they follow each other.
+        /// Their spacing.
         arrivals: Arrivals,
         /// From when on a latency counts.
         latency_from: LatencyOrigin,
@@ -61,7 +61,7 @@ impl RateCurve {
     }
 }
 
-/// How requests at a given rate follow each other.
+/// The spacing of requests at a given rate.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrivals {
@@ -79,8 +79,7 @@ pub enum LatencyOrigin {
     /// The moment at which the request was due, whether or not it could be sent then.
     #[default]
     Due,
-    /// The moment at which it was sent; what was due in the meantime is left out. This is how closed
-    /// loops with a pace measure, and it hides what a stall of the server does to its users:
-    /// coordinated omission.
+    /// The time of sending; requests due in the meantime are skipped. Paced closed loops measure
+    /// like this, which hides the effect of a server's stall on its users: coordinated omission.
     Sent,
 }

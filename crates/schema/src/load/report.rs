@@ -1,4 +1,4 @@
-//! What a load reports: counts, latencies, and how evenly the connections were served.
+//! The report of a load: counts, latencies, and fairness over connections.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ pub struct ThreadRate {
     pub within_stdev: f64,
 }
 
-/// How evenly the connections were served.
+/// The fairness over connections.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Fairness {
     /// Fewest replies on one connection.
@@ -33,17 +33,17 @@ pub struct Fairness {
     pub jain_index: f64,
 }
 
-/// How replies were checked.
+/// The checks of replies.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct ReplyChecks {
-    /// Compared with the template that was made of an earlier reply: same length, same bytes, but
-    /// for fields whose values do not matter.
+    /// Compared with the template of an earlier reply: same length, same bytes, except for fields
+    /// whose values do not matter.
     pub fast: u64,
     /// Read by the parser in full.
     pub slow: u64,
 }
 
-/// What a schedule demanded and what came of it.
+/// The demand of a schedule and its result.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Offered {
     /// Requests that were due in the window.
@@ -58,9 +58,9 @@ pub struct Offered {
 /// Connections that were to stay silent.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct IdleCounts {
-    /// How many could be made.
+    /// Number of connections that could be made.
     pub made: u64,
-    /// How many of those the server closed, or sent bytes on, before the load was over.
+    /// Number of those that the server closed or wrote to before the load was over.
     pub lost: u64,
 }
 
@@ -74,14 +74,14 @@ pub enum Phase {
     Window,
 }
 
-/// What happened in one interval of the load, over all threads.
+/// One interval of the load, over all threads.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Interval {
     /// Which part of the load it belongs to.
     pub phase: Phase,
-    /// When it began, after the beginning of the load.
+    /// Its start, since the start of the load.
     pub start_ns: u64,
-    /// How long it was.
+    /// Its length.
     pub length_ns: u64,
     /// Correct replies.
     pub requests: u64,
@@ -131,11 +131,11 @@ pub struct LoadReport {
     pub service: Option<LatencySummary>,
     /// With a schedule: how much later than due requests were sent.
     pub lag: Option<LatencySummary>,
-    /// How long connections of the whole load took to be made; with TLS, to be ready for a request.
+    /// Time to make the connections of the whole load; with TLS, until ready for a request.
     pub connect: Option<LatencySummary>,
     /// With TLS: what was agreed upon, and how often.
     pub tls: Option<TlsSummary>,
-    /// With a schedule: what it demanded.
+    /// With a schedule: its demand.
     pub offered: Option<Offered>,
     /// Rates of single threads.
     pub thread_rate: ThreadRate,
@@ -147,7 +147,7 @@ pub struct LoadReport {
     /// where the load did not give up.
     #[serde(default)]
     pub gave_up_requests: Option<u64>,
-    /// How replies were checked.
+    /// The checks of replies.
     pub checks: ReplyChecks,
     /// HTTP replies by class of status: 1xx, 2xx, 3xx, 4xx, 5xx.
     pub status_classes: [u64; 5],
@@ -162,7 +162,7 @@ pub struct LoadReport {
     pub server_closes: u64,
     /// Connections that were to stay silent.
     pub idle: IdleCounts,
-    /// How evenly the connections were served.
+    /// The fairness over connections.
     pub fairness: Fairness,
     /// Requests without an answer when the window ended.
     pub in_flight_at_end: u64,
@@ -236,38 +236,38 @@ impl LoadReport {
 /// [`LoadStart::processes`]; absent for a process that did not exist at that edge.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct EdgeClocks {
-    /// When the window began, in nanoseconds of CPU time.
+    /// CPU time at the start of the window, in nanoseconds.
     pub start_ns: Vec<Option<u64>>,
-    /// When it ended.
+    /// CPU time at its end.
     pub end_ns: Vec<Option<u64>>,
     /// In a slice: the sum over the processes when the load began and after each interval of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series_ns: Vec<u64>,
 }
 
-/// What the observer of a load answers to [`LoadEvent::Connected`], as one line of JSON, with
-/// `--observed`. The load begins with it; until then no request is sent.
+/// The observer's answer to [`LoadEvent::Connected`], as one line of JSON, with `--observed`. It
+/// starts the load; no request is sent before.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct LoadStart {
     /// Processes whose CPU clocks are to be read at the edges of the window.
     pub processes: Vec<i32>,
 }
 
-/// What a load says while it works, one JSON object a line, with `--events`.
+/// The events of a running load, one JSON object per line, with `--events`.
 ///
 /// `window-start` and `window-end` are written as the window's edges pass, so that an observer can
 /// read the server's clocks there. The last line is always `report` or `failed`.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum LoadEvent {
-    /// Connections are being made; told now and then, as long as there are more and more of them.
+    /// Connections are being made; sent from time to time while their number grows.
     Connecting {
-        /// How many were made or refused so far, silent ones too.
+        /// Number made or refused so far, including idle connections.
         settled: usize,
     },
     /// All connections that can be made are made; the warm-up begins.
     Connected {
-        /// How many.
+        /// Their number.
         connections: usize,
     },
     /// An interval of the load has passed.
@@ -276,7 +276,7 @@ pub enum LoadEvent {
     WindowStart,
     /// The measured window has ended.
     WindowEnd,
-    /// What was read at the edges of the window, where the observer asked for it.
+    /// The readings at the edges of the window, if the observer asked for them.
     ServerClocks(EdgeClocks),
     /// The load is over.
     Report(Box<LoadReport>),

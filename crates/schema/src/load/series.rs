@@ -1,4 +1,4 @@
-//! The course of a load: how many replies there were in each step of its window.
+//! The number of replies in each step of a load's window.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ pub const PIECE_NS: u64 = 100_000_000;
 /// The most steps: those of an hour in steps of 100 ms.
 const STEPS_MAX: usize = 36_000;
 
-/// How much longer each next length of a step is.
+/// The growth factor from one step length to the next.
 const LONGER: usize = 10;
 
 /// Correct replies over the window, over all threads. Steps are 100 ms long up to an hour; a longer
@@ -24,7 +24,7 @@ pub struct ReplySeries {
     pub silence_ns_max: u64,
 }
 
-/// What reports have: format 3 has a list of pieces.
+/// The form in reports: format 3 has a list of pieces.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Written {

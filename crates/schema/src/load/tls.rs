@@ -1,5 +1,5 @@
-//! What the connections of a load agreed upon with their server. Not what they were asked to accept:
-//! that is in the configuration.
+//! The negotiated TLS parameters of a load's connections. The accepted ones are in the
+//! configuration.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +12,6 @@ pub struct TlsSummary {
     pub cipher_suite: String,
     /// Handshakes that succeeded, over the whole load.
     pub handshakes: u64,
-    /// How many of those resumed an earlier session.
+    /// Number of those that resumed an earlier session.
     pub resumed: u64,
 }

@@ -1,22 +1,22 @@
-//! What a cell is measured for.
+//! Phases: the purposes for which a cell is measured.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// What a cell is measured for. A workload that is written once with several phases becomes a
-/// workload for each of them.
+/// The purpose for which a cell is measured. A workload with several phases becomes a workload for
+/// each of them.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
-    /// How much it can do: the load is offered as the workload says, usually in a closed loop, and
-    /// the rate is the figure.
+    /// Maximum throughput: the load model of the workload, usually a closed loop; the figure is the
+    /// rate.
     #[default]
     Saturate,
-    /// What it costs: one constant rate for all variants, which each of them can hold. The server's
-    /// CPU time per request and the latency are the figures.
+    /// Cost: one constant rate that every variant holds; the figures are the server's CPU time per
+    /// request and the latency.
     Cost,
-    /// What it costs to be there: open connections that stay silent. Memory and CPU time are the
-    /// figures.
+    /// Cost of idle connections: open connections that stay silent; the figures are memory and CPU
+    /// time.
     Idle,
 }
 

@@ -1,6 +1,6 @@
-//! What a document has published: the machine that it measured on, and every figure of its tables.
+//! A published document: its machine, and every figure of its tables.
 //!
-//! Figures are kept as they were printed. Nothing here judges them.
+//! Figures are kept as printed. This module does not judge them.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,13 +19,13 @@ pub struct Document {
     pub machine: String,
     /// The CPUs that its servers could have.
     pub cpus: u32,
-    /// Where its two sides ran.
+    /// The placement of its two sides.
     pub placement: DocumentPlacement,
     /// The load generator, with its arguments.
     pub generator: String,
 }
 
-/// Where the two sides of a document's measurements ran.
+/// The placement of the two sides in a document's measurements.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DocumentPlacement {
@@ -83,14 +83,14 @@ pub enum Column {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedTable {
-    /// Where it stands in the document.
+    /// Its section in the document.
     pub section: String,
-    /// The workloads of the suite whose figures these are; more than one for a sentence that speaks
-    /// of several.
+    /// The workloads of the suite that the figures belong to; several if a sentence covers them
+    /// together.
     pub workloads: Vec<String>,
     /// The row that ratios and percentages refer to, where the document gives those.
     pub relative_to: Option<VariantId>,
-    /// What the numbers of each row are.
+    /// The columns of each row.
     pub columns: Vec<Column>,
     /// The numbers of each variant.
     pub rows: BTreeMap<VariantId, Vec<f64>>,
@@ -138,7 +138,7 @@ impl PublishedFigures {
         if let (Some(own), Some(base)) = (figure(variant), figure(base)) {
             return (base > 0.0).then_some(own / base);
         }
-        // Where the document gives nothing but a ratio, it is taken as it stands.
+        // A document's ratio is used as published.
         let mut tables = self.tables.iter().filter(|table| table.is_about(workload));
         let table = tables.find(|table| table.relative_to.as_ref() == Some(base))?;
         let ratio = table.cell(variant, Column::RequestsPerSecondRatio);

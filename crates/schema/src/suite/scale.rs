@@ -1,7 +1,7 @@
-//! Scales: how much of a suite is carried out. Pure: CPUs go in, another suite comes out.
+//! Scales: how much of a suite is run. Pure: CPUs go in, an adapted suite comes out.
 //!
-//! What a suite's file says outside of `[scale]` and `[workload.machine]` is what its document has
-//! published. What is published is never changed here, only what is carried out.
+//! Everything in a suite's file outside of `[scale]` and `[workload.machine]` is as published.
+//! Published values are never changed, only what is run.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr, time::Duration};
@@ -9,11 +9,11 @@ use std::{fmt, str::FromStr, time::Duration};
 use super::{Suite, SuiteError, Workload};
 use crate::load::Stop;
 
-/// How much of a suite is carried out.
+/// How much of a suite is run.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
-    /// Exactly what the document has published.
+    /// Exactly as published.
     Paper,
     /// Made to fit this machine by the rule in the suite's file. A suite without a document is
     /// carried out as it is written.
@@ -56,18 +56,18 @@ impl FromStr for Scale {
     }
 }
 
-/// What becomes of the connections when a server has fewer workers than the document's.
+/// The number of connections if a server has fewer workers than in the document.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum ConnectionsRule {
-    /// As many for each worker as in the document, rounded up.
+    /// The document's number per worker, rounded up.
     #[default]
     PerWorker,
-    /// As many in all as in the document.
+    /// The document's total.
     AsPublished,
 }
 
-/// `[scale.machine]`: what is reduced in all workloads.
+/// `[scale.machine]`: reductions in all workloads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct MachineRule {
     pub(super) blocks: Option<u32>,
@@ -79,7 +79,7 @@ pub(super) struct MachineRule {
     pub(super) warmup_requests: Option<u64>,
 }
 
-/// `[workload.machine]`: what is different in one workload.
+/// `[workload.machine]`: overrides for one workload.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct WorkloadRule {
     pub(super) connections: Option<usize>,
@@ -153,7 +153,7 @@ fn scale_workload(
     }
 }
 
-/// What nothing is larger than at the smallest scale.
+/// The upper bounds at the smallest scale.
 mod most {
     use std::time::Duration;
 
@@ -233,7 +233,7 @@ count_per_connection = 2
     }
 
     #[test]
-    fn paper_is_exactly_what_is_written() {
+    fn paper_is_exactly_as_written() {
         let paper = suite().at_scale(Scale::Paper, 1).unwrap();
         assert_eq!(paper.baseline_copies, 1, "nothing is run more often than in the document");
         assert_eq!(Suite { baseline_copies: 2, ..paper }, suite());

@@ -1,4 +1,4 @@
-//! Suites as people write them, right and wrong.
+//! Valid and invalid suites.
 
 use super::*;
 use crate::{
@@ -108,7 +108,7 @@ fn a_rule_for_this_machine_needs_something_published() {
 }
 
 #[test]
-fn a_suite_can_name_several_baselines_and_knows_whom_it_measures() {
+fn a_suite_can_name_several_baselines_and_selects_its_entries() {
     let text = SUITE.replace("blocks = 3", "blocks = 3\nbaseline = [\"c/epoll\", \"c/threads\"]");
     let text = text.replace("blocks = 3", "blocks = 3\nentries = [\"c/epoll\", \"go/\"]");
     let suite = Suite::parse("example", &text).unwrap();

@@ -1,5 +1,4 @@
-//! A suite as it is written: the keys of its file, and what they mean. Nothing that is measured is
-//! decided here.
+//! The raw form of a suite's file: its keys and their meaning. It makes no measuring decisions.
 
 use serde::Deserialize;
 use std::{
@@ -76,7 +75,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 impl WireSuite {
-    /// Says what the file means, or why it cannot be meant.
+    /// Converts the file to a suite, or explains why it is invalid.
     pub(super) fn resolve(self, name: &str) -> Result<Suite, SuiteError> {
         if self.blocks == 0 {
             return Err(SuiteError("`blocks = 0` measures nothing: write at least 1".to_owned()));

@@ -14,21 +14,20 @@ use crate::{
     target::Target,
 };
 
-/// What every entry is put under: a scenario and the load on it.
+/// A scenario and the load on it, applied to every entry.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Workload {
     /// Its name, unique in the suite.
     pub name: String,
-    /// What the server must do.
+    /// The scenario of the server.
     pub scenario: Scenario,
-    /// What it is measured for.
+    /// The phase.
     #[serde(default)]
     pub phase: Phase,
     /// Workers of each server in this workload; absent means as many as in the others.
     #[serde(default)]
     pub workers: Option<u32>,
-    /// How requests are offered. A closed loop in a cost phase stands for a rate that is not known
-    /// yet: a pilot finds it.
+    /// The load model. A closed loop in a cost phase represents a rate that a pilot will find.
     #[serde(default)]
     pub model: LoadModel,
     /// Connections in total that carry requests; in an idle phase those that are silent.
@@ -50,16 +49,16 @@ pub struct Workload {
     /// Load that is not counted.
     #[serde(with = "crate::units::duration_text")]
     pub warmup: Duration,
-    /// Requests of a load of its own before the measured one, on the same server.
+    /// Requests of a separate load before the measured one, on the same server.
     #[serde(default)]
     pub warmup_requests: Option<u64>,
-    /// How long a load of its own before the measured one goes on at most until the rate is steady.
-    /// Zero means that there is none.
+    /// The limit of the warm-up until steady, a separate load before the measured one. Zero means
+    /// none.
     #[serde(default, with = "crate::units::duration_text")]
     pub steady_within: Duration,
-    /// When the window ends.
+    /// The end of the window.
     pub stop: Stop,
-    /// How long a reply may take.
+    /// The limit for a reply.
     #[serde(with = "crate::units::duration_text")]
     pub timeout: Duration,
 }
@@ -167,7 +166,7 @@ pub(super) struct WireWorkload {
     machine: Option<WireRule>,
 }
 
-/// `[workload.machine]`: what is less than published on an ordinary machine.
+/// `[workload.machine]`: reductions of the published values for an ordinary machine.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WireRule {
@@ -207,7 +206,7 @@ const fn default_timeout() -> Duration {
 }
 
 impl WireWorkload {
-    /// What is different on an ordinary machine.
+    /// Overrides for an ordinary machine.
     pub(super) fn rule(&self) -> Result<Option<WorkloadRule>, SuiteError> {
         let Some(wire) = &self.machine else { return Ok(None) };
         let wrong =
@@ -225,7 +224,7 @@ impl WireWorkload {
         }))
     }
 
-    /// Says what it means, or why it cannot be meant.
+    /// Converts it to workloads, or explains why it is invalid.
     pub(super) fn resolve(self) -> Result<Vec<Workload>, SuiteError> {
         let mut workloads = Vec::new();
         for connections in self.connections.values() {
@@ -248,7 +247,7 @@ impl WireWorkload {
         Ok(workloads)
     }
 
-    /// What it is measured for. A rate that is given is there for the cost.
+    /// Its phases. A given rate implies the phase cost.
     fn phases(&self) -> Result<Vec<Phase>, String> {
         let phases = match (&self.phases, &self.rate) {
             (Some(phases), _) => phases.clone(),
@@ -273,7 +272,7 @@ impl WireWorkload {
         Ok(phases)
     }
 
-    /// The rates of a phase; none stands for a closed loop, or for a rate that a pilot finds.
+    /// The rates of a phase; none means a closed loop, or a rate that a pilot finds.
     fn rates(&self, phase: Phase) -> Vec<Option<u64>> {
         match &self.rate {
             Some(rates) if phase == Phase::Cost => rates.values().into_iter().map(Some).collect(),
@@ -281,8 +280,8 @@ impl WireWorkload {
         }
     }
 
-    /// Its name with what it is measured for. The first phase has the plain name; where there are
-    /// several rates, each has its own.
+    /// Its name with the phase. The first phase has the plain name; with several rates, each has
+    /// its own.
     fn name_of(&self, name: String, phase: Phase, rate: Option<u64>) -> Result<String, String> {
         let is_first = self.phases()?.first() == Some(&phase);
         Ok(match rate.filter(|_| self.rates(phase).len() > 1) {

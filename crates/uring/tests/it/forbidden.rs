@@ -1,4 +1,4 @@
-//! What is said where io_uring is forbidden.
+//! The message where io_uring is forbidden.
 
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter};
 use std::{collections::BTreeMap, thread};

@@ -1,4 +1,4 @@
-//! Outputs as the programs really print them, and outputs that must be refused.
+//! Real outputs of the programs, and outputs that must be refused.
 
 use super::*;
 

@@ -142,7 +142,7 @@ proptest! {
     }
 }
 
-/// What may become of a part of an echo.
+/// A fault in a part of an echo.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     Flip,

@@ -1,5 +1,5 @@
-//! The head of an HTTP/1.1 reply: what it says about the reply and the connection. Everything else
-//! in it is read over.
+//! The head of an HTTP/1.1 reply: the fields that frame the reply and the connection. Other fields
+//! are skipped.
 
 use std::{mem::MaybeUninit, ops::Range};
 
@@ -8,7 +8,7 @@ use crate::codec::{Persistence, ReplyError, excerpt};
 /// The most header lines in one head.
 const HEADER_LINES_LIMIT: usize = 128;
 
-/// What a head says about what follows it.
+/// The framing and persistence that a head announces.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
     pub(super) status: u16,
@@ -16,7 +16,7 @@ pub(super) struct Head {
     pub(super) framing: Framing,
 }
 
-/// Where a body ends.
+/// The end of a body.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Framing {
     Length(u64),
@@ -35,7 +35,7 @@ const MEANINGFUL: [&str; 3] = [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION];
 pub(super) struct Value<'a> {
     /// The name of the field.
     pub(super) name: &'a str,
-    /// Where in the head the value is.
+    /// Position of the value in the head.
     pub(super) place: Range<usize>,
 }
 
@@ -68,8 +68,8 @@ fn parse<'lines, 'bytes>(
     httparse::ParserConfig::default().parse_response_with_uninit_headers(response, bytes, lines)
 }
 
-/// Where the values are, in ascending order, that [`read`] reads over in a head that it accepts.
-/// Any other value that may stand there makes no difference to what it says.
+/// Positions, in ascending order, of the values that [`read`] ignores in an accepted head. Any
+/// other valid value there does not change its result.
 pub(super) fn values_without_meaning(bytes: &[u8]) -> Vec<Value<'_>> {
     let mut lines = LINES;
     let mut response = httparse::Response::new(&mut []);
@@ -153,8 +153,7 @@ fn read_length(value: &[u8]) -> Result<u64, ReplyError> {
         .ok_or_else(|| ReplyError::ContentLength { value: excerpt(value) })
 }
 
-/// What the fields say of the connection so far. A `close` wins over other options (RFC
-/// 9112, section 9.3).
+/// The connection options read so far. A `close` wins over other options (RFC 9112, section 9.3).
 fn read_connection(value: &[u8], said: Option<Persistence>) -> Option<Persistence> {
     value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).fold(said, |said, token| {
         if said == Some(Persistence::Close) || token.eq_ignore_ascii_case(b"close") {

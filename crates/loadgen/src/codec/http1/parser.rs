@@ -1,8 +1,8 @@
-//! The replies of one connection, read step by step as their bytes arrive. Its verdict is the one
-//! that counts.
+//! Parses the replies of one connection step by step as their bytes arrive. Its verdict is
+//! authoritative.
 //!
-//! It asks the memory for what a head says, which may know it without reading. It decides nothing
-//! about what is remembered.
+//! It asks the template whether a head is already known. It does not decide what a template
+//! remembers.
 
 use super::{
     HEAD_LIMIT_BYTES,
@@ -16,10 +16,10 @@ use crate::codec::{
     lines::{Line, LineScanner},
 };
 
-/// How much room for heads in pieces a connection keeps from one reply to the next.
+/// Buffer for split heads that a connection keeps between replies.
 const KEPT_HEAD_BYTES: usize = 1024;
 
-/// How far the reply has come.
+/// Progress of the reply.
 #[derive(Debug)]
 enum Step {
     /// None of its bytes have.
@@ -45,16 +45,16 @@ pub(crate) struct Http1Connection {
     body_bytes: u64,
     /// The start of a head whose end has not come yet; empty as long as heads come whole.
     head: Vec<u8>,
-    /// Where the next reply is noted, when it is to become the expectation.
+    /// Copy of the next reply, if it is to become the expectation.
     learned: Option<Box<Learned>>,
 }
 
-/// What was learned from a reply.
+/// The expectation learned from a reply.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Learned {
     /// Its body.
     pub(crate) body: ExpectedBody,
-    /// How long it was with all that belongs to it.
+    /// Its total length.
     pub(crate) reply_bytes: usize,
 }
 
@@ -81,7 +81,7 @@ impl Http1Connection {
         }
     }
 
-    /// Forgets what was half received.
+    /// Drops an incomplete reply.
     pub(super) fn restart(&mut self) {
         self.step = Step::Between;
         self.forget_head();
@@ -103,7 +103,7 @@ impl Http1Connection {
         self.learned = Some(Box::new(Learned { body: ExpectedBody::learned(), reply_bytes: 0 }));
     }
 
-    /// What was noted, unless the reply had a status that no expectation is made of.
+    /// The recorded reply, unless its status is unsuitable for an expectation.
     pub(crate) fn take_learned(&mut self) -> Option<Learned> {
         let learned = self.learned.take().map(|learned| *learned);
         learned.filter(|_| (200..400).contains(&self.status))
@@ -220,7 +220,7 @@ impl Http1Connection {
         self.enter(rules, &head, check, head_bytes).map(|end| (taken, end))
     }
 
-    /// Goes on to what a complete head announces.
+    /// Continues with the body that a complete head announces.
     fn enter(
         &mut self,
         rules: &Rules,
@@ -287,7 +287,7 @@ impl Http1Connection {
         Ok(reply)
     }
 
-    /// How much room it has for a head in pieces.
+    /// Capacity of its buffer for split heads.
     pub(super) fn head_capacity(&self) -> usize {
         self.head.capacity()
     }

@@ -1,4 +1,4 @@
-//! The bytes of HTTP requests: one request, as often in a row as is useful.
+//! The bytes of HTTP requests: one request, repeated for pipelining.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ impl Requests {
         Self { copies: Arc::from(request.repeat(copies)), length }
     }
 
-    /// How long one of them is.
+    /// Length of one of them.
     pub(super) const fn length(&self) -> usize {
         self.length
     }

@@ -1,13 +1,11 @@
-//! What HTTP replies must be, as the load demands it. The grammar is not here: it is the same for
-//! every load.
+//! The requirements that a load adds to the grammar of HTTP replies.
 
 use std::sync::Arc;
 
 use super::head::{Framing, Head};
 use crate::codec::{Expectation, ReplyError};
 
-/// How much of an expected body is kept for the comparison; of what lies behind it only the length
-/// counts.
+/// Length of an expected body that is kept for comparison; of the rest only the length is checked.
 const EXPECTED_BODY_LIMIT_BYTES: usize = 16 * 1024 * 1024;
 
 /// Whether the method of the request lets replies have a body.
@@ -28,14 +26,14 @@ pub(crate) struct ExpectedBody {
 }
 
 impl ExpectedBody {
-    /// Expects these bytes, because the load was told so.
+    /// Expects these bytes, given by the configuration.
     pub(crate) fn given(body: &[u8]) -> Self {
         let mut expected = Self::learned();
         expected.push(body);
         Self { expectation: Expectation::Given, ..expected }
     }
 
-    /// Expects what is still to be pushed, because the first reply has it.
+    /// Expects the body of the first reply, which is still being pushed.
     pub(crate) const fn learned() -> Self {
         Self { start: Vec::new(), total_bytes: 0, expectation: Expectation::Learned }
     }
@@ -80,7 +78,7 @@ impl ExpectedBody {
     }
 }
 
-/// How the body of one reply ends, if it has one.
+/// The framing of one reply's body, if it has one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Ending {
     /// There is none.
@@ -89,7 +87,7 @@ pub(super) enum Ending {
     Framed(Framing),
 }
 
-/// What replies must be.
+/// The requirements on replies.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     /// Whether replies have bodies.
@@ -99,14 +97,14 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// What the reply with this status must contain. The page of an error is its own affair.
+    /// The required body of a reply with this status. Error pages are not checked.
     pub(super) fn expected(&self, status: u16) -> Option<&ExpectedBody> {
         let expected = self.expected.as_deref()?;
         let bodiless = self.reply_body == ReplyBody::Never;
         (status < 400 && !bodiless).then_some(expected)
     }
 
-    /// How the reply with this head ends.
+    /// The end of the reply with this head.
     pub(super) fn ending(&self, head: &Head) -> Ending {
         let bodiless = self.reply_body == ReplyBody::Never || matches!(head.status, 204 | 304);
         if bodiless { Ending::Bodiless } else { Ending::Framed(head.framing) }

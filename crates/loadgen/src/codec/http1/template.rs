@@ -1,11 +1,11 @@
-//! What is remembered of a good reply, so that the next one like it need not be parsed.
+//! Templates: remembered good replies, so that equal ones need not be parsed.
 //!
-//! A template holds the bytes of a reply that the parser has accepted. What is equal to it must be
-//! accepted too, and means the same. Values of header fields that do not matter to the parser are
-//! *masked* as soon as they are seen to differ at equal length: any value that the grammar allows
-//! stands for any other, because the parser reads over all of them.
+//! A template holds the bytes of a reply that the parser has accepted. An equal reply must be
+//! accepted too, and means the same. Values of header fields that the parser ignores are *masked*
+//! when they are seen to differ at equal length: any value that the grammar allows is then
+//! accepted, because the parser skips all of them.
 //!
-//! A template never decides that a reply is wrong. What differs from it is the parser's affair.
+//! A template never rejects a reply. A reply that differs is parsed.
 
 use std::ops::Range;
 
@@ -54,7 +54,7 @@ impl Memory {
         Self { template: None, misses: 0, policy: Policy::Never }
     }
 
-    /// Forgets what it remembers.
+    /// Forgets the remembered reply.
     pub(super) fn forget(&mut self) {
         self.template = None;
         self.misses = 0;
@@ -69,7 +69,7 @@ impl Memory {
         Some(fed)
     }
 
-    /// What the head means with which these bytes begin, and how long it is, if it is known.
+    /// Meaning and length of the head at the start of these bytes, if it is known.
     pub(super) fn head_at_start(&mut self, bytes: &[u8]) -> Option<(Head, usize)> {
         let template = self.template.as_deref_mut()?;
         let head_bytes = template.head_bytes;
@@ -77,7 +77,7 @@ impl Memory {
         template.is_like(head).then_some((template.head, head_bytes))
     }
 
-    /// What a whole head means, and whether that had to be read.
+    /// Meaning of a complete head, and whether it had to be parsed.
     pub(super) fn read_head(
         &mut self,
         rules: &Rules,
@@ -133,11 +133,11 @@ struct Template {
     /// after the compared bytes may vary.
     reply_bytes: usize,
     reply: Reply,
-    /// Where values are masked, in ascending order.
+    /// Positions of masked values, in ascending order.
     masks: Vec<Range<usize>>,
     head: Head,
     head_bytes: usize,
-    /// Where the values are that may be masked, in ascending order.
+    /// Positions of the values that may be masked, in ascending order.
     values: Vec<Range<usize>>,
 }
 
@@ -201,13 +201,13 @@ impl Template {
         Some(Fed { consumed: self.reply_bytes, reply: Some(self.reply) })
     }
 
-    /// Whether bytes, the head at least, are the same as here except for what is masked.
+    /// Whether bytes, including at least the head, equal these except for masked values.
     #[inline]
     fn is_like(&mut self, bytes: &[u8]) -> bool {
         bytes == &self.compared[..bytes.len()] || self.is_like_behind_masks(bytes)
     }
 
-    /// Takes over the masked values of what is alike, so that equal ones need no second look: many
+    /// Copies the masked values of a matching reply, so that equal ones need no second check: many
     /// replies have the same date.
     fn is_like_behind_masks(&mut self, bytes: &[u8]) -> bool {
         let mut from = 0;

@@ -1,13 +1,14 @@
-//! What is known of each connection, and how it is named towards the kernel. It submits nothing.
+//! The engine's state of each connection, and its number in requests to the kernel. It submits
+//! nothing.
 
 use rustix::fd::OwnedFd;
 
-/// What a request is for.
+/// The purpose of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Operation {
     /// Tell how an attempt to connect has ended.
     Connect,
-    /// Receive until told otherwise.
+    /// Receive until cancelled.
     Receive,
     /// Tell when there is room for output.
     Room,
@@ -40,7 +41,7 @@ impl Number {
         Self(bits)
     }
 
-    /// What the kernel is to give back.
+    /// The number that the kernel returns.
     pub(super) const fn bits(self) -> u64 {
         self.0
     }
@@ -54,24 +55,24 @@ impl Number {
         (self.0 >> 32) as u32 & GENERATION_MASK
     }
 
-    /// What the request is for.
+    /// The purpose of the request.
     pub(super) const fn operation(self) -> Operation {
         OPERATIONS[(self.0 >> (32 + GENERATION_BITS)) as usize]
     }
 }
 
-/// How far a connection is.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Stage {
     /// There is none.
     Free,
     /// It is being made.
     Connecting,
-    /// It stands, and a receive is in flight or wanted.
+    /// It is established, and a receive is in flight or wanted.
     Open,
 }
 
-/// What becomes of a connection's output.
+/// The state of a connection's output.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Output {
     /// Nothing is to be sent, as far as is known.
@@ -80,12 +81,12 @@ pub(super) enum Output {
     Wanted,
     /// This round sends this many bytes.
     Sending {
-        /// How many.
+        /// Their number.
         bytes: u32,
     },
     /// The send of this round sent fewer bytes, or failed.
     FellShort {
-        /// What the kernel said.
+        /// The kernel's error.
         result: i32,
     },
     /// The next send waits until the socket has room.
@@ -96,7 +97,7 @@ pub(super) enum Output {
 #[derive(Debug)]
 struct Place {
     socket: Option<OwnedFd>,
-    /// Tells what belongs to an earlier connection apart.
+    /// Distinguishes completions of an earlier connection.
     generation: u32,
     stage: Stage,
     output: Output,
@@ -136,7 +137,8 @@ impl Places {
         if place.generation == number.generation() { place.socket.as_ref() } else { None }
     }
 
-    /// A connection is being made in this place. Names the request that tells how that ends.
+    /// A connection is being made in this place. Returns the number of the request that reports its
+    /// result.
     pub(super) fn occupy(&mut self, slot: usize, socket: OwnedFd) -> Number {
         let place = &mut self.places[slot];
         debug_assert_eq!(place.stage, Stage::Free, "a place holds one connection");
@@ -156,8 +158,8 @@ impl Places {
         Some(self.number(slot, Operation::Receive))
     }
 
-    /// Closes the socket and makes its numbers stale. Names what may be in flight and keeps the
-    /// kernel's side of it open.
+    /// Closes the socket and makes its numbers stale. Returns requests that may be in flight and
+    /// keep the kernel's side of it open.
     pub(super) fn clear(&mut self, slot: usize) -> [Option<Number>; 2] {
         let place = &self.places[slot];
         let input = match place.stage {
@@ -194,7 +196,7 @@ impl Places {
         bytes > 0
     }
 
-    /// How many bytes the round sends.
+    /// Number of bytes that the round sends.
     pub(super) fn sending(&self, slot: usize) -> usize {
         match self.places[slot].output {
             Output::Sending { bytes } => bytes as usize,
@@ -209,18 +211,18 @@ impl Places {
         *output = Output::FellShort { result };
     }
 
-    /// What became of the output, which is idle from now on.
+    /// Takes the result of the output, which is idle from now on.
     pub(super) fn take_output(&mut self, slot: usize) -> Output {
         std::mem::replace(&mut self.places[slot].output, Output::Idle)
     }
 
-    /// The next send waits for room. Names the request that tells of it.
+    /// The next send waits for room. Returns the number of the request that reports it.
     pub(super) fn await_room(&mut self, slot: usize) -> Number {
         self.places[slot].output = Output::AwaitsRoom;
         self.number(slot, Operation::Room)
     }
 
-    /// How many connections these numbers, all of one round, bring news of.
+    /// Number of connections to which these completions of one round belong.
     pub(super) fn count_news(&mut self, numbers: impl Iterator<Item = Number>) -> usize {
         self.round = self.round.wrapping_add(1);
         let mut count = 0;

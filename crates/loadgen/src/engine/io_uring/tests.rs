@@ -1,5 +1,5 @@
-//! What the engine does with a director of one's own, over sockets. What a load sees of it is tested
-//! for all engines alike.
+//! The engine with a scripted director, over sockets. The behaviour of a load is tested for all
+//! engines alike.
 
 use std::{
     io::{Read, Write},
@@ -37,16 +37,16 @@ fn accept(listener: &TcpListener) -> TcpStream {
     stream
 }
 
-/// Has one connection made and says what it did. It never wakes by itself.
+/// Makes one connection and records its events. It never wakes by itself.
 struct Script {
     commands: Vec<Command>,
-    /// What is left to send, and the longest piece of it that is given at a time.
+    /// Bytes left to send, and the longest piece returned at a time.
     outgoing: Vec<u8>,
     piece_bytes: usize,
-    /// What is answered when bytes arrive.
+    /// The order when bytes arrive.
     on_received: Action,
     received: Vec<Vec<u8>>,
-    /// Whom to tell when something has been sent for the first time.
+    /// Notified when something has been sent for the first time.
     on_sent: Option<Sender<()>>,
     events: Vec<&'static str>,
 }
@@ -129,7 +129,7 @@ impl Director for Script {
 }
 
 #[test]
-fn what_a_closed_connection_still_brings_never_reaches_the_next_one_in_its_place() {
+fn late_completions_of_a_closed_connection_never_reach_its_successor() {
     const CONNECTIONS: usize = 50;
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut engine = engine(&listener, 1);
@@ -171,7 +171,7 @@ fn the_peer_of_a_closed_connection_sees_its_end_while_the_engine_waits() {
 }
 
 #[test]
-fn what_goes_out_in_pieces_goes_out_before_the_engine_waits() {
+fn all_pieces_are_sent_before_the_engine_waits() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut engine = engine(&listener, 1);
     let message: Vec<u8> = (0..=255).cycle().take(10_000).collect();

@@ -1,6 +1,6 @@
-//! How much memory the control groups around this process leave it, in either version.
+//! The memory that the control groups of this process leave available, in either version.
 //!
-//! A limit holds for all groups below it, so every group up to the root of the mount counts. A
+//! A limit applies to all groups below it, so every group up to the root of the mount counts. A
 //! container sees its own group as that root.
 
 use procfs::{
@@ -55,7 +55,7 @@ pub(super) fn free_bytes(root: &Path) -> Option<u64> {
     left.min()
 }
 
-/// What one group has left. The file without a number says that there is no limit.
+/// Memory left in one group. A file without a number means no limit.
 fn left_bytes(folder: &Path, names: &Names) -> Option<u64> {
     let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse().ok();
     let (limit, usage): (u64, u64) = (number(names.limit)?, number(names.usage)?);

@@ -55,7 +55,7 @@ fn a_backlog_that_stays_full_for_the_whole_timeout_is_one_timeout() {
 }
 
 #[test]
-fn what_is_not_answered_before_the_load_is_closed_and_asked_again() {
+fn an_unanswered_attempt_before_the_load_is_closed_and_retried() {
     let mut session = session(2, None);
     assert_eq!(wanted(&mut session, 0), [Command::Connect(0), Command::Connect(1)]);
     assert_eq!(session.connected(0, 1), Action::Wait);
@@ -68,7 +68,7 @@ fn what_is_not_answered_before_the_load_is_closed_and_asked_again() {
 }
 
 #[test]
-fn what_is_not_answered_while_the_load_runs_is_left_to_the_kernel_and_measured() {
+fn an_unanswered_attempt_during_the_load_is_left_to_the_kernel_and_measured() {
     let mut session = started(1, None, COUNT_EDGES);
     let now_ns = 30 * MS;
     session.tick(now_ns);

@@ -1,4 +1,4 @@
-//! One thing after the other.
+//! Single events in sequence.
 
 use super::*;
 
@@ -93,7 +93,7 @@ fn a_reply_that_comes_too_late_has_timed_out_although_no_scan_has_seen_it() {
 }
 
 #[test]
-fn what_was_overdue_when_the_window_ended_has_timed_out_in_it() {
+fn a_request_overdue_at_the_end_of_the_window_has_timed_out_in_it() {
     let end_ns = EDGES.start_ns + TIMEOUT_NS;
     let mut session = started(2, None, Edges { window_end_ns: end_ns, ..EDGES });
     exchange(&mut session, 0, 30 * MS);

@@ -1,6 +1,6 @@
-//! Tests with virtual time: no clock, no socket, every nanosecond given. `events` tells the session
-//! one thing after the other, `connecting` has connections made that do not come at once,
-//! `simulation` has it talk to servers of known delays.
+//! Tests with virtual time: no clock, no socket, every nanosecond given. `events` feeds the session
+//! single events, `connecting` makes connections with delays, `simulation` lets it talk to servers
+//! with known delays.
 
 mod connecting;
 mod events;
@@ -47,7 +47,7 @@ fn session_of(config: &LoadConfig, quota: Option<u64>) -> Session<Http1> {
     Session::new(&share, plan.params, codec, || 0)
 }
 
-/// What is left of a session: what it handed over, added up.
+/// The combined results of a session.
 struct Left {
     outcome: Outcome,
     collected: Collected,
@@ -95,7 +95,8 @@ fn commands(session: &mut Session<Http1>, now_ns: u64) -> Vec<Command> {
     std::iter::from_fn(|| session.next_command(now_ns)).collect()
 }
 
-/// A session whose connections all stand and have been told to send at the start of the load.
+/// A session whose connections are all established and have been asked to send at the start of the
+/// load.
 fn started(connections: usize, quota: Option<u64>, edges: Edges) -> Session<Http1> {
     let mut session = session(connections, quota);
     while !session.is_settled() {

@@ -1,4 +1,4 @@
-//! Moments at which two things meet: an edge and an event, a start and a connection.
+//! Coincidences: an edge and an event, a start and a connection.
 
 use super::*;
 use crate::server_clocks::Readings;
@@ -121,7 +121,7 @@ fn a_connection_that_fails_while_draining_is_no_drained_request() {
 }
 
 #[test]
-fn what_comes_for_a_connection_that_has_just_expired_is_no_second_failure() {
+fn an_event_of_a_connection_that_has_just_expired_is_not_a_second_failure() {
     let mut session = session_of(&rate(2, 1000), None);
     stand(&mut session);
     let end = EDGES.start_ns + TIMEOUT_NS + 5 * MS;
@@ -225,8 +225,8 @@ fn a_thread_that_came_late_while_connecting_is_no_stall_of_the_load() {
     assert_eq!(left(session).collected.total.counts.stall_ns_max, 0);
 }
 
-/// A load at one request a millisecond, in which the engine comes at these moments after the start,
-/// each time after it was told when to come again. Every request is answered at once, until the
+/// A load at one request per millisecond, in which the engine comes at these moments after the
+/// start, each time after a request for the next time. Every request is answered at once, until the
 /// server pauses.
 fn stalls(connections: usize, moments_ms: &[u64], pauses_at_ms: u64) -> (u64, u64) {
     let mut session = session_of(&rate(connections, 1000), None);
@@ -248,7 +248,7 @@ fn stalls(connections: usize, moments_ms: &[u64], pauses_at_ms: u64) -> (u64, u6
 }
 
 #[test]
-fn an_engine_that_comes_when_it_was_told_to_is_never_late() {
+fn an_engine_that_comes_at_the_requested_time_is_never_late() {
     let moments: Vec<u64> = (0..50).collect();
     assert_eq!(stalls(2, &moments, u64::MAX), (0, 0));
 }
@@ -288,7 +288,7 @@ fn a_batch_of_replies_is_work_and_not_a_stall() {
 
 #[test]
 fn a_stall_within_a_batch_is_seen() {
-    // Less what one send may take.
+    // Minus the maximum time of one send.
     let stall_ns = stall_of_a_batch(Some(900));
     assert!((8 * MS - 20_000..=8 * MS).contains(&stall_ns), "{stall_ns}");
 }

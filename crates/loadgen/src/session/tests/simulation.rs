@@ -1,20 +1,21 @@
-//! Servers of known delays, whole loads in virtual time: what comes out can be worked out by hand.
+//! Servers with known delays and whole loads in virtual time, whose results can be computed by
+//! hand.
 
 use std::{cmp::Reverse, collections::BinaryHeap, time::Duration};
 
 use super::*;
 use wirebench_schema::load::{Arrivals, LatencyOrigin, LoadModel, RateCurve, Stop};
 
-/// When a server answers a request that arrives at a moment.
+/// The reply time of a server for a request that arrives at a given time.
 type Server = fn(u64) -> u64;
 
-/// An engine of virtual time. Sending and receiving take no time, and a connection stands at once.
+/// An engine in virtual time. Sending, receiving and connecting take no time.
 struct Simulation {
     now_ns: u64,
     server: Server,
     replies: BinaryHeap<Reverse<(u64, u64, usize)>>,
     sent: u64,
-    /// How often a connection was made, and how often one was closed.
+    /// Numbers of connections made and closed.
     connects: usize,
     closes: usize,
 }
@@ -215,7 +216,7 @@ fn counted_from_the_sending_the_same_stall_is_seen_by_one_request() {
 }
 
 #[test]
-fn what_a_slow_server_leaves_unsent_is_counted_and_has_its_age_as_latency() {
+fn requests_unsent_because_of_a_slow_server_are_samples_with_their_age() {
     let left = simulate(&rate(1, RateCurve::Constant(1000)), AFTER_2_MS, SECOND);
     let counts = &left.collected.total.counts;
     assert_eq!(left.requests, 500);
@@ -227,7 +228,7 @@ fn what_a_slow_server_leaves_unsent_is_counted_and_has_its_age_as_latency() {
 }
 
 #[test]
-fn a_ramp_and_steps_offer_what_their_integral_is() {
+fn a_ramp_and_steps_offer_the_integral_of_their_rate() {
     let ramp = simulate(&rate(100, RateCurve::Ramp(1000, 3000)), AFTER_2_MS, SECOND);
     assert_eq!(ramp.collected.total.counts.due, 2000);
     let steps = simulate(&rate(100, RateCurve::Steps(vec![100, 400])), AFTER_2_MS, SECOND);

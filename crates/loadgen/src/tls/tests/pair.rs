@@ -1,5 +1,5 @@
-//! A director and a server in memory, and what carries the bytes between them. It knows nothing of
-//! what is tested with them.
+//! A director and a server in memory, and the transport between them. It knows nothing of the
+//! tests.
 
 use rcgen::{CertificateParams, KeyPair};
 use rustls::{
@@ -97,12 +97,12 @@ pub(super) fn commands(director: &mut TlsDirector<Http1>, now_ns: u64) -> Vec<Co
 pub(super) struct Pair {
     pub(super) director: TlsDirector<Http1>,
     pub(super) server: ServerConnection,
-    /// What the network carries at once.
+    /// Number of bytes that the network carries at once.
     pub(super) piece_bytes: usize,
 }
 
 impl Pair {
-    /// Carries all that is to be sent to the server. Says what the director wants then.
+    /// Carries all output to the server. Returns the director's next order.
     pub(super) fn send(&mut self) -> Action {
         let mut action = Action::Send;
         while action == Action::Send && !self.director.outgoing(0).is_empty() {
@@ -116,7 +116,7 @@ impl Pair {
         action
     }
 
-    /// Carries all that the server has to say to the director, and what it answers.
+    /// Carries all output of the server to the director, and its answers.
     pub(super) fn receive(&mut self, now_ns: u64) -> Action {
         let mut all = Vec::new();
         while self.server.wants_write() {
@@ -144,7 +144,7 @@ impl Pair {
         assert_eq!(self.receive(now_ns), Action::Wait);
     }
 
-    /// What has reached the server.
+    /// The bytes that have reached the server.
     pub(super) fn heard(&mut self) -> Vec<u8> {
         let mut heard = Vec::new();
         let _ = self.server.reader().read_to_end(&mut heard);
@@ -155,7 +155,7 @@ impl Pair {
         self.server.writer().write_all(bytes).unwrap();
     }
 
-    /// What was counted, in the window and before.
+    /// The counts, in the window and before.
     pub(super) fn counts(mut self) -> Counts {
         let outcome = self.director.take_outcome();
         let mut sum = outcome.rest[0].clone();

@@ -1,5 +1,4 @@
-//! Servers that speak TLS, each on threads. Their certificates are made when they are needed; none
-//! is stored.
+//! TLS servers on threads. Their certificates are made on demand; none is stored.
 
 use rcgen::{CertificateParams, IsCa, KeyPair};
 use rustls::{

@@ -1,4 +1,4 @@
-//! Every field of an environment is changed once, and what that means is looked at.
+//! Changes every field of an environment once and checks the consequence.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ const OF_THE_MOMENT: [&str; 6] = [
     "uptime_s",
 ];
 
-/// A machine that tells everything.
+/// A machine that reports every field.
 fn full() -> Value {
     json!({
         "wirebench": "0.1.0", "revision": "abc", "host": "alpha",
@@ -174,7 +174,7 @@ fn other_settings_warn_by_their_own_names() {
 }
 
 #[test]
-fn what_one_side_does_not_tell_is_no_difference() {
+fn a_field_missing_on_one_side_is_not_a_difference() {
     let silent = Environment::default();
     assert_eq!(environment(full()).differences(&silent), []);
     assert_eq!(silent.differences(&environment(full())), []);

@@ -1,5 +1,4 @@
-//! Tests of what a hostile server may send: each gets its sentence, and none takes more memory than
-//! it may.
+//! Replies of a hostile server: each gets its message, and none exceeds the memory limit.
 
 use super::*;
 
@@ -103,7 +102,7 @@ fn the_memory_for_heads_is_bounded_and_given_back() {
 }
 
 #[test]
-fn heads_in_part_are_bounded_over_all_connections_and_free_what_they_had() {
+fn split_heads_are_bounded_over_all_connections_and_free_their_memory() {
     let mut http = http(None);
     let mut connections: Vec<_> = (0..2000).map(|number| http.connection(number)).collect();
     let mut refused = 0;

@@ -1,5 +1,4 @@
-//! Tests of the reply checker by property. The most important one: what is remembered never changes
-//! a verdict.
+//! Property tests of the reply checker. The most important one: templates never change a verdict.
 
 use super::*;
 use proptest::prelude::*;
@@ -67,8 +66,8 @@ fn split<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
     pieces.filter(|piece| !piece.is_empty()).collect()
 }
 
-/// What comes of a stream of replies on one connection: where each of them ends and what it is, and
-/// how the stream ends. How the replies were checked is counted apart.
+/// The result of a stream of replies on one connection: the end and kind of each, and the end of
+/// the stream. How the replies were checked is counted separately.
 #[derive(Debug, PartialEq)]
 struct Course {
     replies: Vec<(usize, Reply)>,
@@ -140,14 +139,14 @@ proptest! {
     }
 
     #[test]
-    fn what_is_remembered_never_changes_a_verdict(
+    fn a_template_never_changes_a_verdict(
         codec in some_rules(),
         lessons in proptest::collection::vec(reply_that_ends(), 1..4),
         spoiled in proptest::collection::vec((any::<usize>(), any::<usize>(), spoiler()), 0..4),
         cuts in proptest::collection::vec(any::<usize>(), 0..12)
     ) {
-        // Streams of what was learned, some of it spoiled: near to what is remembered, and wrong
-        // in every way, or right in another.
+        // Streams of learned replies, some of them damaged: similar to the template, but wrong, or
+        // right in another form.
         let mut stream = [lessons.clone(), lessons.clone()].concat();
         for (which, at, spoiler) in spoiled {
             let which = which % stream.len();
@@ -202,7 +201,7 @@ proptest! {
     }
 }
 
-/// How a reply is changed at a place.
+/// A change of a reply at a position.
 #[derive(Clone, Debug)]
 enum Spoiler {
     Replace(u8),

@@ -1,4 +1,4 @@
-//! Tests by example of what is remembered, and of what is found by comparison.
+//! Example tests of templates and comparison.
 
 use super::*;
 use crate::codec::http1::head;
@@ -120,7 +120,7 @@ fn where_any_body_will_do_one_of_the_same_length_is_no_difference() {
 }
 
 #[test]
-fn what_is_remembered_without_an_expectation_is_forgotten_with_one() {
+fn a_template_without_an_expectation_is_forgotten_with_one() {
     let mut checker = Checker::new(&http(None));
     let other: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nanother body";
     for reply in [HELLO, other] {
