@@ -1,6 +1,7 @@
 //! `cargo xtask tidy`: rules that no compiler checks. Each complaint says what to do.
 
 mod guards;
+mod modules;
 mod phrases;
 
 use anyhow::{Context, ensure};
@@ -84,7 +85,7 @@ const IMPURE: [&str; 10] = [
 
 /// Checks the project and lists every complaint.
 pub(crate) fn run() -> anyhow::Result<()> {
-    println!("\n== tidy");
+    println!("\n== tidy\n{}", modules::graph(root()));
     let complaints = complaints(root())?;
     for complaint in &complaints {
         println!("{complaint}");
@@ -120,6 +121,7 @@ fn complaints(root: &Path) -> anyhow::Result<Vec<String>> {
     let table = fs::read_to_string(root.join(ENTRIES)).context(ENTRIES)?;
     complaints.extend(entry_complaints(root, &table));
     complaints.extend(guards::complaints(root));
+    complaints.extend(modules::complaints(root));
     complaints.extend(phrases::complaints(root));
     Ok(complaints)
 }
@@ -160,16 +162,19 @@ fn source_complaints(shown: &str, text: &str) -> Vec<String> {
 }
 
 fn arrow_complaints(name: &str, allowed: &[&str], manifest: &str) -> Vec<String> {
-    let dependencies = manifest.split("[dependencies]").nth(1).unwrap_or_default();
-    let dependencies = dependencies.split("\n[").next().unwrap_or_default();
-    dependencies
-        .lines()
-        .filter_map(|line| line.strip_prefix("wirebench-")?.split(['.', ' ', '=']).next())
+    dependencies(manifest)
         .filter(|dependency| !allowed.contains(dependency))
         .map(|dependency| {
             format!("crates/{name} may not depend on {dependency}: see ARCHITECTURE.md")
         })
         .collect()
+}
+
+/// The crates of the workspace that a manifest names, without those of its tests.
+fn dependencies(manifest: &str) -> impl Iterator<Item = &str> {
+    let list = manifest.split("[dependencies]").nth(1).unwrap_or_default();
+    let lines = list.split("\n[").next().unwrap_or_default().lines();
+    lines.filter_map(|line| line.strip_prefix("wirebench-")?.split(['.', ' ', '=']).next())
 }
 
 /// Each folder of two levels below `entries/` is an entry and has what an entry needs: its files,

@@ -3,6 +3,7 @@
 
 mod count;
 mod deadline;
+mod ending;
 mod idle;
 mod observe;
 mod outside;
@@ -11,6 +12,7 @@ mod silence;
 mod steady;
 mod warm_up;
 
+pub(crate) use ending::server_end;
 pub(crate) use observe::settled_look;
 pub use silence::require_files;
 pub use steady::Best;
@@ -23,7 +25,7 @@ use wirebench_catalogue::subject::Subject;
 use wirebench_host::neighbours::{self, Machine};
 use wirebench_judge::{
     neighbours::Arrivals,
-    validity::{self, Evidence, Processes, ServerEnd, bound_of_run},
+    validity::{self, Evidence, Processes, bound_of_run},
 };
 use wirebench_schema::{
     journal::{Counts, Measurement, Outcome, Placement, Reason, Run, ToolReport, WarmUp},
@@ -35,11 +37,12 @@ use wirebench_schema::{
 };
 use wirebench_server::{
     cost::{self, Course, Details, Window},
-    launch::{LaunchError, Launcher, Request, Server, Stopped, stop_grace},
+    launch::{Launcher, Request, Server, Stopped},
 };
 
 use self::{
     deadline::Deadline,
+    ending::{Failure, end},
     observe::{Observer, Sides},
 };
 use crate::{
@@ -122,50 +125,6 @@ struct Loaded {
     workers: u32,
     /// Who already used the CPUs before the server was started.
     busy_before: Option<Reason>,
-}
-
-/// A run that could not be made; the reason becomes part of the record.
-struct Failure {
-    reason: String,
-    stderr: String,
-}
-
-impl Failure {
-    fn of_start(error: &LaunchError) -> Self {
-        Self { reason: error.to_string(), stderr: String::new() }
-    }
-
-    fn into_outcome(self) -> Outcome {
-        Outcome::Failed { reason: self.reason, server_stderr: self.stderr }
-    }
-}
-
-/// What a run says of how its server ended.
-pub(crate) fn server_end(stopped: &Stopped) -> ServerEnd {
-    ServerEnd {
-        forced: stopped.forced,
-        left_behind: stopped.left_behind.clone(),
-        stderr_bytes: stopped.stderr_bytes,
-    }
-}
-
-/// Ends a server, however the work with it went.
-fn end<T>(
-    mut server: Server,
-    done: Result<T, String>,
-    stop: &AtomicBool,
-) -> Result<(T, Stopped), Failure> {
-    let ended = server.ended();
-    let stopped = server.stop(stop_grace(stop));
-    let failure = |reason| Failure { reason, stderr: stopped.stderr.clone() };
-    match (done, ended) {
-        (Ok(done), None) => Ok((done, stopped)),
-        (Ok(_), Some(exit)) => Err(failure(format!("the server ended with {exit} during the run"))),
-        (Err(reason), None) => Err(failure(reason)),
-        (Err(reason), Some(exit)) => {
-            Err(failure(format!("the server ended with {exit} during the run; {reason}")))
-        }
-    }
 }
 
 impl Bench {

@@ -14,10 +14,9 @@ use wirebench_schema::load::LoadEvent;
 use crate::{
     clock::Clock,
     collector::{Collected, Collector},
-    outcome::Outcome,
+    outcome::{Outcome, at_edges},
     plan::Plan,
     segment::Segment,
-    server_clocks,
     session::Edges,
     worker::{Limits, Note, Order},
 };
@@ -160,7 +159,7 @@ impl Coordinator {
         let outcomes: Vec<Outcome> = outcomes.into_iter().map(|(_, outcome)| *outcome).collect();
         let (last, collected) = collector.finish();
         last.into_iter().for_each(|interval| (outside.observe)(LoadEvent::Interval(interval)));
-        let clocks = server_clocks::at_edges(&outcomes);
+        let clocks = at_edges(&outcomes);
         clocks.into_iter().for_each(|clocks| (outside.observe)(LoadEvent::ServerClocks(clocks)));
         LoadOutcome { course, outcomes, collected }
     }

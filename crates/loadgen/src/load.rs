@@ -214,10 +214,13 @@ fn by_engine<C: Codec + Send + 'static, P: SessionOwner<Codec = C>>(
     wrap: impl Fn(Session<C>) -> P + Clone + Send + 'static,
 ) -> Result<Crew, LoadError> {
     let builder = |_| Builder::new();
-    if plan.chosen.engine == EngineChoice::IoUring {
-        return Crew::start::<IoUringEngine, _, _>(plan, codec, dialer, wrap, builder);
+    match plan.chosen.engine {
+        EngineChoice::IoUring => {
+            Crew::start::<IoUringEngine, _, _>(plan, codec, dialer, wrap, builder)
+        }
+        EngineChoice::Epoll => Crew::start::<EpollEngine, _, _>(plan, codec, dialer, wrap, builder),
+        EngineChoice::Auto => unreachable!("a plan has chosen its engine"),
     }
-    Crew::start::<EpollEngine, _, _>(plan, codec, dialer, wrap, builder)
 }
 
 fn no_connection(connections: usize, outcome: &LoadOutcome) -> LoadError {

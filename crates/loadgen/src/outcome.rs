@@ -1,6 +1,8 @@
 //! The result of one thread at the end of its part of the load, without the segments collected
 //! before.
 
+use wirebench_schema::load::EdgeClocks;
+
 use crate::{segment::Segment, server_clocks::Readings, unanswered::Unanswered};
 
 /// The result of one thread.
@@ -27,4 +29,64 @@ pub(crate) struct Outcome {
     pub(crate) server_cpu_ns: Readings,
     /// Requests of a count that were never offered, because the server was gone.
     pub(crate) gave_up_requests: u64,
+}
+
+/// What the threads have read at the edges of the window; nothing where none was to be read, or
+/// where the window never began. A count ends on one thread after the other, and the window with
+/// the last of them.
+pub(crate) fn at_edges(outcomes: &[Outcome]) -> Option<EdgeClocks> {
+    let first = outcomes.first()?;
+    // Of equal ones the last is taken: the first thread, which always reads.
+    let last = outcomes.iter().rev().max_by_key(|outcome| outcome.window_end_ns)?;
+    let clocks = EdgeClocks {
+        start_ns: first.server_cpu_ns.start.clone(),
+        end_ns: last.server_cpu_ns.end.clone(),
+        series_ns: first.server_cpu_ns.series_ns.clone(),
+    };
+    (!clocks.start_ns.is_empty()).then_some(clocks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::Histograms;
+    use wirebench_schema::load::LoadModel;
+
+    fn outcome(window_end_ns: Option<u64>, start: &[u64], end: &[u64]) -> Outcome {
+        let reading = |clocks: &[u64]| clocks.iter().copied().map(Some).collect();
+        Outcome {
+            rest: Vec::new(),
+            unanswered: Histograms::new(&LoadModel::Closed, 2).unanswered(),
+            replies_per_connection: Vec::new(),
+            idle_made: 0,
+            idle_lost: 0,
+            window_end_ns,
+            in_flight: 0,
+            cpu_ns: 0,
+            server_cpu_ns: Readings {
+                start: reading(start),
+                end: reading(end),
+                series_ns: Vec::new(),
+            },
+            gave_up_requests: 0,
+        }
+    }
+
+    #[test]
+    fn the_window_ends_with_the_thread_that_ends_last() {
+        let threads = [
+            outcome(Some(5), &[1], &[10]),
+            outcome(Some(9), &[2], &[30]),
+            outcome(Some(7), &[3], &[20]),
+        ];
+        let clocks = at_edges(&threads).unwrap();
+        assert_eq!((clocks.start_ns, clocks.end_ns), (vec![Some(1)], vec![Some(30)]));
+    }
+
+    #[test]
+    fn of_threads_that_end_together_the_first_has_read() {
+        let threads = [outcome(Some(9), &[1], &[10]), outcome(Some(9), &[], &[])];
+        assert_eq!(at_edges(&threads).unwrap().end_ns, [Some(10)]);
+        assert_eq!(at_edges(&[outcome(None, &[], &[])]), None);
+    }
 }

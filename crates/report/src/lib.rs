@@ -19,7 +19,6 @@ pub mod load_words;
 mod made_up;
 mod notes;
 mod order;
-mod published;
 mod remarks;
 pub mod screen;
 pub mod table;

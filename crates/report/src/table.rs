@@ -9,15 +9,13 @@ pub(crate) mod headline;
 mod layout;
 mod lists;
 pub(crate) mod page;
+mod published;
 pub(crate) mod workload;
 
 use comfy_table::{Table, presets};
 use wirebench_schema::{journal::Journal, suite::Scale};
 
-use crate::{
-    analysis::{Metric, rows},
-    published,
-};
+use crate::analysis::{Metric, rows};
 
 use self::{columns::CostTables, page::Page};
 pub(crate) use self::{

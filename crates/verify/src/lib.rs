@@ -23,6 +23,7 @@ mod http;
 mod limit;
 mod mechanism;
 mod no_delay;
+mod outcome;
 mod process;
 pub mod reply;
 mod session;

@@ -14,25 +14,11 @@ use wirebench_server::launch::{LaunchError, Launcher, Request, Server, Stopped, 
 use super::{
     Checked, Verdict,
     ends::{self, Cause},
+    outcome::Outcome,
 };
 
 /// How long the end of a process may take to be known after a check has failed.
 const NEWS: Duration = Duration::from_millis(150);
-
-/// What a check hands to the session.
-#[derive(Debug)]
-pub(super) enum Outcome {
-    /// Its verdict.
-    Verdict(Verdict),
-    /// It fails because the server ended, which `finding` says already.
-    ServerEnded { finding: String },
-}
-
-impl<T: Into<Verdict>> From<T> for Outcome {
-    fn from(verdict: T) -> Self {
-        Self::Verdict(verdict.into())
-    }
-}
 
 /// Whether a deviation that the entry declares may stand behind a failure.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

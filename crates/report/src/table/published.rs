@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The document, its machine, and all that is not as there; none for a suite without a document.
-pub(crate) fn paragraph(journal: &Journal) -> Option<String> {
+pub(super) fn paragraph(journal: &Journal) -> Option<String> {
     let published = journal.start.published.as_ref()?;
     let document = &published.document;
     let differences = differences(journal, published);
@@ -132,7 +132,7 @@ const LATENCIES: [(Column, Metric); 2] =
 
 /// A table of the ratios that exist on both sides, for the same pairs of entries; none where there
 /// are none.
-pub(crate) fn beside(
+pub(super) fn beside(
     published: &Published,
     rows: &WorkloadRows<'_>,
     style: Style,
