@@ -4,18 +4,18 @@
 
 use std::io;
 use std::net::TcpListener as StdTcpListener;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
+use shared::{ACCEPT_RETRY, Scenario};
 use slab::Slab;
 
-use crate::connection::{Connection, Progress, Scenario, unless_blocked};
+use crate::connection::{Connection, Progress, unless_blocked};
 
 const LISTENER: Token = Token(usize::MAX);
 const EVENTS_PER_POLL: usize = 1024;
 const BUFFER_BYTES: usize = 64 * 1024;
-const ACCEPT_RETRY: Duration = Duration::from_millis(50);
 
 pub struct Worker {
     poll: Poll,
@@ -101,7 +101,7 @@ impl Worker {
             Ok(Progress::Ended) => Err(io::ErrorKind::UnexpectedEof.into()),
             Err(error) => Err(error),
         };
-        // The end of the stream, a reset, a failure: each ends the connection, nobody is told.
+        // The end of the stream, a reset, a failure: each ends the connection without a report.
         if going_on.is_err() {
             let mut connection = self.connections.remove(key);
             // Should it fail, closing the socket right after takes it out of the poll too.
@@ -110,7 +110,7 @@ impl Worker {
     }
 }
 
-/// Both at once: events are edges, so the one that nobody waits for costs little.
+/// Both at once: events are edges, so the unused one costs little.
 fn interests() -> Interest {
     Interest::READABLE | Interest::WRITABLE
 }
