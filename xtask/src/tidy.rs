@@ -10,6 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 use walkdir::WalkDir;
+use wirebench_schema::entry::SHARED;
 
 use crate::step::root;
 
@@ -177,11 +178,14 @@ fn dependencies(manifest: &str) -> impl Iterator<Item = &str> {
     lines.filter_map(|line| line.strip_prefix("wirebench-")?.split(['.', ' ', '=']).next())
 }
 
-/// Each folder of two levels below `entries/` is an entry and has what an entry needs: its files,
-/// and its row in `table`. No row is without its entry.
+/// Each folder of two levels below `entries/`, except those of shared sources, is an entry and has
+/// what an entry needs: its files, and its row in `table`. No row is without its entry.
 fn entry_complaints(root: &Path, table: &str) -> Vec<String> {
     let folders = WalkDir::new(root.join("entries")).min_depth(2).max_depth(2).sort_by_file_name();
-    let folders = folders.into_iter().flatten().filter(|folder| folder.file_type().is_dir());
+    let folders = folders
+        .into_iter()
+        .flatten()
+        .filter(|folder| folder.file_type().is_dir() && folder.file_name() != SHARED);
     let mut complaints = Vec::new();
     let mut unused: Vec<&str> = table.lines().filter_map(row_id).collect();
     for folder in folders {
@@ -238,7 +242,9 @@ mod tests {
     #[test]
     fn an_entry_without_its_description_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        fs::create_dir_all(folder.path().join("entries/c/x")).unwrap();
+        for name in ["x", SHARED] {
+            fs::create_dir_all(folder.path().join("entries/c").join(name)).unwrap();
+        }
         let complaints = entry_complaints(folder.path(), "| [`c/x`](c/x/) | x | all |\n");
         assert_eq!(complaints, ["entries/c/x: no entry.toml", "entries/c/x: no README.md"]);
     }

@@ -16,10 +16,17 @@ use std::{
     time::Duration,
 };
 use walkdir::WalkDir;
-use wirebench_schema::{argv::display, entry::BuildStep, placeholder};
+use wirebench_schema::{
+    argv::display,
+    entry::{BuildStep, SHARED},
+    placeholder,
+};
 use wirebench_server::command::{CommandError, Job};
 
-use crate::{subject::Subject, version};
+use crate::{
+    subject::{Origin, Subject},
+    version,
+};
 
 /// The longest that one build step may take.
 const STEP_TIMEOUT: Duration = Duration::from_secs(1200);
@@ -188,12 +195,21 @@ pub fn log_path(subject: &Subject) -> PathBuf {
     subject.build.join("build.log")
 }
 
-/// The digest of what the last build of `subject` was made of, if it has one.
+/// The digest of what the last build of `subject` was made of. For an entry that is not built it is
+/// the digest of what the entries of its language share.
 pub(crate) fn stamp(subject: &Subject) -> Option<String> {
-    if subject.variant.build.is_empty() {
-        return None;
+    if !subject.variant.build.is_empty() {
+        return fs::read_to_string(subject.build.join(STAMP)).ok();
     }
-    fs::read_to_string(subject.build.join(STAMP)).ok()
+    let Origin::Entry { .. } = subject.origin else { return None };
+    let mut hash = Sha256::new();
+    add_sources(&mut hash, &shared(&subject.source)).ok()?;
+    Some(hexadecimal(hash))
+}
+
+/// The folder of what the entries of a language share, next to the entry in `source`.
+fn shared(source: &Path) -> PathBuf {
+    source.with_file_name(SHARED)
 }
 
 /// The steps of the build with their placeholders filled in.
@@ -216,8 +232,8 @@ fn show(step: &BuildStep) -> String {
     set.concat() + &display(&step.command)
 }
 
-/// SHA-256 over the commands, over what the tools say of their versions, and over path and content
-/// of every source. A link to a file is a source like any other.
+/// SHA-256 over the commands, over what the tools say of their versions, over the sources, and over
+/// what the entries of the language share.
 fn digest(source: &Path, steps: &[BuildStep], tools: &str) -> io::Result<String> {
     let mut hash = Sha256::new();
     hash.update(tools.as_bytes());
@@ -226,24 +242,41 @@ fn digest(source: &Path, steps: &[BuildStep], tools: &str) -> io::Result<String>
         hash.update(show(step).as_bytes());
         hash.update([0]);
     }
+    add_sources(&mut hash, source)?;
+    add_sources(&mut hash, &shared(source))?;
+    Ok(hexadecimal(hash))
+}
+
+fn hexadecimal(hash: Sha256) -> String {
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Adds the number of the sources in `folder`, and path and content of each. A link to a file is a
+/// source like any other.
+fn add_sources(hash: &mut Sha256, folder: &Path) -> io::Result<()> {
     let is_source = |file: &walkdir::DirEntry| {
         let name = file.file_name().to_string_lossy();
         file.depth() == 0
             || !(name.starts_with('.')
                 || (file.file_type().is_dir() && OUTPUT_FOLDERS.contains(&name.as_ref())))
     };
-    for file in WalkDir::new(source).sort_by_file_name().into_iter().filter_entry(is_source) {
-        let file = file.map_err(io::Error::from)?;
-        if file.path().is_file() {
-            let path = file.path().strip_prefix(source).unwrap_or(file.path());
-            let content = fs::read(file.path())?;
-            hash.update(path.to_string_lossy().as_bytes());
-            hash.update([0]);
-            hash.update((content.len() as u64).to_le_bytes());
-            hash.update(&content);
+    let mut files = Vec::new();
+    if folder.is_dir() {
+        for file in WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(is_source) {
+            files.push(file.map_err(io::Error::from)?.into_path());
         }
     }
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    files.retain(|path| path.is_file());
+    hash.update((files.len() as u64).to_le_bytes());
+    for file in files {
+        let path = file.strip_prefix(folder).unwrap_or(&file);
+        let content = fs::read(&file)?;
+        hash.update(path.to_string_lossy().as_bytes());
+        hash.update([0]);
+        hash.update((content.len() as u64).to_le_bytes());
+        hash.update(&content);
+    }
+    Ok(())
 }
 
 #[cfg(test)]

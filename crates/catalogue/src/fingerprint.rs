@@ -16,7 +16,7 @@ use crate::{build, subject::Subject};
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
 /// A digest of what `subject` runs: the content of every file that its run command or its
 /// environment names, all other words of them, and, unless the program itself is what was built,
-/// what its build was made of.
+/// what its build was made of, or what it shares with other entries if there is no build.
 ///
 /// Absent when its program cannot be found or read. The words count as they are written, before
 /// host and port are filled in. So the same entry in two checkouts is one program where its compiler
@@ -42,7 +42,7 @@ pub fn fingerprint(subject: &Subject) -> Option<String> {
         seen.add(value)?;
     }
     // What was built is known by its bytes. What is merely run, as by an interpreter, is known by
-    // what was brought for it.
+    // what was brought for it, and by what it shares with other entries.
     let is_built = |path: &PathBuf| path.starts_with(&subject.build) && !path.is_symlink();
     if !programs.iter().all(is_built) {
         seen.add_word(&build::stamp(subject).unwrap_or_default());
@@ -126,7 +126,7 @@ fn search_path(env: &BTreeMap<String, String>, subject: &Subject) -> OsString {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::project::Project;
+    use crate::{project::Project, subject::Origin};
     use std::{
         fs::{self, File},
         os::unix::fs::PermissionsExt,
@@ -241,6 +241,23 @@ mod tests {
         let built = print(&subject);
         fs::write(subject.build.join("stamp"), "b").unwrap();
         assert!(never_built != built && built != print(&subject));
+    }
+
+    #[test]
+    fn what_entries_share_belongs_to_an_entry_that_is_not_built_and_to_no_command_line() {
+        let folder = tempfile::tempdir().unwrap();
+        program(&folder.path().join("mine/server"), "#!/bin/sh\n");
+        let mut subject = subject(&folder.path().join("mine"), "./server {port}");
+        let share = |text: &str| program(&folder.path().join("shared/part"), text);
+        let changes = |subject: &Subject| {
+            share("1");
+            let before = print(subject);
+            share("2");
+            before != print(subject)
+        };
+        assert!(!changes(&subject));
+        subject.origin = Origin::Entry { versions: Vec::new() };
+        assert!(changes(&subject));
     }
 
     #[test]

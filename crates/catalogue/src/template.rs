@@ -92,6 +92,10 @@ pub fn create(entries: &Path, name: &str) -> Result<Fresh, NewError> {
         let reason = format!("`{language}/` is wirebench's own: choose another language's name");
         return Err(NewError::Name(reason));
     }
+    if own == wirebench_schema::entry::SHARED {
+        let reason = format!("`{own}` is the folder of what entries share: choose another name");
+        return Err(NewError::Name(reason));
+    }
     let folder = entries.join(language).join(own);
     if folder.symlink_metadata().is_ok() {
         return Err(NewError::Exists(format!("entries/{}", id.entry())));
@@ -165,6 +169,7 @@ mod tests {
             ("../x/y", "write LANGUAGE/NAME"),
             ("c/..", "write LANGUAGE/NAME"),
             ("builtin/mine", "is wirebench's own"),
+            ("c/shared", "is the folder of what entries share"),
             ("-a/b", "would be taken for an option"),
             ("c/taken", "entries/c/taken exists already"),
         ] {

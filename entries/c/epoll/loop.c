@@ -5,8 +5,8 @@
  * It deliberately knows nothing of HTTP but where a request head ends.
  */
 #define _GNU_SOURCE
-#include "loop.h"
-#include "heads.h"
+#include "../shared/loop.h"
+#include "../shared/heads.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -117,7 +117,7 @@ static enum outcome answer_echo(int fd, struct connection *connection, size_t le
 }
 
 static enum outcome answer(int fd, struct connection *connection, size_t length) {
-    if (scenario == ECHO)
+    if (scenario == SCENARIO_ECHO)
         return answer_echo(fd, connection, length);
     connection->owed_bytes +=
         REPLY_BYTES * count_heads(&connection->terminator_seen, read_buffer, length);
@@ -166,7 +166,7 @@ static void on_readable(int epoll, int fd, uint32_t events) {
 static void on_writable(int epoll, int fd) {
     struct connection *connection = &connections[fd];
     connection->last_write =
-        scenario == ECHO ? flush_echo(fd, connection) : flush_hello(fd, connection);
+        scenario == SCENARIO_ECHO ? flush_echo(fd, connection) : flush_hello(fd, connection);
     if (connection->last_write == BROKEN)
         close_connection(fd);
     else if (connection->last_write == DONE)

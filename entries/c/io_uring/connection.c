@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include "connection.h"
 #include "backlog.h"
-#include "heads.h"
+#include "../shared/heads.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -139,7 +139,7 @@ void on_received(int fd, int result, unsigned flags) {
     if (!(flags & IORING_CQE_F_MORE))
         connection->input = result == 0 ? ENDED : STOPPED;
     unsigned index = flags >> IORING_CQE_BUFFER_SHIFT;
-    if (result > 0 && scenario == ECHO) {
+    if (result > 0 && scenario == SCENARIO_ECHO) {
         hold(connection, index, (uint32_t)result);
         return;
     }
@@ -173,7 +173,7 @@ void on_silent_send_fell_short(int fd, int result) {
     connection->fell_short = true;
     if (result < 0 && result != -EAGAIN && result != -EINTR)
         connection->broken = true;
-    else if (scenario == ECHO)
+    else if (scenario == SCENARIO_ECHO)
         keep(connection, connection->held_first, sent, connection->silent_bytes);
     else
         connection->owed_bytes += connection->silent_bytes - sent;

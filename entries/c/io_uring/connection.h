@@ -2,7 +2,7 @@
 #ifndef CONNECTION_H
 #define CONNECTION_H
 
-#include "loop.h"
+#include "../shared/loop.h"
 #include "ring.h"
 
 #include <stdint.h>

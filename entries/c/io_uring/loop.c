@@ -3,7 +3,7 @@
  * round before, waits, and brings what has arrived. `connection.c` decides what a connection does.
  */
 #define _GNU_SOURCE
-#include "loop.h"
+#include "../shared/loop.h"
 #include "connection.h"
 
 #include <errno.h>
@@ -73,7 +73,7 @@ static void complete(const struct io_uring_cqe *completion) {
 
 _Noreturn void serve(int listener, enum scenario wanted, void (*ready)(void)) {
     prepare_connections(wanted);
-    open_ring(&ring, BUFFERS, wanted == ECHO ? ECHO_BUFFER_BYTES : HELLO_BUFFER_BYTES);
+    open_ring(&ring, BUFFERS, wanted == SCENARIO_ECHO ? ECHO_BUFFER_BYTES : HELLO_BUFFER_BYTES);
     accept_connections(listener);
     ready();
     for (;;) {

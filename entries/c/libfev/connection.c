@@ -4,7 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "connection.h"
-#include "heads.h"
+#include "../shared/heads.h"
 
 #include <errno.h>
 
@@ -31,13 +31,13 @@ void prepare(enum scenario wanted, long timeout_ms) {
 }
 
 static ssize_t read_some(struct fev_socket *socket, char *buffer) {
-    if (scenario == HELLO_TIMEOUT)
+    if (scenario == SCENARIO_HELLO_TIMEOUT)
         return fev_socket_try_read_for(socket, buffer, READ_BYTES, &timeout);
     return fev_socket_read(socket, buffer, READ_BYTES);
 }
 
 static ssize_t write_some(struct fev_socket *socket, const char *bytes, size_t length) {
-    if (scenario == HELLO_TIMEOUT)
+    if (scenario == SCENARIO_HELLO_TIMEOUT)
         return fev_socket_try_write_for(socket, bytes, length, &timeout);
     return fev_socket_write(socket, bytes, length);
 }
@@ -77,7 +77,7 @@ void *serve_connection(void *argument) {
             continue;
         if (length <= 0)
             break;
-        if (scenario == ECHO)
+        if (scenario == SCENARIO_ECHO)
             outcome = write_all(socket, buffer, (size_t)length);
         else
             outcome = write_replies(socket, count_heads(&terminator_seen, buffer, (size_t)length));

@@ -2,9 +2,9 @@
 #ifndef CONNECTION_H
 #define CONNECTION_H
 
-#include <fev/fev.h>
+#include "../shared/options.h"
 
-enum scenario { HELLO, HELLO_TIMEOUT, ECHO };
+#include <fev/fev.h>
 
 /* To be called once, before any connection. */
 void prepare(enum scenario wanted, long timeout_ms);

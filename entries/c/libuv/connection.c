@@ -4,7 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "connection.h"
-#include "heads.h"
+#include "../shared/heads.h"
 
 #include <stdio.h>
 #include <stdlib.h>

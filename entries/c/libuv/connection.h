@@ -2,11 +2,9 @@
 #ifndef CONNECTION_H
 #define CONNECTION_H
 
-#include <stdint.h>
-#include <uv.h>
+#include "../shared/options.h"
 
-/* The prefix is needed because <termios.h>, which libuv includes, defines ECHO. */
-enum scenario { SCENARIO_HELLO, SCENARIO_HELLO_TIMEOUT, SCENARIO_ECHO };
+#include <uv.h>
 
 /* To be called once, before any connection. */
 void prepare(enum scenario wanted, uint64_t timeout_in_ms);

@@ -1,25 +1,18 @@
-// What main.cpp and the files that serve connections have in common: options, replies and heads.
+// What main.cpp and the files that serve connections have in common: replies and executors.
 //
 // It is deliberately no HTTP parser: it only looks for the end of each request head.
 #pragma once
+#include "../shared/heads.hpp"
+#include "../shared/options.hpp"
+
 #include <asio.hpp>
 #include <chrono>
 #include <cstddef>
-#include <cstring>
 #include <string>
 #include <string_view>
 
 using asio::ip::tcp;
 using std::error_code;
-
-enum class Scenario { hello, hello_timeout, echo };
-
-struct Options {
-    Scenario scenario;
-    tcp::endpoint endpoint;
-    int workers;
-    std::chrono::milliseconds timeout;
-};
 
 constexpr auto accept_retry = std::chrono::milliseconds(50);
 constexpr std::size_t hello_bytes = 16 * 1024;
@@ -39,34 +32,6 @@ inline asio::any_io_executor connection_executor(asio::io_context &context,
         return asio::make_strand(context);
     return context.get_executor();
 }
-
-// Counts ends of heads; a terminator may be split over any number of reads.
-class HeadCounter {
-  public:
-    std::size_t count(const char *bytes, std::size_t length) {
-        const char *end = bytes + length;
-        std::size_t heads = 0;
-        for (; bytes < end; bytes++) {
-            if (seen_ == 0) {
-                bytes = static_cast<const char *>(std::memchr(bytes, '\r', end - bytes));
-                if (bytes == nullptr)
-                    break;
-            }
-            if (*bytes == "\r\n\r\n"[seen_])
-                seen_++;
-            else
-                seen_ = *bytes == '\r' ? 1 : 0;
-            if (seen_ == 4) {
-                seen_ = 0;
-                heads++;
-            }
-        }
-        return heads;
-    }
-
-  private:
-    unsigned seen_ = 0;
-};
 
 // The replies to so many heads as one buffer. A head has at least the four bytes that end it, so
 // one block answers all that a read can bring.

@@ -2,12 +2,12 @@
 // among its own examples: one io_context that all threads run, a strand per connection.
 //
 // It is deliberately without routes and files: every request gets the same reply.
+#include "../shared/options.hpp"
+
 #include <algorithm>
 #include <boost/asio.hpp>
 #include <boost/beast.hpp>
-#include <charconv>
 #include <chrono>
-#include <climits>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -24,17 +24,7 @@ using beast::error_code;
 namespace {
 
 constexpr int backlog = 4096;
-constexpr int default_timeout_ms = 5000;
 constexpr auto accept_retry = std::chrono::milliseconds(50);
-
-enum class Scenario { hello, hello_timeout };
-
-struct Options {
-    Scenario scenario;
-    tcp::endpoint endpoint;
-    int workers;
-    std::chrono::milliseconds timeout;
-};
 
 class Session : public std::enable_shared_from_this<Session> {
   public:
@@ -110,10 +100,11 @@ class Session : public std::enable_shared_from_this<Session> {
 class Listener {
   public:
     Listener(asio::io_context &context, const Options &options)
-        : context_(context), acceptor_(context, options.endpoint.protocol()), retry_(context),
-          options_(options) {
+        : context_(context), acceptor_(context), retry_(context), options_(options) {
+        const tcp::endpoint wanted(asio::ip::make_address(options.host), options.port);
+        acceptor_.open(wanted.protocol());
         acceptor_.set_option(tcp::acceptor::reuse_address(true));
-        acceptor_.bind(options.endpoint);
+        acceptor_.bind(wanted);
         acceptor_.listen(backlog);
         accept();
     }
@@ -158,51 +149,8 @@ void serve(const Options &options) {
         thread.join();
 }
 
-std::optional<int> parse_number(std::string_view text, int least, int most) {
-    int value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
-        return std::nullopt;
-    return value;
-}
-
-std::optional<Scenario> parse_scenario(std::string_view text) {
-    if (text == "hello")
-        return Scenario::hello;
-    if (text == "hello-timeout")
-        return Scenario::hello_timeout;
-    return std::nullopt;
-}
-
-std::optional<Options> parse_options(const std::vector<std::string_view> &arguments) {
-    if (arguments.size() < 4 || arguments.size() > 5)
-        return std::nullopt;
-    const auto scenario = parse_scenario(arguments[0]);
-    error_code error;
-    const auto host = asio::ip::make_address(arguments[1], error);
-    const auto port = parse_number(arguments[2], 0, 65535);
-    const auto workers = parse_number(arguments[3], 1, 1024);
-    const auto timeout_ms =
-        arguments.size() == 5 ? parse_number(arguments[4], 1, INT_MAX) : default_timeout_ms;
-    if (!scenario || error || !port || !workers || !timeout_ms)
-        return std::nullopt;
-    const tcp::endpoint endpoint(host, static_cast<unsigned short>(*port));
-    return Options{*scenario, endpoint, *workers, std::chrono::milliseconds(*timeout_ms)};
-}
-
 } // namespace
 
 int main(int argc, char **argv) {
-    const auto options = parse_options({argv + 1, argv + argc});
-    if (!options) {
-        std::cerr << "usage: " << argv[0]
-                  << " hello|hello-timeout HOST PORT WORKERS [TIMEOUT_MS]\n";
-        return 2;
-    }
-    try {
-        serve(*options);
-    } catch (const std::exception &error) {
-        std::cerr << error.what() << '\n';
-    }
-    return 1;
+    return run(parse_options(argc, argv, {Scenario::hello, Scenario::hello_timeout}), serve);
 }

@@ -2,17 +2,15 @@
 // connection. Variant `prefork`: one io_context and one SO_REUSEPORT acceptor per thread.
 //
 // It is deliberately not Boost.Beast: it only looks for the end of each request head.
+#include "../shared/heads.hpp"
+#include "../shared/options.hpp"
+
 #include <algorithm>
 #include <boost/asio.hpp>
-#include <charconv>
 #include <chrono>
-#include <climits>
-#include <cstring>
 #include <deque>
 #include <iostream>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -30,19 +28,7 @@ constexpr std::string_view reply = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\
 constexpr std::size_t replies_per_block = 256;
 constexpr std::size_t read_bytes = 16 * 1024;
 constexpr int backlog = 4096;
-constexpr int default_timeout_ms = 5000;
 constexpr auto accept_retry = std::chrono::milliseconds(50);
-
-enum class Scenario { hello, hello_timeout, echo };
-enum class Variant { shared, prefork };
-
-struct Options {
-    Variant variant;
-    Scenario scenario;
-    tcp::endpoint endpoint;
-    int workers;
-    std::chrono::milliseconds timeout;
-};
 
 const std::string reply_block = [] {
     std::string block;
@@ -50,34 +36,6 @@ const std::string reply_block = [] {
         block += reply;
     return block;
 }();
-
-// Counts ends of heads; a terminator may be split over any number of reads.
-class HeadCounter {
-  public:
-    std::size_t count(const char *bytes, std::size_t length) {
-        const char *end = bytes + length;
-        std::size_t heads = 0;
-        for (; bytes < end; bytes++) {
-            if (seen_ == 0) {
-                bytes = static_cast<const char *>(std::memchr(bytes, '\r', end - bytes));
-                if (bytes == nullptr)
-                    break;
-            }
-            if (*bytes == "\r\n\r\n"[seen_])
-                seen_++;
-            else
-                seen_ = *bytes == '\r' ? 1 : 0;
-            if (seen_ == 4) {
-                seen_ = 0;
-                heads++;
-            }
-        }
-        return heads;
-    }
-
-  private:
-    unsigned seen_ = 0;
-};
 
 // One connection. Socket and timer have the same executor, a strand where threads share the
 // io_context, so no two handlers of a connection ever run at the same time.
@@ -163,13 +121,14 @@ template <class Executor> class Session : public std::enable_shared_from_this<Se
 };
 
 tcp::acceptor listen_on(asio::io_context &context, const Options &options) {
-    tcp::acceptor acceptor(context, options.endpoint.protocol());
+    const tcp::endpoint endpoint(asio::ip::make_address(options.host), options.port);
+    tcp::acceptor acceptor(context, endpoint.protocol());
     acceptor.set_option(tcp::acceptor::reuse_address(true));
     const int on = 1;
-    if (options.variant == Variant::prefork && options.workers > 1 &&
+    if (options.variant == "prefork" && options.workers > 1 &&
         setsockopt(acceptor.native_handle(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) < 0)
         throw boost::system::system_error(errno, boost::system::system_category(), "SO_REUSEPORT");
-    acceptor.bind(options.endpoint);
+    acceptor.bind(endpoint);
     acceptor.listen(backlog);
     return acceptor;
 }
@@ -210,23 +169,24 @@ template <class MakeExecutor> class Server {
 };
 
 // Runs `work(0)` to `work(workers - 1)`, the first one on the calling thread.
-template <class Work> void run_on_threads(const Options &options, Work work) {
+template <class Work>
+void run_on_threads(const Options &options, const tcp::endpoint &bound, Work work) {
     std::vector<std::thread> threads;
     for (int i = 1; i < options.workers; i++)
         threads.emplace_back(work, i);
-    std::cout << "listening " << options.endpoint << std::endl;
+    std::cout << "listening " << bound << std::endl;
     work(0);
     for (auto &thread : threads)
         thread.join();
 }
 
-void serve_shared(Options options) {
+void serve_shared(const Options &options) {
     asio::io_context context(options.workers);
     auto acceptor = listen_on(context, options);
-    options.endpoint = acceptor.local_endpoint();
+    const auto bound = acceptor.local_endpoint();
     Server server(
         std::move(acceptor), [&context] { return asio::make_strand(context); }, options);
-    run_on_threads(options, [&context](int) { context.run(); });
+    run_on_threads(options, bound, [&context](int) { context.run(); });
 }
 
 void serve_prefork(Options options) {
@@ -235,9 +195,9 @@ void serve_prefork(Options options) {
     std::vector<tcp::acceptor> acceptors;
     for (int i = 0; i < options.workers; i++) {
         acceptors.push_back(listen_on(contexts.emplace_back(1), options));
-        options.endpoint = acceptors.front().local_endpoint();
+        options.port = acceptors.front().local_endpoint().port();
     }
-    run_on_threads(options, [&](int index) {
+    run_on_threads(options, acceptors.front().local_endpoint(), [&](int index) {
         auto &context = contexts[index];
         Server server(
             std::move(acceptors[index]), [&context] { return context.get_executor(); }, options);
@@ -245,55 +205,14 @@ void serve_prefork(Options options) {
     });
 }
 
-std::optional<int> parse_number(std::string_view text, int least, int most) {
-    int value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
-        return std::nullopt;
-    return value;
-}
-
-template <class Choice>
-std::optional<Choice> parse_choice(std::string_view text,
-                                   const std::map<std::string_view, Choice> &choices) {
-    const auto found = choices.find(text);
-    return found == choices.end() ? std::nullopt : std::optional(found->second);
-}
-
-std::optional<Options> parse_options(const std::vector<std::string_view> &arguments) {
-    if (arguments.size() < 5 || arguments.size() > 6)
-        return std::nullopt;
-    const auto variant = parse_choice<Variant>(
-        arguments[0], {{"shared", Variant::shared}, {"prefork", Variant::prefork}});
-    const auto scenario =
-        parse_choice<Scenario>(arguments[1], {{"hello", Scenario::hello},
-                                              {"hello-timeout", Scenario::hello_timeout},
-                                              {"echo", Scenario::echo}});
-    error_code error;
-    const auto host = asio::ip::make_address(arguments[2], error);
-    const auto port = parse_number(arguments[3], 0, 65535);
-    const auto workers = parse_number(arguments[4], 1, 1024);
-    const auto timeout_ms =
-        arguments.size() == 6 ? parse_number(arguments[5], 1, INT_MAX) : default_timeout_ms;
-    if (!variant || !scenario || error || !port || !workers || !timeout_ms)
-        return std::nullopt;
-    const tcp::endpoint endpoint(host, static_cast<unsigned short>(*port));
-    return Options{*variant, *scenario, endpoint, *workers, std::chrono::milliseconds(*timeout_ms)};
-}
-
 } // namespace
 
 int main(int argc, char **argv) {
-    const auto options = parse_options({argv + 1, argv + argc});
-    if (!options) {
-        std::cerr << "usage: " << argv[0]
-                  << " shared|prefork hello|hello-timeout|echo HOST PORT WORKERS [TIMEOUT_MS]\n";
-        return 2;
-    }
-    try {
-        options->variant == Variant::shared ? serve_shared(*options) : serve_prefork(*options);
-    } catch (const std::exception &error) {
-        std::cerr << error.what() << '\n';
-    }
-    return 1;
+    const auto options = parse_options(
+        argc, argv, {Scenario::hello, Scenario::hello_timeout, Scenario::echo});
+    if (options.variant == "shared")
+        return run(options, serve_shared);
+    if (options.variant == "prefork")
+        return run(options, serve_prefork);
+    refuse("unknown variant " + options.variant + ": use shared or prefork");
 }

@@ -2,10 +2,15 @@ module wirebench/entries/go/fasthttp
 
 go 1.25.0
 
-require github.com/valyala/fasthttp v1.74.0
+require (
+	github.com/valyala/fasthttp v1.74.0
+	wirebench/entries/go/shared v0.0.0
+)
 
 require (
 	github.com/klauspost/compress v1.20.0 // indirect
 	github.com/molecule-man/go-brrr v1.0.1 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
 )
+
+replace wirebench/entries/go/shared => ../shared

@@ -6,29 +6,13 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math"
 	"net"
-	"net/netip"
-	"os"
 	"runtime"
-	"strconv"
 	"time"
 
 	"github.com/valyala/fasthttp"
+	"wirebench/entries/go/shared"
 )
-
-const (
-	body        = "Hello world!"
-	readBytes   = 16 * 1024
-	acceptRetry = 50 * time.Millisecond
-)
-
-type options struct {
-	server  *fasthttp.Server
-	address netip.AddrPort
-	workers int
-}
 
 // patientListener keeps the server alive: fasthttp ends at the first accept that fails.
 type patientListener struct {
@@ -42,13 +26,13 @@ func (listener patientListener) Accept() (net.Conn, error) {
 			return connection, err
 		}
 		// Out of file descriptors or memory: the next accept would fail at once as well.
-		time.Sleep(acceptRetry)
+		time.Sleep(shared.AcceptRetry)
 	}
 }
 
 func hello(request *fasthttp.RequestCtx) {
 	request.SetContentType("text/plain")
-	request.SetBodyString(body)
+	request.SetBodyString(shared.Body)
 }
 
 // newServer makes a server without time limits if timeout is zero.
@@ -59,73 +43,18 @@ func newServer(timeout time.Duration) *fasthttp.Server {
 		WriteTimeout: timeout,
 		IdleTimeout:  timeout,
 		// The longest head that is taken, too.
-		ReadBufferSize: readBytes,
+		ReadBufferSize: shared.ReadBytes,
 	}
-}
-
-func parseNumber(text, name string, least, most int) (int, error) {
-	value, err := strconv.Atoi(text)
-	if err != nil || value < least || value > most {
-		return 0, fmt.Errorf("%s must be a number from %d to %d, not %q", name, least, most, text)
-	}
-	return value, nil
-}
-
-func parseOptions(arguments []string) (options, error) {
-	var parsed options
-	if len(arguments) < 4 || len(arguments) > 5 {
-		return parsed, errors.New("usage: server SCENARIO HOST PORT WORKERS [TIMEOUT_MS]")
-	}
-	timeout := 5 * time.Second
-	if len(arguments) == 5 {
-		timeoutMs, err := parseNumber(arguments[4], "TIMEOUT_MS", 1, math.MaxInt32)
-		if err != nil {
-			return parsed, err
-		}
-		timeout = time.Duration(timeoutMs) * time.Millisecond
-	}
-	switch arguments[0] {
-	case "hello":
-		parsed.server = newServer(0)
-	case "hello-timeout":
-		parsed.server = newServer(timeout)
-	default:
-		return parsed, fmt.Errorf("unknown scenario %q", arguments[0])
-	}
-	host, err := netip.ParseAddr(arguments[1])
-	if err != nil {
-		return parsed, fmt.Errorf("HOST must be an IPv4 or IPv6 address: %w", err)
-	}
-	port, err := parseNumber(arguments[2], "PORT", 0, math.MaxUint16)
-	if err != nil {
-		return parsed, err
-	}
-	parsed.address = netip.AddrPortFrom(host, uint16(port))
-	parsed.workers, err = parseNumber(arguments[3], "WORKERS", 1, 1024)
-	return parsed, err
 }
 
 func main() {
-	options, err := parseOptions(os.Args[1:])
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(2)
-	}
-	runtime.GOMAXPROCS(options.workers)
-	// `tcp` would turn 0.0.0.0 into both families; HOST says which one is meant.
-	network := "tcp4"
-	if options.address.Addr().Is6() {
-		network = "tcp6"
-	}
+	options := shared.ParseOptions("hello", "hello-timeout")
+	runtime.GOMAXPROCS(options.Workers)
 	// Plain TCP: newer versions of Go would try Multipath TCP first.
 	var config net.ListenConfig
 	config.SetMultipathTCP(false)
-	listener, err := config.Listen(context.Background(), network, options.address.String())
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	fmt.Println("listening", listener.Addr())
-	fmt.Fprintln(os.Stderr, options.server.Serve(patientListener{listener}))
-	os.Exit(1)
+	listener, err := config.Listen(context.Background(), options.Network(), options.Address.String())
+	shared.Check(err)
+	shared.Announce(listener.Addr())
+	shared.Check(newServer(options.Timeout).Serve(patientListener{listener}))
 }

@@ -6,6 +6,7 @@ require (
 	github.com/panjf2000/gnet/v2 v2.9.8
 	go.uber.org/zap v1.28.0
 	golang.org/x/sys v0.30.0
+	wirebench/entries/go/shared v0.0.0
 )
 
 require (
@@ -15,3 +16,5 @@ require (
 	golang.org/x/sync v0.11.0 // indirect
 	gopkg.in/natefinch/lumberjack.v2 v2.2.1 // indirect
 )
+
+replace wirebench/entries/go/shared => ../shared

@@ -5,43 +5,24 @@
 package main
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
 	"log"
-	"math"
 	"net"
 	"net/netip"
 	"os"
 	"runtime"
-	"strconv"
 	"syscall"
 	"time"
 
 	uringnet "github.com/godzie44/go-uring/net"
 	"github.com/godzie44/go-uring/reactor"
 	"github.com/godzie44/go-uring/uring"
+	"wirebench/entries/go/shared"
 )
 
 const (
-	reply = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n" +
-		"Content-Length: 12\r\n\r\nHello world!"
-	terminator      = "\r\n\r\n"
-	repliesPerWrite = 256
-	readBytes       = 16 * 1024
-	acceptRetry     = 50 * time.Millisecond
-	ringEntries     = uring.MaxEntries >> 3
-	pollIdle        = 100 * time.Millisecond
+	ringEntries = uring.MaxEntries >> 3
+	pollIdle    = 100 * time.Millisecond
 )
-
-var replyBlock = bytes.Repeat([]byte(reply), repliesPerWrite)
-
-type options struct {
-	rings   []uring.SetupOption
-	serve   func(*uringnet.Conn) error
-	address netip.AddrPort
-	workers int
-}
 
 // logger writes what go-uring reports to standard error.
 type logger struct{}
@@ -50,58 +31,26 @@ func (logger) Log(pairs ...interface{}) {
 	log.Println(pairs...)
 }
 
-// headCounter counts ends of heads; a terminator may be split over any number of reads.
-type headCounter struct {
-	seen int
-}
-
-func (counter *headCounter) count(input []byte) int {
-	heads, seen := 0, counter.seen
-	for i := 0; i < len(input); i++ {
-		if seen == 0 {
-			skip := bytes.IndexByte(input[i:], '\r')
-			if skip < 0 {
-				break
-			}
-			i += skip
-		}
-		switch input[i] {
-		case terminator[seen]:
-			seen++
-		case '\r':
-			seen = 1
-		default:
-			seen = 0
-		}
-		if seen == len(terminator) {
-			seen = 0
-			heads++
-		}
-	}
-	counter.seen = seen
-	return heads
-}
-
 func serveHello(connection *uringnet.Conn) error {
-	var counter headCounter
-	buffer := make([]byte, readBytes)
+	var counter shared.HeadCounter
+	buffer := make([]byte, shared.ReadBytes)
 	for {
 		length, err := connection.Read(buffer)
 		if err != nil {
 			return err
 		}
-		for heads := counter.count(buffer[:length]); heads > 0; {
-			batch := smaller(heads, repliesPerWrite)
-			if err := writeAll(connection, replyBlock[:batch*len(reply)]); err != nil {
+		for heads := counter.Count(buffer[:length]); heads > 0; {
+			var output []byte
+			output, heads = shared.Replies(heads)
+			if err := writeAll(connection, output); err != nil {
 				return err
 			}
-			heads -= batch
 		}
 	}
 }
 
 func serveEcho(connection *uringnet.Conn) error {
-	buffer := make([]byte, readBytes)
+	buffer := make([]byte, shared.ReadBytes)
 	for {
 		length, err := connection.Read(buffer)
 		if err != nil {
@@ -125,20 +74,13 @@ func writeAll(connection *uringnet.Conn, output []byte) error {
 	return nil
 }
 
-func smaller(left, right int) int {
-	if left < right {
-		return left
-	}
-	return right
-}
-
 // accept never returns. go-uring leaves TCP_NODELAY as it is, hence off.
-func accept(listener *uringnet.Listener, options options) {
+func accept(listener *uringnet.Listener, serve func(*uringnet.Conn) error) {
 	for {
 		accepted, err := listener.Accept()
 		if err != nil {
 			// Out of file descriptors or memory: the next accept would fail at once as well.
-			time.Sleep(acceptRetry)
+			time.Sleep(shared.AcceptRetry)
 			continue
 		}
 		connection := accepted.(*uringnet.Conn)
@@ -147,7 +89,7 @@ func accept(listener *uringnet.Listener, options options) {
 		go func() {
 			defer connection.Close()
 			// An error is how every connection ends: the end of the stream, a reset.
-			_ = options.serve(connection)
+			_ = serve(connection)
 		}()
 	}
 }
@@ -175,9 +117,16 @@ func reserve(address netip.AddrPort) (int, netip.AddrPort, error) {
 	return fd, netip.AddrPortFrom(address.Addr(), uint16(port)), nil
 }
 
-func listenOn(options options) (*uringnet.Listener, error) {
-	rings, _, err := uring.CreateMany(
-		options.workers, ringEntries, options.workers, options.rings...)
+func listenOn(options shared.Options) (*uringnet.Listener, error) {
+	var setup []uring.SetupOption
+	switch options.Variant {
+	case "plain", "amd64_atomic": // The tag amd64_atomic is a matter of the build.
+	case "sq_poll":
+		setup = append(setup, uring.WithSQPoll(pollIdle))
+	default:
+		shared.Refuse("unknown variant %q", options.Variant)
+	}
+	rings, _, err := uring.CreateMany(options.Workers, ringEntries, options.Workers, setup...)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +134,7 @@ func listenOn(options options) (*uringnet.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	reservation, address, err := reserve(options.address)
+	reservation, address, err := reserve(options.Address)
 	if err != nil {
 		return nil, err
 	}
@@ -193,71 +142,22 @@ func listenOn(options options) (*uringnet.Listener, error) {
 	return uringnet.NewListener(net.ListenConfig{}, address.String(), loops)
 }
 
-func parseNumber(text, name string, least, most int) (int, error) {
-	value, err := strconv.Atoi(text)
-	if err != nil || value < least || value > most {
-		return 0, fmt.Errorf("%s must be a number from %d to %d, not %q", name, least, most, text)
-	}
-	return value, nil
-}
-
-func parseOptions(arguments []string) (options, error) {
-	var parsed options
-	if len(arguments) < 5 || len(arguments) > 6 {
-		return parsed, errors.New("usage: server VARIANT SCENARIO HOST PORT WORKERS [TIMEOUT_MS]")
-	}
-	switch arguments[0] {
-	case "plain", "amd64_atomic": // The tag amd64_atomic is a matter of the build.
-	case "sq_poll":
-		parsed.rings = append(parsed.rings, uring.WithSQPoll(pollIdle))
-	default:
-		return parsed, fmt.Errorf("unknown variant %q", arguments[0])
-	}
-	switch arguments[1] {
-	case "hello":
-		parsed.serve = serveHello
-	case "echo":
-		parsed.serve = serveEcho
-	default:
-		return parsed, fmt.Errorf("unknown scenario %q", arguments[1])
-	}
-	host, err := netip.ParseAddr(arguments[2])
-	if err != nil {
-		return parsed, fmt.Errorf("HOST must be an IPv4 address: %w", err)
-	}
-	if !host.Is4() {
-		return parsed, fmt.Errorf("HOST must be an IPv4 address, go-uring knows no other: %v", host)
-	}
-	port, err := parseNumber(arguments[3], "PORT", 0, math.MaxUint16)
-	if err != nil {
-		return parsed, err
-	}
-	parsed.address = netip.AddrPortFrom(host, uint16(port))
-	if parsed.workers, err = parseNumber(arguments[4], "WORKERS", 1, 1024); err != nil {
-		return parsed, err
-	}
-	if len(arguments) == 6 { // Accepted like everywhere, although no scenario here uses it.
-		_, err = parseNumber(arguments[5], "TIMEOUT_MS", 1, math.MaxInt32)
-	}
-	return parsed, err
-}
-
 func main() {
-	options, err := parseOptions(os.Args[1:])
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(2)
+	options := shared.ParseOptions("hello", "echo")
+	if !options.Address.Addr().Is4() {
+		shared.Refuse("HOST must be an IPv4 address, go-uring knows no other: %v", options.Address.Addr())
 	}
 	// Two for each ring: one that waits in the kernel must not hold up the others.
-	runtime.GOMAXPROCS(2 * options.workers)
+	runtime.GOMAXPROCS(2 * options.Workers)
 	listener, err := listenOn(options)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	shared.Check(err)
 	// The first timer makes the runtime open its own poller, for which no descriptor may be left
 	// when accept has to wait for one: the runtime would end the program.
 	time.Sleep(time.Nanosecond)
-	fmt.Println("listening", listener.Addr())
-	accept(listener, options)
+	shared.Announce(listener.Addr())
+	serve := serveHello
+	if options.Scenario == "echo" {
+		serve = serveEcho
+	}
+	accept(listener, serve)
 }

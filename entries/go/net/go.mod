@@ -1,3 +1,7 @@
 module wirebench/entries/go/net
 
 go 1.19
+
+require wirebench/entries/go/shared v0.0.0
+
+replace wirebench/entries/go/shared => ../shared

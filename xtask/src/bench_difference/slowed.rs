@@ -38,7 +38,7 @@ impl Workshop {
     /// The server with this many steps more for each reply, which make it so much slower.
     pub(crate) fn slowed(&self, percent: f64, steps: u64) -> anyhow::Result<PathBuf> {
         let header = self.folder.join("extra_work.h").display().to_string();
-        // `main.c` says the same of _GNU_SOURCE, which must come before any header.
+        // `prefork.c` says the same of _GNU_SOURCE, which must come before any header.
         let words = ["-D_GNU_SOURCE=", &format!("-DEXTRA_STEPS={steps}ul"), "-include", &header];
         self.server(&format!("slowed-{percent}"), &words)
     }
@@ -47,7 +47,7 @@ impl Workshop {
         let program = self.folder.join(name);
         let mut command = Command::new("cc");
         command.args(["-O3", "-std=c11", "-Wall", "-Wextra"]).args(words).arg("-o").arg(&program);
-        command.args(["main.c", "loop.c"]).current_dir(root().join("entries/c/epoll"));
+        command.args(["../shared/prefork.c", "loop.c"]).current_dir(root().join("entries/c/epoll"));
         run(command)?;
         Ok(program)
     }

@@ -46,6 +46,20 @@ fn only_a_change_of_sources_or_commands_builds_again() {
 }
 
 #[test]
+fn a_change_of_what_entries_share_builds_again() {
+    let fixture = fixture(&["cp", "../shared/x", "{build}/out"]);
+    let shared = fixture.folder.path().join(SHARED);
+    fs::create_dir(&shared).unwrap();
+    fs::write(shared.join("x"), "1").unwrap();
+    assert_eq!(once(&fixture).unwrap(), Built::Made);
+    assert_eq!(once(&fixture).unwrap(), Built::UpToDate);
+    fs::write(shared.join("x"), "2").unwrap();
+    assert_eq!(once(&fixture).unwrap(), Built::Made);
+    assert_eq!(fs::read_to_string(fixture.subject.build.join("out")).unwrap(), "2");
+    assert_eq!(once(&fixture).unwrap(), Built::UpToDate);
+}
+
+#[test]
 fn a_build_without_a_program_is_an_error_and_a_lost_program_is_built_again() {
     let mut fixture = fixture(&["cp", "main", "{build}/out"]);
     fixture.subject.variant.run.command[0] = "{build}/server".into();

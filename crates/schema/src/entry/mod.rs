@@ -12,6 +12,9 @@ use crate::{id::VariantId, scenario::Scenario};
 
 /// First parts of names that no folder may have: the built-in servers, and command lines.
 pub const RESERVED: [&str; 2] = ["builtin", "own"];
+/// The last part of a name that no entry may have: the folder of what the entries of a language
+/// share.
+pub const SHARED: &str = "shared";
 
 /// Why an `entry.toml` is not one. The message is a sentence; the caller adds the file's name.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]

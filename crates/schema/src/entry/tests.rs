@@ -152,6 +152,8 @@ fn each_mistake_is_answered_with_what_to_write() {
 fn the_names_of_wirebenchs_own_servers_are_reserved() {
     let message = Entry::parse("builtin/epoll", MINIMAL).unwrap_err().to_string();
     assert!(message.contains("`builtin/` is wirebench's own"), "{message}");
+    let message = Entry::parse("c/shared", MINIMAL).unwrap_err().to_string();
+    assert!(message.contains("`shared` is the folder of what entries share"), "{message}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     BuildStep, Class, Deviation, Entry, EntryError, Mechanism, Model, Need, RESERVED, Ready,
-    Requirement, RunCommand, Sharing, Variant, VersionProbe, VersionSource,
+    Requirement, RunCommand, SHARED, Sharing, Variant, VersionProbe, VersionSource,
 };
 use crate::{id::VariantId, placeholder, scenario::Scenario};
 
@@ -116,6 +116,11 @@ impl WireEntry {
     pub(super) fn resolve(self, id: &str) -> Result<Entry, EntryError> {
         if let Some(language) = RESERVED.iter().find(|name| id.starts_with(&format!("{name}/"))) {
             return Err(error(format!("`{language}/` is wirebench's own: choose another folder")));
+        }
+        if id.ends_with(&format!("/{SHARED}")) {
+            let reason =
+                format!("`{SHARED}` is the folder of what entries share: use another name");
+            return Err(error(reason));
         }
         if self.title.trim().is_empty() || self.description.trim().is_empty() {
             return Err(error("`title` and `description` must say something"));

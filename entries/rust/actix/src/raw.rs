@@ -11,13 +11,9 @@ use actix_rt::time::timeout;
 use actix_server::Server;
 use actix_service::fn_service;
 use bytes::{Buf as _, BytesMut};
+use shared::{Options, READ_BYTES, REPLY, Scenario};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::{Options, Scenario};
-
-const REPLY: &[u8] =
-    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!";
-const BUFFER_BYTES: usize = 16 * 1024;
 const HEAD_BYTES_MOST: usize = 64 * 1024;
 const HEADERS_MOST: usize = 64;
 
@@ -37,10 +33,10 @@ fn answer(input: &mut BytesMut, output: &mut BytesMut) -> io::Result<()> {
 }
 
 async fn serve_hello(mut stream: TcpStream) -> io::Result<()> {
-    let mut input = BytesMut::with_capacity(BUFFER_BYTES);
-    let mut output = BytesMut::with_capacity(BUFFER_BYTES);
+    let mut input = BytesMut::with_capacity(READ_BYTES);
+    let mut output = BytesMut::with_capacity(READ_BYTES);
     loop {
-        input.reserve(BUFFER_BYTES / 2);
+        input.reserve(READ_BYTES / 2);
         if stream.read_buf(&mut input).await? == 0 {
             return Ok(());
         }
@@ -51,10 +47,10 @@ async fn serve_hello(mut stream: TcpStream) -> io::Result<()> {
 }
 
 async fn serve_hello_timeout(mut stream: TcpStream, limit: Duration) -> io::Result<()> {
-    let mut input = BytesMut::with_capacity(BUFFER_BYTES);
-    let mut output = BytesMut::with_capacity(BUFFER_BYTES);
+    let mut input = BytesMut::with_capacity(READ_BYTES);
+    let mut output = BytesMut::with_capacity(READ_BYTES);
     loop {
-        input.reserve(BUFFER_BYTES / 2);
+        input.reserve(READ_BYTES / 2);
         if timeout(limit, stream.read_buf(&mut input)).await?? == 0 {
             return Ok(());
         }
@@ -70,7 +66,7 @@ async fn serve_hello_timeout(mut stream: TcpStream, limit: Duration) -> io::Resu
 }
 
 async fn serve_echo(mut stream: TcpStream) -> io::Result<()> {
-    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut buffer = vec![0; READ_BYTES];
     loop {
         let length = stream.read(&mut buffer).await?;
         if length == 0 {

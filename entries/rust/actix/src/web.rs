@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use actix_web::http::KeepAlive;
 use actix_web::{App, HttpServer, web};
-
-use crate::Options;
+use shared::Options;
 
 async fn hello() -> &'static str {
     "Hello world!"

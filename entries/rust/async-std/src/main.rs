@@ -2,72 +2,18 @@
 //!
 //! It is deliberately not an HTTP server: it only looks for the end of each request head.
 
-use std::convert::Infallible;
 use std::io;
-use std::io::Write as _;
-use std::net::{IpAddr, SocketAddr};
 use std::process::ExitCode;
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use async_std::io::prelude::*;
 use async_std::io::timeout;
 use async_std::net::{TcpListener, TcpStream};
 use async_std::task;
+use shared::{ACCEPT_RETRY, HeadCounter, Options, READ_BYTES, Scenario, replies};
 
-const REPLY: &[u8] =
-    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!";
-const TERMINATOR: &[u8] = b"\r\n\r\n";
-const REPLIES_PER_WRITE: usize = 256;
-const READ_BYTES: usize = 16 * 1024;
-const ACCEPT_RETRY: Duration = Duration::from_millis(50);
-const DEFAULT_TIMEOUT: Duration = Duration::from_millis(5000);
 /// async-std learns the number of its threads from this variable and from nowhere else.
 const THREADS: &str = "ASYNC_STD_THREAD_COUNT";
-
-static REPLY_BLOCK: LazyLock<Vec<u8>> = LazyLock::new(|| REPLY.repeat(REPLIES_PER_WRITE));
-
-#[derive(Clone, Copy)]
-enum Scenario {
-    Hello,
-    HelloTimeout(Duration),
-    Echo,
-}
-
-struct Options {
-    scenario: Scenario,
-    address: SocketAddr,
-}
-
-/// Counts ends of heads; a terminator may be split over any number of reads.
-#[derive(Default)]
-struct HeadCounter {
-    seen: usize,
-}
-
-impl HeadCounter {
-    fn count(&mut self, mut input: &[u8]) -> usize {
-        let mut heads = 0;
-        while let Some((&byte, rest)) = input.split_first() {
-            if self.seen == 0 && byte != b'\r' {
-                let Some(skip) = memchr::memchr(b'\r', rest) else { break };
-                input = &rest[skip..];
-                continue;
-            }
-            input = rest;
-            self.seen = match byte {
-                _ if byte == TERMINATOR[self.seen] => self.seen + 1,
-                b'\r' => 1,
-                _ => 0,
-            };
-            if self.seen == TERMINATOR.len() {
-                self.seen = 0;
-                heads += 1;
-            }
-        }
-        heads
-    }
-}
 
 async fn serve_hello(mut stream: TcpStream) -> io::Result<()> {
     let mut counter = HeadCounter::default();
@@ -77,11 +23,8 @@ async fn serve_hello(mut stream: TcpStream) -> io::Result<()> {
         if length == 0 {
             return Ok(());
         }
-        let mut heads = counter.count(&buffer[..length]);
-        while heads > 0 {
-            let batch = heads.min(REPLIES_PER_WRITE);
-            stream.write_all(&REPLY_BLOCK[..batch * REPLY.len()]).await?;
-            heads -= batch;
+        for output in replies(counter.count(&buffer[..length])) {
+            stream.write_all(output).await?;
         }
     }
 }
@@ -94,16 +37,12 @@ async fn serve_hello_timeout(mut stream: TcpStream, limit: Duration) -> io::Resu
         if length == 0 {
             return Ok(());
         }
-        let mut heads = counter.count(&buffer[..length]);
-        while heads > 0 {
-            let batch = heads.min(REPLIES_PER_WRITE);
-            let mut output = &REPLY_BLOCK[..batch * REPLY.len()];
+        for mut output in replies(counter.count(&buffer[..length])) {
             // Not `write_all`, because the limit holds for each step that makes progress.
             while !output.is_empty() {
                 let length = timeout(limit, stream.write(output)).await?;
                 output = &output[length..];
             }
-            heads -= batch;
         }
     }
 }
@@ -139,65 +78,21 @@ async fn accept(listener: TcpListener, scenario: Scenario) {
     }
 }
 
-fn run(options: &Options) -> io::Result<Infallible> {
+fn run(options: &Options) -> io::Result<()> {
+    let workers = options.workers.to_string();
+    if std::env::var(THREADS).as_ref() != Ok(&workers) {
+        shared::refuse(format!("WORKERS `{workers}`: the variable {THREADS} must say the same"));
+    }
     let listener = task::block_on(TcpListener::bind(options.address))?;
     let address = listener.local_addr()?;
     task::spawn(accept(listener, options.scenario));
-    let mut output = io::stdout();
-    writeln!(output, "listening {address}")?;
-    output.flush()?;
+    shared::announce(address)?;
     loop {
         // Not `block_on`, which would poll for events on this thread, beside the workers.
         std::thread::park();
     }
 }
 
-fn parse<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, String>
-where
-    T::Err: std::fmt::Display,
-{
-    text.parse().map_err(|error| format!("{name} `{text}`: {error}"))
-}
-
-fn parse_options(arguments: &[String]) -> Result<Options, String> {
-    let (scenario, host, port, workers, timeout_ms) = match arguments {
-        [scenario, host, port, workers] => (scenario, host, port, workers, None),
-        [scenario, host, port, workers, timeout_ms] => {
-            (scenario, host, port, workers, Some(timeout_ms))
-        }
-        _ => return Err("usage: server SCENARIO HOST PORT WORKERS [TIMEOUT_MS]".to_owned()),
-    };
-    let limit = match timeout_ms {
-        Some(text) => {
-            Duration::from_millis(parse::<std::num::NonZeroU64>("TIMEOUT_MS", text)?.get())
-        }
-        None => DEFAULT_TIMEOUT,
-    };
-    let scenario = match scenario.as_str() {
-        "hello" => Scenario::Hello,
-        "hello-timeout" => Scenario::HelloTimeout(limit),
-        "echo" => Scenario::Echo,
-        _ => return Err(format!("unknown scenario `{scenario}`")),
-    };
-    let host: IpAddr = parse("HOST", host)?;
-    let address = SocketAddr::new(host, parse("PORT", port)?);
-    let workers = parse::<std::num::NonZeroUsize>("WORKERS", workers)?.to_string();
-    if std::env::var(THREADS).as_ref() != Ok(&workers) {
-        return Err(format!("WORKERS `{workers}`: the variable {THREADS} must say the same"));
-    }
-    Ok(Options { scenario, address })
-}
-
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let options = match parse_options(&arguments) {
-        Ok(options) => options,
-        Err(message) => {
-            eprintln!("{message}");
-            return ExitCode::from(2);
-        }
-    };
-    let Err(error) = run(&options);
-    eprintln!("{error}");
-    ExitCode::FAILURE
+    shared::main(&["hello", "hello-timeout", "echo"], run)
 }

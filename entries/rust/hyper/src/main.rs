@@ -4,8 +4,7 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::io::Write as _;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -18,27 +17,13 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use shared::{ACCEPT_RETRY, BACKLOG, Options, Scenario};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::sleep;
 use tokio_io_timeout::TimeoutStream;
 
 const BODY: &[u8] = b"Hello world!";
-const BACKLOG: u32 = 4096;
-const ACCEPT_RETRY: Duration = Duration::from_millis(50);
-const DEFAULT_TIMEOUT: Duration = Duration::from_millis(5000);
-
-#[derive(Clone, Copy)]
-enum Scenario {
-    Hello,
-    HelloTimeout(Duration),
-}
-
-struct Options {
-    scenario: Scenario,
-    address: SocketAddr,
-    workers: usize,
-}
 
 async fn reply(_: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
     let mut response = Response::new(Full::new(Bytes::from_static(BODY)));
@@ -70,8 +55,8 @@ async fn serve_scenario(stream: TcpStream, scenario: Scenario) {
         return;
     }
     match scenario {
-        Scenario::Hello => serve(stream).await,
         Scenario::HelloTimeout(limit) => serve(with_timeouts(stream, limit)).await,
+        _ => serve(stream).await,
     }
 }
 
@@ -89,7 +74,7 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
-    socket.listen(BACKLOG)
+    socket.listen(BACKLOG.into())
 }
 
 fn run(options: &Options) -> io::Result<()> {
@@ -100,57 +85,12 @@ fn run(options: &Options) -> io::Result<()> {
     let scenario = options.scenario;
     runtime.block_on(async {
         let listener = listen_on(options.address)?;
-        let mut output = io::stdout();
-        writeln!(output, "listening {}", listener.local_addr()?)?;
-        output.flush()?;
+        shared::announce(listener.local_addr()?)?;
         // Spawned, so that the workers accept too and the main thread only waits.
         tokio::spawn(accept(listener, scenario)).await.map_err(io::Error::other)
     })
 }
 
-fn parse<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, String>
-where
-    T::Err: std::fmt::Display,
-{
-    text.parse().map_err(|error| format!("{name} `{text}`: {error}"))
-}
-
-fn parse_options(arguments: &[String]) -> Result<Options, String> {
-    let (scenario, host, port, workers, timeout_ms) = match arguments {
-        [scenario, host, port, workers] => (scenario, host, port, workers, None),
-        [scenario, host, port, workers, timeout_ms] => {
-            (scenario, host, port, workers, Some(timeout_ms))
-        }
-        _ => return Err("usage: server SCENARIO HOST PORT WORKERS [TIMEOUT_MS]".to_owned()),
-    };
-    let limit = match timeout_ms {
-        Some(text) => {
-            Duration::from_millis(parse::<std::num::NonZeroU64>("TIMEOUT_MS", text)?.get())
-        }
-        None => DEFAULT_TIMEOUT,
-    };
-    let scenario = match scenario.as_str() {
-        "hello" => Scenario::Hello,
-        "hello-timeout" => Scenario::HelloTimeout(limit),
-        _ => return Err(format!("unknown scenario `{scenario}`")),
-    };
-    let host: IpAddr = parse("HOST", host)?;
-    let address = SocketAddr::new(host, parse("PORT", port)?);
-    let workers = parse::<std::num::NonZeroUsize>("WORKERS", workers)?.get();
-    Ok(Options { scenario, address, workers })
-}
-
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let options = match parse_options(&arguments) {
-        Ok(options) => options,
-        Err(message) => {
-            eprintln!("{message}");
-            return ExitCode::from(2);
-        }
-    };
-    if let Err(error) = run(&options) {
-        eprintln!("{error}");
-    }
-    ExitCode::FAILURE
+    shared::main(&["hello", "hello-timeout"], run)
 }

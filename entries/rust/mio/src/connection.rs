@@ -6,20 +6,12 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::sync::LazyLock;
 
 use mio::net::TcpStream;
+use shared::{HeadCounter, REPLY, Scenario};
 
-const REPLY: &[u8] =
-    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!";
-const TERMINATOR: &[u8] = b"\r\n\r\n";
 const REPLIES_PER_WRITE: usize = 1024;
 const READS_PER_TURN: usize = 16;
 
 static REPLY_BLOCK: LazyLock<Vec<u8>> = LazyLock::new(|| REPLY.repeat(REPLIES_PER_WRITE));
-
-#[derive(Clone, Copy)]
-pub enum Scenario {
-    Hello,
-    Echo,
-}
 
 pub enum Progress {
     /// The socket would block: the next event continues.
@@ -42,8 +34,8 @@ pub struct Connection {
 impl Connection {
     pub fn new(stream: TcpStream, scenario: Scenario) -> Self {
         let owed = match scenario {
-            Scenario::Hello => Owed::Hello { counter: HeadCounter::default(), bytes: 0 },
             Scenario::Echo => Owed::Echo { bytes: Vec::new(), sent: 0 },
+            _ => Owed::Hello { counter: HeadCounter::default(), bytes: 0 },
         };
         Self { stream, owed }
     }
@@ -99,36 +91,6 @@ impl Owed {
             Self::Hello { bytes, .. } => *bytes -= length,
             Self::Echo { sent, .. } => *sent += length,
         }
-    }
-}
-
-/// Counts ends of heads; a terminator may be split over any number of reads.
-#[derive(Default)]
-struct HeadCounter {
-    seen: usize,
-}
-
-impl HeadCounter {
-    fn count(&mut self, mut input: &[u8]) -> usize {
-        let mut heads = 0;
-        while let Some((&byte, rest)) = input.split_first() {
-            if self.seen == 0 && byte != b'\r' {
-                let Some(skip) = memchr::memchr(b'\r', rest) else { break };
-                input = &rest[skip..];
-                continue;
-            }
-            input = rest;
-            self.seen = match byte {
-                _ if byte == TERMINATOR[self.seen] => self.seen + 1,
-                b'\r' => 1,
-                _ => 0,
-            };
-            if self.seen == TERMINATOR.len() {
-                self.seen = 0;
-                heads += 1;
-            }
-        }
-        heads
     }
 }
 

@@ -5,24 +5,14 @@
 mod connection;
 mod worker;
 
-use std::convert::Infallible;
 use std::io;
-use std::io::Write as _;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener};
 use std::process::ExitCode;
 
+use shared::{BACKLOG, Options};
 use socket2::{Domain, Socket, Type};
 
-use connection::Scenario;
 use worker::Worker;
-
-const BACKLOG: i32 = 4096;
-
-struct Options {
-    scenario: Scenario,
-    address: SocketAddr,
-    workers: usize,
-}
 
 fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
@@ -32,11 +22,11 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     socket.set_tcp_nodelay(true)?;
     socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;
-    socket.listen(BACKLOG)?;
+    socket.listen(BACKLOG.into())?;
     Ok(socket.into())
 }
 
-fn run(options: &Options) -> io::Result<Infallible> {
+fn run(options: &Options) -> io::Result<()> {
     let first = listen_on(options.address)?;
     let address = first.local_addr()?;
     let mut first = Worker::new(first, options.scenario)?;
@@ -49,49 +39,11 @@ fn run(options: &Options) -> io::Result<Infallible> {
             std::process::exit(1);
         })?;
     }
-    let mut output = io::stdout();
-    writeln!(output, "listening {address}")?;
-    output.flush()?;
+    shared::announce(address)?;
     // The main thread is one of the workers.
-    first.run()
-}
-
-fn parse<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, String>
-where
-    T::Err: std::fmt::Display,
-{
-    text.parse().map_err(|error| format!("{name} `{text}`: {error}"))
-}
-
-fn parse_options(arguments: &[String]) -> Result<Options, String> {
-    let (scenario, host, port, workers) = match arguments {
-        // The timeout is for a scenario that this entry does not have.
-        [scenario, host, port, workers] | [scenario, host, port, workers, _] => {
-            (scenario, host, port, workers)
-        }
-        _ => return Err("usage: server SCENARIO HOST PORT WORKERS".to_owned()),
-    };
-    let scenario = match scenario.as_str() {
-        "hello" => Scenario::Hello,
-        "echo" => Scenario::Echo,
-        _ => return Err(format!("unknown scenario `{scenario}`: there are `hello` and `echo`")),
-    };
-    let host: IpAddr = parse("HOST", host)?;
-    let address = SocketAddr::new(host, parse("PORT", port)?);
-    let workers = parse::<std::num::NonZeroUsize>("WORKERS", workers)?.get();
-    Ok(Options { scenario, address, workers })
+    match first.run()? {}
 }
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let options = match parse_options(&arguments) {
-        Ok(options) => options,
-        Err(message) => {
-            eprintln!("{message}");
-            return ExitCode::from(2);
-        }
-    };
-    let Err(error) = run(&options);
-    eprintln!("{error}");
-    ExitCode::FAILURE
+    shared::main(&["hello", "echo"], run)
 }

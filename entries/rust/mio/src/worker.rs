@@ -4,18 +4,18 @@
 
 use std::io;
 use std::net::TcpListener as StdTcpListener;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
+use shared::{ACCEPT_RETRY, Scenario};
 use slab::Slab;
 
-use crate::connection::{Connection, Progress, Scenario, unless_blocked};
+use crate::connection::{Connection, Progress, unless_blocked};
 
 const LISTENER: Token = Token(usize::MAX);
 const EVENTS_PER_POLL: usize = 1024;
 const BUFFER_BYTES: usize = 64 * 1024;
-const ACCEPT_RETRY: Duration = Duration::from_millis(50);
 
 pub struct Worker {
     poll: Poll,

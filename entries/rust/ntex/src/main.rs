@@ -3,8 +3,7 @@
 //! It deliberately has no `hello-timeout`: ntex counts its limits in whole seconds.
 
 use std::io;
-use std::io::Write as _;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,20 +13,10 @@ use ntex::http::{HttpServiceConfig, KeepAlive};
 use ntex::rt::{DefaultRuntime, System};
 use ntex::time::Seconds;
 use ntex::web::{self, App, HttpServer};
-
-struct Options {
-    address: SocketAddr,
-    workers: usize,
-}
+use shared::Options;
 
 async fn hello() -> &'static str {
     "Hello world!"
-}
-
-fn announce(address: SocketAddr) -> io::Result<()> {
-    let mut output = io::stdout();
-    writeln!(output, "listening {address}")?;
-    output.flush()
 }
 
 async fn serve(listener: TcpListener, workers: usize) -> io::Result<()> {
@@ -39,7 +28,7 @@ async fn serve(listener: TcpListener, workers: usize) -> io::Result<()> {
     HttpServer::new(async move || {
         // Each worker makes its application once; the last one says that all are there.
         if missing_workers.fetch_sub(1, Ordering::Relaxed) == 1
-            && let Err(error) = announce(address)
+            && let Err(error) = shared::announce(address)
         {
             eprintln!("{error}");
         }
@@ -64,41 +53,6 @@ fn run(options: &Options) -> io::Result<()> {
         .block_on(serve(listener, workers))
 }
 
-fn parse<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, String>
-where
-    T::Err: std::fmt::Display,
-{
-    text.parse().map_err(|error| format!("{name} `{text}`: {error}"))
-}
-
-fn parse_options(arguments: &[String]) -> Result<Options, String> {
-    let (scenario, host, port, workers) = match arguments {
-        // The timeout is for a scenario that this entry does not have.
-        [scenario, host, port, workers] | [scenario, host, port, workers, _] => {
-            (scenario, host, port, workers)
-        }
-        _ => return Err("usage: server hello HOST PORT WORKERS".to_owned()),
-    };
-    if scenario != "hello" {
-        return Err(format!("unknown scenario `{scenario}`: there is only `hello`"));
-    }
-    let host: IpAddr = parse("HOST", host)?;
-    let address = SocketAddr::new(host, parse("PORT", port)?);
-    let workers = parse::<std::num::NonZeroUsize>("WORKERS", workers)?.get();
-    Ok(Options { address, workers })
-}
-
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let options = match parse_options(&arguments) {
-        Ok(options) => options,
-        Err(message) => {
-            eprintln!("{message}");
-            return ExitCode::from(2);
-        }
-    };
-    if let Err(error) = run(&options) {
-        eprintln!("{error}");
-    }
-    ExitCode::FAILURE
+    shared::main(&["hello"], run)
 }

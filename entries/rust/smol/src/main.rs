@@ -3,71 +3,16 @@
 //! It is deliberately not an HTTP server: it only looks for the end of each request head.
 
 use std::io;
-use std::io::Write as _;
-use std::net::{IpAddr, SocketAddr};
 use std::process::ExitCode;
-use std::sync::LazyLock;
 use std::time::Duration;
 
+use shared::{ACCEPT_RETRY, HeadCounter, Options, READ_BYTES, Scenario, replies};
 use smol::future::{FutureExt as _, pending};
 use smol::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use smol::net::{TcpListener, TcpStream};
 use smol::{Executor, Timer};
 
-const REPLY: &[u8] =
-    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!";
-const TERMINATOR: &[u8] = b"\r\n\r\n";
-const REPLIES_PER_WRITE: usize = 256;
-const READ_BYTES: usize = 16 * 1024;
-const ACCEPT_RETRY: Duration = Duration::from_millis(50);
-const DEFAULT_TIMEOUT: Duration = Duration::from_millis(5000);
-
 static EXECUTOR: Executor<'static> = Executor::new();
-static REPLY_BLOCK: LazyLock<Vec<u8>> = LazyLock::new(|| REPLY.repeat(REPLIES_PER_WRITE));
-
-#[derive(Clone, Copy)]
-enum Scenario {
-    Hello,
-    HelloTimeout(Duration),
-    Echo,
-}
-
-struct Options {
-    scenario: Scenario,
-    address: SocketAddr,
-    workers: usize,
-}
-
-/// Counts ends of heads; a terminator may be split over any number of reads.
-#[derive(Default)]
-struct HeadCounter {
-    seen: usize,
-}
-
-impl HeadCounter {
-    fn count(&mut self, mut input: &[u8]) -> usize {
-        let mut heads = 0;
-        while let Some((&byte, rest)) = input.split_first() {
-            if self.seen == 0 && byte != b'\r' {
-                let Some(skip) = memchr::memchr(b'\r', rest) else { break };
-                input = &rest[skip..];
-                continue;
-            }
-            input = rest;
-            self.seen = match byte {
-                _ if byte == TERMINATOR[self.seen] => self.seen + 1,
-                b'\r' => 1,
-                _ => 0,
-            };
-            if self.seen == TERMINATOR.len() {
-                self.seen = 0;
-                heads += 1;
-            }
-        }
-        heads
-    }
-}
-
 async fn serve_hello(mut stream: TcpStream) -> io::Result<()> {
     let mut counter = HeadCounter::default();
     let mut buffer = vec![0; READ_BYTES];
@@ -76,11 +21,8 @@ async fn serve_hello(mut stream: TcpStream) -> io::Result<()> {
         if length == 0 {
             return Ok(());
         }
-        let mut heads = counter.count(&buffer[..length]);
-        while heads > 0 {
-            let batch = heads.min(REPLIES_PER_WRITE);
-            stream.write_all(&REPLY_BLOCK[..batch * REPLY.len()]).await?;
-            heads -= batch;
+        for output in replies(counter.count(&buffer[..length])) {
+            stream.write_all(output).await?;
         }
     }
 }
@@ -105,16 +47,12 @@ async fn serve_hello_timeout(mut stream: TcpStream, limit: Duration) -> io::Resu
         if length == 0 {
             return Ok(());
         }
-        let mut heads = counter.count(&buffer[..length]);
-        while heads > 0 {
-            let batch = heads.min(REPLIES_PER_WRITE);
-            let mut output = &REPLY_BLOCK[..batch * REPLY.len()];
+        for mut output in replies(counter.count(&buffer[..length])) {
             // Not `write_all`, because the limit holds for each step that makes progress.
             while !output.is_empty() {
                 let length = timeout(limit, stream.write(output)).await?;
                 output = &output[length..];
             }
-            heads -= batch;
         }
     }
 }
@@ -158,57 +96,11 @@ fn run(options: &Options) -> io::Result<()> {
         let run_tasks = || smol::block_on(EXECUTOR.run(pending::<()>()));
         std::thread::Builder::new().spawn(run_tasks)?;
     }
-    let mut output = io::stdout();
-    writeln!(output, "listening {address}")?;
-    output.flush()?;
+    shared::announce(address)?;
     // The main thread is one of the workers.
     smol::block_on(EXECUTOR.run(pending()))
 }
 
-fn parse<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, String>
-where
-    T::Err: std::fmt::Display,
-{
-    text.parse().map_err(|error| format!("{name} `{text}`: {error}"))
-}
-
-fn parse_options(arguments: &[String]) -> Result<Options, String> {
-    let (scenario, host, port, workers, timeout_ms) = match arguments {
-        [scenario, host, port, workers] => (scenario, host, port, workers, None),
-        [scenario, host, port, workers, timeout_ms] => {
-            (scenario, host, port, workers, Some(timeout_ms))
-        }
-        _ => return Err("usage: server SCENARIO HOST PORT WORKERS [TIMEOUT_MS]".to_owned()),
-    };
-    let limit = match timeout_ms {
-        Some(text) => {
-            Duration::from_millis(parse::<std::num::NonZeroU64>("TIMEOUT_MS", text)?.get())
-        }
-        None => DEFAULT_TIMEOUT,
-    };
-    let scenario = match scenario.as_str() {
-        "hello" => Scenario::Hello,
-        "hello-timeout" => Scenario::HelloTimeout(limit),
-        "echo" => Scenario::Echo,
-        _ => return Err(format!("unknown scenario `{scenario}`")),
-    };
-    let host: IpAddr = parse("HOST", host)?;
-    let address = SocketAddr::new(host, parse("PORT", port)?);
-    let workers = parse::<std::num::NonZeroUsize>("WORKERS", workers)?.get();
-    Ok(Options { scenario, address, workers })
-}
-
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let options = match parse_options(&arguments) {
-        Ok(options) => options,
-        Err(message) => {
-            eprintln!("{message}");
-            return ExitCode::from(2);
-        }
-    };
-    if let Err(error) = run(&options) {
-        eprintln!("{error}");
-    }
-    ExitCode::FAILURE
+    shared::main(&["hello", "hello-timeout", "echo"], run)
 }

@@ -1,8 +1,8 @@
-/* The seam between starting (`main.c`) and serving (`loop.c`). */
+/* The seam between starting (`prefork.c`) and serving (`loop.c` of an entry). */
 #ifndef LOOP_H
 #define LOOP_H
 
-enum scenario { HELLO, ECHO };
+#include "options.h"
 
 /*
  * Serves the connections of a listener until the process ends. Calls `ready` once, when everything

@@ -1,0 +1,3 @@
+module wirebench/entries/go/shared
+
+go 1.19
