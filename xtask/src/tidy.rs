@@ -2,6 +2,7 @@
 //! what to do.
 
 mod guards;
+mod verbs;
 
 use anyhow::{Context, ensure};
 use std::{
@@ -97,6 +98,7 @@ fn complaints(root: &Path) -> anyhow::Result<Vec<String>> {
     let table = fs::read_to_string(root.join(ENTRIES)).context(ENTRIES)?;
     complaints.extend(entry_complaints(root, &table));
     complaints.extend(guards::complaints(root));
+    complaints.extend(verbs::complaints(root));
     Ok(complaints)
 }
 

@@ -27,3 +27,37 @@ pub mod table_units;
 pub mod tune;
 mod wrap;
 pub mod wrk_units;
+
+use wirebench_schema::journal::Journal;
+
+/// A result in the forms that its folder has.
+pub trait Report {
+    /// All details, as text.
+    fn details(&self) -> String;
+    /// All details, as Markdown.
+    fn markdown(&self) -> String;
+    /// All details, for programs.
+    fn json(&self) -> String;
+    /// The name of the file with the JSON.
+    fn json_file(&self) -> &'static str {
+        "report.json"
+    }
+}
+
+/// The details of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Details<'a>(pub &'a Journal);
+
+impl Report for Details<'_> {
+    fn details(&self) -> String {
+        table::report(self.0, table::Style::Text)
+    }
+
+    fn markdown(&self) -> String {
+        table::report(self.0, table::Style::Markdown)
+    }
+
+    fn json(&self) -> String {
+        json::text(self.0)
+    }
+}

@@ -15,7 +15,7 @@ pub use sweep::{Standing, Sweep, SweepCell};
 use serde::Serialize;
 use wirebench_schema::journal::{EndReason, Journal, Weight};
 
-use crate::table::Style;
+use crate::{Report, table::Style};
 
 /// The name of the suites of `wirebench tune`.
 pub const SUITE: &str = "tune";
@@ -50,6 +50,28 @@ impl Tuned {
             Self::Sweep(sweep) => sweep_text::text(sweep, style, look),
             Self::Search(search) => search_text::text(search, style),
         }
+    }
+}
+
+impl Report for Tuned {
+    fn details(&self) -> String {
+        self.text(Style::Text, Look::Plain)
+    }
+
+    fn markdown(&self) -> String {
+        self.text(Style::Markdown, Look::Plain)
+    }
+
+    /// # Panics
+    ///
+    /// Never: all keys are words or numbers.
+    fn json(&self) -> String {
+        let text = serde_json::to_string_pretty(self);
+        text.expect("every part of a tuning can be written as JSON") + "\n"
+    }
+
+    fn json_file(&self) -> &'static str {
+        "tune.json"
     }
 }
 

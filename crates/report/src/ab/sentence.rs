@@ -13,7 +13,7 @@ use crate::{
     analysis::{CheckState, Claim, Inconclusive, Metric, Reads, Versus},
     compare::words,
     table::count,
-    table_units::thousands,
+    table_units::{percent, thousands},
 };
 
 /// Cohorts that halve an interval, as a multiple of those that were made.
@@ -207,13 +207,6 @@ fn ended(journal: &Journal) -> Option<EndReason> {
 /// A duration that is easy to type.
 fn whole(duration: Duration) -> Duration {
     Duration::from_secs(duration.as_secs().max(1))
-}
-
-/// A share with as many digits as it needs, such as `1 %`, `2.1 %` and `0.25 %`.
-pub(super) fn percent(share: f64) -> String {
-    let digits = if share > 0.0095 { 1 } else { 2 };
-    let text = format!("{:.digits$}", share * 100.0);
-    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// Two ratios as changes, such as `+4.6 to +5.9 %`.

@@ -4,13 +4,15 @@
 use comfy_table::CellAlignment;
 use wirebench_schema::suite::Phase;
 
-use super::{Ab, Figure, METRICS, Side, State, has, sentence::percent};
+use super::{Ab, Figure, METRICS, Side, State, has};
 use crate::{
+    Report,
     analysis::{BaselineCheck, CheckState, Metric, Versus, absent},
     compare::{markdown::escape, text::gate_lines, words},
     table::{
         Style, describe::describe, headline::headline, new_table, page::Page, workload::about_rate,
     },
+    table_units::percent,
 };
 
 const READING_AID: [&str; 4] = [
@@ -21,6 +23,20 @@ const READING_AID: [&str; 4] = [
     "the verdict is about the first figure, which was chosen before the run; the intervals of the others \
      hold for all of them together",
 ];
+
+impl Report for Ab<'_> {
+    fn details(&self) -> String {
+        self.text(Style::Text)
+    }
+
+    fn markdown(&self) -> String {
+        self.text(Style::Markdown)
+    }
+
+    fn json(&self) -> String {
+        Ab::json(self)
+    }
+}
 
 impl Ab<'_> {
     /// Everything. The verdict is last in text, and first in Markdown.

@@ -111,12 +111,6 @@ pub(super) fn factor(ratio: f64) -> String {
     format!("{ratio:.digits$}x")
 }
 
-/// A share in a sentence: `3 %`.
-pub(super) fn percent(share: f64) -> String {
-    let text = format!("{:.1}", share * 100.0);
-    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
-}
-
 /// A time in a sentence: `2 min 50 s`.
 pub(super) fn elapsed(time: std::time::Duration) -> String {
     match time.as_secs_f64().round() as u64 {

@@ -2,10 +2,10 @@
 
 use super::{
     Facts,
-    figures::{elapsed, factor, percent, subject, word},
+    figures::{elapsed, factor, subject, word},
     model::{Block, Group, Model, Outcome, Repetitions},
 };
-use crate::analysis::Metric;
+use crate::{analysis::Metric, table_units::percent};
 
 /// Rows that a sentence names; the others are counted.
 const NAMED: usize = 3;

@@ -8,7 +8,7 @@ use wirebench_schema::{
 use wirebench_stats::MIN_COHORTS;
 
 use super::count;
-use crate::analysis::WorkloadRows;
+use crate::{analysis::WorkloadRows, table_units::percent};
 
 /// Blocks with which an interval is usually narrow enough to be of use.
 const USUAL_BLOCKS: u32 = 4;
@@ -93,7 +93,7 @@ fn ended(journal: &Journal) -> String {
         Some(EndReason::Complete) => String::new(),
         Some(EndReason::Precise) => match goal.precision {
             Some(precision) => {
-                format!("; every interval is within +-{} %", percent(precision))
+                format!("; every interval is within +-{}", percent(precision))
             }
             None => "; every interval is as narrow as was asked for".to_owned(),
         },
@@ -116,12 +116,6 @@ fn resumed(journal: &Journal) -> String {
         1 => "; resumed once".to_owned(),
         times => format!("; resumed {times} times"),
     }
-}
-
-/// A share as a percentage, without digits that say nothing.
-fn percent(share: f64) -> String {
-    let text = format!("{:.2}", share * 100.0);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// A list of CPUs.
