@@ -10,13 +10,13 @@ pub mod analysis;
 pub mod commands;
 pub mod compare;
 pub mod distribution;
+#[cfg(test)]
+mod fixtures;
 pub mod hgrm;
 pub mod json;
 pub mod load_csv;
 pub mod load_text;
 pub mod load_words;
-#[cfg(test)]
-mod made_up;
 mod notes;
 mod order;
 mod published;

@@ -91,9 +91,9 @@ fn refusals(journal: &Journal) -> Vec<String> {
 fn ended(journal: &Journal) -> &'static str {
     match journal.end.as_ref().map(|end| end.reason) {
         Some(EndReason::Complete | EndReason::Precise) => "",
-        Some(EndReason::Budget) => "; the time was up, these are the runs until then",
-        Some(EndReason::Interrupted) => "; interrupted, these are the runs until then",
-        None => "; cut off, these are the runs until then",
+        Some(EndReason::Budget) => "; stopped after the budget",
+        Some(EndReason::Interrupted) => "; interrupted",
+        None => "; cut off",
     }
 }
 

@@ -172,8 +172,10 @@ pub(crate) fn waited(side: &'static str, share: f64, arrivals: Arrivals) -> Opti
         Arrivals::AfterReplies => NOTED_SHARE,
         Arrivals::AtMoments => TAIL_SHARE,
     };
-    let text =
-        format!("the {side} waited {:.1} % of the window for CPUs that others had", share * 100.0);
+    let text = format!(
+        "the {side} waited {:.1} % of the window for CPUs that other programs used",
+        share * 100.0
+    );
     let weight = weight(share, SPOILS_SHARE, arrivals);
     (share > noted).then(|| ReasonKind::Neighbour.reason(weight, Some(share), text))
 }
@@ -220,7 +222,10 @@ fn neighbour(
             format!("other programs used {:.0} % of the {name}'s CPUs in the window", of(used))
         }
         (None, Some(waited)) => {
-            format!("the {name} waited {:.1} % of the window for CPUs that others had", of(waited))
+            format!(
+                "the {name} waited {:.1} % of the window for CPUs that other programs used",
+                of(waited)
+            )
         }
         (Some(used), Some(waited)) => format!(
             "other programs used {:.0} % of the {name}'s CPUs in the window, and it waited {:.1} % \
@@ -266,8 +271,8 @@ fn throttled(ns: u64, elapsed: Duration) -> Option<Reason> {
     let is_long = ns as f64 > THROTTLED_SPOILS * elapsed.as_nanos() as f64;
     let weight = if is_long { Weight::Invalid } else { Weight::Note };
     let text = format!(
-        "a CPU limit of the control group held the sides back for {:.1} ms in the window, added up \
-         over the CPUs",
+        "the CPU limit of the control group paused server or generator for {:.1} ms in the window, summed \
+         over CPUs",
         ns as f64 / 1e6
     );
     (ns > 0).then(|| ReasonKind::Throttled.reason(weight, Some(ns as f64), text))

@@ -99,7 +99,7 @@ pub(crate) fn end_reasons(stopped: &Stopped) -> Vec<Reason> {
 
 /// Why a load has no figures: nothing was answered correctly.
 pub(crate) fn nothing_answered(load: &LoadReport) -> String {
-    let mut reason = "no request was answered correctly in the window".to_owned();
+    let mut reason = "no valid reply in the window".to_owned();
     for example in &load.error_examples {
         reason += &format!(": {example}");
     }

@@ -94,7 +94,7 @@ impl Ab<'_> {
                 let more = if claim == Claim::NotHigher { than.0 } else { than.1 };
                 format!(
                     "{b} {verb} at most {margin} {more} {of} than {a} {known}; the load generator was \
-                     the limit, so the difference in the other direction may be larger"
+                     saturated, so the difference in the other direction may be larger"
                 )
             }
             Claim::CannotTell => format!("inconclusive: {}", self.inconclusive(ratio, &known)),
@@ -145,13 +145,12 @@ impl Ab<'_> {
                 format!("a verdict needs {MIN_COHORTS} {noun}s; {difference} {known}; {next}")
             }
             Some(Inconclusive::BaselineCheckFailed) => format!(
-                "{}; a difference between the servers may have the same cause; next step: stop other \
-                 programs and measure again",
+                "{}, so noise may explain any difference; next step: stop other programs and measure again",
                 self.failed_checks(ratio)
             ),
             Some(Inconclusive::Bound) => format!(
-                "the load generator was the limit, so the ratio of {} is a bound {known}; next step: \
-                 compare the CPU per request, or give the generator more CPUs",
+                "the load generator was saturated, so the ratio of {} is a bound {known}; next step: \
+                 compare CPU per request, or give the generator more CPUs",
                 phrase(self.metric).of
             ),
             Some(Inconclusive::WideInterval) | None => {
@@ -181,7 +180,7 @@ impl Ab<'_> {
         let start = &self.journal.start;
         let step = match (ended(self.journal), start.goal.budget) {
             (None | Some(EndReason::Interrupted), _) => {
-                return "next step: let it go on with `wirebench run --resume FOLDER`".to_owned();
+                return "next step: resume it with `wirebench run --resume FOLDER`".to_owned();
             }
             (Some(EndReason::Budget), Some(budget)) => {
                 format!("--budget {}", write_duration(whole(budget.saturating_mul(TO_HALVE))))
@@ -196,7 +195,7 @@ impl Ab<'_> {
                 format!("--{}s {}", self.noun(), made.saturating_mul(TO_HALVE).max(least))
             }
         };
-        format!("next step: {step}, which halves the interval")
+        format!("next step: {step} to halve the interval")
     }
 }
 

@@ -45,7 +45,7 @@ fn repetitions(repetitions: Repetitions) -> Option<String> {
 pub(super) fn result(model: &Model) -> String {
     let Some((block, group)) = model.main() else { return "Nothing was measured.".to_owned() };
     let Some(baseline) = &group.baseline else {
-        return "No server that could be the baseline has figures.".to_owned();
+        return "No baseline has figures, so nothing is compared.".to_owned();
     };
     let mut sentences: Vec<String> = Vec::new();
     if group.with(Outcome::Withheld).any(|row| block.rows[row] == *baseline) {

@@ -180,14 +180,14 @@ fn reasons(cell: &Cell<'_>, request: &Request<'_>, seen: &Seen) -> Vec<Reason> {
     if seen.lost > 0 {
         let bound = if timeout_is_fixed(request) {
             format!(
-                "; its command takes no {{timeout_ms}}, so it may close them after {} s",
+                "; its command has no {{timeout_ms}}, so it may close them after {} s",
                 DEFAULT_TIMEOUT_MS / 1000
             )
         } else {
             String::new()
         };
         let text = format!(
-            "the server closed, or wrote to, {} of {} silent connections{bound}",
+            "the server closed, or wrote to, {} of {} idle connections{bound}",
             seen.lost, seen.made
         );
         let figure = Some(seen.lost as f64);
@@ -195,17 +195,17 @@ fn reasons(cell: &Cell<'_>, request: &Request<'_>, seen: &Seen) -> Vec<Reason> {
     }
     if seen.measure == Measure::Resident {
         let text = "memory is the sum of resident set sizes, because proportional ones cannot be \
-                    read: pages that processes share count in each";
+                    read: shared pages count once per process";
         reasons.push(ReasonKind::ResidentMemory.reason(Weight::Note, None, text));
     }
     if seen.stillness.contains(&Stillness::Moving) {
         let seconds = STILL_PATIENCE.as_secs();
-        let text = format!("the server's memory still moved after {seconds} s of silence");
+        let text = format!("the server's memory still changed after {seconds} s without requests");
         let figure = Some(STILL_PATIENCE.as_nanos() as f64);
         reasons.push(ReasonKind::NotSteady.reason(Weight::Note, figure, text));
     }
     if !cell.verified {
-        let text = "not verified: the conformance checks were left out";
+        let text = "not verified: conformance checks skipped";
         reasons.push(ReasonKind::NotVerified.reason(Weight::Invalid, None, text));
     }
     reasons

@@ -36,7 +36,7 @@ fn reason(cpu: u32, share: f64, culprits: &[String]) -> Reason {
     };
     let percent = share * 100.0;
     let text = format!(
-        "other programs{who} used {percent:.0} % of CPU {cpu} just before the server was started"
+        "other programs{who} used {percent:.0} % of CPU {cpu} just before the server started"
     );
     ReasonKind::BusyBefore.reason(Weight::Note, Some(share), text)
 }

@@ -2,6 +2,7 @@
 //! its weight, its figure and a sentence. It decides nothing: who finds a fault says how heavy it
 //! is.
 
+mod brief;
 mod kind;
 
 use serde::{Deserialize, Serialize};

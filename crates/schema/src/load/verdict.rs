@@ -11,6 +11,7 @@ mod reasons;
 use serde::Serialize;
 
 use super::{LatencyOrigin, LoadModel, LoadReport, RateCurve};
+use crate::journal::Reason;
 
 /// More than this share of the connections ready, each time that a thread looks: the replies wait
 /// for the generator.
@@ -67,14 +68,12 @@ impl LoadReport {
         let (mut limit, mut reasons) = self.limit();
         match self.share_of_ceiling() {
             Some(share) if share > NO_CEILING => reasons.push(format!(
-                "the ceiling was measured below the rate, which is {} of it: something else had the \
-                 CPUs then, so it says nothing",
+                "the ceiling is invalid: the rate is {} of it, so another process disturbed its measurement",
                 percent(share)
             )),
             Some(share) if share > NEAR_THE_CEILING => {
                 reasons.push(format!(
-                    "the rate is {} of what the generator reaches on a server that does nothing but \
-                     answer",
+                    "the rate is {} of the load generator's ceiling",
                     percent(share)
                 ));
                 if limit == Limit::Server {
@@ -129,10 +128,10 @@ impl LoadReport {
             clauses.push(format!("{requests} of {} requests failed", self.requests + requests));
         }
         if errors.connections() > 0 {
-            clauses.push(format!("{} connections could not be made or kept", errors.connections()));
+            clauses.push(format!("{} connections failed", errors.connections()));
         }
         if errors.surplus > 0 {
-            clauses.push(format!("bytes that nobody asked for came {} times", errors.surplus));
+            clauses.push(format!("unrequested bytes arrived {} times", errors.surplus));
         }
         (!clauses.is_empty()).then(|| clauses.join("; "))
     }
@@ -180,10 +179,10 @@ impl LoadReport {
         }
         // Before the window there was nothing to find fault with.
         if self.window_ns > 0 {
-            cautions.extend(self.faults().into_iter().map(|reason| reason.text));
+            cautions.extend(self.faults().iter().map(Reason::brief));
         }
         let late = [self.schedule_lag(), self.generator_stall()];
-        cautions.extend(late.into_iter().flatten().map(|reason| reason.text));
+        cautions.extend(late.iter().flatten().map(Reason::brief));
         cautions
     }
 }

@@ -49,7 +49,7 @@ impl LoadReport {
 
     fn connections_missing(&self) -> Option<Reason> {
         let (asked, made) = (self.config.connections, self.connections_made);
-        let text = format!("{made} of {asked} connections could be made");
+        let text = format!("only {made} of {asked} connections were made");
         let kind = ReasonKind::ConnectionsMissing;
         (made < asked).then(|| kind.reason(Weight::Invalid, Some(made as f64), text))
     }
@@ -65,7 +65,7 @@ impl LoadReport {
             ),
         };
         let text = format!(
-            "only {busy:.1} {answered}, on average (Little's law); {left} requests had no answer \
+            "only {busy:.1} {answered}, on average (Little's law); {left} requests were unanswered \
              when the window ended"
         );
         Some(ReasonKind::Unanswered.reason(Weight::Invalid, Some(busy), text))
@@ -73,8 +73,7 @@ impl LoadReport {
 
     fn few_samples(&self) -> Option<Reason> {
         let samples = self.latency.as_ref().map_or(0, |latency| latency.count);
-        let text =
-            format!("{samples} samples are too few for a 99th percentile: ten must lie beyond it");
+        let text = format!("{samples} samples are too few for p99, which needs ten beyond it");
         let kind = ReasonKind::FewSamples;
         (samples < ENOUGH_SAMPLES).then(|| kind.reason(Weight::Note, Some(samples as f64), text))
     }
@@ -88,7 +87,7 @@ impl LoadReport {
         let starved = fairness.replies_median >= ENOUGH_OF_MEDIAN
             && fairness.replies_least * STARVED < fairness.replies_median;
         let text = format!(
-            "unevenly served: {} to {} replies a connection, Jain's index {:.2}",
+            "connections were served unevenly: {} to {} replies each, Jain's index {:.2}",
             fairness.replies_least, fairness.replies_most, fairness.jain_index
         );
         let weight = if starved { Weight::Invalid } else { Weight::Note };
@@ -102,26 +101,24 @@ impl LoadReport {
     pub(super) fn schedule_lag(&self) -> Option<Reason> {
         let lag_ns = self.lag.as_ref()?.latency_ns_p99;
         let own = self.generator_kept_back();
-        self.sent_late("a hundred", lag_ns, if own { Weight::Tail } else { Weight::Note })
+        self.sent_late("1 %", lag_ns, if own { Weight::Tail } else { Weight::Note })
     }
 
     /// That so many were sent later than they were due that they came in bursts: what wakes a
     /// server once for several requests makes each cheaper.
     pub(super) fn bursts(&self) -> Option<Reason> {
         let lag_ns = self.lag.as_ref()?.latency_ns_p95;
-        self.sent_late("twenty", lag_ns, Weight::Invalid)
+        self.sent_late("5 %", lag_ns, Weight::Invalid)
     }
 
     /// That one request in so many was sent so late, if that is late.
-    fn sent_late(&self, one_in: &str, lag_ns: u64, weight: Weight) -> Option<Reason> {
+    fn sent_late(&self, share: &str, lag_ns: u64, weight: Weight) -> Option<Reason> {
         let lag_ms = lag_ns as f64 / 1e6;
         let why = match self.generator_kept_back() {
-            true => "because of the generator",
-            false => "because the server, or its CPU, was held up and no connection was free",
+            true => "because of the load generator",
+            false => "because every connection was busy: the server stalled",
         };
-        let text = format!(
-            "one request in {one_in} was sent {lag_ms:.2} ms or more after it was due, {why}"
-        );
+        let text = format!("{share} of the requests were sent {lag_ms:.2} ms or more late, {why}");
         let kind = ReasonKind::ScheduleLag;
         (lag_ns > LAG_NS).then(|| kind.reason(weight, Some(lag_ns as f64), text))
     }
@@ -162,8 +159,8 @@ impl LoadReport {
     pub(super) fn generator_stall(&self) -> Option<Reason> {
         let (stall_ns, share) = (self.stall_ns_max as f64, self.stall_share());
         let text = format!(
-            "a thread of the generator came {:.2} ms too late at the most, and {:.1} % of the window \
-             in all: something else had its CPU, and latencies contain that",
+            "a load generator thread was delayed by up to {:.2} ms, {:.1} % of the window in total: another \
+             process used its CPU, and latencies include the delay",
             stall_ns / 1e6,
             share * 100.0
         );

@@ -23,15 +23,15 @@ impl LoadReport {
         let answered = self.answered();
         if self.requests == 0 {
             let reason = match answered {
-                0 => "no request was answered correctly".to_owned(),
-                _ => format!("no correct reply came within the window, and {answered} after it"),
+                0 => "no valid reply".to_owned(),
+                _ => format!("no valid reply within the window, {answered} after it"),
             };
             return (Limit::Unknown, vec![reason]);
         }
         let all = answered + self.errors.requests();
         if all < ENOUGH_REQUESTS {
             let reason =
-                format!("{all} requests are too few to tell: {ENOUGH_REQUESTS} are the least");
+                format!("{all} requests are too few to find the limit: at least {ENOUGH_REQUESTS}");
             return (Limit::Unknown, vec![reason]);
         }
         match (&self.config.model, self.demanded_requests_per_second()) {
@@ -81,8 +81,8 @@ impl LoadReport {
         let mean_ns = self.mean_service_ns();
         ((self.window_ns as f64) < ENOUGH_LATENCIES * mean_ns).then(|| {
             format!(
-                "the window of {:.2} s is too short to tell: a reply took {:.2} ms on average, and \
-                 {ENOUGH_LATENCIES} times that is the least",
+                "the window of {:.2} s is too short to find the limit: the mean latency is {:.2} ms, and it \
+                 must be {ENOUGH_LATENCIES} times that",
                 self.window_ns as f64 / 1e9,
                 mean_ns / 1e6
             )
@@ -116,9 +116,9 @@ impl LoadReport {
     /// What the generator's threads did, as the second half of a sentence.
     fn threads_did(&self) -> String {
         let ran = match self.config.waiting {
-            Waiting::Spin => "the generator's threads never slept, as asked".to_owned(),
+            Waiting::Spin => "the load generator's threads never slept (--spin)".to_owned(),
             Waiting::Sleep => format!(
-                "the generator's busiest thread ran for {} of the window",
+                "the load generator's busiest thread ran {} of the window",
                 percent(self.busiest_thread_share())
             ),
         };
@@ -126,7 +126,7 @@ impl LoadReport {
             return ran;
         }
         let ready = percent(self.ready_share);
-        format!("{ran}, and {ready} of its connections were ready when it looked")
+        format!("{ran}, with {ready} of its connections ready")
     }
 
     fn limit_of_loop(&self) -> (Limit, Vec<String>) {
@@ -144,7 +144,7 @@ impl LoadReport {
         };
         let mut reasons = vec![self.threads_did()];
         if limit == Limit::Unknown {
-            reasons.push("the two sides took turns, or something else had the CPUs".to_owned());
+            reasons.push("the two sides took turns, or another process used the CPUs".to_owned());
         }
         (limit, reasons)
     }
@@ -160,7 +160,7 @@ impl LoadReport {
     pub(super) fn kept(&self, demanded: f64) -> String {
         let share = self.share_of_rate(demanded);
         format!(
-            "{:.0} of {demanded:.0} requests/s that were due were answered correctly ({})",
+            "{:.0} of {demanded:.0} due requests/s were answered correctly ({})",
             share * demanded,
             percent(share)
         )
@@ -187,10 +187,8 @@ impl LoadReport {
             return (Limit::Schedule, vec![kept]);
         }
         let (waiting, capacity) = (self.on_their_way(), self.capacity() as f64);
-        let occupied = format!(
-            "{waiting:.1} requests were on their way on average, and the connections can have \
-             {capacity:.0}"
-        );
+        let occupied =
+            format!("{waiting:.1} of at most {capacity:.0} requests were in flight on average");
         let mut reasons = vec![kept, occupied, self.threads_did()];
         let full = waiting.max(self.in_flight_at_end as f64) >= NEARLY_ALL * capacity;
         let failed = self.errors.total() - self.errors.surplus;
