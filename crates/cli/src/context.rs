@@ -1,5 +1,5 @@
-//! What most verbs begin with: where the project is, what can be measured, and how servers are
-//! started.
+//! The context that most verbs start from: the project, the servers that can be measured, and how
+//! to start them.
 
 use anyhow::Context as _;
 use std::{
@@ -30,7 +30,7 @@ fn guard_command(program: &Path) -> Vec<String> {
     vec![program.display().to_string(), "guard".to_owned()]
 }
 
-/// What most verbs begin with.
+/// The project, the interrupt flag and this program.
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) project: Project,
@@ -46,10 +46,10 @@ impl Context {
         // More open files never hurt, and servers inherit the limit; that it cannot be raised shows
         // in `doctor`.
         let _ = wirebench_sys::limits::raise_open_files();
-        let program = std::env::current_exe().context("this program's own file cannot be found")?;
+        let program = std::env::current_exe().context("cannot find the wirebench executable")?;
         let project = chosen.project()?;
         let job_guard = JobGuard::start(&guard_command(&program))
-            .context("the guard of builds cannot be started")?;
+            .context("cannot start the guard process for builds")?;
         Ok(Self { project, interrupt: Interrupt::listen()?, program, _job_guard: job_guard })
     }
 
@@ -60,8 +60,8 @@ impl Context {
         let (_, hard) = wirebench_sys::limits::open_files();
         anyhow::ensure!(
             hard >= NEEDED,
-            "this process may open {hard} files and the checks need {NEEDED}: raise the limit with \
-             `ulimit -Hn {NEEDED}`"
+            "the checks need {NEEDED} open files and the limit is {hard}: raise it with `ulimit -Hn \
+             {NEEDED}`"
         );
         Ok(())
     }
@@ -95,8 +95,8 @@ impl Context {
             let program = &own.variant.run.command[0];
             if !wirebench_server::command::exists(program) {
                 return Err(usage(format!(
-                    "there is no program `{program}`: write its path; no shell is involved, so `~`, \
-                     variables and redirections mean nothing here"
+                    "there is no program `{program}`: write its path; the command runs without a \
+                     shell, so `~`, variables and redirections do not work"
                 )));
             }
             subjects.push(own);

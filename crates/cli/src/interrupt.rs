@@ -55,7 +55,7 @@ impl Interrupt {
         std::thread::Builder::new()
             .name("signals".to_owned())
             .spawn(watch)
-            .context("no thread can be started: raise the limit of processes (ulimit -u)")?;
+            .context("cannot start a thread: raise the process limit (ulimit -u)")?;
         Ok(Self { asked, signal })
     }
 

@@ -6,24 +6,33 @@ mod cmd;
 mod context;
 mod exit;
 mod files;
-mod first_screen;
 mod interrupt;
 mod options;
 mod out;
+mod plan;
 mod preparation;
 mod progress;
+mod results;
+mod session;
 mod suites;
 mod value;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use std::process::ExitCode;
+use wirebench_schema::{argv, journal::Start};
 
-/// Benchmarks network servers: builds, starts, pins, checks, loads and compares them.
+use crate::{
+    exit::usage,
+    session::{Resumable, refusal},
+};
+
+/// Benchmark network servers: build, start, pin, verify, load and compare them
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit codes: 0 fine, 1 a run, a build or a fetch failed, or a condition of --fail-if is met, \
-                  2 usage, 3 not comparable or not valid, 130/143 interrupted with a partial report."
+    after_help = "Exit codes: 0 success, 1 a run, build, check or installation failed or --fail-if found a \
+                  regression, 2 usage, 3 not comparable or not valid, 130/143 interrupted with a partial \
+                  report."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -32,49 +41,52 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Measure and compare servers; without arguments the suite `quick`
+    /// Measure and compare servers [default: the suite `quick`]
     Run(Box<cmd::run::Arguments>),
     /// Compare two servers and report the difference in one sentence
     Ab(Box<cmd::ab::Arguments>),
     /// Generate load on one server
     Load(Box<cmd::load::Arguments>),
-    /// Find with how many workers and connections a server is fastest, or up to which rate it keeps
-    /// an objective
+    /// Find the best number of workers and connections, or the highest rate that meets an objective
     Tune(Box<cmd::tune::Arguments>),
-    /// Show a result again; --explain shows all details
+    /// Show a saved result; --explain shows all details
     Report(cmd::report::Arguments),
     /// Compare two results and report significant changes
     Compare(cmd::compare::Arguments),
-    /// List the entries, and what is missing for those that cannot be built here
+    /// List entries and their missing requirements
     List(cmd::list::Arguments),
-    /// Begin a new entry from a template that already works
+    /// Create an entry from a working template
     New(cmd::new::Arguments),
     /// Build entries
     Build(cmd::build::Arguments),
-    /// Check that entries do what their scenarios demand
+    /// Run conformance checks on entries
     Verify(cmd::verify::Arguments),
-    /// Start one entry and leave it up until Ctrl-C
+    /// Start one entry and keep it running until Ctrl-C
     Serve(cmd::serve::Arguments),
-    /// Show the versions of languages, frameworks and compilers
+    /// Show versions of languages, frameworks and compilers
     Versions(cmd::versions::Arguments),
     /// Install what the entries need
     Setup(cmd::setup::Arguments),
-    /// Look for what is missing or unwise on this machine; changes nothing
+    /// Check this machine for problems; change nothing
     Doctor(cmd::doctor::Arguments),
-    /// Make load as standard input says; for wirebench itself
+    /// Print a shell completion script
+    Completions(cmd::completions::Arguments),
+    /// Write manual pages
+    Man(cmd::man::Arguments),
+    /// Run loads as commanded on standard input (internal)
     #[command(hide = true)]
     Agent,
-    /// Watch over one server process; for wirebench itself
+    /// Guard one server process (internal)
     #[command(hide = true)]
     Guard(cmd::hidden::Words),
-    /// Be a built-in null server; for wirebench itself
+    /// Run a built-in null server (internal)
     #[command(hide = true)]
     NullServer(cmd::hidden::Words),
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().verb {
-        Verb::Run(arguments) => cmd::run::run(&arguments),
+        Verb::Run(arguments) => cmd::run::run(&arguments, original),
         Verb::Ab(arguments) => cmd::ab::run(&arguments),
         Verb::Load(arguments) => cmd::load::run(&arguments),
         Verb::Tune(arguments) => cmd::tune::run(&arguments),
@@ -88,9 +100,30 @@ fn main() -> ExitCode {
         Verb::Versions(arguments) => cmd::versions::run(&arguments),
         Verb::Setup(arguments) => cmd::setup::run(&arguments),
         Verb::Doctor(arguments) => cmd::doctor::run(&arguments),
+        Verb::Completions(arguments) => cmd::completions::run(&arguments, Arguments::command()),
+        Verb::Man(arguments) => cmd::man::run(&arguments, Arguments::command()),
         Verb::Agent => return cmd::hidden::agent(),
         Verb::Guard(_) => return cmd::hidden::guard(),
         Verb::NullServer(_) => return cmd::hidden::null_server(),
     };
     exit::report(result)
+}
+
+/// The command that began a run, for `run --resume`. It is parsed here, so that no verb depends on
+/// another.
+fn original(start: &Start) -> anyhow::Result<Box<dyn Resumable>> {
+    let parsed = Arguments::try_parse_from(&start.command).map_err(|error| {
+        let error = error.to_string();
+        let first = error.lines().next().unwrap_or_default();
+        let reason = first.trim_start_matches("error: ");
+        refusal(start, &[format!("this version does not accept its options: {reason}")])
+    })?;
+    match parsed.verb {
+        Verb::Run(arguments) => Ok(arguments),
+        Verb::Ab(arguments) => Ok(arguments),
+        _ => Err(usage(format!(
+            "`{}` wrote this folder, and only `wirebench run` and `wirebench ab` can be resumed",
+            argv::display(&start.command)
+        ))),
+    }
 }

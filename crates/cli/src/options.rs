@@ -1,6 +1,5 @@
-//! The options that verbs have in common word for word, each group with what all
-//! of them make of it. What means something else to one of them, if only by its default, stands
-//! with that verb.
+//! Options that several verbs share, each group with the code that interprets it. An option whose
+//! meaning or default differs in one verb is defined with that verb.
 
 use anyhow::Context as _;
 use std::{
@@ -27,20 +26,20 @@ use crate::{
     value::{self, CpuList},
 };
 
-/// The variable that names a project, like `--project`.
+/// Environment variable with the project folder; `--project` overrides it.
 const PROJECT_VARIABLE: &str = "WIREBENCH_PROJECT";
 
-/// Which project is used.
+/// The project option.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct ProjectOption {
-    /// Use the project in this folder, even if another user owns it [default: $WIREBENCH_PROJECT, or
-    /// the nearest folder at or above this one with entries/ and suites/]
+    /// Project folder, even if another user owns it [default: $WIREBENCH_PROJECT, or the nearest
+    /// folder at or above the current one with entries/ and suites/]
     #[arg(long, value_name = "FOLDER")]
     project: Option<PathBuf>,
 }
 
 impl ProjectOption {
-    /// The project that was named, or the one around the current folder.
+    /// The project given, or the one that contains the current folder.
     pub(crate) fn project(&self) -> anyhow::Result<Project> {
         let variable = || std::env::var_os(PROJECT_VARIABLE).filter(|value| !value.is_empty());
         let named = self.project.clone().or_else(|| variable().map(PathBuf::from));
@@ -55,22 +54,22 @@ impl ProjectOption {
     }
 }
 
-/// Where servers and load are put, in which order, and whether servers are checked first.
+/// CPU placement, run order and conformance checks.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Conditions {
-    /// Seed of the order of runs and of payloads [default: a new one]
+    /// Seed for run order and payloads [default: random]
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
-    /// CPUs of the server, such as 0-3 [default: half of the cores]
+    /// CPUs for the server, such as 0-3 [default: half of the cores]
     #[arg(long, value_name = "LIST", value_parser = value::cpu_list)]
     server_cpus: Option<CpuList>,
-    /// CPUs of the load generator [default: the rest]
+    /// CPUs for the load generator [default: the remaining CPUs]
     #[arg(long, value_name = "LIST", value_parser = value::cpu_list)]
     generator_cpus: Option<CpuList>,
-    /// Bind nothing to CPUs; every run is flagged
+    /// Do not pin to CPUs; marks every run invalid
     #[arg(long)]
     no_pin: bool,
-    /// Leave the conformance checks out; every run is flagged
+    /// Skip the conformance checks; marks every run invalid
     #[arg(long)]
     no_verify: bool,
 }
@@ -111,7 +110,7 @@ impl Conditions {
 
 /// The CPUs that fulfil `wish` here.
 pub(crate) fn placement(wish: &Wish) -> anyhow::Result<Placement> {
-    let cpus = topology::usable_cpus().context("the usable CPUs cannot be read")?;
+    let cpus = topology::usable_cpus().context("cannot read the usable CPUs")?;
     place(&cpus, wish).map_err(usage)
 }
 
@@ -120,8 +119,8 @@ pub(crate) fn set_payload(workload: &mut Workload, payload: Option<usize>) -> an
     let Some(payload) = payload else { return Ok(()) };
     if !workload.scenario.protocol().traits().has_payload {
         return Err(usage(format!(
-            "--payload is for messages that come back, and {} has none: give --scenario echo, or \
-             leave --payload away",
+            "--payload applies only to --scenario echo, not to {}: change the scenario or omit \
+             --payload",
             workload.scenario
         )));
     }
@@ -132,13 +131,13 @@ pub(crate) fn set_payload(workload: &mut Workload, payload: Option<usize>) -> an
 /// How one run of a server goes. `tune` asks for lists of this instead.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct EachRun {
-    /// Length of the measured window of each run
+    /// Length of the measurement window
     #[arg(short, long, value_name = "DURATION", value_parser = value::duration)]
     pub(crate) duration: Option<Duration>,
-    /// Load before the window, which is not counted
+    /// Warm-up load before the window, not counted
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     pub(crate) warmup: Option<Duration>,
-    /// Threads, processes or loops of each server [default: one for each of the server's CPUs]
+    /// Server threads, processes or event loops [default: one per server CPU]
     #[arg(long, value_name = "N", value_parser = value::small_count)]
     pub(crate) workers: Option<u32>,
 }
@@ -146,20 +145,19 @@ pub(crate) struct EachRun {
 /// How many cohorts there are, how each is measured, and what counts as the same.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct Cohorts {
-    /// Cohorts of fresh servers that are measured, or blocks of runs
+    /// Cohorts of fresh server instances, or blocks of runs
     #[arg(long = "cohorts", visible_alias = "blocks", value_name = "N", value_parser = value::small_count)]
     pub(crate) count: Option<u32>,
-    /// Slices of each load on each server of a cohort [default: as many as fill the window]
+    /// Slices per load and server in a cohort [default: as many as fill the window]
     #[arg(long, value_name = "N", value_parser = value::small_count)]
     pub(crate) rounds: Option<u32>,
-    /// Length of the part of each slice that counts [default: 100ms in a closed loop, 200ms at a rate]
+    /// Counted part of each slice [default: 100ms saturated, 200ms at a rate]
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     pub(crate) slice: Option<Duration>,
-    /// Measure cohorts of servers that live at the same time, or start a process for each
-    /// measurement: cohorts or process
+    /// Keep all servers of a cohort running (cohorts), or start one process per run (process)
     #[arg(long, value_name = "NAME")]
     pub(crate) procedure: Option<Procedure>,
-    /// Difference below which two servers count as the same, such as 2%
+    /// Margin within which servers count as equal, such as 2%
     #[arg(long, value_name = "PERCENT", value_parser = value::precision)]
     pub(crate) margin: Option<f64>,
 }
@@ -171,13 +169,13 @@ impl Cohorts {
     }
 }
 
-/// Where results go, and how much is told meanwhile.
+/// Result folder and progress output.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Telling {
-    /// Where the folder of the results is made [default: target/wirebench]
+    /// Create the result folder in this folder [default: target/wirebench]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// No progress
+    /// Show no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }

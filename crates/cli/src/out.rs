@@ -18,7 +18,7 @@ pub(crate) fn result(text: &str) {
     }
 }
 
-/// Writes a line that is no result, and that nobody needs to see.
+/// Writes a note to standard error; failure is ignored.
 pub(crate) fn note(text: &str) {
     let _ = write(&mut io::stderr().lock(), text);
 }

@@ -21,8 +21,9 @@ pub(crate) fn prepare_all(
 pub(crate) fn bind(experiment: &Experiment) -> anyhow::Result<()> {
     let placement = &experiment.bench.placement;
     if placement.pinned {
-        wirebench_sys::affinity::bind(&placement.generator_cpus)
-            .context("the kernel does not let wirebench bind itself; try --no-pin")?;
+        wirebench_sys::affinity::bind(&placement.generator_cpus).context(
+            "cannot pin wirebench to the generator CPUs; use --no-pin to measure without pinning",
+        )?;
     }
     Ok(())
 }
@@ -42,7 +43,7 @@ pub(crate) fn ready(
     }
     if let Some(it) = prepared.unavailable.first() {
         reporter.finish();
-        anyhow::bail!("{} cannot be measured here: {}", it.variant, it.reason);
+        anyhow::bail!("{} cannot be measured: {}", it.variant, it.reason);
     }
     bind(experiment)?;
     Ok(Ok(prepared))

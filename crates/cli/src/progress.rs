@@ -1,5 +1,5 @@
-//! Shows how an experiment goes on: a bar with the time left and the table so far on a terminal, a
-//! line every ten seconds elsewhere, nothing when asked.
+//! Progress of an experiment on standard error: a bar with the time left and the table so far on a
+//! terminal, a line every ten seconds otherwise, errors only with `--quiet`.
 
 mod heartbeat;
 
@@ -11,16 +11,14 @@ use std::{
 };
 use wirebench_catalogue::build::Built;
 use wirebench_experiment::experiment::{LazyRuns, Observer, Progress};
+use wirebench_report::table_units::percent;
 use wirebench_schema::{
     id::VariantId,
     journal::{Journal, Outcome, Run, Verified},
 };
 
 use self::heartbeat::Heartbeat;
-use crate::{
-    cmd::run::{outlook_lines, percent},
-    out,
-};
+use crate::{out, plan::outlook_lines};
 
 /// The bar while the number of runs is not known yet, and while it is.
 const PREPARING: &str = "{spinner} {msg}";
@@ -87,9 +85,9 @@ impl Reporter {
         }
     }
 
-    /// A part of the suite that is not carried out.
-    pub(crate) fn left_out(&self, what: &str, reason: &str) {
-        self.line(&format!("left out {what}: {reason}"));
+    /// A skipped part of the suite.
+    pub(crate) fn skipped(&self, what: &str, reason: &str) {
+        self.line(&format!("skipped {what}: {reason}"));
     }
 
     /// A line that stays, above the bar if there is one.
@@ -130,7 +128,7 @@ impl Reporter {
         self.runs = runs;
         if self.bar.is_none() && self.conforming > 0 {
             let s = if self.conforming == 1 { "" } else { "s" };
-            self.line(&format!("conformance: {} scenario{s} passed", self.conforming));
+            self.line(&format!("conformance checks: {} scenario{s} passed", self.conforming));
         }
         match &self.bar {
             Some(bar) => {
@@ -152,7 +150,7 @@ impl Reporter {
     fn precision(&mut self, widest: Option<f64>, goal: f64) {
         let goal = percent(goal);
         let Some(widest) = widest else { return };
-        let text = format!("widest interval +-{} %, goal {goal} %", percent(widest));
+        let text = format!("widest interval +-{}, goal {goal}", percent(widest));
         if self.bar.is_none() {
             self.line(&text);
         }
@@ -212,7 +210,7 @@ impl Reporter {
         if verified.failed.is_empty() {
             self.conforming += 1;
         }
-        self.beat(&format!("conformance: {} scenarios passed so far", self.conforming));
+        self.beat(&format!("conformance checks: {} scenarios passed so far", self.conforming));
     }
 }
 
@@ -222,20 +220,20 @@ impl Observer for Reporter {
             Progress::Building { variant } => self.now(format!("building {variant}")),
             Progress::Built { variant, built } => self.built(variant, *built),
             Progress::Unavailable(it) => {
-                self.line(&format!("left out {}: {}", it.variant, it.reason));
+                self.line(&format!("skipped {}: {}", it.variant, it.reason));
             }
             Progress::Verifying { variant, scenario } => {
                 self.now(format!("verifying {variant} {scenario}"));
             }
             Progress::Verified(verified) => self.verified(verified),
             Progress::Started { folder } => {
-                self.line(&format!("results go to {}", folder.display()));
+                self.line(&format!("results: {}", folder.display()));
             }
             Progress::TakenUp { folder, runs, torn } => {
-                let are = if *runs == 1 { "run is" } else { "runs are" };
-                self.line(&format!("going on in {}: {runs} {are} there", folder.display()));
+                let s = if *runs == 1 { "" } else { "s" };
+                self.line(&format!("resuming {}: {runs} run{s} recorded", folder.display()));
                 if *torn > 0 {
-                    self.line(&format!("a last line that was cut off ({torn} bytes) is put aside"));
+                    self.line(&format!("incomplete last record ({torn} bytes) moved aside"));
                 }
             }
             Progress::Planned(outlook) => {

@@ -10,7 +10,7 @@ use wirebench_schema::{
 
 use crate::{context::Context, exit::usage};
 
-/// The suites without which the program would not be of use outside a checkout.
+/// Built-in suites, for use outside a checkout.
 const EMBEDDED: [(&str, &str); 2] = [
     ("quick", include_str!("../../../suites/quick.toml")),
     ("smoke", include_str!("../../../suites/smoke.toml")),
@@ -73,7 +73,7 @@ pub(crate) fn unknown(context: &Context, name: &str) -> anyhow::Result<anyhow::E
     let entries = subjects.iter().map(|subject| subject.variant.id.entry());
     let known = suites.iter().map(String::as_str).chain(entries);
     Ok(usage(format!(
-        "{} (suites: {}; `wirebench list` shows the entries)",
+        "{} (suites: {}; entries: `wirebench list`)",
         suggest::unknown("suite or entry", name, known),
         suites.join(", ")
     )))

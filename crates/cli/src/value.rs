@@ -17,8 +17,8 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
 pub(crate) fn rate(text: &str) -> Result<u64, String> {
     count(text).map_err(|reason| match text.parse::<f64>() {
         Ok(rate) if rate > 0.0 && rate < 1.0 => format!(
-            "`{text}` is less than one request a second: give a pause with --delay and -c1 instead, \
-             such as --delay {:.0}s, and a -d long enough for some requests",
+            "`{text}` is below 1 request/s: use -c1 --delay {:.0}s instead, and a -d long enough for some \
+             requests",
             (1.0 / rate).ceil().min(1e6)
         ),
         Ok(_) | Err(_) => reason,
@@ -33,8 +33,7 @@ pub(crate) fn small_count(text: &str) -> Result<u32, String> {
 pub(crate) fn instances(text: &str) -> Result<usize, String> {
     match connections(text)? {
         ..FEWEST_INSTANCES => Err(format!(
-            "`{text}` is too few, because the baseline is alive twice: give at least \
-             {FEWEST_INSTANCES}"
+            "`{text}` is too few, because the baseline runs twice: use at least {FEWEST_INSTANCES}"
         )),
         instances => Ok(instances),
     }
@@ -42,7 +41,7 @@ pub(crate) fn instances(text: &str) -> Result<usize, String> {
 
 pub(crate) fn jobs(text: &str) -> Result<usize, String> {
     match connections(text)? {
-        0 => Err("0 at once do nothing: give at least 1".to_owned()),
+        0 => Err("`0` is too few: use at least 1".to_owned()),
         jobs => Ok(jobs),
     }
 }
@@ -63,9 +62,9 @@ pub(crate) fn precision(text: &str) -> Result<f64, String> {
         None => (text.trim(), 1.0),
     };
     let share = number.parse::<f64>().map(|number| number * unit).ok();
-    share.filter(|share| *share > 0.0 && *share < 1.0).ok_or_else(|| {
-        format!("`{text}` is not a precision above 0 and below 100 %: write 1% or 0.01")
-    })
+    share
+        .filter(|share| *share > 0.0 && *share < 1.0)
+        .ok_or_else(|| format!("`{text}` is not a share between 0 and 100 %: write 1% or 0.01"))
 }
 
 /// A list in the kernel's form. It is a type of its own, because clap takes a `Vec` for a repeated

@@ -60,14 +60,14 @@ impl Idle<'_> {
     fn connections_lost(&self) -> Option<Reason> {
         let bound = if self.timeout_is_fixed {
             format!(
-                "; its command takes no {{timeout_ms}}, so it may close them after {} s",
+                "; its command has no {{timeout_ms}}, so it may close them after {} s",
                 DEFAULT_TIMEOUT_MS / 1000
             )
         } else {
             String::new()
         };
         let text = format!(
-            "the server closed, or wrote to, {} of {} silent connections{bound}",
+            "the server closed, or wrote to, {} of {} idle connections{bound}",
             self.lost, self.made
         );
         let figure = Some(self.lost as f64);
@@ -76,7 +76,7 @@ impl Idle<'_> {
 
     fn resident(&self) -> Option<Reason> {
         let text = "memory is the sum of resident set sizes, because proportional ones cannot be \
-                    read: pages that processes share count in each";
+                    read: shared pages count once per process";
         let reason = || ReasonKind::ResidentMemory.reason(Weight::Note, None, text);
         self.memory_is_resident.then(reason)
     }
@@ -84,7 +84,7 @@ impl Idle<'_> {
     fn moving(&self) -> Option<Reason> {
         let patience = self.memory_moved?;
         let seconds = patience.as_secs();
-        let text = format!("the server's memory still moved after {seconds} s of silence");
+        let text = format!("the server's memory still changed after {seconds} s without requests");
         let figure = Some(patience.as_nanos() as f64);
         Some(ReasonKind::NotSteady.reason(Weight::Note, figure, text))
     }

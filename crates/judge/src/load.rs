@@ -12,7 +12,10 @@ pub use faults::faults;
 pub use limit::fell_behind;
 pub use reasons::reasons;
 
-use wirebench_schema::load::{Limit, LoadReport, Verdict};
+use wirebench_schema::{
+    journal::Reason,
+    load::{Limit, LoadReport, Verdict},
+};
 
 use self::{
     faults::{generator_stall, schedule_lag},
@@ -30,14 +33,12 @@ pub fn verdict(load: &LoadReport) -> Verdict {
     let (mut limit, mut reasons) = limit(load);
     match load.share_of_ceiling() {
         Some(share) if share > NO_CEILING => reasons.push(format!(
-            "the ceiling was measured below the rate, which is {} of it: something else had the \
-             CPUs then, so it says nothing",
+            "the ceiling is invalid: the rate is {} of it, so another process disturbed its measurement",
             percent(share)
         )),
         Some(share) if share > NEAR_THE_CEILING => {
             reasons.push(format!(
-                "the rate is {} of what the generator reaches on a server that does nothing but \
-                 answer",
+                "the rate is {} of the load generator's ceiling",
                 percent(share)
             ));
             if limit == Limit::Server {
@@ -59,10 +60,10 @@ pub fn failures(load: &LoadReport) -> Option<String> {
         clauses.push(format!("{requests} of {} requests failed", load.requests + requests));
     }
     if errors.connections() > 0 {
-        clauses.push(format!("{} connections could not be made or kept", errors.connections()));
+        clauses.push(format!("{} connections failed", errors.connections()));
     }
     if errors.surplus > 0 {
-        clauses.push(format!("bytes that nobody asked for came {} times", errors.surplus));
+        clauses.push(format!("unrequested bytes arrived {} times", errors.surplus));
     }
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
@@ -84,10 +85,10 @@ fn cautions(load: &LoadReport) -> Vec<String> {
     }
     // Before the window there was nothing to find fault with.
     if load.window_ns > 0 {
-        cautions.extend(faults(load).into_iter().map(|reason| reason.text));
+        cautions.extend(faults(load).iter().map(Reason::brief));
     }
     let late = [schedule_lag(load), generator_stall(load)];
-    cautions.extend(late.into_iter().flatten().map(|reason| reason.text));
+    cautions.extend(late.iter().flatten().map(Reason::brief));
     cautions
 }
 

@@ -78,7 +78,7 @@ impl SideUse {
             }
             (None, Some(waited)) => {
                 format!(
-                    "the {name} waited {:.1} % of the window for CPUs that others had",
+                    "the {name} waited {:.1} % of the window for CPUs that other programs used",
                     of(waited)
                 )
             }
@@ -115,8 +115,10 @@ pub fn waited(side: &'static str, share: f64, arrivals: Arrivals) -> Option<Reas
         Arrivals::AfterReplies => NOTED_SHARE,
         Arrivals::AtMoments => TAIL_SHARE,
     };
-    let text =
-        format!("the {side} waited {:.1} % of the window for CPUs that others had", share * 100.0);
+    let text = format!(
+        "the {side} waited {:.1} % of the window for CPUs that other programs used",
+        share * 100.0
+    );
     let weight = weight(share, SPOILS_SHARE, arrivals);
     (share > noted).then(|| ReasonKind::Neighbour.reason(weight, Some(share), text))
 }
@@ -144,8 +146,8 @@ pub fn throttled(ns: u64, elapsed: Duration) -> Option<Reason> {
     let is_long = ns as f64 > THROTTLED_SPOILS * elapsed.as_nanos() as f64;
     let weight = if is_long { Weight::Invalid } else { Weight::Note };
     let text = format!(
-        "a CPU limit of the control group held the sides back for {:.1} ms in the window, added up \
-         over the CPUs",
+        "the CPU limit of the control group paused server or generator for {:.1} ms in the window, summed \
+         over CPUs",
         ns as f64 / 1e6
     );
     (ns > 0).then(|| ReasonKind::Throttled.reason(weight, Some(ns as f64), text))
@@ -161,7 +163,7 @@ pub fn busy_before(cpu: u32, share: f64, culprits: &[String]) -> Option<Reason> 
     };
     let percent = share * 100.0;
     let text = format!(
-        "other programs{who} used {percent:.0} % of CPU {cpu} just before the server was started"
+        "other programs{who} used {percent:.0} % of CPU {cpu} just before the server started"
     );
     (share >= USED_BEFORE).then(|| ReasonKind::BusyBefore.reason(Weight::Note, Some(share), text))
 }

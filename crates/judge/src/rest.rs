@@ -28,11 +28,9 @@ const REST_NOTED: f64 = 0.005;
 pub fn rests(share: f64, busy: f64) -> Option<Reason> {
     let percent = share * 100.0;
     let (weight, what) = match share > RESTLESS_SHARE && busy >= BUSY {
-        true => {
-            (Weight::Invalid, "under full load its cost per request cannot be separated from it")
-        }
-        false if share > SUBTRACTED_SHARE => (Weight::Note, "its cost per request contains that"),
-        false => (Weight::Note, "that is subtracted from its cost per request"),
+        true => (Weight::Invalid, "at saturation, cost per request cannot be separated from it"),
+        false if share > SUBTRACTED_SHARE => (Weight::Note, "cost per request includes it"),
+        false => (Weight::Note, "subtracted from cost per request"),
     };
     let text = format!("the server uses {percent:.1} % of a CPU at rest; {what}");
     (share > REST_NOTED).then(|| ReasonKind::Restless.reason(weight, Some(share), text))
@@ -46,8 +44,8 @@ mod tests {
     fn work_at_rest_is_subtracted_unless_it_competes_with_requests() {
         let weight = |share, busy| rests(share, busy).map(|reason| reason.weight);
         let says = |share, part| rests(share, 0.5).is_some_and(|it| it.text.contains(part));
-        assert!(says(0.1, "10.0 % of a CPU at rest; that is subtracted"));
-        assert!(says(0.6, "its cost per request contains that"));
+        assert!(says(0.1, "10.0 % of a CPU at rest; subtracted"));
+        assert!(says(0.6, "cost per request includes it"));
         assert_eq!(weight(0.1, 0.99), Some(Weight::Invalid));
         assert_eq!(weight(0.004, 1.0), None);
         assert_eq!(weight(0.02, 1.0), Some(Weight::Note));

@@ -12,7 +12,7 @@ pub fn disturbed(slices: &[Slice]) -> Option<Reason> {
     // When most are disturbed, all of them count.
     let (weight, what) = match 2 * dropped > all {
         true => (Weight::Invalid, "were disturbed"),
-        false => (Weight::Note, "were disturbed and dropped"),
+        false => (Weight::Note, "were disturbed and excluded"),
     };
     let text = format!("{dropped} of {all} slices {what}, most by `{}`", most.guide().name);
     Some(ReasonKind::SlicesDropped.reason(weight, Some(dropped as f64 / all as f64), text))

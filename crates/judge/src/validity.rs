@@ -127,7 +127,7 @@ pub fn end_reasons(end: &ServerEnd) -> Vec<Reason> {
 /// Why a load has no figures: nothing was answered correctly.
 #[must_use]
 pub fn nothing_answered(load: &LoadReport) -> String {
-    let mut reason = "no request was answered correctly in the window".to_owned();
+    let mut reason = "no valid reply in the window".to_owned();
     let examples: Vec<String> = load.error_examples.iter().cloned().chain(gave_up(load)).collect();
     for example in &examples {
         reason += &format!(": {example}");

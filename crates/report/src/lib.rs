@@ -10,13 +10,13 @@ pub mod analysis;
 pub mod commands;
 pub mod compare;
 pub mod distribution;
+#[cfg(test)]
+mod fixtures;
 pub mod hgrm;
 pub mod json;
 pub mod load_csv;
 pub mod load_text;
 pub mod load_words;
-#[cfg(test)]
-mod made_up;
 mod notes;
 mod order;
 mod remarks;
@@ -26,3 +26,37 @@ pub mod table_units;
 pub mod tune;
 mod wrap;
 pub mod wrk_units;
+
+use wirebench_schema::journal::Journal;
+
+/// A result in the forms that its folder has.
+pub trait Report {
+    /// All details, as text.
+    fn details(&self) -> String;
+    /// All details, as Markdown.
+    fn markdown(&self) -> String;
+    /// All details, for programs.
+    fn json(&self) -> String;
+    /// The name of the file with the JSON.
+    fn json_file(&self) -> &'static str {
+        "report.json"
+    }
+}
+
+/// The details of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Details<'a>(pub &'a Journal);
+
+impl Report for Details<'_> {
+    fn details(&self) -> String {
+        table::report(self.0, table::Style::Text)
+    }
+
+    fn markdown(&self) -> String {
+        table::report(self.0, table::Style::Markdown)
+    }
+
+    fn json(&self) -> String {
+        json::text(self.0)
+    }
+}

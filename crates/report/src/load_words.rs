@@ -11,7 +11,7 @@ pub fn stop(stop: Stop) -> String {
     match stop {
         Stop::After(duration) => format!("{} test", write_duration(duration)),
         Stop::Requests(count) => format!("test of {count} requests"),
-        Stop::RequestsPerConnection(count) => format!("test of {count} requests a connection"),
+        Stop::RequestsPerConnection(count) => format!("test of {count} requests per connection"),
     }
 }
 
@@ -57,24 +57,24 @@ pub fn particulars(config: &LoadConfig) -> Vec<String> {
                 }
             };
             let spaced = match arrivals {
-                Arrivals::Even => "at equal distances",
+                Arrivals::Even => "at equal intervals",
                 Arrivals::Poisson => "at random (Poisson)",
             };
             let counted = match latency_from {
-                LatencyOrigin::Due => "latency from when each was due",
-                LatencyOrigin::Sent => "latency from when each was sent (coordinated omission)",
+                LatencyOrigin::Due => "latency from the due time",
+                LatencyOrigin::Sent => "latency from sending (coordinated omission)",
             };
             lines.push(format!("{rate} {spaced}, {counted}"));
         }
     }
     if config.pipeline > 1 {
-        lines.push(format!("up to {} requests in flight on a connection", config.pipeline));
+        lines.push(format!("up to {} requests in flight per connection", config.pipeline));
     }
     if let Some(requests) = config.requests_per_connection {
         lines.push(format!("a new connection after {requests} requests"));
     }
     if config.idle_connections > 0 {
-        lines.push(format!("{} idle connections beside them", config.idle_connections));
+        lines.push(format!("plus {} idle connections", config.idle_connections));
     }
     lines
 }

@@ -12,10 +12,10 @@ use crate::analysis::{Comparison, Metric, Role, Row, WorkloadRows};
 /// What stands in front of a reason for which the figures are not what they claim to be.
 const INVALID: &str = "! ";
 /// What stands in front of one for which only the tail of the latencies is not.
-const TAIL_INVALID: &str = "! p99 and beyond: ";
+const TAIL_INVALID: &str = "! p99 and above: ";
 
-const SECOND_WITHOUT_FIRST: &str = "it was to run twice in each block (A/A), and its first runs have no \
-                                    figures: these are its second ones, which are not a baseline";
+const SECOND_WITHOUT_FIRST: &str = "second instance of the baseline (A/A); the first has no figures, so there is \
+                                    no baseline";
 
 /// All that must be said of the row at `index`, each once.
 pub(crate) fn remarks(
@@ -65,7 +65,7 @@ fn checks(journal: &Journal, row: &Row<'_>, workload: &Workload) -> Vec<String> 
         remarks.extend(known.map(|(check, why)| format!("known to fail `{check}`: {why}")));
         // A scenario whose point was not checked is worth a word; `workers` skipped is not.
         let timeouts = verified.skipped.iter().find(|(check, _)| check.starts_with("timeout-"));
-        remarks.extend(timeouts.map(|(_, why)| format!("its timeouts were not checked: {why}")));
+        remarks.extend(timeouts.map(|(_, why)| format!("timeouts not checked: {why}")));
     }
     remarks
 }
@@ -115,7 +115,7 @@ fn without_ratio(rows: &WorkloadRows<'_>, index: usize, comparison: &Comparison)
         (false, false) => return None,
     };
     let title = comparison.metric.title();
-    Some(format!("no ratio and no verdict: {whose} {title} is not above 0 in all blocks"))
+    Some(format!("no ratio: {whose} {title} is 0 in some blocks"))
 }
 
 /// Blocks whose value is far from the row's others, and by more than the margin: those
@@ -144,12 +144,10 @@ fn of_outliers(outliers: &[(u64, f64)], title: &str, side: &str) -> Option<Strin
     let names: Vec<String> = outliers.iter().map(|(block, _)| block.to_string()).collect();
     Some(match names.split_last()? {
         (only, []) => {
-            format!(
-                "block {only} is an outlier, and counts: its {title} is {size} % {side} the median"
-            )
+            format!("block {only} is an outlier (included): {title} is {size} % {side} the median")
         }
         (last, others) => format!(
-            "blocks {} and {last} are outliers, and count: their {title} is {size} % {side} the median",
+            "blocks {} and {last} are outliers (included): {title} is {size} % {side} the median",
             others.join(", ")
         ),
     })

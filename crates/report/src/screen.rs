@@ -91,12 +91,10 @@ fn table(model: &Model, paint: Paint) -> Vec<String> {
 fn marks(model: &Model) -> Vec<String> {
     let mut lines = Vec::new();
     if model.count(|value| matches!(value, Value::AtLeast(_))) > 0 {
-        lines.push(format!("{BOUND:<4}the load generator was the limit; the server may do more"));
+        lines.push(format!("{BOUND:<4}lower bound: the load generator was saturated"));
     }
     if model.count(Value::is_hidden) > 0 {
-        lines.push(format!(
-            "{HIDDEN:<4}hidden because it is not valid; reasons: wirebench report RUN --explain"
-        ));
+        lines.push(format!("{HIDDEN:<4}not valid; reasons: wirebench report RUN --explain"));
     }
     lines
 }

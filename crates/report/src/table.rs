@@ -63,9 +63,9 @@ pub fn report_by(journal: &Journal, style: Style, metric: Option<Metric>) -> Str
         }
     }
     page.list("not measured", &lists::unavailable(journal));
-    page.list("what they leave out", &lists::skips(journal));
-    page.list("when it went on", &lists::resumed(journal));
-    page.list("how to read this", &lists::reading_aid(journal, &workloads));
+    page.list("skipped by entries", &lists::skips(journal));
+    page.list("resumed", &lists::resumed(journal));
+    page.list("legend", &lists::reading_aid(journal, &workloads));
     page.text()
 }
 

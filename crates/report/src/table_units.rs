@@ -12,6 +12,14 @@ pub fn latency(nanoseconds: f64) -> String {
     format!("{} {unit}", three_digits(value))
 }
 
+/// A share, such as `5.2 %`; two decimals below 1 %.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    let digits = if share > 0.0095 { 1 } else { 2 };
+    let text = format!("{:.digits$}", share * 100.0);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// A size, such as `1.75 MiB`.
 #[must_use]
 pub fn bytes(bytes: u64) -> String {

@@ -15,7 +15,7 @@ pub use sweep::{Standing, Sweep, SweepCell};
 use serde::Serialize;
 use wirebench_schema::journal::{EndReason, Journal, Weight};
 
-use crate::table::Style;
+use crate::{Report, table::Style};
 
 /// The name of the suites of `wirebench tune`.
 pub const SUITE: &str = "tune";
@@ -53,6 +53,28 @@ impl Tuned {
     }
 }
 
+impl Report for Tuned {
+    fn details(&self) -> String {
+        self.text(Style::Text, Look::Plain)
+    }
+
+    fn markdown(&self) -> String {
+        self.text(Style::Markdown, Look::Plain)
+    }
+
+    /// # Panics
+    ///
+    /// Never: all keys are words or numbers.
+    fn json(&self) -> String {
+        let text = serde_json::to_string_pretty(self);
+        text.expect("every part of a tuning can be written as JSON") + "\n"
+    }
+
+    fn json_file(&self) -> &'static str {
+        "tune.json"
+    }
+}
+
 /// Why nothing was measured, or not all: failed checks, and an end before the end.
 fn refusals(journal: &Journal) -> Vec<String> {
     let unavailable = journal.unavailable.iter();
@@ -69,9 +91,9 @@ fn refusals(journal: &Journal) -> Vec<String> {
 fn ended(journal: &Journal) -> &'static str {
     match journal.end.as_ref().map(|end| end.reason) {
         Some(EndReason::Complete | EndReason::Precise) => "",
-        Some(EndReason::Budget) => "; the time was up, these are the runs until then",
-        Some(EndReason::Interrupted) => "; interrupted, these are the runs until then",
-        None => "; cut off, these are the runs until then",
+        Some(EndReason::Budget) => "; stopped after the budget",
+        Some(EndReason::Interrupted) => "; interrupted",
+        None => "; cut off",
     }
 }
 

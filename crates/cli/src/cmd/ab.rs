@@ -7,44 +7,41 @@ mod setting;
 mod side;
 
 use std::{path::PathBuf, time::Duration};
-use wirebench_experiment::experiment::conduct;
+use wirebench_experiment::experiment::{Finished, conduct};
 use wirebench_report::{analysis::Metric, compare::Condition};
 use wirebench_schema::{scenario::Scenario, suite::Phase};
 
 use crate::{
-    cmd::run::Setting,
     context::Context,
     exit::Exit,
+    interrupt::Interrupt,
     options::{Cohorts, Conditions, EachRun, ProjectOption, Telling},
     preparation::ready,
+    session::{Resumable, Setting},
     value,
 };
 
 const AFTER_HELP: &str = "\
-Each cohort starts two fresh instances of A and two of B, keeps them alive at the same time, and loads one \
-after the other in short slices, so that both sides meet the same machine. The number of cohorts follows \
-from --budget, which is fixed before the first run; at least three are made. By default the CPU time per \
-request of saturated servers is compared, because it repeats best; --rate compares it at a rate that \
-both sides hold.
+Each cohort starts two fresh instances of A and of B, keeps all four running, and loads them in turn in \
+short slices. The default metric is CPU time per request at saturation, which has the narrowest \
+interval; --rate compares it at a rate that both sides hold.
 
-A program that needs no port in its words can read PORT, if the command sets it: env 'PORT={port}' \
-./server.
+A server that reads its port from the environment: env 'PORT={port}' ./server
 
-Exit codes: 0 whatever the verdict is, 1 a server failed or a condition of --fail-if is met, 2 usage, 3 \
-with --strict: the figures are not valid or only a bound.
+Exit codes: 0 measured, whatever the verdict; 1 a server failed or --fail-if found a regression; 2 usage; \
+3 with --strict: not valid or only a bound; 130/143 interrupted.
 
-More, with an example for continuous integration: docs/ab.md.";
+Manual, with an example for continuous integration: docs/ab.md";
 
-const COUNT: &str = "Cohorts, or blocks with --procedure process, whatever the time [default: as many as \
-                     --budget holds, at least 3]";
-const PROCEDURE: &str = "Measure cohorts of servers that live at the same time, or start a process for \
-                         each measurement: cohorts or process [default: cohorts; process for --metric \
-                         p999 and memory, and for --scenario hello-timeout]";
-const MARGIN: &str = "Difference in CPU time or throughput below which A and B count as the same, such as \
-                      2% [default: 1%]";
+const COUNT: &str = "Cohorts, or blocks with --procedure process, regardless of time [default: as many as fit \
+                     in --budget, at least 3]";
+const PROCEDURE: &str = "Keep all servers of a cohort running (cohorts), or start one process per run \
+                         (process) [default: cohorts; process for --metric p999 and memory, and for \
+                         --scenario hello-timeout]";
+const MARGIN: &str = "Margin in CPU time or throughput within which A and B count as equal, such as 2% \
+                      [default: 1%]";
 
-const DURATION: &str =
-    "Length of the measured window of each run, which slices fill [default: 800ms]";
+const DURATION: &str = "Length of the measurement window, filled by slices [default: 800ms]";
 
 /// Arguments of `wirebench ab`.
 #[derive(Clone, Debug, clap::Args)]
@@ -56,93 +53,115 @@ const DURATION: &str =
     mut_arg("duration", |it| it.help(DURATION))
 )]
 pub(crate) struct Arguments {
-    /// An entry of this project, to be compared between two revisions of it: see --old
+    /// Entry of this project to compare at two git revisions; see --old
     #[arg(value_name = "ENTRY", requires = "old", conflicts_with_all = ["a", "b"])]
     entry: Option<String>,
-    /// What B is compared with: a command line, such as './my-server {port}', or an entry
+    /// Server A, the reference: a command, such as './my-server {port}', or an entry
     #[arg(long, value_name = "COMMAND | ENTRY", required_unless_present = "entry", requires = "b")]
     a: Option<String>,
-    /// What is compared with A: a command line or an entry
+    /// Server B, compared with A: a command or an entry
     #[arg(long, value_name = "COMMAND | ENTRY", required_unless_present = "entry", requires = "a")]
     b: Option<String>,
-    /// The folder in which the command of A runs, and from which its program is found [default: this
-    /// one]
+    /// Working folder of A's command; its program path is relative to it [default: current folder]
     #[arg(long, value_name = "FOLDER", requires = "a")]
     a_folder: Option<PathBuf>,
-    /// The same for B
+    /// Working folder of B's command [default: current folder]
     #[arg(long, value_name = "FOLDER", requires = "b")]
     b_folder: Option<PathBuf>,
-    /// The revision of git whose ENTRY is A
+    /// Git revision of ENTRY used as A
     #[arg(long, value_name = "REVISION", requires = "entry", conflicts_with_all = ["a", "b"])]
     old: Option<String>,
-    /// The revision of git whose ENTRY is B [default: what is in the folder now]
+    /// Git revision of ENTRY used as B [default: the working tree]
     #[arg(long, value_name = "REVISION", requires = "entry", conflicts_with_all = ["a", "b"])]
     new: Option<String>,
-    /// What A is called [default: A, or old]
+    /// Name of A in the output [default: A, or old]
     #[arg(long, value_name = "NAME")]
     name_a: Option<String>,
-    /// What B is called [default: B, or new]
+    /// Name of B in the output [default: B, or new]
     #[arg(long, value_name = "NAME")]
     name_b: Option<String>,
-    /// What the servers must do
+    /// Scenario of the load: hello, hello-timeout or echo
     #[arg(long, value_name = "NAME", default_value_t = Scenario::Hello)]
     scenario: Scenario,
-    /// For --scenario echo: bytes a message, up to 1GiB [default: 64]
+    /// Message size for --scenario echo, up to 1GiB [default: 64]
     #[arg(long, value_name = "SIZE", value_parser = value::size)]
     payload: Option<usize>,
-    /// Load: saturate (a closed loop) or cost (a rate that both sides hold) [default: saturate; cost
+    /// Phase: saturate (closed loop) or cost (a rate that both sides hold) [default: saturate; cost
     /// with --rate and for --metric p50, p99 and p999]
     #[arg(long, value_name = "NAME")]
     phase: Option<Phase>,
-    /// Figure of the verdict: cpu, throughput, p50, p99, p999 or memory [default: cpu]
+    /// Metric of the verdict: cpu, throughput, p50, p99, p999 or memory [default: cpu]
     #[arg(long, value_name = "NAME")]
     metric: Option<Metric>,
-    /// Requests per second of the phase cost [default: half of what the slower side can do]
+    /// Requests per second in the cost phase [default: half the throughput of the slower side]
     #[arg(long, value_name = "N", value_parser = value::rate)]
     rate: Option<u64>,
-    /// Begin no cohort that would end later than this after the first run; three are always made
-    /// [default: 40s; 2m with a process per run, 10m with --precision, none with --cohorts]
+    /// Start no cohort that would end later than this after the first run; at least three are
+    /// measured [default: 40s; 2m with --procedure process, 10m with --precision, none with --cohorts]
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     budget: Option<Duration>,
-    /// Add pairs of cohorts until half of the interval of B/A is this narrow, such as 0.5%; up to 7 %
-    /// of equal servers then differ instead of 5 %
+    /// Add pairs of cohorts until the half width of the interval of B/A is at most this, such as 0.5%;
+    /// raises false differences from 5 % to at most 7 %
     #[arg(long, value_name = "PERCENT", value_parser = value::precision)]
     precision: Option<f64>,
     #[command(flatten)]
     cohorts: Cohorts,
-    /// Fail when the change from A to B is beyond this for certain, such as 'cpu > +3%' or
-    /// 'throughput < -3%'; repeatable
+    /// Exit with 1 if the whole interval of the change from A to B is beyond this, such as 'cpu > +3%'
+    /// or 'throughput < -3%'; repeatable
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<Condition>,
-    /// Exit with 3 when the figures are not valid, or only a bound
+    /// Exit with 3 if the verdict is not valid or only a bound
     #[arg(long)]
-    pub(crate) strict: bool,
+    strict: bool,
     #[command(flatten)]
     each_run: EachRun,
-    /// Warm servers up for at most this long, until they are steady; 0s means no such warm-up
-    /// [default: 5s]
+    /// Maximum warm-up until throughput is steady; 0s disables it [default: 5s]
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     steady: Option<Duration>,
     /// Connections in total [default: 64]
     #[arg(short, long, value_name = "N", value_parser = value::connections)]
     connections: Option<usize>,
     #[command(flatten)]
-    pub(crate) conditions: Conditions,
-    /// Print Markdown, for a comment below a change
+    conditions: Conditions,
+    /// Print Markdown, for a pull request comment
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
-    /// Print one JSON object; docs/ab.md describes it
+    /// Print one JSON object, described in docs/ab.md
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    pub(crate) telling: Telling,
+    telling: Telling,
     #[command(flatten)]
-    pub(crate) project: ProjectOption,
+    project: ProjectOption,
+}
+
+impl Resumable for Arguments {
+    fn resume(&mut self, seed: u64, strict: bool) {
+        self.conditions.seed = Some(seed);
+        self.telling.quiet = true;
+        self.strict |= strict;
+    }
+
+    fn has_fixed_plan(&self) -> bool {
+        true
+    }
+
+    fn project(&self) -> &ProjectOption {
+        &self.project
+    }
+
+    fn setting(&self, context: &Context) -> anyhow::Result<Setting> {
+        self.experiment(context)
+    }
+
+    fn conclude(&self, interrupt: &Interrupt, finished: &Finished) -> anyhow::Result<Exit> {
+        self.report(interrupt, finished)
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new(&arguments.project)?;
-    let Setting { experiment, subjects, .. } = arguments.setting(&context)?;
+    let Setting { experiment, subjects, .. } = arguments.experiment(&context)?;
     let mut reporter = arguments.telling.reporter();
     let prepared = match ready(&context, &experiment, subjects, &mut reporter)? {
         Ok(prepared) => prepared,
@@ -150,5 +169,5 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let finished = conduct(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
     reporter.finish();
-    arguments.conclude(&context.interrupt, &finished?)
+    arguments.report(&context.interrupt, &finished?)
 }

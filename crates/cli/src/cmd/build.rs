@@ -14,15 +14,15 @@ use crate::{
 /// Arguments of `wirebench build`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Entries, variants or languages; all without
+    /// Entries, variants or languages [default: all]
     names: Vec<String>,
-    /// Builds at once [default: one for each CPU, and fewer when memory is short]
+    /// Parallel builds [default: one per CPU, fewer if memory is short]
     #[arg(short, long, value_name = "N", value_parser = value::jobs)]
     jobs: Option<usize>,
-    /// Build also what is up to date
+    /// Rebuild entries that are up to date
     #[arg(long)]
     force: bool,
-    /// Fail also when an entry needs `wirebench setup`
+    /// Exit with 1 if an entry needs `wirebench setup`
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             there.push(subject);
             continue;
         };
-        out::result(&format!("{}: left out, {reason}", subject.variant.id));
+        out::result(&format!("{}: skipped, {reason}", subject.variant.id));
         let left_undone = matches!(availability, Availability::NeedsSetup { .. });
         // Who names an entry wants it built, and what is broken is nobody's wish.
         let named = arguments.names.iter().any(|name| subject.variant.id.matches(name));

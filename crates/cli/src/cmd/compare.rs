@@ -22,49 +22,49 @@ use crate::{
 const ENVIRONMENT_FILE: &str = "environment.json";
 
 const AFTER_HELP: &str = "\
-A change counts when its 95 % interval excludes \"no change\" and is not inside the margin (3 % saturated, \
-5 % at a rate, 10 % of a latency). That takes 3 cohorts on each side: wirebench run --cohorts 4.
+A change is significant if its 95 % interval excludes \"no change\" and is not inside the margin: 3 % \
+saturated, 5 % at a rate, 10 % of a latency. Intervals need 3 cohorts on each side: wirebench run \
+--cohorts 4.
 
-Each result is one session; differences between sessions of the same program are not in the intervals.
+Each result is one session; intervals do not include differences between sessions of the same program.
 
 Conditions: METRIC < -PERCENT or METRIC > +PERCENT, such as --fail-if 'throughput < -3%' --fail-if \
-'p99 > +10%'; METRIC is one of throughput, cpu, p50, p99, p999 and memory. A condition is violated when \
-the whole interval lies beyond it.
+'p99 > +10%'. METRIC is throughput, cpu, p50, p99, p999 or memory. A condition is violated if the whole \
+interval is beyond it.
 
-Exit codes: 0 no condition is violated, 1 one is, or a cell lacks figures that it had, 2 usage, 3 the two \
-cannot be compared.
+Exit codes: 0 no condition is violated; 1 a condition is violated, or figures are missing in the newer \
+result; 2 usage; 3 not comparable.
 
-More, with an example for continuous integration: docs/compare.md.";
+Manual, with an example for continuous integration: docs/compare.md";
 
 /// Arguments of `wirebench compare`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
-    /// The older result: the folder that `wirebench run` named, or its `runs.jsonl`
+    /// Older result: the result folder of `wirebench run`, or its runs.jsonl
     old: PathBuf,
-    /// The newer one
+    /// Newer result
     new: PathBuf,
-    /// Compare this figure, such as cpu or p99; repeatable [default: of each phase the primary
-    /// one, and p99 beside the cost]
+    /// Compare this metric, such as cpu or p99; repeatable [default: the primary metric of each phase,
+    /// and p99 in cost phases]
     #[arg(long, value_name = "METRIC")]
     metric: Vec<Metric>,
-    /// Compare figures as they are, with the machine's drift in them, even where ratios to the
-    /// same baseline could be compared
+    /// Compare absolute figures, including machine drift, instead of ratios to the baseline
     #[arg(long)]
     absolute: bool,
-    /// Show changes that are not significant too
+    /// Show insignificant changes too
     #[arg(long)]
     all: bool,
-    /// Fail when a figure changed by more than this, such as 'cpu > +3%'; repeatable
+    /// Exit with 1 if a metric changed by more than this, such as 'cpu > +3%'; repeatable
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<Condition>,
-    /// Compare anyway when machine, workload, load generator or placement differ
+    /// Compare even if machine, workload, load generator or placement differ
     #[arg(long)]
     force: bool,
-    /// Write Markdown, for a comment below a change
+    /// Print Markdown, for a pull request comment
     #[arg(long, conflicts_with_all = ["json", "all"])]
     markdown: bool,
-    /// Write JSON
+    /// Print JSON, described in docs/compare.md
     #[arg(long, conflicts_with = "all")]
     json: bool,
 }
@@ -110,8 +110,7 @@ impl Stored {
         let journal = journal::read(path).map_err(usage)?;
         if journal.start.suite == SUITE {
             return Err(usage(format!(
-                "{}: `wirebench tune` made this folder, and only results of `wirebench run` can be \
-                 compared; `wirebench report` shows it",
+                "{} is a result of `wirebench tune`, and only results of `wirebench run` can be compared",
                 path.display()
             )));
         }
@@ -135,8 +134,7 @@ fn environment(path: &Path) -> anyhow::Result<Option<Environment>> {
     };
     let read = serde_json::from_str(&text).map_err(|error| {
         usage(format!(
-            "{}: {error}; without the file the results can be compared, and which machine they are \
-             of is not known",
+            "{}: {error}; remove the file to compare without checking the machine",
             path.display()
         ))
     })?;
@@ -146,14 +144,14 @@ fn environment(path: &Path) -> anyhow::Result<Option<Environment>> {
 fn refusal(reason: &NotComparable, old: &str, new: &str) -> String {
     let (head, lines, next): (_, Vec<String>, _) = match reason {
         NotComparable::Differ(differences) => (
-            format!("{old} and {new} cannot be compared, because these differ:"),
+            format!("cannot compare {old} and {new}, because these differ:"),
             differences.iter().map(ToString::to_string).collect(),
-            "measure both alike, or give --force to compare them anyway",
+            "Measure both alike, or use --force to compare anyway",
         ),
         NotComparable::NothingInCommon(reasons) => (
-            format!("{old} and {new} have no cell that can be compared:"),
+            format!("{old} and {new} have no result in common:"),
             reasons.clone(),
-            "measure the same entries with the same workloads in both",
+            "Measure the same entries with the same workloads in both",
         ),
     };
     let lines: String = lines.iter().map(|line| format!("\n  {line}")).collect();

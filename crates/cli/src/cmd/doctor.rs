@@ -14,7 +14,7 @@ const FORMAT: u32 = 1;
 /// Arguments of `wirebench doctor`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Write JSON: the environment as `environment.json` keeps it, and every finding
+    /// Print JSON: the environment, as in environment.json, and all findings
     #[arg(long)]
     json: bool,
     #[command(flatten)]

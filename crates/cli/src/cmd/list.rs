@@ -11,16 +11,16 @@ use crate::{context::Context, exit::Exit, options::ProjectOption, out};
 /// Arguments of `wirebench list`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Entries such as `c/epoll`, variants such as `cpp/boost-asio:prefork`, or languages such as
-    /// `go`; all without. One entry alone is shown with all that it declares
+    /// Entries such as c/epoll, variants such as cpp/boost-asio:prefork, or languages such as go;
+    /// a single entry is shown with details [default: all]
     names: Vec<String>,
-    /// Write a Markdown table
+    /// Print a Markdown table
     #[arg(long, conflicts_with = "details")]
     markdown: bool,
-    /// Write JSON with all that each entry declares
+    /// Print JSON with all details
     #[arg(long, conflicts_with_all = ["details", "markdown"])]
     json: bool,
-    /// Say everything that each entry declares
+    /// Show all details of each entry
     #[arg(short = 'v', long)]
     details: bool,
     #[command(flatten)]
@@ -126,7 +126,7 @@ fn totals(rows: &[Row]) -> String {
         0 => {}
         some => text += &format!(", {some} not available"),
     }
-    text + "; `wirebench list ENTRY` shows all of one\n"
+    text + "; `wirebench list ENTRY` shows details\n"
 }
 
 fn counted(count: usize, one: &str, many: &str) -> String {
@@ -134,11 +134,11 @@ fn counted(count: usize, one: &str, many: &str) -> String {
 }
 
 fn in_markdown(rows: &[Row]) -> String {
-    let head = ["entry", "class", "model", "mechanism", "sharing", "scenarios", "here"];
+    let head = ["entry", "class", "model", "mechanism", "sharing", "scenarios", "status"];
     let mut table = new_table(Style::Markdown, &head);
     for (subject, availability) in rows {
         let variant = &subject.variant;
-        let here = match availability.reason() {
+        let status = match availability.reason() {
             None => state(availability).to_owned(),
             Some(reason) => format!("{}: {reason}", state(availability)),
         };
@@ -149,7 +149,7 @@ fn in_markdown(rows: &[Row]) -> String {
             variant.mechanism.to_string(),
             variant.sharing.to_string(),
             scenarios(subject),
-            here,
+            status,
         ]);
     }
     table.to_string()
@@ -190,7 +190,7 @@ fn details((subject, availability): &Row) -> String {
             lines.push(format!("  {name:13} {text}"));
         }
     };
-    add("what", &subject.description);
+    add("description", &subject.description);
     add("variant", variant.note.as_deref().unwrap_or_default());
     add("home", subject.url.as_deref().unwrap_or_default());
     if subject.is_described() {
@@ -199,7 +199,7 @@ fn details((subject, availability): &Row) -> String {
         add("kind", &kinds);
         let scenarios: Vec<&str> = variant.scenarios.iter().map(|it| it.name()).collect();
         add("scenarios", &scenarios.join(", "));
-        variant.skips.iter().for_each(|skipped| add("leaves out", skipped));
+        variant.skips.iter().for_each(|skipped| add("skips", skipped));
         variant.known_issues.iter().for_each(|issue| add("known issue", issue));
         for it in &variant.deviations {
             add("fails check", &format!("{}: {}", it.check, it.reason));
@@ -207,7 +207,7 @@ fn details((subject, availability): &Row) -> String {
         variant.build.iter().for_each(|step| add("built by", &display(&step.command)));
         add("started by", &display(&variant.run.command));
     }
-    add("here", state(availability));
+    add("status", state(availability));
     add("", availability.reason().as_deref().unwrap_or_default());
     lines.join("\n") + "\n"
 }

@@ -106,16 +106,15 @@ fn without_reply(report: &LoadReport) -> String {
     let examples = report.error_examples.iter().cloned().chain(gave_up(report));
     let reasons = examples.collect::<Vec<_>>().join("; ");
     match (report.answered(), reasons.is_empty()) {
-        (0, true) => "no request was answered correctly: no reply came within the window, give a \
-                      longer -d"
-            .to_owned(),
-        (0, false) => format!("no request was answered correctly: {reasons}"),
-        (late, true) => format!(
-            "no correct reply came within the window, and {late} came after it: give a longer -d"
-        ),
+        (0, true) => {
+            "no valid reply: no reply arrived within the window; use a longer -d".to_owned()
+        }
+        (0, false) => format!("no valid reply: {reasons}"),
+        (late, true) => {
+            format!("no valid reply within the window, {late} after it: use a longer -d")
+        }
         (late, false) => format!(
-            "no correct reply came within the window, and {late} came after it ({reasons}): give a \
-             longer -d"
+            "no valid reply within the window, {late} after it ({reasons}): use a longer -d"
         ),
     }
 }
@@ -198,11 +197,8 @@ mod tests {
     #[test]
     fn replies_that_came_after_the_window_are_not_denied() {
         let late = without_reply(&replies_after_the_window(5));
-        assert!(
-            late.contains("within the window, and 4 came after it: give a longer -d"),
-            "{late}"
-        );
+        assert!(late.contains("within the window, 4 after it: use a longer -d"), "{late}");
         let none = without_reply(&replies_after_the_window(1));
-        assert!(none.starts_with("no request was answered correctly: no reply came"), "{none}");
+        assert!(none.starts_with("no valid reply: no reply arrived"), "{none}");
     }
 }

@@ -3,10 +3,12 @@
 pub(crate) mod ab;
 pub(crate) mod build;
 pub(crate) mod compare;
+pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod hidden;
 pub(crate) mod list;
 pub(crate) mod load;
+pub(crate) mod man;
 pub(crate) mod new;
 pub(crate) mod report;
 pub(crate) mod run;

@@ -12,7 +12,7 @@ use crate::{
 /// Arguments of `wirebench new`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The new entry: its language and its own name, such as rust/mine
+    /// Language and name of the new entry, such as rust/mine
     #[arg(value_name = "LANGUAGE/NAME")]
     name: String,
     #[command(flatten)]
@@ -23,8 +23,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new(&arguments.project)?;
     let Some(root) = &context.project.root else {
         return Err(usage(
-            "no folder here or above has entries/ and suites/: go into a checkout of wirebench, or \
-             make both folders",
+            "no project found: change to a wirebench checkout, or create folders entries/ and suites/",
         ));
     };
     let name = &arguments.name;
@@ -33,19 +32,21 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         NewError::Io { .. } => error.into(),
     })?;
     for file in &fresh.files {
-        out::result(&format!("made entries/{name}/{file}"));
+        out::result(&format!("created entries/{name}/{file}"));
     }
     let languages = languages().collect::<Vec<_>>().join(", ");
     let steps = match fresh.state {
         State::Serves => [
-            format!("wirebench verify {name}   builds it and checks it: it passes as it is"),
-            format!("change entries/{name}/: the server, title and skips of entry.toml, README.md"),
-            format!("wirebench run {name}      measures it beside the baseline"),
+            format!("wirebench verify {name}   build and check it; it passes as created"),
+            format!("edit entries/{name}/: the server, title and skips in entry.toml, README.md"),
+            format!("wirebench run {name}      compare it with the baseline"),
         ],
         State::Describes => [
-            format!("write the server in entries/{name}/ (templates with one: {languages})"),
-            format!("fill in entries/{name}/entry.toml, which explains itself, and README.md"),
-            format!("wirebench verify {name}   builds it and says what is wrong with it"),
+            format!(
+                "write the server in entries/{name}/ (languages with a working template: {languages})"
+            ),
+            format!("fill in entries/{name}/entry.toml, which has comments, and README.md"),
+            format!("wirebench verify {name}   build it and report failed checks"),
         ],
     };
     for (number, step) in (1..).zip(steps) {

@@ -12,27 +12,27 @@ use wirebench_report::{
 
 use crate::{
     exit::{Exit, usage},
-    first_screen, out,
+    out, results,
 };
 
 /// Arguments of `wirebench report`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The folder that `wirebench run` named, or its `runs.jsonl`
+    /// Result folder of `wirebench run`, `ab` or `tune`, or its runs.jsonl
     run: PathBuf,
-    /// Show everything: intervals, the A/A check, outliers, all reasons [default: the page that
-    /// `run` prints]
+    /// Show all details: intervals, A/A check, outliers, all reasons [default: the page that `run`
+    /// prints]
     #[arg(long, conflicts_with_all = ["json", "markdown"])]
     explain: bool,
-    /// Write everything as Markdown
+    /// Print all details as Markdown
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
-    /// Write JSON: all metrics with their ratios by block; docs/formats.md describes it
+    /// Print JSON with all metrics and their ratios by block, described in docs/formats.md
     #[arg(long, conflicts_with = "metric")]
     json: bool,
-    /// Compare by this, with --explain or --markdown: throughput, cpu, p50, p99, p999, switches or
-    /// memory; with idle connections also memory-at-rest, memory-idle, memory-per-connection or
-    /// idle-cpu [default: what the phase of each workload is for]
+    /// Metric to compare by, with --explain or --markdown: throughput, cpu, p50, p99, p999, switches or
+    /// memory; in idle phases memory-at-rest, memory-idle, memory-per-connection or idle-cpu
+    /// [default: the primary metric of each phase]
     #[arg(long, value_name = "NAME")]
     metric: Option<Metric>,
 }
@@ -65,10 +65,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         out::result(&report_by(&journal, style, arguments.metric));
         return Ok(Exit::Fine);
     }
-    let folder = first_screen::folder(&arguments.run);
-    out::result(&first_screen::of(&journal, folder));
-    if folder.join(first_screen::DETAILS_FILE).is_file() {
-        out::result(&first_screen::place(folder));
+    let folder = results::folder(&arguments.run);
+    out::result(&results::page(&journal, folder));
+    if folder.join(results::DETAILS_FILE).is_file() {
+        out::result(&results::place(folder));
     }
     Ok(Exit::Fine)
 }

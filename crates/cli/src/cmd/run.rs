@@ -3,16 +3,16 @@
 
 mod carry_out;
 mod choice;
-mod original;
-mod plan_text;
+mod dry_run;
 mod resume;
 mod scale;
 mod setting;
 mod strict;
 
 use std::{path::PathBuf, time::Duration};
+use wirebench_experiment::experiment::Finished;
 use wirebench_schema::{
-    journal::{Generator, Procedure},
+    journal::{Generator, Procedure, Start},
     scenario::Scenario,
     suite::{Phase, Scale},
 };
@@ -20,29 +20,23 @@ use wirebench_schema::{
 use crate::{
     context::Context,
     exit::Exit,
+    interrupt::Interrupt,
     options::{Cohorts, Conditions, EachRun, ProjectOption, Telling},
+    session::{Resumable, Setting},
     value,
 };
-pub(crate) use setting::Setting;
 
-pub(crate) use plan_text::{outlook_lines, percent};
-
-/// The suite without which nothing is asked.
+/// The default suite.
 const DEFAULT_SUITE: &str = "quick";
 
-/// The fewest blocks with intervals and verdicts: the noise of two blocks is known from a single
-/// difference.
-pub(crate) const FEWEST_BLOCKS: u32 = 3;
+const COUNT: &str = "Cohorts of fresh server instances, or blocks of runs; a minimum with --precision \
+                     [default: from the suite]";
+const PROCEDURE: &str = "Keep all servers of a cohort running (cohorts), or start one process per run \
+                         (process) [default: cohorts; process with --scale paper]";
+const MARGIN: &str = "Margin within which servers count as equal, such as 2% [default: 3% saturated, 5% \
+                      at a rate]";
 
-const COUNT: &str = "Cohorts of fresh servers that are measured, or blocks of runs; with --precision \
-                     at least [default: the suite's]";
-const PROCEDURE: &str = "Measure cohorts of servers that live at the same time, or start a process for \
-                         each measurement: cohorts or process [default: cohorts; process with --scale \
-                         paper]";
-const MARGIN: &str = "Difference below which two servers count as the same, such as 2% [default: 3% \
-                      saturated, 5% at a rate]";
-
-/// What may be given beside `--resume`: nothing else can be changed in the middle of a run.
+/// Options that `--resume` accepts. All others would change the run.
 const BESIDE_RESUME: [&str; 4] = ["resume", "budget", "quiet", "strict"];
 
 /// Arguments of `wirebench run`.
@@ -54,68 +48,67 @@ const BESIDE_RESUME: [&str; 4] = ["resume", "budget", "quiet", "strict"];
     mut_args(|argument| alone_with_resume(argument))
 )]
 pub(crate) struct Arguments {
-    /// A suite, or entries, variants or languages to measure with the workloads of `quick`
+    /// One suite, or entries, variants or languages to measure with the workloads of `quick`
+    /// [default: quick]
     #[arg(value_name = "SUITE | ENTRY")]
     names: Vec<String>,
-    /// Measure a command line of your own, such as './my-server {port}', beside the baseline; may
-    /// be given more than once
+    /// Server command, such as './my-server {port}', to compare with the baseline; repeatable
     #[arg(long = "server", value_name = "COMMAND")]
     servers: Vec<String>,
-    /// How much of a suite is carried out: paper (exactly what its document published), machine (made
-    /// to fit by the rule in its file) or smoke (everything once, to see that it works)
+    /// Scale of the suite: paper (as published), machine (reduced to fit this machine) or smoke
+    /// (each load once, to test that it works)
     #[arg(long, value_name = "NAME", default_value_t)]
     scale: Scale,
-    /// Who makes the load: wirebench, wrk, hey or h2load; the others do closed loops over HTTP only
+    /// Load generator: wirebench, wrk, hey or h2load; third-party tools run closed loops over HTTP only
     #[arg(long, value_name = "PROGRAM", default_value_t)]
     generator: Generator,
-    /// Only this scenario; may be given more than once [default: all of the suite, hello for
-    /// --server]
+    /// Measure only this scenario; repeatable [default: all of the suite; hello with --server]
     #[arg(long = "scenario", value_name = "NAME")]
     scenarios: Vec<Scenario>,
-    /// Only this phase: saturate (how much it can do), cost (what it costs at a rate that all can
-    /// hold) or idle (what silent connections cost); may be given more than once [default: all of
-    /// the suite]
+    /// Measure only this phase; repeatable: saturate (throughput and CPU at saturation), cost (CPU
+    /// and latency at a rate that all servers hold) or idle (memory and CPU of idle connections)
+    /// [default: all of the suite]
     #[arg(long = "phase", value_name = "NAME")]
     phases: Vec<Phase>,
     #[command(flatten)]
     cohorts: Cohorts,
-    /// Servers of a cohort that are alive together, at least 3; a larger cohort is measured in groups,
-    /// each with the baseline [default: 16]
+    /// Maximum number of servers running at once in a cohort, at least 3; larger cohorts are split
+    /// into groups that each contain the baseline [default: 16]
     #[arg(long, value_name = "N", value_parser = value::instances)]
     instances: Option<usize>,
-    /// Go on, in pairs of cohorts, until every ratio is known this well, such as 1%
+    /// Add pairs of cohorts until the interval of every ratio is within this, such as 1%
     #[arg(long, value_name = "PERCENT", value_parser = value::precision)]
     precision: Option<f64>,
-    /// Begin no cohort that would end later than this after the first run; one is always made
+    /// Start no cohort that would end later than this after the first run; at least one is measured
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     budget: Option<Duration>,
-    /// Measure each variant as though it were so many: what differs then is noise
+    /// Run N copies of each variant; differences between copies are noise
     #[arg(long, value_name = "N", value_parser = value::small_count)]
     copies: Option<u32>,
     #[command(flatten)]
     each_run: EachRun,
-    /// Warm servers up for at most this long, until they are steady; 0s means no such warm-up
-    /// [default: the suite's]
+    /// Maximum warm-up until throughput is steady; 0s disables it [default: from the suite]
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     steady: Option<Duration>,
-    /// Connections in total
+    /// Connections in total [default: from the suite]
     #[arg(short, long, value_name = "N", value_parser = value::connections)]
     connections: Option<usize>,
-    /// Silent connections of idle phases
-    #[arg(long, value_name = "N", value_parser = value::connections)]
-    silent: Option<usize>,
-    /// Requests per second of cost phases [default: the suite's, or half of what the slowest can do]
+    /// Idle connections in idle phases [default: from the suite]
+    #[arg(long, alias = "silent", value_name = "N", value_parser = value::connections)]
+    idle_connections: Option<usize>,
+    /// Requests per second in cost phases [default: from the suite, or half the throughput of the
+    /// slowest server]
     #[arg(long, value_name = "N", value_parser = value::rate)]
     rate: Option<u64>,
     #[command(flatten)]
     conditions: Conditions,
-    /// Exit with 3 when the figures of a run that counts are a bound, or not what they claim to be
+    /// Exit with 3 if a counted run is invalid or only a bound
     #[arg(long)]
     strict: bool,
-    /// Print the plan and measure nothing
+    /// Print the plan without measuring
     #[arg(long)]
     dry_run: bool,
-    /// Go on with a run that was cut off, in the folder that it named
+    /// Continue the interrupted run in this folder
     #[arg(long, value_name = "FOLDER")]
     resume: Option<PathBuf>,
     #[command(flatten)]
@@ -154,18 +147,46 @@ fn alone_with_resume(argument: clap::Arg) -> clap::Arg {
     if BESIDE_RESUME.contains(&id) { argument } else { argument.conflicts_with("resume") }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+impl Resumable for Arguments {
+    fn resume(&mut self, seed: u64, strict: bool) {
+        self.conditions.seed = Some(seed);
+        self.telling.quiet = true;
+        self.strict |= strict;
+    }
+
+    fn has_fixed_plan(&self) -> bool {
+        false
+    }
+
+    fn project(&self) -> &ProjectOption {
+        &self.project
+    }
+
+    fn setting(&self, context: &Context) -> anyhow::Result<Setting> {
+        self.experiment(context)
+    }
+
+    fn conclude(&self, interrupt: &Interrupt, finished: &Finished) -> anyhow::Result<Exit> {
+        carry_out::conclude(interrupt, finished, &self.names, self.strictness())
+    }
+}
+
+/// Carries the verb out. `original` parses the command that a journal says began its run.
+pub(crate) fn run(
+    arguments: &Arguments,
+    original: fn(&Start) -> anyhow::Result<Box<dyn Resumable>>,
+) -> anyhow::Result<Exit> {
     if let Some(folder) = &arguments.resume {
-        return resume::run(folder, arguments);
+        return resume::run(folder, arguments, original);
     }
     let context = Context::new(&arguments.project)?;
-    let setting = match Setting::new(&context, arguments) {
+    let setting = match arguments.experiment(&context) {
         Ok(setting) => setting,
         // Looking for another generator takes a moment.
         Err(error) => return context.interrupt.exit().ok_or(error),
     };
     if arguments.dry_run {
-        plan_text::print(&context, setting);
+        dry_run::print(&context, setting);
         return Ok(context.interrupt.exit().unwrap_or(Exit::Fine));
     }
     if arguments.scale == Scale::Paper {

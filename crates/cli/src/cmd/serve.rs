@@ -20,15 +20,15 @@ const STEP: Duration = Duration::from_millis(100);
 /// Arguments of `wirebench serve`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The entry, or one of its variants
+    /// Entry or variant
     name: String,
-    /// What it must do: hello, hello-timeout or echo
+    /// Scenario: hello, hello-timeout or echo
     #[arg(long, default_value = "hello")]
     scenario: Scenario,
-    /// Threads, processes or loops that do the work
+    /// Server threads, processes or event loops
     #[arg(long, value_name = "N", default_value = "1", value_parser = value::small_count)]
     workers: u32,
-    /// The time without progress after which hello-timeout closes a connection
+    /// Time without progress after which hello-timeout closes a connection [default: 5s]
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     progress_timeout: Option<Duration>,
     #[command(flatten)]
@@ -41,20 +41,20 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let [subject] = subjects.as_slice() else {
         let ids: Vec<String> = subjects.iter().map(|s| s.variant.id.to_string()).collect();
         return Err(usage(format!(
-            "`{}` has variants: name one of {}",
+            "`{}` has several variants: name one of {}",
             arguments.name,
             ids.join(", ")
         )));
     };
     subject.variant.check_scenario(arguments.scenario).map_err(usage)?;
     if arguments.workers == 0 {
-        return Err(usage("0 workers serve nothing: give --workers at least 1"));
+        return Err(usage("--workers must be at least 1"));
     }
     if let Some(reason) = context.prober().availability(subject).reason() {
         anyhow::bail!("{}: {reason}", subject.variant.id);
     }
     build::build(subject, Freshness::Stamped, context.interrupt.flag(), &|| {})
-        .with_context(|| format!("{} cannot be built", subject.variant.id))?;
+        .with_context(|| format!("cannot build {}", subject.variant.id))?;
     let request = Request {
         variant: &subject.variant,
         scenario: arguments.scenario,
@@ -70,13 +70,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let try_it = (arguments.scenario.protocol().traits().try_command)(address);
     out::result(&format!("listening {address}"));
     out::note(&format!(
-        "{} does {}; try: {try_it}; Ctrl-C ends it",
+        "{} serves {}; try: {try_it}; stop with Ctrl-C",
         subject.variant.id, arguments.scenario
     ));
     loop {
         if let Some(exit) = server.wait(STEP) {
             let said = server.stderr().text();
-            let said = if said.is_empty() { said } else { format!("; it wrote: {said}") };
+            let said = if said.is_empty() { said } else { format!("; its standard error: {said}") };
             anyhow::bail!("the server ended with {exit}{said}");
         }
         if let Some(exit) = context.interrupt.exit() {

@@ -20,9 +20,9 @@ const ROUNDS: usize = 8;
 /// Arguments of `wirebench setup`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Entries, variants or languages; all without
+    /// Entries, variants or languages [default: all]
     names: Vec<String>,
-    /// Print the commands and run none of them
+    /// Print the commands without running them
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -80,7 +80,7 @@ fn privilege() -> Privilege {
 }
 
 fn show(setup: &Setup) -> Exit {
-    tell_out_of_reach(&setup.out_of_reach);
+    report_out_of_reach(&setup.out_of_reach);
     for command in install_commands(&setup.packages, privilege()) {
         out::result(&display(&command));
     }
@@ -93,8 +93,8 @@ fn show(setup: &Setup) -> Exit {
     Exit::Fine
 }
 
-/// What setup cannot bring, each reason behind all of an entry's variants that it keeps away.
-fn tell_out_of_reach(missing: &[(String, String)]) {
+/// Requirements that setup cannot install, each with all variants of an entry that need it.
+fn report_out_of_reach(missing: &[(String, String)]) {
     fn entry(variant: &str) -> &str {
         variant.split(':').next().unwrap_or_default()
     }
@@ -110,9 +110,11 @@ fn tell_out_of_reach(missing: &[(String, String)]) {
 fn nothing_to_do(out_of_reach: usize) -> String {
     match out_of_reach {
         0 => "nothing to install".to_owned(),
-        1 => "nothing to install; setup cannot bring what the one named above lacks".to_owned(),
+        1 => "nothing to install; setup cannot install the requirement named above".to_owned(),
         some => {
-            format!("nothing to install; setup cannot bring what the {some} named above lack")
+            format!(
+                "nothing to install; setup cannot install the requirements of the {some} variants named above"
+            )
         }
     }
 }
@@ -136,7 +138,7 @@ impl Work<'_> {
     fn record(&mut self, key: &str, said: Option<&str>) -> anyhow::Result<()> {
         self.attempts
             .record(key, said.map(Attempt::today))
-            .context("what failed cannot be written down in the state folder")
+            .context("cannot record the failure in the state folder")
     }
 
     /// Installs all packages in one call of the installer, but those that it does not have.
@@ -149,7 +151,7 @@ impl Work<'_> {
             return Ok(());
         }
         for name in unknown_packages(&packages, self.context.interrupt.flag())? {
-            let said = "the installer has no such package";
+            let said = "unknown to the package manager";
             self.record(&package_key(&name), Some(said))?;
             self.failed.push(format!("package {name}: {said}"));
             packages.remove(&name);
@@ -186,7 +188,7 @@ impl Work<'_> {
                 Ok(()) => self.record(&shown, None)?,
                 Err(FetchError::Failed(said)) => {
                     let log = log.display();
-                    self.failed.push(format!("{}: `{shown}`: {said}; the log is {log}", it.what));
+                    self.failed.push(format!("{}: `{shown}`: {said}; log: {log}", it.what));
                     self.record(&shown, Some(&said))?;
                 }
                 Err(FetchError::Interrupted) => return Ok(()),
@@ -205,8 +207,11 @@ impl Work<'_> {
         for (key, what) in left {
             let failed = self.attempts.failure(&key).is_some();
             if !failed && self.done.contains(&key) {
-                self.record(&key, Some("it went well and did not bring it"))?;
-                self.failed.push(format!("{what}: what should bring it went well and did not"));
+                self.record(
+                    &key,
+                    Some("the command succeeded, but the requirement is still missing"),
+                )?;
+                self.failed.push(format!("{what}: the command succeeded, but it is still missing"));
             }
         }
         Ok(())
@@ -217,7 +222,7 @@ impl Work<'_> {
         for failure in &self.failed {
             out::note(&format!("failed: {failure}"));
         }
-        tell_out_of_reach(&setup.out_of_reach);
+        report_out_of_reach(&setup.out_of_reach);
         if self.done.is_empty() {
             out::result(&nothing_to_do(setup.out_of_reach.len()));
         }

@@ -7,16 +7,16 @@ mod search;
 mod sweep;
 
 use anyhow::Context as _;
-use std::{fs, time::Duration};
+use std::time::Duration;
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::{
-    experiment::{Experiment, Finished},
+    experiment::{Experiment, Finished, Precision},
     measure::Bench,
 };
 use wirebench_report::{
-    commands,
+    Report as _,
     table::Style,
-    tune::{Look, SUITE, Tuned},
+    tune::{SUITE, Tuned},
 };
 use wirebench_schema::{
     journal::{Goal, Procedure},
@@ -32,7 +32,7 @@ use crate::{
     context::{Context, command_line},
     exit::{Exit, usage},
     options::{self, Conditions, ProjectOption, Telling},
-    out, value,
+    out, results, value,
 };
 
 /// The load of both, but for workers, connections and rate.
@@ -51,59 +51,62 @@ duration = "1s"
 /// Arguments of `wirebench tune`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Without --objective it sweeps: every number of workers with every number of \
-                  connections. With --objective it searches the highest constant rate that keeps it."
+    after_help = "Without --objective, tune sweeps: it measures every combination of workers and \
+                  connections. With --objective, it searches for the highest constant rate that meets \
+                  the objective.\n\n\
+                  Exit codes: 0 success, 1 a run failed or no rate was found, 2 usage, 130/143 \
+                  interrupted."
 )]
 pub(crate) struct Arguments {
-    /// One entry or variant, such as go/net
+    /// Entry or variant, such as go/net
     #[arg(value_name = "ENTRY", required_unless_present = "server", conflicts_with = "server")]
     entry: Option<String>,
-    /// A command line of your own instead, such as './my-server {port}'
+    /// Server command instead of an entry, such as './my-server {port}'
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,
-    /// What the server must do
+    /// Scenario of the load: hello, hello-timeout or echo
     #[arg(long, value_name = "NAME", default_value_t = Scenario::Hello)]
     scenario: Scenario,
-    /// For --scenario echo: bytes a message, up to 1GiB [default: 64]
+    /// Message size for --scenario echo, up to 1GiB [default: 64]
     #[arg(long, value_name = "SIZE", value_parser = value::size)]
     payload: Option<usize>,
-    /// Workers of the server, such as 1-4 or 1,2,8; one number with --objective [default: 1-4;
-    /// with --objective one for each of the server's CPUs]
+    /// Server workers, such as 1-4 or 1,2,8; one number with --objective [default: 1-4; with
+    /// --objective one per server CPU]
     #[arg(long, value_name = "LIST", value_parser = lists::workers)]
     workers: Option<Workers>,
     /// Connections, such as 10,50,200, 10-1000 (in steps of 1, 2 and 5) or 100-1000/100; one
     /// number with --objective [default: 10-1000; with --objective 64]
     #[arg(short, long, value_name = "LIST", value_parser = lists::connections)]
     connections: Option<Connections>,
-    /// Length of the measured window of each run [default: 200ms; with --objective 2s]
+    /// Length of the measurement window [default: 200ms; with --objective 2s]
     #[arg(short, long, value_name = "DURATION", value_parser = value::duration)]
     duration: Option<Duration>,
-    /// Load before the window, which is not counted; in a sweep four times as long on a server that
-    /// has just started [default: 100ms; with --objective 200ms]
+    /// Warm-up load before the window, not counted; four times as long in the first run of a server in
+    /// a sweep [default: 100ms; with --objective 200ms]
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     warmup: Option<Duration>,
-    /// Of a sweep: how often each cell is run [default: 3]
+    /// Sweep: runs per combination [default: 3]
     #[arg(long, value_name = "N", value_parser = value::small_count, conflicts_with = "objectives")]
     blocks: Option<u32>,
-    /// Search the highest rate that keeps this, such as 'p99 < 2ms'; p50, p75, p90, p95, p99,
-    /// p999, max or mean; may be given more than once, and then all must hold
+    /// Search for the highest rate that meets this objective, such as 'p99 < 2ms', for p50, p75, p90,
+    /// p95, p99, p999, max or mean; repeatable, all must hold
     #[arg(long = "objective", value_name = "OBJECTIVE")]
     objectives: Vec<Objective>,
-    /// Of a search: end when half of the 95 % interval of the rate is at most this [default: 5%]
+    /// Search: stop if the half width of the 95 % interval of the rate is at most this [default: 5%]
     #[arg(long, value_name = "PERCENT", value_parser = lists::percent, requires = "objectives")]
     precision: Option<f64>,
-    /// Of a search: the lowest and the highest rate that are tried [default: 100-10M]
+    /// Search: lowest and highest rate [default: 100-10M]
     #[arg(long, value_name = "LOW-HIGH", value_parser = lists::rates, requires = "objectives")]
     rates: Option<Rates>,
-    /// Of a search: make at most this many runs at a rate [default: 40]
+    /// Search: maximum number of runs at a rate [default: 40]
     #[arg(long, value_name = "N", value_parser = value::small_count, requires = "objectives")]
     runs: Option<u32>,
-    /// End in about this time, with what has been measured or found until then
+    /// Stop after about this time and report the result so far
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     budget: Option<Duration>,
     #[command(flatten)]
     conditions: Conditions,
-    /// Print one JSON object instead of text
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -114,7 +117,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if arguments.budget.is_some_and(|budget| budget.is_zero()) {
-        return Err(usage("a budget of 0s leaves no time: give one such as --budget 20m"));
+        return Err(usage("--budget 0s leaves no time: use a longer one, such as --budget 20m"));
     }
     let context = Context::new(&arguments.project)?;
     context.require_files()?;
@@ -140,7 +143,7 @@ impl Arguments {
             let names = subjects.iter().map(|subject| subject.variant.id.to_string());
             let names: Vec<String> = names.collect();
             return Err(usage(format!(
-                "{} are {} servers, and one is tuned at a time: give one of them",
+                "{} are {} servers: name one of them",
                 names.join(", "),
                 names.len()
             )));
@@ -195,33 +198,20 @@ impl Arguments {
             verification: self.conditions.verification(Verification::Full),
             goal: Goal { precision: None, budget: self.budget },
             // A sweep has no ratio to a baseline whose interval could be narrow enough.
-            precision: |_| None,
+            precision: Precision(Box::new(|_| None)),
         })
     }
 }
 
-/// Prints what was found, writes it into the folder of the results, and names that.
+/// Prints the result, writes the reports and names their folder.
 fn show(finished: &Finished, tuned: &Tuned, json: bool) -> anyhow::Result<()> {
-    let object = serde_json::to_string_pretty(tuned)?;
-    let plain = tuned.text(Style::Text, Look::Plain);
-    let files = [
-        ("report.txt", plain.clone()),
-        ("report.md", tuned.text(Style::Markdown, Look::Plain)),
-        ("tune.json", object.clone() + "\n"),
-        ("commands.txt", commands::text(&finished.journal)),
-    ];
     let place = format!("results: {}", finished.folder.display());
     if json {
-        out::result(&object);
+        out::result(&tuned.json());
         out::note(&place);
     } else {
-        let is_plain = out::look() == Look::Plain;
-        out::result(&if is_plain { plain } else { tuned.text(Style::Text, Look::Colours) });
+        out::result(&tuned.text(Style::Text, out::look()));
         out::result(&place);
     }
-    for (name, text) in files {
-        let path = finished.folder.join(name);
-        fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
-    }
-    Ok(())
+    results::write(finished, tuned)
 }

@@ -20,28 +20,27 @@ use course::{Pair, Shown, Tally, check_all};
 /// Arguments of `wirebench verify`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Entries, variants or languages; all without
+    /// Entries, variants or languages [default: all]
     names: Vec<String>,
-    /// Check a command line of your own, such as './my-server {port}', instead of entries
+    /// Server command to check, such as './my-server {port}', instead of entries; repeatable
     #[arg(long = "server", value_name = "COMMAND", conflicts_with = "names")]
     servers: Vec<String>,
-    /// Only this scenario; may be given more than once [default: all that an entry has, hello for
-    /// --server]
+    /// Check only this scenario; repeatable [default: all scenarios of the entry; hello with --server]
     #[arg(long = "scenario", value_name = "NAME")]
     scenarios: Vec<Scenario>,
-    /// Show only checks that fail
+    /// Show only failed checks
     #[arg(short, long)]
     quiet: bool,
-    /// Servers that are checked at once [default: two for each CPU, at most 8]
+    /// Servers to check in parallel [default: two per CPU, at most 8]
     #[arg(short, long, value_name = "N", value_parser = value::jobs)]
     jobs: Option<usize>,
-    /// Verify everything this many times and count how often each check fails [default: 1]
+    /// Repeat all checks this many times and count the failures of each [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: Option<u32>,
-    /// List the checks and what each demands, and run none
+    /// List all checks and their requirements without running them
     #[arg(long)]
     checks: bool,
-    /// Fail also when an entry needs `wirebench setup`
+    /// Exit with 1 if an entry needs `wirebench setup`
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -65,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let chosen: Result<Vec<_>, _> =
         subjects.iter().map(|subject| scenarios(subject, arguments)).collect();
     let chosen = chosen?;
-    let (there, mut incomplete) = take_those_that_are_there(&context, subjects, chosen, arguments);
+    let (there, mut incomplete) = available(&context, subjects, chosen, arguments);
     let (ready, scenarios): (Vec<Subject>, Vec<Vec<Scenario>>) = there.into_iter().unzip();
     let not_built = build_all(&context, &ready, Manner::BEFORE);
     incomplete |= !not_built.is_empty();
@@ -87,15 +86,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
     }
     if deviated > 0 {
-        out::result(&format!("{deviated} more failed as their entries declare (KNOWN)"));
+        out::result(&format!("{deviated} failed as declared by their entries (KNOWN)"));
     }
     out::result(&format!("{passed} passed, {failed} failed, {skipped} skipped"));
     let exit = if failed > 0 || incomplete { Exit::Failed } else { Exit::Fine };
     Ok(context.interrupt.exit().unwrap_or(exit))
 }
 
-/// What can be checked here, and whether something is left out that should have been checked.
-fn take_those_that_are_there(
+/// The servers that can be checked, and whether one that should be checked is skipped.
+fn available(
     context: &Context,
     subjects: Vec<Subject>,
     scenarios: Vec<Vec<Scenario>>,
@@ -121,7 +120,7 @@ fn take_those_that_are_there(
         }
     }
     if not_shown > 0 {
-        out::result(&format!("{not_shown} variants are not available here: see `wirebench list`"));
+        out::result(&format!("{not_shown} variants are not available: see `wirebench list`"));
     }
     (there, incomplete)
 }
@@ -142,7 +141,7 @@ fn scenarios(subject: &Subject, arguments: &Arguments) -> anyhow::Result<Vec<Sce
 
 fn list_checks() {
     for scenario in Scenario::ALL {
-        let mut table = new_table(Style::Text, &[scenario.name(), "what it demands"]);
+        let mut table = new_table(Style::Text, &[scenario.name(), "requirement"]);
         for check in catalogue(scenario) {
             table.add_row([check.name, check.about]);
         }

@@ -8,9 +8,9 @@ use crate::{context::Context, exit::Exit, options::ProjectOption, out};
 /// Arguments of `wirebench versions`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Entries, variants or languages; all without
+    /// Entries, variants or languages [default: all]
     names: Vec<String>,
-    /// Write a Markdown table
+    /// Print a Markdown table
     #[arg(long)]
     markdown: bool,
     #[command(flatten)]

@@ -1,6 +1,9 @@
 //! What people get wrong, and the sentence that they get for it.
 
-use crate::world::{ENTRY, World};
+use crate::{
+    golden,
+    world::{ENTRY, World},
+};
 use std::{
     io::Write,
     net::{SocketAddr, TcpListener},
@@ -67,31 +70,45 @@ fn a_scenario_that_the_entry_lacks_is_answered_with_those_that_it_has() {
 fn loads_that_cannot_be_meant_are_refused_with_the_next_step() {
     let world = World::new();
     let url = "http://127.0.0.1:1/";
-    let rows: [(&[&str], &str); 19] = [
-        (&["-c", "0", url], "0 connections send nothing"),
-        (&["-d", "10x", url], "unknown unit `x`"),
-        (&["-d", "0s", url], "measures nothing"),
-        (&["-t", "4", "-c", "2", url], "4 threads cannot share 2 connections"),
-        (&["tcp://localhost"], "write tcp://localhost:PORT"),
-        (&["localhost:8080"], "write http://localhost:8080"),
-        (&["ftp://localhost:21/"], "does not speak `ftp`"),
-        (&["-H", "nonsense", url], "not a header"),
-        (&["-d", "1s", "-n", "5", url], "-d and -n both say when the load ends: leave one away"),
-        (&["--ltency", url], "a similar argument exists: '--latency'"),
-        (&["--percentils", "50", url], "a similar argument exists: '--percentiles'"),
-        (&["--engine", "iouring", url], "did you mean `io_uring`?"),
-        (&["--percentiles", "50,101", url], "write 50,90,99.9"),
-        (&["--ramp", "1k", url], "write it like 1k:20k"),
-        (&["--source", "127.0.0", url], "127.0.0.2-127.0.0.9"),
-        (&["--source", "127.0.0.9-127.0.0.2", url], "is not a range of addresses"),
-        (&["-R", "5", "--delay", "1ms", url], "-R and --delay contradict each other"),
-        (&["--poisson", url], "--poisson means nothing without a rate: give -R too"),
-        (&["--payload", "1KiB", url], "--payload means nothing to http://127.0.0.1:1/"),
+    let rows: [&[&str]; 36] = [
+        &["-c", "0", url],
+        &["-d", "10x", url],
+        &["-d", "0s", url],
+        &["-t", "4", "-c", "2", url],
+        &["tcp://localhost"],
+        &["localhost:8080"],
+        &["ftp://localhost:21/"],
+        &["-H", "nonsense", url],
+        &["-d", "1s", "-n", "5", url],
+        &["--ltency", url],
+        &["--percentils", "50", url],
+        &["--engine", "iouring", url],
+        &["--percentiles", "50,101", url],
+        &["--ramp", "1k", url],
+        &["--source", "127.0.0", url],
+        &["--source", "127.0.0.9-127.0.0.2", url],
+        &["-R", "5", "--delay", "1ms", url],
+        &["--poisson", url],
+        &["--payload", "1KiB", url],
+        &["-n5", "--count-per-connection=5", url],
+        &["-R5", "--ramp=1:2", url],
+        &["--ramp=1:2", "--steps=1,2", url],
+        &["--steps=5,6", "--delay=1ms", url],
+        &["--closed", "--delay=1ms", url],
+        &["--ramp=1:2", "--closed", url],
+        &["-R0", url],
+        &["-p0", url],
+        &["-p2", "--delay=1ms", url],
+        &["--body=a", "--body-file=b", url],
+        &["--insecure", "--ca=x", "https://h:1/"],
+        &["--insecure", url],
+        &["--ca=x", "tcp://h:1"],
+        &["--payload=5", url],
+        &["--method=GET", "tcp://h:1"],
+        &["--source=127.0.0.2", "unix:/x"],
+        &["--rate", "0.5", url],
     ];
-    for (arguments, part) in rows {
-        let outcome = world.wirebench(&[&["load"], arguments].concat());
-        outcome.assert_refused(2, &[part]);
-    }
+    golden::assert_refusals(&world, "load", &rows);
 }
 
 #[test]
@@ -144,35 +161,31 @@ fn a_port_that_answers_no_http_is_said_with_what_it_answered() {
 #[test]
 fn runs_that_cannot_be_meant_are_refused_with_the_next_step() {
     let world = World::new();
-    let rows: [(&[&str], &str); 21] = [
-        (&["--precision", "0"], "write 1% or 0.01"),
-        (&["--precision", "100%"], "write 1% or 0.01"),
-        (&["--budget", "0s"], "leaves no time"),
-        (&["--budget", "soon"], "is not a duration"),
-        (&["--copies", "0"], "--copies at least 1"),
-        (&["--copies", "1000"], "give at most 100"),
-        (&["--phase", "costs"], "did you mean `cost`?"),
-        (&["--rate", "500"], "--phase cost too"),
-        (&["--phase", "cost", "--rate", "0"], "--rate at least 1"),
-        (&["--silent", "10"], "--phase idle too"),
-        (&["--phase", "idle", "--silent", "0"], "0 silent connections"),
-        (&["--steady", "a while"], "is not a duration"),
-        (
-            &["builtin/epoll", "--copies", "1", "--scale", "smoke", "--precision", "1%"],
-            "there is nothing beside it",
-        ),
-        (&["--server", "./no-such-server {port}"], "there is no program `./no-such-server`"),
-        (&["--server", "./my-server"], "write {port} in its place"),
-        (&["--server", "./my-server {prot}"], "did you mean `port`?"),
-        (&["--blocks", "0"], "--blocks"),
-        (&["-c", "0"], "0 connections"),
-        (&["-d", "10x"], "unknown unit `x`"),
-        (&["--server-cpus", "9999"], "CPU 9999 may not be used"),
-        (&["--no-pin", "--server-cpus", "0"], "--no-pin binds nothing"),
+    let rows: [&[&str]; 20] = [
+        &["--precision", "0"],
+        &["--precision", "100%"],
+        &["--budget", "0s"],
+        &["--budget", "soon"],
+        &["--copies", "0"],
+        &["--copies", "1000"],
+        &["--phase", "costs"],
+        &["--rate", "500"],
+        &["--phase", "cost", "--rate", "0"],
+        &["--idle-connections", "10"],
+        &["--phase", "idle", "--silent", "0"],
+        &["--steady", "a while"],
+        &["builtin/epoll", "--copies", "1", "--scale", "smoke", "--precision", "1%"],
+        &["--server", "./no-such-server {port}"],
+        &["--server", "./my-server"],
+        &["--server", "./my-server {prot}"],
+        &["--blocks", "0"],
+        &["-c", "0"],
+        &["-d", "10x"],
+        &["--no-pin", "--server-cpus", "0"],
     ];
-    for (arguments, part) in rows {
-        world.wirebench(&[&["run"], arguments].concat()).assert_refused(2, &[part]);
-    }
+    golden::assert_refusals(&world, "run", &rows);
+    let outcome = world.wirebench(&["run", "--server-cpus", "9999"]);
+    outcome.assert_refused(2, &["CPU 9999"]);
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub(crate) const SHORT: [&str; 8] = [
 const MIXED: &str = "description = \"An example.\"\nentries = [\"builtin/\"]\n\
                      baseline = \"builtin/epoll\"\nblocks = 2\n[[workload]]\nname = \"hello\"\n\
                      scenario = \"hello\"\nconnections = 4\nduration = \"200ms\"\nrate = 500\n\
-                     silent_connections = 5\nphases = [\"saturate\", \"cost\", \"idle\"]\n\
+                     idle_phase_connections = 5\nphases = [\"saturate\", \"cost\", \"idle\"]\n\
                      [[workload]]\nname = \"count\"\nscenario = \"hello\"\nconnections = 4\n\
                      requests = 200\n";
 

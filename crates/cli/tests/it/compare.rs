@@ -150,10 +150,10 @@ fn another_machine_and_another_workload_are_refused_with_all_that_differs() {
     let moved = Made { cpu_model: "Model 2", connections: 32, ..MADE };
     let outcome = compare(MADE, moved, &[]);
     let parts = [
-        "error: old and newer cannot be compared, because these differ:",
+        "error: cannot compare old and newer, because these differ:",
         "the machine: cpu_model was `Model 1` and is `Model 2`",
         "`connections` of the workload hello was `64` and is `32`",
-        "give --force to compare them anyway",
+        "use --force to compare anyway",
     ];
     assert_says(&outcome, 3, &parts);
     assert_eq!(outcome.stdout, "");

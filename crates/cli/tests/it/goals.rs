@@ -31,14 +31,14 @@ fn a_budget_ends_a_run_after_whole_blocks_and_never_before_the_first() {
     let resume = ["run", "--resume", folder.to_str().unwrap()];
     let outcome = world.wirebench(&resume);
     outcome.assert_reported();
-    assert!(outcome.stderr.contains("a larger --budget lets it go on"), "{outcome:#?}");
+    assert!(outcome.stderr.contains("a larger --budget continues it"), "{outcome:#?}");
     let outcome = world.wirebench(&[&resume[..], &["--budget", "1h"]].concat());
     outcome.assert_reported();
     let journal = world.journal();
     assert_eq!((journal.runs.len(), journal.end.unwrap().reason), (21, EndReason::Complete));
     let noted = &journal.resumed[0].differences;
     assert!(
-        noted.iter().any(|it| it.contains("became 1h after its result was shown")),
+        noted.iter().any(|it| it.contains("extended to 1h after a result was shown")),
         "{noted:?}"
     );
 }
@@ -108,10 +108,10 @@ fn the_plan_of_a_goal_is_told_before_anything_is_measured() {
         world.wirebench(&[&["run", "builtin/", "--scenario", "hello"], &options[..]].concat());
     assert_eq!(outcome.code, Some(0), "{outcome:#?}");
     for part in [
-        "workload hello-cost: hello, cost, 64 connections, at a rate to be found",
-        "2 pilots that find rates",
-        "until every interval is within +-2 %, or 200 cohorts",
-        "no cohort begins that would end later than 10m after the first run",
+        "workload hello-cost: hello, cost, 64 connections at a rate found by pilot runs",
+        "2 pilots to find rates",
+        "until every interval is within +-2 %; at most 200 cohorts",
+        "no cohort starts that would end later than 10m after the first run",
         " cohorts: 12 runs, about ",
     ] {
         assert!(outcome.stdout.contains(part), "{part}\n{outcome:#?}");

@@ -12,6 +12,7 @@ mod costs;
 mod foreign;
 mod fresh;
 mod goals;
+mod golden;
 mod journals;
 mod load;
 mod open_files;

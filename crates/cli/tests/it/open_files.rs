@@ -24,7 +24,7 @@ fn what_was_asked_for_and_needs_too_many_files_is_refused_before_anything_is_sta
         (&run, &["-c5000"], "5000 connections need"),
         (&run, &["-c5000", "--dry-run"], "5000 connections need"),
         (&run, &["-c5000", "--generator=wrk", "--scenario=hello"], "5000 connections need"),
-        (&run, &["--phase=idle", "--silent=5000"], "5000 silent connections need"),
+        (&run, &["--phase=idle", "--idle-connections=5000"], "5000 idle connections need"),
     ];
     let world = World::new();
     for (verb, options, begin) in rows {
@@ -83,7 +83,7 @@ fn a_suite_is_carried_out_without_the_workloads_that_need_too_many_files() {
     let planned = limited(&world, &["run", "both", "--dry-run"]);
     assert_eq!(planned.code, Some(0), "{planned:#?}");
     let told = format!("{}{}", planned.stdout, planned.stderr);
-    assert!(told.contains("left out many: 5000 connections need"), "{planned:#?}");
+    assert!(told.contains("skipped many: 5000 connections need"), "{planned:#?}");
     assert!(told.contains(" few "), "{planned:#?}");
     let outcome = limited(&world, &["run", "none"]);
     assert_eq!(outcome.code, Some(2), "{outcome:#?}");

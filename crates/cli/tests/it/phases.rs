@@ -188,7 +188,7 @@ fn a_cost_phase_warms_up_and_measures_at_its_rate() {
 
 #[test]
 fn silent_connections_are_held_and_cost_memory() {
-    let silent = workload("phases = [\"idle\"]\nsilent_connections = 200");
+    let silent = workload("phases = [\"idle\"]\nidle_phase_connections = 200");
     assert_eq!(silent.phase, Phase::Idle);
     for (subject, is_costly) in [(builtin(), false), (server("correct"), true)] {
         let run = run(&subject, &silent);
@@ -206,8 +206,10 @@ fn silent_connections_are_held_and_cost_memory() {
 
 #[test]
 fn connections_that_the_server_closes_are_lost() {
-    let run =
-        run(&server("closes-after-150"), &workload("phases = [\"idle\"]\nsilent_connections = 9"));
+    let run = run(
+        &server("closes-after-150"),
+        &workload("phases = [\"idle\"]\nidle_phase_connections = 9"),
+    );
     let idle = idle(&run);
     assert_eq!((idle.made, idle.lost), (9, 9));
     let reason = find(&idle.reasons, ReasonKind::ServerCloses).unwrap();
@@ -217,7 +219,7 @@ fn connections_that_the_server_closes_are_lost() {
 
 #[test]
 fn a_server_that_takes_few_connections_is_given_up_with_the_reason() {
-    let keys = "phases = [\"idle\"]\nsilent_connections = 1000";
+    let keys = "phases = [\"idle\"]\nidle_phase_connections = 1000";
     let run = run(&server("takes-few"), &workload(keys));
     let idle = idle(&run);
     // The connection that was tried first may not be gone yet for the server.
@@ -232,7 +234,7 @@ fn a_server_that_takes_few_connections_is_given_up_with_the_reason() {
 fn a_timeout_that_a_server_knows_is_made_longer_than_any_silence() {
     let line = servers::command("closes-after-{timeout_ms}");
     let subject = Subject::own(&line, &[Scenario::HelloTimeout], &[], &project()).unwrap();
-    let mut silent = workload("phases = [\"idle\"]\nsilent_connections = 3");
+    let mut silent = workload("phases = [\"idle\"]\nidle_phase_connections = 3");
     silent.scenario = Scenario::HelloTimeout;
     let run = run(&subject, &silent);
     assert_eq!((idle(&run).made, idle(&run).lost), (3, 0));
@@ -277,7 +279,7 @@ fn a_suite_with_phases_has_its_rate_in_the_journal_before_its_runs() {
     let suite = "description = \"An example.\"\nblocks = 1\nbaseline = \"builtin/epoll\"\n\
                  [[workload]]\nname = \"hello\"\nscenario = \"hello\"\nconnections = 4\n\
                  duration = \"200ms\"\nphases = [\"saturate\", \"cost\", \"idle\"]\n\
-                 silent_connections = 30\n";
+                 idle_phase_connections = 30\n";
     let world = World::new().with_suite("mine.toml", suite);
     let slow = servers::command("slow");
     let arguments = ["run", "mine", "builtin/epoll", "--server", &slow, "--no-verify", "--no-pin"];

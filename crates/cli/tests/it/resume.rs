@@ -52,7 +52,7 @@ fn a_run_that_was_killed_goes_on_to_the_very_runs_of_an_undisturbed_one() {
     assert!(before.end.is_none() && before.runs.len() < RUNS, "{}", before.runs.len());
     let outcome = resume(&world, &folder);
     outcome.assert_reported();
-    assert!(outcome.stderr.contains("runs are there"), "{outcome:#?}");
+    assert!(outcome.stderr.contains("runs recorded"), "{outcome:#?}");
     let journal = world.journal();
     assert_eq!(places(&journal), places(&undisturbed.journal()));
     assert_eq!(journal.runs[..before.runs.len()], before.runs, "what was there stays");
@@ -73,7 +73,7 @@ fn a_run_that_is_over_has_nothing_left_to_be_done() {
     let second = resume(&world, &folder);
     second.assert_reported();
     assert_eq!(first.code, second.code);
-    assert!(second.stderr.contains("nothing is left to be done: all of its runs are made"));
+    assert!(second.stderr.contains("nothing to resume: all runs are complete"));
     assert_eq!(
         (&first.stdout, &journal),
         (&second.stdout, &fs::read(folder.join("runs.jsonl")).unwrap())
@@ -81,7 +81,7 @@ fn a_run_that_is_over_has_nothing_left_to_be_done() {
     assert!(folder.join("report.md").is_file());
     let path = folder.to_str().unwrap();
     let longer = world.wirebench(&["run", "--resume", path, "--budget", "1h"]);
-    longer.assert_refused(2, &["this run is over", "begin another one with", "run mine"]);
+    longer.assert_refused(2, &["this run is finished", "start a new run with", "run mine"]);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_line_that_was_cut_off_is_put_aside_and_its_run_is_made_again() {
     fs::write(&path, &bytes[..bytes.len() - 100]).unwrap();
     let outcome = resume(&world, &folder);
     outcome.assert_reported();
-    assert!(outcome.stderr.contains("a last line that was cut off"), "{outcome:#?}");
+    assert!(outcome.stderr.contains("incomplete last record"), "{outcome:#?}");
     let journal = world.journal();
     let unique: BTreeSet<_> = places(&journal).into_iter().collect();
     assert_eq!(unique.len(), RUNS);
@@ -126,7 +126,7 @@ fn checks_that_were_made_are_not_made_again() {
 #[test]
 fn a_rate_that_was_found_is_not_looked_for_again() {
     let suite = SUITE.replace("duration", "phases = [\"cost\", \"idle\"]\nduration");
-    let suite = suite.replace("blocks = 3", "blocks = 1") + "silent_connections = 5\n";
+    let suite = suite.replace("blocks = 3", "blocks = 1") + "idle_phase_connections = 5\n";
     let world = World::new().with_suite("mine.toml", &suite);
     let running = world.start(&BEGIN);
     let folder = world.wait_for_records("rate", 1);
@@ -174,7 +174,7 @@ fn a_server_that_is_another_program_now_is_refused_with_the_way_out() {
     fs::write(&server, format!("{text}# Changed.\n")).unwrap();
     let journal = fs::read(folder.join("runs.jsonl")).unwrap();
     let outcome = resume(&world, &folder);
-    let parts = ["own/my-server is another program", "put it back as it was", "run --server './my"];
+    let parts = ["own/my-server is another program", "Undo the change", "run --server './my"];
     outcome.assert_refused(3, &parts);
     assert_eq!(fs::read(folder.join("runs.jsonl")).unwrap(), journal, "nothing was written");
     // The way out.
@@ -196,12 +196,12 @@ fn a_server_that_is_gone_and_another_suite_are_refused() {
     let world = self::world();
     let folder = killed_after(&world, &BEGIN, 2);
     let world = world.with_suite("mine.toml", &SUITE.replace("connections = 2", "connections = 3"));
-    let parts = ["the workload a: connections was `2` and is `3`", "put it back as it was"];
+    let parts = ["the workload a: connections was `2` and is `3`", "Undo the change"];
     resume(&world, &folder).assert_refused(3, &parts);
     let world = world.with_suite("mine.toml", &SUITE.replace("blocks = 3", "blocks = 4"));
     resume(&world, &folder).assert_refused(3, &["the number of blocks was `3` and is `4`"]);
     let world = world.with_suite("mine.toml", "nonsense");
-    resume(&world, &folder).assert_refused(3, &["it cannot be set up any more", "mine.toml"]);
+    resume(&world, &folder).assert_refused(3, &["its setup fails", "mine.toml"]);
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn a_full_disk_ends_the_run_with_the_command_that_goes_on() {
 fn what_cannot_be_taken_up_is_refused_with_the_next_step() {
     let world = World::new();
     let at = |folder: &str| world.wirebench(&["run", "--resume", folder]);
-    at("nowhere").assert_refused(2, &["nowhere cannot be found"]);
+    at("nowhere").assert_refused(2, &["cannot find nowhere"]);
     at("suites").assert_refused(2, &["runs.jsonl"]);
     let empty = world.folder.path().join("empty");
     fs::create_dir(&empty).unwrap();

@@ -180,7 +180,7 @@ fn a_dry_run_leaves_out_what_the_run_would_leave_out() {
     let needs = "[[requires]]\ncommand = \"no-such-program\"\n";
     let world = World::new().with_entry("c/x", &format!("{ENTRY}{needs}"));
     let outcome = world.wirebench(&["run", "builtin/epoll", "c/x", "--dry-run"]);
-    let reason = "left out c/x: the program `no-such-program` is missing\n";
+    let reason = "skipped c/x: the program `no-such-program` is missing\n";
     assert!(outcome.stdout.starts_with(reason), "{outcome:#?}");
     assert!(
         outcome.stdout.contains("12 runs") && !outcome.stdout.contains("  c/x"),

@@ -217,7 +217,7 @@ fn the_scale_of_the_paper_is_as_written_and_says_what_the_machine_lacks() {
     let outcome = world.wirebench(&[&arguments[..], &["--workers", "1"]].concat());
     assert_eq!(outcome.code, Some(0), "{outcome:#?}");
     assert!(outcome.stderr.contains("paper scale: 4 runs, about"), "{outcome:#?}");
-    assert!(outcome.stderr.contains("of the document had 100000 CPUs"), "{outcome:#?}");
+    assert!(outcome.stderr.contains("the published machine had 100000 CPUs"), "{outcome:#?}");
     let journal = world.journal();
     assert_eq!(journal.start.workloads[0].connections, 24);
     // Both sides shared the document's CPUs.

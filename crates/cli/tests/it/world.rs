@@ -111,6 +111,14 @@ impl World {
         self.outcome(Command::cargo_bin("wirebench").unwrap(), arguments)
     }
 
+    /// What a verb that succeeds prints.
+    #[track_caller]
+    pub(crate) fn stdout(&self, arguments: &[&str]) -> String {
+        let outcome = self.wirebench(arguments);
+        assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+        outcome.stdout
+    }
+
     /// The same on a machine that has no other programs.
     pub(crate) fn wirebench_alone(&self, arguments: &[&str]) -> Outcome {
         let mut command = Command::cargo_bin("wirebench").unwrap();

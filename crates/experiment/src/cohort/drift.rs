@@ -46,7 +46,7 @@ fn drift(value: &InstanceValue, margin: f64) -> Option<Reason> {
     let trend = value.trend.filter(Trend::is_certain)?;
     let change = trend.change.exp_m1();
     let text = format!(
-        "its CPU time per request changed by {:+.1} % from the first slice to the last",
+        "CPU time per request changed by {:+.1} % from the first slice to the last",
         change * 100.0
     );
     let is_large = trend.change.abs() > margin.ln_1p();

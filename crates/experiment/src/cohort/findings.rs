@@ -73,8 +73,9 @@ fn parked_at_work(slices: &Slices) -> Vec<(u32, Reason)> {
     }
     let reason = |(load, slices): (u32, u32)| {
         let s = if slices == 1 { "" } else { "s" };
-        let text =
-            format!("it worked at rest in {slices} slice{s} of other servers, which were dropped");
+        let text = format!(
+            "used CPU while idle in {slices} slice{s} of other servers, which were excluded"
+        );
         (load, ReasonKind::ParkedBusy.reason(Weight::Note, Some(f64::from(slices)), text))
     };
     dropped.into_iter().map(reason).collect()

@@ -83,8 +83,8 @@ pub(super) fn differing(instances: &[Compared]) -> Vec<Option<f64>> {
 /// That slices cost this much, compared with a long one.
 pub(super) fn reason(ratio: f64) -> Reason {
     let text = format!(
-        "its CPU time per request in the slices is {ratio:.2} times that at the end of a longer one, \
-         compared with the other servers"
+        "CPU time per request in slices is {ratio:.2} times that of a longer load, relative to the other \
+         servers"
     );
     let is_far = !(1.0 / FAR..=FAR).contains(&ratio);
     let weight = if is_far { Weight::Invalid } else { Weight::Note };

@@ -170,7 +170,7 @@ impl Cohort<'_> {
                 .clamp(DISCARD_LEAST.as_nanos() as u64, DISCARD_MOST.as_nanos() as u64);
             if settled.is_some() && settle_ns.is_none() {
                 let text = format!(
-                    "its CPU time per request was still changing {:.0} ms after a rest",
+                    "CPU time per request was still changing {:.0} ms after a rest",
                     PILOT_LENGTH.as_secs_f64() * 600.0
                 );
                 let reason = ReasonKind::Unsettled.reason(Weight::Note, None, text);

@@ -135,7 +135,7 @@ impl Blocks<'_> {
         let experiment = self.stage.experiment;
         let blocks = number.saturating_sub(self.loads.suite.warmup_blocks);
         let widest = experiment.goal.precision.filter(|_| blocks > 0).and_then(|goal| {
-            let widest = (experiment.precision)(book.journal());
+            let widest = (experiment.precision.0)(book.journal());
             observer.on(&Progress::Precision { widest, goal });
             widest
         });

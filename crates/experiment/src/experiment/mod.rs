@@ -51,6 +51,15 @@ use wirebench_schema::{
 
 use crate::{cohort, measure::Bench, plan};
 
+/// The half width of the widest interval of a journal; none while it is not known.
+pub struct Precision(pub Box<dyn Fn(&Journal) -> Option<f64> + Sync>);
+
+impl std::fmt::Debug for Precision {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Precision")
+    }
+}
+
 /// What is to be carried out.
 #[derive(Debug)]
 pub struct Experiment {
@@ -80,7 +89,7 @@ pub struct Experiment {
     pub goal: Goal,
     /// How wide the widest interval of a ratio is: half of its width over the ratio; none as long
     /// as one of them is not known. This crate makes no statistics.
-    pub precision: fn(&Journal) -> Option<f64>,
+    pub precision: Precision,
 }
 
 /// What all parts of an experiment work with.

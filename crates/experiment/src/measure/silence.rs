@@ -156,9 +156,8 @@ pub fn require_files(count: usize, limit: u64) -> Result<(), String> {
     }
     let possible = limit.saturating_sub(OTHER_FILES);
     Err(format!(
-        "{count} silent connections need {needed} open files and this process may have {limit}: ask \
-         for at most {possible} (--silent, or `silent_connections` of a suite), or raise the hard \
-         limit of open files (ulimit -Hn)"
+        "{count} idle connections need {needed} open files and this process may have {limit}: use at most \
+         {possible} (--idle-connections, or `idle_phase_connections` in a suite), or raise `ulimit -Hn`"
     ))
 }
 
@@ -185,9 +184,9 @@ impl Sources {
         };
         if count > ports_each && !is_many {
             return Err(format!(
-                "{count} silent connections to {server} need more local ports than the {ports_each} \
-                 that are used of {first} to {last} (net.ipv4.ip_local_port_range): ask for fewer \
-                 (`silent_connections`), or widen the range"
+                "{count} idle connections to {server} need more than the {ports_each} usable local ports \
+                 of {first} to {last}: use fewer (`idle_phase_connections`), or widen \
+                 net.ipv4.ip_local_port_range"
             ));
         }
         Ok(Self { ports_each })

@@ -141,9 +141,7 @@ pub(super) fn complaint(warm_up: &WarmUp, best: Best) -> Option<Reason> {
     let course = Course { warm_up: warm_up.clone(), best };
     let change = match course.unsteady().filter(|_| !warm_up.steady)? {
         Unsteady::Worse(series, factor) => {
-            format!(
-                "{series} was {factor:.1} times worse than in an earlier run of the same server"
-            )
+            format!("{series} was {factor:.1} times worse than in an earlier run of the server")
         }
         Unsteady::Series(series, steadiness) => in_words(series, steadiness)?,
     };
@@ -156,7 +154,7 @@ pub(super) fn complaint(warm_up: &WarmUp, best: Best) -> Option<Reason> {
 fn in_words(series: &str, steadiness: Steadiness) -> Option<String> {
     Some(match steadiness {
         Steadiness::TooFew { missing } => {
-            format!("{series} had {missing} values too few to tell")
+            format!("{series} lacks {missing} values to judge")
         }
         Steadiness::Unusable => format!("{series} was zero most of the time"),
         Steadiness::Noisy { noise_relative } => {
@@ -329,7 +327,7 @@ mod tests {
         let dead = course((0..9).map(|_| (0, 0))).warm_up;
         assert!(complaint(&dead, Best::default()).unwrap().text.contains("the rate was zero"));
         let short = course((0..3).map(|_| (1000, 5000))).warm_up;
-        assert!(complaint(&short, Best::default()).unwrap().text.contains("5 values too few"));
+        assert!(complaint(&short, Best::default()).unwrap().text.contains("lacks 5 values"));
     }
 
     #[test]

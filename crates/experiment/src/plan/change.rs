@@ -97,15 +97,16 @@ fn check_counts(suite: &Suite) -> Result<(), String> {
 fn check_use(suite: &Suite, changes: &Changes) -> Result<(), String> {
     let has = |phase| suite.workloads.iter().any(|workload| workload.phase == phase);
     if changes.rate.is_some() && !has(Phase::Cost) {
-        return Err("--rate is for the phase cost, and no workload has it: give --phase cost too"
-            .to_owned());
+        return Err(
+            "--rate applies to the phase cost, which no workload has: add --phase cost".to_owned()
+        );
     }
     if changes.rate == Some(0) {
         return Err("a rate of 0 sends nothing: give --rate at least 1".to_owned());
     }
     if changes.silent.is_some() && !has(Phase::Idle) {
         return Err(
-            "--silent is for the phase idle, and no workload has it: give --phase idle too"
+            "--idle-connections applies to the phase idle, which no workload has: add --phase idle"
                 .to_owned(),
         );
     }
@@ -221,7 +222,7 @@ requests = 1000
             (Changes { rate: Some(5), ..usual() }, "--phase cost"),
             (Changes { rate: Some(0), phases: vec![Phase::Cost], ..usual() }, "--rate at least 1"),
             (Changes { silent: Some(5), ..usual() }, "--phase idle"),
-            (Changes { silent: Some(0), phases: vec![Phase::Idle], ..usual() }, "0 silent"),
+            (Changes { silent: Some(0), phases: vec![Phase::Idle], ..usual() }, "0 idle"),
         ];
         for (changes, part) in rows {
             let message = change(&mut suite(), &changes).unwrap_err();

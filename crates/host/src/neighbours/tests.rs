@@ -75,7 +75,7 @@ fn in_a_short_window_ticks_accuse_nobody_but_waiting_does() {
     let waited = reasons(400, 400, 0, (200, 180));
     let (kind, weight, text) = only(&waited);
     assert_eq!((kind, weight), (ReasonKind::Neighbour, Weight::Invalid));
-    assert_eq!(text, "the server waited 45.0 % of the window for CPUs that others had");
+    assert_eq!(text, "the server waited 45.0 % of the window for CPUs that other programs used");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn at_a_rate_half_a_hundredth_of_the_window_is_the_99th_percentile() {
     let waited = at_rate(4950, 0, (4900, 62));
     let (kind, weight, text) = only(&waited);
     assert_eq!((kind, weight), (ReasonKind::Neighbour, Weight::Tail));
-    assert_eq!(text, "the server waited 1.2 % of the window for CPUs that others had");
+    assert_eq!(text, "the server waited 1.2 % of the window for CPUs that other programs used");
     assert_eq!(only(&at_rate(4950, 60, (4900, 0))).1, Weight::Tail);
     assert_eq!(only(&at_rate(4950, 0, (4000, 800))).1, Weight::Invalid);
 }

@@ -51,7 +51,7 @@ pub fn faults(load: &LoadReport) -> Vec<Reason> {
 
 fn connections_missing(load: &LoadReport) -> Option<Reason> {
     let (asked, made) = (load.config.connections, load.connections_made);
-    let text = format!("{made} of {asked} connections could be made");
+    let text = format!("only {made} of {asked} connections were made");
     let kind = ReasonKind::ConnectionsMissing;
     (made < asked).then(|| kind.reason(Weight::Invalid, Some(made as f64), text))
 }
@@ -67,7 +67,7 @@ fn forgotten_requests(load: &LoadReport) -> Option<Reason> {
         ),
     };
     let text = format!(
-        "only {busy:.1} {answered}, on average (Little's law); {left} requests had no answer \
+        "only {busy:.1} {answered}, on average (Little's law); {left} requests were unanswered \
          when the window ended"
     );
     Some(ReasonKind::Unanswered.reason(Weight::Invalid, Some(busy), text))
@@ -93,8 +93,7 @@ fn unanswered(load: &LoadReport) -> Option<f64> {
 
 fn few_samples(load: &LoadReport) -> Option<Reason> {
     let samples = load.latency.as_ref().map_or(0, |latency| latency.count);
-    let text =
-        format!("{samples} samples are too few for a 99th percentile: ten must lie beyond it");
+    let text = format!("{samples} samples are too few for p99, which needs ten beyond it");
     let kind = ReasonKind::FewSamples;
     (samples < ENOUGH_SAMPLES).then(|| kind.reason(Weight::Note, Some(samples as f64), text))
 }
@@ -108,7 +107,7 @@ fn uneven_service(load: &LoadReport) -> Option<Reason> {
     let starved = fairness.replies_median >= ENOUGH_OF_MEDIAN
         && fairness.replies_least * STARVED < fairness.replies_median;
     let text = format!(
-        "unevenly served: {} to {} replies a connection, Jain's index {:.2}",
+        "connections were served unevenly: {} to {} replies each, Jain's index {:.2}",
         fairness.replies_least, fairness.replies_most, fairness.jain_index
     );
     let weight = if starved { Weight::Invalid } else { Weight::Note };
@@ -122,25 +121,24 @@ fn uneven_service(load: &LoadReport) -> Option<Reason> {
 pub(super) fn schedule_lag(load: &LoadReport) -> Option<Reason> {
     let lag_ns = load.lag.as_ref()?.latency_ns_p99;
     let own = generator_kept_back(load);
-    sent_late(load, "a hundred", lag_ns, if own { Weight::Tail } else { Weight::Note })
+    sent_late(load, "1 %", lag_ns, if own { Weight::Tail } else { Weight::Note })
 }
 
 /// That so many were sent later than they were due that they came in bursts: what wakes a
 /// server once for several requests makes each cheaper.
 pub(super) fn bursts(load: &LoadReport) -> Option<Reason> {
     let lag_ns = load.lag.as_ref()?.latency_ns_p95;
-    sent_late(load, "twenty", lag_ns, Weight::Invalid)
+    sent_late(load, "5 %", lag_ns, Weight::Invalid)
 }
 
-/// That one request in so many was sent so late, if that is late.
-fn sent_late(load: &LoadReport, one_in: &str, lag_ns: u64, weight: Weight) -> Option<Reason> {
+/// That this share of the requests was sent this late, if that is late.
+fn sent_late(load: &LoadReport, share: &str, lag_ns: u64, weight: Weight) -> Option<Reason> {
     let lag_ms = lag_ns as f64 / 1e6;
     let why = match generator_kept_back(load) {
-        true => "because of the generator",
-        false => "because the server, or its CPU, was held up and no connection was free",
+        true => "because of the load generator",
+        false => "because every connection was busy: the server stalled",
     };
-    let text =
-        format!("one request in {one_in} was sent {lag_ms:.2} ms or more after it was due, {why}");
+    let text = format!("{share} of the requests were sent {lag_ms:.2} ms or more late, {why}");
     let kind = ReasonKind::ScheduleLag;
     (lag_ns > LAG_NS).then(|| kind.reason(weight, Some(lag_ns as f64), text))
 }
@@ -181,8 +179,8 @@ fn stall_share(load: &LoadReport) -> f64 {
 pub(super) fn generator_stall(load: &LoadReport) -> Option<Reason> {
     let (stall_ns, share) = (load.stall_ns_max as f64, stall_share(load));
     let text = format!(
-        "a thread of the generator came {:.2} ms too late at the most, and {:.1} % of the window \
-         in all: something else had its CPU, and latencies contain that",
+        "a load generator thread was delayed by up to {:.2} ms, {:.1} % of the window in total: another \
+         process used its CPU, and latencies include the delay",
         stall_ns / 1e6,
         share * 100.0
     );

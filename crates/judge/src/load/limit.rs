@@ -14,14 +14,15 @@ pub(super) fn limit(load: &LoadReport) -> (Limit, Vec<String>) {
     let answered = load.answered();
     if load.requests == 0 {
         let reason = match answered {
-            0 => "no request was answered correctly".to_owned(),
-            _ => format!("no correct reply came within the window, and {answered} after it"),
+            0 => "no valid reply".to_owned(),
+            _ => format!("no valid reply within the window, {answered} after it"),
         };
         return (Limit::Unknown, vec![reason]);
     }
     let all = answered + load.errors.requests();
     if all < ENOUGH_REQUESTS {
-        let reason = format!("{all} requests are too few to tell: {ENOUGH_REQUESTS} are the least");
+        let reason =
+            format!("{all} requests are too few to find the limit: at least {ENOUGH_REQUESTS}");
         return (Limit::Unknown, vec![reason]);
     }
     match (&load.config.model, load.demanded_requests_per_second()) {
@@ -47,8 +48,8 @@ fn too_short(load: &LoadReport) -> Option<String> {
     let mean_ns = load.mean_service_ns();
     ((load.window_ns as f64) < ENOUGH_LATENCIES * mean_ns).then(|| {
         format!(
-            "the window of {:.2} s is too short to tell: a reply took {:.2} ms on average, and \
-             {ENOUGH_LATENCIES} times that is the least",
+            "the window of {:.2} s is too short to find the limit: the mean latency is {:.2} ms, and it \
+             must be {ENOUGH_LATENCIES} times that",
             load.window_ns as f64 / 1e9,
             mean_ns / 1e6
         )
@@ -82,9 +83,9 @@ fn is_busy(load: &LoadReport) -> bool {
 /// What the generator's threads did, as the second half of a sentence.
 fn threads_did(load: &LoadReport) -> String {
     let ran = match load.config.waiting {
-        Waiting::Spin => "the generator's threads never slept, as asked".to_owned(),
+        Waiting::Spin => "the load generator's threads never slept (--spin)".to_owned(),
         Waiting::Sleep => format!(
-            "the generator's busiest thread ran for {} of the window",
+            "the load generator's busiest thread ran {} of the window",
             percent(load.busiest_thread_share())
         ),
     };
@@ -92,7 +93,7 @@ fn threads_did(load: &LoadReport) -> String {
         return ran;
     }
     let ready = percent(load.ready_share);
-    format!("{ran}, and {ready} of its connections were ready when it looked")
+    format!("{ran}, with {ready} of its connections ready")
 }
 
 fn limit_of_loop(load: &LoadReport) -> (Limit, Vec<String>) {
@@ -110,7 +111,7 @@ fn limit_of_loop(load: &LoadReport) -> (Limit, Vec<String>) {
     };
     let mut reasons = vec![threads_did(load)];
     if limit == Limit::Unknown {
-        reasons.push("the two sides took turns, or something else had the CPUs".to_owned());
+        reasons.push("the two sides took turns, or another process used the CPUs".to_owned());
     }
     (limit, reasons)
 }
@@ -126,7 +127,7 @@ pub(super) fn share_of_rate(load: &LoadReport, demanded: f64) -> f64 {
 pub(super) fn kept(load: &LoadReport, demanded: f64) -> String {
     let share = share_of_rate(load, demanded);
     format!(
-        "{:.0} of {demanded:.0} requests/s that were due were answered correctly ({})",
+        "{:.0} of {demanded:.0} due requests/s were answered correctly ({})",
         share * demanded,
         percent(share)
     )
@@ -153,10 +154,8 @@ fn limit_at_rate(load: &LoadReport, demanded: f64) -> (Limit, Vec<String>) {
         return (Limit::Schedule, vec![kept]);
     }
     let (waiting, capacity) = (load.on_their_way(), load.capacity() as f64);
-    let occupied = format!(
-        "{waiting:.1} requests were on their way on average, and the connections can have \
-         {capacity:.0}"
-    );
+    let occupied =
+        format!("{waiting:.1} of at most {capacity:.0} requests were in flight on average");
     let mut reasons = vec![kept, occupied, threads_did(load)];
     let full = waiting.max(load.in_flight_at_end as f64) >= NEARLY_ALL * capacity;
     let failed = load.errors.total() - load.errors.surplus;

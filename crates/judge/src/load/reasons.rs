@@ -63,7 +63,7 @@ fn failed(load: &LoadReport) -> Vec<Reason> {
         (
             ReasonKind::ConnectionErrors,
             connecting,
-            format!("{connecting} connections could not be made or kept"),
+            format!("{connecting} connections failed"),
             &["refused", "connect", "tls"],
         ),
         (
@@ -93,7 +93,7 @@ fn failed(load: &LoadReport) -> Vec<Reason> {
         (
             ReasonKind::SurplusReplies,
             errors.surplus,
-            format!("bytes that nobody asked for came {} times", errors.surplus),
+            format!("unrequested bytes arrived {} times", errors.surplus),
             &["surplus"],
         ),
         (
@@ -105,7 +105,7 @@ fn failed(load: &LoadReport) -> Vec<Reason> {
         (
             ReasonKind::Errors,
             errors.socket,
-            format!("{} failed otherwise", of_all(errors.socket)),
+            format!("{} failed in another way", of_all(errors.socket)),
             &["socket"],
         ),
     ];
@@ -130,14 +130,14 @@ fn examples_of(load: &LoadReport, names: &[&str]) -> String {
 
 fn silent_missing(load: &LoadReport) -> Option<Reason> {
     let (asked, made) = (load.config.idle_connections as u64, load.idle.made);
-    let text = format!("{made} of {asked} silent connections could be made");
+    let text = format!("only {made} of {asked} idle connections were made");
     let kind = ReasonKind::ConnectionsMissing;
     (made < asked).then(|| kind.reason(Weight::Invalid, Some(made as f64), text))
 }
 
 fn silent_lost(load: &LoadReport) -> Option<Reason> {
     let (made, lost) = (load.idle.made, load.idle.lost);
-    let text = format!("the server did not keep {lost} of {made} silent connections silent");
+    let text = format!("the server closed, or wrote to, {lost} of {made} idle connections");
     let figure = Some(lost as f64);
     (lost > 0).then(|| ReasonKind::ServerCloses.reason(Weight::Invalid, figure, text))
 }
@@ -158,8 +158,7 @@ fn late(load: &LoadReport, phase: Phase) -> Option<Reason> {
     let lag_ns = load.lag.as_ref()?.latency_ns_p50 as f64;
     let latency_ns = load.latency.as_ref()?.latency_ns_p50 as f64;
     let text = format!(
-        "half of the requests were sent {:.0} us or more after they were due, which is {:.0} % \
-         of the median latency",
+        "half of the requests were sent {:.0} us or more late, {:.0} % of the median latency",
         lag_ns / 1e3,
         lag_ns * 100.0 / latency_ns.max(1.0)
     );
@@ -188,8 +187,8 @@ fn impossible(load: &LoadReport) -> Option<Reason> {
     // Those that could not be made at first may have been made later.
     let capacity = (load.config.connections * load.config.pipeline) as f64;
     let text = format!(
-        "{busy:.1} requests were on their way on average (Little's law), and the connections can \
-         have {capacity:.0}: rate or latency is wrong"
+        "{busy:.1} requests in flight on average (Little's law) exceed the maximum of {capacity:.0}: rate \
+         or latency is wrong"
     );
     let is_wrong = capacity > 0.0 && busy > TOO_MANY * overhang * capacity;
     is_wrong.then(|| ReasonKind::LittlesLaw.reason(Weight::Invalid, Some(busy), text))
@@ -200,7 +199,7 @@ fn server_closes_reason(load: &LoadReport) -> Option<Reason> {
     let often = closes * REQUESTS_PER_CLOSE > load.requests;
     let weight = if often { Weight::Invalid } else { Weight::Note };
     let text = format!(
-        "the server closed connections {closes} times between two requests, of {} requests",
+        "the server closed connections between requests {closes} times in {} requests",
         load.requests
     );
     let kind = ReasonKind::ServerCloses;
@@ -222,7 +221,7 @@ fn silence(load: &LoadReport) -> Option<Reason> {
     let usual = load.reply_series.usual_per_piece()?;
     let longest_ns = load.reply_series.silence_ns_max;
     let text = format!(
-        "the server answered nobody for {} ms or more, while requests were in flight",
+        "the server sent no reply for {} ms or more, with requests in flight",
         longest_ns / 1_000_000
     );
     let says = longest_ns > 0 && usual >= ENOUGH_OF_PIECE;
@@ -237,11 +236,11 @@ fn held_up(load: &LoadReport) -> Option<Reason> {
     let held_up =
         most_ns >= HELD_UP_NS && most_ns / HELD_UP_MEDIANS >= median_ns && load.errors.timeout == 0;
     let took = match service.lower_bounds {
-        Some(1..) => "a request waited for its reply for at least",
+        Some(1..) => "a request waited at least",
         _ => "a reply took",
     };
     let text = format!(
-        "{took} {:.0} ms, and the median is {:.2} ms: it was held up",
+        "{took} {:.0} ms, with a median of {:.2} ms: the server stalled",
         most_ns as f64 / 1e6,
         median_ns as f64 / 1e6
     );
@@ -253,8 +252,7 @@ fn few_for_p999(load: &LoadReport, phase: Phase) -> Option<Reason> {
     let samples = load.latency.as_ref().map_or(0, |latency| latency.count);
     // Fewer than are enough for the 99th percentile are told as such.
     let says = phase == Phase::Cost && samples < ENOUGH_FOR_P999 && samples * 10 >= ENOUGH_FOR_P999;
-    let text =
-        format!("{samples} samples are too few for a 99.9th percentile: ten must lie beyond it");
+    let text = format!("{samples} samples are too few for p99.9, which needs ten beyond it");
     let figure = Some(samples as f64);
     says.then(|| ReasonKind::FewSamples.reason(Weight::Note, figure, text))
 }

@@ -82,29 +82,41 @@ fn the_limit_follows_the_figures_and_the_reasons_name_them() {
     };
     let unanswered = LoadReport { requests: 0, requests_per_second: 0.0, ..good() };
     let rows = [
-        (good(), Limit::Server, "ran for 41 % of the window, and 12 % of its connections"),
-        (busy(good(), 0.8), Limit::Generator, "ran for 95 % of the window, and 80 %"),
-        (busy(good(), 0.2), Limit::Server, "ran for 95 % of the window, and 20 %"),
-        (few(0.6), Limit::Server, "and 60 % of its connections"),
-        (few(0.8), Limit::Generator, "and 80 % of its connections"),
-        (single, Limit::Generator, "ran for 95 % of the window"),
-        (turns, Limit::Unknown, "ran for 41 % of the window, and 90 %"),
-        (spinning(0.1), Limit::Server, "never slept, as asked, and 10 %"),
-        (spinning(0.9), Limit::Generator, "never slept, as asked, and 90 %"),
+        (good(), Limit::Server, "ran 41 % of the window, with 12 % of its connections"),
+        (busy(good(), 0.8), Limit::Generator, "ran 95 % of the window, with 80 %"),
+        (busy(good(), 0.2), Limit::Server, "ran 95 % of the window, with 20 %"),
+        (few(0.6), Limit::Server, "with 60 % of its connections"),
+        (few(0.8), Limit::Generator, "with 80 % of its connections"),
+        (single, Limit::Generator, "ran 95 % of the window"),
+        (turns, Limit::Unknown, "ran 41 % of the window, with 90 %"),
+        (spinning(0.1), Limit::Server, "never slept (--spin), with 10 %"),
+        (spinning(0.9), Limit::Generator, "never slept (--spin), with 90 %"),
         (thinking, Limit::Schedule, "pauses took 95 % of each connection's time"),
-        (slow, Limit::Server, "ran for 41 %"),
-        (at_rate(20_000, 20_000, 100_000), Limit::Schedule, "20000 of 20000 requests/s"),
+        (slow, Limit::Server, "ran 41 %"),
+        (at_rate(20_000, 20_000, 100_000), Limit::Schedule, "20000 of 20000 due requests/s"),
         (at_rate(20_000, 19_990, 100_000), Limit::Schedule, "were answered correctly (99.95 %)"),
-        (at_rate(20_000, 10_000, 990_000), Limit::Server, "9.9 requests were on their way"),
-        (slipping, Limit::Server, "10000 of 20000 requests/s that were due"),
-        (busy(at_rate(20_000, 10_000, 50_000), 0.2), Limit::Generator, "0.5 requests were on"),
+        (
+            at_rate(20_000, 10_000, 990_000),
+            Limit::Server,
+            "9.9 of at most 10 requests were in flight",
+        ),
+        (slipping, Limit::Server, "10000 of 20000 due requests/s"),
+        (
+            busy(at_rate(20_000, 10_000, 50_000), 0.2),
+            Limit::Generator,
+            "0.5 of at most 10 requests were",
+        ),
         (busy(at_rate(20_000, 10_000, 990_000), 0.8), Limit::Generator, "95 % of the window"),
         (at_rate(20_000, 10_000, 50_000), Limit::Unknown, "(50 %)"),
-        (kept_slowly(), Limit::Schedule, "20000 of 20000 requests/s"),
-        (ceiling(good(), 105_000.0), Limit::Unknown, "the rate is 95 % of what the generator"),
-        (ceiling(good(), 200_000.0), Limit::Server, "ran for 41 %"),
-        (ceiling(good(), 50_000.0), Limit::Server, "below the rate, which is 200 % of it"),
-        (unanswered, Limit::Unknown, "no request was answered correctly"),
+        (kept_slowly(), Limit::Schedule, "20000 of 20000 due requests/s"),
+        (ceiling(good(), 105_000.0), Limit::Unknown, "the rate is 95 % of the load generator"),
+        (ceiling(good(), 200_000.0), Limit::Server, "ran 41 %"),
+        (
+            ceiling(good(), 50_000.0),
+            Limit::Server,
+            "the ceiling is invalid: the rate is 200 % of it",
+        ),
+        (unanswered, Limit::Unknown, "no valid reply"),
     ];
     for (report, limit, part) in rows {
         let verdict = verdict(&report);
@@ -210,7 +222,7 @@ fn no_more_requests_are_on_their_way_than_the_connections_can_have() {
     let mut report = at_rate(20_000, 10_000, 41_600_000);
     report.config.pipeline = 16;
     let reasons = verdict(&report).reasons;
-    let part = "160.0 requests were on their way on average, and the connections can have 160";
+    let part = "160.0 of at most 160 requests were in flight on average";
     assert!(reasons.iter().any(|reason| reason == part), "{reasons:?}");
     let mut deep = good();
     deep.config.pipeline = 16;
@@ -225,8 +237,11 @@ fn of_a_few_requests_or_a_few_latencies_nothing_is_told() {
     let few = LoadReport { requests: 99, ..good() };
     let short = LoadReport { latency: Some(summary(100_000, 51_000_000)), ..good() };
     let rows = [
-        (few, "99 requests are too few to tell: 100 are the least"),
-        (short, "the window of 1.00 s is too short to tell: a reply took 51.00 ms on average"),
+        (few, "99 requests are too few to find the limit: at least 100"),
+        (
+            short,
+            "the window of 1.00 s is too short to find the limit: the mean latency is 51.00 ms",
+        ),
         (at_rate(99, 99, 100_000), "99 requests are too few"),
         (at_rate(20_000, 100, 51_000_000), "the window of 1.00 s is too short"),
     ];
@@ -253,8 +268,8 @@ fn failed_requests_failed_connections_and_surplus_are_told_apart() {
         ..ErrorCounts::default()
     };
     let told = failures(&LoadReport { errors, requests: 1000, ..good() }).unwrap();
-    let expected = "3 of 1003 requests failed; 9 connections could not be made or kept; \
-                    bytes that nobody asked for came 6 times";
+    let expected = "3 of 1003 requests failed; 9 connections failed; unrequested bytes arrived 6 \
+                    times";
     assert_eq!(told, expected);
     assert_eq!(failures(&good()), None);
 }
@@ -283,12 +298,12 @@ fn each_weakness_has_its_caution() {
             "3 of 100003 requests",
         ),
         (|report| report.interrupted = true, "the window was 1.00 s long"),
-        (|report| report.config.connections = 11, "10 of 11 connections could be made"),
-        (|report| report.requests_per_second = 60_000.0, "only 6.0 of 10 connections"),
+        (|report| report.config.connections = 11, "only 10 connections were made"),
+        (|report| report.requests_per_second = 60_000.0, "only 6.00 requests were in flight"),
         (|report| report.latency.as_mut().unwrap().count = 999, "999 samples are too few"),
         (|report| report.fairness.jain_index = 0.5, "Jain's index 0.50"),
-        (|report| report.lag = Some(summary(1, 2_500_000)), "sent 2.50 ms or more after"),
-        (|report| report.stall_ns_max = 15_000_000, "came 15.00 ms too late"),
+        (|report| report.lag = Some(summary(1, 2_500_000)), "sent 2.5 ms or more late"),
+        (|report| report.stall_ns_max = 15_000_000, "delayed by up to 15.0 ms"),
     ];
     for (spoil, part) in rows {
         let mut report = good();

@@ -30,15 +30,12 @@ pub(super) fn bound(evidence: &Evidence<'_>) -> Option<Reason> {
             // Where the requests of another generator wait is not known.
             let ready = match tool {
                 Some(_) => String::new(),
-                None => format!(
-                    ", and {} of its connections were ready when it looked",
-                    percent(load.ready_share)
-                ),
+                None => format!(", with {} of its connections ready", percent(load.ready_share)),
             };
             let share = cost.generator_cpu_share;
             let text = format!(
-                "bound by the generator: its busiest thread ran for {} of the window{ready}, so the \
-                 server may do more",
+                "bound by the generator: its busiest thread ran {} of the window{ready}, so throughput is a \
+                 lower bound",
                 percent(share)
             );
             Some(ReasonKind::GeneratorBound.reason(Weight::Limit, Some(share), text))
@@ -59,8 +56,7 @@ pub(super) fn bound(evidence: &Evidence<'_>) -> Option<Reason> {
 pub(super) fn by_another_generator(load: &LoadReport, tool: &ToolReport) -> Vec<Reason> {
     let generator = &tool.generator;
     let text = format!(
-        "load by {generator}: it compares no reply, and the server's CPU time is that of the whole \
-         of its run, with connecting"
+        "load by {generator}, which compares no replies; the server's CPU time includes connecting"
     );
     let mut reasons = vec![ReasonKind::ForeignGenerator.reason(Weight::Note, None, text)];
     let errors = load.errors.total();

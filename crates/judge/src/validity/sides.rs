@@ -19,14 +19,13 @@ pub(super) fn placement(placement: &Placement) -> Option<Reason> {
         return Some(ReasonKind::NotPinned.reason(Weight::Invalid, None, text));
     }
     if !placement.disjoint {
-        let text = "server and generator share a CPU: their figures contain each other's waiting";
+        let text = "server and generator share a CPU, so figures include waiting";
         return Some(ReasonKind::SharedCpu.reason(Weight::Invalid, None, text));
     }
     let list = |cpus: &Vec<u32>| cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
     let cores: Vec<String> = placement.split_cores.iter().map(list).collect();
     let text = format!(
-        "server and generator share a core (CPUs {}): each slows the other down, so figures are \
-         comparable only within this machine",
+        "server and generator share a core (CPUs {}): absolute figures are valid for this machine only",
         cores.join(" and ")
     );
     let figure = Some(cores.len() as f64);
@@ -35,7 +34,7 @@ pub(super) fn placement(placement: &Placement) -> Option<Reason> {
 
 /// Whether the server was checked before.
 pub(crate) fn not_verified(verification: Verification) -> Option<Reason> {
-    let text = "not verified: the conformance checks were left out";
+    let text = "not verified: conformance checks skipped";
     let reason = || ReasonKind::NotVerified.reason(Weight::Invalid, None, text);
     (verification == Verification::LeftOut).then(reason)
 }
@@ -45,14 +44,14 @@ pub(super) fn cost(evidence: &Evidence<'_>) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if let Processes::Lost(lost) = evidence.processes {
         let text = format!(
-            "no cost: {lost} processes of the server ended and no other waited for them (SIGCHLD is \
-             ignored, or SA_NOCLDWAIT set), so their CPU time is unknown"
+            "no cost: {lost} server processes ended without being waited for (SIGCHLD ignored or \
+             SA_NOCLDWAIT set), so their CPU time is unknown"
         );
         let weight = if evidence.phase == Phase::Cost { Weight::Invalid } else { Weight::Note };
         reasons.push(ReasonKind::NoCost.reason(weight, Some(lost as f64), text));
     }
     if evidence.processes != Processes::Same {
-        let text = "processes of the server began or ended in the window";
+        let text = "server processes started or ended in the window";
         reasons.push(ReasonKind::ProcessesChanged.reason(Weight::Note, None, text));
     }
     reasons

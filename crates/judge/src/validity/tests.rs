@@ -276,7 +276,7 @@ fn a_cost_that_cannot_be_told_spoils_a_phase_of_cost_alone() {
 #[test]
 fn a_load_without_a_good_reply_says_what_was_bad() {
     let silent = good_load();
-    assert_eq!(nothing_answered(&silent), "no request was answered correctly in the window");
+    assert_eq!(nothing_answered(&silent), "no valid reply in the window");
     let errors = ErrorCounts { timeout: 2, socket: 1, ..ErrorCounts::default() };
     let counted = LoadReport { errors, ..good_load() };
     assert!(nothing_answered(&counted).ends_with("in the window: 2 timeout, 1 socket"));

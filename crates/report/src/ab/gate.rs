@@ -48,8 +48,7 @@ fn withhold(gate: &mut Gate, changes: &[Change]) {
         it.failed.clear();
         it.passed = 0;
     }
-    let text = "most runs are not valid, so that no condition can fail: with --strict that is exit \
-                code 3";
+    let text = "most runs are not valid, so no condition can fail; --strict makes this exit code 3";
     gate.warnings.push(text.to_owned());
 }
 

@@ -43,12 +43,12 @@ impl Ab<'_> {
         }
         findings.extend(self.unsaturated().map(|text| shortened(&text, WIDTH)));
         if Side::same_program(&self.sides) == Some(true) {
-            findings.push("both are the same program: differences are noise".to_owned());
+            findings.push("A and B are the same program: any difference is noise".to_owned());
         }
         let remarks = self.remarks().len();
         if remarks > 0 {
             let plural = if remarks == 1 { "" } else { "s" };
-            findings.push(format!("{remarks} remark{plural} on the runs: --explain"));
+            findings.push(format!("{remarks} note{plural} on the runs: --explain"));
         }
         findings
     }

@@ -13,7 +13,7 @@ use crate::{
     analysis::{CheckState, Claim, Inconclusive, Metric, Reads, Versus},
     compare::words,
     table::count,
-    table_units::thousands,
+    table_units::{percent, thousands},
 };
 
 /// Cohorts that halve an interval, as a multiple of those that were made.
@@ -94,7 +94,7 @@ impl Ab<'_> {
                 let more = if claim == Claim::NotHigher { than.0 } else { than.1 };
                 format!(
                     "{b} {verb} at most {margin} {more} {of} than {a} {known}; the load generator was \
-                     the limit, so the difference in the other direction may be larger"
+                     saturated, so the difference in the other direction may be larger"
                 )
             }
             Claim::CannotTell => format!("inconclusive: {}", self.inconclusive(ratio, &known)),
@@ -145,13 +145,12 @@ impl Ab<'_> {
                 format!("a verdict needs {MIN_COHORTS} {noun}s; {difference} {known}; {next}")
             }
             Some(Inconclusive::BaselineCheckFailed) => format!(
-                "{}; a difference between the servers may have the same cause; next step: stop other \
-                 programs and measure again",
+                "{}, so noise may explain any difference; next step: stop other programs and measure again",
                 self.failed_checks(ratio)
             ),
             Some(Inconclusive::Bound) => format!(
-                "the load generator was the limit, so the ratio of {} is a bound {known}; next step: \
-                 compare the CPU per request, or give the generator more CPUs",
+                "the load generator was saturated, so the ratio of {} is a bound {known}; next step: \
+                 compare CPU per request, or give the generator more CPUs",
                 phrase(self.metric).of
             ),
             Some(Inconclusive::WideInterval) | None => {
@@ -181,7 +180,7 @@ impl Ab<'_> {
         let start = &self.journal.start;
         let step = match (ended(self.journal), start.goal.budget) {
             (None | Some(EndReason::Interrupted), _) => {
-                return "next step: let it go on with `wirebench run --resume FOLDER`".to_owned();
+                return "next step: resume it with `wirebench run --resume FOLDER`".to_owned();
             }
             (Some(EndReason::Budget), Some(budget)) => {
                 format!("--budget {}", write_duration(whole(budget.saturating_mul(TO_HALVE))))
@@ -196,7 +195,7 @@ impl Ab<'_> {
                 format!("--{}s {}", self.noun(), made.saturating_mul(TO_HALVE).max(least))
             }
         };
-        format!("next step: {step}, which halves the interval")
+        format!("next step: {step} to halve the interval")
     }
 }
 
@@ -207,13 +206,6 @@ fn ended(journal: &Journal) -> Option<EndReason> {
 /// A duration that is easy to type.
 fn whole(duration: Duration) -> Duration {
     Duration::from_secs(duration.as_secs().max(1))
-}
-
-/// A share with as many digits as it needs, such as `1 %`, `2.1 %` and `0.25 %`.
-pub(super) fn percent(share: f64) -> String {
-    let digits = if share > 0.0095 { 1 } else { 2 };
-    let text = format!("{:.digits$}", share * 100.0);
-    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// Two ratios as changes, such as `+4.6 to +5.9 %`.

@@ -146,7 +146,7 @@ fn not_run(journal: &Journal, rows: &WorkloadRows<'_>, variant: &VariantId) -> S
     }
     let pilots = journal.runs.iter().filter(|run| run.counts == Counts::Pilot);
     match pilots.filter(|run| run.variant == *variant).filter_map(failure).next() {
-        Some(why) => format!("failed in the run that was to find a rate: {why}"),
+        Some(why) => format!("failed in the pilot run: {why}"),
         None => "was not run".to_owned(),
     }
 }

@@ -5,7 +5,9 @@ use super::*;
 use crate::{
     analysis::Claim,
     compare::GateVerdict,
-    made_up::{add, changed, cost, failed, journal_of, limited, rate, reason, row as line},
+    fixtures::{
+        add, assert_golden, changed, cost, failed, journal_of, limited, rate, reason, row as line,
+    },
     table::Style,
 };
 use std::time::Duration;
@@ -119,7 +121,7 @@ fn conditions_of_a_bound_are_neither_passed_nor_failed() {
     let ab = by(&journal, Some(Metric::Throughput), &["throughput < -3%"]);
     let gate = ab.gate.as_ref().unwrap();
     assert!(!gate.fails() && gate.verdict() != GateVerdict::Passed, "{gate:?}");
-    let limit = "at its limit, so the true change may be anything, also below -3.0 %";
+    let limit = "saturated, so the true change is unknown and may be below -3.0 %";
     has_in_order(&ab.text(Style::Text), &["hello ab/B: requests/s ~", limit]);
     assert!(!ab.text(Style::Text).contains("passed '"), "{}", ab.text(Style::Text));
     let json: serde_json::Value = serde_json::from_str(&ab.json()).unwrap();
@@ -258,9 +260,19 @@ fn another_figure_can_be_asked_for_but_not_the_rate_that_was_given() {
 }
 
 #[test]
+fn the_result_in_all_forms() {
+    let journal = costs(1.052, 1.0);
+    let ab = of(&journal, &["cpu > +3%", "p99 > +3%"]);
+    assert_golden("ab/page.txt", &ab.page());
+    assert_golden("ab/details.txt", &ab.text(Style::Text));
+    assert_golden("ab/details.md", &ab.text(Style::Markdown));
+    assert_golden("ab/report.json", &ab.json());
+}
+
+#[test]
 fn other_journals_are_not_taken_for_such_a_comparison() {
-    assert!(Ab::of(&crate::made_up::pair(0.9), &Wishes::default()).is_none());
-    assert_eq!(half_width(&crate::made_up::pair(0.9), Metric::Cpu), None);
+    assert!(Ab::of(&crate::fixtures::pair(0.9), &Wishes::default()).is_none());
+    assert_eq!(half_width(&crate::fixtures::pair(0.9), Metric::Cpu), None);
 }
 
 #[test]
@@ -271,5 +283,5 @@ fn the_same_program_on_both_sides_is_reported() {
     for described in &mut journal.start.variants {
         described.fingerprint = Some("0123456789abcdef".into());
     }
-    assert!(text(&journal).contains("both are the same program: differences are noise"));
+    assert!(text(&journal).contains("A and B are the same program: any difference is noise"));
 }

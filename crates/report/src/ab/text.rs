@@ -4,23 +4,39 @@
 use comfy_table::CellAlignment;
 use wirebench_schema::suite::Phase;
 
-use super::{Ab, Figure, METRICS, Side, State, has, sentence::percent};
+use super::{Ab, Figure, METRICS, Side, State, has};
 use crate::{
+    Report,
     analysis::{BaselineCheck, CheckState, Metric, Versus, absent},
     compare::{markdown::escape, text::gate_lines, words},
     table::{
         Style, describe::describe, headline::headline, new_table, page::Page, workload::about_rate,
     },
+    table_units::percent,
 };
 
 const READING_AID: [&str; 4] = [
-    "each cohort, or block, has its own instances of both servers; A and B are the medians over them",
-    "B/A: the ratio of the levels that fit all instances and cohorts best; (a..b) is its 95 % interval",
-    "higher, lower: the interval excludes no change and is not inside the margin; same: the 90 % interval \
-     is inside it; else inconclusive",
-    "the verdict is about the first figure, which was chosen before the run; the intervals of the others \
-     hold for all of them together",
+    "A, B: medians over the cohorts or blocks, each with fresh instances of both servers",
+    "B/A: estimate of the model over all instances and cohorts; (a..b): its 95 % interval",
+    "higher, lower: the interval excludes 0 and is not inside the margin; same: the 90 % interval is inside \
+     the margin; otherwise inconclusive",
+    "the verdict uses the first metric, chosen before the run; the intervals of the other metrics hold \
+     simultaneously",
 ];
+
+impl Report for Ab<'_> {
+    fn details(&self) -> String {
+        self.text(Style::Text)
+    }
+
+    fn markdown(&self) -> String {
+        self.text(Style::Markdown)
+    }
+
+    fn json(&self) -> String {
+        Ab::json(self)
+    }
+}
 
 impl Ab<'_> {
     /// Everything. The verdict is last in text, and first in Markdown.
@@ -65,7 +81,7 @@ impl Ab<'_> {
     fn add_setting(&self, page: &mut Page) {
         page.list("compared", &self.sides.iter().map(who).collect::<Vec<_>>());
         if Side::same_program(&self.sides) == Some(true) {
-            page.paragraph("both are the same program: differences are noise");
+            page.paragraph("A and B are the same program: any difference is noise");
         }
         page.line(&headline(self.journal, std::slice::from_ref(&self.rows)));
         page.line(&describe(&self.rows.workload));
@@ -83,8 +99,8 @@ impl Ab<'_> {
     }
 
     fn add_reading_aid(&self, page: &mut Page) {
-        page.list("what must be known of the runs", &self.remarks());
-        page.list("how to read this", &READING_AID.map(str::to_owned));
+        page.list("notes on the runs", &self.remarks());
+        page.list("legend", &READING_AID.map(str::to_owned));
     }
 
     fn table(&self, style: Style) -> comfy_table::Table {
@@ -93,7 +109,7 @@ impl Ab<'_> {
             format!("{}{}", if doubtful { "! " } else { "" }, side.name)
         });
         let change = format!("{}/{}", self.sides[1].name, self.sides[0].name);
-        let head = ["figure", &a, &b, &change, "margin", "outcome"];
+        let head = ["metric", &a, &b, &change, "margin", "outcome"];
         let mut table = new_table(style, &head);
         for column in table.column_iter_mut().skip(1).take(4) {
             column.set_cell_alignment(CellAlignment::Right);
@@ -119,8 +135,9 @@ impl Ab<'_> {
         };
         let names: Vec<String> = self.sides.iter().filter_map(busy).collect();
         let names = names.join(", ");
-        let text =
-            || format!("not saturated: {names}; CPU per request includes wake-ups: see --rate");
+        let text = || {
+            format!("not saturated: {names}; CPU per request includes wake-ups; consider --rate")
+        };
         (is_about && !names.is_empty()).then(text)
     }
 
@@ -133,7 +150,7 @@ impl Ab<'_> {
             let follows = match check.state {
                 CheckState::Passed => "passed",
                 CheckState::Failed => "failed: no verdict",
-                CheckState::Absent => "not checked with fewer than 3 cohorts",
+                CheckState::Absent => "needs 3 cohorts",
             };
             Some(format!("A/A: two instances of {} differ by {differ:.1} % ({follows})", side.name))
         };

@@ -99,7 +99,7 @@ impl Inconclusive {
         match self {
             Self::TooFewCohorts => "fewer than three cohorts",
             Self::BaselineCheckFailed => "the two instances of the baseline differ",
-            Self::Bound => "the load generator was the limit",
+            Self::Bound => "the load generator was saturated",
             Self::WideInterval => "the interval is too wide",
         }
     }

@@ -49,10 +49,10 @@ pub(super) fn pair<'a>(old: &Side<'a>, new: &Side<'a>) -> Cells<'a> {
             }
             (Some(_), None) => match what_broke(new.journal, &cell) {
                 Some(reason) => (Presence::Lost, reason),
-                None => (Presence::OldOnly, "the newer result did not measure it".to_owned()),
+                None => (Presence::OldOnly, "not measured in the newer result".to_owned()),
             },
             (None, _) => {
-                let absent = || "the older result did not measure it".to_owned();
+                let absent = || "not measured in the older result".to_owned();
                 let reason = what_broke(old.journal, &cell).unwrap_or_else(absent);
                 (Presence::NewOnly, reason)
             }

@@ -214,7 +214,7 @@ impl Summary {
                 Some(EndReason::Complete) => "complete",
                 Some(EndReason::Interrupted) => "interrupted",
                 Some(EndReason::Precise) => "precise",
-                Some(EndReason::Budget) => "time was up",
+                Some(EndReason::Budget) => "budget used up",
                 None => "cut off",
             },
         }

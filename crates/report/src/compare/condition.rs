@@ -8,7 +8,7 @@ use crate::analysis::{Metric, unknown};
 
 /// How a condition is written.
 pub const GRAMMAR: &str = "write METRIC < -PERCENT or METRIC > +PERCENT, such as 'throughput < -3%' or \
-                           'p99 > +10%'; METRIC is one of throughput, cpu, p50, p99, p999 and memory";
+                           'p99 > +10%'; METRIC is throughput, cpu, p50, p99, p999 or memory";
 
 /// The metrics that a condition may name.
 const METRICS: [Metric; 6] = [
@@ -47,29 +47,27 @@ impl FromStr for Condition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = |reason: &str| format!("`{text}` is no condition: {reason}; {GRAMMAR}");
-        let at =
-            text.find(['<', '>']).ok_or_else(|| wrong("there is neither `<` nor `>` in it"))?;
+        let wrong = |reason: &str| format!("`{text}` is not a condition: {reason}; {GRAMMAR}");
+        let at = text.find(['<', '>']).ok_or_else(|| wrong("it has neither `<` nor `>`"))?;
         let (name, rest) = text.split_at(at);
         let (sign, limit) = rest.split_at(1);
         let name = name.trim();
         let metric = name.parse::<Metric>().map_err(|_| wrong(&unknown(name, &METRICS)))?;
         if !METRICS.contains(&metric) {
-            return Err(wrong(&format!("`{metric}` is no metric of a condition")));
+            return Err(wrong(&format!("`{metric}` is not a metric for conditions")));
         }
         let limit = limit.trim();
-        let number =
-            limit.strip_suffix('%').ok_or_else(|| wrong("the `%` at its end is missing"))?;
+        let number = limit.strip_suffix('%').ok_or_else(|| wrong("it does not end in `%`"))?;
         let percent: f64 =
-            number.trim().parse().map_err(|_| wrong(&format!("`{limit}` is no percentage")))?;
+            number.trim().parse().map_err(|_| wrong(&format!("`{limit}` is not a percentage")))?;
         if !percent.is_finite() || percent.abs() > PERCENT_LIMIT {
-            return Err(wrong(&format!("`{limit}` is no percentage")));
+            return Err(wrong(&format!("`{limit}` is not a percentage")));
         }
         let beyond = if sign == "<" { Beyond::Below } else { Beyond::Above };
         match (beyond, percent) {
-            (Beyond::Below, it) if it > 0.0 => Err(wrong("what has not changed would fail it")),
-            (Beyond::Above, it) if it < 0.0 => Err(wrong("what has not changed would fail it")),
-            (Beyond::Below, it) if it <= -100.0 => Err(wrong("nothing falls by more than 100 %")),
+            (Beyond::Below, it) if it > 0.0 => Err(wrong("an unchanged result would violate it")),
+            (Beyond::Above, it) if it < 0.0 => Err(wrong("an unchanged result would violate it")),
+            (Beyond::Below, it) if it <= -100.0 => Err(wrong("no metric falls by more than 100 %")),
             _ => Ok(Self { metric, beyond, share: percent / 100.0 }),
         }
     }
@@ -128,14 +126,14 @@ mod tests {
             ("throughput", "neither `<` nor `>`"),
             ("", "neither `<` nor `>`"),
             ("thruput < -3%", "did you mean `throughput`?"),
-            ("switches > 3%", "`switches` is no metric of a condition"),
-            ("throughput < -3", "the `%` at its end is missing"),
-            ("throughput < three%", "`three%` is no percentage"),
-            ("throughput < nan%", "`nan%` is no percentage"),
-            ("throughput < 3%", "what has not changed would fail it"),
-            ("cpu > -3%", "what has not changed would fail it"),
-            ("throughput < -100%", "nothing falls by more than 100 %"),
-            ("cpu >= 3%", "`= 3%` is no percentage"),
+            ("switches > 3%", "`switches` is not a metric for conditions"),
+            ("throughput < -3", "it does not end in `%`"),
+            ("throughput < three%", "`three%` is not a percentage"),
+            ("throughput < nan%", "`nan%` is not a percentage"),
+            ("throughput < 3%", "an unchanged result would violate it"),
+            ("cpu > -3%", "an unchanged result would violate it"),
+            ("throughput < -100%", "no metric falls by more than 100 %"),
+            ("cpu >= 3%", "`= 3%` is not a percentage"),
         ] {
             let message = text.parse::<Condition>().unwrap_err();
             assert!(message.contains(reason) && message.contains(GRAMMAR), "{text}: {message}");

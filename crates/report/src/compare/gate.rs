@@ -121,7 +121,7 @@ pub(crate) fn judge(
         conditions.iter().any(|it| looked_at(it.metric, cell.phase) == Some(*metric))
     };
     let figures = lost_figures.iter().filter(is_named).map(|(cell, metric)| {
-        (cell.clone(), format!("its {} is not known in the newer result", metric.title()))
+        (cell.clone(), format!("{} is missing in the newer result", metric.title()))
     });
     let mut gate =
         Gate { conditions: Vec::new(), lost: lost.chain(figures).collect(), warnings: Vec::new() };
@@ -163,7 +163,7 @@ impl Condition {
     fn state(&self, change: &Change) -> State {
         let Some(interval) = change.estimate.interval else {
             let cohorts = change.estimate.samples;
-            return State::Open(format!("cohorts: {cohorts}, too few for an interval"));
+            return State::Open(format!("too few cohorts for an interval: {cohorts}"));
         };
         if change.inconclusive == Some(Inconclusive::BaselineCheckFailed) {
             return State::Open(Inconclusive::BaselineCheckFailed.words().to_owned());
@@ -190,7 +190,7 @@ impl Condition {
         let is = match reads {
             Reads::AtLeast => "is at least that and may be",
             Reads::AtMost => "is at most that and may be",
-            Reads::Exactly | Reads::Either => "may be anything, also",
+            Reads::Exactly | Reads::Either => "is unknown and may be",
         };
         let side = match self.beyond {
             Beyond::Below => "below",
@@ -198,8 +198,8 @@ impl Condition {
         };
         let limit = words::percent(1.0 + self.share);
         format!(
-            "the load generator was at its limit, so the true change {is} {side} {limit}: give it \
-             more CPUs, or compare `cpu`, which it does not bound"
+            "the load generator was saturated, so the true change {is} {side} {limit}: give it more CPUs, or \
+             compare `cpu`"
         )
     }
 
@@ -212,8 +212,7 @@ impl Condition {
         let open = concerned.iter().filter(is_open).count();
         (open > 0).then(|| {
             format!(
-                "'{self}' is inconclusive in {open} of {} cells, because the load generator was at its \
-                 limit",
+                "'{self}' is inconclusive in {open} of {} cells: the load generator was saturated",
                 concerned.len()
             )
         })
@@ -225,19 +224,17 @@ impl Condition {
         let short: Vec<&&Change> =
             concerned.iter().filter(|it| it.estimate.interval.is_none()).collect();
         if all == 0 {
-            return Some(format!(
-                "'{self}' can never fail here: no cell of both results has its figure"
-            ));
+            return Some(format!("'{self}' cannot fail: no cell has this metric in both results"));
         }
         let shortest = short.iter().map(|it| it.estimate.samples).min()?;
         let scope = if short.len() == all {
-            "can never fail here".to_owned()
+            "cannot fail".to_owned()
         } else {
             format!("cannot fail in {} of {all} cells", short.len())
         };
         Some(format!(
-            "'{self}' {scope}: it takes {MIN_COHORTS} cohorts on each side, and there are as few as \
-             {shortest} with figures: measure with --cohorts 4"
+            "'{self}' {scope}: it needs {MIN_COHORTS} cohorts with figures on each side and some cells have \
+             {shortest}; measure with --cohorts 4"
         ))
     }
 }

@@ -113,8 +113,8 @@ fn placement(old: &Journal, new: &Journal) -> Vec<Difference> {
     let rows = [
         ("the server's CPUs", cpus(&old.server_cpus), cpus(&new.server_cpus)),
         ("the generator's CPUs", cpus(&old.generator_cpus), cpus(&new.generator_cpus)),
-        ("bound to CPUs", old.pinned.to_string(), new.pinned.to_string()),
-        ("on CPUs of their own", old.disjoint.to_string(), new.disjoint.to_string()),
+        ("pinned", old.pinned.to_string(), new.pinned.to_string()),
+        ("separate CPUs", old.disjoint.to_string(), new.disjoint.to_string()),
     ];
     rows.into_iter().filter_map(|(what, old, new)| Difference::between(what, old, new)).collect()
 }
@@ -174,8 +174,8 @@ fn engine(run: &Run) -> String {
 fn rate_sentence(old: &Workload, new: &Workload) -> String {
     let (old, new) = (describe_model(&old.model), describe_model(&new.model));
     format!(
-        "its cost was measured at {old} and then at {new}, and depends on the rate: give both runs \
-         the same one with `wirebench run --rate N`"
+        "cost was measured at {old} and then at {new}: use the same rate in both runs with `wirebench run \
+         --rate N`"
     )
 }
 
@@ -185,28 +185,26 @@ pub(super) fn warnings(old: &Side<'_>, new: &Side<'_>) -> Vec<String> {
     for side in [old, new] {
         if side.environment.is_none() {
             found.push(format!(
-                "{} has no environment.json beside its journal: whether it is of the same machine \
-                 is not known",
+                "{} has no environment.json: cannot check that the machine is the same",
                 side.name
             ));
         }
         if side.journal.start.scale == Scale::Smoke {
-            found.push(format!("{} is of smoke scale: its figures mean nothing", side.name));
+            found.push(format!("{} is at smoke scale: its figures are meaningless", side.name));
         }
         let cohorts = blocks(side.journal);
         if cohorts < MIN_COHORTS {
             found.push(format!(
-                "{} has {cohorts} of the {MIN_COHORTS} cohorts that an interval needs: measure it with \
-                 --cohorts 4",
+                "{} has {cohorts} cohorts, and an interval needs {MIN_COHORTS}: measure with --cohorts 4",
                 side.name
             ));
         }
     }
     let (start, other) = (&old.journal.start, &new.journal.start);
     if old.journal == new.journal {
-        found.push("both are one and the same result".to_owned());
+        found.push("both are the same result".to_owned());
     } else if start.started > other.started {
-        found.push(format!("{} is the newer one by its time: were the two exchanged?", old.name));
+        found.push(format!("{} is newer by its time: swapped arguments?", old.name));
     }
     let settings = machine(old, new).filter(|it| it.weight == Weight::Warns);
     found.extend(settings.map(|it| it.to_string()));

@@ -83,10 +83,7 @@ pub(super) fn judge(old: &Side<'_>, new: &Side<'_>, pairs: &[Pair<'_>], wishes: 
     }
     judged.warnings.extend(without.into_iter().map(|(reason, workloads)| {
         let workloads = workloads.into_iter().collect::<Vec<_>>().join(", ");
-        format!(
-            "in {workloads} figures are compared as they are, with the machine's drift in them: \
-             {reason}"
-        )
+        format!("{workloads}: absolute figures are compared, which include machine drift: {reason}")
     }));
     judged.warnings.extend(without_figure(pairs, &wishes.metrics));
     judged.changes.sort_by(|one, other| {
@@ -128,7 +125,7 @@ fn without_figure(pairs: &[Pair<'_>], wanted: &[Metric]) -> Vec<String> {
     let names: Vec<&str> = phases.iter().map(|phase| phase.name()).collect();
     let phases = names.join(", ");
     let absent = wanted.iter().filter(is_nowhere);
-    absent.map(|metric| format!("there is no {metric} in what was measured ({phases})")).collect()
+    absent.map(|metric| format!("{metric} was not measured ({phases})")).collect()
 }
 
 /// What a metric means in a phase. At a fixed rate all that keep up have the same throughput.
@@ -142,7 +139,7 @@ fn no_value(pair: &Pair<'_>, metric: Metric) -> Option<String> {
     let has_any = |half: &Half<'_>| !half.row.values(metric).is_empty();
     (has_any(&pair.old) || has_any(&pair.new)).then(|| {
         let (cell, title) = (&pair.cell, metric.title());
-        format!("{cell}: {title} is not above 0 in all cohorts of both, so it has no change")
+        format!("{cell}: no change, because {title} is 0 in some cohorts")
     })
 }
 
@@ -234,10 +231,10 @@ impl Judged {
         if let Some(doubt) = of(baseline.metric).first() {
             // What spoils only the tail says nothing of the other figures.
             let what = match of(Metric::Throughput).is_empty() {
-                true => format!("{} in some of its runs is not what it claims", baseline.metric),
-                false => "runs of it are not what they claim".to_owned(),
+                true => format!("its {} is invalid in some runs", baseline.metric),
+                false => "some of its runs are invalid".to_owned(),
             };
-            let warning = format!("{cell} is the baseline, and {what} to be: {doubt}");
+            let warning = format!("{cell} is the baseline, and {what}: {doubt}");
             if !self.warnings.contains(&warning) {
                 self.warnings.push(warning);
             }

@@ -40,7 +40,7 @@ pub fn markdown(comparison: &Comparison) -> String {
             let _ = writeln!(text, "- {}", escape(&item));
         }
     }
-    let _ = writeln!(text, "\nhow to read this:\n");
+    let _ = writeln!(text, "\nlegend:\n");
     for line in READING_AID {
         let _ = writeln!(text, "- {}", escape(line));
     }
@@ -52,11 +52,9 @@ fn gate_word(comparison: &Comparison) -> &'static str {
     let Some(gate) = &comparison.gate else { return "" };
     match gate.verdict() {
         GateVerdict::Failed => "; **FAILED**",
-        GateVerdict::Inconclusive => "; **neither failed nor passed: inconclusive**",
+        GateVerdict::Inconclusive => "; **inconclusive**",
         GateVerdict::Passed if gate.warnings.is_empty() => "; **passed**",
-        GateVerdict::Passed => {
-            "; **not failed, but it could not fail everywhere: see the warnings**"
-        }
+        GateVerdict::Passed => "; **passed, but some conditions could not fail: see the warnings**",
     }
 }
 

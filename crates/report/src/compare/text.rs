@@ -23,17 +23,17 @@ pub enum Rows {
 
 /// What the columns mean.
 pub(super) const READING_AID: [&str; 4] = [
-    "old, new: medians over the cohorts; change: new over old with its 95 % interval, which holds for all \
-     changes of that figure in the workload together",
-    "a change counts when that interval excludes 0 and is not inside the margin; it is the same when its \
-     90 % interval is inside; otherwise it is inconclusive",
-    "!: a run failed or is not what it claims to be; the note says why",
-    "<= (>=, ~): the load generator was at its limit in the older (the newer, both) result's runs",
+    "old, new: medians over the cohorts; change: new over old with its 95 % interval, simultaneous for all \
+     changes of the metric in the workload",
+    "a change is significant if this interval excludes 0 and is not inside the margin; same if its 90 % \
+     interval is inside; otherwise inconclusive",
+    "!: a run failed or is invalid, see the note",
+    "<= (>=, ~): the load generator was saturated in the runs of the older (newer, both) result",
 ];
 
 /// What a gate says that neither fails nor passes.
-const NOT_PASSED: &str = "NOT PASSED, and nothing fails: only an interval that lies wholly beyond its \
-                          condition makes the exit code 1";
+const NOT_PASSED: &str = "NOT PASSED, exit code 0: a condition is violated only if the whole interval is beyond \
+                          it";
 
 /// Everything that `comparison` says, as text.
 #[must_use]
@@ -53,7 +53,7 @@ pub fn text(comparison: &Comparison, shown: Rows) -> String {
     }
     let hidden = comparison.changes.len() - rows.len();
     if hidden > 0 {
-        let _ = writeln!(text, "\n{hidden} without a significant change, not shown: --all");
+        let _ = writeln!(text, "\n{hidden} without a significant change: --all shows them");
     }
     if let Some(gate) = &comparison.gate {
         let _ = write!(text, "\n{}", of_gate(gate));
@@ -65,7 +65,7 @@ pub fn text(comparison: &Comparison, shown: Rows) -> String {
         }
     }
     if !rows.is_empty() {
-        let _ = writeln!(text, "\nhow to read this");
+        let _ = writeln!(text, "\nlegend");
         for line in READING_AID {
             let _ = writeln!(text, "  {line}");
         }
@@ -88,7 +88,7 @@ pub(super) fn rows(comparison: &Comparison, shown: Rows) -> Vec<&Change> {
 
 /// The table of `changes`, with its notes below.
 pub(super) fn table(style: Style, changes: &[&Change]) -> String {
-    let head = ["workload", "entry", "figure", "old", "new", "change", "verdict"];
+    let head = ["workload", "entry", "metric", "old", "new", "change", "verdict"];
     let mut table = new_table(style, &head);
     for column in table.column_iter_mut().skip(3).take(3) {
         column.set_cell_alignment(CellAlignment::Right);
@@ -119,7 +119,7 @@ fn cells(change: &Change, notes: &mut Notes) -> Vec<String> {
     }
     let doubtful = if marks.is_empty() { "" } else { "! " };
     if change.movement().is_some() && change.same_program == Some(true) {
-        marks.insert(notes.add("it is the same program in both: something else changed"));
+        marks.insert(notes.add("same program in both results: something else changed"));
     }
     let marks = match references(marks) {
         none if none.is_empty() => none,
@@ -171,8 +171,9 @@ pub(crate) fn gate_lines(gate: &Gate) -> Vec<String> {
         }
     }
     let lost = gate.lost.iter();
-    lines
-        .extend(lost.map(|(cell, why)| format!("FAILED: {cell} lacks figures that it had: {why}")));
+    lines.extend(
+        lost.map(|(cell, why)| format!("FAILED: {cell} has no figures in the newer result: {why}")),
+    );
     lines.extend(gate.warnings.iter().map(|warning| format!("WARNING: {warning}")));
     if gate.verdict() == GateVerdict::Inconclusive {
         lines.push(NOT_PASSED.to_owned());
@@ -185,8 +186,8 @@ pub(super) fn lists(comparison: &Comparison) -> Vec<(&'static str, Vec<String>)>
     let forced = comparison.forced.iter().map(ToString::to_string).collect();
     let left_out = comparison.left_out.iter().map(ToString::to_string).collect();
     let lists = vec![
-        ("compared by force, although these differ", forced),
-        ("what may be the cause, or hide it", comparison.warnings.clone()),
+        ("compared with --force despite these differences", forced),
+        ("warnings", comparison.warnings.clone()),
         ("versions that differ", comparison.versions.clone()),
         ("not compared", left_out),
     ];

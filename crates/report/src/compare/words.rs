@@ -54,8 +54,8 @@ pub(crate) fn figure(metric: Metric, value: f64) -> String {
 /// What a comparison says nothing of. A result is one session: a start of the machine, a layout of
 /// memory and neighbours that all of its cohorts share. Two sessions are a sample of one each, so how
 /// far sessions of one program differ cannot be estimated from them.
-pub(super) const SCOPE: &str = "each result is one session; differences between sessions of the same \
-                                program are not in the intervals";
+pub(super) const SCOPE: &str = "each result is one session; the intervals do not include differences between \
+                                sessions";
 
 /// `10 figures compared: 2 worse, 1 better, 7 the same`
 pub(super) fn summary(comparison: &Comparison) -> String {
@@ -67,8 +67,7 @@ pub(super) fn summary(comparison: &Comparison) -> String {
     let same = count(|it| it.claim == Claim::Same);
     let all = comparison.changes.len();
     if all == 0 {
-        return "nothing was compared: no cell of both results has a figure that was asked for"
-            .to_owned();
+        return "nothing compared: no cell has the requested metrics in both results".to_owned();
     }
     let inconclusive = all - worse - better - same;
     let moved = match (worse, better) {
@@ -95,16 +94,13 @@ pub(super) fn basis(comparison: &Comparison) -> String {
         let own = drift.map_or_else(String::new, |drift| {
             format!("; the baseline, the same program in both, changed by {drift}")
         });
-        format!(
-            "changes are those of the figures themselves: what the machine did between the two is \
-             in them{own}"
-        )
+        format!("changes are those of absolute figures and include machine drift{own}")
     } else {
         let baselines = baselines.into_iter().collect::<Vec<_>>().join(", ");
         let drift = drift.unwrap_or_default();
         format!(
-            "changes are those of the ratio to {baselines} in the same cohorts, which is the same \
-             program in both; its own figures changed by {drift}"
+            "changes are those of the ratio to {baselines}, the same program in both results; its own \
+             figures changed by {drift}"
         )
     };
     let margins = comparison.changes.iter().map(|it| it.margin);

@@ -1,9 +1,9 @@
-//! `report.json` of made-up journals, read as another program would read it.
+//! `report.json` of fixture journals, read as another program would read it.
 
 use serde_json::{Value, json};
 
 use super::*;
-use crate::made_up::{changed, failed, journal, limited, pair, reason, run};
+use crate::fixtures::{assert_golden, changed, failed, journal, limited, pair, reason, run};
 use wirebench_schema::journal::Weight;
 
 fn parsed(journal: &Journal) -> Value {
@@ -42,6 +42,11 @@ fn every_ratio_is_there_by_block_with_what_follows_from_it() {
     let second = row_of(&report, "c/epoll", 1);
     assert_eq!(second["role"], "second-of-baseline");
     assert_eq!(second["figures"]["requests_per_second"]["ratio"]["claim"], Value::Null);
+}
+
+#[test]
+fn the_whole_of_a_report() {
+    assert_golden("run/report.json", &text(&pair(0.9)));
 }
 
 #[test]

@@ -47,14 +47,17 @@ pub(super) fn lines(text: &mut String, report: &LoadReport, detail: Detail) {
     statuses(text, report);
     if report.config.idle_connections > 0 {
         let (asked, idle) = (report.config.idle_connections, report.idle);
-        line(text, format_args!("  Idle: {} of {asked} made, {} lost", idle.made, idle.lost));
+        line(
+            text,
+            format_args!("  Idle connections: {} of {asked} made, {} lost", idle.made, idle.lost),
+        );
     }
     let fairness = report.fairness;
     if everything || (report.requests > 0 && fairness.jain_index < EVEN) {
         line(
             text,
             format_args!(
-                "  Replies a connection: least {}, median {}, most {}, Jain's index {:.3}",
+                "  Replies per connection: min {}, median {}, max {}, Jain's index {:.3}",
                 fairness.replies_least,
                 fairness.replies_median,
                 fairness.replies_most,
@@ -80,8 +83,8 @@ pub(super) fn verdict(text: &mut String, report: &LoadReport) {
     let limit = match verdict.limit {
         Limit::Generator => "the generator",
         Limit::Server => "the server",
-        Limit::Schedule => "what was asked for",
-        Limit::Unknown => "not known",
+        Limit::Schedule => "the requested schedule",
+        Limit::Unknown => "unknown",
     };
     line(text, format_args!("  Limit: {limit}; {}", verdict.reasons.join("; ")));
     for caution in verdict.cautions {
@@ -100,7 +103,7 @@ fn checks(text: &mut String, report: &LoadReport, everything: bool) {
         line(
             text,
             format_args!(
-                "  Checks: {} replies compared with one read before, {} read in full",
+                "  Checks: {} replies compared with a verified one, {} parsed in full",
                 checks.fast, checks.slow
             ),
         );
@@ -137,11 +140,11 @@ fn generator(text: &mut String, report: &LoadReport, everything: bool) {
     };
     let between = if cpu.len() <= LISTED_THREADS { ", " } else { " to " };
     let shares: Vec<String> = shares.iter().map(|share| format!("{share:.0} %")).collect();
-    let mut told = format!("  Generator: {} of a CPU in each thread", shares.join(between));
+    let mut told = format!("  Generator: {} CPU per thread", shares.join(between));
     if stalled || everything {
         let stall = wrk_units::time(report.stall_ns_max as f64);
         // Writing into a String does not fail.
-        let _ = write!(told, ", at most {stall} late");
+        let _ = write!(told, ", longest delay {stall}");
     }
     line(text, format_args!("{told}"));
 }

@@ -48,7 +48,7 @@ pub(super) fn schedule(text: &mut String, report: &LoadReport, asked: &[f64]) {
         line(
             text,
             format_args!(
-                "  Offered {demanded:.2} requests/s, achieved {achieved:.2} ({share:.2} %), {} owed at \
+                "  Offered {demanded:.2} requests/s, achieved {achieved:.2} ({share:.2} %), {} unsent at \
                  the end",
                 offered.owed_at_end
             ),
@@ -78,7 +78,7 @@ pub(super) fn connecting(text: &mut String, report: &LoadReport, asked: &[f64]) 
     line(
         text,
         format_args!(
-            "  Connections: {} closed by the client, {} by the server, {} made again after failures",
+            "  Connections: {} closed by the client, {} by the server, {} reopened after failures",
             report.client_closes, report.server_closes, report.reconnects
         ),
     );
@@ -129,9 +129,9 @@ fn show(percentile: &Percentile) -> String {
 fn legend(text: &mut String, found: impl Iterator<Item = Percentile>) {
     let found: Vec<Percentile> = found.collect();
     if found.iter().any(|percentile| percentile.support == Support::Few) {
-        line(text, format_args!("    [ ] fewer than {ENOUGH_BEYOND} samples lie beyond it"));
+        line(text, format_args!("    [ ] fewer than {ENOUGH_BEYOND} samples beyond it"));
     }
     if found.iter().any(|percentile| percentile.bound == Bound::AtLeast) {
-        line(text, format_args!("    >   at least this: it lies among requests without an answer"));
+        line(text, format_args!("    >   lower bound: some requests were unanswered"));
     }
 }

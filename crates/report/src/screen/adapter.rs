@@ -64,7 +64,7 @@ fn ended(journal: &Journal, stage: Stage) -> Option<&'static str> {
     match (journal.end.as_ref().map(|end| end.reason), stage) {
         (Some(EndReason::Complete | EndReason::Precise), _) | (None, Stage::Live) => None,
         (Some(EndReason::Interrupted), _) => Some("interrupted"),
-        (Some(EndReason::Budget), _) => Some("time budget used up"),
+        (Some(EndReason::Budget), _) => Some("budget used up"),
         (None, Stage::Final) => Some("cut off"),
     }
 }

@@ -6,7 +6,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 use wirebench_schema::{
-    journal::{Bound, Journal, Outcome, Placement, ReasonKind, Run},
+    journal::{Bound, Journal, Outcome, Placement, Reason, ReasonKind, Run},
     suite::{Phase, Scale},
 };
 
@@ -110,13 +110,17 @@ fn cause(kind: ReasonKind, runs: &[&Run], placement: &Placement) -> String {
             format!("disturbed by {}{}", programs(runs), cpus(runs, placement))
         }
         ReasonKind::Stolen => "disturbed by the hypervisor".to_owned(),
-        ReasonKind::Throttled => "slowed down by a CPU limit of the control group".to_owned(),
+        ReasonKind::Throttled => "throttled by the CPU limit of the control group".to_owned(),
         ReasonKind::BelowRate => "the rate was not reached".to_owned(),
         ReasonKind::ScheduleLag => "requests were sent late".to_owned(),
-        ReasonKind::NotSteady => "not steady, perhaps still warming up".to_owned(),
-        ReasonKind::NoCost => "the CPU time is not known".to_owned(),
+        ReasonKind::NotSteady => "not steady, may still be warming up".to_owned(),
+        ReasonKind::NoCost => "CPU time unknown".to_owned(),
         ReasonKind::FewSamples => "too few samples".to_owned(),
-        other => format!("not valid ({other})"),
+        other => {
+            let reasons = runs.iter().flat_map(|run| run.outcome.reasons());
+            let first = reasons.into_iter().find(|reason| reason.kind == other);
+            first.map_or_else(|| format!("not valid ({other})"), Reason::brief)
+        }
     }
 }
 
@@ -158,12 +162,12 @@ fn cpus(runs: &[&Run], placement: &Placement) -> String {
 fn conditions(journal: &Journal) -> Vec<String> {
     let mut lines = Vec::new();
     if journal.start.scale == Scale::Smoke {
-        let text = "smoke scale: the run shows that everything works, and its figures mean nothing";
+        let text = "smoke scale: tests that everything works; its figures are meaningless";
         lines.push(text.to_owned());
     }
     let reasons = journal.runs.iter().flat_map(|run| run.outcome.reasons());
-    let texts: BTreeSet<&str> =
-        reasons.filter(|it| is_asked_for(it.kind)).map(|it| &*it.text).collect();
+    let texts: BTreeSet<String> =
+        reasons.filter(|it| is_asked_for(it.kind)).map(Reason::brief).collect();
     lines.extend(texts.into_iter().map(|text| format!("all rows: {text}")));
     lines
 }
@@ -177,7 +181,7 @@ fn unsaturated(workloads: &[Labelled<'_, '_>]) -> Option<String> {
         .filter(|(_, row)| is_listed(row) && is_compared(row))
         .filter(|(_, row)| was_bound_by(row, Bound::Neither));
     let names: Vec<String> = waited.map(|(label, row)| format!("{} {label}", name(row))).collect();
-    let text = || format!("{}: not saturated, because waiting set the rate", rows_text(&names));
+    let text = || format!("{}: not saturated, waiting set the rate", rows_text(&names));
     (!names.is_empty()).then(text)
 }
 

@@ -111,12 +111,6 @@ pub(super) fn factor(ratio: f64) -> String {
     format!("{ratio:.digits$}x")
 }
 
-/// A share in a sentence: `3 %`.
-pub(super) fn percent(share: f64) -> String {
-    let text = format!("{:.1}", share * 100.0);
-    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
-}
-
 /// A time in a sentence: `2 min 50 s`.
 pub(super) fn elapsed(time: std::time::Duration) -> String {
     match time.as_secs_f64().round() as u64 {
@@ -159,7 +153,7 @@ mod tests {
     #[test]
     fn sentences_have_factors_shares_times_and_words() {
         assert_eq!([1.04, 1.2, 2.34, 14.2].map(factor), ["1.04x", "1.2x", "2.3x", "14x"]);
-        assert_eq!([0.03, 0.015].map(percent), ["3 %", "1.5 %"]);
+        assert_eq!([0.03, 0.015].map(crate::table_units::percent), ["3 %", "1.5 %"]);
         let times = [59.4, 170.0, 7260.0].map(|it| elapsed(Duration::from_secs_f64(it)));
         assert_eq!(times, ["59 s", "2 min 50 s", "2 h 1 min"]);
         assert_eq!([3, 13].map(word), ["three", "13"]);

@@ -2,10 +2,10 @@
 
 use super::{
     Facts,
-    figures::{elapsed, factor, percent, subject, word},
+    figures::{elapsed, factor, subject, word},
     model::{Block, Group, Model, Outcome, Repetitions},
 };
-use crate::analysis::Metric;
+use crate::{analysis::Metric, table_units::percent};
 
 /// Rows that a sentence names; the others are counted.
 const NAMED: usize = 3;
@@ -45,7 +45,7 @@ fn repetitions(repetitions: Repetitions) -> Option<String> {
 pub(super) fn result(model: &Model) -> String {
     let Some((block, group)) = model.main() else { return "Nothing was measured.".to_owned() };
     let Some(baseline) = &group.baseline else {
-        return "No server that could be the baseline has figures.".to_owned();
+        return "No baseline has figures, so nothing is compared.".to_owned();
     };
     let mut sentences: Vec<String> = Vec::new();
     if group.with(Outcome::Withheld).any(|row| block.rows[row] == *baseline) {

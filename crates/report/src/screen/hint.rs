@@ -15,7 +15,7 @@ pub(super) fn hint(model: &Model) -> Option<String> {
     let inconclusive = model.count(|it| *it == Value::Compared(Outcome::Inconclusive));
     let made = model.repetitions;
     if model.disturbed > 0 {
-        return Some("Next: stop the other programs, then measure again.".to_owned());
+        return Some("Next: stop other programs and measure again.".to_owned());
     }
     if inconclusive == 0 {
         return None;

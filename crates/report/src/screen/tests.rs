@@ -5,7 +5,7 @@ use super::{
     model::{Block, Column, Group, Outcome, Repetitions},
     *,
 };
-use crate::analysis::Metric;
+use crate::{analysis::Metric, fixtures::assert_golden};
 use wirebench_schema::suite::Scale;
 
 mod journals;
@@ -94,45 +94,10 @@ fn width(text: &str) -> usize {
     text.lines().map(|line| line.chars().count()).max().unwrap()
 }
 
-const QUICK: &str = "\
-quick: 9 servers, 2 min 50 s, AMD EPYC, 2 CPUs (1 server, 1 load generator)
-hello, saturated: node/http needs 2.3x the CPU of c/epoll per request, python/asyncio:uvloop 2.1x,
-c/threads 1.4x, two others 1.04x to 1.2x. Two servers are within 3 % of it, one is inconclusive.
-
-hello                   saturated: CPU per request   at 20k/s             at 40k/s
-                          us  vs c/epoll     req/s     us  vs c/epoll       us  vs c/epoll       p99
-c/epoll                  4.7  reference     >=212k    9.4  reference       9.4  reference     113 us
-c/io_uring               4.7  same          >=211k    9.4  same            9.4  same          113 us
-builtin/epoll            4.7  same          >=210k    9.5  same            9.5  same          114 us
-rust/tokio               4.9  +4 % ±2       >=193k    9.7  inconclusive    9.7  inconclusive  116 us
-cpp/boost-asio:shared    5.0  inconclusive    190k    9.9  +5 % ±3         9.9  +5 % ±3       119 us
-go/net                   5.7  +21 % ±2        167k   13.7  +46 % ±4       13.7  +46 % ±4      164 us
-c/threads                6.5  +38 % ±2        148k   10.9  +16 % ±4       10.9  +16 % ±4      131 us
-python/asyncio:uvloop   10.0  +113 % ±3        99k   18.9  +101 % ±5      18.9  +101 % ±5          !
-node/http               10.9  +132 % ±4        85k   14.5  +54 % ±4       14.5  +54 % ±4           !
-
-echo                    at 40k/s: CPU per request
-                          us  vs c/epoll       p99
-c/epoll                  9.4  reference     113 us
-c/io_uring               9.4  same          113 us
-builtin/epoll            9.5  same          114 us
-rust/tokio               9.7  inconclusive  116 us
-cpp/boost-asio:shared    9.9  +5 % ±3       119 us
-go/net                  13.7  +46 % ±4      164 us
-c/threads               10.9  +16 % ±4      131 us
-python/asyncio:uvloop   18.9  +101 % ±5          !
-node/http
-
->=  the load generator was the limit; the server may do more
-!   hidden because it is not valid; reasons: wirebench report RUN --explain
-    p99 of 5 rows: disturbed by python3 on CPU 0
-Next: stop the other programs, then measure again.
-";
-
 #[test]
 fn nine_servers_under_four_loads_fit_a_screen() {
     let text = text(&quick(), &facts(Look::Plain));
-    assert_eq!(text, QUICK, "\n{text}");
+    assert_golden("run/page.txt", &text);
     assert!(width(&text) <= WIDTH, "{}", width(&text));
     assert!(text.lines().count() < 40, "{}", text.lines().count());
 }
@@ -149,14 +114,14 @@ fn colours_and_bars_change_no_word_and_stay_within_the_width() {
     assert!(plain.contains(&"█".repeat(24)), "{plain}");
     let without_bars: Vec<String> =
         plain.lines().map(|line| line.replace('█', "").trim_end().to_owned()).collect();
-    assert_eq!(without_bars.join("\n") + "\n", QUICK);
+    assert_golden("run/page.txt", &(without_bars.join("\n") + "\n"));
 }
 
 #[test]
 fn a_mark_has_its_line_only_if_it_occurs() {
     let mut model = quick();
-    let limit = "the load generator was the limit";
-    let hidden = "hidden because it is not valid";
+    let limit = "the load generator was saturated";
+    let hidden = "not valid";
     let replace = |model: &mut Model, by: fn(Value) -> Value| {
         let groups = model.blocks.iter_mut().flat_map(|block| &mut block.groups);
         for value in groups.flat_map(|group| group.cells.iter_mut().flatten().flatten()) {
@@ -261,7 +226,7 @@ fn the_page_stays_below_forty_lines_whatever_went_wrong() {
 fn the_hint_is_about_what_helps_most() {
     let quiet = || Model { disturbed: 0, ..quick() };
     let hint = |model: &Model| hint::hint(model).unwrap_or_default();
-    assert!(hint(&quick()).contains("stop the other programs"));
+    assert!(hint(&quick()).contains("stop other programs"));
     assert_eq!(
         hint(&quiet()),
         "Next: 4 comparisons are inconclusive; `--cohorts 8` narrows the intervals."

@@ -12,7 +12,7 @@ pub(crate) fn describe(workload: &Workload) -> String {
     let Workload { name, scenario, connections, .. } = workload;
     let stop = describe_stop(workload.stop);
     if workload.phase == Phase::Idle {
-        return format!("{name}: {scenario}, {connections} silent connections, {stop}");
+        return format!("{name}: {scenario}, {connections} idle connections, {stop}");
     }
     let payload = describe_payload(workload);
     let (model, shape) = (describe_model(&workload.model), describe_shape(workload));
@@ -23,7 +23,7 @@ pub(crate) fn describe(workload: &Workload) -> String {
 pub(crate) fn describe_payload(workload: &Workload) -> String {
     let has_payload = workload.scenario.protocol().traits().has_payload;
     if has_payload {
-        format!(", {} bytes a message", workload.payload_bytes)
+        format!(", {} bytes per message", workload.payload_bytes)
     } else {
         String::new()
     }
@@ -33,8 +33,10 @@ pub(crate) fn describe_payload(workload: &Workload) -> String {
 pub(crate) fn describe_stop(stop: Stop) -> String {
     match stop {
         Stop::After(duration) => format!("{} a run", write_duration(duration)),
-        Stop::Requests(requests) => format!("{requests} requests a run"),
-        Stop::RequestsPerConnection(requests) => format!("{requests} requests a connection a run"),
+        Stop::Requests(requests) => format!("{requests} requests per run"),
+        Stop::RequestsPerConnection(requests) => {
+            format!("{requests} requests per connection and run")
+        }
     }
 }
 
@@ -64,13 +66,13 @@ pub(crate) fn describe_model(model: &LoadModel) -> String {
 pub(crate) fn describe_shape(workload: &Workload) -> String {
     let mut shape = String::new();
     if workload.idle_connections > 0 {
-        let _ = write!(shape, " and {} idle ones", workload.idle_connections);
+        let _ = write!(shape, " plus {} idle", workload.idle_connections);
     }
     if workload.pipeline > 1 {
-        let _ = write!(shape, ", {} requests in flight on each", workload.pipeline);
+        let _ = write!(shape, ", {} requests in flight each", workload.pipeline);
     }
     if let Some(requests) = workload.requests_per_connection {
-        let _ = write!(shape, ", {requests} requests before each is closed");
+        let _ = write!(shape, ", reopened after {requests} requests");
     }
     shape
 }

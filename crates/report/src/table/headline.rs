@@ -8,7 +8,7 @@ use wirebench_schema::{
 use wirebench_stats::MIN_COHORTS;
 
 use super::count;
-use crate::analysis::WorkloadRows;
+use crate::{analysis::WorkloadRows, table_units::percent};
 
 /// Blocks with which an interval is usually narrow enough to be of use.
 const USUAL_BLOCKS: u32 = 4;
@@ -51,22 +51,22 @@ pub(super) fn cautions(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Vec
     let start = &journal.start;
     let mut lines = Vec::new();
     if start.scale == Scale::Smoke {
-        lines
-            .push("at smoke scale figures mean nothing: it shows that everything works".to_owned());
+        lines.push(
+            "smoke scale: tests that everything works; its figures are meaningless".to_owned(),
+        );
     }
     let (made, needed) = (made(workloads), u32::try_from(MIN_COHORTS).unwrap_or(u32::MAX));
     if made < needed {
         let end = journal.end.as_ref().map(|end| end.reason);
         let next = match (start.blocks < needed, end) {
-            (true, _) => format!("give --blocks {USUAL_BLOCKS}"),
+            (true, _) => format!("use --blocks {USUAL_BLOCKS}"),
             (false, Some(EndReason::Budget)) => {
-                "let it go on with `wirebench run --resume FOLDER --budget DURATION`".to_owned()
+                "resume it with `wirebench run --resume FOLDER --budget DURATION`".to_owned()
             }
-            (false, _) => "let it go on with `wirebench run --resume FOLDER`".to_owned(),
+            (false, _) => "resume it with `wirebench run --resume FOLDER`".to_owned(),
         };
         lines.push(format!(
-            "{} cannot show that a difference is real, which takes {needed}: there are no verdicts \
-             and no ranks, and ranges instead of intervals; {next}",
+            "{}: verdicts, ranks and intervals need {needed}, so ranges are shown; {next}",
             count(made, "block")
         ));
     }
@@ -93,20 +93,19 @@ fn ended(journal: &Journal) -> String {
         Some(EndReason::Complete) => String::new(),
         Some(EndReason::Precise) => match goal.precision {
             Some(precision) => {
-                format!("; every interval is within +-{} %", percent(precision))
+                format!("; every interval is within +-{}", percent(precision))
             }
-            None => "; every interval is as narrow as was asked for".to_owned(),
+            None => "; every interval is within the requested precision".to_owned(),
         },
         Some(EndReason::Budget) => match goal.budget {
             // Who let it go on may have given another one.
-            Some(budget) if journal.resumed.is_empty() => format!(
-                "; the budget of {} was used up, these are the blocks until then",
-                write_duration(budget)
-            ),
-            _ => "; the time was up, these are the blocks until then".to_owned(),
+            Some(budget) if journal.resumed.is_empty() => {
+                format!("; stopped after the budget of {}", write_duration(budget))
+            }
+            _ => "; stopped after the budget".to_owned(),
         },
-        Some(EndReason::Interrupted) => "; interrupted, these are the runs until then".to_owned(),
-        None => "; cut off, these are the runs until then".to_owned(),
+        Some(EndReason::Interrupted) => "; interrupted".to_owned(),
+        None => "; cut off".to_owned(),
     }
 }
 
@@ -116,12 +115,6 @@ fn resumed(journal: &Journal) -> String {
         1 => "; resumed once".to_owned(),
         times => format!("; resumed {times} times"),
     }
-}
-
-/// A share as a percentage, without digits that say nothing.
-fn percent(share: f64) -> String {
-    let text = format!("{:.2}", share * 100.0);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// A list of CPUs.

@@ -24,7 +24,7 @@ pub(super) fn skips(journal: &Journal) -> Vec<String> {
 /// When a run that was cut off went on, and what was not as before.
 pub(super) fn resumed(journal: &Journal) -> Vec<String> {
     let one = |it: &wirebench_schema::journal::Resumed| match it.differences.as_slice() {
-        [] => format!("{}: all as it was", it.at),
+        [] => format!("{}: no changes", it.at),
         differences => format!("{}: {}", it.at, differences.join("; ")),
     };
     journal.resumed.iter().map(one).collect()
@@ -34,35 +34,33 @@ pub(super) fn resumed(journal: &Journal) -> Vec<String> {
 pub(super) fn reading_aid(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Vec<String> {
     let has = |phase: Phase| workloads.iter().any(|rows| rows.workload.phase == phase);
     let mut lines = vec![
-        "a ratio refers to the mean of the baseline's two instances (A/A); (a..b) is its 95 % interval \
-         for all rows together, [a..b] the range of too few blocks",
-        "a row differs when that interval excludes 1 and is not inside the margin (3 % saturated, 5 % at \
-         a rate, 10 % of a latency); it is the same when its 90 % interval is inside",
-        "rank a-b: the ranks that the row may have; rows that share one need not differ",
-        "!: not valid, the row or the one figure; the notes below the table say why; ?: fewer than 10 \
-         samples beyond it",
-        "figures are medians of the runs; a..b in a note: from the least to the most over all runs \
-         that have it",
+        "ratio: to the mean of the baseline's two instances (A/A); (a..b): 95 % interval, simultaneous for \
+         all rows; [a..b]: range, with too few blocks",
+        "a row differs if its interval excludes 1 and is not inside the margin (3 % saturated, 5 % at a rate, \
+         10 % of a latency); same if its 90 % interval is inside; otherwise inconclusive",
+        "rank a-b: possible ranks of the row; rows with a rank in common may be equal",
+        "!: the row or figure is not valid, see its notes; ?: fewer than 10 samples beyond it",
+        "figures: medians of the runs; a..b in a note: minimum to maximum over the runs with that note",
     ];
     if has(Phase::Saturate) {
         lines.extend([
-            "<= (>=): the load generator was at its limit in the baseline's (the row's) runs; ~: in \
-             both; then the verdict is what can be said nevertheless",
-            "bound by generator: the load generator was at its limit, the server may do more",
+            "<= (>=, ~): the load generator was saturated in the runs of the baseline (the row, both), so the \
+             ratio is a bound",
+            "bound by generator: the load generator was saturated, throughput is a lower bound",
         ]);
     }
     if has(Phase::Idle) {
-        lines.push("memory/connection: what the server keeps; the kernel's share is not in it");
+        lines.push("memory/connection: memory of the server, without that of the kernel");
     }
     let published = journal.start.published.is_some();
     if published && journal.start.scale != Scale::Smoke {
         lines.push(
-            "published: a figure of the document, and its ratio to the same row's; only ratios can \
-             be compared, and only as far as the loads are alike",
+            "published: figure of the document, and its ratio to the same row; compare ratios only, and \
+             only for similar loads",
         );
     }
     if journal.start.warmup_blocks > 0 {
-        lines.push("runs of warm-up blocks are in the journal and in no figure");
+        lines.push("warm-up blocks are recorded in the journal and excluded from figures");
     }
     lines.into_iter().map(str::to_owned).collect()
 }

@@ -22,11 +22,11 @@ pub(super) fn paragraph(journal: &Journal) -> Option<String> {
     let document = &published.document;
     let differences = differences(journal, published);
     let rest = match differences.as_slice() {
-        [] => "all else as there".to_owned(),
+        [] => "otherwise identical".to_owned(),
         some => some.join("; "),
     };
     Some(format!(
-        "the document is `{}`; its machine: {}; its generator: {}; here: load by {}; {rest}",
+        "repeats `{}`; published machine: {}; published load generator: {}; this run: load by {}; {rest}",
         document.title, document.machine, document.generator, journal.start.generator
     ))
 }
@@ -45,10 +45,10 @@ fn differences(journal: &Journal, published: &Published) -> Vec<String> {
     let is_apart = start.placement.pinned && start.placement.disjoint;
     let sides = match (published.document.placement, is_apart) {
         (DocumentPlacement::Shared, true) => {
-            Some("server and generator on CPUs of their own instead of shared ones")
+            Some("server and generator on separate CPUs instead of shared ones")
         }
         (DocumentPlacement::Apart, false) => {
-            Some("server and generator on shared CPUs instead of their own")
+            Some("server and generator on shared CPUs instead of separate ones")
         }
         (DocumentPlacement::Shared, false) | (DocumentPlacement::Apart, true) => None,
     };
@@ -138,7 +138,7 @@ pub(super) fn beside(
     style: Style,
 ) -> Option<String> {
     let base = rows.rows[rows.baseline?].variant;
-    let head = ["entry", "figure", "published", "published ratio", "ratio here"];
+    let head = ["entry", "figure", "published", "published ratio", "measured ratio"];
     let mut table = new_table(style, &head);
     for column in table.column_iter_mut().skip(2) {
         column.set_cell_alignment(CellAlignment::Right);

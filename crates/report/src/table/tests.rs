@@ -1,8 +1,9 @@
-//! The tables of made-up journals: what is shown, in which order, and what is never hidden.
+//! The tables of fixture journals: what is shown, in which order, and what is never hidden.
 
 use super::*;
-use crate::made_up::{
-    add, changed, failed, journal, limited, measured, noisy, pair, rate, reason, row, run,
+use crate::fixtures::{
+    add, assert_golden, changed, failed, journal, limited, measured, noisy, pair, rate, reason,
+    row, run,
 };
 use wirebench_schema::{
     journal::{
@@ -29,7 +30,13 @@ fn six_blocks_have_ranks_intervals_and_verdicts_and_the_best_row_comes_first() {
     assert!(text.find("(baseline)").unwrap() < text.find("c/epoll (A/A)").unwrap());
     assert!(text.find("c/epoll (A/A)").unwrap() < text.find("go/net").unwrap());
     assert!(text.contains("A/A: two instances of c/epoll differ by 0.0 % (passed)\n"), "{text}");
-    assert!(!text.contains("cannot show"), "{text}");
+    assert!(!text.contains("ranges are shown"), "{text}");
+}
+
+#[test]
+fn the_details_as_text_and_markdown() {
+    assert_golden("run/details.txt", &report(&pair(0.9), Style::Text));
+    assert_golden("run/details.md", &report(&pair(0.9), Style::Markdown));
 }
 
 #[test]
@@ -52,11 +59,8 @@ fn two_blocks_have_ranges_and_are_told_what_they_cannot_show() {
     let line = row(&text, "go/net");
     assert!(line.contains("97 500") && line.contains(" [0.50..0.95]"), "{line}");
     assert!(line.contains("inconclusive") && line.trim_start().starts_with('-'), "{line}");
-    assert!(text.contains("2 blocks cannot show that a difference is real, which takes 3"));
-    assert!(
-        text.contains("A/A: c/epoll has one instance, so the baseline is not checked"),
-        "{text}"
-    );
+    assert!(text.contains("2 blocks: verdicts, ranks and intervals need 3"));
+    assert!(text.contains("A/A: c/epoll is not checked, because there is one instance"), "{text}");
 }
 
 #[test]
@@ -99,7 +103,9 @@ fn a_second_run_without_a_first_one_is_no_copy_and_says_what_it_is() {
         let text = report(journal, Style::Text);
         assert!(!text.contains("c/epoll #2") && row(&text, "go/net (baseline)").contains("1.00"));
         assert!(row(&text, "c/epoll (second run) [1]").contains("faster"), "{text}");
-        assert!(text.contains("[1] it was to run twice in each block (A/A), and its first runs"));
+        assert!(
+            text.contains("[1] second instance of the baseline (A/A); the first has no figures")
+        );
         text
     };
     assert!(row(&labels(&journal), "! c/epoll [2]").contains(" - "));
@@ -201,7 +207,7 @@ fn outliers_are_told_by_the_names_of_their_blocks_and_together_where_these_are_t
     // A run of each of 12 blocks, in which `strange` blocks are so much faster.
     let mut add_row = |variant, strange: &[usize], by: f64| {
         let value = |block: usize| {
-            let noise = crate::made_up::NOISE[block % 6];
+            let noise = crate::fixtures::NOISE[block % 6];
             100e3 * noise * if strange.contains(&(block + 1)) { by } else { 1.0 }
         };
         add(&mut journal, "hello", variant, (0..12).map(value), rate);
@@ -216,10 +222,10 @@ fn outliers_are_told_by_the_names_of_their_blocks_and_together_where_these_are_t
         let line = format!("  [{number}] {rest} above the median\n");
         assert!(text.contains(&line), "{line} in {text}");
     };
-    note(1, "blocks 1 and 10 are outliers, and count: their requests/s is 19.3..49.5 %");
+    note(1, "blocks 1 and 10 are outliers (included): requests/s is 19.3..49.5 %");
     assert!(row(&text, "go/net [1]").contains("library"), "{text}");
     assert!(row(&text, "own/server [1]").contains("own"), "{text}");
-    note(2, "block 10 is an outlier, and counts: its requests/s is 49.6 %");
+    note(2, "block 10 is an outlier (included): requests/s is 49.6 %");
     assert!(row(&text, "go/net #2 [2]").contains("library"), "{text}");
 }
 
@@ -258,7 +264,7 @@ fn a_spoiled_tail_marks_its_figures_and_not_the_row() {
     let text = report(&journal, Style::Text);
     let line = row(&text, "go/net [1]");
     assert!(!line.contains("! go/net") && line.contains("1.50 ms! "), "{text}");
-    assert!(text.contains(" [1] ! p99 and beyond: sent late\n"), "{text}");
+    assert!(text.contains(" [1] ! p99 and above: sent late\n"), "{text}");
     assert!(row(&text, "c/epoll (baseline)").contains("1.50 ms "), "{text}");
 }
 
@@ -297,8 +303,8 @@ fn the_headline_tells_how_it_ended_and_that_it_was_resumed() {
         report(&journal, Style::Text).lines().next().unwrap().to_owned()
     };
     assert!(headline(EndReason::Complete).ends_with("generator on CPU 1"));
-    assert!(headline(EndReason::Precise).ends_with("as narrow as was asked for"));
-    assert!(headline(EndReason::Budget).contains("the time was up"));
+    assert!(headline(EndReason::Precise).ends_with("within the requested precision"));
+    assert!(headline(EndReason::Budget).contains("stopped after the budget"));
     journal.start.goal.precision = Some(0.015);
     journal.end = Some(End { ended: String::new(), reason: EndReason::Precise });
     let differences = vec!["the machine was started anew".to_owned()];
@@ -338,7 +344,7 @@ fn what_an_entry_leaves_out_and_what_a_suite_names_in_vain_is_listed() {
     let text = report(&journal, Style::Text);
     assert!(text.contains("  c/epoll: does not parse; has no timeouts"), "{text}");
     assert!(text.contains("  d/: there is no entry of this language here"), "{text}");
-    assert!(text.contains("nothing was measured"), "{text}");
+    assert!(text.contains("no measurements"), "{text}");
 }
 
 #[test]
@@ -348,7 +354,7 @@ fn a_second_instance_without_figures_leaves_the_baseline_unchecked() {
         run.outcome = failed("it ended");
     }
     let text = report(&journal, Style::Text);
-    let line = "A/A: c/epoll has no cohort with figures of both instances, so the baseline";
+    let line = "A/A: c/epoll is not checked, because no cohort has figures of both instances";
     assert!(text.contains(line), "{text}");
     assert!(row(&text, "! c/epoll (A/A) [1]").contains(" - "), "{text}");
 }

@@ -34,7 +34,7 @@ pub(super) fn add(
         page.line(&line);
     }
     if rows.rows.is_empty() {
-        page.paragraph("nothing was measured");
+        page.paragraph("no measurements");
         return;
     }
     let primary = Metric::primary(phase);
@@ -66,7 +66,7 @@ pub(super) fn add(
 pub(crate) fn about_rate(rows: &WorkloadRows<'_>) -> Vec<String> {
     let Some(rate) = rows.rate else {
         let unknown = rows.workload.phase == Phase::Cost && rows.workload.needs_rate();
-        let line = "no rate was found that all entries can hold, so nothing was measured at it";
+        let line = "not measured: no rate was found that all entries can hold";
         return unknown.then(|| line.to_owned()).into_iter().collect();
     };
     let number = thousands(rate.requests_per_second as f64);
@@ -86,16 +86,16 @@ fn about_check(rows: &WorkloadRows<'_>, comparison: &Comparison) -> Option<Strin
     let Some(found) = check.second_over_first else {
         let is_second = |row: &Row<'_>| row.role == Role::SecondOfBaseline;
         let why = match rows.rows.iter().any(is_second) {
-            true => "has no cohort with figures of both instances",
-            false => "has one instance",
+            true => "no cohort has figures of both instances",
+            false => "there is one instance",
         };
-        return Some(format!("A/A: {baseline} {why}, so the baseline is not checked"));
+        return Some(format!("A/A: {baseline} is not checked, because {why}"));
     };
     let differ = format!("{:.1} %", (found.value - 1.0).abs() * 100.0);
     let follows = match check.state {
         CheckState::Passed => "passed".to_owned(),
-        CheckState::Failed => "failed: no verdicts here".to_owned(),
-        CheckState::Absent => format!("not checked with fewer than {MIN_COHORTS} cohorts"),
+        CheckState::Failed => "failed: no verdicts".to_owned(),
+        CheckState::Absent => format!("needs {MIN_COHORTS} cohorts"),
     };
     Some(format!("A/A: two instances of {baseline} differ by {differ} ({follows})"))
 }

@@ -105,7 +105,7 @@ impl SearchReport {
 
 fn headline(journal: &Journal, workload: &Workload, shape: &str) -> String {
     let window = match workload.stop {
-        Stop::After(window) => format!("{} a run, ", write_duration(window)),
+        Stop::After(window) => format!("{} per run, ", write_duration(window)),
         Stop::Requests(_) | Stop::RequestsPerConnection(_) => String::new(),
     };
     let (payload, seed) = (describe_payload(workload), journal.start.seed);
@@ -193,8 +193,7 @@ fn notes(journal: &Journal, sought: &Sought, found: Option<Found>, runs: &[&Run]
                     let samples = it.load.latency.as_ref().map_or(0, |latency| latency.count);
                     let enough = figure.enough_samples();
                     let note = format!(
-                        "a run at that rate has too few samples for {figure} ({enough} are enough): \
-                         give a longer -d"
+                        "too few samples for {figure} at that rate (at least {enough}): use a longer -d"
                     );
                     if samples < enough && !notes.contains(&note) {
                         notes.push(note);
@@ -234,8 +233,8 @@ fn held_up(found: Found, runs: &[&Run]) -> Option<String> {
         .collect();
     let share = median(&shares).filter(|share| *share < TIME_TO_SPARE)?;
     Some(format!(
-        "at {} requests/s, which missed, the server used only {:.0} % of its CPU time: a pause of its \
-         own or what else runs on its CPUs held it up; a larger limit shows how much it can do",
+        "at {} requests/s, which missed, the server used {:.0} % of its CPU time: it stalled or another \
+         process used its CPUs; try a larger limit",
         thousands(missed as f64),
         share * 100.0
     ))

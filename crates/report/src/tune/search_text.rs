@@ -20,7 +20,7 @@ pub(super) fn text(search: &SearchReport, style: Style) -> String {
     let heading = if style == Style::Markdown { "# " } else { "" };
     let _ = writeln!(
         text,
-        "{heading}tune {}: {} at constant rates, latency from when a request was due\n",
+        "{heading}tune {}: {} at constant rates, latency from the due time\n",
         search.variant, search.scenario
     );
     let _ = writeln!(text, "{}\n", search.headline);
@@ -29,7 +29,7 @@ pub(super) fn text(search: &SearchReport, style: Style) -> String {
     }
     if let Some(rate) = search.closed_loop_requests_per_second {
         let rate = thousands(rate);
-        let _ = writeln!(text, "as fast as it goes, in a closed loop: {rate} requests/s\n");
+        let _ = writeln!(text, "closed loop: {rate} requests/s\n");
     }
     let _ = writeln!(text, "{}", search.sentence);
     let bullet = if style == Style::Markdown { "- " } else { "  " };
@@ -83,7 +83,7 @@ pub(super) fn sentence(sought: &Sought, found: Option<Found>, shape: &str) -> St
     let objectives: Vec<String> = sought.objectives.iter().map(ToString::to_string).collect();
     let objectives = objectives.join(" and ");
     let Some(found) = found else {
-        return format!("{variant}: the search for {objectives} did not come to an end");
+        return format!("{variant}: the search for {objectives} did not finish");
     };
     let Some(rate) = found.requests_per_second else {
         return nothing_held(variant, &objectives, found, shape);
@@ -96,15 +96,12 @@ pub(super) fn sentence(sought: &Sought, found: Option<Found>, shape: &str) -> St
     let misses = missed.map_or_else(String::new, |rate| format!(" (it misses at {rate})"));
     let beyond = match found.limit {
         SearchLimit::Server => String::new(),
-        SearchLimit::Generator => {
-            "; beyond that it is the generator's limit, the server may do more".to_owned()
-        }
+        SearchLimit::Generator => "; above that the load generator is saturated".to_owned(),
         SearchLimit::Others => {
-            "; beyond that other programs on its CPUs make it miss, the server may do more"
-                .to_owned()
+            "; above that it misses because of other programs on its CPUs".to_owned()
         }
-        SearchLimit::HighestRate => "; no higher rate was to be tried".to_owned(),
-        SearchLimit::Budget => format!("; the time was up before a closer answer{misses}"),
+        SearchLimit::HighestRate => "; higher rates were not tried".to_owned(),
+        SearchLimit::Budget => format!("; stopped after the budget{misses}"),
         SearchLimit::Interrupted => format!("; the search was interrupted{misses}"),
     };
     format!("{variant} holds {objectives} {up_to} {rate} requests/s ({known}; {shape}){beyond}")
@@ -118,7 +115,7 @@ fn known(found: Found) -> String {
         (Some(low), Some(high), _) => {
             format!("95 % interval {} to {}, {runs}", shown(low), shown(high))
         }
-        (Some(low), None, _) => format!("95 % interval from {} on, {runs}", shown(low)),
+        (Some(low), None, _) => format!("95 % interval {} or more, {runs}", shown(low)),
         // Of a journal in which runs at one rate confirmed it.
         (None, _, 0) if found.confirmations > 0 => {
             format!("confirmed in {} of {} runs", found.held, found.confirmations)
@@ -133,19 +130,19 @@ fn nothing_held(variant: &VariantId, objectives: &str, found: Found, shape: &str
     match (found.limit, lowest) {
         (SearchLimit::Generator, Some(rate)) => format!(
             "inconclusive: at {rate} requests/s {variant} misses {objectives} because the load generator \
-             is at its limit ({shape})"
+             is saturated ({shape})"
         ),
         (SearchLimit::Others, Some(rate)) => format!(
             "inconclusive: at {rate} requests/s {variant} misses {objectives} because of other programs \
-             on its CPUs ({shape}); end them, or give a larger limit"
+             on its CPUs ({shape}); stop them, or try a larger limit"
         ),
         (SearchLimit::Server, Some(rate)) => format!(
-            "{variant} does not hold {objectives} even at {rate} requests/s ({shape}): give a larger \
-             limit, or a lower first rate with --rates"
+            "{variant} does not hold {objectives} even at {rate} requests/s ({shape}): try a larger \
+             limit, or a lower rate with --rates"
         ),
         _ => format!(
-            "no rate at which {variant} holds {objectives} was found in time ({shape}): give more \
-             --budget, or a shorter -d"
+            "no rate at which {variant} holds {objectives} was found within the budget ({shape}): use a larger \
+             --budget or a shorter -d"
         ),
     }
 }

@@ -124,7 +124,7 @@ impl Sweep {
         }));
         lines.extend(notes.into_iter().map(|(_, text)| text));
         let headline = format!(
-            "{} a cell{}, seed {}, {}{}",
+            "{} per cell{}, seed {}, {}{}",
             super::counted(start.blocks, "run"),
             describe_payload(first),
             start.seed,

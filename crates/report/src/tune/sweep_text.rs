@@ -55,12 +55,12 @@ fn add_table(text: &mut String, sweep: &Sweep, style: Style) {
         table.add_row(row);
     }
     let _ = writeln!(text, "requests/s (median)\n\n{}\n", trimmed(&table));
-    let mut key = vec!["* the highest", "= not significantly slower"];
+    let mut key = vec!["* highest", "= not significantly slower"];
     if sweep.cells.iter().any(SweepCell::is_limited) {
-        key.push(">= the load generator was at its limit, the server may do more");
+        key.push(">= lower bound: the load generator was saturated");
     }
     if sweep.cells.iter().any(|cell| cell.invalid) {
-        key.push("! not what it claims to be, see below");
+        key.push("! not valid, see below");
     }
     let _ = writeln!(text, "{}\n", key.join("; "));
 }
@@ -81,7 +81,7 @@ fn shown(cell: &SweepCell) -> String {
 fn findings(sweep: &Sweep) -> Vec<String> {
     let mut lines = Vec::new();
     let Some(best) = sweep.best() else {
-        lines.push("nothing was measured".to_owned());
+        lines.push("no measurements".to_owned());
         return lines;
     };
     lines.push(highest(best));
@@ -90,12 +90,12 @@ fn findings(sweep: &Sweep) -> Vec<String> {
     let least = candidates.min_by_key(|cell| (cell.workers, cell.connections));
     lines.extend(least.filter(|it| it.standing != Standing::Best).map(|cell| {
         let p99 = cell.latency_ns_p99.map_or_else(|| "-".to_owned(), latency);
-        format!("the fewest workers and connections among these: {} (p99 {p99})", place(cell))
+        format!("fewest workers and connections among these: {} (p99 {p99})", place(cell))
     }));
     if best.is_limited() {
         lines.push(
-            "the load generator was at its limit there: more than this may be the server's, and the \
-             place of the highest rate is the generator's too"
+            "the load generator was saturated there: the highest rate is a lower bound, and its place \
+             depends on the generator"
                 .to_owned(),
         );
     }
@@ -104,15 +104,12 @@ fn findings(sweep: &Sweep) -> Vec<String> {
         let cpus = counted(sweep.server_cpus as u64, "server CPU");
         let verb = if sweep.server_cpus == 1 { "is" } else { "are" };
         lines.push(format!(
-            "there {verb} {cpus}: more workers than that share them, and cannot show what they would \
-             do on CPUs of their own"
+            "there {verb} {cpus}: more workers share them, so their rate with more CPUs is unknown"
         ));
     }
     if let Some(runs) = fewest_runs(sweep).filter(|runs| *runs < MIN_COHORTS) {
         let runs = counted(runs as u64, "run");
-        lines.push(format!(
-            "{runs} a cell: it takes {MIN_COHORTS} to compare cells with each other, give --blocks 3"
-        ));
+        lines.push(format!("{runs} per cell: comparing cells needs {MIN_COHORTS}, use --blocks 3"));
     }
     lines
 }

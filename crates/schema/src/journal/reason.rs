@@ -1,6 +1,7 @@
 //! A reason: a statement that limits or explains the figures of a run, with weight, figure and
 //! text. The code that detects a fault decides its weight.
 
+mod brief;
 mod kind;
 
 use serde::{Deserialize, Serialize};

@@ -149,8 +149,8 @@ fn a_rate_is_there_for_the_cost() {
     let rows = [
         ("phases = []", "no phase"),
         ("phases = [\"saturate\"]\nrate = 5", "`rate` is for the phase `cost`"),
-        ("silent_connections = 5", "`silent_connections` is for the phase `idle`"),
-        ("phases = [\"idle\"]\nsilent_connections = 0", "0 silent connections"),
+        ("idle_phase_connections = 5", "`idle_phase_connections` applies to the phase `idle`"),
+        ("phases = [\"idle\"]\nidle_phase_connections = 0", "0 idle connections"),
         ("phases = [\"cost\"]\ndelay = \"1ms\"", "can have no `delay`"),
         ("phases = [\"costs\"]", "unknown variant `costs`"),
     ];

@@ -30,12 +30,12 @@ pub struct Workload {
     /// The load model. A closed loop in a cost phase represents a rate that a pilot will find.
     #[serde(default)]
     pub model: LoadModel,
-    /// Connections in total that carry requests; in an idle phase those that are silent.
+    /// Connections in total that carry requests; in an idle phase the idle connections.
     pub connections: usize,
     /// Threads of the generator; absent means one for each of its CPUs.
     #[serde(default)]
     pub threads: Option<usize>,
-    /// Connections beyond those that stay silent.
+    /// Additional connections that stay idle during the load.
     #[serde(default)]
     pub idle_connections: usize,
     /// Requests that may be in flight on one connection.
@@ -78,11 +78,11 @@ impl Workload {
     }
 
     /// The same for another phase, with the phase behind its name. A cost phase of it needs a rate;
-    /// an idle one has the usual number of silent connections.
+    /// an idle one has the default number of idle connections.
     #[must_use]
     pub fn in_phase(&self, phase: Phase) -> Self {
         let connections = match phase {
-            Phase::Idle => SILENT_CONNECTIONS,
+            Phase::Idle => IDLE_PHASE_CONNECTIONS,
             Phase::Saturate | Phase::Cost => self.connections,
         };
         let name = format!("{}-{phase}", self.name);
@@ -94,7 +94,7 @@ impl Workload {
         if self.phase == Phase::Idle {
             // No load is made of it.
             return match self.connections {
-                0 => Err("0 silent connections cost nothing: give at least 1".to_owned()),
+                0 => Err("0 idle connections cost nothing: give at least 1".to_owned()),
                 _ => Ok(()),
             };
         }
@@ -146,7 +146,9 @@ pub(super) struct WireWorkload {
     pipeline: usize,
     requests_per_connection: Option<u64>,
     phases: Option<Vec<Phase>>,
-    silent_connections: Option<usize>,
+    /// The former name still loads.
+    #[serde(alias = "silent_connections")]
+    idle_phase_connections: Option<usize>,
     rate: Option<OneOrMany<u64>>,
     arrivals: Option<Arrivals>,
     #[serde(default, with = "crate::units::duration_text")]
@@ -183,7 +185,7 @@ struct WireRule {
 const SHORTEST_STEADY: Duration = Duration::from_secs(1);
 
 /// Silent connections in an idle phase, unless the suite says how many.
-const SILENT_CONNECTIONS: usize = 1000;
+const IDLE_PHASE_CONNECTIONS: usize = 1000;
 
 const fn rate_model(requests_per_second: u64, arrivals: Arrivals) -> LoadModel {
     LoadModel::Rate {
@@ -263,9 +265,9 @@ impl WireWorkload {
         if self.rate.is_some() && !phases.contains(&Phase::Cost) {
             return Err("`rate` is for the phase `cost`, which is not among its phases".to_owned());
         }
-        if self.silent_connections.is_some() && !phases.contains(&Phase::Idle) {
+        if self.idle_phase_connections.is_some() && !phases.contains(&Phase::Idle) {
             return Err(
-                "`silent_connections` is for the phase `idle`, which is not among its phases"
+                "`idle_phase_connections` applies to the phase `idle`, which is not among its phases"
                     .to_owned(),
             );
         }
@@ -311,7 +313,7 @@ impl WireWorkload {
             phase,
             workers: self.workers,
             connections: match phase {
-                Phase::Idle => self.silent_connections.unwrap_or(SILENT_CONNECTIONS),
+                Phase::Idle => self.idle_phase_connections.unwrap_or(IDLE_PHASE_CONNECTIONS),
                 Phase::Saturate | Phase::Cost => connections,
             },
             threads: self.threads,

@@ -1,34 +1,32 @@
 //! What came of a comparison: the reports, the sentence, the exit code.
 
 use anyhow::Context as _;
-use std::fs;
 use wirebench_experiment::{experiment::Finished, journal};
 use wirebench_report::{
     ab::{Ab, Verdict, Wishes},
     analysis::Reads,
-    commands,
     compare::Gate,
     table::Style,
 };
 
 use super::Arguments;
-use crate::{exit::Exit, first_screen, interrupt::Interrupt, out};
+use crate::{exit::Exit, interrupt::Interrupt, out, results};
 
 impl Arguments {
     /// Prints what was found, the sentence last, and writes it into the folder of the results.
-    pub(crate) fn conclude(
+    pub(super) fn report(
         &self,
         interrupt: &Interrupt,
         finished: &Finished,
     ) -> anyhow::Result<Exit> {
         let wishes = Wishes { metric: self.metric, conditions: self.fail_if.clone() };
         let ab = Ab::of(&finished.journal, &wishes)
-            .context("the journal is not that of two servers in pairs")?;
+            .context("the journal does not hold two servers in pairs")?;
         let exit = interrupt.exit();
-        let mut place = first_screen::place(&finished.folder);
+        let mut place = results::place(&finished.folder);
         if exit.is_some() {
             let resume = journal::resume_command(&finished.folder);
-            place += &format!("\nthis goes on with: {resume}");
+            place += &format!("\nResume with: {resume}");
         }
         if self.json || self.markdown {
             out::note(&place);
@@ -36,7 +34,7 @@ impl Arguments {
         } else {
             out::result(&format!("{}{place}\n{}", ab.lines(), ab.sentence()));
         }
-        write_reports(finished, &ab)?;
+        results::write(finished, &ab)?;
         let gate = ab.gate.as_ref();
         for warning in gate.iter().flat_map(|gate| &gate.warnings) {
             out::note(&format!("warning: {warning}"));
@@ -54,18 +52,4 @@ impl Arguments {
 fn is_valid(ab: &Ab<'_>) -> bool {
     let ratio = ab.figures.first().and_then(|figure| figure.ratio.as_ref());
     matches!(ab.verdict, Verdict::Claimed(_)) && ratio.is_some_and(|it| it.reads == Reads::Exactly)
-}
-
-fn write_reports(finished: &Finished, ab: &Ab<'_>) -> anyhow::Result<()> {
-    let files = [
-        (first_screen::DETAILS_FILE, ab.text(Style::Text)),
-        ("report.md", ab.text(Style::Markdown)),
-        ("report.json", ab.json()),
-        ("commands.txt", commands::text(&finished.journal)),
-    ];
-    for (name, text) in files {
-        let path = finished.folder.join(name);
-        fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
-    }
-    Ok(())
 }

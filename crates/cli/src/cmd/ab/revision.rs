@@ -19,13 +19,13 @@ const DIGITS: usize = 16;
 /// The entry `name` at `revision`.
 pub(super) fn subject(context: &Context, name: &str, revision: &str) -> anyhow::Result<Subject> {
     let root = context.project.root.as_deref().ok_or_else(|| {
-        usage("--old compares an entry of a project, and no folder here or above has entries/ and suites/")
+        usage("--old compares an entry of a project, and no project was found (a folder with entries/ and suites/)")
     })?;
     let commit = commit(root, revision)?;
     let folder = context.project.state.join("revisions").join(&commit[..DIGITS]);
     if !folder.is_dir() {
         check_out(root, &commit, &folder)
-            .with_context(|| format!("the files of `{revision}` cannot be brought here"))?;
+            .with_context(|| format!("cannot check out `{revision}`"))?;
     }
     let inner = folder.join(git(root, &["rev-parse", "--show-prefix"])?);
     if !inner.join("entries").is_dir() {
@@ -44,9 +44,12 @@ fn commit(root: &Path, revision: &str) -> anyhow::Result<String> {
     let wanted = format!("{revision}^{{commit}}");
     let found = git(root, &["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted]);
     let found = found.map_err(|_| {
-        usage(format!("`{revision}` is no revision of the repository at {}", root.display()))
+        usage(format!("`{revision}` is not a revision of the repository at {}", root.display()))
     })?;
-    anyhow::ensure!(found.len() >= DIGITS, "git calls `{revision}` `{found}`");
+    anyhow::ensure!(
+        found.len() >= DIGITS,
+        "git resolves `{revision}` to `{found}`, which is not a commit name"
+    );
     Ok(found)
 }
 
@@ -80,7 +83,7 @@ fn git(root: &Path, arguments: &[&str]) -> anyhow::Result<String> {
 }
 
 fn run(command: &mut Command) -> anyhow::Result<String> {
-    let output = command.output().context("git cannot be run")?;
+    let output = command.output().context("cannot run git")?;
     let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     anyhow::ensure!(output.status.success(), "git failed: {said}");
     Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())

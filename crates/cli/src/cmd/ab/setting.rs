@@ -5,15 +5,15 @@ use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::{
     cohort::instances_that_fit,
     cut::Cut,
-    experiment::{Experiment, MOST_BLOCKS_FOR_PRECISION as MOST_BLOCKS},
+    experiment::{Experiment, MOST_BLOCKS_FOR_PRECISION as MOST_BLOCKS, Precision},
     measure::Bench,
 };
 use wirebench_report::{
     ab::{INSTANCES, METRICS, SUITE, half_width, has},
-    analysis::{Metric, widest_interval},
+    analysis::Metric,
 };
 use wirebench_schema::{
-    journal::{Goal, Journal, Procedure},
+    journal::{Goal, Procedure},
     load::Stop,
     scenario::Scenario,
     suite::{Phase, Scale, Suite, Workload},
@@ -22,10 +22,10 @@ use wirebench_schema::{
 
 use super::Arguments;
 use crate::{
-    cmd::run::{FEWEST_BLOCKS, Setting},
     context::{Context, command_line},
     exit::usage,
     files, options,
+    session::{FEWEST_BLOCKS, Setting},
 };
 
 /// The load, unless options change it.
@@ -54,7 +54,7 @@ const LEAST_DISCARD: Duration = Duration::from_millis(20);
 
 impl Arguments {
     /// The experiment and its two servers.
-    pub(crate) fn setting(&self, context: &Context) -> anyhow::Result<Setting> {
+    pub(super) fn experiment(&self, context: &Context) -> anyhow::Result<Setting> {
         let phase = self.phase()?;
         let metric = self.metric(phase)?;
         let procedure = self.procedure(metric);
@@ -85,7 +85,7 @@ impl Arguments {
             command: command_line(),
             verification: self.conditions.verification(Verification::AllOrNothing),
             goal,
-            precision: precision_of(metric),
+            precision: Precision(Box::new(move |journal| half_width(journal, metric))),
         };
         Ok(Setting { experiment, subjects: sides.into(), missing: Vec::new() })
     }
@@ -98,12 +98,11 @@ impl Arguments {
         let usual = if self.rate.is_some() || is_latency { Phase::Cost } else { Phase::Saturate };
         match self.phase.unwrap_or(usual) {
             Phase::Idle => Err(usage(
-                "silent connections are compared by `wirebench run --phase idle --server A --server \
-                 B`; ab has the phases saturate and cost",
+                "`ab` has no idle phase: use `wirebench run --phase idle --server A --server B`",
             )),
-            Phase::Saturate if self.rate.is_some() => Err(usage(
-                "--rate is for the phase cost: at saturation the servers themselves are the limit",
-            )),
+            Phase::Saturate if self.rate.is_some() => {
+                Err(usage("--rate applies to the phase cost: omit --phase saturate or --rate"))
+            }
             phase => Ok(phase),
         }
     }
@@ -126,12 +125,11 @@ impl Arguments {
                 continue;
             }
             return Err(usage(if metric == Metric::Throughput {
-                "in the phase cost both servers do as many requests/s as they are asked for: give \
-                 --phase saturate, or compare cpu"
+                "in the cost phase both sides have the same throughput: use --phase saturate, or --metric cpu"
                     .to_owned()
             } else {
                 let names = METRICS.map(Metric::name).join(", ");
-                format!("`{metric}` is not compared here: it is one of {names}")
+                format!("`ab` cannot compare `{metric}`: use one of {names}")
             }));
         }
         Ok(wanted)
@@ -173,7 +171,9 @@ impl Arguments {
 
     fn goal(&self, procedure: Procedure) -> anyhow::Result<Goal> {
         if self.budget.is_some_and(|budget| budget.is_zero()) {
-            return Err(usage("a budget of 0s leaves no time: give one such as --budget 40s"));
+            return Err(usage(
+                "--budget 0s leaves no time: use a longer one, such as --budget 40s",
+            ));
         }
         let usual = match (self.cohorts.count, self.precision, procedure) {
             (Some(_), ..) => None,
@@ -215,18 +215,4 @@ fn check_files(
     };
     let shortage = suite.workloads.iter().find_map(|workload| files::shortage(workload, bench));
     shortage.or_else(of_cohort).map_or(Ok(()), |reason| Err(usage(reason)))
-}
-
-/// How well B/A is known by `metric`.
-fn precision_of(metric: Metric) -> fn(&Journal) -> Option<f64> {
-    match metric {
-        Metric::Cpu => |journal| half_width(journal, Metric::Cpu),
-        Metric::Throughput => |journal| half_width(journal, Metric::Throughput),
-        Metric::LatencyP50 => |journal| half_width(journal, Metric::LatencyP50),
-        Metric::LatencyP99 => |journal| half_width(journal, Metric::LatencyP99),
-        Metric::LatencyP999 => |journal| half_width(journal, Metric::LatencyP999),
-        Metric::Memory => |journal| half_width(journal, Metric::Memory),
-        // A verdict is about one of these.
-        _ => widest_interval,
-    }
 }

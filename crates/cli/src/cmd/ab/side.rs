@@ -27,7 +27,7 @@ impl Arguments {
         let names = [&self.name_a, &self.name_b];
         let name = |index: usize| names[index].as_deref().unwrap_or(usual[index]);
         if name(0) == name(1) {
-            return Err(usage(format!("both sides would be called `{}`: give --name-b", name(0))));
+            return Err(usage(format!("both sides are named `{}`: add --name-b", name(0))));
         }
         let [a, b] = subjects;
         Ok([called(a, name(0))?, called(b, name(1))?])
@@ -65,14 +65,13 @@ fn written(
     }
     if folder.is_some() {
         return Err(usage(format!(
-            "{option}-folder is for a command line, and `{text}` is not one: a command says with {{port}} \
-             where its port goes"
+            "{option}-folder needs a command with {{port}}, and `{text}` is an entry: omit {option}-folder"
         )));
     }
     let subject = known(context, text).map_err(|error| {
         usage(format!(
-            "{option}: {error:#}; a command line says with {{port}} where its port goes, such as \
-             './my-server {{port}}'"
+            "{option}: {error:#}; to run a command, write {{port}} for its port, such as './my-server \
+             {{port}}'"
         ))
     })?;
     let title = format!("{text} ({})", subject.title);
@@ -118,7 +117,7 @@ pub(super) fn only_one(mut subjects: Vec<Subject>, name: &str) -> anyhow::Result
     if subjects.len() > 1 {
         let names: Vec<String> = subjects.iter().map(|it| it.variant.id.to_string()).collect();
         return Err(usage(format!(
-            "`{name}` means {} servers, and a side is one: give one of {}",
+            "`{name}` matches {} servers: name one of {}",
             names.len(),
             names.join(", ")
         )));
@@ -137,9 +136,7 @@ fn checked(subject: Subject, scenario: Scenario) -> anyhow::Result<Subject> {
 /// The same under the name of its side. Where it is built does not change.
 fn called(mut subject: Subject, name: &str) -> anyhow::Result<Subject> {
     let id = VariantId::new(&format!("{SUITE}/{name}"), None).map_err(|_| {
-        usage(format!(
-            "`{name}` cannot be the name of a side: write it in letters, digits, `.`, `_` and `-`"
-        ))
+        usage(format!("`{name}` is not a valid name: use letters, digits, `.`, `_` and `-`"))
     })?;
     subject.variant.id = id;
     Ok(subject)

@@ -1,5 +1,5 @@
-//! The options of `wirebench load`, and the configuration that they ask for. Nothing here does
-//! anything.
+//! The options of `wirebench load`, and the load configuration made from them. This file performs no
+//! load.
 
 use std::{path::PathBuf, time::Duration};
 use wirebench_schema::{
@@ -12,46 +12,48 @@ use wirebench_schema::{
 
 use crate::{exit::usage, value};
 
-/// How long the window is when nothing else is asked.
+/// Default length of the window.
 const DEFAULT_WINDOW: Duration = Duration::from_secs(10);
 
 /// Arguments of `wirebench load`.
 #[derive(Debug, clap::Args)]
 #[command(
     next_help_heading = "Load",
-    after_help = "Counts and rates take k, M and G, sizes KiB, MiB and GiB, durations us, ms, s, m and h; a bare \
-                  duration is seconds. docs/load.md is the manual."
+    after_help = "Units: k, M, G for counts and rates; KiB, MiB, GiB for sizes; us, ms, s, m, h for durations \
+                  (default s).\n\n\
+                  Exit codes: 0 success, 1 no valid reply or the load stopped early, 2 usage, 130/143 \
+                  interrupted with a report.\n\n\
+                  Manual: docs/load.md"
 )]
 pub(crate) struct Arguments {
-    /// http://HOST:PORT/PATH, https://HOST:PORT/PATH, or for echo tcp://HOST:PORT or unix:PATH
+    /// http://HOST:PORT/PATH, https://HOST:PORT/PATH, or for echo servers tcp://HOST:PORT or unix:PATH
     #[arg(value_name = "URL", help_heading = "Arguments")]
     target: Target,
-    /// Threads, each with its share of the connections [default: 2, or fewer with fewer
-    /// connections]
+    /// Threads that share the connections [default: 2, or 1 with one connection]
     #[arg(short, long, value_name = "N", value_parser = value::connections)]
     threads: Option<usize>,
     /// Connections in total
     #[arg(short, long, value_name = "N", default_value = "10", value_parser = value::connections)]
     connections: usize,
-    /// Length of the measured window [default: 10s]
+    /// Measure for this long [default: 10s]
     #[arg(short, visible_short_alias = 'z', long, value_name = "DURATION", value_parser = value::duration)]
     duration: Option<Duration>,
-    /// Stop after this many requests instead
+    /// Measure this many requests instead
     #[arg(short = 'n', long, value_name = "COUNT", value_parser = value::count)]
     requests: Option<u64>,
-    /// Stop when each connection has had this many requests instead
+    /// Measure this many requests on each connection instead
     #[arg(long, value_name = "COUNT", value_parser = value::count)]
     count_per_connection: Option<u64>,
-    /// Load before the window, which is checked but not counted
+    /// Warm-up load before the window, checked but not counted
     #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = value::duration)]
     warmup: Duration,
-    /// How long a reply, or a connection being made, may take
+    /// Timeout of replies and of connecting
     #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = value::duration)]
     timeout: Duration,
-    /// The mechanism that moves the bytes: auto, io_uring or epoll
+    /// I/O engine: auto, io_uring or epoll
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = engine)]
     engine: EngineChoice,
-    /// Seed of the random payload and of random arrivals
+    /// Seed for random payloads and arrivals
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
@@ -66,131 +68,130 @@ pub(crate) struct Arguments {
     pub(crate) output: OutputOptions,
 }
 
-/// How requests are offered; without any of them each connection sends when it was answered.
+/// How requests are scheduled; by default each connection sends its next request after a reply.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Model")]
 struct ModelOptions {
-    /// Requests per second in total, by a schedule that does not wait for replies
+    /// Requests per second in total, sent on schedule without waiting for replies
     #[arg(short = 'R', visible_short_alias = 'q', long, value_name = "N", value_parser = value::rate)]
     rate: Option<u64>,
-    /// A rate that changes evenly from A to B over the window
+    /// Rate that changes linearly from A to B over the window
     #[arg(long, value_name = "A:B", value_parser = value::ramp)]
     ramp: Option<value::Ramp>,
-    /// Rates one after the other, each for an equal part of the window
+    /// Sequence of rates, each for an equal part of the window
     #[arg(long, value_name = "A,B,C", value_parser = value::steps)]
     steps: Option<value::Steps>,
-    /// At a rate: random and independent arrivals instead of equal distances
+    /// At a rate: Poisson arrivals instead of equal intervals
     #[arg(long)]
     poisson: bool,
-    /// At a rate: leave out what was due while no connection was free, and count latencies from the
-    /// sending (coordinated omission, on purpose)
+    /// At a rate: skip requests that are due while no connection is free, and measure latency from
+    /// sending (deliberate coordinated omission)
     #[arg(long)]
     closed: bool,
-    /// A pause of each connection between a reply and the next request
+    /// Pause of a connection between a reply and its next request
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     delay: Option<Duration>,
-    /// Requests in flight on one connection
+    /// Requests in flight on each connection
     #[arg(short, long, value_name = "DEPTH", default_value = "1", value_parser = value::connections)]
     pipeline: usize,
-    /// Never sleep until the next request is due: no wake-up adds to a latency
+    /// Busy-wait for the next due request, so that no wake-up adds latency
     #[arg(long)]
     spin: bool,
 }
 
-/// What becomes of connections, and from where to where they go.
+/// Lifetime and addresses of connections.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Connections")]
 struct ConnectionOptions {
-    /// Close a connection after this many requests, and make another one
+    /// Close and reopen a connection after this many requests [default: never]
     #[arg(long, value_name = "N", value_parser = value::count)]
     requests_per_connection: Option<u64>,
-    /// Further connections that are made and then stay silent
+    /// Additional connections that stay idle during the load
     #[arg(long, value_name = "N", default_value = "0", value_parser = value::connections)]
     idle_connections: usize,
-    /// Addresses of this host to connect from, in turn: A,B or A-B
+    /// Source addresses, used in turn: A,B or A-B
     #[arg(long, value_name = "ADDRESSES", value_parser = value::sources)]
     source: Option<value::Sources>,
-    /// For http:// and https://: connect to this Unix socket instead of the URL's host
+    /// Connect to this Unix socket instead of the URL's host (HTTP only)
     #[arg(long, value_name = "PATH")]
     unix_socket: Option<String>,
 }
 
-/// What is sent, and what must come back.
+/// The request and the expected reply.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "HTTP")]
 struct MessageOptions {
-    /// For echo: bytes a message [default: 64]
+    /// Message size for echo [default: 64]
     #[arg(long, value_name = "SIZE", help_heading = "Load", value_parser = value::size)]
     payload: Option<usize>,
-    /// The method [default: GET]
+    /// Request method [default: GET]
     #[arg(long, value_name = "NAME")]
     method: Option<String>,
-    /// A header line 'Name: value'; may be given more than once
+    /// Header line 'Name: value'; repeatable
     #[arg(short = 'H', long = "header", value_name = "LINE", value_parser = value::header, allow_hyphen_values = true)]
     headers: Vec<(String, String)>,
-    /// The body of the request
+    /// Request body
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     body: Option<String>,
-    /// A file with the body of the request
+    /// File with the request body
     #[arg(long, value_name = "FILE")]
     body_file: Option<String>,
-    /// The body that every reply must have, instead of the first reply's
+    /// Expected reply body [default: the body of the first reply]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     expect_body: Option<String>,
-    /// Take any body in a reply; its length is still checked
+    /// Accept any reply body; still check its length
     #[arg(long)]
     any_body: bool,
 }
 
-/// Whom to trust.
+/// Accepted certificates.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "TLS")]
 struct TrustOptions {
-    /// Take any certificate
+    /// Accept any certificate
     #[arg(long)]
     insecure: bool,
-    /// Take certificates of the authorities in this PEM file instead of the system's
+    /// Trust the authorities in this PEM file instead of the system's
     #[arg(long, value_name = "FILE")]
     ca: Option<String>,
 }
 
-/// What is written, and where to.
+/// Output and files.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputOptions {
-    /// Print the distribution of latency, and what else there is to tell
+    /// Print the latency distribution and all other details
     #[arg(short = 'L', long)]
     pub(crate) latency: bool,
-    /// The percentiles to print, such as 50,90,99.9; means -L [default: 50,75,90,99]
+    /// Percentiles to print, such as 50,90,99.9; implies -L [default: 50,75,90,99]
     #[arg(long, value_name = "LIST", value_parser = value::percentiles)]
     pub(crate) percentiles: Option<value::Percentiles>,
-    /// Print the result as one JSON object, which always has the distribution of latency
+    /// Print one JSON object, including the latency distribution
     #[arg(long, conflicts_with = "percentiles")]
     pub(crate) json: bool,
-    /// Add a row of figures to this file
+    /// Append a row of figures to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
-    /// Write the distribution of latency to this file, as HdrHistogram's plotters read it
+    /// Write the latency distribution to this file, for HdrHistogram plotters
     #[arg(long, value_name = "FILE")]
     pub(crate) hgrm: Option<PathBuf>,
-    /// Write a JSON line for each interval to this file while the load runs
+    /// Write a JSON line per interval to this file while the load runs
     #[arg(long, value_name = "FILE")]
     pub(crate) intervals: Option<PathBuf>,
-    /// Length of the intervals, a multiple of 100ms
+    /// Length of an interval, a multiple of 100ms
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = value::duration)]
     interval: Duration,
-    /// Before the load, measure what the generator reaches on a built-in server that does nothing
-    /// but answer
+    /// Measure the generator's maximum throughput on a built-in null server before the load
     #[arg(long)]
     pub(crate) ceiling: bool,
-    /// Show nothing while the load runs
+    /// Show no progress
     #[arg(long)]
     pub(crate) quiet: bool,
-    /// Print events as JSON lines, the result last; what `run` reads
+    /// Print events as JSON lines, the result last
     #[arg(long, conflicts_with_all = ["json", "latency", "percentiles"])]
     pub(crate) events: bool,
-    /// Wait with the load for a line of JSON that names the server's processes, and read their CPU
-    /// clocks at the edges of the window; for `run`
+    /// Wait for a JSON line that names the server's processes, and read their CPU clocks at the edges
+    /// of the window (internal)
     #[arg(long, hide = true, requires = "events")]
     pub(crate) observed: bool,
 }
@@ -241,7 +242,7 @@ impl Arguments {
             ("-n", self.requests.map(Stop::Requests)),
             ("--count-per-connection", self.count_per_connection.map(Stop::RequestsPerConnection)),
         ];
-        match only(&given, "say when the load ends")? {
+        match only(&given, "set when the load ends")? {
             Some((_, stop)) => Ok(stop),
             None => Ok(Stop::After(DEFAULT_WINDOW)),
         }
@@ -255,27 +256,23 @@ impl ModelOptions {
             ("--ramp", self.ramp.map(|ramp| RateCurve::Ramp(ramp.0, ramp.1))),
             ("--steps", self.steps.clone().map(|steps| RateCurve::Steps(steps.0))),
         ];
-        let curve = only(&given, "say how many requests are due in a second")?;
+        let curve = only(&given, "set the rate")?;
         let (option, curve) = match (curve, self.delay) {
             (Some((option, _)), Some(_)) => {
-                return Err(format!(
-                    "{option} and --delay contradict each other: requests are due by a schedule or \
-                     a while after the replies; leave one away"
-                ));
+                return Err(format!("{option} and --delay exclude each other: omit one of them"));
             }
             (Some(found), None) => found,
             (None, delay) => {
                 let lone = [(self.poisson, "--poisson"), (self.closed, "--closed")];
                 if let Some((_, option)) = lone.iter().find(|(given, _)| *given) {
-                    return Err(format!("{option} means nothing without a rate: give -R too"));
+                    return Err(format!("{option} needs a rate: add -R"));
                 }
                 return Ok(delay.map_or(LoadModel::Closed, |delay| LoadModel::Think { delay }));
             }
         };
         if self.closed && option != "-R" {
             return Err(format!(
-                "{option} and --closed contradict each other: what was due is left out, so the rate \
-                 cannot follow the time; give -R"
+                "{option} and --closed exclude each other: use -R for a constant rate"
             ));
         }
         Ok(LoadModel::Rate {
@@ -291,12 +288,12 @@ impl MessageOptions {
     /// any more.
     fn check(&self, target: &Target) -> Result<(), String> {
         let traits = target.protocol().traits();
-        let refuse = |option, reason| Err(format!("{option} means nothing to {target}: {reason}"));
+        let refuse = |option, reason| Err(format!("{option} does not apply to {target}: {reason}"));
         if self.payload.is_some() && !traits.has_payload {
-            return refuse("--payload", "give --body or --body-file for HTTP");
+            return refuse("--payload", "use --body or --body-file for HTTP");
         }
         if self.method.is_some() && !traits.has_heads {
-            return refuse("--method", "it belongs to http://");
+            return refuse("--method", "it applies to http:// and https://");
         }
         Ok(())
     }
@@ -306,7 +303,7 @@ impl MessageOptions {
             ("--body", self.body.clone().map(Body::Text)),
             ("--body-file", self.body_file.clone().map(Body::File)),
         ];
-        Ok(only(&given, "give the body of the request")?.map(|(_, body)| body))
+        Ok(only(&given, "set the request body")?.map(|(_, body)| body))
     }
 }
 
@@ -316,7 +313,7 @@ impl TrustOptions {
             ("--insecure", self.insecure.then_some(Trust::Anybody)),
             ("--ca", self.ca.clone().map(Trust::File)),
         ];
-        let given = only(&given, "say whom to trust")?;
+        let given = only(&given, "set the accepted certificates")?;
         Ok(given.map_or(Trust::System, |(_, trust)| trust))
     }
 }
@@ -329,7 +326,7 @@ fn only<T: Clone>(
     let mut given = options.iter().filter_map(|(name, value)| Some((*name, value.clone()?)));
     match (given.next(), given.next()) {
         (Some((one, _)), Some((other, _))) => {
-            Err(format!("{one} and {other} both {meaning}: leave one away"))
+            Err(format!("{one} and {other} both {meaning}: omit one of them"))
         }
         (first, _) => Ok(first),
     }

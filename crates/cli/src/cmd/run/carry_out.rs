@@ -1,25 +1,21 @@
 //! Carrying an experiment out and telling what came of it: preparation, the runs, the reports, the
 //! exit code.
 
-use anyhow::Context as _;
-use std::fs;
 use wirebench_experiment::{
     experiment::{Finished, Observer as _, Progress, conduct},
     journal,
 };
-use wirebench_report::{
-    commands, json,
-    table::{Style, report},
-};
+use wirebench_report::Details;
 
-use super::{Arguments, Setting, Strictness, strict};
+use super::{Arguments, Strictness, strict};
 use crate::{
     context::Context,
     exit::Exit,
-    first_screen,
     interrupt::Interrupt,
     out,
     preparation::{bind, prepare_all},
+    results,
+    session::Setting,
 };
 
 /// Prepares and measures what is set.
@@ -29,9 +25,9 @@ pub(super) fn begin(
     arguments: &Arguments,
 ) -> anyhow::Result<Exit> {
     let Setting { experiment, subjects, missing } = setting;
-    let mut reporter = arguments.telling.reporter().with_view(first_screen::live);
+    let mut reporter = arguments.telling.reporter().with_view(results::live);
     for it in &experiment.left_out {
-        reporter.left_out(&it.what, &it.reason);
+        reporter.skipped(&it.what, &it.reason);
     }
     for it in &missing {
         reporter.on(&Progress::Unavailable(it));
@@ -56,44 +52,23 @@ pub(super) fn conclude(
     names: &[String],
     strictness: Strictness,
 ) -> anyhow::Result<Exit> {
-    out::result(&first_screen::of(&finished.journal, &finished.folder));
-    write_reports(finished)?;
-    out::result(&first_screen::place(&finished.folder));
+    out::result(&results::page(&finished.journal, &finished.folder));
+    results::write(finished, &Details(&finished.journal))?;
+    out::result(&results::place(&finished.folder));
     if let Some(exit) = interrupt.exit() {
         let resume = journal::resume_command(&finished.folder);
-        out::result(&format!("this goes on with: {resume}"));
+        out::result(&format!("Resume with: {resume}"));
         return Ok(exit);
     }
     let unavailable = &finished.journal.unavailable;
     let is_missing = unavailable.iter().any(|it| names.iter().any(|name| it.variant.matches(name)));
     let not_valid = match strictness {
         Strictness::Usual => 0,
-        Strictness::Strict => strict::tell(&finished.journal),
+        Strictness::Strict => strict::report(&finished.journal),
     };
     Ok(match (finished.all_well() && !is_missing, not_valid) {
         (false, _) => Exit::Failed,
         (true, 0) => Exit::Fine,
         (true, _) => Exit::NotValid,
     })
-}
-
-fn write_reports(finished: &Finished) -> anyhow::Result<()> {
-    let files = [
-        (first_screen::DETAILS_FILE, report(&finished.journal, Style::Text)),
-        ("report.md", report(&finished.journal, Style::Markdown)),
-        ("report.json", json::text(&finished.journal)),
-        ("commands.txt", commands::text(&finished.journal)),
-    ];
-    for (name, text) in files {
-        let path = finished.folder.join(name);
-        fs::write(&path, text).with_context(|| {
-            format!(
-                "{} cannot be written; all figures are in the journal, and once there is room this \
-                 writes the rest: {}",
-                path.display(),
-                journal::resume_command(&finished.folder)
-            )
-        })?;
-    }
-    Ok(())
 }

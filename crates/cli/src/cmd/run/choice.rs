@@ -40,9 +40,11 @@ pub(super) fn suite_and_names(
             Ok((crate::suites::load(&context.project, DEFAULT_SUITE)?, names))
         }
         [one] => Ok((crate::suites::load(&context.project, one)?, names)),
-        more => {
-            Err(usage(format!("one suite at a time: {} are {}", more.join(" and "), more.len())))
-        }
+        more => Err(usage(format!(
+            "{} are {} suites: name one suite at a time",
+            more.join(" and "),
+            more.len()
+        ))),
     }
 }
 
@@ -78,7 +80,7 @@ pub(super) fn leave_out(
         let reasons = left_out.iter().map(|it| format!("\n  {}: {}", it.what, it.reason));
         let reasons: String = reasons.collect();
         let name = &suite.name;
-        return Err(usage(format!("no workload of `{name}` can be carried out:{reasons}")));
+        return Err(usage(format!("cannot run any workload of `{name}`:{reasons}")));
     }
     Ok(left_out)
 }
@@ -176,7 +178,7 @@ impl Here {
             if known.iter().any(|subject| subject.variant.id.is_among(name)) {
                 here.names.push(name.clone());
             } else if of_language {
-                let reason = "there is no entry of this language here".to_owned();
+                let reason = "the project has no entry of this language".to_owned();
                 here.left_out.push(LeftOut { what: name.clone(), reason });
             } else {
                 let variant: VariantId = name.parse().map_err(usage)?;
@@ -185,7 +187,7 @@ impl Here {
                     (true, Some(mode)) => {
                         format!("the entry `{}` has no variant `{mode}`", variant.entry())
                     }
-                    _ => format!("there is no entry `{}` here", variant.entry()),
+                    _ => format!("the project has no entry `{}`", variant.entry()),
                 };
                 let cause = Cause::Missing;
                 here.missing.push(Unavailable { variant, reason, cause });

@@ -14,18 +14,22 @@ use wirebench_schema::{
     units::write_duration,
 };
 
-use super::{Arguments, Setting, original::Original};
+use super::Arguments;
 use crate::{
     context::Context,
-    exit::{Exit, incomparable, usage},
-    first_screen,
+    exit::{Exit, usage},
     interrupt::Interrupt,
-    out, preparation,
+    out, preparation, results,
+    session::{Resumable, Setting, refusal},
 };
 
 /// Goes on with the run in `folder`, which may also be given as its journal.
-pub(super) fn run(folder: &Path, arguments: &Arguments) -> anyhow::Result<Exit> {
-    let named = || format!("{} cannot be found", folder.display());
+pub(super) fn run(
+    folder: &Path,
+    arguments: &Arguments,
+    original: fn(&Start) -> anyhow::Result<Box<dyn Resumable>>,
+) -> anyhow::Result<Exit> {
+    let named = || format!("cannot find {}", folder.display());
     let folder =
         folder.canonicalize().with_context(named).map_err(|it| usage(format!("{it:#}")))?;
     let folder = match folder.file_name().is_some_and(|name| name == JOURNAL_FILE) {
@@ -37,22 +41,23 @@ pub(super) fn run(folder: &Path, arguments: &Arguments) -> anyhow::Result<Exit> 
         _ => usage(error),
     })?;
     let start = taken_up.journal().start.clone();
-    let original = Original::of(&start)?.strictly(arguments.strict);
-    if arguments.budget.is_some() && original.has_a_fixed_plan() {
+    let mut original = original(&start)?;
+    original.resume(start.seed, arguments.strict);
+    if arguments.budget.is_some() && original.has_fixed_plan() {
         return Err(fixed_plan(&start));
     }
     if let Some(reason) = taken_up.ended()
         && !(reason == EndReason::Budget && arguments.budget.is_some())
     {
-        return show_again(taken_up, reason, &original, arguments);
+        return show_again(taken_up, reason, original.as_ref(), arguments);
     }
     std::env::set_current_dir(&start.folder).map_err(|error| {
-        refusal(&start, &[format!("its folder {} cannot be entered: {error}", start.folder)])
+        refusal(&start, &[format!("cannot enter its folder {}: {error}", start.folder)])
     })?;
     let context = Context::new(original.project())?;
     let mut setting = original
         .setting(&context)
-        .map_err(|error| refusal(&start, &[format!("it cannot be set up any more: {error:#}")]))?;
+        .map_err(|error| refusal(&start, &[format!("its setup fails: {error:#}")]))?;
     setting.experiment.goal.budget = arguments.budget.or(setting.experiment.goal.budget);
     let mut reporter = arguments.telling.reporter().with_view(view(&start));
     let added = added(&taken_up, &setting);
@@ -70,7 +75,7 @@ pub(super) fn run(folder: &Path, arguments: &Arguments) -> anyhow::Result<Exit> 
     noted.extend(added);
     noted.extend(extended(taken_up.ended(), arguments));
     for difference in &noted {
-        reporter.note(&format!("not as it was: {difference}"));
+        reporter.note(&format!("changed: {difference}"));
     }
     preparation::bind(&setting.experiment)?;
     let stop = context.interrupt.flag();
@@ -82,33 +87,32 @@ pub(super) fn run(folder: &Path, arguments: &Arguments) -> anyhow::Result<Exit> 
 /// What is shown while it goes on: the table of a suite, nothing of `ab` and `tune`.
 fn view(start: &Start) -> fn(&Journal) -> String {
     let has_table = ![ab::SUITE, tune::SUITE].contains(&start.suite.as_str());
-    if has_table { first_screen::live } else { |_| String::new() }
+    if has_table { results::live } else { |_| String::new() }
 }
 
 /// Nothing is left to be done: the reports are written once more.
 fn show_again(
     taken_up: TakenUp,
     reason: EndReason,
-    original: &Original,
+    original: &dyn Resumable,
     arguments: &Arguments,
 ) -> anyhow::Result<Exit> {
     let how = match reason {
-        EndReason::Complete => "all of its runs are made",
-        EndReason::Precise => "it is as precise as was asked for",
-        EndReason::Budget if original.has_a_fixed_plan() => "its budget is used up",
-        EndReason::Budget => "its time is up (a larger --budget lets it go on)",
+        EndReason::Complete => "all runs are complete",
+        EndReason::Precise => "the requested precision is reached",
+        EndReason::Budget if original.has_fixed_plan() => "the budget is used up",
+        EndReason::Budget => "the budget is used up (a larger --budget continues it)",
         EndReason::Interrupted => "it was interrupted",
     };
     if arguments.budget.is_some() {
         return Err(usage(format!(
-            "this run is over, because {how}, and a budget cannot be given to it any more: begin \
-             another one with {}",
+            "this run is finished: {how}; --budget cannot extend it; start a new run with: {}",
             argv::display(&taken_up.journal().start.command)
         )));
     }
     let exit = original.conclude(&Interrupt::listen()?, &taken_up.finished())?;
     if !arguments.telling.quiet {
-        out::note(&format!("nothing is left to be done: {how}"));
+        out::note(&format!("nothing to resume: {how}"));
     }
     Ok(exit)
 }
@@ -117,9 +121,9 @@ fn show_again(
 /// difference where there is none, up to three times as often as the interval says.
 fn fixed_plan(start: &Start) -> anyhow::Error {
     usage(format!(
-        "`ab` fixed its budget before the first run, because cohorts that are added after a look at the \
-         result find false differences; --resume alone completes the plan, and for more cohorts begin \
-         another comparison with a larger --budget: {}",
+        "`ab` fixes its budget before the first run, because adding cohorts after seeing a result finds \
+         false differences: omit --budget to complete the plan, or start a new comparison with a larger \
+         one: {}",
         argv::display(&start.command)
     ))
 }
@@ -128,8 +132,8 @@ fn fixed_plan(start: &Start) -> anyhow::Error {
 fn extended(ended: Option<EndReason>, arguments: &Arguments) -> Option<String> {
     let budget = write_duration(arguments.budget.filter(|_| ended.is_some())?);
     Some(format!(
-        "its budget became {budget} after its result was shown: if more is measured because of a result, \
-         intervals are too narrow"
+        "budget extended to {budget} after a result was shown: if the result was the reason, intervals \
+         are too narrow"
     ))
 }
 
@@ -142,16 +146,5 @@ fn added(taken_up: &TakenUp, setting: &Setting) -> Vec<String> {
         !start.variants.iter().any(|it| it.variant == **id)
             && !unavailable.iter().any(|it| it.variant == **id)
     });
-    new.map(|id| format!("{id} was no part of it and is left out")).collect()
-}
-
-/// That the run cannot go on, why, and what can be done.
-pub(super) fn refusal(start: &Start, differences: &[String]) -> anyhow::Error {
-    let list: String = differences.iter().map(|it| format!("\n  {it}")).collect();
-    incomparable(format!(
-        "figures from now would not belong to those that are there, so this run cannot go on:{list}\n\
-         put it back as it was, or begin another run in {} with: {}",
-        start.folder,
-        argv::display(&start.command)
-    ))
+    new.map(|id| format!("{id} is new and is excluded")).collect()
 }

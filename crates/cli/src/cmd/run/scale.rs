@@ -31,12 +31,12 @@ pub(super) fn announce(suite: &Suite, subjects: &[Subject]) {
     let steps = plan::steps(subjects, suite, 1);
     let time = show(time(suite, &steps));
     let runs = steps.len();
-    out::note(&format!("paper scale: {runs} runs, about {time} beyond builds and checks"));
+    out::note(&format!("paper scale: {runs} runs, about {time} without builds and checks"));
     let here = topology::usable_cpus().map_or(0, |cpus| cpus.len());
     if let Some(document) = suite.document.as_ref().filter(|it| here < it.cpus as usize) {
         out::note(&format!(
-            "the machine of the document had {} CPUs and this one has {here}: servers and generator \
-             have less than they had there; --scale machine makes the load fit",
+            "the published machine had {} CPUs and this one has {here}: use --scale machine to reduce the \
+             load to fit",
             document.cpus
         ));
     }

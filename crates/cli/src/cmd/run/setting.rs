@@ -4,100 +4,29 @@
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::{
     cohort::{MOST_INSTANCES, instances_that_fit},
-    experiment::Experiment,
+    experiment::{Experiment, Precision},
     measure::Bench,
     plan::{self, Changes},
     tool::{self, Tool},
 };
 use wirebench_report::analysis::widest_interval;
 use wirebench_schema::{
-    journal::{Generator, Goal, Placement, Procedure, Unavailable},
+    journal::{Generator, Goal, Placement, Procedure},
     scenario::Scenario,
     suite::{DocumentPlacement, Phase, Scale, Suite, Workload},
     verification::Verification,
 };
 
-use super::{Arguments, FEWEST_BLOCKS, choice, scale};
+use super::{Arguments, choice, scale};
 use crate::{
     context::{Context, command_line},
     exit::usage,
     files, options, out,
+    session::{FEWEST_BLOCKS, Setting},
 };
 
-/// Silent connections at the smallest scale, like the others of that scale.
-const SMOKE_SILENT_CONNECTIONS: usize = 8;
-
-/// What is to be carried out, and with whom.
-#[derive(Debug)]
-pub(crate) struct Setting {
-    pub(crate) experiment: Experiment,
-    pub(crate) subjects: Vec<Subject>,
-    /// What the suite names in vain.
-    pub(crate) missing: Vec<Unavailable>,
-}
-
-impl Setting {
-    /// What `arguments` mean here and now.
-    pub(super) fn new(context: &Context, arguments: &Arguments) -> anyhow::Result<Self> {
-        let project = arguments.telling.project(context)?;
-        let (written, names) = choice::suite_and_names(context, arguments)?;
-        if project.root.is_none() {
-            out::note(
-                "no folder here or above has entries/ and suites/: only built-in servers are known",
-            );
-        }
-        context.require_files()?;
-        choice::check_baselines(context, &written)?;
-        let conditions = &arguments.conditions;
-        let mut bench = conditions.bench(context, arguments.placement(&written)?)?;
-        let server_cpus = bench.workers;
-        let mut suite = written.at_scale(arguments.scale, server_cpus).map_err(usage)?;
-        plan::change(&mut suite, &arguments.changes()).map_err(usage)?;
-        let goal = arguments.goal()?;
-        raise_blocks(&mut suite, &goal, arguments);
-        arguments.check_connections(&suite, &bench)?;
-        let refusal = |workload: &_| arguments.refusal(workload, &bench);
-        let mut left_out = choice::leave_out(&mut suite, refusal)?;
-        let tool = match arguments.generator {
-            Generator::Wirebench => None,
-            other => Some(Tool::find(other, context.interrupt.flag()).map_err(usage)?),
-        };
-        let chosen = choice::subjects(context, arguments, &suite, &names)?;
-        left_out.extend(chosen.left_out);
-        if goal.precision.is_some() && !has_ratios(&chosen.subjects, &suite) {
-            return Err(usage(
-                "--precision is about ratios to the baseline, and there is nothing beside it: name \
-                 another entry, or leave --precision away",
-            ));
-        }
-        if arguments.procedure() == Procedure::Cohorts && tool.is_none() {
-            let threads = bench.placement.generator_cpus.len();
-            let (_, hard) = wirebench_sys::limits::open_files();
-            let fitting = instances_that_fit(&chosen.subjects, &suite, threads, hard);
-            let most = arguments.instances.unwrap_or(MOST_INSTANCES);
-            bench.most_instances = most.min(fitting.map_err(usage)?);
-        }
-        let cut = arguments.cohorts.cut();
-        let bench = Bench { tool, cut, workers: suite.workers.unwrap_or(server_cpus), ..bench };
-        let experiment = Experiment {
-            scale: arguments.scale,
-            // A file of figures that is wrong is told before anything is measured.
-            published: scale::published(context, &written)?,
-            left_out,
-            suite,
-            bench,
-            project,
-            procedure: arguments.procedure(),
-            margin: arguments.cohorts.margin,
-            least_blocks: 1,
-            command: command_line(),
-            verification: conditions.verification(Verification::Full),
-            goal,
-            precision: widest_interval,
-        };
-        Ok(Self { experiment, subjects: chosen.subjects, missing: chosen.missing })
-    }
-}
+/// Connections of idle phases at smoke scale.
+const SMOKE_IDLE_CONNECTIONS: usize = 8;
 
 /// A precision is looked at after whole pairs of blocks, and not before there can be an interval.
 fn raise_blocks(suite: &mut Suite, goal: &Goal, arguments: &Arguments) {
@@ -111,8 +40,7 @@ fn raise_blocks(suite: &mut Suite, goal: &Goal, arguments: &Arguments) {
     };
     if blocks != suite.blocks && !arguments.telling.quiet {
         out::note(&format!(
-            "--precision takes whole pairs of {noun}s, and at least {FEWEST_BLOCKS} {noun}s: \
-             {blocks} instead of {}",
+            "--precision needs an even number of {noun}s, at least {FEWEST_BLOCKS}: {blocks} instead of {}",
             suite.blocks
         ));
     }
@@ -127,6 +55,67 @@ fn has_ratios(subjects: &[Subject], suite: &Suite) -> bool {
 }
 
 impl Arguments {
+    /// The experiment that the options ask for, on this machine.
+    pub(super) fn experiment(&self, context: &Context) -> anyhow::Result<Setting> {
+        let project = self.telling.project(context)?;
+        let (written, names) = choice::suite_and_names(context, self)?;
+        if project.root.is_none() {
+            out::note(
+                "no project found (a folder with entries/ and suites/): only built-in servers are available",
+            );
+        }
+        context.require_files()?;
+        choice::check_baselines(context, &written)?;
+        let conditions = &self.conditions;
+        let mut bench = conditions.bench(context, self.placement(&written)?)?;
+        let server_cpus = bench.workers;
+        let mut suite = written.at_scale(self.scale, server_cpus).map_err(usage)?;
+        plan::change(&mut suite, &self.changes()).map_err(usage)?;
+        let goal = self.goal()?;
+        raise_blocks(&mut suite, &goal, self);
+        self.check_connections(&suite, &bench)?;
+        let refusal = |workload: &_| self.refusal(workload, &bench);
+        let mut left_out = choice::leave_out(&mut suite, refusal)?;
+        let tool = match self.generator {
+            Generator::Wirebench => None,
+            other => Some(Tool::find(other, context.interrupt.flag()).map_err(usage)?),
+        };
+        let chosen = choice::subjects(context, self, &suite, &names)?;
+        left_out.extend(chosen.left_out);
+        if goal.precision.is_some() && !has_ratios(&chosen.subjects, &suite) {
+            return Err(usage(
+                "--precision needs a ratio to the baseline, and the baseline is the only server: add an \
+                 entry or omit --precision",
+            ));
+        }
+        if self.procedure() == Procedure::Cohorts && tool.is_none() {
+            let threads = bench.placement.generator_cpus.len();
+            let (_, hard) = wirebench_sys::limits::open_files();
+            let fitting = instances_that_fit(&chosen.subjects, &suite, threads, hard);
+            let most = self.instances.unwrap_or(MOST_INSTANCES);
+            bench.most_instances = most.min(fitting.map_err(usage)?);
+        }
+        let cut = self.cohorts.cut();
+        let bench = Bench { tool, cut, workers: suite.workers.unwrap_or(server_cpus), ..bench };
+        let experiment = Experiment {
+            scale: self.scale,
+            // A file of figures that is wrong is told before anything is measured.
+            published: scale::published(context, &written)?,
+            left_out,
+            suite,
+            bench,
+            project,
+            procedure: self.procedure(),
+            margin: self.cohorts.margin,
+            least_blocks: 1,
+            command: command_line(),
+            verification: conditions.verification(Verification::Full),
+            goal,
+            precision: Precision(Box::new(widest_interval)),
+        };
+        Ok(Setting { experiment, subjects: chosen.subjects, missing: chosen.missing })
+    }
+
     fn changes(&self) -> Changes {
         let own_default = self.scenarios.is_empty() && !self.servers.is_empty();
         let is_smoke = self.scale == Scale::Smoke && self.phases.contains(&Phase::Idle);
@@ -135,7 +124,7 @@ impl Arguments {
             copies: self.copies,
             workers: self.each_run.workers,
             connections: self.connections,
-            silent: self.silent.or(is_smoke.then_some(SMOKE_SILENT_CONNECTIONS)),
+            silent: self.idle_connections.or(is_smoke.then_some(SMOKE_IDLE_CONNECTIONS)),
             duration: self.each_run.duration,
             warmup: self.each_run.warmup,
             steady_within: self.steady,
@@ -148,7 +137,7 @@ impl Arguments {
     /// What was asked for in so many words is refused when it cannot be had.
     fn check_connections(&self, suite: &Suite, bench: &Bench) -> anyhow::Result<()> {
         let is_asked = |workload: &&Workload| match workload.phase {
-            Phase::Idle => self.silent.is_some(),
+            Phase::Idle => self.idle_connections.is_some(),
             Phase::Saturate | Phase::Cost => self.connections.is_some(),
         };
         let mut asked = suite.workloads.iter().filter(is_asked);
@@ -169,7 +158,9 @@ impl Arguments {
 
     fn goal(&self) -> anyhow::Result<Goal> {
         if self.budget.is_some_and(|budget| budget.is_zero()) {
-            return Err(usage("a budget of 0s leaves no time: give one such as --budget 20m"));
+            return Err(usage(
+                "--budget 0s leaves no time: use a longer one, such as --budget 20m",
+            ));
         }
         Ok(Goal { precision: self.precision, budget: self.budget })
     }

@@ -6,7 +6,7 @@ use wirebench_schema::journal::{Counts, Journal, Run, Weight};
 use crate::out;
 
 /// Says which rows are not valid, each with one of its heaviest reasons, and how many they are.
-pub(super) fn tell(journal: &Journal) -> usize {
+pub(super) fn report(journal: &Journal) -> usize {
     let rows = not_valid(journal);
     for row in &rows {
         out::error(row);
@@ -42,8 +42,8 @@ fn not_valid(journal: &Journal) -> Vec<String> {
         let what = match weight {
             Weight::Invalid => "not valid",
             Weight::Limit => "only a bound",
-            Weight::Tail => "not valid from p99 on",
-            Weight::Note => "worth a word",
+            Weight::Tail => "p99 and above not valid",
+            Weight::Note => "note",
         };
         format!("{what}: {variant} {workload}: {text} ({count} of {of} runs)")
     };
@@ -150,7 +150,7 @@ mod tests {
         let expected = [
             "not valid: c/epoll hello: invalid (2 of 3 runs)",
             "only a bound: c/epoll echo: limit (1 of 1 runs)",
-            "not valid from p99 on: c/epoll hello-cost: tail (1 of 1 runs)",
+            "p99 and above not valid: c/epoll hello-cost: tail (1 of 1 runs)",
         ];
         assert_eq!(not_valid(&journal(runs)), expected);
     }

@@ -29,7 +29,7 @@ enum Steps {
 
 pub(crate) fn workers(text: &str) -> Result<Workers, String> {
     let values = list(text, "workers", "1-4 or 1,2,8", Steps::Ones)?;
-    let too_many = |_| format!("`{text}`: so many workers nobody has");
+    let too_many = |_| format!("`{text}`: too many workers");
     let values: Result<Vec<u32>, _> = values.into_iter().map(u32::try_from).collect();
     values.map(Workers).map_err(too_many)
 }
@@ -37,7 +37,7 @@ pub(crate) fn workers(text: &str) -> Result<Workers, String> {
 pub(crate) fn connections(text: &str) -> Result<Connections, String> {
     let values =
         list(text, "connections", "10,50,200 or 10-1000 or 100-1000/100", Steps::OneTwoFive)?;
-    let too_many = |_| format!("`{text}`: so many connections nobody has");
+    let too_many = |_| format!("`{text}`: too many connections");
     let values: Result<Vec<usize>, _> = values.into_iter().map(usize::try_from).collect();
     values.map(Connections).map_err(too_many)
 }
@@ -48,9 +48,7 @@ pub(crate) fn rates(text: &str) -> Result<Rates, String> {
     let (low, high) = (parse_count(low), parse_count(high));
     match (low, high) {
         (Ok(low), Ok(high)) if low > 0 && low <= high => Ok(Rates(low, high)),
-        (Ok(0), Ok(_)) => {
-            Err(format!("`{text}`: the lowest rate is 1 request a second: write 1-10M"))
-        }
+        (Ok(0), Ok(_)) => Err(format!("`{text}`: the lowest rate is 1 request/s: write 1-10M")),
         _ => Err(wrong()),
     }
 }
@@ -77,9 +75,9 @@ fn list(text: &str, what: &str, example: &str, steps: Steps) -> Result<Vec<u64>,
         let (low, high) =
             (parse_count(low).map_err(|_| wrong(""))?, parse_count(high).map_err(|_| wrong(""))?);
         match (low, step) {
-            (0, _) => return Err(wrong(&format!("0 {what} do nothing; "))),
-            (_, Some(0)) => return Err(wrong("a step of 0 leads nowhere; ")),
-            _ if low > high => return Err(wrong("a range goes up; ")),
+            (0, _) => return Err(wrong(&format!("0 {what} are too few; "))),
+            (_, Some(0)) => return Err(wrong("a step of 0 never ends; ")),
+            _ if low > high => return Err(wrong("the first number is larger; ")),
             _ => {}
         }
         values.extend(match (step, steps) {
@@ -88,7 +86,7 @@ fn list(text: &str, what: &str, example: &str, steps: Steps) -> Result<Vec<u64>,
             (None, Steps::OneTwoFive) => one_two_five(low, high),
         });
         if values.len() > MOST_VALUES {
-            return Err(format!("`{text}` has more than {MOST_VALUES} values: give a larger step"));
+            return Err(format!("`{text}` has more than {MOST_VALUES} values: use a larger step"));
         }
     }
     values.sort_unstable();
@@ -139,8 +137,8 @@ mod tests {
         for (text, part) in [
             ("", "write 1-4"),
             ("x", "write 1-4"),
-            ("0-4", "0 workers do nothing"),
-            ("4-1", "a range goes up"),
+            ("0-4", "0 workers are too few"),
+            ("4-1", "the first number is larger"),
             ("1-4/0", "a step of 0"),
             ("1-9G", "more than 100 values"),
         ] {

@@ -48,7 +48,7 @@ pub(super) fn run(
 ) -> anyhow::Result<Exit> {
     let (workers, connections) = shape(arguments, &subject)?;
     if arguments.runs == Some(0) {
-        return Err(usage("0 runs measure nothing: give --runs at least 1"));
+        return Err(usage("--runs must be at least 1"));
     }
     let largest = objectives.iter().map(|it| it.below).max().unwrap_or_default();
     let stop = if arguments.duration.is_none() { Stop::After(WINDOW) } else { model.stop };
@@ -85,12 +85,12 @@ pub(super) fn run(
         Ok(prepared) => prepared,
         Err(exit) => return Ok(exit),
     };
-    let mut teller = Teller { reporter, objectives };
+    let mut progress_shown = SearchProgress { reporter, objectives };
     let stop = context.interrupt.flag();
-    let finished = seek(&experiment, &quest, &prepared, stop, &mut teller);
-    teller.reporter.finish();
+    let finished = seek(&experiment, &quest, &prepared, stop, &mut progress_shown);
+    progress_shown.reporter.finish();
     let finished = finished?;
-    let tuned = Tuned::of(&finished.journal).context("the journal is not that of a search")?;
+    let tuned = Tuned::of(&finished.journal).context("the journal does not hold a search")?;
     show(&finished, &tuned, arguments.json)?;
     let exit = if has_found(&finished) { Exit::Fine } else { Exit::Failed };
     Ok(context.interrupt.exit().unwrap_or(exit))
@@ -105,7 +105,7 @@ fn has_found(finished: &Finished) -> bool {
 /// Workers and connections, which a search does not vary.
 fn shape(arguments: &Arguments, subject: &Subject) -> anyhow::Result<(Option<u32>, usize)> {
     let fixed = |option: &str| {
-        usage(format!("a search varies the rate alone: give one number to {option}"))
+        usage(format!("with --objective only the rate varies: give one number to {option}"))
     };
     let workers = match &arguments.workers {
         None => None,
@@ -125,25 +125,25 @@ fn shape(arguments: &Arguments, subject: &Subject) -> anyhow::Result<(Option<u32
     Ok((workers, connections))
 }
 
-/// Tells of each probe what came of it.
-struct Teller<'a> {
+/// Shows the result of each probe.
+struct SearchProgress<'a> {
     reporter: Reporter,
     objectives: &'a [Objective],
 }
 
-impl Observer for Teller<'_> {
+impl Observer for SearchProgress<'_> {
     fn on(&mut self, progress: &Progress<'_>) {
         self.reporter.on(progress);
     }
 }
 
-impl Watcher for Teller<'_> {
+impl Watcher for SearchProgress<'_> {
     fn begun(&mut self, closed_loop: Result<&Measurement, &str>) {
-        let told = match closed_loop {
+        let shown = match closed_loop {
             Ok(it) => format!("{} requests/s", thousands(it.load.requests_per_second)),
             Err(reason) => format!("failed: {reason}"),
         };
-        self.reporter.note(&format!("as fast as it goes, to see where to begin: {told}"));
+        self.reporter.note(&format!("closed loop, to choose the first rate: {shown}"));
     }
 
     fn probing(&mut self, requests_per_second: u64) {
@@ -151,11 +151,11 @@ impl Watcher for Teller<'_> {
     }
 
     fn probed(&mut self, requests_per_second: u64, outcome: Result<(&Measurement, &Kept), &str>) {
-        let told = match outcome {
-            Ok((measured, kept)) => told(self.objectives, measured, kept),
+        let shown = match outcome {
+            Ok((measured, kept)) => probe(self.objectives, measured, kept),
             Err(reason) => format!("failed: {reason}"),
         };
-        self.reporter.note(&format!("{}: {told}", name(requests_per_second)));
+        self.reporter.note(&format!("{}: {shown}", name(requests_per_second)));
     }
 
     fn as_observer(&mut self) -> &mut dyn Observer {
@@ -168,7 +168,7 @@ fn name(requests_per_second: u64) -> String {
 }
 
 /// `p99 1.30 ms, holds`.
-fn told(objectives: &[Objective], measured: &Measurement, kept: &Kept) -> String {
+fn probe(objectives: &[Objective], measured: &Measurement, kept: &Kept) -> String {
     let mut parts = Vec::new();
     if let Some(it) = &measured.load.latency {
         let value = |objective: &Objective| {
@@ -182,7 +182,7 @@ fn told(objectives: &[Objective], measured: &Measurement, kept: &Kept) -> String
         Kept::Holds => "holds".to_owned(),
         Kept::Misses { by: Side::Server, reasons } => format!("misses: {}", reasons.join("; ")),
         Kept::Misses { by: Side::Generator | Side::Others, reasons } => {
-            format!("misses, and not because of the server: {}", reasons.join("; "))
+            format!("misses, but not because of the server: {}", reasons.join("; "))
         }
     });
     parts.join(", ")

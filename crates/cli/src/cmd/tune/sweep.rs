@@ -35,7 +35,7 @@ pub(super) fn run(
 ) -> anyhow::Result<Exit> {
     let blocks = arguments.blocks.unwrap_or(BLOCKS);
     if blocks == 0 {
-        return Err(usage("0 blocks measure nothing: give --blocks at least 1"));
+        return Err(usage("--blocks must be at least 1"));
     }
     let model = &Workload {
         stop: if arguments.duration.is_none() { Stop::After(WINDOW) } else { model.stop },
@@ -51,7 +51,9 @@ pub(super) fn run(
     };
     let count = cells.workers.len() * cells.connections.len() * blocks as usize;
     if count > MOST_RUNS {
-        return Err(usage(format!("{count} runs are too many: give fewer cells or --blocks")));
+        return Err(usage(format!(
+            "{count} runs are too many, at most {MOST_RUNS}: use fewer values or --blocks"
+        )));
     }
     let workloads = grid(model, &cells).map_err(usage)?;
     let experiment = arguments.experiment(context, bench, (workloads, blocks))?;
@@ -63,7 +65,7 @@ pub(super) fn run(
     let finished = sweep(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
     reporter.finish();
     let finished = finished?;
-    let tuned = Tuned::of(&finished.journal).context("the journal is not that of a sweep")?;
+    let tuned = Tuned::of(&finished.journal).context("the journal does not hold a sweep")?;
     show(&finished, &tuned, arguments.json)?;
     let exit = if finished.all_well() { Exit::Fine } else { Exit::Failed };
     Ok(context.interrupt.exit().unwrap_or(exit))
@@ -81,7 +83,7 @@ fn workers(arguments: &Arguments, subject: &Subject) -> anyhow::Result<Vec<u32>>
     all.retain(|workers| subject.workers(*workers) == *workers);
     if all.len() < before {
         let most = all.last().copied().unwrap_or(0);
-        out::note(&format!("{} can have {most} at most", subject.variant.id));
+        out::note(&format!("{} supports at most {most} workers", subject.variant.id));
     }
     Ok(all)
 }
@@ -101,7 +103,7 @@ fn connections(
         return Err(usage(reason));
     }
     all.retain(|connections| shortage(*connections).is_none());
-    out::note(&format!("left out what needs more open files: {reason}"));
+    out::note(&format!("skipped the largest numbers of connections: {reason}"));
     Ok(all)
 }
 
@@ -112,7 +114,5 @@ pub(super) fn check_workers(subject: &Subject, workers: &[u32]) -> anyhow::Resul
     };
     let most = subject.workers(*asked);
     let id = &subject.variant.id;
-    Err(usage(format!(
-        "{id} cannot have {asked} workers: it has {most} at most; give --workers {most}"
-    )))
+    Err(usage(format!("{id} supports at most {most} workers, not {asked}: use --workers {most}")))
 }

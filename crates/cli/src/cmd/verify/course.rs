@@ -116,7 +116,7 @@ fn check(
         match &checked.verdict {
             Verdict::Fail { finding } => show(&format!("FAIL  {name}: {finding}")),
             Verdict::Pass if subject.variant.declares_deviation_from(checked.name) => {
-                show(&format!("PASS  {name}, although entry.toml declares that it fails"));
+                show(&format!("PASS  {name}: remove its deviation from entry.toml"));
             }
             Verdict::Pass if shown == Shown::All => show(&format!("PASS  {name}")),
             Verdict::Skip { reason } if shown == Shown::All => {

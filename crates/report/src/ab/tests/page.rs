@@ -22,6 +22,6 @@ fn the_page_has_at_most_four_lines_and_the_sentence() {
     let page = of(&journal, &["cpu > +3%", "p99 > +3%"]).page();
     let lines: Vec<&str> = page.lines().collect();
     assert!(lines.len() == 5 && lines[2].starts_with("FAILED 'cpu > +3%'"), "{page}");
-    assert!(lines[2].ends_with(" more: --explain)") && lines[3].contains(" remark"), "{page}");
+    assert!(lines[2].ends_with(" more: --explain)") && lines[3].contains(" note"), "{page}");
     assert!(lines.iter().take(4).all(|line| line.chars().count() <= 100), "{page}");
 }

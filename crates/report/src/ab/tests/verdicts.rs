@@ -41,8 +41,7 @@ fn servers_that_differ_by_less_than_the_margin_are_the_same() {
 fn an_inconclusive_result_has_a_next_step() {
     let mut journal = costs(1.0, 12.0);
     let whether = "inconclusive: B uses ";
-    let parts =
-        [whether, "(95 % interval -", "margin of 1 %; next step: --budget 160s, which halves"];
+    let parts = [whether, "(95 % interval -", "margin of 1 %; next step: --budget 160s to halve"];
     has_in_order(&sentence(&journal), &parts);
     ended(&mut journal, EndReason::Precise);
     journal.start.goal.precision = Some(0.005);
@@ -75,7 +74,7 @@ fn a_generator_at_its_limit_leaves_a_bound_of_the_throughput_and_the_cost_as_it_
     let throughput = |journal: &Journal| by(journal, Some(Metric::Throughput), &[]).sentence();
     let mut journal = two("saturate");
     runs(&mut journal, 14, (1e5, 1.2e5), 1.0, |value| limited(rate(value)));
-    let parts = ["inconclusive: the load generator was the limit", "compare the CPU per request"];
+    let parts = ["inconclusive: the load generator was saturated", "compare CPU per request"];
     has_in_order(&throughput(&journal), &parts);
     assert_eq!(of(&journal, &[]).verdict, Verdict::Claimed(Claim::Same));
     let mut journal = two("saturate");
@@ -88,7 +87,7 @@ fn a_generator_at_its_limit_leaves_a_bound_of_the_throughput_and_the_cost_as_it_
         run.outcome = rate(1.2e5);
     }
     let parts =
-        ["B handles at most 1 % fewer requests/s than A (", "the load generator was the limit"];
+        ["B handles at most 1 % fewer requests/s than A (", "the load generator was saturated"];
     has_in_order(&throughput(&journal), &parts);
 }
 
@@ -100,7 +99,7 @@ fn a_server_that_was_not_saturated_is_named() {
     for run in journal.runs.iter_mut().filter(|run| run.variant.entry() == "ab/B") {
         run.outcome = changed(run.outcome.clone(), |it| it.cost.cpu_share = 0.71);
     }
-    let text = "not saturated: B (busy 71 %); CPU per request includes wake-ups: see --rate";
+    let text = "not saturated: B (busy 71 %); CPU per request includes wake-ups; consider --rate";
     let ab = of(&journal, &[]);
     assert!(ab.text(Style::Text).contains(text) && ab.page().contains(text), "{}", ab.page());
     assert_eq!(ab.verdict, Verdict::Claimed(Claim::Higher));
@@ -124,7 +123,10 @@ fn two_instances_of_a_side_that_differ_withhold_the_verdict() {
         }
         let ab = of(&journal, &["cpu > +3%"]);
         let differ = format!("inconclusive: two instances of {side} differ by ");
-        has_in_order(&ab.sentence(), &[&differ, " % (99 % interval +", "the same cause"]);
+        has_in_order(
+            &ab.sentence(),
+            &[&differ, " % (99 % interval +", "so noise may explain any difference"],
+        );
         assert!(!ab.gate.as_ref().unwrap().fails(), "{:?}", ab.gate);
         let failed = format!("A/A: two instances of {side} differ by ");
         has_in_order(&ab.text(Style::Text), &[&failed, "(failed: no verdict)"]);

@@ -99,9 +99,8 @@ fn costs_at_two_rates_are_kept_apart_and_say_how_to_get_one() {
     let apart = comparison.left_out.iter().filter(|it| it.presence == Presence::Both);
     let apart: Vec<String> = apart.map(ToString::to_string).collect();
     assert_eq!(apart.len(), 3, "{apart:#?}");
-    let expected = "hello-cost go/net: its cost was measured at 20000 requests/s and then at 25000 \
-                    requests/s, and depends on the rate: give both runs the same one with \
-                    `wirebench run --rate N`";
+    let expected = "hello-cost go/net: cost was measured at 20000 requests/s and then at 25000 \
+                    requests/s: use the same rate in both runs with `wirebench run --rate N`";
     assert!(apart.contains(&expected.to_owned()), "{apart:#?}");
     let forced = Wishes { differences: Differences::Force, ..Wishes::default() };
     let forced = compared(&old, &new, &forced);
@@ -137,7 +136,7 @@ fn versions_that_differ_and_results_that_were_exchanged_are_told() {
     old.start.started = "2027-01-01T00:00:00Z".into();
     let comparison = compared(&old, &new, &Wishes::default());
     assert_eq!(comparison.versions, ["go/net: library was 1.0 and is 1.1"]);
-    assert_eq!(comparison.warnings, ["old is the newer one by its time: were the two exchanged?"]);
+    assert_eq!(comparison.warnings, ["old is newer by its time: swapped arguments?"]);
     let same = compared(&new, &new, &Wishes::default());
-    assert_eq!(same.warnings, ["both are one and the same result"]);
+    assert_eq!(same.warnings, ["both are the same result"]);
 }

@@ -144,7 +144,7 @@ fn a_condition_on_a_figure_that_is_not_there_warns() {
     let comparison = compared(&old, &new, &conditions(&["throughput < -3%", "memory > 5%"]));
     let gate = comparison.gate.unwrap();
     assert_eq!(gate.warnings.len(), 1, "{gate:#?}");
-    assert!(gate.warnings[0].contains("no cell of both results has its figure"), "{gate:#?}");
+    assert!(gate.warnings[0].contains("no cell has this metric in both results"), "{gate:#?}");
     let counts = |index: usize| (gate.conditions[index].looked_at, gate.conditions[index].passed);
     assert_eq!((counts(0), counts(1)), ((0, 0), (2, 2)));
 }
@@ -206,7 +206,7 @@ fn a_figure_that_is_zero_in_a_block_has_no_change_and_that_is_said() {
     let cells: Vec<String> =
         comparison.changes.iter().filter(is_it).map(|it| it.cell.entry()).collect();
     assert_eq!(cells, ["rust/tokio"]);
-    let expected = "hello-idle go/net: memory/connection is not above 0 in all cohorts of both";
+    let expected = "hello-idle go/net: no change, because memory/connection is 0 in some cohorts";
     assert!(comparison.warnings.iter().any(|it| it.starts_with(expected)), "{comparison:#?}");
 }
 
@@ -247,7 +247,7 @@ fn a_figure_that_a_condition_names_and_that_is_not_known_any_more_fails_a_gate()
     let gate = named.gate.clone().unwrap();
     let [(cell, reason)] = gate.lost.as_slice() else { panic!("{gate:#?}") };
     assert_eq!(cell.to_string(), "hello-cost go/net");
-    assert_eq!(reason, "its server CPU us/request is not known in the newer result");
+    assert_eq!(reason, "server CPU us/request is missing in the newer result");
     assert!(fails(&named));
     assert!(!fails(&compared(&old, &new, &conditions(&["throughput < -5%"]))));
     assert!(!fails(&compared(&new, &old, &conditions(&["cpu > +5%"]))));
@@ -299,8 +299,8 @@ fn the_figures_that_are_compared_can_be_chosen() {
     };
     let wishes = Wishes { metrics: vec![Metric::MemoryIdle], ..Wishes::default() };
     let comparison = compared(&nowhere(&old), &nowhere(&new), &wishes);
-    let missing = "there is no memory-idle in what was measured (saturate, cost)".to_owned();
+    let missing = "memory-idle was not measured (saturate, cost)".to_owned();
     assert!(comparison.changes.is_empty() && comparison.warnings.contains(&missing));
     let shown = text(&comparison, Rows::All);
-    assert!(shown.contains("\nnothing was compared: ") && shown.contains(&missing), "{shown}");
+    assert!(shown.contains("\nnothing compared: ") && shown.contains(&missing), "{shown}");
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    made_up::{journal, measured, row, run},
+    fixtures::{journal, measured, row, run},
     table::report,
 };
 use std::time::Duration;
@@ -65,11 +65,11 @@ fn the_header_says_all_that_is_not_as_published() {
     let text = report(&repeated(&rates("\"c/epoll\" = [1]")), Style::Text);
     for part in [
         "suite example at machine scale, 3 blocks after 1 warm-up block",
-        "the document is `Example`; its machine: a machine; its generator: their tool; here: \
+        "repeats `Example`; published machine: a machine; published load generator: their tool; this run: \
          load by wirebench; 3 blocks instead of 30; 1 warm-up block instead of 3",
-        "server and generator on CPUs of their own instead of shared ones",
+        "server and generator on separate CPUs instead of shared ones",
         "1 worker instead of 12; 64 connections instead of 768; 1 generator thread instead of 12",
-        "2000 requests a connection a run instead of 20000",
+        "2000 requests per connection and run instead of 20000",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
@@ -84,7 +84,7 @@ fn a_load_as_published_is_said_to_be_so_but_for_its_generator() {
     journal.start.workloads = published.workloads;
     journal.start.placement.pinned = false;
     let text = report(&journal, Style::Text);
-    assert!(text.contains("; here: load by wirebench; all else as there\n"), "{text}");
+    assert!(text.contains("; this run: load by wirebench; otherwise identical\n"), "{text}");
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn what_options_take_away_or_add_is_a_difference_too() {
     published.workloads.push(other);
     let text = report(&journal, Style::Text);
     for part in [
-        "; server and generator on shared CPUs instead of their own; without other; ",
+        "; server and generator on shared CPUs instead of separate ones; without other; ",
         "; 200ms of warm-up instead of 0",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
@@ -144,5 +144,5 @@ fn at_the_smallest_scale_nothing_stands_beside_and_it_is_said_that_figures_mean_
     journal.start.scale = Scale::Smoke;
     let text = report(&journal, Style::Text);
     assert!(!text.contains("published in `Example`"), "{text}");
-    assert!(text.contains("figures mean nothing"), "{text}");
+    assert!(text.contains("figures are meaningless"), "{text}");
 }

@@ -1,7 +1,7 @@
 //! The tables of the phases beside the saturated one.
 
 use super::*;
-use crate::made_up::{COST, cost, journal_of, silence};
+use crate::fixtures::{COST, cost, journal_of, silence};
 use wirebench_schema::journal::{FixedRate, Journal};
 
 fn cost_journal() -> Journal {
@@ -69,7 +69,7 @@ fn a_table_of_silence_has_memory_and_cpu_time() {
     add(&mut journal, &name, ("c/epoll", 0), noisy(100.0, 1), silence);
     add(&mut journal, &name, ("go/net", 0), noisy(4096.0, 5), silence);
     let text = report(&journal, Style::Text);
-    assert!(text.contains("hello-idle: hello, 1000 silent connections, 1s a run"), "{text}");
+    assert!(text.contains("hello-idle: hello, 1000 idle connections, 1s a run"), "{text}");
     assert!(text.contains("with 1000"), "{text}");
     assert!(has_head(&text, "memory", "/connection"), "{text}");
     assert!(has_head(&text, "memory", "at rest"), "{text}");
@@ -89,7 +89,7 @@ fn a_table_of_silence_has_memory_and_cpu_time() {
 #[test]
 fn no_figure_of_a_load_stands_below_a_name_of_silence() {
     let cost = cost_journal();
-    let saturate = crate::made_up::pair(0.9);
+    let saturate = crate::fixtures::pair(0.9);
     for metric in Metric::of_phase(wirebench_schema::suite::Phase::Idle) {
         for (journal, phase, instead) in
             [(&cost, "cost", "server CPU us/request"), (&saturate, "saturate", "requests/s")]

@@ -2,7 +2,7 @@
 //! references.
 
 use super::*;
-use crate::made_up::{COST, cost, journal_of};
+use crate::fixtures::{COST, cost, journal_of};
 use wirebench_schema::{entry::Class, journal::Journal};
 
 /// The rows of the suite and what a request costs them in microseconds.

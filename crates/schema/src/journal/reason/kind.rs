@@ -1,29 +1,33 @@
-//! All kinds of reasons, each with what it means, its weight, the unit of its figure and what to
-//! do: the one list from which the type, its documentation and the table in `docs/formats.md` come.
+//! All kinds of reasons, each with its meaning, weight, figure and next step. The type, its
+//! documentation, the sentences on the terminal and the table in `docs/formats.md` come from this list.
 //!
-//! The thresholds stand where they are decided: beside the code that finds the fault.
+//! The thresholds are in the code that finds the fault.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What there is to know of a kind of reason, for tables and for people.
+/// The description of a kind of reason.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct KindGuide {
     /// The name in files.
     pub name: &'static str,
     /// What was seen.
     pub means: &'static str,
-    /// Which weight it has, and on what that depends.
+    /// The same for the terminal, with a placeholder for the figure: `{count}`, `{number}`,
+    /// `{percent}`, `{change}` or `{time}`.
+    pub says: &'static str,
+    /// Its weight, and what that depends on.
     pub weight: &'static str,
     /// What its figure is; `-` where it has none.
     pub figure: &'static str,
-    /// What to do about it.
+    /// The next step.
     pub next_step: &'static str,
 }
 
 macro_rules! kinds {
     ($($kind:ident = $name:literal {
-        $means:literal, weight: $weight:literal, figure: $figure:literal, do: $next_step:literal
+        $means:literal, says: $says:literal, weight: $weight:literal, figure: $figure:literal,
+        do: $next_step:literal
     })+) => {
         /// What can speak against the figures of a run.
         #[derive(
@@ -48,6 +52,7 @@ macro_rules! kinds {
                     $(Self::$kind => KindGuide {
                         name: $name,
                         means: $means,
+                        says: $says,
                         weight: $weight,
                         figure: $figure,
                         next_step: $next_step,
@@ -60,244 +65,332 @@ macro_rules! kinds {
 
 kinds! {
     NotPinned = "not-pinned" {
-        "Nothing was bound to CPUs, so the sides may have taken time from each other",
-        weight: "invalid", figure: "-", do: "leave --no-pin out"
+        "Server and generator were not pinned and may have shared CPUs",
+        says: "not pinned: server and load generator may share CPUs",
+        weight: "invalid",
+        figure: "-",
+        do: "omit --no-pin"
     }
     SharedCpu = "shared-cpu" {
-        "Server and generator had a CPU in common, so each waited for the other",
-        weight: "invalid", figure: "-",
-        do: "give each side CPUs of its own with --server-cpus and --generator-cpus"
+        "Server and generator shared a CPU and waited for each other",
+        says: "server and load generator shared a CPU: figures include waiting",
+        weight: "invalid",
+        figure: "-",
+        do: "separate them with --server-cpus and --generator-cpus"
     }
     SplitCore = "split-core" {
-        "Server and generator had CPUs of one core, so the work of each slowed the other down",
-        weight: "note, because ratios stand: all variants are measured so; compare the figures with those \
-                 of no other machine",
-        figure: "how many cores had CPUs of both sides",
-        do: "use a machine of at least 2 cores, or give each side whole cores with --server-cpus and \
-             --generator-cpus"
+        "Server and generator shared a physical core and slowed each other",
+        says: "server and load generator shared {count} cores: compare ratios on this machine only",
+        weight: "note: ratios are valid, absolute figures are not comparable with other machines",
+        figure: "number of shared cores",
+        do: "use a machine with 2 or more cores"
     }
     NotVerified = "not-verified" {
-        "The conformance checks were left out, so it is not known that the server does its work",
-        weight: "invalid", figure: "-", do: "leave --no-verify out"
+        "The conformance checks were skipped, so the server may be incorrect",
+        says: "conformance checks skipped: the server may be incorrect",
+        weight: "invalid",
+        figure: "-",
+        do: "omit --no-verify"
     }
     GeneratorBound = "generator-bound" {
-        "The generator's busiest thread was at its limit, in a phase that shows how much the server \
-         can do",
-        weight: "limit", figure: "share of the window in which that thread ran, 0 to 1",
-        do: "give the generator more CPUs with --generator-cpus, or read the rate as a lower bound"
+        "The busiest generator thread was saturated in a saturated phase",
+        says: "the load generator was saturated ({percent}): throughput is a lower bound",
+        weight: "limit",
+        figure: "busy share of that thread, 0 to 1",
+        do: "add CPUs with --generator-cpus"
     }
     NeitherBound = "neither-bound" {
-        "Neither side was busy all the time in a phase that shows how much the server can do: \
-         waiting, on each other or on a timer, set the rate",
-        weight: "note", figure: "share of the server's CPU time that was used, 0 to 1",
-        do: "try more connections"
+        "Neither side was saturated in a saturated phase: waiting, on each other or on a timer, set the rate",
+        says: "not saturated (server at {percent}): waiting set the rate",
+        weight: "note",
+        figure: "used share of the server's CPU time, 0 to 1",
+        do: "add connections with -c"
     }
     BelowRate = "below-rate" {
-        "Of the requests that were due too few were answered correctly",
-        weight: "invalid", figure: "achieved over offered rate, 0 to 1",
+        "Too few of the due requests were answered correctly",
+        says: "only {percent} of the requested rate was reached",
+        weight: "invalid",
+        figure: "achieved over offered rate, 0 to 1",
         do: "choose a rate that the server can hold"
     }
     ScheduleLag = "schedule-lag" {
-        "Requests were sent later than they were due",
-        weight: "tail when it is more than 1 ms for one in a hundred and the generator made it, else \
-                 note: latencies from when a request was due contain what the server made; invalid in \
-                 a cost phase when it is so for one in twenty, because bursts cost less than even \
-                 arrivals",
-        figure: "the percentile of the lag that the sentence names, in nanoseconds",
-        do: "give more connections, or the generator a CPU that nobody else takes"
+        "Requests were sent after they were due",
+        says: "requests were sent {time} or more late",
+        weight: "tail if more than 1 ms for 1 % of the requests because of the generator; invalid in a \
+                 cost phase if so for 5 %, because bursts cost less than even arrivals; else note: \
+                 latencies count from the due time and include delays by the server",
+        figure: "percentile of the lag that the text names, in nanoseconds",
+        do: "add connections, or CPUs for the load generator"
     }
     Unanswered = "unanswered" {
-        "Little's law: fewer requests were on their way than the connections of a closed loop have, \
-         so some were never answered",
-        weight: "invalid", figure: "requests on their way that were answered, on average",
-        do: "look for connections that the server has forgotten"
+        "By Little's law, fewer requests were in flight than a closed loop keeps, so some were never \
+         answered",
+        says: "only {number} requests were in flight: some connections get no replies",
+        weight: "invalid",
+        figure: "mean number of answered requests in flight",
+        do: "look for connections that the server lost"
     }
     LittlesLaw = "littles-law" {
-        "Little's law: more requests were on their way than the connections can have, so rate or \
-         latency is wrong",
-        weight: "invalid", figure: "requests on their way, on average",
-        do: "report it as a defect of wirebench, with runs.jsonl"
+        "By Little's law, more requests were in flight than the connections allow, so rate or latency is \
+         wrong",
+        says: "{number} requests in flight exceed the limit of the connections: rate or latency is wrong",
+        weight: "invalid",
+        figure: "mean number of requests in flight",
+        do: "report the defect with runs.jsonl"
     }
     GaveUp = "gave-up" {
-        "The generator ended a load of a count before its end, because nothing was answered any more",
-        weight: "invalid", figure: "-", do: "look why the server fell silent"
+        "The generator stopped a load of a fixed count early because replies ceased",
+        says: "replies ceased: the load stopped early",
+        weight: "invalid",
+        figure: "-",
+        do: "find out why the server stopped replying"
     }
     ConnectionErrors = "connection-errors" {
-        "Connections could not be made, or their TLS failed",
-        weight: "invalid", figure: "how many",
-        do: "look at the server's limit of open files and at its backlog"
+        "Connections or their TLS handshakes failed",
+        says: "{count} connections failed",
+        weight: "invalid",
+        figure: "count",
+        do: "check the server's open-file limit and backlog"
     }
     PortsExhausted = "ports-exhausted" {
         "No local port was free for a connection",
-        weight: "invalid", figure: "how many connections failed so",
-        do: "make fewer connections, or wait a minute until closed ones have left TIME_WAIT"
+        says: "{count} connections found no free local port",
+        weight: "invalid",
+        figure: "failed connections",
+        do: "use fewer connections, or wait a minute for TIME_WAIT to end"
     }
     Timeouts = "timeouts" {
-        "Requests had no reply, or connections could not be made, within the timeout; as latencies \
-         they are lower bounds",
-        weight: "invalid", figure: "how many",
-        do: "look whether the server forgets requests or is only slow, with a longer timeout"
+        "Replies or connections exceeded the timeout; their latencies are lower bounds",
+        says: "{count} requests timed out: their latencies are lower bounds",
+        weight: "invalid",
+        figure: "count",
+        do: "check with a longer timeout if replies are lost or slow"
     }
     ClosedEarly = "closed-early" {
-        "The server closed or reset connections on which a reply was due",
-        weight: "invalid", figure: "how many",
-        do: "look at the server's log and limits"
+        "The server closed or reset connections with a reply due",
+        says: "{count} requests lost their connection before the reply",
+        weight: "invalid",
+        figure: "count",
+        do: "check the server's log and limits"
     }
     WrongReplies = "wrong-replies" {
-        "Replies were not what the protocol or the scenario demands",
-        weight: "invalid", figure: "how many", do: "run `wirebench verify` on the entry"
+        "Replies violated the protocol or the scenario",
+        says: "{count} replies were wrong",
+        weight: "invalid",
+        figure: "count",
+        do: "run `wirebench verify` on the entry"
     }
     SurplusReplies = "surplus-replies" {
-        "Bytes came that nobody had asked for, so the server's work is not what was counted",
-        weight: "invalid", figure: "how often", do: "run `wirebench verify` on the entry"
+        "Bytes arrived without a request, so the counted work is not the server's work",
+        says: "unrequested bytes arrived {count} times",
+        weight: "invalid",
+        figure: "count",
+        do: "run `wirebench verify` on the entry"
     }
     LostReplies = "lost-replies" {
-        "Further requests were in flight on connections that failed; their replies are lost",
-        weight: "invalid", figure: "how many", do: "see why the connections failed"
+        "More requests were in flight on connections that failed",
+        says: "{count} more replies were lost with their connections",
+        weight: "invalid",
+        figure: "count",
+        do: "find out why the connections failed"
     }
     Errors = "errors" {
-        "Requests failed in another way, or the load was made by a program that does not say how",
-        weight: "invalid", figure: "how many", do: "look at the server's log"
+        "Requests failed in another way, or a third-party generator reported errors without a kind",
+        says: "{count} requests failed",
+        weight: "invalid",
+        figure: "count",
+        do: "check the server's log"
     }
     ConnectionsMissing = "connections-missing" {
-        "Fewer connections could be made or kept than were asked for, also of silent ones",
-        weight: "invalid", figure: "how many were made, or kept",
-        do: "look at the limits of open files of both sides"
+        "Fewer connections than requested were made or kept, idle ones included",
+        says: "only {count} connections were made or kept",
+        weight: "invalid",
+        figure: "connections made or kept",
+        do: "check the open-file limits of both sides"
     }
     Unfair = "unfair" {
         "Connections were served unevenly",
-        weight: "invalid when one had less than a tenth of the median's replies, because fewer \
-                 connections made the rate than is said; else note",
-        figure: "Jain's index, 1 when all have the same share",
-        do: "look how the server shares its connections and whom it serves first"
+        says: "connections were served unevenly (Jain's index {number})",
+        weight: "invalid if a connection had less than a tenth of the median's replies, because fewer \
+                 connections than stated made the rate; else note",
+        figure: "Jain's index, 1 if all shares are equal",
+        do: "check how the server distributes connections"
     }
     ServerCloses = "server-closes" {
-        "The server closed connections between two requests, and new ones had to be made",
-        weight: "invalid when it did so more than once in a hundred requests, or closed silent \
-                 connections, because then connecting is a part of the figures; else note",
-        figure: "how often", do: "look at its limits of requests and of time for a connection"
+        "The server closed connections between requests",
+        says: "the server closed connections between requests {count} times",
+        weight: "invalid if more than once in 100 requests, or if it closed idle connections, because \
+                 figures then include connecting; else note",
+        figure: "count",
+        do: "check its limits on requests and time per connection"
     }
     ServerStall = "server-stall" {
-        "The server answered nobody for a while, or one reply took very long",
-        weight: "note, because the pause is the server's own", figure: "the pause in nanoseconds",
-        do: "look for a garbage collector, a lock or a timer"
+        "The server sent no replies for a while, or one reply took very long",
+        says: "the server stalled for {time}",
+        weight: "note: the pause is the server's own",
+        figure: "pause in nanoseconds",
+        do: "look for garbage collection, locks or timers"
     }
     GeneratorStall = "generator-stall" {
-        "A thread of the generator came too late to look at its connections",
-        weight: "invalid when that was more than a twentieth of the window in all; tail when it was more \
-                 than a hundredth, because then it is the 99th percentile; else note",
-        figure: "the longest delay in nanoseconds", do: "end what else runs on its CPUs"
+        "A generator thread was delayed in serving its connections",
+        says: "a load generator thread was delayed by up to {time}: latencies include it",
+        weight: "invalid if the delays total more than 5 % of the window; tail if more than 1 %, the \
+                 share that p99 depends on; else note",
+        figure: "longest delay in nanoseconds",
+        do: "stop other programs on its CPUs"
     }
     Neighbour = "neighbour" {
         "Other programs ran on the CPUs of a side",
-        weight: "invalid from a tenth of the window on; tail from a two-hundredth on at a rate, because \
-                 with what must be made up for that is one request in a hundred; else note",
-        figure: "share of the CPUs' time that others had, or of the window in which a thread of the \
-                 side waited for them, 0 to 1",
-        do: "end them and measure again"
+        says: "other programs took {percent} of the CPU time of server or generator",
+        weight: "invalid from 10 % of the window; tail from 0.5 % at a rate, because with the backlog \
+                 that delays 1 % of the requests; else note",
+        figure: "share of the CPU time used by others, or of the window in which a thread waited for \
+                 them, 0 to 1",
+        do: "stop them and measure again"
     }
     Stolen = "stolen" {
-        "The hypervisor took the CPUs of a side away",
-        weight: "invalid from a twentieth on; tail from a two-hundredth on at a rate; else note",
-        figure: "share of the CPUs' time, 0 to 1",
-        do: "measure again, or on a machine that is not shared"
+        "The hypervisor took CPU time from a side",
+        says: "the hypervisor took {percent} of the CPU time of server or generator",
+        weight: "invalid from 5 %; tail from 0.5 % at a rate; else note",
+        figure: "share of the CPU time, 0 to 1",
+        do: "measure again, or on a dedicated machine"
     }
     Throttled = "throttled" {
-        "A CPU limit of the control group held wirebench and all that it starts back",
-        weight: "invalid when that was more than a hundredth of the window; else note",
-        figure: "time in nanoseconds", do: "raise the limit of CPU time of the container or service"
+        "A CPU limit of the control group paused wirebench or its servers",
+        says: "the CPU limit of the control group paused server or generator for {time}",
+        weight: "invalid if more than 1 % of the window; else note",
+        figure: "time in nanoseconds",
+        do: "raise the CPU limit of the container or service"
     }
     BusyBefore = "busy-before" {
-        "Other programs already used the CPUs before the server was started",
-        weight: "note", figure: "share of the busiest CPU, 0 to 1",
-        do: "end them and measure again"
+        "Other programs used the CPUs just before the server started",
+        says: "other programs used {percent} of a CPU just before the server started",
+        weight: "note",
+        figure: "share of the busiest CPU, 0 to 1",
+        do: "stop them and measure again"
     }
     Swapped = "swapped" {
-        "The machine moved pages between memory and disk while the cohort was measured",
-        weight: "invalid", figure: "how many pages",
-        do: "end other programs, or keep fewer servers alive together with --instances"
+        "The machine swapped during the cohort",
+        says: "the machine swapped {count} pages during the cohort",
+        weight: "invalid",
+        figure: "pages",
+        do: "stop other programs, or run fewer servers at once with --instances"
     }
     FewSamples = "few-samples" {
-        "Fewer than ten samples lie beyond a percentile that is shown",
-        weight: "note, because rate and median stand", figure: "how many samples there are",
+        "Fewer than ten samples lie beyond a percentile",
+        says: "{count} samples are too few for the highest percentiles",
+        weight: "note: rate and median are valid",
+        figure: "samples",
         do: "measure for longer"
     }
     NotSteady = "not-steady" {
-        "The rate did not become steady before the window, or the server was not at rest",
-        weight: "invalid when the figures may be those of a server that is still warming up; else \
-                 note",
-        figure: "how long it was waited for, in nanoseconds",
-        do: "warm up for longer (`steady_within`), or look what the server does by itself"
+        "The rate did not become steady before the window, or the server was not idle at rest",
+        says: "the server was still changing after {time} of warm-up",
+        weight: "invalid if the server may still be warming up; else note",
+        figure: "time waited, in nanoseconds",
+        do: "warm up for longer (`steady_within`), or check its background work"
     }
     NoCost = "no-cost" {
-        "Processes of the server ended and no other waited for them, so their CPU time is not known",
-        weight: "invalid in a cost phase, else note",
-        figure: "how many processes were seen to end so, at least",
+        "Server processes ended without being waited for, so their CPU time is unknown",
+        says: "CPU time unknown: {count} server processes ended without being waited for",
+        weight: "invalid in a cost phase; else note",
+        figure: "minimum number of such processes",
         do: "make the server wait for its children"
     }
     ProcessesChanged = "processes-changed" {
-        "Processes of the server began or ended in the window",
-        weight: "note", figure: "-", do: "look whether it restarts its workers"
+        "Server processes started or ended in the window",
+        says: "server processes started or ended in the window",
+        weight: "note",
+        figure: "-",
+        do: "check whether the server restarts its workers"
     }
     ResidentMemory = "resident-memory" {
-        "Memory is the sum of the resident set sizes, because the proportional ones cannot be read: \
-         pages that several processes share count in each",
-        weight: "note", figure: "-", do: "measure as the user whose processes they are"
+        "Memory is the sum of resident set sizes, because proportional ones cannot be read: shared pages \
+         count once per process",
+        says: "memory counts shared pages once per process",
+        weight: "note",
+        figure: "-",
+        do: "run as the user that owns the processes"
     }
     Forced = "forced" {
-        "The server did not end on SIGTERM",
-        weight: "note", figure: "-", do: "make the server end on SIGTERM"
+        "The server ignored SIGTERM and was killed",
+        says: "the server ignored SIGTERM and was killed",
+        weight: "note",
+        figure: "-",
+        do: "make the server exit on SIGTERM"
     }
     LeftBehind = "left-behind" {
-        "The server left processes behind; they were ended",
-        weight: "note", figure: "how many", do: "make the server wait for its children"
+        "The server left processes behind, which were ended",
+        says: "the server left {count} processes behind",
+        weight: "note",
+        figure: "count",
+        do: "make the server wait for its children"
     }
     SlicesDropped = "slices-dropped" {
-        "Slices of the run were disturbed by others, as clocks show, and do not count",
-        weight: "invalid when it was more than half of them; else note",
-        figure: "share of the slices, 0 to 1", do: "end other programs and measure again"
+        "Other work disturbed slices of the run, by its clocks, and these are excluded",
+        says: "{percent} of the slices were disturbed",
+        weight: "invalid if more than half of them, which are then kept; else note",
+        figure: "share of the slices, 0 to 1",
+        do: "stop other programs and measure again"
     }
     ParkedBusy = "parked-busy" {
-        "The server used CPU time in slices of other servers of the cohort, beyond what it uses at rest",
-        weight: "note; a slice in which parked servers used more than 3 % of its time is dropped, and the \
-                 one that used most is named",
-        figure: "how many slices", do: "look for work that a server puts off until it has no requests"
+        "The server used CPU time during slices of other servers, beyond its use at rest",
+        says: "the server used CPU during {count} slices of other servers",
+        weight: "note; a slice in which idle servers used more than 3 % of the time is excluded, and the \
+                 largest user is named",
+        figure: "slices",
+        do: "look for work that the server defers until it is idle"
     }
     Unsettled = "unsettled" {
-        "The server needs longer to settle after a rest than is discarded of a slice",
-        weight: "note", figure: "-", do: "compare with --procedure process"
+        "The server needs longer to settle after a rest than the discarded part of a slice",
+        says: "the server is still settling when slices start to count",
+        weight: "note",
+        figure: "-",
+        do: "compare with --procedure process"
     }
     Restless = "restless" {
-        "The server uses CPU time although nothing is asked of it",
-        weight: "note: up to 25 % of a CPU is subtracted from the cost, and a server that uses more than 5 % \
-                 is stopped while others are loaded; invalid when such a server's CPUs were busy all the \
-                 time, because the work then competes with requests",
-        figure: "share of a CPU, 0 to 1", do: "look what it does at rest"
+        "The server uses CPU time without requests",
+        says: "the server uses {percent} of a CPU without requests",
+        weight: "note: up to 25 % of a CPU is subtracted from the cost, and a server above 5 % is \
+                 stopped while others are loaded; invalid if the CPUs of such a server are saturated, \
+                 because this work then competes with requests",
+        figure: "share of a CPU, 0 to 1",
+        do: "check what the server does when idle"
     }
     Drifting = "drifting" {
-        "CPU time per request went up or down over the slices of the instance, against the other \
-         servers of the cohort",
-        weight: "note", figure: "relative change from the first slice to the last",
+        "CPU time per request drifted over the slices, compared with the other servers of the cohort",
+        says: "CPU per request drifted by {change} over the run",
+        weight: "note",
+        figure: "relative change from the first slice to the last",
         do: "warm up for longer with --steady"
     }
     SliceLength = "slice-length" {
-        "CPU time per request in the slices differs from that in a longer one",
-        weight: "note; invalid when they differ by more than 10 %",
-        figure: "the slices over the long one",
-        do: "give longer slices with --slice 1s, or measure with --procedure process"
+        "CPU time per request in slices differs from that of a longer load",
+        says: "CPU per request in slices is {number} times that of a longer load",
+        weight: "note; invalid if the difference exceeds 10 %",
+        figure: "ratio of slices to the longer load",
+        do: "use --slice 1s or --procedure process"
     }
     UnevenWorkers = "uneven-workers" {
-        "The connections of a closed loop were spread unevenly over workers that keep theirs",
-        weight: "note", figure: "CPU time of the busiest worker over the mean of all",
-        do: "give more connections with -c"
+        "Connections were spread unevenly over workers that keep theirs",
+        says: "connections are spread unevenly: the busiest worker has {number} times the mean load",
+        weight: "note",
+        figure: "CPU time of the busiest worker over the mean",
+        do: "add connections with -c"
     }
     Stderr = "stderr" {
-        "The server wrote much to standard error, which is work of its own",
-        weight: "note", figure: "bytes", do: "make the server quiet"
+        "The server wrote much to standard error, which costs CPU time",
+        says: "the server wrote {count} bytes to standard error",
+        weight: "note",
+        figure: "bytes",
+        do: "reduce the server's logging"
     }
     ForeignGenerator = "foreign-generator" {
-        "Another generator than wirebench's own made the load: it compares no reply",
-        weight: "note", figure: "-", do: "leave --generator out to have replies checked"
+        "A third-party generator made the load and compared no replies",
+        says: "a third-party load generator does not compare replies",
+        weight: "note",
+        figure: "-",
+        do: "omit --generator to check replies"
     }
 }
 
@@ -311,7 +404,7 @@ impl KindGuide {
     /// The row of the table in `docs/formats.md`.
     #[must_use]
     pub fn markdown_row(&self) -> String {
-        let Self { name, means, weight, figure, next_step } = self;
+        let Self { name, means, weight, figure, next_step, .. } = self;
         format!("| `{name}` | {means} | {weight} | {figure} | {next_step} |")
     }
 }

@@ -66,6 +66,6 @@ fn a_run_has_the_weight_of_its_reasons_and_without_figures_none() {
 #[test]
 fn the_next_step_is_said_once() {
     let once = ReasonKind::Timeouts.reason(Weight::Invalid, None, "2 timeouts").with_next_step();
-    assert!(once.text.starts_with("2 timeouts; look whether"), "{once}");
+    assert!(once.text.starts_with("2 timeouts; check with"), "{once}");
     assert_eq!(once.clone().with_next_step(), once);
 }

@@ -1,4 +1,4 @@
-//! Tests of the options: what is given comes back, and contradictions are told.
+//! Tests of the options: what is given comes back, and it is parsed as documented.
 
 use super::*;
 use clap::Parser;
@@ -144,37 +144,6 @@ fn json_has_the_distribution_of_latency_whether_asked_for_or_not() {
     let url = "http://[::1]:80/x?y";
     assert_eq!(parse(&["--json", "-L", url]).unwrap(), http());
     assert!(parse(&["--json", "--percentiles=50", url]).is_err());
-}
-
-#[test]
-fn contradictions_get_one_sentence_with_the_next_step() {
-    let url = "http://127.0.0.1:1/";
-    let rows: [(&[&str], &str); 19] = [
-        (&["-d1s", "-n5", url], "-d and -n both say when the load ends: leave one away"),
-        (&["-n5", "--count-per-connection=5", url], "-n and --count-per-connection both say"),
-        (&["-R5", "--ramp=1:2", url], "-R and --ramp both say how many"),
-        (&["--ramp=1:2", "--steps=1,2", url], "--ramp and --steps both say how many"),
-        (&["-R5", "--delay=1ms", url], "-R and --delay contradict each other"),
-        (&["--steps=5,6", "--delay=1ms", url], "--steps and --delay contradict each other"),
-        (&["--poisson", url], "--poisson means nothing without a rate: give -R too"),
-        (&["--closed", "--delay=1ms", url], "--closed means nothing without a rate: give -R"),
-        (&["--ramp=1:2", "--closed", url], "--ramp and --closed contradict each other"),
-        (&["-R0", url], "0 requests/s is not a rate"),
-        (&["-p0", url], "give -p from 1"),
-        (&["-p2", "--delay=1ms", url], "leave -p or --delay away"),
-        (&["--body=a", "--body-file=b", url], "--body and --body-file both give the body"),
-        (&["--insecure", "--ca=x", "https://h:1/"], "--insecure and --ca both say whom to trust"),
-        (&["--insecure", url], "--insecure means nothing to http://127.0.0.1:1/"),
-        (&["--ca=x", "tcp://h:1"], "--ca means nothing to tcp://h:1"),
-        (&["--payload=5", url], "--payload means nothing to http://127.0.0.1:1/: give --body"),
-        (&["--method=GET", "tcp://h:1"], "--method means nothing to tcp://h:1"),
-        (&["--source=127.0.0.2", "unix:/x"], "--source means nothing to a Unix socket"),
-    ];
-    for (words, part) in rows {
-        let message = parse(words).unwrap_err().to_string();
-        assert!(message.contains(part), "{words:?}: {message}");
-        assert_eq!(message.lines().count(), 1, "{message}");
-    }
 }
 
 #[test]

@@ -255,3 +255,10 @@ pub(crate) fn row<'a>(text: &'a str, name: &str) -> &'a str {
     let wide = || text.lines().find(|line| line.contains(&format!(" {name} | ")));
     line.or_else(wide).unwrap_or_else(|| panic!("no row {name} in\n{text}"))
 }
+
+/// Compares `text` with `tests/golden/NAME`, which `UPDATE_EXPECT=1 cargo test` writes.
+#[track_caller]
+pub(crate) fn assert_golden(name: &str, text: &str) {
+    let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
+    expect_test::expect_file![path].assert_eq(text);
+}

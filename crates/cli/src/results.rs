@@ -1,28 +1,51 @@
-//! The first screen of a result with what only its folder and this terminal know: the machine, the
-//! time that it took, colours, and where the details are.
+//! The folder of a result: its report files, and the page that `run` and `report` print from its
+//! journal, with the machine, the time taken and colours.
 
+use anyhow::Context as _;
 use jiff::Timestamp;
 use std::{fs, path::Path, time::Duration};
-use wirebench_experiment::experiment::ENVIRONMENT_FILE;
+use wirebench_experiment::experiment::{ENVIRONMENT_FILE, Finished};
 use wirebench_report::{
-    screen::{Facts, live_page, page},
+    Report, commands,
+    screen::{self, Facts, live_page},
     tune::Look,
 };
 use wirebench_schema::{environment::Environment, journal::Journal};
 
 use crate::out;
 
-/// The file with all details.
+/// The report with all details.
 pub(crate) const DETAILS_FILE: &str = "report.txt";
 
-/// The first screen of the journal that is in `folder`.
-pub(crate) fn of(journal: &Journal, folder: &Path) -> String {
-    let machine = machine(folder);
-    let elapsed = elapsed(journal);
-    page(journal, &Facts { machine: machine.as_deref(), elapsed, look: out::look() })
+/// Writes the report files of `finished`.
+pub(crate) fn write(finished: &Finished, report: &dyn Report) -> anyhow::Result<()> {
+    let files = [
+        (DETAILS_FILE, report.details()),
+        ("report.md", report.markdown()),
+        (report.json_file(), report.json()),
+        ("commands.txt", commands::text(&finished.journal)),
+    ];
+    for (name, text) in files {
+        let path = finished.folder.join(name);
+        fs::write(&path, text).with_context(|| {
+            format!(
+                "cannot write {}; all figures are in the journal, and `wirebench report {}` shows them",
+                path.display(),
+                finished.folder.display()
+            )
+        })?;
+    }
+    Ok(())
 }
 
-/// The table of a run that goes on, for standard error.
+/// The first page of the journal in `folder`.
+pub(crate) fn page(journal: &Journal, folder: &Path) -> String {
+    let machine = machine(folder);
+    let elapsed = elapsed(journal);
+    screen::page(journal, &Facts { machine: machine.as_deref(), elapsed, look: out::look() })
+}
+
+/// The table of a run in progress, for standard error.
 pub(crate) fn live(journal: &Journal) -> String {
     let look = if out::colours() { Look::Colours } else { Look::Plain };
     live_page(journal, &Facts { machine: None, elapsed: None, look })

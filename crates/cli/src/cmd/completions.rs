@@ -1,0 +1,23 @@
+//! `wirebench completions`: prints a completion script for a shell.
+
+use clap_complete::{Shell, generate};
+
+use crate::{exit::Exit, out};
+
+/// Arguments of `wirebench completions`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Bash: wirebench completions bash > ~/.local/share/bash-completion/completions/wirebench"
+)]
+pub(crate) struct Arguments {
+    /// Shell
+    shell: Shell,
+}
+
+/// Prints the script for `command`, the whole program.
+pub(crate) fn run(arguments: &Arguments, mut command: clap::Command) -> anyhow::Result<Exit> {
+    let mut script = Vec::new();
+    generate(arguments.shell, &mut command, "wirebench", &mut script);
+    out::result(&String::from_utf8(script)?);
+    Ok(Exit::Fine)
+}

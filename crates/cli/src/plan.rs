@@ -1,0 +1,180 @@
+//! The plan in words: what will be measured, how long it takes, and its limits. Progress and
+//! `--dry-run` show it.
+
+use jiff::{ToSpan, Zoned};
+use std::time::Duration;
+use wirebench_experiment::experiment::{MOST_BLOCKS_FOR_PRECISION, Outlook};
+use wirebench_report::table_units::percent;
+use wirebench_schema::{journal::Goal, units::write_duration};
+
+use crate::progress::show;
+
+/// The plan in a few lines.
+pub(crate) fn outlook_lines(outlook: &Outlook, now: &Zoned) -> Vec<String> {
+    let Outlook { blocks, warmup_blocks, runs, variants, goal, .. } = outlook;
+    let noun = noun(outlook);
+    let mut what = format!(
+        "plan: {}, {}, {}",
+        count(*variants, "server"),
+        count(outlook.phases.values().sum(), "load"),
+        count(*blocks as usize, noun)
+    );
+    if *warmup_blocks > 0 {
+        what += &format!(" after {}", count(*warmup_blocks as usize, &format!("warm-up {noun}")));
+    }
+    let time = outlook.time();
+    let mut lines = vec![format!(
+        "{what}: {}, about {}; done at {}",
+        count(*runs, "run"),
+        show(time),
+        end(now, time)
+    )];
+    lines.extend(goal_lines(outlook, goal));
+    lines
+}
+
+/// What the plan consists of, by phase and by time.
+pub(crate) fn parts(outlook: &Outlook) -> Vec<String> {
+    let phases: Vec<String> =
+        outlook.phases.iter().map(|(phase, count)| format!("{count} x {phase}")).collect();
+    let mut lines = vec![format!("loads: {}", phases.join(", "))];
+    if outlook.repeated > 0 {
+        lines.push(format!(
+            "A/A runs: {} repeat a server within its {}",
+            outlook.repeated,
+            noun(outlook)
+        ));
+    }
+    let mut times = Vec::new();
+    if outlook.checks > 0 {
+        times.push(format!("{} for checks", show(outlook.checks_time)));
+    }
+    if outlook.pilots > 0 {
+        let pilots = count(outlook.pilots, "pilot");
+        times.push(format!("{} for {pilots} to find rates", show(outlook.pilots_time)));
+    }
+    times.push(format!("{} for runs", show(outlook.runs_time)));
+    lines.push(format!("time, without builds: {}", times.join(", ")));
+    lines
+}
+
+/// When it is over, on the clock of this machine.
+fn end(now: &Zoned, time: Duration) -> String {
+    let seconds = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
+    let Ok(end) = now.checked_add(seconds.min(86_400 * 3650).seconds()) else {
+        return "an unknown time".to_owned();
+    };
+    let form = if end.date() == now.date() { "%H:%M" } else { "%Y-%m-%d %H:%M" };
+    end.strftime(form).to_string()
+}
+
+/// What the runs of a block are together.
+const fn noun(outlook: &Outlook) -> &'static str {
+    if outlook.in_cohorts { "cohort" } else { "block" }
+}
+
+fn goal_lines(outlook: &Outlook, goal: &Goal) -> Vec<String> {
+    let noun = noun(outlook);
+    let mut lines = Vec::new();
+    if let Some(precision) = goal.precision {
+        let (pair, wanted) = (show(outlook.block_time * 2), percent(precision));
+        lines.push(if outlook.blocks < MOST_BLOCKS_FOR_PRECISION {
+            format!(
+                "then pairs of {noun}s, {pair} each, until every interval is within +-{wanted}; at most \
+                 {MOST_BLOCKS_FOR_PRECISION} {noun}s"
+            )
+        } else {
+            format!(
+                "--precision {wanted} has no effect: it adds {noun}s up to {MOST_BLOCKS_FOR_PRECISION} at most"
+            )
+        });
+    }
+    if let Some(budget) = goal.budget {
+        let (budget_text, block) = (write_duration(budget), show(outlook.block_time));
+        lines.push(if outlook.block_time > budget {
+            format!(
+                "the budget of {budget_text} is less than the {block} of one {noun}; one {noun} is measured \
+                 anyway"
+            )
+        } else {
+            format!(
+                "budget: no {noun} starts that would end later than {budget_text} after the first run; a \
+                 {noun} takes about {block}"
+            )
+        });
+    }
+    lines
+}
+
+/// `1 server`, `2 servers`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_schema::suite::Phase;
+
+    fn outlook() -> Outlook {
+        Outlook {
+            blocks: 3,
+            warmup_blocks: 1,
+            in_cohorts: false,
+            variants: 2,
+            phases: [(Phase::Saturate, 1), (Phase::Cost, 1)].into(),
+            runs: 24,
+            repeated: 8,
+            pilots: 2,
+            checks: 2,
+            block_time: Duration::from_secs(20),
+            checks_time: Duration::from_secs(4),
+            pilots_time: Duration::from_secs(3),
+            runs_time: Duration::from_secs(80),
+            goal: Goal::default(),
+        }
+    }
+
+    fn lines(outlook: &Outlook) -> Vec<String> {
+        let now: Zoned = "2026-03-01T23:58:30+00:00[UTC]".parse().unwrap();
+        outlook_lines(outlook, &now)
+    }
+
+    #[test]
+    fn the_plan_is_one_line_and_its_parts_are_in_the_dry_run() {
+        let plan = "plan: 2 servers, 2 loads, 3 blocks after 1 warm-up block: 24 runs, about 87 s; \
+                    done at 23:59";
+        assert_eq!(lines(&outlook()), [plan]);
+        let expected = [
+            "loads: 1 x saturate, 1 x cost",
+            "A/A runs: 8 repeat a server within its block",
+            "time, without builds: 4 s for checks, 3 s for 2 pilots to find rates, 80 s for runs",
+        ];
+        assert_eq!(parts(&outlook()), expected);
+        let cohorts = Outlook { in_cohorts: true, ..outlook() };
+        assert_eq!(lines(&cohorts), [plan.replace("block", "cohort")]);
+        assert_eq!(parts(&cohorts)[1], "A/A runs: 8 repeat a server within its cohort");
+        let tomorrow = Outlook { runs_time: Duration::from_secs(3600), ..outlook() };
+        assert!(lines(&tomorrow)[0].ends_with("done at 2026-03-02 00:58"), "{tomorrow:?}");
+    }
+
+    #[test]
+    fn goals_are_shown_with_their_effect() {
+        let with = |precision, budget_s: Option<u64>| {
+            let goal = Goal { precision, budget: budget_s.map(Duration::from_secs) };
+            lines(&Outlook { blocks: 6, goal, ..outlook() }).split_off(1)
+        };
+        assert_eq!(with(None, None), <[String; 0]>::default());
+        let both = with(Some(0.015), Some(1200));
+        assert!(both[0].contains("40 s each, until every interval is within +-1.5 %"), "{both:?}");
+        assert!(both[1].contains("later than 20m after the first run"), "{both:?}");
+        let goal = Goal { precision: Some(0.01), budget: None };
+        let many = lines(&Outlook { blocks: 1000, goal, ..outlook() });
+        assert!(many[1].starts_with("--precision 1 % has no effect"), "{many:?}");
+        let pairs = lines(&Outlook { in_cohorts: true, goal, ..outlook() });
+        assert!(pairs[1].starts_with("then pairs of cohorts, 40 s each"), "{pairs:?}");
+        let little = with(None, Some(1));
+        assert!(little[0].contains("is less than the 20 s of one block"), "{little:?}");
+    }
+}

@@ -1,0 +1,83 @@
+//! The output of verbs against golden files. `UPDATE_EXPECT=1 cargo test -p wirebench golden` writes
+//! them anew; review the difference.
+
+use crate::world::{World, program};
+use expect_test::expect_file;
+use std::fs;
+use wirebench_schema::argv;
+
+/// Compares what `verb` says to each of `rows`, which it must refuse as wrong usage, with
+/// `golden/refused/VERB.txt`.
+#[track_caller]
+pub(crate) fn assert_refusals(world: &World, verb: &str, rows: &[&[&str]]) {
+    let mut text = String::new();
+    for arguments in rows {
+        let outcome = world.wirebench(&[&[verb], *arguments].concat());
+        outcome.assert_refused(2, &["error: "]);
+        let program = program().display().to_string();
+        let shown = argv::display(&arguments.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
+        // The help has the usage that clap adds to an error.
+        let added = ["\n\nUsage:", "\n\nFor more information"];
+        let ends = added.iter().filter_map(|it| outcome.stderr.find(it));
+        let error = &outcome.stderr[..ends.min().unwrap_or(outcome.stderr.len())];
+        text +=
+            &format!("$ {verb} {shown}\n{}\n\n", error.trim_end()).replace(&program, "wirebench");
+    }
+    expect_file![format!("../golden/refused/{verb}.txt")].assert_eq(&text);
+}
+
+/// The verbs that `--help` lists.
+const VERBS: [&str; 16] = [
+    "run",
+    "ab",
+    "load",
+    "tune",
+    "report",
+    "compare",
+    "list",
+    "new",
+    "build",
+    "verify",
+    "serve",
+    "versions",
+    "setup",
+    "doctor",
+    "completions",
+    "man",
+];
+
+#[test]
+fn golden_help() {
+    let world = World::new();
+    let text = world.stdout(&["--help"]);
+    expect_file!["../golden/help/wirebench.txt"].assert_eq(&text);
+    let listed = text.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let listed = listed.take_while(|line| !line.is_empty());
+    let is_verb = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
+    let names: Vec<&str> =
+        listed.filter(is_verb).filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names, [&VERBS[..], &["help"]].concat());
+    for verb in VERBS {
+        let text = world.stdout(&[verb, "--help"]);
+        expect_file![format!("../golden/help/{verb}.txt")].assert_eq(&text);
+    }
+}
+
+#[test]
+fn a_completion_script_names_every_verb_and_the_manual_has_a_page_for_each() {
+    let world = World::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = world.stdout(&["completions", shell]);
+        let missing: Vec<_> = VERBS.iter().filter(|verb| !script.contains(**verb)).collect();
+        assert_eq!(missing, [&""; 0], "{shell}");
+    }
+    world.stdout(&["man", "pages"]);
+    let folder = world.folder.path().join("pages");
+    for page in
+        VERBS.map(|verb| format!("wirebench-{verb}.1")).iter().chain([&"wirebench.1".into()])
+    {
+        let text = fs::read_to_string(folder.join(page)).unwrap();
+        assert!(text.contains(".SH SYNOPSIS"), "{page}: {text}");
+    }
+    assert!(!folder.join("wirebench-guard.1").exists());
+}
