@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    EngineChoice, ErrorCounts, LOAD_FORMAT, LatencySummary, LoadConfig, ReplySeries, TlsSummary,
+    EngineChoice, ErrorCounts, ErrorExample, LOAD_FORMAT, LatencySummary, LoadConfig, ReplySeries,
+    TlsSummary,
 };
 
 /// Requests per second of single threads over intervals of 100 ms, for wrk's `Req/Sec` line.
@@ -142,7 +143,7 @@ pub struct LoadReport {
     /// Failures in the window, while its last replies were waited for, and while connecting.
     pub errors: ErrorCounts,
     /// One failure of each kind that happened, in words.
-    pub error_examples: Vec<String>,
+    pub error_examples: Vec<ErrorExample>,
     /// Requests of a count that were not sent, because no reply came for three timeouts; absent
     /// where the load did not give up.
     #[serde(default)]
