@@ -115,7 +115,7 @@ pub struct LoadReport {
     pub engine_fallback: Option<String>,
     /// Whether the load ended before its stop condition, by a signal.
     pub interrupted: bool,
-    /// Length of the measured window. With [`Stop::Requests`]: until the last reply.
+    /// Length of the measured window. With [`Stop::Requests`](super::Stop::Requests): until the last reply.
     pub window_ns: u64,
     /// Correct replies that arrived in the window.
     pub requests: u64,
