@@ -128,7 +128,8 @@ pub fn end_reasons(end: &ServerEnd) -> Vec<Reason> {
 #[must_use]
 pub fn nothing_answered(load: &LoadReport) -> String {
     let mut reason = "no valid reply in the window".to_owned();
-    let examples: Vec<String> = load.error_examples.iter().cloned().chain(gave_up(load)).collect();
+    let examples: Vec<String> =
+        load.error_examples.iter().map(ToString::to_string).chain(gave_up(load)).collect();
     for example in &examples {
         reason += &format!(": {example}");
     }

@@ -3,7 +3,7 @@
 
 use rustix::io::Errno;
 use std::fmt;
-use wirebench_schema::load::ErrorCounts;
+use wirebench_schema::load::{ErrorCounts, ErrorExample, ErrorKind};
 
 use crate::codec::ReplyError;
 
@@ -56,6 +56,44 @@ impl Failure {
         }
     }
 
+    /// Its kind.
+    pub(crate) const fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Refused => ErrorKind::Refused,
+            Self::NoPort => ErrorKind::NoPort,
+            Self::Connect(_) => ErrorKind::Connect,
+            Self::Tls(_) => ErrorKind::Tls,
+            Self::ConnectTimeout | Self::Timeout => ErrorKind::Timeout,
+            Self::Reset => ErrorKind::Reset,
+            Self::ClosedEarly => ErrorKind::ClosedEarly,
+            Self::WrongReply(_) => ErrorKind::WrongReply,
+            Self::Surplus(_) => ErrorKind::Surplus,
+            Self::Status(_) => ErrorKind::Status,
+            Self::Socket(_) => ErrorKind::Socket,
+        }
+    }
+
+    /// The failure in words.
+    pub(crate) fn example(&self) -> ErrorExample {
+        let sentence = match self {
+            Self::Refused => "nothing listens any more".to_owned(),
+            Self::NoPort => "no local port is free towards the server: give more addresses to \
+                             connect from (--source 127.0.0.2-127.0.0.9), or fewer connections; a \
+                             port that was closed is kept in TIME_WAIT"
+                .to_owned(),
+            Self::Connect(error) | Self::Socket(error) => error.to_string(),
+            Self::Tls(reason) => reason.clone(),
+            Self::ConnectTimeout => "no connection in time".to_owned(),
+            Self::Timeout => "no reply in time".to_owned(),
+            Self::Reset => "the server reset the connection".to_owned(),
+            Self::ClosedEarly => "the server closed while a reply was due".to_owned(),
+            Self::WrongReply(error) => error.to_string(),
+            Self::Surplus(bytes) => format!("{bytes} bytes came without a request"),
+            Self::Status(status) => format!("a reply had status {status}"),
+        };
+        ErrorExample { kind: Some(self.kind()), sentence }
+    }
+
     /// The field that counts it, and the place of that field in [`ErrorCounts::kinds`].
     pub(crate) const fn count<'a>(&self, counts: &'a mut ErrorCounts) -> (usize, &'a mut u64) {
         match self {
@@ -80,28 +118,7 @@ pub(crate) const KINDS: usize = 12;
 
 impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused => formatter.write_str("refused: nothing listens any more"),
-            Self::NoPort => formatter.write_str(
-                "no port: no local port is free towards the server: give more addresses to \
-                 connect from (--source 127.0.0.2-127.0.0.9), or fewer connections; a port that \
-                 was closed is kept in TIME_WAIT",
-            ),
-            Self::Connect(error) => write!(formatter, "connect: {error}"),
-            Self::Tls(reason) => write!(formatter, "tls: {reason}"),
-            Self::ConnectTimeout => formatter.write_str("timeout: no connection in time"),
-            Self::Timeout => formatter.write_str("timeout: no reply in time"),
-            Self::Reset => formatter.write_str("reset: the server reset the connection"),
-            Self::ClosedEarly => {
-                formatter.write_str("closed early: the server closed while a reply was due")
-            }
-            Self::WrongReply(error) => write!(formatter, "wrong reply: {error}"),
-            Self::Surplus(bytes) => {
-                write!(formatter, "surplus: {bytes} bytes came without a request")
-            }
-            Self::Status(status) => write!(formatter, "status: a reply had status {status}"),
-            Self::Socket(error) => write!(formatter, "socket: {error}"),
-        }
+        self.example().fmt(formatter)
     }
 }
 
@@ -130,9 +147,8 @@ mod tests {
             let (place, count) = failure.count(&mut counts);
             *count += 1;
             assert_eq!(counts.total(), 1);
-            let (name, count) = counts.kinds()[place];
-            assert_eq!(count, 1);
-            assert!(failure.to_string().starts_with(name), "{failure}");
+            assert_eq!(counts.kinds()[place], (failure.kind(), 1));
+            assert!(failure.to_string().starts_with(failure.kind().name()), "{failure}");
         }
     }
 }

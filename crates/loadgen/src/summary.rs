@@ -45,7 +45,7 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
         offered: offered(config, counts, window_ns),
         thread_rate: thread_rate(&collected.per_thread, outcomes, window_ns),
         errors: counts.errors,
-        error_examples: counts.examples.iter().flatten().map(Failure::to_string).collect(),
+        error_examples: counts.examples.iter().flatten().map(Failure::example).collect(),
         gave_up_requests: gave_up_requests(outcomes),
         checks: ReplyChecks {
             fast: counts.requests.saturating_sub(counts.checks_slow),

@@ -7,7 +7,7 @@ mod particulars;
 mod times;
 
 use std::fmt::Write;
-use wirebench_schema::load::{LoadConfig, LoadReport};
+use wirebench_schema::load::{ErrorKind, LoadConfig, LoadReport};
 
 use crate::{load_words, wrk_units};
 
@@ -137,8 +137,8 @@ fn errors(text: &mut String, report: &LoadReport) {
         .errors
         .kinds()
         .into_iter()
-        .filter(|(name, count)| *count > 0 && *name != "status")
-        .map(|(name, count)| format!("{name} {count}"))
+        .filter(|(kind, count)| *count > 0 && *kind != ErrorKind::Status)
+        .map(|(kind, count)| format!("{kind} {count}"))
         .collect();
     if !kinds.is_empty() {
         line(text, format_args!("  Errors: {}", kinds.join(", ")));

@@ -3,6 +3,7 @@
 mod check;
 mod config;
 mod errors;
+mod failures;
 mod figures;
 mod latency;
 mod merge;
@@ -15,6 +16,7 @@ mod verdict;
 pub use check::{SHORTEST_WINDOW, THREADS_LIMIT};
 pub use config::{Body, BodyCheck, EngineChoice, LoadConfig, SourceRange, Stop, Trust, Waiting};
 pub use errors::ErrorCounts;
+pub use failures::{ErrorExample, ErrorKind};
 pub use latency::LatencySummary;
 pub use model::{Arrivals, LatencyOrigin, LoadModel, RateCurve};
 pub use report::{

@@ -13,7 +13,7 @@ use std::{
 use wirebench_host::neighbours::CpuTimes;
 
 /// How long a server may make no progress. Every wait for bytes that must come ends after it, unless
-/// other work had all CPUs: see [`Client::wait_for_progress`].
+/// other work had all CPUs: see `Client::wait_for_progress`.
 pub const PATIENCE: Duration = Duration::from_secs(3);
 /// How long a server that makes no progress on a busy machine is given in all.
 const PATIENCE_MOST: Duration = Duration::from_secs(10);
@@ -60,7 +60,7 @@ pub enum Trouble {
     /// The server took no bytes in [`PATIENCE`].
     #[error("the server took no further bytes for {} s", PATIENCE.as_secs())]
     Stuck,
-    /// It goes on, but too slowly for [`LIFETIME`].
+    /// It goes on, but too slowly for `LIFETIME`.
     #[error("the conversation was not over after {} s", LIFETIME.as_secs())]
     Slow,
     /// The bytes that came are wrong. Whole sentence.
@@ -222,7 +222,7 @@ impl Client {
     }
 
     /// Sends without reading until all is sent, the socket stays full, or the server has had
-    /// [`SENDING_MOST`] to take what it could. Returns how much was taken.
+    /// `SENDING_MOST` to take what it could. Returns how much was taken.
     pub fn send_until_full(&mut self, bytes: &[u8]) -> Result<usize, Trouble> {
         let until = Instant::now() + SENDING_MOST;
         let mut sent = 0;

@@ -103,7 +103,7 @@ fn conclude(output: &OutputOptions, report: &LoadReport, files: &Files) -> anyho
 
 /// Why there is no figure of a load that was not stopped.
 fn without_reply(report: &LoadReport) -> String {
-    let examples = report.error_examples.iter().cloned().chain(gave_up(report));
+    let examples = report.error_examples.iter().map(ToString::to_string).chain(gave_up(report));
     let reasons = examples.collect::<Vec<_>>().join("; ");
     match (report.answered(), reasons.is_empty()) {
         (0, true) => {

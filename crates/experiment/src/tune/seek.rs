@@ -1,6 +1,6 @@
 //! Carries a search for the highest rate out: each probe is a run with a fresh server and is in the
 //! journal before the next one begins. What is tried next is decided by [`Search`], and whether a
-//! run holds by [`Measurement::keeps`].
+//! run holds by [`keeps`].
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},

@@ -3,7 +3,7 @@
 
 use wirebench_schema::{
     journal::{Reason, ReasonKind, Weight},
-    load::{LoadModel, LoadReport},
+    load::{ErrorExample, ErrorKind, LoadModel, LoadReport},
     suite::Phase,
 };
 
@@ -59,12 +59,12 @@ fn failed(load: &LoadReport) -> Vec<Reason> {
     let early = errors.reset + errors.closed_early;
     let wrong = errors.wrong_reply + errors.status;
     let of_all = |count: u64| format!("{count} of {all} requests");
-    let groups: [(ReasonKind, u64, String, &[&str]); 8] = [
+    let groups: [(ReasonKind, u64, String, &[ErrorKind]); 8] = [
         (
             ReasonKind::ConnectionErrors,
             connecting,
             format!("{connecting} connections failed"),
-            &["refused", "connect", "tls"],
+            &[ErrorKind::Refused, ErrorKind::Connect, ErrorKind::Tls],
         ),
         (
             ReasonKind::PortsExhausted,
@@ -82,19 +82,19 @@ fn failed(load: &LoadReport) -> Vec<Reason> {
             ReasonKind::ClosedEarly,
             early,
             format!("{} lost their connection before the reply", of_all(early)),
-            &["reset", "closed early"],
+            &[ErrorKind::Reset, ErrorKind::ClosedEarly],
         ),
         (
             ReasonKind::WrongReplies,
             wrong,
             format!("{} had a wrong reply", of_all(wrong)),
-            &["wrong reply", "status"],
+            &[ErrorKind::WrongReply, ErrorKind::Status],
         ),
         (
             ReasonKind::SurplusReplies,
             errors.surplus,
             format!("unrequested bytes arrived {} times", errors.surplus),
-            &["surplus"],
+            &[ErrorKind::Surplus],
         ),
         (
             ReasonKind::LostReplies,
@@ -106,25 +106,22 @@ fn failed(load: &LoadReport) -> Vec<Reason> {
             ReasonKind::Errors,
             errors.socket,
             format!("{} failed in another way", of_all(errors.socket)),
-            &["socket"],
+            &[ErrorKind::Socket],
         ),
     ];
     let seen = groups.into_iter().filter(|(_, count, ..)| *count > 0);
-    seen.map(|(kind, count, text, names)| {
-        let text = format!("{text}{}", examples_of(load, names));
+    seen.map(|(kind, count, text, kinds)| {
+        let text = format!("{text}{}", examples_of(load, kinds));
         kind.reason(Weight::Invalid, Some(count as f64), text)
     })
     .collect()
 }
 
-/// The examples whose sentences begin with one of `names`, in brackets.
-fn examples_of(load: &LoadReport, names: &[&str]) -> String {
-    let begins = |example: &&String| {
-        let name = example.split_once(':').map(|(name, _)| name);
-        name.is_some_and(|name| names.contains(&name))
-    };
-    let examples = load.error_examples.iter().filter(begins).map(String::as_str);
-    let examples: Vec<&str> = examples.collect();
+/// The examples of these kinds, in brackets.
+fn examples_of(load: &LoadReport, kinds: &[ErrorKind]) -> String {
+    let is_meant = |example: &&ErrorExample| example.kind.is_some_and(|it| kinds.contains(&it));
+    let examples = load.error_examples.iter().filter(is_meant).map(ErrorExample::to_string);
+    let examples: Vec<String> = examples.collect();
     if examples.is_empty() { String::new() } else { format!(" ({})", examples.join("; ")) }
 }
 

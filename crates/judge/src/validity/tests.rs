@@ -280,7 +280,7 @@ fn a_load_without_a_good_reply_says_what_was_bad() {
     let errors = ErrorCounts { timeout: 2, socket: 1, ..ErrorCounts::default() };
     let counted = LoadReport { errors, ..good_load() };
     assert!(nothing_answered(&counted).ends_with("in the window: 2 timeout, 1 socket"));
-    let shown = LoadReport { error_examples: vec!["404".into()], ..counted };
+    let shown = LoadReport { error_examples: vec!["404".to_owned().into()], ..counted };
     assert!(nothing_answered(&shown).ends_with("in the window: 404"));
 }
 

@@ -48,7 +48,7 @@ fn assert_only(report: &LoadReport, kind: fn(&mut ErrorCounts) -> &mut u64, exam
     let count = std::mem::take(kind(&mut errors));
     assert_eq!(errors, ErrorCounts::default(), "{:?}", report.error_examples);
     assert_eq!((count, report.requests), (REQUESTS, 0), "{:?}", report.error_examples);
-    assert!(report.error_examples[0].contains(example), "{:?}", report.error_examples);
+    assert!(report.error_examples[0].sentence.contains(example), "{:?}", report.error_examples);
 }
 
 /// A wrong reply that is found as soon as it has come, although the connection stays open.
@@ -349,7 +349,11 @@ fn bodies_of_equal_length_that_alternate_later_are_wrong_unless_any_will_do() {
         assert!(report.errors.wrong_reply >= 8, "{:?}", report.errors);
         assert_eq!(report.errors.wrong_reply, report.errors.total());
         assert_eq!(report.requests + report.errors.total(), 20);
-        assert!(report.error_examples[0].contains("--any-body"), "{:?}", report.error_examples);
+        assert!(
+            report.error_examples[0].sentence.contains("--any-body"),
+            "{:?}",
+            report.error_examples
+        );
 
         let server = alternating(0);
         assert_fast(&load(&lenient(&server.http(), engine)), REQUESTS);

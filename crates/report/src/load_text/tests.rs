@@ -173,7 +173,7 @@ fn errors_are_told_by_kind_and_statuses_on_their_own_line() {
     let mut report = report();
     report.errors =
         ErrorCounts { timeout: 3, reset: 1, lost: 2, status: 7, ..ErrorCounts::default() };
-    report.error_examples = vec!["no reply within 2 s".to_owned()];
+    report.error_examples = vec!["no reply within 2 s".to_owned().into()];
     let text = needed(&report);
     assert_golden("load/errors.txt", &text);
 }

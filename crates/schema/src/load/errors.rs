@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ErrorKind;
+
 /// Failures by kind: in the window, while waiting for its last replies, and while connecting. Each
 /// failed request or connection is counted in exactly one field.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -33,22 +35,22 @@ pub struct ErrorCounts {
 }
 
 impl ErrorCounts {
-    /// Name and count of each kind, in the order of the fields.
+    /// Count of each kind, in the order of the fields.
     #[must_use]
-    pub const fn kinds(&self) -> [(&'static str, u64); 12] {
+    pub const fn kinds(&self) -> [(ErrorKind, u64); 12] {
         [
-            ("refused", self.refused),
-            ("connect", self.connect),
-            ("tls", self.tls),
-            ("timeout", self.timeout),
-            ("reset", self.reset),
-            ("closed early", self.closed_early),
-            ("wrong reply", self.wrong_reply),
-            ("surplus", self.surplus),
-            ("status", self.status),
-            ("socket", self.socket),
-            ("lost", self.lost),
-            ("no port", self.no_port),
+            (ErrorKind::Refused, self.refused),
+            (ErrorKind::Connect, self.connect),
+            (ErrorKind::Tls, self.tls),
+            (ErrorKind::Timeout, self.timeout),
+            (ErrorKind::Reset, self.reset),
+            (ErrorKind::ClosedEarly, self.closed_early),
+            (ErrorKind::WrongReply, self.wrong_reply),
+            (ErrorKind::Surplus, self.surplus),
+            (ErrorKind::Status, self.status),
+            (ErrorKind::Socket, self.socket),
+            (ErrorKind::Lost, self.lost),
+            (ErrorKind::NoPort, self.no_port),
         ]
     }
 

@@ -101,7 +101,7 @@ mod tests {
         part.fairness.jain_index = jain_index;
         part.thread_cpu_ns = vec![window_ms, 1];
         part.connections_made = usize::try_from(requests).unwrap();
-        part.error_examples = vec!["closed".to_owned()];
+        part.error_examples = vec!["closed".to_owned().into()];
         part.errors.reset = 2;
         part
     }

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    EngineChoice, ErrorCounts, LOAD_FORMAT, LatencySummary, LoadConfig, ReplySeries, TlsSummary,
+    EngineChoice, ErrorCounts, ErrorExample, LOAD_FORMAT, LatencySummary, LoadConfig, ReplySeries,
+    TlsSummary,
 };
 
 /// Requests per second of single threads over intervals of 100 ms, for wrk's `Req/Sec` line.
@@ -114,7 +115,7 @@ pub struct LoadReport {
     pub engine_fallback: Option<String>,
     /// Whether the load ended before its stop condition, by a signal.
     pub interrupted: bool,
-    /// Length of the measured window. With [`Stop::Requests`]: until the last reply.
+    /// Length of the measured window. With [`Stop::Requests`](super::Stop::Requests): until the last reply.
     pub window_ns: u64,
     /// Correct replies that arrived in the window.
     pub requests: u64,
@@ -142,7 +143,7 @@ pub struct LoadReport {
     /// Failures in the window, while its last replies were waited for, and while connecting.
     pub errors: ErrorCounts,
     /// One failure of each kind that happened, in words.
-    pub error_examples: Vec<String>,
+    pub error_examples: Vec<ErrorExample>,
     /// Requests of a count that were not sent, because no reply came for three timeouts; absent
     /// where the load did not give up.
     #[serde(default)]

@@ -65,7 +65,7 @@ fn each_kind_of_failure_is_a_reason_of_its_own() {
 fn a_failure_names_an_example_of_its_own_kind() {
     let errors = ErrorCounts { status: 1, timeout: 2, ..ErrorCounts::default() };
     let examples = ["timeout: no reply in time", "status: a reply had status 503"];
-    let error_examples = examples.map(str::to_owned).to_vec();
+    let error_examples = examples.map(|text| text.to_owned().into()).to_vec();
     let reasons = reasons(&LoadReport { errors, error_examples, ..good() }, Phase::Saturate);
     assert_eq!(reasons[0].text, "2 of 100003 requests had no reply within the timeout");
     let expected = "1 of 100003 requests had a wrong reply (status: a reply had status 503)";
