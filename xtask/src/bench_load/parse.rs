@@ -113,7 +113,7 @@ fn h2load(output: &str) -> anyhow::Result<Counted> {
     })
 }
 
-/// What is needed of oha's JSON.
+/// The required fields of oha's JSON.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Oha {
@@ -151,7 +151,7 @@ fn hey(output: &str) -> anyhow::Result<Counted> {
     Ok(Counted { requests: told.requests, requests_per_second, errors: told.errors.total() })
 }
 
-/// What the bare loop says.
+/// The output of the bare loop.
 #[derive(Deserialize)]
 struct Bare {
     requests: u64,
