@@ -101,11 +101,12 @@ impl AtEdges {
     }
 }
 
-/// The threads' readings at the edges of the window; none if nothing was to be read, or the window
-/// never began. A count ends on one thread after the other, and the window with the last of them.
+/// What the threads have read at the edges of the window; nothing where none was to be read, or
+/// where the window never began. A count ends on one thread after the other, and the window with
+/// the last of them.
 pub(crate) fn at_edges(outcomes: &[Outcome]) -> Option<EdgeClocks> {
     let first = outcomes.first()?;
-    // Of equal ones the last is used: the first thread, which always reads.
+    // Of equal ones the last is taken: the first thread, which always reads.
     let last = outcomes.iter().rev().max_by_key(|outcome| outcome.window_end_ns)?;
     let clocks = EdgeClocks {
         start_ns: first.server_cpu_ns.start.clone(),

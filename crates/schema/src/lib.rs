@@ -11,11 +11,11 @@ pub mod agent;
 pub mod argv;
 pub mod entry;
 pub mod environment;
-#[cfg(test)]
-mod fixtures;
 pub mod id;
 pub mod journal;
 pub mod load;
+#[cfg(test)]
+mod made_up;
 pub mod objective;
 pub mod placeholder;
 pub mod scenario;

@@ -89,7 +89,7 @@ static pid_t fork_worker(const int *listeners, int index, int workers, const sig
     serve(listeners[index], scenario, tell_ready);
 }
 
-/* Ends all workers when one of them ends or when the parent gets a signal; dies by that signal. */
+/* Ends all workers when one of them ends or when the parent is told to; dies as it was told. */
 static int supervise(const pid_t *children, int workers, const sigset_t *signals) {
     int signal_number;
     pid_t ended = 0;
@@ -127,7 +127,7 @@ static int serve_with_processes(int workers) {
         listeners[i] = listen_on(workers);
     for (int i = 0; i < workers; i++)
         children[i] = fork_worker(listeners, i, workers, &old_mask);
-    /* The parent accepts nothing: a listener kept here would collect connections that are never served. */
+    /* The parent accepts nothing: a listener kept here would collect connections for nobody. */
     for (int i = 0; i < workers; i++)
         close(listeners[i]);
     close(ready_pipe[1]);

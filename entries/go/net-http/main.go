@@ -27,7 +27,7 @@ type options struct {
 
 func hello(writer http.ResponseWriter, _ *http.Request) {
 	writer.Header().Set("Content-Type", "text/plain")
-	// An error is how a connection ends that is reset or times out: it needs no report.
+	// An error is how a connection ends that is reset or times out: there is nobody to tell.
 	_, _ = io.WriteString(writer, body)
 }
 

@@ -105,7 +105,7 @@ function parseOptions(words) {
 
 function listen({ serve, host, port, timeoutMs }, whenListening) {
   const server = net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-    // An error is how a connection ends that is reset: it needs no report.
+    // An error is how a connection ends that is reset: there is nobody to tell.
     socket.on('error', () => socket.destroy());
     serve(socket, timeoutMs);
   });

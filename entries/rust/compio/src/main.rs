@@ -164,7 +164,7 @@ async fn accept(
     report.send(Ok(())).map_err(io::Error::other)?;
     loop {
         match listener.accept().await {
-            // A connection that is reset or times out ends with an error: it needs no report.
+            // A connection that is reset or times out ends with an error: there is nobody to tell.
             Ok((stream, _)) => compio::runtime::spawn(serve(stream, scenario)).detach(),
             // Out of file descriptors or memory: the next accept would fail at once as well.
             Err(_) => sleep(ACCEPT_RETRY).await,
@@ -176,7 +176,7 @@ async fn accept(
 fn work(address: SocketAddr, scenario: Scenario, report: Sender<io::Result<()>>) {
     let outcome =
         Runtime::new().and_then(|runtime| runtime.block_on(accept(address, scenario, &report)));
-    // The receiver is gone if another worker has failed before.
+    // Nobody listens any more when another worker has failed before.
     let _ = report.send(outcome.map(|never| match never {}));
 }
 

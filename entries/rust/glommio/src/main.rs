@@ -123,7 +123,7 @@ async fn accept(
     report.send(Ok(())).map_err(io::Error::other)?;
     loop {
         match listener.accept().await {
-            // A connection that is reset or times out ends with an error: it needs no report.
+            // A connection that is reset or times out ends with an error: there is nobody to tell.
             Ok(stream) => drop(glommio::spawn_local(serve(stream, scenario)).detach()),
             // Out of file descriptors or memory: the next accept would fail at once as well.
             Err(_) => sleep(ACCEPT_RETRY).await,
@@ -138,7 +138,7 @@ fn work(address: SocketAddr, scenario: Scenario, report: Sender<io::Result<()>>)
         .make()
         .map_err(|error| io::Error::other(format!("cannot make an executor: {error}")))
         .and_then(|executor| executor.run(accept(address, scenario, &report)));
-    // The receiver is gone if another worker has failed before.
+    // Nobody listens any more when another worker has failed before.
     let _ = report.send(outcome.map(|never| match never {}));
 }
 

@@ -156,7 +156,7 @@ async fn accept(
     report.send(Ok(())).map_err(io::Error::other)?;
     loop {
         match listener.accept().await {
-            // A connection that is reset or times out ends with an error: it needs no report.
+            // A connection that is reset or times out ends with an error: there is nobody to tell.
             Ok((stream, _)) => drop(monoio::spawn(serve(stream, scenario))),
             // Out of file descriptors or memory: the next accept would fail at once as well.
             Err(_) => sleep(ACCEPT_RETRY).await,
@@ -177,7 +177,7 @@ fn work(driver: Driver, address: SocketAddr, scenario: Scenario, report: Sender<
             .build()
             .and_then(|mut runtime| runtime.block_on(future)),
     };
-    // The receiver is gone if another worker has failed before.
+    // Nobody listens any more when another worker has failed before.
     let _ = report.send(outcome.map(|never| match never {}));
 }
 

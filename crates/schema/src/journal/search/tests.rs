@@ -3,11 +3,11 @@
 
 use super::*;
 use crate::{
-    fixtures::summary,
     journal::{Bound, Cost},
     load::{
         Arrivals, EngineChoice, ErrorCounts, LatencyOrigin, LatencySummary, LoadConfig, Offered,
     },
+    made_up::summary,
 };
 
 /// 64 connections at 40 000 requests/s, all answered after `latency_ns`, of which the generator

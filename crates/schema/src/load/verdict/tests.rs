@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::{
-    fixtures::summary,
     load::{
         Arrivals, EngineChoice, ErrorCounts, Fairness, LatencySummary, LoadConfig, Offered, Waiting,
     },
+    made_up::summary,
 };
 use std::time::Duration;
 

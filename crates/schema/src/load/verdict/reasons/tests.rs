@@ -5,8 +5,8 @@ use super::{
     *,
 };
 use crate::{
-    fixtures::summary,
     load::{ErrorCounts, Fairness, IdleCounts, LatencySummary, LoadConfig, ReplySeries, Stop},
+    made_up::summary,
 };
 use std::time::Duration;
 
