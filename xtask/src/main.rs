@@ -26,7 +26,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Chore {
-    /// Install what the tests need and run all of them, as CI does
+    /// Install the tests' dependencies and run all tests, as CI does
     Test(test::Arguments),
     /// Compare a server with itself and with one that is slowed by a known amount
     BenchDifference(bench_difference::Arguments),
@@ -38,7 +38,8 @@ enum Chore {
     Provoke,
     /// Put the tables of a run into the README
     Splice(splice::Arguments),
-    /// Check what the compiler does not: headers, lengths, arrows between crates, documents
+    /// Check rules beyond the compiler's: headers, lengths, phrases, dependencies between crates,
+    /// documents
     Tidy,
 }
 

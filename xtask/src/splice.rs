@@ -13,7 +13,7 @@ pub(crate) struct Arguments {
     folder: PathBuf,
 }
 
-/// Replaces what is between the marks of the README with what `wirebench report FOLDER` prints.
+/// Replaces the text between the marks of the README by the output of `wirebench report FOLDER`.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut report = Command::new("cargo");
     report.args(["run", "--release", "--quiet", "--", "report"]).arg(&arguments.folder);

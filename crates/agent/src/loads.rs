@@ -13,7 +13,7 @@ use wirebench_schema::{
 
 use crate::slice;
 
-/// What an agent has open.
+/// The open loads of an agent.
 pub(crate) struct Loads {
     by_number: BTreeMap<u32, (LoadConfig, Load)>,
     stop: Arc<AtomicBool>,

@@ -16,8 +16,8 @@ use rustix::net::{RecvFlags, SendFlags};
 use crate::broken;
 use crate::tally::{Requests, Tally};
 
-/// What one read takes at most. A reply of 64 KiB fits with its head, so that it takes one read
-/// when it has arrived whole.
+/// Maximum size of a read. A reply of 64 KiB fits with its head, so it takes one read once it has
+/// arrived completely.
 const BUFFER_BYTES: usize = 128 * 1024;
 
 const EVENTS_PER_WAIT: usize = 512;
@@ -87,7 +87,7 @@ fn receive(socket: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
     }
 }
 
-/// Sends what is owed until there is no more room; the next edge brings the occasion for the rest.
+/// Sends owed bytes until there is no more room; the next edge triggers the rest.
 fn send(socket: &OwnedFd, requests: Requests, owed: &mut usize) -> io::Result<()> {
     while *owed > 0 {
         match rustix::net::send(socket, requests.next(*owed), SendFlags::NOSIGNAL) {

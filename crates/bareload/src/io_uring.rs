@@ -30,7 +30,7 @@ const COMPLETION_ENTRIES: u32 = 4096;
 /// part as a failure and says how long the part was.
 const SILENT_FLAGS: i32 = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT | libc::MSG_WAITALL;
 
-/// What a completion is of; stands above the connection's index in the number that comes with it.
+/// The operation of a completion; stored above the connection's index in its number.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(u64)]
 enum Operation {
@@ -55,7 +55,7 @@ impl Operation {
     }
 }
 
-/// What of one connection is in flight or waits.
+/// The operations of one connection that are in flight or waiting.
 #[derive(Clone, Copy, Debug)]
 struct Connection {
     fd: types::Fd,
@@ -230,7 +230,7 @@ impl Loop<'_> {
         Ok(())
     }
 
-    /// Submits what the connections with news ask for, once for each.
+    /// Submits the next operation of each connection with news.
     fn settle_all(&mut self) -> io::Result<()> {
         let mut to_settle = std::mem::take(&mut self.to_settle);
         for connection in to_settle.drain(..) {

@@ -28,7 +28,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::tally::{Requests, Tally};
 
-/// What moves the bytes.
+/// The I/O engine.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Engine {
     /// Edge-triggered epoll: one read and one write for each batch of replies.
@@ -40,7 +40,7 @@ pub enum Engine {
 /// Everything that a bare loop needs to know.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Options {
-    /// What moves the bytes.
+    /// The I/O engine.
     pub engine: Engine,
     /// Where the server listens.
     pub address: SocketAddr,
@@ -54,7 +54,7 @@ pub struct Options {
     pub depth: NonZeroUsize,
 }
 
-/// What a bare loop counted.
+/// The counts of a bare loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
     /// Replies that arrived whole.
@@ -77,8 +77,8 @@ impl Outcome {
 ///
 /// # Errors
 ///
-/// Returns an error when a connection cannot be made or breaks, or when the kernel lacks what the
-/// engine needs. There is no partial outcome: a yardstick that limps measures nothing.
+/// Returns an error if a connection cannot be made or breaks, or if the kernel lacks a feature that
+/// the engine needs. There is no partial outcome, because it would be no reference.
 pub fn run(options: &Options) -> io::Result<Outcome> {
     let sockets = connect::connect_all(options)?;
     let mut tally = Tally::new(sockets.len(), options.reply_bytes.get());

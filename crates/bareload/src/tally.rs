@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-/// What has arrived on each connection, and on all of them.
+/// Received bytes per connection, and in total.
 #[derive(Debug)]
 pub(crate) struct Tally {
     reply_bytes: usize,
@@ -60,8 +60,8 @@ impl Requests {
 
     /// The next bytes to send when `owed` bytes are still owed; as many of them as there are.
     ///
-    /// What is owed always ends at the end of a request, so the number alone says where within a
-    /// request the last write stopped.
+    /// Owed bytes always end at the end of a request, so their number alone gives the position
+    /// within a request at which the last write stopped.
     pub(crate) fn next(&self, owed: usize) -> &'static [u8] {
         let unfinished = owed % self.request_bytes;
         let already_sent = if unfinished == 0 { 0 } else { self.request_bytes - unfinished };

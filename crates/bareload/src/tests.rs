@@ -32,7 +32,7 @@ fn answer(mut stream: UnixStream, request: &[u8]) -> u64 {
     }
 }
 
-/// Runs a loop over a pair of sockets, and returns what it counted and what was answered.
+/// Runs a loop over a pair of sockets, and returns its counts and the answers.
 fn load(engine: Engine, requests: Requests, depth: NonZeroUsize, duration: Duration) -> (u64, u64) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     rustix::net::sockopt::set_socket_send_buffer_size(&ours, 1).unwrap();

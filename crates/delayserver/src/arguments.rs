@@ -15,7 +15,7 @@ pub struct Options {
     pub mode: Mode,
     /// The port on the loopback interface; 0 lets the kernel choose one.
     pub port: u16,
-    /// What the server does while nothing is due.
+    /// The server's waiting strategy while nothing is due.
     pub idle: Idle,
 }
 
@@ -38,9 +38,9 @@ pub enum ArgumentError {
     Value {
         /// The name of the argument.
         place: &'static str,
-        /// What would have been accepted.
+        /// The accepted values.
         expected: &'static str,
-        /// What was given.
+        /// The input.
         value: String,
     },
 }

@@ -50,7 +50,7 @@ impl Schedule {
         self.timers.pop().map(|Reverse((_, _, connection))| connection)
     }
 
-    /// The connection is gone; what it was owed stays in the list until it is due.
+    /// The connection is gone; its replies stay in the list until they are due.
     pub(crate) fn forget(&mut self, connection: ConnectionId) {
         self.last_due.remove(&connection);
     }

@@ -31,7 +31,7 @@ const SPIN_BELOW: Duration = Duration::from_micros(100);
 /// The listening socket's event data; no connection gets that far.
 const LISTENER: u64 = u64::MAX;
 
-/// What the server does while nothing is due soon.
+/// The server's waiting strategy while nothing is due soon.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Idle {
     /// Gives its CPU away.
@@ -53,11 +53,11 @@ struct Server<'listener> {
 
 struct Connection {
     socket: OwnedFd,
-    /// What has arrived of a head that is not complete.
+    /// The received part of an incomplete head.
     head: Vec<u8>,
     /// Bytes of replies that are due and had no room.
     unsent: Vec<u8>,
-    /// What epoll watches it for.
+    /// The events for which epoll watches it.
     watched: epoll::EventFlags,
 }
 

@@ -28,9 +28,9 @@ pub enum ArgumentError {
     Value {
         /// The name of the argument.
         place: &'static str,
-        /// What would have been accepted.
+        /// The accepted values.
         expected: &'static str,
-        /// What was given.
+        /// The input.
         value: String,
     },
 }

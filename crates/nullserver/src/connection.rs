@@ -14,7 +14,7 @@ pub(crate) enum Connection {
     Hello {
         /// Finds the ends of heads.
         heads: HeadCounter,
-        /// What each head is answered with.
+        /// The reply to each head.
         replies: Replies,
         /// Bytes of replies that are not sent yet; always ends at the end of a reply.
         owed: usize,
@@ -44,7 +44,7 @@ impl Connection {
         }
     }
 
-    /// Takes in what the peer sent, and owes what that asks for.
+    /// Takes the peer's bytes, and owes the replies to them.
     pub(crate) fn receive(&mut self, input: &[u8]) {
         match self {
             Self::Hello { heads, replies, owed } => {

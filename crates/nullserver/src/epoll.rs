@@ -45,7 +45,7 @@ struct Peer {
     interest: Interest,
 }
 
-/// What epoll watches a connection for.
+/// The events for which epoll watches a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Interest {
     Input,
@@ -185,7 +185,7 @@ impl Peer {
         self.send_owed()
     }
 
-    /// Sends what is owed until the socket takes no more. Returns what to wait for next.
+    /// Sends owed bytes until the socket takes no more. Returns the event to wait for next.
     fn send_owed(&mut self) -> Result<Interest, Over> {
         loop {
             let output = self.connection.next_output();

@@ -69,8 +69,8 @@ pub(crate) fn serve_worker(
     result
 }
 
-/// How many buffers of which size. A head of `hello` fits into a small one; a buffer of `echo` is
-/// also what is sent.
+/// Number and size of the buffers. A head of `hello` fits into a small one; `echo` sends directly
+/// from its buffers.
 fn buffer_shape(service: Service) -> Shape {
     match service {
         Service::Hello(_) => Shape { buffers: 512, buffer_bytes: 2048 + 64 },

@@ -41,7 +41,7 @@ pub enum Engine {
     IoUring,
 }
 
-/// What the server does with the bytes that it receives.
+/// The server's treatment of received bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Scenario {
     /// The same HTTP/1.1 response for each request head.
@@ -55,7 +55,7 @@ pub enum Scenario {
 pub struct Options {
     /// Which event mechanism serves.
     pub engine: Engine,
-    /// What is done with the bytes that arrive.
+    /// The treatment of received bytes.
     pub scenario: Scenario,
     /// The address to listen on.
     pub host: IpAddr,

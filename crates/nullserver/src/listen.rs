@@ -17,7 +17,7 @@ const BACKLOG: i32 = 4096;
 /// burn a whole CPU.
 pub(crate) const ACCEPT_REST: Duration = Duration::from_millis(100);
 
-/// What a failed accept means for the next one.
+/// The consequence of a failed accept for the next one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum AcceptFailure {
     /// This connection is lost, and the next one may be fine.

@@ -2,7 +2,7 @@
 //! once for each server and never freed: memory that outlives every operation of the kernel that
 //! reads from it.
 
-/// What a body repeats.
+/// The pattern that a body repeats.
 const TEXT: &[u8; BODY_BYTES] = b"Hello world!";
 
 /// The length of a body when nothing else is asked for.
@@ -49,8 +49,8 @@ impl Replies {
 
     /// The next bytes to send when `owed` bytes are still owed; as many of them as one batch holds.
     ///
-    /// What is owed always ends at the end of a reply, so the number alone says where within a
-    /// reply the last write stopped.
+    /// Owed bytes always end at the end of a reply, so their number alone gives the position within
+    /// a reply at which the last write stopped.
     pub(crate) fn next(&self, owed: usize) -> &'static [u8] {
         let unfinished = owed % self.reply_bytes;
         let already_sent = if unfinished == 0 { 0 } else { self.reply_bytes - unfinished };

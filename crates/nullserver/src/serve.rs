@@ -19,7 +19,7 @@ pub enum ServeError {
     Listen {
         /// Where it was tried.
         address: SocketAddr,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// This kernel, or the sandbox around the process, does not give us the ring that we need.
@@ -33,12 +33,12 @@ pub enum ServeError {
     Worker {
         /// The engine of the worker.
         engine: Engine,
-        /// What went wrong.
+        /// The error.
         source: io::Error,
     },
 }
 
-/// What a worker tells the thread that started it.
+/// The message of a worker to the thread that started it.
 enum Report {
     Ready,
     Failed(io::Error),

@@ -48,7 +48,7 @@ impl Interval {
     }
 }
 
-/// A value that stands for several runs.
+/// A value that represents several runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The estimate, in the unit of the samples; a plain ratio for ratios.

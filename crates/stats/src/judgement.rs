@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 /// With fewer cohorts there are estimates and no verdicts: the noise of two cohorts is known from a
 /// single difference.
 pub const MIN_COHORTS: usize = 3;
-/// What may lie beyond the two ends of the plain interval.
+/// The values beyond the two ends of the plain interval.
 const PLAIN_TAILS: f64 = 0.10;
 /// Critical values are computed for degrees of freedom in steps of 2 %.
 const FREEDOM_STEP: f64 = 0.02;
@@ -27,7 +27,7 @@ const FREEDOM_STEP: f64 = 0.02;
 /// it withholds all verdicts of a load, and a suite has several loads.
 const CHECK_ALPHA: f64 = 0.01;
 
-/// What can be said of a ratio.
+/// The claim about a ratio.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Outcome {
     /// It is above 1.
@@ -163,7 +163,7 @@ impl Rule {
         }
     }
 
-    /// What follows from a difference, without its p value.
+    /// The conclusion from a difference, without its p value.
     pub(crate) fn outcome(&mut self, contrast: &Contrast) -> Outcome {
         let Contrast { difference, error, .. } = *contrast;
         let reach = self.critical(contrast) * error;

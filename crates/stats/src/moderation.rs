@@ -41,13 +41,13 @@ pub(crate) struct Noise {
     pub(crate) borrowed: f64,
 }
 
-/// What all rows have in common.
+/// State shared by all rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Typical {
     variance: f64,
     /// Degrees of freedom that it weighs in each row.
     freedom: f64,
-    /// Those of all rows together: more is not known of any row.
+    /// The degrees of freedom of all rows together, the maximum for any row.
     total: f64,
 }
 

@@ -48,7 +48,8 @@ impl Family {
         (1.0 - over_scale(freedom, |scale| self.within(t.abs() * scale))).clamp(0.0, 1.0)
     }
 
-    /// What the largest of all t statistics exceeds with probability `alpha`, if no row differs.
+    /// The value that the largest of all t statistics exceeds with probability `alpha` if no row
+    /// differs.
     pub(crate) fn critical(self, alpha: f64, freedom: f64) -> f64 {
         let count = self.comparisons().max(1) as f64;
         if let Self::Separate { .. } = self {
@@ -110,7 +111,7 @@ fn student_p(t: f64, freedom: f64) -> f64 {
     student(freedom).map_or(1.0, |student| 2.0 * student.cdf(-t.abs()))
 }
 
-/// What the size of one t statistic exceeds with probability `alpha`.
+/// The value that the size of one t statistic exceeds with probability `alpha`.
 pub(crate) fn student_critical(alpha: f64, freedom: f64) -> f64 {
     student(freedom).map_or(f64::INFINITY, |student| -student.inverse_cdf(alpha / 2.0))
 }

@@ -26,7 +26,7 @@ const DRAWN_IN: f64 = 3.0;
 /// The median absolute deviation of normal noise, in standard deviations.
 const MEDIAN_DEVIATION: f64 = 0.674_489_750_196_082;
 
-/// What the slices of one instance say together.
+/// The combined value of an instance's slices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InstanceValue {
     /// Their trimmed mean, in the unit of the slices; a logarithm for logarithms.
@@ -94,7 +94,7 @@ fn finite(value: Option<f64>) -> Option<f64> {
     value.filter(|value| value.is_finite())
 }
 
-/// What the slices of each round have in common, with a median of zero.
+/// The common effect of each round's slices, with a median of zero.
 fn round_effects(slices: &[Vec<Option<f64>>]) -> Vec<f64> {
     let count = slices.iter().map(Vec::len).max().unwrap_or(0);
     let mut effects = vec![0.0; count];

@@ -57,8 +57,7 @@ const NEWEST_NOISE: f64 = 3.5;
 /// The median absolute deviation of normal noise, in standard deviations.
 const MEDIAN_DEVIATION: f64 = 0.674_489_750_196_082;
 
-/// What a series of values has come to. Changes are shares of the window's median; those that are
-/// positive grow.
+/// The state of a series of values. Changes are shares of the window's median; positive ones grow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Steadiness {
     /// There are fewer than [`STEADY_WINDOW`] values; this many are missing.

@@ -55,7 +55,7 @@ pub struct Trial {
     pub passed: bool,
 }
 
-/// What is known of a threshold: its posterior distribution.
+/// The posterior distribution of a threshold.
 #[derive(Clone, Debug)]
 pub struct Threshold {
     /// Logarithms of levels in ascending order, each with the posterior probability below it.
@@ -63,7 +63,8 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// What `trials` say of a threshold between `lowest` and `highest`, or somewhat beyond them.
+    /// The posterior from `trials` for a threshold between `lowest` and `highest`, or somewhat
+    /// beyond them.
     #[must_use]
     pub fn of(trials: &[Trial], (lowest, highest): (f64, f64)) -> Self {
         let range = ((lowest / BEYOND_RANGE).ln(), (highest * BEYOND_RANGE).ln());
@@ -102,7 +103,7 @@ impl Threshold {
         1.0 - (one.1 + (level - one.0) / (other.0 - one.0) * (other.1 - one.1))
     }
 
-    /// The middle 95 % of what is known.
+    /// The middle 95 % of the posterior.
     #[must_use]
     pub fn interval(&self) -> Interval {
         Interval { low: self.quantile(0.025), high: self.quantile(0.975) }
@@ -134,7 +135,7 @@ fn log_density(trials: &[Trial], threshold: f64) -> f64 {
     WIDTHS.map(of_width).iter().sum::<f64>().ln()
 }
 
-/// How probable what a trial did is.
+/// The likelihood of a trial's result.
 fn likelihood(trial: &Trial, threshold: f64, width: f64) -> f64 {
     let curve = 1.0 / (1.0 + ((trial.level.ln() - threshold) / width).exp());
     let passes = PASSES_BY_ACCIDENT + (1.0 - PASSES_BY_ACCIDENT - FAILS_BY_ACCIDENT) * curve;

@@ -19,7 +19,7 @@ const ROUNDS: usize = 60;
 const EXACT: f64 = 1e-9;
 /// Rounds end when no variance changes by more than this share.
 const SETTLED: f64 = 1e-6;
-/// From this share on, most of what is known of an error comes from other rows.
+/// From this share on, most of the information about an error comes from other rows.
 pub(crate) const MOSTLY: f64 = 0.5;
 
 /// A fitted load.
@@ -190,7 +190,7 @@ fn iterate(cells: &Cells, groups: &[usize]) -> (Vec<f64>, Vec<Noise>) {
     (levels, noise)
 }
 
-/// What the instances of each cohort have in common.
+/// The effect common to the instances of each cohort.
 struct Cohorts {
     effects: Vec<f64>,
     /// The sum of the weights of those that have a value.

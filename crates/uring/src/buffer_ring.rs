@@ -134,7 +134,7 @@ impl BufferRing {
         Some(Lent { buffer, bytes })
     }
 
-    /// What the kernel has put into the buffer.
+    /// The bytes that the kernel has put into the buffer.
     #[must_use]
     pub fn contents(&self, lent: &Lent) -> &[u8] {
         let start = usize::from(lent.buffer) * self.memory.shape.buffer_bytes as usize;

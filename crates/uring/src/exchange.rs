@@ -15,11 +15,10 @@ use crate::{
     ring::{Ring, SILENT, SILENT_SEND_FLAGS, Wait},
 };
 
-/// What the kernel is asked for. The number comes back with what becomes of it, and is less than
-/// [`SILENT`].
+/// A request to the kernel. Its number returns with the completion, and is less than [`SILENT`].
 #[derive(Clone, Copy, Debug)]
 pub enum Request<'a> {
-    /// Receive until told otherwise.
+    /// Receive until cancelled.
     Receive {
         /// From this socket.
         socket: BorrowedFd<'a>,
@@ -44,8 +43,8 @@ pub enum Request<'a> {
         /// The number.
         number: u64,
     },
-    /// End an earlier request, which then completes as cancelled unless it is over already. What
-    /// becomes of this request itself is not told.
+    /// End an earlier request, which then completes as cancelled unless it is over already. The
+    /// completion of this request itself is not reported.
     Cancel {
         /// The number of the earlier one.
         number: u64,
@@ -55,27 +54,27 @@ pub enum Request<'a> {
 /// The longest send. A longer one the kernel would cut without telling.
 pub const LONGEST_SEND_BYTES: usize = 1 << 30;
 
-/// What has become of a request.
+/// The completion of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<'a> {
     /// The number of the request.
     pub number: u64,
-    /// What the kernel said: a count, or an error as a negative number.
+    /// The kernel's result: a count, or an error as a negative number.
     pub result: i32,
     /// Whether further results of the same request follow.
     pub more: bool,
-    /// What was received.
+    /// The received bytes.
     pub bytes: &'a [u8],
 }
 
 /// The number of every request whose completion is not reported.
 const UNREPORTED: u64 = SILENT - 1;
 
-/// Whether what is queued may be submitted.
+/// Whether the queued requests may be submitted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Queue {
     Sound,
-    /// A round was left in the middle: what is queued may point to memory that is gone.
+    /// A round was aborted: queued requests may point to memory that is gone.
     Abandoned,
 }
 
@@ -135,7 +134,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// The sends of the last round that fell short, each once: the number, and what the kernel said.
+    /// The incomplete sends of the last round, each once: the number, and the kernel's result.
     pub fn unsent(&mut self) -> impl Iterator<Item = (u64, i32)> + '_ {
         self.unsent
             .drain(..)

@@ -16,11 +16,11 @@ use crate::buffer_ring::{BufferRing, GROUP, Memory, Shape};
 /// completion only if it could not send everything.
 pub const SILENT: u64 = 1 << 63;
 
-/// What a silent send is sent with: with `MSG_DONTWAIT` the kernel never puts it aside, and with
-/// `MSG_WAITALL` it counts a part as a failure and says how long the part was.
+/// The flags of a silent send: with `MSG_DONTWAIT` the kernel never defers it, and with
+/// `MSG_WAITALL` it reports a partial send as a failure with its length.
 pub const SILENT_SEND_FLAGS: i32 = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT | libc::MSG_WAITALL;
 
-/// The longest that the end of a ring waits for what is in flight. It is a bound against mistakes.
+/// Limit of the wait for operations in flight at the end of a ring. It guards against mistakes.
 const END_NS: u32 = 500_000_000;
 
 /// How long to wait for a completion.
@@ -43,9 +43,10 @@ pub struct Ring {
     completions: Vec<cqueue::Entry>,
     /// Completions of silent sends, none of which has succeeded.
     unsent: Vec<cqueue::Entry>,
-    /// What the kernel may write to while the ring exists.
+    /// Memory that the kernel may write to while the ring exists.
     memory: Option<Rc<Memory>>,
-    /// What the first three borrow from. The last field, because fields are dropped in this order.
+    /// The owner from which the first three borrow. It is the last field, because fields are
+    /// dropped in this order.
     _owner: Owner,
 }
 

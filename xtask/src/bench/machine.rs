@@ -16,7 +16,7 @@ const QUIET_LOAD: f64 = 0.5;
 pub(crate) struct Sides {
     pub(crate) server_cpus: Vec<u32>,
     pub(crate) generator_cpus: Vec<u32>,
-    /// What spoils the comparison from the start, as sentences.
+    /// Conditions that spoil the comparison from the start, as sentences.
     pub(crate) warnings: Vec<String>,
     pub(crate) load_average: Option<f64>,
 }

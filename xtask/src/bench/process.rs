@@ -64,7 +64,7 @@ impl Drop for Server {
     }
 }
 
-/// What became of a generator.
+/// The result of a generator.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) status: ExitStatus,

@@ -36,7 +36,7 @@ pub(crate) struct Latency {
     histogram: String,
 }
 
-/// Understands the whole output, or says what it was.
+/// Parses the whole output, or returns an error that shows it.
 pub(crate) fn parse_load(output: &str) -> anyhow::Result<LoadResult> {
     serde_json::from_str(output)
         .with_context(|| format!("`wirebench load --json` was not understood:\n{output}"))

@@ -49,7 +49,7 @@ enum Experiment {
     SlowedPairs,
 }
 
-/// What all experiments work with.
+/// The environment of all experiments.
 struct Laboratory {
     wirebench: PathBuf,
     workshop: Workshop,

@@ -11,7 +11,7 @@ use std::{
 use super::tally::Judged;
 use crate::step::root;
 
-/// What came of a comparison.
+/// The result of a comparison.
 #[derive(Debug)]
 pub(super) struct Pair {
     /// The verdict, as a sentence.

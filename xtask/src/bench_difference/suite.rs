@@ -16,10 +16,10 @@ use crate::step::root;
 /// Instances of one server in each cohort of a suite of equal ones: two of them are the baseline.
 const COPIES: &str = "10";
 const COHORTS: &str = "4";
-/// What is judged.
+/// The judged figure.
 const FIGURE: &str = "server_cpu_ns_per_request";
 
-/// What is measured, and how much slower each row is, by its name.
+/// The servers, and how much slower each row is, by its name.
 pub(super) struct Suite {
     arguments: Vec<String>,
     slower_percent: BTreeMap<String, f64>,

@@ -20,7 +20,7 @@ const HEAD: [&str; 9] = [
     "median seconds",
 ];
 
-/// What was said of one server.
+/// The verdicts on one server.
 #[derive(Clone, Debug)]
 pub(super) struct Judged {
     pub(super) name: String,
@@ -41,7 +41,7 @@ impl Judged {
     }
 }
 
-/// All that was said, by the number of the try.
+/// All verdicts, by the number of the try.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     judged: Vec<(u32, Judged)>,
@@ -90,8 +90,8 @@ impl Tally {
         table
     }
 
-    /// What is wrong: more differences of equal servers than chance makes. A difference that is missed
-    /// is counted and is no error, because the machine's noise decides it.
+    /// The errors: more differences of equal servers than chance explains. A missed difference is
+    /// counted but is not an error, because it depends on the machine's noise.
     pub(super) fn false_differences(&self) -> Vec<String> {
         let equal = || self.judged.iter().filter(|(_, it)| it.slower_percent == 0.0);
         let count = |numbers: &mut dyn Iterator<Item = u32>| {

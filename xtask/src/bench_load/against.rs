@@ -101,7 +101,7 @@ fn turns(pair: u32, other: &Path) -> impl Iterator<Item = Option<&Path>> {
     })
 }
 
-/// What the pairs of all shapes came to, one paragraph for each.
+/// The results of the pairs, one paragraph per shape.
 pub(crate) fn describe(shapes: &[Shape], samples: &[Sample]) -> String {
     shapes.iter().map(|shape| describe_shape(*shape, samples)).collect::<Vec<_>>().join("\n")
 }

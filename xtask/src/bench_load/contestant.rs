@@ -25,7 +25,7 @@ pub(crate) enum Contestant {
     BareEpoll,
 }
 
-/// What to run, and against what.
+/// The programs to compare.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task<'task> {
     /// Where the project's own programs are.

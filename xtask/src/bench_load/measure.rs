@@ -21,7 +21,7 @@ use crate::bench::{REFUSED, Server, Sides, command, finish};
 /// Beyond its duration, for connecting and reporting.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What stays the same for a whole bench.
+/// The constants of a benchmark.
 pub(crate) struct Bench {
     pub(crate) programs: PathBuf,
     /// The server's mechanism.
@@ -30,7 +30,7 @@ pub(crate) struct Bench {
     pub(crate) duration: Duration,
 }
 
-/// What one run came to.
+/// The result of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Sample {
     pub(crate) block: u32,

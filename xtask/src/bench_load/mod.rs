@@ -218,7 +218,7 @@ fn shapes(arguments: &Arguments) -> Vec<Shape> {
     }
 }
 
-/// Those that are asked for and there; the others are named with what would bring them.
+/// The requested and installed ones; the others are listed with the command that installs them.
 fn contestants(only: &[String], no_io_uring: Option<&str>) -> Vec<Contestant> {
     let asked = |contestant: &Contestant| {
         only.is_empty()

@@ -19,10 +19,9 @@ pub(crate) const SHAPES: [Shape; 6] = [
     shape("body-64KiB", 64, 1, 64 * 1024),
 ];
 
-/// What a smoke run tries when nothing else is asked for: everything that a contestant does in
-/// another way.
+/// The default shapes of a smoke run: every kind of work that a contestant does differently.
 pub(crate) const SMOKE: [&str; 3] = ["connections-64", "pipeline-16", "body-64KiB"];
-/// What two builds are compared in when nothing else is asked for.
+/// The default shapes in which two builds are compared.
 pub(crate) const AGAINST: [&str; 2] = ["connections-64", "connections-512"];
 
 const fn shape(name: &'static str, connections: usize, depth: usize, body_bytes: usize) -> Shape {

@@ -14,7 +14,7 @@ const TOLERANCE_SHARE: f64 = 0.02;
 /// How many standard errors chance is allowed.
 const CHANCE: f64 = 3.0;
 
-/// What a row says in the end.
+/// The verdict of a row.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Verdict {
     Within,

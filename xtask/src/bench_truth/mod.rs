@@ -144,7 +144,7 @@ enum Attempt<T> {
 }
 
 impl Bench {
-    /// What the generator's CPU is like without any load.
+    /// The quality of the generator's CPU without load.
     fn gaps(&self) -> anyhow::Result<String> {
         let time = Duration::from_secs(3);
         Ok(gaps::sentence(&gaps::watch(&self.sides.generator_cpus, time)?, time))
@@ -198,7 +198,7 @@ impl Bench {
     }
 }
 
-/// What is wrong with a result, whatever the machine.
+/// Errors of a result that do not depend on the machine.
 fn complaint(case: &Case, result: &LoadResult) -> anyhow::Result<Option<String>> {
     let described = case.describe();
     if result.requests == 0 || result.error_count() > 0 {
@@ -245,7 +245,7 @@ impl Distributions {
     }
 }
 
-/// One row for each percentile, with what it comes to.
+/// One row per percentile, with its verdict.
 fn rows(case: &Case, results: &[LoadResult]) -> anyhow::Result<Vec<(Vec<String>, Verdict)>> {
     let rounds: Vec<Option<Distributions>> =
         results.iter().map(Distributions::new).collect::<Result<_, _>>()?;

@@ -41,7 +41,7 @@ const RETIRED: [(&str, &str); 32] = [
     ("in relation to", "relative to, compared with"),
 ];
 /// Folders and files whose texts are still being rewritten.
-const NOT_YET: [&str; 14] = [
+const NOT_YET: [&str; 17] = [
     "crates/catalogue",
     "crates/cli",
     "crates/doctor",
@@ -56,6 +56,9 @@ const NOT_YET: [&str; 14] = [
     "crates/server",
     "crates/verify",
     "docs/formats.md",
+    "entries/rust/compio/src",
+    "entries/rust/glommio/src",
+    "entries/rust/monoio/src",
 ];
 /// The list above would complain of itself.
 const THIS_FILE: &str = "xtask/src/tidy/phrases.rs";

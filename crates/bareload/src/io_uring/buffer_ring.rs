@@ -18,8 +18,8 @@ pub(super) const GROUP: u16 = 0;
 
 const PAGE_BYTES: usize = 4096;
 
-/// What all buffers together should take: the second-level cache of one usual core. More would push
-/// everything else out of it.
+/// Total size of all buffers: the second-level cache of a typical core. More would evict everything
+/// else from it.
 const CACHE_BYTES: usize = 1024 * 1024;
 
 /// How many buffers of which size.

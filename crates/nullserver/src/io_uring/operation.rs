@@ -4,15 +4,15 @@ use wirebench_uring::SILENT;
 
 use crate::table::Key;
 
-/// What a request is for; stands above the connection's key in the number that comes back with its
+/// The purpose of a request; stored above the connection's key in the number that returns with its
 /// completion.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Operation {
-    /// Accept connections until told otherwise.
+    /// Accept connections until cancelled.
     Accept,
     /// Wait before accepting again.
     AcceptRest,
-    /// Receive until told otherwise.
+    /// Receive until cancelled.
     Receive,
     /// Send, waiting for room if need be, and report.
     Send,

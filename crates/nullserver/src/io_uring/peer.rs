@@ -31,7 +31,7 @@ fn owed_bytes_limit(service: Service) -> usize {
     }
 }
 
-/// What connections submit to and take from.
+/// The ring and buffers that connections share.
 pub(super) struct Io {
     pub(super) ring: Ring,
     pub(super) buffers: BufferRing,
@@ -88,7 +88,7 @@ enum Settling {
     Marked,
 }
 
-/// What the last silent send was to send, in case that it comes back.
+/// The bytes of the last silent send, in case it completes.
 #[derive(Clone, Copy, Debug)]
 enum SilentSend {
     None,
@@ -293,7 +293,7 @@ impl Peer {
             .user_data(Operation::SilentSend.tagged(key))
     }
 
-    /// Stops what is in flight; the connection is over when nothing is.
+    /// Stops operations in flight; the connection is over when there are none.
     fn wind_down(&mut self, key: Key, io: &mut Io) -> io::Result<Fate> {
         self.keep_held(&mut io.buffers);
         if self.input == Input::Armed {

@@ -22,7 +22,7 @@ fn pair() -> (UnixStream, UnixStream) {
     (ours, theirs)
 }
 
-/// One round that waits, and what it brought.
+/// One round that waits, and its completions.
 fn round(exchange: &mut Exchange, requests: &[Request<'_>]) -> Vec<Arrived> {
     let wait = || Wait::AtMost(u64::try_from(PATIENCE.as_nanos()).unwrap());
     exchange.round(requests.iter().copied(), wait).unwrap();
