@@ -123,16 +123,16 @@ fn doctor_tells_programs_the_same_as_people() {
     let world = World::new();
     let text = world.stdout(&["doctor", "--json"]);
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(value["format"], 1);
+    assert_eq!(value["format"], 2);
     assert!(value["environment"]["memory_bytes"].as_u64().unwrap() > 0);
     let findings = value["findings"].as_array().unwrap();
     let cpus = findings.iter().find(|finding| finding["name"] == "cpus").unwrap();
     assert_eq!(cpus["group"], "machine");
     for finding in findings {
         let state = finding["state"].as_str().unwrap();
-        assert!(["fine", "unwise", "missing"].contains(&state), "{finding}");
-        // What is unwise can be mended, and what is fine needs no mending.
-        assert!(state == "missing" || finding["remedy"].is_string() == (state == "unwise"));
+        assert!(["fine", "warning", "missing"].contains(&state), "{finding}");
+        // A warning has a remedy.
+        assert!(state == "missing" || finding["remedy"].is_string() == (state == "warning"));
     }
 }
 

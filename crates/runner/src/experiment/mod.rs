@@ -53,7 +53,10 @@ use crate::{build::Built, cohort, measure::Bench, plan, project::Project, subjec
 pub const FALLBACK_BASELINE: &str = "builtin/epoll";
 
 /// The half width of the widest interval of a journal; none while it is not known.
-pub struct Precision(pub Box<dyn Fn(&Journal) -> Option<f64> + Sync>);
+pub struct Precision(pub Box<HalfWidth>);
+
+/// Computes a half width.
+type HalfWidth = dyn Fn(&Journal) -> Option<f64> + Sync;
 
 impl std::fmt::Debug for Precision {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
