@@ -30,7 +30,7 @@ fn kernel(environment: &Environment) -> Comment {
     if version.contains("PREEMPT_RT") {
         warning(
             "kernel",
-            format!("{text}: a real-time kernel gives up throughput for punctuality"),
+            format!("{text}: a real-time kernel trades throughput for latency"),
             "start a kernel without PREEMPT_RT, unless servers will run on this one",
         )
     } else {

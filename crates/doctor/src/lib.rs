@@ -43,21 +43,21 @@ pub enum State {
     /// As it should be, or nothing that matters.
     Fine,
     /// Measurements are possible, but worse than they could be.
-    Unwise,
+    Warning,
     /// Something cannot be measured.
     Missing,
 }
 
 impl State {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Fine, Self::Unwise, Self::Missing];
+    pub const ALL: [Self; 3] = [Self::Fine, Self::Warning, Self::Missing];
 
     /// Its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fine => "fine",
-            Self::Unwise => "unwise",
+            Self::Warning => "warning",
             Self::Missing => "missing",
         }
     }
@@ -113,7 +113,7 @@ fn fine(name: &'static str, text: impl Into<String>) -> Comment {
 }
 
 fn warning(name: &'static str, text: impl Into<String>, remedy: impl Into<String>) -> Comment {
-    Comment { name, state: State::Unwise, text: text.into(), remedy: Some(remedy.into()) }
+    Comment { name, state: State::Warning, text: text.into(), remedy: Some(remedy.into()) }
 }
 
 /// Looks at everything. `io_uring` is what setting up a ring was answered with.

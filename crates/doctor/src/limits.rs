@@ -106,7 +106,7 @@ fn processes(environment: &Environment) -> Comment {
     } else {
         warning(
             "processes",
-            format!("{text}: servers with a thread for each connection fail"),
+            format!("{text}: servers with a thread per connection fail"),
             "raise it: ulimit -u 65536, or TasksMax= of the service",
         )
     }
@@ -158,7 +158,7 @@ fn memory(cgroup: &Cgroup) -> Comment {
     if bytes < ENOUGH_MEMORY_BYTES {
         warning(
             "cgroup-memory",
-            format!("{text}: who takes more is killed"),
+            format!("{text}: a process that uses more is killed"),
             "raise it: docker run --memory=2g, or systemctl set-property UNIT MemoryMax=2G",
         )
     } else {

@@ -52,7 +52,7 @@ fn cpus(environment: &Environment) -> Comment {
     match (usable, cores) {
         (0 | 1, _) => warning(
             "cpus",
-            format!("{text}: server and generator must share one"),
+            format!("{text}: server and load generator must share one"),
             "use a machine, or an affinity mask, of at least 2 CPUs",
         ),
         (_, 1) => warning(
@@ -166,11 +166,12 @@ fn steal(environment: &Environment) -> Comment {
     let Some(share) = environment.steal_share else {
         return fine("steal", "the machine does not tell what its hypervisor gave to others");
     };
-    let text = format!("{:.1} % of the CPUs' time since the start went to others", share * 100.0);
+    let text =
+        format!("{:.1} % of the CPU time since boot went to other virtual machines", share * 100.0);
     if share > LITTLE_STEAL {
         warning(
             "steal",
-            format!("{text}: the hypervisor has sold more than it has"),
+            format!("{text}: the hypervisor is overcommitted"),
             "use a machine with CPUs of its own, or measure more blocks at a quieter time",
         )
     } else {
@@ -186,7 +187,7 @@ fn speed(environment: &Environment) -> Comment {
     if spread > EVEN_SPEED {
         warning(
             "speed",
-            format!("{text}: intervals become wide; other work shares the cores or the power"),
+            format!("{text}: intervals become wide, because other work shares cores or power"),
             "use a machine with cores of its own, or measure more cohorts",
         )
     } else {
@@ -198,7 +199,7 @@ fn load(environment: &Environment) -> Comment {
     let load = environment.load_average_1m;
     let text = format!("{load:.2} tasks were runnable on average over the last minute");
     if load > QUIET_LOAD {
-        warning("load", text, "end what else runs, and wait a minute")
+        warning("load", text, "stop other programs and wait a minute")
     } else {
         fine("load", text)
     }
@@ -227,7 +228,7 @@ fn memory(environment: &Environment) -> Comment {
         0 => fine("memory", "the machine does not tell its memory"),
         _ if bytes < ENOUGH_MEMORY_BYTES => warning(
             "memory",
-            format!("{text}: too little for builds, and for servers with many connections"),
+            format!("{text}: too little for builds and for servers with many connections"),
             "use a machine with at least 1024 MiB",
         ),
         _ => fine("memory", text),

@@ -100,10 +100,14 @@ fn buffer(environment: &Environment, name: &'static str, setting: &str) -> Comme
     let Ok(bytes) = largest.parse::<u64>() else {
         return fine(name, "how large a socket's buffer may grow is not told");
     };
-    let text = format!("a socket's buffer grows to {} KiB by itself", bytes >> 10);
+    let text = format!("socket buffers grow to {} KiB automatically", bytes >> 10);
     if bytes < ENOUGH_BUFFER_BYTES {
         let better = format!("'{least} {default} {}'", 4 << 20);
-        warning(name, format!("{text}: large messages go in many pieces"), set(setting, better))
+        warning(
+            name,
+            format!("{text}: large messages are sent in many pieces"),
+            set(setting, better),
+        )
     } else {
         fine(name, text)
     }

@@ -1,5 +1,5 @@
-//! `wirebench doctor`: what is missing or unwise on this machine, with what mends it. It changes
-//! nothing, and what it finds is advice: it ends well whatever it says.
+//! `wirebench doctor`: reports problems of this machine, each with a remedy. It changes nothing, and it
+//! exits with 0 whatever it finds.
 
 use serde_json::json;
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use wirebench_doctor::{Finding, Group, State, examine_here};
 use crate::{context::Context, exit::Exit, options::ProjectOption, out};
 
 /// The version of what `--json` prints. It grows whenever a field changes its meaning or goes away.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Arguments of `wirebench doctor`.
 #[derive(Debug, clap::Args)]

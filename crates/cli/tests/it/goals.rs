@@ -49,9 +49,7 @@ fn a_precision_is_gone_after_in_whole_pairs_of_blocks_and_at_least_four() {
     let loose = [&SHORT[..7], &["--blocks", "2", "--precision", "99%", "--budget", "25s"]].concat();
     let outcome = world.wirebench(&loose);
     outcome.assert_reported();
-    for part in
-        ["at least 3 cohorts: 4 instead of 2", "then pairs of cohorts", "widest interval +-"]
-    {
+    for part in ["at least 3: 4 instead of 2", "then pairs of cohorts", "widest interval +-"] {
         assert!(outcome.stderr.contains(part), "{part}\n{outcome:#?}");
     }
     let journal = world.journal();

@@ -1,7 +1,7 @@
 //! The output of verbs against golden files. `UPDATE_EXPECT=1 cargo test -p wirebench golden` writes
 //! them anew; review the difference.
 
-use crate::world::{World, program};
+use crate::world::{ENTRY, World, program};
 use expect_test::expect_file;
 use std::fs;
 use wirebench_schema::argv;
@@ -80,4 +80,39 @@ fn a_completion_script_names_every_verb_and_the_manual_has_a_page_for_each() {
         assert!(text.contains(".SH SYNOPSIS"), "{page}: {text}");
     }
     assert!(!folder.join("wirebench-guard.1").exists());
+}
+
+/// A checkout with an entry that is ready to build, one that needs setup and one that is wrong.
+fn entries() -> World {
+    let step = "[[build]]\ncommand = [\"true\"]\n";
+    let needs = "[[requires]]\ncommand = \"no-such-program\"\ndebian = [\"some-package\"]\n";
+    let deviation = "[[deviation]]\nchecks = [\"half-close\"]\nreason = \"by design\"\n";
+    World::new()
+        .with_entry("c/ready", &format!("{ENTRY}{step}{deviation}"))
+        .with_entry("c/needy", &format!("{ENTRY}{needs}"))
+        .with_entry("c/wrong", &ENTRY.replace("skips", "skipz"))
+}
+
+#[test]
+fn golden_list() {
+    let world = entries();
+    expect_file!["../golden/list.txt"].assert_eq(&world.stdout(&["list", "c/"]));
+    expect_file!["../golden/list-entry.txt"].assert_eq(&world.stdout(&["list", "c/ready"]));
+    expect_file!["../golden/list.md"].assert_eq(&world.stdout(&["list", "c/", "--markdown"]));
+    expect_file!["../golden/list.json"].assert_eq(&world.stdout(&["list", "c/needy", "--json"]));
+}
+
+#[test]
+fn golden_verify() {
+    let world = entries();
+    expect_file!["../golden/verify-checks.txt"].assert_eq(&world.stdout(&["verify", "--checks"]));
+    let outcome = world.wirebench(&["verify", "c/", "-j1"]);
+    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    expect_file!["../golden/verify.txt"].assert_eq(&outcome.stdout);
+}
+
+#[test]
+fn golden_new() {
+    let text = World::new().stdout(&["new", "rust/mine"]);
+    expect_file!["../golden/new.txt"].assert_eq(&text);
 }

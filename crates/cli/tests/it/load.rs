@@ -127,9 +127,9 @@ fn a_rate_is_told_with_what_it_offered_and_three_rows_of_percentiles() {
     let url = format!("http://{address}/");
     let outcome = world.wirebench(&["load", "-c4", "-d300ms", "-R", "500", "--poisson", &url]);
     let parts = [
-        "  500 requests/s at random (Poisson), latency from when each was due",
+        "  500 requests/s at random (Poisson), latency from the due time",
         "  Offered ",
-        " owed at the end",
+        " unsent at the end",
         "    Latency from due ",
         "    Service from sent ",
         "    Lag of sending ",

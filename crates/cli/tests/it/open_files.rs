@@ -87,6 +87,6 @@ fn a_suite_is_carried_out_without_the_workloads_that_need_too_many_files() {
     assert!(told.contains(" few "), "{planned:#?}");
     let outcome = limited(&world, &["run", "none"]);
     assert_eq!(outcome.code, Some(2), "{outcome:#?}");
-    let sentence = "no workload of `none` can be carried out";
+    let sentence = "cannot run any workload of `none`";
     assert!(outcome.stderr.contains(sentence), "{outcome:#?}");
 }

@@ -223,7 +223,7 @@ fn ctrl_c_names_the_command_that_goes_on_from_anywhere() {
     let outcome = running.end();
     assert_eq!(outcome.code, Some(130), "{outcome:#?}");
     let command = outcome.stdout.lines().last().unwrap();
-    let command = command.strip_prefix("this goes on with: wirebench ").unwrap();
+    let command = command.strip_prefix("Resume with: wirebench ").unwrap();
     assert_eq!(world.journal().end.unwrap().reason, EndReason::Interrupted);
     let elsewhere = tempfile::tempdir().unwrap();
     let mut resumed = std::process::Command::new(program());

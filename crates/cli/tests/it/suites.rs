@@ -155,9 +155,9 @@ fn a_suite_that_names_what_is_not_there_says_so_and_goes_on() {
     let outcome = world.wirebench(&["run", "mine", "--workers", "1"]);
     assert_eq!(outcome.code, Some(0), "{outcome:#?}");
     for part in [
-        "c/nowhere: there is no entry `c/nowhere` here",
+        "c/nowhere: the project has no entry `c/nowhere`",
         "builtin/epoll:fast: the entry `builtin/epoll` has no variant `fast`",
-        "d/: there is no entry of this language here",
+        "d/: the project has no entry of this language",
         "mine at machine scale: 1 server, ",
     ] {
         assert!(outcome.stdout.contains(part), "{part}\n{outcome:#?}");

@@ -25,7 +25,7 @@ fn a_sweep_measures_every_cell_and_draws_it() {
         "\nconnections ",
         "\n2 workers ",
         "highest: ",
-        "2 runs a cell: it takes 3 to compare cells",
+        "2 runs per cell: comparing cells needs 3",
     ] {
         assert!(outcome.stdout.contains(part), "{part:?} is missing in {outcome:#?}");
     }
@@ -90,7 +90,7 @@ fn the_messages_of_an_echo_have_the_length_that_was_asked_for() {
     let sweep = ["--workers", "1", "-c", "4", "-d", "100ms", "--blocks", "1", "--no-verify"];
     let outcome = world.wirebench(&[&echo[..], &sweep].concat());
     assert_eq!(outcome.code, Some(0), "{outcome:#?}");
-    assert!(outcome.stdout.contains("1 run a cell, 2048 bytes a message, "), "{outcome:#?}");
+    assert!(outcome.stdout.contains("1 run per cell, 2048 bytes per message, "), "{outcome:#?}");
     let journal = world.journal();
     assert_eq!(journal.start.workloads[0].payload_bytes, 2048);
     let words = journal.runs[0].generator_command.join(" ");
@@ -144,7 +144,7 @@ fn a_search_without_time_ends_in_order_and_says_so() {
     let rest = ["-c4", "-d", "100ms", "--warmup", "20ms", "--budget", "1ms"];
     let outcome = world.wirebench(&[&arguments[..], &rest].concat());
     assert_eq!(outcome.code, Some(1), "{outcome:#?}");
-    assert!(outcome.stdout.contains("was found in time"), "{outcome:#?}");
+    assert!(outcome.stdout.contains("was found within the budget"), "{outcome:#?}");
     let journal = world.journal();
     assert_eq!(journal.end.unwrap().reason, EndReason::Budget);
     assert_eq!(journal.found.unwrap().limit, SearchLimit::Budget);

@@ -52,7 +52,10 @@ use wirebench_schema::{
 use crate::{cohort, measure::Bench, plan};
 
 /// The half width of the widest interval of a journal; none while it is not known.
-pub struct Precision(pub Box<dyn Fn(&Journal) -> Option<f64> + Sync>);
+pub struct Precision(pub Box<HalfWidth>);
+
+/// Computes a half width.
+type HalfWidth = dyn Fn(&Journal) -> Option<f64> + Sync;
 
 impl std::fmt::Debug for Precision {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

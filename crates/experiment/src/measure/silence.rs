@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(sources.of(22_585).unwrap().to_string(), "127.0.0.2");
         assert_eq!(sources.of(99_999).unwrap().to_string(), "127.0.0.5");
         let message = Sources::new("::1".parse().unwrap(), 30_000, Some("32768 60999"));
-        assert!(message.unwrap_err().contains("more local ports than the 22585"));
+        assert!(message.unwrap_err().contains("more than the 22585 usable local ports"));
         assert_eq!(Sources::new(local, 100_000, None).unwrap().of(99_999), None);
     }
 

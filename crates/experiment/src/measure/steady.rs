@@ -352,7 +352,7 @@ mod tests {
         assert_eq!(of(4100, 5000).unsteady(), None);
         assert!(matches!(of(6000, 8000).unsteady(), Some(Unsteady::Worse(COST, _))));
         let reason = complaint(&of(1000, 5000).warm_up, best).unwrap();
-        let part = "the rate was 6.0 times worse than in an earlier run of the same server";
+        let part = "the rate was 6.0 times worse than in an earlier run of the server";
         assert!(reason.text.ends_with(part), "{}", reason.text);
         assert_eq!(complaint(&of(1000, 5000).warm_up, Best::default()), None);
     }

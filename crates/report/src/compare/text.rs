@@ -171,9 +171,7 @@ pub(crate) fn gate_lines(gate: &Gate) -> Vec<String> {
         }
     }
     let lost = gate.lost.iter();
-    lines.extend(
-        lost.map(|(cell, why)| format!("FAILED: {cell} has no figures in the newer result: {why}")),
-    );
+    lines.extend(lost.map(|(cell, why)| format!("FAILED: {cell} has no figures: {why}")));
     lines.extend(gate.warnings.iter().map(|warning| format!("WARNING: {warning}")));
     if gate.verdict() == GateVerdict::Inconclusive {
         lines.push(NOT_PASSED.to_owned());

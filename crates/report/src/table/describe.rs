@@ -32,7 +32,7 @@ pub(crate) fn describe_payload(workload: &Workload) -> String {
 /// When a run ends.
 pub(crate) fn describe_stop(stop: Stop) -> String {
     match stop {
-        Stop::After(duration) => format!("{} a run", write_duration(duration)),
+        Stop::After(duration) => format!("{} per run", write_duration(duration)),
         Stop::Requests(requests) => format!("{requests} requests per run"),
         Stop::RequestsPerConnection(requests) => {
             format!("{requests} requests per connection and run")

@@ -274,7 +274,10 @@ fn markdown_has_a_table_for_each_workload() {
     journal.runs.push(run(0, "c/epoll", rate(1000.0)));
     let text = report(&journal, Style::Markdown);
     assert!(text.starts_with("# wirebench example\n"), "{text}");
-    assert!(text.contains("## hello: hello, closed loop, 64 connections, 1s a run\n\n"), "{text}");
+    assert!(
+        text.contains("## hello: hello, closed loop, 64 connections, 1s per run\n\n"),
+        "{text}"
+    );
     assert!(text.contains("\n\n| rank | entry "), "{text}");
     assert!(row(&text, "c/epoll (baseline)").starts_with('|'), "{text}");
 }

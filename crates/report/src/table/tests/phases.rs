@@ -35,7 +35,10 @@ fn a_table_of_the_cost_tells_its_rate_who_chose_it_and_who_cannot_hold_it() {
         too_slow: vec![slow],
     });
     let text = report(&journal, Style::Text);
-    assert!(text.contains("hello: hello, 40000 requests/s, 64 connections, 1s a run\n"), "{text}");
+    assert!(
+        text.contains("hello: hello, 40000 requests/s, 64 connections, 1s per run\n"),
+        "{text}"
+    );
     assert!(text.contains("40 000 requests/s for all: half of what go/net reached\n"), "{text}");
     assert!(text.contains("too slow for that rate: own/server\n"), "{text}");
     let line = row(&text, "go/net");
@@ -69,7 +72,7 @@ fn a_table_of_silence_has_memory_and_cpu_time() {
     add(&mut journal, &name, ("c/epoll", 0), noisy(100.0, 1), silence);
     add(&mut journal, &name, ("go/net", 0), noisy(4096.0, 5), silence);
     let text = report(&journal, Style::Text);
-    assert!(text.contains("hello-idle: hello, 1000 idle connections, 1s a run"), "{text}");
+    assert!(text.contains("hello-idle: hello, 1000 idle connections, 1s per run"), "{text}");
     assert!(text.contains("with 1000"), "{text}");
     assert!(has_head(&text, "memory", "/connection"), "{text}");
     assert!(has_head(&text, "memory", "at rest"), "{text}");

@@ -116,23 +116,21 @@ kinds! {
     ScheduleLag = "schedule-lag" {
         "Requests were sent after they were due",
         says: "requests were sent {time} or more late",
-        weight: "tail if more than 1 ms for 1 % of the requests because of the generator; invalid in a \
-                 cost phase if so for 5 %, because bursts cost less than even arrivals; else note: \
-                 latencies count from the due time and include delays by the server",
+        weight: "tail if more than 1 ms for 1 % of the requests because of the generator; invalid in a cost phase \
+                 if so for 5 %, because bursts cost less than even arrivals; else note: latencies count from the \
+                 due time and include delays by the server",
         figure: "percentile of the lag that the text names, in nanoseconds",
         do: "add connections, or CPUs for the load generator"
     }
     Unanswered = "unanswered" {
-        "By Little's law, fewer requests were in flight than a closed loop keeps, so some were never \
-         answered",
+        "By Little's law, fewer requests were in flight than a closed loop keeps, so some were never answered",
         says: "only {number} requests were in flight: some connections get no replies",
         weight: "invalid",
         figure: "mean number of answered requests in flight",
         do: "look for connections that the server lost"
     }
     LittlesLaw = "littles-law" {
-        "By Little's law, more requests were in flight than the connections allow, so rate or latency is \
-         wrong",
+        "By Little's law, more requests were in flight than the connections allow, so rate or latency is wrong",
         says: "{number} requests in flight exceed the limit of the connections: rate or latency is wrong",
         weight: "invalid",
         figure: "mean number of requests in flight",
@@ -211,16 +209,16 @@ kinds! {
     Unfair = "unfair" {
         "Connections were served unevenly",
         says: "connections were served unevenly (Jain's index {number})",
-        weight: "invalid if a connection had less than a tenth of the median's replies, because fewer \
-                 connections than stated made the rate; else note",
+        weight: "invalid if a connection had less than a tenth of the median's replies, because fewer connections \
+                 than stated made the rate; else note",
         figure: "Jain's index, 1 if all shares are equal",
         do: "check how the server distributes connections"
     }
     ServerCloses = "server-closes" {
         "The server closed connections between requests",
         says: "the server closed connections between requests {count} times",
-        weight: "invalid if more than once in 100 requests, or if it closed idle connections, because \
-                 figures then include connecting; else note",
+        weight: "invalid if more than once in 100 requests, or if it closed idle connections, because figures then \
+                 include connecting; else note",
         figure: "count",
         do: "check its limits on requests and time per connection"
     }
@@ -234,18 +232,17 @@ kinds! {
     GeneratorStall = "generator-stall" {
         "A generator thread was delayed in serving its connections",
         says: "a load generator thread was delayed by up to {time}: latencies include it",
-        weight: "invalid if the delays total more than 5 % of the window; tail if more than 1 %, the \
-                 share that p99 depends on; else note",
+        weight: "invalid if the delays total more than 5 % of the window; tail if more than 1 %, the share that \
+                 p99 depends on; else note",
         figure: "longest delay in nanoseconds",
         do: "stop other programs on its CPUs"
     }
     Neighbour = "neighbour" {
         "Other programs ran on the CPUs of a side",
         says: "other programs took {percent} of the CPU time of server or generator",
-        weight: "invalid from 10 % of the window; tail from 0.5 % at a rate, because with the backlog \
-                 that delays 1 % of the requests; else note",
-        figure: "share of the CPU time used by others, or of the window in which a thread waited for \
-                 them, 0 to 1",
+        weight: "invalid from 10 % of the window; tail from 0.5 % at a rate, because with the backlog that delays \
+                 1 % of the requests; else note",
+        figure: "share of the CPU time used by others, or of the window in which a thread waited for them, 0 to 1",
         do: "stop them and measure again"
     }
     Stolen = "stolen" {
@@ -305,8 +302,8 @@ kinds! {
         do: "check whether the server restarts its workers"
     }
     ResidentMemory = "resident-memory" {
-        "Memory is the sum of resident set sizes, because proportional ones cannot be read: shared pages \
-         count once per process",
+        "Memory is the sum of resident set sizes, because proportional ones cannot be read: shared pages count \
+         once per process",
         says: "memory counts shared pages once per process",
         weight: "note",
         figure: "-",
@@ -336,8 +333,8 @@ kinds! {
     ParkedBusy = "parked-busy" {
         "The server used CPU time during slices of other servers, beyond its use at rest",
         says: "the server used CPU during {count} slices of other servers",
-        weight: "note; a slice in which idle servers used more than 3 % of the time is excluded, and the \
-                 largest user is named",
+        weight: "note; a slice in which idle servers used more than 3 % of the time is excluded, and the largest \
+                 user is named",
         figure: "slices",
         do: "look for work that the server defers until it is idle"
     }
@@ -351,9 +348,9 @@ kinds! {
     Restless = "restless" {
         "The server uses CPU time without requests",
         says: "the server uses {percent} of a CPU without requests",
-        weight: "note: up to 25 % of a CPU is subtracted from the cost, and a server above 5 % is \
-                 stopped while others are loaded; invalid if the CPUs of such a server are saturated, \
-                 because this work then competes with requests",
+        weight: "note: up to 25 % of a CPU is subtracted from the cost, and a server above 5 % is stopped while \
+                 others are loaded; invalid if the CPUs of such a server are saturated, because this work then \
+                 competes with requests",
         figure: "share of a CPU, 0 to 1",
         do: "check what the server does when idle"
     }
