@@ -7,8 +7,6 @@ use wirebench_experiment::experiment::{MOST_BLOCKS_FOR_PRECISION, Outlook};
 use wirebench_report::table_units::percent;
 use wirebench_schema::{journal::Goal, units::write_duration};
 
-use crate::progress::show;
-
 /// The plan in a few lines.
 pub(crate) fn outlook_lines(outlook: &Outlook, now: &Zoned) -> Vec<String> {
     let Outlook { blocks, warmup_blocks, runs, variants, goal, .. } = outlook;
@@ -112,9 +110,26 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{plural}")
 }
 
+/// A time to wait, in whole seconds or minutes, or in hours with a tenth.
+pub(crate) fn show(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64().ceil() as u64;
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..10_800 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{:.1} h", seconds as f64 / 3600.0),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_shown_in_the_unit_that_fits() {
+        assert_eq!(show(Duration::from_millis(1500)), "2 s");
+        assert_eq!(show(Duration::from_secs(121)), "3 min");
+        assert_eq!(show(Duration::from_secs(5400 * 3)), "4.5 h");
+    }
     use wirebench_schema::suite::Phase;
 
     fn outlook() -> Outlook {

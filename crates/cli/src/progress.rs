@@ -18,7 +18,10 @@ use wirebench_schema::{
 };
 
 use self::heartbeat::Heartbeat;
-use crate::{out, plan::outlook_lines};
+use crate::{
+    out,
+    plan::{outlook_lines, show},
+};
 
 /// The bar while the number of runs is not known yet, and while it is.
 const PREPARING: &str = "{spinner} {msg}";
@@ -265,16 +268,6 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// A time to wait, in whole seconds or minutes, or in hours with a tenth.
-pub(crate) fn show(duration: Duration) -> String {
-    let seconds = duration.as_secs_f64().ceil() as u64;
-    match seconds {
-        0..120 => format!("{seconds} s"),
-        120..10_800 => format!("{} min", seconds.div_ceil(60)),
-        _ => format!("{:.1} h", seconds as f64 / 3600.0),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -284,12 +277,5 @@ mod tests {
         for template in [PREPARING, MEASURING] {
             assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
         }
-    }
-
-    #[test]
-    fn times_are_shown_in_the_unit_that_fits() {
-        assert_eq!(show(Duration::from_millis(1500)), "2 s");
-        assert_eq!(show(Duration::from_secs(121)), "3 min");
-        assert_eq!(show(Duration::from_secs(5400 * 3)), "4.5 h");
     }
 }

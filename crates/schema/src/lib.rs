@@ -16,7 +16,6 @@ pub mod journal;
 pub mod load;
 pub mod objective;
 pub mod placeholder;
-pub mod protocol;
 pub mod scenario;
 pub mod suggest;
 pub mod suite;

@@ -1,9 +1,11 @@
 //! Scenarios, the contracts of servers, and the protocol of each.
 
+mod protocol;
+
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-pub use crate::protocol::Protocol;
+pub use self::protocol::{Protocol, ProtocolTraits};
 
 /// The body of every `hello` response.
 pub const HELLO_BODY: &str = "Hello world!";

@@ -11,10 +11,8 @@ use std::{
 use super::{ARROWS, dependencies, sources};
 
 /// Uses that close a circle and are allowed: the crate, the module, what it uses, and why.
-const ALLOWED: [(&str, &str, &str, &str); 2] = [
-    ("cli", "context", "options", "a context is made of options, and options choose one"),
-    ("cli", "progress", "cmd", "progress is shown with the lines of the plan of `run`"),
-];
+const ALLOWED: [(&str, &str, &str, &str); 1] =
+    [("cli", "context", "options", "a context is made of options, and options choose one")];
 /// What the tests of a file begin with.
 const TESTS: &str = "#[cfg(test)]\nmod ";
 

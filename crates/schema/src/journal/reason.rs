@@ -2,12 +2,14 @@
 //! text. The code that detects a fault decides its weight.
 
 mod brief;
+mod guide;
 mod kind;
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-pub use kind::{KindGuide, ReasonKind};
+pub use guide::KindGuide;
+pub use kind::ReasonKind;
 
 use super::{Outcome, Run};
 

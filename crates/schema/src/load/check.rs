@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Body, BodyCheck, LatencyOrigin, LoadConfig, LoadModel, Stop, Trust};
-use crate::units::write_duration;
+use crate::{scenario::Protocol, units::write_duration};
 
 /// The most threads of one load: more than any machine has CPUs for, and few enough to be made.
 pub const THREADS_LIMIT: usize = 1024;
@@ -33,7 +33,10 @@ impl LoadConfig {
         self.check_times()?;
         self.check_model()?;
         self.check_way()?;
-        (self.target.protocol().traits().check)(self)
+        match self.target.protocol() {
+            Protocol::Http1 => self.check_http(),
+            Protocol::Echo => self.check_echo(),
+        }
     }
 
     fn check_connections(&self) -> Result<(), String> {
@@ -177,7 +180,7 @@ impl LoadConfig {
         Ok(())
     }
 
-    pub(crate) fn check_http(&self) -> Result<(), String> {
+    fn check_http(&self) -> Result<(), String> {
         for (name, value) in &self.headers {
             let name_ok = http::HeaderName::from_bytes(name.as_bytes()).is_ok();
             if !name_ok || http::HeaderValue::from_str(value).is_err() {
@@ -202,7 +205,7 @@ impl LoadConfig {
         Ok(())
     }
 
-    pub(crate) fn check_echo(&self) -> Result<(), String> {
+    fn check_echo(&self) -> Result<(), String> {
         if self.payload_bytes == 0 {
             return refuse("an echo of 0 bytes has no reply: give --payload at least 1");
         }

@@ -6,7 +6,7 @@ use wirebench_experiment::plan::{self, Step};
 use wirebench_host::topology;
 use wirebench_schema::{journal::Published, suite::Suite};
 
-use crate::{context::Context, out, progress::show};
+use crate::{context::Context, out, plan::show};
 
 /// What the document of `written`, a suite as its file says it, has done and found.
 pub(super) fn published(context: &Context, written: &Suite) -> anyhow::Result<Option<Published>> {

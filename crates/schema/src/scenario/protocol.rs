@@ -3,10 +3,7 @@
 
 use std::net::SocketAddr;
 
-use crate::{
-    load::LoadConfig,
-    scenario::{HELLO_BODY, Scenario},
-};
+use super::{HELLO_BODY, Scenario};
 
 /// A protocol between the load generator and a server.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -32,8 +29,6 @@ pub struct ProtocolTraits {
     pub builtin_scenario: Scenario,
     /// A command with which a person tries a server at this address.
     pub try_command: fn(SocketAddr) -> String,
-    /// The first reason why a load in this protocol cannot be carried out.
-    pub(crate) check: fn(&LoadConfig) -> Result<(), String>,
 }
 
 const HTTP1: ProtocolTraits = ProtocolTraits {
@@ -43,7 +38,6 @@ const HTTP1: ProtocolTraits = ProtocolTraits {
     reply_body: Some(HELLO_BODY),
     builtin_scenario: Scenario::Hello,
     try_command: |address| format!("curl -i http://{address}/"),
-    check: LoadConfig::check_http,
 };
 
 const ECHO: ProtocolTraits = ProtocolTraits {
@@ -53,7 +47,6 @@ const ECHO: ProtocolTraits = ProtocolTraits {
     reply_body: None,
     builtin_scenario: Scenario::Echo,
     try_command: |address| format!("nc {} {}", address.ip(), address.port()),
-    check: LoadConfig::check_echo,
 };
 
 impl Protocol {
