@@ -128,6 +128,6 @@ mod tests {
         let few = Idle { made: 7, missing: Some("refused"), files: Some(64), ..GOOD };
         assert!(few.reasons()[0].text.contains("refused; the server may open 64 files"));
         let closed = Idle { lost: 1, timeout_is_fixed: true, ..GOOD };
-        assert!(closed.reasons()[0].text.contains("its command takes no {timeout_ms}"));
+        assert!(closed.reasons()[0].text.contains("its command has no {timeout_ms}"));
     }
 }

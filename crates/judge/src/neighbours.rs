@@ -189,7 +189,7 @@ mod tests {
         let names = ["cargo, process 7".to_owned(), "rustc, process 8".to_owned()];
         let text = busy_before(1, 0.8, &names).unwrap().text;
         let expected = "other programs (cargo, process 7, rustc, process 8) used 80 % of CPU 1 just \
-                        before the server was started";
+                        before the server started";
         assert_eq!(text, expected);
         assert!(busy_before(1, 0.8, &[]).unwrap().text.starts_with("other programs used 80 %"));
     }

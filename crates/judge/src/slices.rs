@@ -31,7 +31,7 @@ mod tests {
         assert_eq!(disturbed(&slices(0)), None);
         let few = disturbed(&slices(2)).unwrap();
         assert_eq!((few.weight, few.figure), (Weight::Note, Some(0.5)));
-        assert_eq!(few.text, "2 of 4 slices were disturbed and dropped, most by `neighbour`");
+        assert_eq!(few.text, "2 of 4 slices were disturbed and excluded, most by `neighbour`");
         assert_eq!(disturbed(&slices(3)).unwrap().weight, Weight::Invalid);
     }
 }
