@@ -3,12 +3,14 @@
 //! is.
 
 mod brief;
+mod guide;
 mod kind;
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-pub use kind::{KindGuide, ReasonKind};
+pub use guide::KindGuide;
+pub use kind::ReasonKind;
 
 use super::{Outcome, Run};
 

@@ -6,23 +6,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The description of a kind of reason.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct KindGuide {
-    /// The name in files.
-    pub name: &'static str,
-    /// What was seen.
-    pub means: &'static str,
-    /// The same for the terminal, with a placeholder for the figure: `{count}`, `{number}`,
-    /// `{percent}`, `{change}` or `{time}`.
-    pub says: &'static str,
-    /// Its weight, and what that depends on.
-    pub weight: &'static str,
-    /// What its figure is; `-` where it has none.
-    pub figure: &'static str,
-    /// The next step.
-    pub next_step: &'static str,
-}
+use super::KindGuide;
 
 macro_rules! kinds {
     ($($kind:ident = $name:literal {
@@ -394,14 +378,5 @@ kinds! {
 impl fmt::Display for ReasonKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(self.guide().name)
-    }
-}
-
-impl KindGuide {
-    /// The row of the table in `docs/formats.md`.
-    #[must_use]
-    pub fn markdown_row(&self) -> String {
-        let Self { name, means, weight, figure, next_step, .. } = self;
-        format!("| `{name}` | {means} | {weight} | {figure} | {next_step} |")
     }
 }
