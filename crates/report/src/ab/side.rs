@@ -123,7 +123,7 @@ fn most_frequent(runs: &[Vec<&Reason>]) -> Option<String> {
     let mut all: Vec<&Reason> = runs.iter().flatten().copied().collect();
     // The first of those that are equally frequent.
     all.reverse();
-    all.into_iter().max_by_key(|reason| times(reason.kind)).map(|it| it.brief())
+    all.into_iter().max_by_key(|reason| times(reason.kind)).map(Reason::brief)
 }
 
 /// Why a run has no figures.
