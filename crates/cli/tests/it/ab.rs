@@ -84,7 +84,7 @@ fn a_cohort_has_two_instances_of_either_side_and_two_cohorts_claim_nothing() {
     let few = line.starts_with("inconclusive: a verdict needs 3 cohorts; B uses ")
         && line.contains(" CPU per request than A (2 cohorts); next step: --cohorts 8");
     assert!(few || line.starts_with("not valid: "), "{outcome:#?}");
-    assert!(outcome.stdout.contains("both are the same program"), "{outcome:#?}");
+    assert!(outcome.stdout.contains("A and B are the same program"), "{outcome:#?}");
 }
 
 #[test]

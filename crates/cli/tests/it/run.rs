@@ -206,7 +206,7 @@ fn strictness_names_each_row_that_is_not_valid_and_exits_with_3() {
     let outcome = world.wirebench(&run(&["builtin/epoll", "--no-pin", "--strict"]));
     assert_eq!(outcome.code, Some(3), "{outcome:#?}");
     for workload in ["hello", "echo"] {
-        let row = format!("not valid: builtin/epoll {workload}: ");
+        let row = format!(" runs: builtin/epoll {workload}: ");
         assert!(outcome.stderr.contains(&row), "{outcome:#?}");
     }
     assert!(outcome.stdout.contains("not pinned"), "{outcome:#?}");

@@ -68,8 +68,8 @@ impl<'a> Side<'a> {
             State::NotMeasured(why)
         } else if bad * 2 > all {
             let why = most_frequent(&invalid)
-                .or(failures.first().copied())
-                .map_or_else(String::new, |why| format!(": {why}"));
+                .or(failures.first().map(|why| (*why).to_owned()))
+                .map_or_else(String::new, |why| format!(": {}", why.trim_end_matches('.')));
             State::NotValid(format!("is not valid in {}{why}", of_all(bad, all)))
         } else {
             State::Valid
@@ -117,13 +117,13 @@ fn invalid(run: &Run, metric: Metric) -> Vec<&Reason> {
 }
 
 /// The sentence of the reason that most runs have.
-fn most_frequent<'r>(runs: &[Vec<&'r Reason>]) -> Option<&'r str> {
+fn most_frequent(runs: &[Vec<&Reason>]) -> Option<String> {
     let times =
         |kind: ReasonKind| runs.iter().filter(|it| it.iter().any(|it| it.kind == kind)).count();
     let mut all: Vec<&Reason> = runs.iter().flatten().copied().collect();
     // The first of those that are equally frequent.
     all.reverse();
-    all.into_iter().max_by_key(|reason| times(reason.kind)).map(|it| it.text.as_str())
+    all.into_iter().max_by_key(|reason| times(reason.kind)).map(Reason::brief)
 }
 
 /// Why a run has no figures.

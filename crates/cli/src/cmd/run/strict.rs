@@ -1,7 +1,7 @@
 //! `run --strict`: which rows have figures that are a bound, or not what they claim to be. It
 //! decides nothing: the runs carry their reasons.
 
-use wirebench_schema::journal::{Counts, Journal, Run, Weight};
+use wirebench_schema::journal::{Counts, Journal, Reason, Run, Weight};
 
 use crate::out;
 
@@ -18,7 +18,7 @@ pub(super) fn report(journal: &Journal) -> usize {
 /// are no part of any row.
 fn not_valid(journal: &Journal) -> Vec<String> {
     let runs = || journal.runs.iter().filter(|run| run.counts == Counts::Yes);
-    let mut rows: Vec<(&Run, Weight, &str, usize)> = Vec::new();
+    let mut rows: Vec<(&Run, &Reason, usize)> = Vec::new();
     for run in runs() {
         let Some(reason) = run.outcome.reasons().iter().max_by_key(|reason| reason.weight) else {
             continue;
@@ -28,24 +28,24 @@ fn not_valid(journal: &Journal) -> Vec<String> {
         }
         match rows.iter_mut().find(|(first, ..)| same_row(first, run)) {
             Some(row) => {
-                row.3 += 1;
-                if reason.weight > row.1 {
-                    (row.1, row.2) = (reason.weight, &reason.text);
+                row.2 += 1;
+                if reason.weight > row.1.weight {
+                    row.1 = reason;
                 }
             }
-            None => rows.push((run, reason.weight, &reason.text, 1)),
+            None => rows.push((run, reason, 1)),
         }
     }
-    let sentence = |(first, weight, text, count): &(&Run, Weight, &str, usize)| {
+    let sentence = |(first, reason, count): &(&Run, &Reason, usize)| {
         let of = runs().filter(|run| same_row(first, run)).count();
         let (variant, workload) = (&first.variant, &first.workload);
-        let what = match weight {
+        let what = match reason.weight {
             Weight::Invalid => "not valid",
             Weight::Limit => "only a bound",
             Weight::Tail => "p99 and above not valid",
             Weight::Note => "note",
         };
-        format!("{what}: {variant} {workload}: {text} ({count} of {of} runs)")
+        format!("{what} in {count} of {of} runs: {variant} {workload}: {}", reason.brief())
     };
     rows.iter().map(sentence).collect()
 }
@@ -147,10 +147,11 @@ mod tests {
             run("hello", Counts::Yes, &[]),
             run("hello-cost", Counts::Yes, &[Weight::Tail]),
         ];
+        let why = "some requests failed. Check the server's log.";
         let expected = [
-            "not valid: c/epoll hello: invalid (2 of 3 runs)",
-            "only a bound: c/epoll echo: limit (1 of 1 runs)",
-            "p99 and above not valid: c/epoll hello-cost: tail (1 of 1 runs)",
+            format!("not valid in 2 of 3 runs: c/epoll hello: {why}"),
+            format!("only a bound in 1 of 1 runs: c/epoll echo: {why}"),
+            format!("p99 and above not valid in 1 of 1 runs: c/epoll hello-cost: {why}"),
         ];
         assert_eq!(not_valid(&journal(runs)), expected);
     }

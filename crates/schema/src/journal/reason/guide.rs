@@ -1,4 +1,4 @@
-//! The description of a kind of reason.
+//! The description of a kind of reason, and its row in the documents.
 
 /// The description of a kind of reason.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

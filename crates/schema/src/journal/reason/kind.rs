@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-use super::guide::KindGuide;
+use super::KindGuide;
 
 macro_rules! kinds {
     ($($kind:ident = $name:literal {
