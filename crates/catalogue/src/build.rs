@@ -37,7 +37,7 @@ const STAMP: &str = "stamp";
 /// Folders in which toolchains leave their outputs; nothing in them is a source.
 const OUTPUT_FOLDERS: [&str; 4] = ["target", "build", "node_modules", "__pycache__"];
 
-/// Whether what is up to date is built all the same.
+/// Whether an up-to-date entry is built anyway.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Freshness {
     /// It is not: the stamp is believed.
@@ -172,7 +172,7 @@ fn wait_for_lock(lock: &File, path: &Path, stop: &AtomicBool) -> Result<(), Buil
             Err(TryLockError::WouldBlock) if stop.load(Ordering::Relaxed) => {
                 return Err(CommandError::Interrupted.into());
             }
-            // The kernel tells nobody when a lock becomes free without a wait that nothing ends.
+            // Polling, because a blocking wait for the lock could not be interrupted.
             Err(TryLockError::WouldBlock) => thread::sleep(LOCK_STEP),
             Err(TryLockError::Error(error)) => return Err(io_error(path)(error)),
         }

@@ -175,7 +175,7 @@ fn language(entry: &str) -> &str {
     entry.split_once('/').map_or(entry, |(language, _)| language)
 }
 
-/// The name without its variant: of a broken entry nobody knows the variants.
+/// The name without its variant: the variants of a broken entry are unknown.
 fn entry_part(name: &str) -> &str {
     name.split_once(':').map_or(name, |(entry, _)| entry)
 }

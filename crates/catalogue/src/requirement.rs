@@ -1,5 +1,5 @@
-//! Whether what an entry needs is there, and what brings it if not. It looks and changes nothing;
-//! `setup` brings things.
+//! Checks whether the requirements of an entry are available, and finds what installs them if not.
+//! This module changes nothing; `setup` installs.
 
 mod probe;
 
@@ -27,9 +27,9 @@ pub enum Availability {
     NeedsSetup {
         /// What is missing, each as a clause.
         missing: Vec<String>,
-        /// The Debian packages that bring it.
+        /// The Debian packages that install it.
         packages: BTreeSet<String>,
-        /// The commands that bring it.
+        /// The commands that install it.
         fetches: Vec<Fetch>,
         /// Other ways to it.
         hints: Vec<String>,
@@ -138,7 +138,7 @@ impl Prober<'_> {
     }
 
     /// What setup would do for a requirement that is missing. An error says why nothing, if there
-    /// is more to say than that nothing brings it.
+    /// is more to say than that nothing installs it.
     fn remedy(
         &self,
         requirement: &Requirement,
@@ -186,7 +186,7 @@ struct Lacks {
     packages: BTreeSet<String>,
     fetches: Vec<Fetch>,
     hints: Vec<String>,
-    /// Missing, with the reason why setup does not bring it.
+    /// Missing, with the reason why setup does not install it.
     beyond_reach: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What the entries need that is not there, and what brings it: one call of Debian's installer, and
+//! Installs the missing requirements of the entries: one call of Debian's installer, and
 //! the commands that entries name. What failed is written down, so that `list` can say why.
 
 use std::{
@@ -75,7 +75,7 @@ impl Setup {
 pub enum Privilege {
     /// This process may install.
     Root,
-    /// Somebody is asked for a password.
+    /// `sudo` asks for a password.
     Sudo,
 }
 

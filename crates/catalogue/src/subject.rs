@@ -27,8 +27,8 @@ pub enum Origin {
     Builtin,
     /// A command line; nothing is declared about it.
     Own,
-    /// A folder below `entries/` whose description cannot be used. It stands in the list with the
-    /// reason, and keeps nobody from the others.
+    /// A folder below `entries/` whose description cannot be used. It is listed with the
+    /// reason, and the other entries remain usable.
     Broken {
         /// What is wrong, beginning with the file.
         reason: String,
@@ -61,7 +61,7 @@ impl Subject {
         self.is_described().then_some(self.variant.mechanism)
     }
 
-    /// Whether somebody has said what it is, in a form that can be used.
+    /// Whether it has a usable description.
     #[must_use]
     pub const fn is_described(&self) -> bool {
         match self.origin {

@@ -119,7 +119,7 @@ pub fn create(entries: &Path, name: &str) -> Result<Fresh, NewError> {
 fn write_all(folder: &Path, files: &[(&str, String)]) -> Result<(), NewError> {
     let written = files.iter().try_for_each(|(file, text)| write(&folder.join(file), text));
     if written.is_err() {
-        // The first error is the one to be told.
+        // The first error is the one to report.
         let _ = fs::remove_dir_all(folder);
         // The folder of the language stays when there is something else in it.
         let _ = folder.parent().map(fs::remove_dir);

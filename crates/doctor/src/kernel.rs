@@ -118,7 +118,7 @@ fn huge_pages(environment: &Environment) -> Comment {
         None => fine("huge-pages", "the kernel makes no large pages by itself"),
         Some("always") => warning(
             "huge-pages",
-            "the kernel makes large pages for everybody: memory and pauses change from run to run",
+            "the kernel makes large pages for every process: memory and pauses change from run to run",
             "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
         ),
         Some(when) => fine("huge-pages", format!("large pages are made by the rule `{when}`")),

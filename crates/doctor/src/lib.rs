@@ -173,7 +173,7 @@ struct AtLeast {
     enough: u64,
     /// What it is set to when it is less.
     better: u64,
-    /// What stands behind the number in a sentence.
+    /// The text that follows the number.
     means: &'static str,
 }
 

@@ -18,21 +18,21 @@ const NUMBERS: [AtLeast; 4] = [
         sysctl: "net/core/somaxconn",
         enough: 1024,
         better: 4096,
-        means: "new connections at the most wait in a server's queue",
+        means: "new connections at most wait in a server's queue",
     },
     AtLeast {
         name: "syn-backlog",
         sysctl: "net/ipv4/tcp_max_syn_backlog",
         enough: 512,
         better: 4096,
-        means: "connections at the most may be half open",
+        means: "connections at most may be half open",
     },
     AtLeast {
         name: "netdev-budget",
         sysctl: "net/core/netdev_budget",
         enough: 300,
         better: 300,
-        means: "packets at the most are handled at a time",
+        means: "packets at most are handled at a time",
     },
     // Packets over the loopback interface wait in this queue, one for each CPU.
     AtLeast {
@@ -40,7 +40,7 @@ const NUMBERS: [AtLeast; 4] = [
         sysctl: "net/core/netdev_max_backlog",
         enough: 1000,
         better: 1000,
-        means: "packets at the most wait for a CPU before they are lost",
+        means: "packets at most wait for a CPU before they are lost",
     },
 ];
 
@@ -117,7 +117,7 @@ fn polling(environment: &Environment) -> Comment {
     let names = ["net/core/busy_poll", "net/core/busy_read"];
     let on = names.into_iter().find(|name| number(environment, name).is_some_and(|us| us > 0));
     match on {
-        None => fine("busy-poll", "nobody spins while waiting for packets"),
+        None => fine("busy-poll", "no process spins while waiting for packets"),
         Some(name) => warning(
             "busy-poll",
             "waiting for packets costs CPU time, which counts as the server's",

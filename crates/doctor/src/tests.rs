@@ -1,4 +1,4 @@
-//! A machine on which everything is fine, and each thing that can be unwise on it.
+//! A machine on which everything is fine, and each change that causes a warning.
 
 use std::collections::{BTreeMap, BTreeSet};
 use wirebench_catalogue::requirement::Fetch;
@@ -77,7 +77,7 @@ fn sysctl_of(environment: &mut Environment, name: &str, value: &str) {
     environment.sysctls.insert(name.to_owned(), value.to_owned());
 }
 
-/// Each makes one thing unwise: its finding, a part of what is said, a part of what mends it.
+/// Each change causes one warning: the finding, a part of its text, a part of its remedy.
 const MACHINE: [(&str, &str, &str, Change); 19] = [
     ("cpus", "must share one", "at least 2 CPUs", |it| it.cpus.truncate(1)),
     ("smt", "2 cores have several", "taskset -c 0,1 wirebench run", |it| {
@@ -117,7 +117,7 @@ const MACHINE: [(&str, &str, &str, Change); 19] = [
         it.kernel_options = Some(vec!["mitigations=off".to_owned()]);
     }),
     ("clock", "`hpet`", "echo tsc > ", |it| it.clock_source = Some("hpet".to_owned())),
-    ("huge-pages", "for everybody", "echo madvise > ", |it| {
+    ("huge-pages", "for every process", "echo madvise > ", |it| {
         it.transparent_huge_pages = Some("always".to_owned());
     }),
     ("wirebench", "a debug build", "cargo build --release", |it| {
@@ -181,16 +181,22 @@ const LIMITS: [(&str, &str, &str, Change); 9] = [
     }),
 ];
 
-/// Checks that the finding `name`, and no other but those that `others` allows, is unwise.
-fn assert_unwise(environment: &Environment, name: &str, part: &str, remedy: &str, others: &[&str]) {
+/// Checks that the finding `name` is a warning, and no other except those in `others`.
+fn assert_warning(
+    environment: &Environment,
+    name: &str,
+    part: &str,
+    remedy: &str,
+    others: &[&str],
+) {
     let findings = look(environment);
-    let unwise: Vec<&Finding> =
+    let warnings: Vec<&Finding> =
         findings.iter().filter(|finding| finding.state != State::Fine).collect();
-    let finding = unwise.iter().find(|finding| finding.name == name);
+    let finding = warnings.iter().find(|finding| finding.name == name);
     let finding = finding.unwrap_or_else(|| panic!("{name} is fine"));
     assert!(finding.text.contains(part), "{finding:?}");
     assert!(finding.remedy.as_ref().unwrap().contains(remedy), "{finding:?}");
-    let surplus = unwise.iter().find(|it| it.name != name && !others.contains(&it.name));
+    let surplus = warnings.iter().find(|it| it.name != name && !others.contains(&it.name));
     assert_eq!(surplus, None, "{name}");
 }
 
@@ -203,24 +209,24 @@ fn a_good_machine_is_fine() {
 }
 
 #[test]
-fn each_unwise_thing_is_found_alone_and_has_a_remedy() {
+fn each_warning_is_found_alone_and_has_a_remedy() {
     for (name, part, remedy, change) in MACHINE.iter().chain(&LIMITS) {
         let mut environment = good();
         change(&mut environment);
         // Memory of several nodes is moved between them only where there are several.
         let others: &[&str] = if *name == "numa-balancing" { &["numa"] } else { &[] };
-        assert_unwise(&environment, name, part, remedy, others);
+        assert_warning(&environment, name, part, remedy, others);
     }
     for (name, setting, value, remedy) in KERNEL_SETTINGS {
         let mut environment = good();
         sysctl_of(&mut environment, setting, value);
-        assert_unwise(&environment, name, "", &format!("sysctl -w {}", dotted(setting)), &[]);
-        assert_unwise(&environment, name, "", remedy, &[]);
+        assert_warning(&environment, name, "", &format!("sysctl -w {}", dotted(setting)), &[]);
+        assert_warning(&environment, name, "", remedy, &[]);
     }
 }
 
 #[test]
-fn every_finding_has_been_seen_fine_and_unwise() {
+fn every_finding_has_been_seen_fine_and_as_a_warning() {
     let mut seen: BTreeSet<&str> = MACHINE.iter().chain(&LIMITS).map(|row| row.0).collect();
     seen.extend(KERNEL_SETTINGS.map(|row| row.0));
     seen.extend(ALWAYS_FINE);
@@ -245,9 +251,9 @@ fn two_cpus_of_one_core_have_no_remedy_but_another_machine() {
     let mut environment = good();
     environment.cpus = (0..2).map(|cpu| Cpu { cpu, core: 0, package: 0 }).collect();
     let one = "use a machine of at least 2 cores";
-    assert_unwise(&environment, "smt", "slow each other down", one, &["cpus"]);
-    assert_unwise(&environment, "cpus", "share a core", one, &["smt"]);
-    assert_unwise(&environment, "cpus", "comparable only within this machine", one, &["smt"]);
+    assert_warning(&environment, "smt", "slow each other down", one, &["cpus"]);
+    assert_warning(&environment, "cpus", "share a core", one, &["smt"]);
+    assert_warning(&environment, "cpus", "comparable only within this machine", one, &["smt"]);
 }
 
 #[test]
@@ -268,7 +274,7 @@ fn a_ring_that_cannot_be_set_up_is_missing_and_mended_where_a_setting_forbids_it
 fn a_tool_that_does_not_answer_is_missing() {
     let mut environment = good();
     environment.tools.remove("dub");
-    assert_unwise(&environment, "dub", "`dub` does not answer", "wirebench setup", &[]);
+    assert_warning(&environment, "dub", "`dub` does not answer", "wirebench setup", &[]);
 }
 
 #[test]

@@ -26,9 +26,7 @@ pub fn place(usable: &[Cpu], wish: &Wish) -> Result<Placement, String> {
     let all: Vec<u32> = usable.iter().map(|cpu| cpu.cpu).collect();
     if wish.no_pin {
         if wish.server_cpus.is_some() || wish.generator_cpus.is_some() {
-            return Err(
-                "--no-pin binds nothing: leave out --server-cpus and --generator-cpus".into()
-            );
+            return Err("--no-pin binds nothing: omit --server-cpus and --generator-cpus".into());
         }
         return Ok(Placement {
             server_cpus: all.clone(),

@@ -110,8 +110,8 @@ impl<'a> Prober<'a> {
         }
     }
 
-    /// The answer to a question, which `find` finds when nobody has asked before. Who asks the same
-    /// at the same time waits for the answer.
+    /// The cached answer to a question; `find` computes it the first time. A concurrent caller
+    /// with the same question waits for that answer.
     fn once(
         &self,
         question: String,

@@ -42,7 +42,7 @@ impl Files<'_> {
         Some(rest.trim().to_owned())
     }
 
-    /// What stands behind the colon of the first line that is named `key`.
+    /// The text after the colon of the first line that is named `key`.
     pub(super) fn field(&self, path: impl AsRef<Path>, key: &str) -> Option<String> {
         let text = self.text(path)?;
         let mut fields = text.lines().filter_map(|line| line.split_once(':'));

@@ -1,4 +1,4 @@
-//! What the kernel is told to do, and how it and the machine are told from others.
+//! Reads the settings of the kernel, and what identifies the kernel and the machine.
 
 use procfs::{
     FromRead,
@@ -60,7 +60,7 @@ const OPTIONS: [&str; 43] = [
 /// Those of [`OPTIONS`] that are on the kernel's command line.
 pub(super) fn options(files: &Files<'_>) -> Option<Vec<String>> {
     let text = files.text("proc/cmdline")?;
-    // What stands behind is for the first process and not for the kernel.
+    // Options after `--` are for the first process and not for the kernel.
     let for_kernel = text.split_whitespace().take_while(|word| *word != "--");
     let matters = |word: &&str| OPTIONS.contains(&word.split('=').next().unwrap_or(word));
     Some(for_kernel.filter(matters).map(str::to_owned).collect())

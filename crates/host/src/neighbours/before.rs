@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cpu_that_nobody_knows_is_not_busy() {
+    fn an_unknown_cpu_is_not_busy() {
         assert_eq!(busy_before(&[u32::MAX]), None);
         assert_eq!(busy_before(&[]), None);
     }

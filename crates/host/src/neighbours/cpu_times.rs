@@ -1,4 +1,4 @@
-//! The time of every CPU as `/proc/stat` shows it. It knows no sides and accuses nobody.
+//! The time of every CPU as `/proc/stat` shows it. It does not attribute the time to a side.
 
 use std::{
     collections::BTreeMap,

@@ -70,7 +70,7 @@ fn only_what_others_took_of_a_sides_cpus_is_complained_of() {
 }
 
 #[test]
-fn in_a_short_window_ticks_accuse_nobody_but_waiting_does() {
+fn in_a_short_window_only_waiting_is_a_reason_and_ticks_are_not() {
     assert_eq!(reasons(400, 400, 0, (100, 5)), []);
     let waited = reasons(400, 400, 0, (200, 180));
     let (kind, weight, text) = only(&waited);

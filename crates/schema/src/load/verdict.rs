@@ -12,7 +12,7 @@ pub enum Limit {
     Server,
     /// What was asked for: a rate that was kept, or pauses.
     Schedule,
-    /// It cannot be told.
+    /// The limit is unknown.
     Unknown,
 }
 

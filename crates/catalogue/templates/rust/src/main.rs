@@ -64,7 +64,7 @@ fn run(address: SocketAddr) -> io::Result<()> {
     println!("listening {}", listener.local_addr()?);
     for stream in listener.incoming() {
         match stream {
-            // An error is how a connection ends that is reset: there is nobody to tell.
+            // Errors are ignored: the connection was reset, so no client is left to answer.
             Ok(stream) => drop(thread::Builder::new().spawn(move || serve(stream))),
             // Out of descriptors or memory: the next accept would fail at once as well.
             Err(_) => thread::sleep(ACCEPT_RETRY),
