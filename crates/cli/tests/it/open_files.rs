@@ -1,6 +1,6 @@
 //! More connections than the limit on open files allows: an explicit request is refused before
-//! anything starts, and a default is cut down to what fits. The tests set the limit, so that it is
-//! the same on every machine.
+//! anything starts, and parts of a default or a suite are skipped. The tests set the limit, so that
+//! it is the same on every machine.
 
 use crate::world::{Outcome, World};
 

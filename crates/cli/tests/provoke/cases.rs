@@ -249,7 +249,7 @@ fn machines() -> Vec<Case> {
             "",
         ),
         around("a control group with a limit", Around::Throttled, &[Kind::Throttled], ""),
-        // On a machine with other work, neither side reaches its limit.
+        // If other processes take the CPUs, neither side reaches its limit.
         case(
             "a generator that is slower than the server",
             DEEP,
@@ -276,7 +276,7 @@ fn machines() -> Vec<Case> {
             arguments: &["--server-cpus", "0", "--generator-cpus", "0"],
             ..case("both sides on one CPU", A_FEW_REQUESTS, vec![is(GOOD, &[Kind::SharedCpu])])
         },
-        // If other processes had the CPUs, the reason reported names them instead.
+        // If other processes had the CPUs, they are reported instead.
         case(
             "a pause that sets the rate",
             PATIENT,

@@ -134,7 +134,7 @@ impl Arguments {
         }
     }
 
-    /// Refuses connection counts from the command line that exceed a limit.
+    /// Refuses connection counts from the command line that need more open files than are allowed.
     fn check_connections(&self, suite: &Suite, bench: &Bench) -> anyhow::Result<()> {
         let is_asked = |workload: &&Workload| match workload.phase {
             Phase::Idle => self.idle_connections.is_some(),
