@@ -2,7 +2,7 @@
 //! and the rule by which a run stops are all made of it. It renders nothing and reads nothing.
 //!
 //! [`rows()`] sorts the runs into the rows of each workload, which is cheap.
-//! [`WorkloadRows::compare`] puts all rows of a workload in relation to its baseline by one
+//! [`WorkloadRows::compare`] compares all rows of a workload with its baseline by one
 //! [`Metric`]: each row has one value in each cohort (block), rows and cohorts are fitted together,
 //! and what may be [claimed](Claim) of a row depends on its intervals, on a [margin](Margins) that is
 //! fixed before the run and on the [check](BaselineCheck) of the baseline's two instances.

@@ -4,7 +4,7 @@
 use hdrhistogram::Histogram;
 use wirebench_schema::load::LatencySummary;
 
-/// So many samples must lie beyond a percentile, or a single one of them decides what it is.
+/// Samples that must lie beyond a percentile; with fewer, a single sample decides its value.
 pub const ENOUGH_BEYOND: u64 = 10;
 
 /// How many samples support a percentile.

@@ -1,4 +1,4 @@
-//! Made-up journals for the tests of this crate. Nothing here was measured.
+//! Synthetic journals for the tests of this crate. No figure in them was measured.
 
 use std::collections::BTreeMap;
 use wirebench_schema::{

@@ -11,7 +11,7 @@ use wirebench_schema::load::{ErrorKind, LoadConfig, LoadReport};
 
 use crate::{load_words, wrk_units};
 
-/// How much is told.
+/// How much detail the text shows.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Detail {
     /// What the load calls for.
@@ -21,7 +21,7 @@ pub enum Detail {
     Everything,
 }
 
-/// What is told.
+/// The parts of the text that were requested.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wanted {
     /// How much.

@@ -63,7 +63,7 @@ fn checks(journal: &Journal, row: &Row<'_>, workload: &Workload) -> Vec<String> 
         remarks.extend(failed.map(|(check, why)| format!("not measured, fails `{check}`: {why}")));
         let known = verified.deviates.iter();
         remarks.extend(known.map(|(check, why)| format!("known to fail `{check}`: {why}")));
-        // A scenario whose point was not checked is worth a word; `workers` skipped is not.
+        // A scenario whose main point was not checked gets a remark; a skipped `workers` check does not.
         let timeouts = verified.skipped.iter().find(|(check, _)| check.starts_with("timeout-"));
         remarks.extend(timeouts.map(|(_, why)| format!("timeouts not checked: {why}")));
     }

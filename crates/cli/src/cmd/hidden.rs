@@ -11,7 +11,7 @@ pub(crate) struct Words {
     _words: Vec<String>,
 }
 
-/// What stands behind the verb, as it stands there.
+/// The arguments that follow the verb, unchanged.
 fn words() -> Vec<String> {
     std::env::args_os().skip(2).map(|word| word.to_string_lossy().into_owned()).collect()
 }

@@ -105,8 +105,8 @@ fn report_out_of_reach(missing: &[(String, String)]) {
     }
 }
 
-/// The sentence for a machine on which setup can do nothing, and on which something may be missing
-/// all the same.
+/// The sentence for a machine on which setup has nothing to install, although dependencies may still
+/// be missing.
 fn nothing_to_do(out_of_reach: usize) -> String {
     match out_of_reach {
         0 => "nothing to install".to_owned(),

@@ -31,7 +31,7 @@ fn an_unknown_key_in_an_entry_is_named_with_its_file_and_stops_only_who_names_th
 }
 
 #[test]
-fn a_pattern_that_cannot_be_used_is_told_before_anything_is_built() {
+fn an_invalid_pattern_is_reported_before_anything_is_built() {
     for (pattern, part) in [("(", "the version `cat`: `(`"), ("x", "has no group: put")] {
         let world = World::new().with_entry("c/x", &ENTRY.replace(r"(\d+\.\d+)", pattern));
         world.wirebench(&["build", "c/x"]).assert_refused(2, &["c/x/entry.toml: ", part]);
@@ -130,7 +130,7 @@ fn what_is_no_regular_file_is_refused_before_the_load() {
 
 #[test]
 fn a_port_on_which_nothing_listens_is_said_at_once() {
-    // The kernel chose the port, and nobody holds it any more.
+    // The kernel chose the port, and the listener is already closed.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     for scheme in ["http", "tcp"] {
         let url = format!("{scheme}://127.0.0.1:{port}");

@@ -15,7 +15,7 @@ use crate::{
 const SUITE: &str = "description = \"An example.\"\nblocks = 6\n[[workload]]\nname = \"hello\"\n\
                      scenario = \"hello\"\nconnections = 64\nduration = \"1s\"\n";
 
-/// What `go/net` does in each of so many blocks, beside a baseline that does 100 000.
+/// The throughput of `go/net` in each block, with a baseline of 100 000 requests/s.
 #[derive(Clone, Copy)]
 struct Made {
     blocks: u32,
@@ -64,7 +64,7 @@ impl Made {
     }
 }
 
-/// So many requests/s, all else being equal.
+/// A measurement of `rate` requests/s; all other figures are fixed.
 pub(crate) fn measured(rate: f64) -> Outcome {
     let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
     let load = LoadReport {
@@ -206,7 +206,7 @@ fn what_cannot_be_meant_is_answered_with_what_can() {
 }
 
 #[test]
-fn what_tune_has_made_is_told_by_its_name_and_not_compared() {
+fn a_result_of_tune_is_named_and_not_compared() {
     let world = World::new();
     MADE.write(&world, "old");
     MADE.write(&world, "newer");
@@ -232,7 +232,7 @@ fn every_form_says_the_same() {
 }
 
 #[test]
-fn a_drift_of_the_machine_is_told_and_absolute_figures_can_be_asked_for() {
+fn machine_drift_is_reported_and_absolute_figures_are_available() {
     let outcome = compare(MADE, SLOWER, &["--absolute"]);
     let parts = ["include machine drift", "the same program in both"];
     assert_says(&outcome, 0, &parts);

@@ -99,7 +99,7 @@ fn phases_are_made_of_a_suite_that_has_none() {
 }
 
 #[test]
-fn the_plan_of_a_goal_is_told_before_anything_is_measured() {
+fn the_plan_of_a_goal_is_shown_before_anything_is_measured() {
     let world = World::new();
     let options = ["--dry-run", "--precision", "2%", "--budget", "10m", "--phase", "cost"];
     let outcome =

@@ -121,7 +121,7 @@ fn assert_contains(outcome: &Outcome, code: i32, parts: &[&str]) {
 }
 
 #[test]
-fn a_rate_is_told_with_what_it_offered_and_three_rows_of_percentiles() {
+fn a_rate_is_reported_with_its_offered_load_and_three_rows_of_percentiles() {
     let world = World::new();
     let (_server, address) = serve(&world, "hello");
     let url = format!("http://{address}/");
@@ -269,7 +269,7 @@ fn the_ceiling_is_measured_on_a_server_that_is_gone_afterwards() {
 }
 
 #[test]
-fn a_ceiling_that_cannot_be_measured_is_told_and_the_load_goes_on() {
+fn a_ceiling_that_cannot_be_measured_is_reported_and_the_load_goes_on() {
     let world = World::new();
     let (_server, address) = serve(&world, "hello");
     let url = format!("http://{address}/");
@@ -279,7 +279,7 @@ fn a_ceiling_that_cannot_be_measured_is_told_and_the_load_goes_on() {
 }
 
 #[test]
-fn failures_beside_good_replies_are_told_and_are_no_failed_load() {
+fn failures_among_good_replies_are_reported_and_the_load_succeeds() {
     let world = World::new();
     let url = format!("http://{}/", crate::world::forgetful_server());
     let outcome = world.wirebench(&["load", "-c1", "-t1", "-n10", &url]);

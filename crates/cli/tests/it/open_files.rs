@@ -1,6 +1,6 @@
-//! More connections than the process may have open files: one sentence before anything is started,
-//! or a part that is left out where nobody asked for it. The limit is set here, so that it is the
-//! same on every machine.
+//! More connections than the limit on open files allows: an explicit request is refused before
+//! anything starts, and parts of a default or a suite are skipped. The tests set the limit, so that
+//! it is the same on every machine.
 
 use crate::world::{Outcome, World};
 
@@ -56,7 +56,7 @@ fn the_most_that_a_refusal_names_is_accepted() {
 }
 
 #[test]
-fn a_sweep_that_nobody_chose_leaves_out_what_needs_too_many_files_and_says_so_once() {
+fn a_default_sweep_skips_cells_that_need_too_many_files_and_says_so_once() {
     let world = World::new();
     let short = ["-d100ms", "--warmup=0s", "--blocks=1", "--workers=1", "--no-verify"];
     let outcome = limited(&world, &[&["tune", "builtin/epoll"], &short[..]].concat());

@@ -24,7 +24,7 @@ fn written(world: &World) -> PathBuf {
     journals::write(world.folder.path(), start, runs)
 }
 
-/// So many bytes are kept for each silent connection.
+/// An idle measurement with this many bytes for each connection.
 fn silent(bytes: f64) -> Outcome {
     Outcome::Idle(Box::new(IdleMeasurement {
         connections: 1000,

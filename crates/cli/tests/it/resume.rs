@@ -21,7 +21,7 @@ fn world() -> World {
     World::new().with_suite("mine.toml", SUITE)
 }
 
-/// Kills a run when it has made so many runs.
+/// Kills `wirebench run` once its journal contains `runs` runs.
 fn killed_after(world: &World, arguments: &[&str], runs: usize) -> PathBuf {
     let running = world.start(arguments);
     let folder = world.wait_for_records("run", runs);

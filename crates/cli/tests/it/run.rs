@@ -176,7 +176,7 @@ fn a_dry_run_prints_the_plan_and_makes_nothing() {
 }
 
 #[test]
-fn a_dry_run_leaves_out_what_the_run_would_leave_out() {
+fn a_dry_run_skips_what_the_run_would_skip() {
     let needs = "[[requires]]\ncommand = \"no-such-program\"\n";
     let world = World::new().with_entry("c/x", &format!("{ENTRY}{needs}"));
     let outcome = world.wirebench(&["run", "builtin/epoll", "c/x", "--dry-run"]);

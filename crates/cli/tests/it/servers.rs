@@ -45,7 +45,7 @@ pub(crate) fn command(mode: &str) -> String {
 fn serve() {
     let words: Vec<String> = std::env::args().collect();
     let [.., mode, port] = words.as_slice() else { return };
-    // Somebody may run all ignored tests.
+    // Without these arguments, for example when all ignored tests run, there is nothing to do.
     let Ok(port) = port.parse::<u16>() else { return };
     if mode == CHILD {
         let stream = TcpStream::from(std::io::stdin().as_fd().try_clone_to_owned().unwrap());

@@ -234,12 +234,12 @@ fn a_suite_without_a_document_has_no_scale_of_a_paper() {
 }
 
 #[test]
-fn a_generator_that_is_not_there_is_named_with_the_package_that_brings_it() {
+fn a_missing_generator_is_named_with_the_package_that_installs_it() {
     for (generator, package) in [("wrk", "wrk"), ("hey", "hey"), ("h2load", "nghttp2-client")] {
         let arguments = ["run", "builtin/epoll", "--generator", generator, "--scenario", "hello"];
         let outcome = World::new().wirebench_alone(&arguments);
         assert_eq!(outcome.code, Some(2), "{outcome:#?}");
-        let step = format!("`sudo apt-get install {package}` brings it");
+        let step = format!("`sudo apt-get install {package}` installs it");
         assert!(outcome.stderr.contains(&step), "{outcome:#?}");
     }
 }
@@ -299,7 +299,7 @@ fn an_interrupt_ends_another_generator_too_and_keeps_what_there_is() {
     world.wait_for_silence();
 }
 
-/// What documents have measured and nobody has written here yet; a run lists it as missing.
+/// Variants that documents have measured and that have no entry yet; a run lists them as missing.
 const UNWRITTEN: [&str; 1] = ["d/hunt:pico"];
 
 #[test]

@@ -194,7 +194,7 @@ fn what_cannot_be_meant_is_refused_with_the_next_step() {
 }
 
 #[test]
-fn an_entry_that_is_not_available_is_told_with_its_reason() {
+fn an_unavailable_entry_is_reported_with_its_reason() {
     let needs = "[[requires]]\ncommand = \"no-such-compiler\"\n";
     let world = World::new().with_entry("c/x", &format!("{ENTRY}{needs}"));
     let outcome = world.wirebench(&["tune", "c/x"]);

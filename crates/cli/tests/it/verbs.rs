@@ -205,7 +205,7 @@ fn repeated_checks_are_counted_for_each_that_failed() {
 }
 
 #[test]
-fn a_check_that_passes_although_it_is_declared_to_fail_is_told() {
+fn a_check_that_passes_although_it_is_declared_to_fail_is_reported() {
     let command = format!(
         "[{:?}, \"null-server\", \"epoll\", \"{{scenario}}\", \"{{host}}\", \"{{port}}\", \
          \"{{workers}}\"]",
@@ -224,7 +224,7 @@ fn a_check_that_passes_although_it_is_declared_to_fail_is_told() {
 fn a_ring_is_found_where_it_is_declared() {
     let world = World::new();
     if !world.stdout(&["list", "builtin/io_uring"]).contains("ready") {
-        // This kernel lets nobody set up rings; `list` has said so with the reason.
+        // This kernel does not allow rings to be set up; `list` reports the reason.
         return;
     }
     let text = world.stdout(&["verify", "builtin/io_uring", "--scenario", "echo"]);

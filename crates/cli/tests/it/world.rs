@@ -126,7 +126,7 @@ impl World {
         self.outcome(command, arguments)
     }
 
-    /// The same where a process may open no more than so many files.
+    /// The same, with a limit on the open files of the process.
     pub(crate) fn wirebench_with_files(&self, limit: u32, arguments: &[&str]) -> Outcome {
         let mut command = Command::new("sh");
         let script = format!("ulimit -n {limit} && exec \"$0\" \"$@\"");
@@ -189,7 +189,7 @@ impl World {
         }
     }
 
-    /// Waits until the journal holds so many records of this kind, and gives the folder of the run.
+    /// Waits until the journal contains `count` records of this kind, and returns the run's folder.
     pub(crate) fn wait_for_records(&self, kind: &str, count: usize) -> PathBuf {
         let until = Instant::now() + PATIENCE;
         let part = format!("{{\"record\":\"{kind}\"");

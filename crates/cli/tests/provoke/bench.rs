@@ -30,7 +30,7 @@ pub(crate) fn provoke(case: &Case) -> Result<(), String> {
         println!("left out: {}: it takes two CPUs", case.name);
         return Ok(());
     }
-    let mut told: BTreeMap<usize, Reason> = BTreeMap::new();
+    let mut reported: BTreeMap<usize, Reason> = BTreeMap::new();
     let mut problems = Vec::new();
     for _ in 0..ATTEMPTS {
         let journal = match run(case, &cpus) {
@@ -41,9 +41,9 @@ pub(crate) fn provoke(case: &Case) -> Result<(), String> {
             }
             Err(Stop::Failed(reason)) => return Err(reason),
         };
-        problems = look(case, &journal, &mut told);
+        problems = look(case, &journal, &mut reported);
         if problems.is_empty() {
-            told.into_iter().for_each(|(index, reason)| print_row(case, index, &reason));
+            reported.into_iter().for_each(|(index, reason)| print_row(case, index, &reason));
             let absent = case.expected.iter().filter(|it| it.absent);
             absent.for_each(|it| println!("| {}: `{}` | - | - | none is due |", case.name, it.who));
             return Ok(());
@@ -59,9 +59,9 @@ fn print_row(case: &Case, index: usize, reason: &Reason) {
     println!("| {}{fault} | `{kind}` | {weight} | {text} |", case.name);
 }
 
-/// What is missing of what must be told, and what the good server has that it must not have. What was
-/// told once, now or in an earlier attempt, goes into `told`.
-fn look(case: &Case, journal: &Journal, told: &mut BTreeMap<usize, Reason>) -> Vec<String> {
+/// The expected reasons that are missing, and the reasons that the good server must not have. A reason
+/// found in this or an earlier attempt is kept in `reported`.
+fn look(case: &Case, journal: &Journal, reported: &mut BTreeMap<usize, Reason>) -> Vec<String> {
     let runs = |who: &str| {
         let id = if who == GOOD { who.to_owned() } else { format!("own/{who}") };
         journal.runs.iter().filter(move |run| run.variant.to_string() == id)
@@ -78,8 +78,8 @@ fn look(case: &Case, journal: &Journal, told: &mut BTreeMap<usize, Reason>) -> V
             continue;
         }
         if let Some(reason) = reasons().find(is_it) {
-            told.insert(index, reason.clone());
-        } else if !told.contains_key(&index) {
+            reported.insert(index, reason.clone());
+        } else if !reported.contains_key(&index) {
             let seen: Vec<String> = reasons()
                 .map(|it| format!("{}: {it}", it.kind))
                 .chain(failures(runs(who)))

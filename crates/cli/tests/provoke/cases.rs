@@ -1,4 +1,4 @@
-//! The faults, and by which kind of reason each must be told.
+//! The faults, and the kinds of reason that must be reported for each.
 
 use wirebench_schema::journal::ReasonKind;
 
@@ -15,11 +15,11 @@ pub(crate) struct Case {
     pub(crate) arguments: &'static [&'static str],
     /// What is around the run.
     pub(crate) around: Around,
-    /// What must be told of whom, each in any of the attempts.
+    /// The reasons that must be reported, each in any of the attempts.
     pub(crate) expected: Vec<Expected>,
 }
 
-/// What must be told of one server.
+/// A reason that must, or must not, be reported for one server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected {
     /// Its name.
@@ -32,7 +32,7 @@ pub(crate) struct Expected {
     pub(crate) absent: bool,
 }
 
-/// That a server is told by this kind.
+/// A reason of one of these kinds is reported for a server.
 const fn is(who: &'static str, kind: &'static [ReasonKind]) -> Expected {
     Expected { who, kinds: kind, says: "", absent: false }
 }
@@ -42,7 +42,7 @@ const fn is_not(who: &'static str, kinds: &'static [ReasonKind], says: &'static 
     Expected { who, kinds, says, absent: true }
 }
 
-/// The good server that stands beside the faulty ones.
+/// The good server that runs in addition to the faulty ones.
 pub(crate) const GOOD: &str = "builtin/epoll";
 
 /// A closed loop that is long enough for every fault to show.
@@ -53,7 +53,7 @@ duration = "1200ms"
 timeout = "300ms"
 "#;
 
-/// The same with a timeout that nobody reaches.
+/// The same with a timeout that is never reached.
 const PATIENT: &str = r#"
 connections = 16
 warmup = "100ms"
@@ -249,7 +249,7 @@ fn machines() -> Vec<Case> {
             "",
         ),
         around("a control group with a limit", Around::Throttled, &[Kind::Throttled], ""),
-        // On a machine that has other things to do, nobody gets to their limit.
+        // If other processes take the CPUs, neither side reaches its limit.
         case(
             "a generator that is slower than the server",
             DEEP,
@@ -276,7 +276,7 @@ fn machines() -> Vec<Case> {
             arguments: &["--server-cpus", "0", "--generator-cpus", "0"],
             ..case("both sides on one CPU", A_FEW_REQUESTS, vec![is(GOOD, &[Kind::SharedCpu])])
         },
-        // Where others had the CPUs, it is they who are told.
+        // If other processes had the CPUs, they are reported instead.
         case(
             "a pause that sets the rate",
             PATIENT,

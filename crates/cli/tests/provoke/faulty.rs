@@ -37,7 +37,7 @@ const IGNORING: &str = "WIREBENCH_TEST_IGNORING";
 /// What is wrong with a server, by the name under which its program is started.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Fault {
-    /// Answers nobody for half a second.
+    /// Sends no replies for half a second.
     Stalls,
     /// Every fourth connection waits long for each reply.
     Starves,
@@ -57,7 +57,7 @@ pub(crate) enum Fault {
     AnswersWrong,
     /// Each request takes five milliseconds.
     Slow,
-    /// Answers nobody any more after the first 500 requests.
+    /// Sends no more replies after the first 500 requests.
     FallsSilent,
     /// Closes connections that are silent for a fifth of a second.
     HangsUp,
@@ -155,7 +155,7 @@ pub(crate) fn serve(fault: Fault, port: &str) -> ExitCode {
 
 fn listen(fault: Fault, port: &str) -> io::Result<()> {
     match fault {
-        Fault::Noisy => (0..3000).for_each(|line| eprintln!("{line}: nobody has asked for this")),
+        Fault::Noisy => (0..3000).for_each(|line| eprintln!("{line}: an unexpected message")),
         Fault::Deaf => {
             signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::default())?;
         }

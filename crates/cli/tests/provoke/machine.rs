@@ -1,5 +1,5 @@
-//! What can be around a run: programs that take its CPUs, limits, and somebody who stops the
-//! generator. What this machine does not let be made is said, and left out.
+//! Disturbances around a run: programs that take its CPUs, limits, and signals that stop the
+//! generator. A disturbance that this machine does not support is reported and skipped.
 
 use rustix::{
     process::{Pid, Signal, kill_process},
@@ -38,7 +38,7 @@ pub(crate) enum Around {
     PulsingServerCpu,
     /// Another program on the generator's CPU.
     BusyGeneratorCpu,
-    /// Somebody stops the generator in the middle.
+    /// Another process stops the generator in the middle of a run.
     StoppedGenerator,
     /// A control group with a fifth of a CPU.
     Throttled,

@@ -1,6 +1,6 @@
-//! Every fault of a run that can be made to happen, made to happen: a real `wirebench run` on servers
-//! and machines that are faulty on purpose. Each must be told by its kind of reason, and the good
-//! server beside it must not have it.
+//! Provokes every fault that can be provoked: a real `wirebench run` on servers and machines that are
+//! faulty on purpose. Each fault must be reported with its kind of reason, and the good server in the
+//! same run must not have that reason.
 //!
 //! This program is its own faulty servers and busy neighbours, by the name under which it is started;
 //! so it has no usual test harness. `cargo test -p wirebench --test provoke` prints a row of a table

@@ -31,15 +31,15 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// Looks for the program. The error names the package that brings it.
+    /// Looks for the program. The error names the package that installs it.
     pub fn find(generator: Generator, stop: &AtomicBool) -> Result<Self, String> {
         let Some(package) = generator.debian_package() else {
             return Err(format!("{generator} is no program of somebody else's"));
         };
         if !wirebench_server::command::exists(generator.name()) {
             return Err(format!(
-                "the program `{generator}` is missing: `sudo apt-get install {package}` brings it; \
-                 `wirebench setup` does not, because no entry needs it"
+                "the program `{generator}` is missing: `sudo apt-get install {package}` installs \
+                 it; `wirebench setup` does not, because no entry needs it"
             ));
         }
         let printed = printed_version(generator, package, stop)?;

@@ -1,4 +1,4 @@
-//! The rows of a workload in relation to its baseline, by one metric: ratios within cohorts, the
+//! The rows of a workload compared with its baseline, by one metric: ratios within cohorts, the
 //! check of the baseline, claims and ranks. It renders nothing.
 
 use std::collections::BTreeMap;
@@ -273,9 +273,9 @@ pub(crate) fn estimate(judged: &Judged) -> Estimate {
     Estimate { value: ratio, interval, samples: cohorts }
 }
 
-/// Widens ranks by what the limit of the generator hides. A limited row may be better than its
-/// figure, so nothing is told to be better than it: it may be the first of all, and whoever is ahead
-/// of it by its figures may be behind it.
+/// Widens ranks where the limit of the generator hides the true figure. A limited row may be better
+/// than its figure, so no row is claimed to be better: the limited row may be the first of all, and
+/// the rows ranked ahead of it may be behind it.
 fn loosen(ranks: &mut [Option<Rank>], limited: &[Limited]) {
     let before: Vec<(Rank, Limited)> = ranks
         .iter()
@@ -288,7 +288,7 @@ fn loosen(ranks: &mut [Option<Rank>], limited: &[Limited]) {
     let lowest = of_limited().map(|rank| rank.group).max().unwrap_or(1);
     for (rank, limited) in ranks.iter_mut().zip(limited) {
         let Some(rank) = rank else { continue };
-        // Whatever is told to be behind has both ends of its ranks behind.
+        // A row claimed to be behind has both ends of its ranks behind.
         let behind = of_limited().filter(|it| it.first > rank.first && it.last > rank.last).count();
         rank.last = (rank.last + behind).min(before.len());
         if *limited == Limited::Yes {

@@ -1,5 +1,5 @@
-//! What is measured: every figure that can be put in relation to the baseline's, with its unit, its
-//! direction and its words. It computes nothing over several runs.
+//! The metrics: every figure that can be compared with the baseline's, with its unit, its direction
+//! and its words. It computes nothing over several runs.
 
 use std::{fmt, str::FromStr};
 use wirebench_schema::{

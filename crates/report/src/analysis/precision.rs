@@ -7,7 +7,7 @@ use wirebench_stats::MIN_COHORTS;
 use super::{Metric, rows};
 
 /// A row that misses more than this share of its baseline's blocks fails too often to become
-/// precise, and nobody waits for it.
+/// precise, so the run does not wait for it.
 const MISSED: f64 = 0.5;
 
 /// The widest interval of all ratios to the baselines, each by the primary metric of its phase:
@@ -29,7 +29,7 @@ pub fn widest_interval(journal: &Journal) -> Option<f64> {
                 continue;
             }
             let Some(ratio) = compared.and_then(|it| it.ratio) else {
-                // After so many blocks without one, there will be none.
+                // After this many blocks without a ratio, there will be none.
                 if measured.min(blocks) >= MIN_COHORTS {
                     continue;
                 }

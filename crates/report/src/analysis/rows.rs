@@ -27,7 +27,7 @@ pub struct WorkloadRows<'a> {
     /// One for each variant, and for each copy of it, that was run, refused or too slow; in the
     /// order of the journal's head.
     pub rows: Vec<Row<'a>>,
-    /// The row that the others are put in relation to; none without figures.
+    /// The row that the others are compared with; none without figures.
     pub baseline: Option<usize>,
     /// Blocks that count in which at least one run was made.
     pub blocks: u32,
@@ -86,7 +86,7 @@ fn of_workload<'a>(journal: &'a Journal, workload: &Workload) -> WorkloadRows<'a
     let mut rows = Vec::new();
     for described in &journal.start.variants {
         let first = (&described.variant, 0);
-        if !cells.contains_key(&first) && is_told_of(journal, described, workload, rate) {
+        if !cells.contains_key(&first) && has_remarks(journal, described, workload, rate) {
             cells.insert(first, Vec::new());
         }
         let copies = cells.range(first..=(&described.variant, u32::MAX));
@@ -130,8 +130,8 @@ fn of_workload<'a>(journal: &'a Journal, workload: &Workload) -> WorkloadRows<'a
     }
 }
 
-/// Whether there is something to say of a variant that has no runs.
-fn is_told_of(
+/// Whether the report mentions a variant that has no runs.
+fn has_remarks(
     journal: &Journal,
     described: &Described,
     workload: &Workload,

@@ -1,4 +1,4 @@
-//! Made-up journals in which the truth is known: what is claimed of each row, and what is not.
+//! Synthetic journals in which the truth is known: the claims made for each row, and those not made.
 
 use super::*;
 use crate::fixtures::{
@@ -33,7 +33,7 @@ fn a_row_that_differs_in_all_of_six_blocks_differs_and_an_equal_one_is_the_same(
 }
 
 #[test]
-fn a_row_that_scatters_cannot_be_told_apart() {
+fn a_row_that_scatters_is_inconclusive() {
     let mut journal = pair(1.0);
     let scattered = [0.8, 1.1, 0.9, 1.2, 0.7, 1.05].map(|ratio| ratio * 100e3);
     add(&mut journal, "hello", ("own/server", 0), scattered, rate);
@@ -189,7 +189,7 @@ fn the_widest_interval_is_that_of_the_noisiest_row_and_none_before_three_cohorts
 }
 
 #[test]
-fn nobody_waits_for_the_precision_of_what_always_or_mostly_fails() {
+fn a_run_does_not_wait_for_rows_that_always_or_mostly_fail() {
     let mut journal = pair(1.0);
     add(&mut journal, "hello", ("own/server", 0), [1.0; 5], |_| failed("it ended"));
     assert!(widest_interval(&journal).is_some());

@@ -86,7 +86,7 @@ fn halves(journal: &Journal) -> BTreeMap<Cell, Half<'_>> {
     halves
 }
 
-/// Why a cell that should have figures has none; none when nobody asked for it.
+/// Why a cell that should have figures has none; none for a cell that was not requested.
 fn what_broke(journal: &Journal, cell: &Cell) -> Option<String> {
     let workloads = journal.start.workloads.iter();
     let scenario = workloads.clone().find(|it| it.name == cell.workload)?.scenario;

@@ -12,7 +12,7 @@ use wirebench_stats::Estimate;
 use super::{Difference, Gate, Side};
 use crate::analysis::{Claim, Direction, Inconclusive, Metric, Reads};
 
-/// Two results held against each other.
+/// Two results compared with each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// The older result.

@@ -119,7 +119,7 @@ fn placement(old: &Journal, new: &Journal) -> Vec<Difference> {
     rows.into_iter().filter_map(|(what, old, new)| Difference::between(what, old, new)).collect()
 }
 
-/// What differs in the definition of a workload; a rate of a cost phase is told apart.
+/// The differences in the definition of a workload; the rate of a cost phase is returned separately.
 fn workload(old: &Workload, new: &Workload) -> (Vec<Difference>, Option<Difference>) {
     let fields = |workload: &Workload| match serde_json::to_value(workload) {
         Ok(serde_json::Value::Object(fields)) => fields,

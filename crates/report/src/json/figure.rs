@@ -50,7 +50,7 @@ pub struct Rank {
     pub first: usize,
     /// The worst.
     pub last: usize,
-    /// The group of rows, from 1: every row of a group is told from every row of another.
+    /// The group of rows, from 1: every row of a group differs significantly from every row of another.
     pub group: usize,
 }
 

@@ -8,13 +8,13 @@ use wirebench_schema::load::{Limit, LoadReport};
 use super::{Detail, line};
 use crate::{load_words, wrk_units};
 
-/// Jain's index below which a load was uneven enough to be told of.
+/// Jain's index below which a load is reported as uneven.
 const EVEN: f64 = 0.9;
-/// A thread that looks this much too late is told of.
+/// A thread delayed by this much is reported.
 const STALL_NS: u64 = 10_000_000;
 /// Threads whose shares are listed; of more the least and the most.
 const LISTED_THREADS: usize = 8;
-/// One reply in so many may be read in full without being told of.
+/// One reply in this many may be read in full without being reported.
 const RARE: u64 = 100;
 
 /// One line for each thing that is worth one.

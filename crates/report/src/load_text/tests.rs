@@ -122,7 +122,7 @@ fn percentiles_of_ones_own_are_read_from_the_histogram_and_marked() {
 }
 
 #[test]
-fn a_rate_is_told_with_what_it_offered_and_where_the_time_went() {
+fn a_rate_is_reported_with_its_offered_load_and_where_the_time_went() {
     let text = needed(&at_rate());
     assert_golden("load/rate.txt", &text);
 }
@@ -141,7 +141,7 @@ fn a_rate_that_lets_the_schedule_slip_says_from_when_latency_counts() {
 }
 
 #[test]
-fn connections_that_are_made_anew_are_told_with_the_time_that_it_takes() {
+fn reconnects_are_reported_with_the_time_they_take() {
     let mut report = report();
     report.config.requests_per_connection = Some(100);
     (report.client_closes, report.server_closes, report.reconnects) = (11_240, 3, 2);
@@ -169,7 +169,7 @@ fn what_a_load_calls_for_gets_a_line_of_its_own() {
 }
 
 #[test]
-fn errors_are_told_by_kind_and_statuses_on_their_own_line() {
+fn errors_are_reported_by_kind_and_statuses_on_their_own_line() {
     let mut report = report();
     report.errors =
         ErrorCounts { timeout: 3, reset: 1, lost: 2, status: 7, ..ErrorCounts::default() };

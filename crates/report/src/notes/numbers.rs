@@ -1,8 +1,8 @@
 //! The numbers of a sentence, and what stands between them. What becomes of several sentences that
 //! differ in them alone is not known here.
 
-/// Words behind which a number is a name of which there are few. Two of them are two sentences: who
-/// reads "status 404..503" looks for statuses that nobody has seen.
+/// Words after which a number is a name with few values. Two such numbers stay two sentences:
+/// "status 404..503" would suggest statuses that never occurred.
 const TELLING: [&str; 6] = ["block", "code", "error", "line", "signal", "status"];
 
 /// Words behind which a number is a name of which there are many, and none of interest by itself.

@@ -1,5 +1,4 @@
-//! The lists below the tables: what was not measured, what entries leave out, and how to read it
-//! all.
+//! The lists below the tables: what was not measured, what entries skip, and how to read the report.
 
 use wirebench_schema::{
     journal::Journal,
@@ -15,7 +14,7 @@ pub(super) fn unavailable(journal: &Journal) -> Vec<String> {
     left_out.chain(unavailable.map(|it| format!("{}: {}", it.variant, it.reason))).collect()
 }
 
-/// What each entry that was measured leaves out, as it declares itself.
+/// What each measured entry skips, according to its own description.
 pub(super) fn skips(journal: &Journal) -> Vec<String> {
     let declared = journal.start.variants.iter().filter(|described| !described.skips.is_empty());
     declared.map(|it| format!("{}: {}", it.variant, it.skips.join("; "))).collect()

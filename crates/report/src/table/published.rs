@@ -170,7 +170,7 @@ pub(super) fn beside(
             table.add_row(line);
         }
     }
-    let title = format!("published in `{}`, in relation to {base}:", published.document.title);
+    let title = format!("published in `{}`, relative to {base}:", published.document.title);
     let gap = if style == Style::Markdown { "\n\n" } else { "\n" };
     (pairs > 0).then(|| format!("{title}{gap}{table}"))
 }

@@ -49,7 +49,7 @@ fn a_table_fits_a_terminal() {
 }
 
 #[test]
-fn two_blocks_have_ranges_and_are_told_what_they_cannot_show() {
+fn two_blocks_have_ranges_and_a_note_on_what_they_cannot_show() {
     let mut journal = journal();
     for (block, (base, other)) in (0..).zip([(200.0, 100.0), (100.0, 95.0)]) {
         journal.runs.push(run(block, "c/epoll", rate(base * 1000.0)));
@@ -138,7 +138,7 @@ fn what_is_not_valid_is_marked_in_text_and_markdown() {
         assert!(!text.contains("the generator was busy"), "the sign says it: {text}");
         assert!(!row(&text, "c/epoll (A/A)").contains('!'), "{text}");
     }
-    // CPU time is no bound, so that the limit has no sign there and must be told.
+    // CPU time is not a bound, so the limit has no sign there and must be reported in words.
     let text = report_by(&journal, Style::Text, Some(Metric::Cpu));
     assert!(text.contains("the generator was busy"), "{text}");
 }
@@ -191,7 +191,7 @@ fn a_check_that_fails_as_declared_is_a_note_of_the_row_that_was_measured() {
 }
 
 #[test]
-fn missing_blocks_are_told() {
+fn missing_blocks_are_reported() {
     let mut journal = pair(1.0);
     journal.runs.retain(|run| run.copy == 0 || run.block > 0);
     let text = report(&journal, Style::Text);
@@ -200,7 +200,7 @@ fn missing_blocks_are_told() {
 }
 
 #[test]
-fn outliers_are_told_by_the_names_of_their_blocks_and_together_where_these_are_the_same() {
+fn outliers_are_reported_by_block_and_grouped_where_the_blocks_are_the_same() {
     let mut journal = pair(1.0);
     journal.start.blocks = 12;
     journal.runs.clear();
@@ -283,7 +283,7 @@ fn markdown_has_a_table_for_each_workload() {
 }
 
 #[test]
-fn warm_up_blocks_are_in_no_figure_but_their_failures_are_told() {
+fn warm_up_blocks_are_in_no_figure_but_their_failures_are_reported() {
     let mut journal = journal();
     journal.start.warmup_blocks = 1;
     let warm = |block, outcome| Run { counts: Counts::WarmUp, ..run(block, "c/epoll", outcome) };
@@ -339,7 +339,7 @@ fn the_latencies_of_another_generator_are_shown_as_far_as_it_tells_them() {
 }
 
 #[test]
-fn what_an_entry_leaves_out_and_what_a_suite_names_in_vain_is_listed() {
+fn what_an_entry_skips_and_missing_entries_of_a_suite_are_listed() {
     let mut journal = journal();
     journal.start.variants[0].skips = vec!["does not parse".into(), "has no timeouts".into()];
     let reason = "there is no entry of this language here".to_owned();

@@ -15,7 +15,7 @@ pub enum Look {
     Plain,
 }
 
-/// From little to much. The shades go along with the colours, for those who cannot tell them apart.
+/// From little to much. The shades accompany the colours, for readers with colour blindness.
 const PLAIN: [char; 8] = ['.', ':', '-', '=', '+', '*', '#', '@'];
 const SHADES: [char; 8] = ['░', '░', '▒', '▒', '▓', '▓', '█', '█'];
 /// From dark blue over green to yellow, which grows lighter all the way (of the 256 colours of

@@ -144,7 +144,7 @@ impl Sweep {
         })
     }
 
-    /// The cell with so many workers and connections.
+    /// The cell with this many workers and connections.
     #[must_use]
     pub fn cell(&self, workers: u32, connections: usize) -> Option<&SweepCell> {
         self.cells.iter().find(|it| it.workers == workers && it.connections == connections)

@@ -304,7 +304,7 @@ fn every_rate_that_was_tried_has_its_row() {
 }
 
 #[test]
-fn too_few_samples_for_the_objective_are_told() {
+fn too_few_samples_for_the_objective_are_reported() {
     let mut journal = search(Some(FOUND));
     assert!(!text(&journal).contains("too few samples"), "{}", text(&journal));
     for run in &mut journal.runs {

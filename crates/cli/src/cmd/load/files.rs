@@ -2,8 +2,8 @@
 //! a wrong path is known before anything is measured; what they held before is lost only when there
 //! is something to take its place.
 //!
-//! A file that cannot be written any more, as on a full disk, is told of when the load is over, and
-//! takes nothing else along.
+//! A file that can no longer be written, for example on a full disk, is reported after the load and
+//! does not stop it.
 
 use std::{
     fs::{self, File, OpenOptions},

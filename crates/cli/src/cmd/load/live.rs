@@ -17,7 +17,7 @@ const STEPS: u64 = 1000;
 /// How the load goes on.
 #[derive(Debug)]
 pub(crate) struct Live {
-    /// Absent where nobody would see it.
+    /// Absent where it would not be visible.
     bar: Option<ProgressBar>,
     state: State,
 }

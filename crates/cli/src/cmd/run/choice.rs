@@ -63,8 +63,8 @@ pub(super) fn check_baselines(context: &Context, suite: &Suite) -> anyhow::Resul
     Ok(())
 }
 
-/// Takes the workloads away that cannot be carried out; `refusal` says why.
-pub(super) fn leave_out(
+/// Removes the workloads that cannot run; `refusal` returns the reason.
+pub(super) fn skip_refused(
     suite: &mut Suite,
     refusal: impl Fn(&Workload) -> Option<String>,
 ) -> anyhow::Result<Vec<LeftOut>> {
@@ -152,13 +152,13 @@ fn baselines(suite: &Suite, known: &[Subject], prober: &Prober<'_>) -> Vec<Strin
 #[derive(Default)]
 struct Here {
     names: Vec<String>,
-    /// Entries whose descriptions are wrong. They keep nobody from the others.
+    /// Entries whose descriptions are wrong. The other entries can still run.
     broken: Vec<Subject>,
     missing: Vec<Unavailable>,
     left_out: Vec<LeftOut>,
 }
 
-/// The entry that `name` means, if its description is wrong; then nobody knows its variants.
+/// The entry that `name` refers to, if its description is wrong; its variants are then unknown.
 fn broken<'a>(known: &'a [Subject], name: &str) -> Option<&'a Subject> {
     let entry = name.split_once(':').map_or(name, |(entry, _)| entry);
     known.iter().find(|it| it.broken().is_some() && it.variant.id.entry() == entry)

@@ -137,7 +137,7 @@ fn extended(ended: Option<EndReason>, arguments: &Arguments) -> Option<String> {
     ))
 }
 
-/// What has come to the entries since. It is left out, and that is worth a word.
+/// Variants added to the entries since the run started. They are excluded, with a remark.
 fn added(taken_up: &TakenUp, setting: &Setting) -> Vec<String> {
     let start = &taken_up.journal().start;
     let unavailable = &taken_up.journal().unavailable;

@@ -47,7 +47,7 @@ fn raise_blocks(suite: &mut Suite, goal: &Goal, arguments: &Arguments) {
     suite.blocks = blocks;
 }
 
-/// Whether anything is put in relation to anything.
+/// Whether the run compares any row with a baseline.
 fn has_ratios(subjects: &[Subject], suite: &Suite) -> bool {
     let block = plan::block(subjects, suite, 1, 0);
     (0..suite.workloads.len())
@@ -75,7 +75,7 @@ impl Arguments {
         raise_blocks(&mut suite, &goal, self);
         self.check_connections(&suite, &bench)?;
         let refusal = |workload: &_| self.refusal(workload, &bench);
-        let mut left_out = choice::leave_out(&mut suite, refusal)?;
+        let mut left_out = choice::skip_refused(&mut suite, refusal)?;
         let tool = match self.generator {
             Generator::Wirebench => None,
             other => Some(Tool::find(other, context.interrupt.flag()).map_err(usage)?),
@@ -99,7 +99,7 @@ impl Arguments {
         let bench = Bench { tool, cut, workers: suite.workers.unwrap_or(server_cpus), ..bench };
         let experiment = Experiment {
             scale: self.scale,
-            // A file of figures that is wrong is told before anything is measured.
+            // An invalid file of published figures is reported before anything is measured.
             published: scale::published(context, &written)?,
             left_out,
             suite,
@@ -134,7 +134,7 @@ impl Arguments {
         }
     }
 
-    /// What was asked for in so many words is refused when it cannot be had.
+    /// Refuses connection counts from the command line that need more open files than are allowed.
     fn check_connections(&self, suite: &Suite, bench: &Bench) -> anyhow::Result<()> {
         let is_asked = |workload: &&Workload| match workload.phase {
             Phase::Idle => self.idle_connections.is_some(),

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_told_once_with_its_heaviest_reason_and_how_many_runs_it_spoils() {
+    fn a_row_is_reported_once_with_its_heaviest_reason_and_how_many_runs_it_spoils() {
         let runs = vec![
             run("hello", Counts::Yes, &[Weight::Limit]),
             run("echo", Counts::Yes, &[Weight::Note, Weight::Limit]),

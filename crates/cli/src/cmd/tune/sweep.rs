@@ -18,7 +18,7 @@ use crate::{
 /// What the document swept that this repeats.
 const WORKERS: &str = "1-4";
 const CONNECTIONS: &str = "10-1000";
-/// How often each cell is run, unless somebody says.
+/// Default number of runs of each cell.
 const BLOCKS: u32 = 3;
 /// Many short windows show more than few long ones: what differs between runs of a cell is larger than
 /// what differs within one.

@@ -61,7 +61,7 @@ impl Tally {
     }
 }
 
-/// Servers that are checked at once when nobody says how many: a check waits more than it works.
+/// Default number of servers that are checked in parallel: a check waits more than it works.
 pub(super) fn default_jobs() -> usize {
     thread::available_parallelism().map_or(2, |cpus| 2 * usize::from(cpus)).min(8)
 }

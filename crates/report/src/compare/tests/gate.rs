@@ -6,8 +6,8 @@ use super::{
     *,
 };
 
-/// Results in which the generator was at its limit with `go/net` in the older one, in the newer one,
-/// or in both, held against each other with a condition.
+/// A comparison under a condition, in which the generator was at its limit with `go/net` in the older
+/// result, in the newer one, in both or in neither.
 fn of_bounds(rate: f64, [old_limited, new_limited]: [bool; 2], condition: &str) -> Comparison {
     let result = |seed: u64, rate: f64, is_limited: bool| {
         let mut journal = with_go(10, seed, (rate, 1.0));

@@ -130,7 +130,7 @@ fn results_without_a_common_cell_are_not_compared() {
 }
 
 #[test]
-fn versions_that_differ_and_results_that_were_exchanged_are_told() {
+fn different_versions_and_swapped_results_are_reported() {
     let (mut old, mut new) = pair();
     new.start.variants[1].versions.insert("library".into(), "1.1".into());
     old.start.started = "2027-01-01T00:00:00Z".into();

@@ -86,7 +86,7 @@ fn an_interval_that_includes_a_condition_is_inconclusive_and_fails_nothing() {
 }
 
 #[test]
-fn a_machine_that_became_slower_as_a_whole_is_no_change_but_is_told() {
+fn a_machine_that_became_slower_as_a_whole_is_reported_but_is_not_a_change() {
     let (old, mut new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (1.0, 1.0)));
     for run in &mut new.runs {
         if let Outcome::Measured(it) = &mut run.outcome {

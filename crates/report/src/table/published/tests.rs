@@ -1,4 +1,4 @@
-//! Made-up journals of a suite that repeats a document.
+//! Synthetic journals of a suite that repeats a document.
 
 use super::*;
 use crate::{
@@ -107,12 +107,11 @@ fn what_options_take_away_or_add_is_a_difference_too() {
 }
 
 #[test]
-fn a_published_ratio_stands_beside_the_one_measured_for_the_same_pair() {
+fn a_published_ratio_is_next_to_the_one_measured_for_the_same_pair() {
     let figures = rates("\"c/epoll\" = [2000]\n\"go/net\" = [1000]");
     for style in [Style::Text, Style::Markdown] {
         let text = report(&repeated(&figures), style);
-        let (_, beside) =
-            text.split_once("published in `Example`, in relation to c/epoll:").unwrap();
+        let (_, beside) = text.split_once("published in `Example`, relative to c/epoll:").unwrap();
         let line = row(beside, "go/net");
         let words: Vec<&str> = line.split([' ', '|']).filter(|word| !word.is_empty()).collect();
         assert_eq!(words, ["go/net", "requests/s", "1", "000", "0.50", "0.80"], "{text}");
@@ -120,7 +119,7 @@ fn a_published_ratio_stands_beside_the_one_measured_for_the_same_pair() {
 }
 
 #[test]
-fn without_a_published_pair_nothing_stands_beside() {
+fn without_a_published_pair_no_published_ratio_is_shown() {
     for rows in ["\"c/epoll\" = [2000]", "\"go/net\" = [2000]"] {
         let text = report(&repeated(&rates(rows)), Style::Text);
         assert!(!text.contains("published in `Example`"), "{text}");
@@ -139,7 +138,7 @@ fn a_table_of_latencies_is_compared_by_latencies() {
 }
 
 #[test]
-fn at_the_smallest_scale_nothing_stands_beside_and_it_is_said_that_figures_mean_nothing() {
+fn the_smallest_scale_shows_no_published_ratios_and_says_that_figures_mean_nothing() {
     let mut journal = repeated(&rates("\"c/epoll\" = [2000]\n\"go/net\" = [1000]"));
     journal.start.scale = Scale::Smoke;
     let text = report(&journal, Style::Text);

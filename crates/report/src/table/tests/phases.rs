@@ -57,7 +57,7 @@ fn a_table_of_the_cost_tells_its_rate_who_chose_it_and_who_cannot_hold_it() {
 }
 
 #[test]
-fn a_rate_that_was_not_found_is_told() {
+fn a_rate_that_was_not_found_is_reported() {
     let mut journal = cost_journal();
     journal.runs.clear();
     let text = report(&journal, Style::Text);
