@@ -41,12 +41,7 @@ const RETIRED: [(&str, &str); 32] = [
     ("in relation to", "relative to, compared with"),
 ];
 /// Crates whose comments and tests are still to be reworded.
-const NOT_YET: [&str; 4] = [
-    "crates/experiment",
-    "crates/judge",
-    "crates/server",
-    "crates/verify",
-];
+const NOT_YET: [&str; 4] = ["crates/experiment", "crates/judge", "crates/server", "crates/verify"];
 /// The list above would complain of itself.
 const THIS_FILE: &str = "xtask/src/tidy/phrases.rs";
 
