@@ -50,8 +50,7 @@ pub fn verdict(load: &LoadReport) -> Verdict {
     Verdict { limit, reasons, cautions: cautions(load) }
 }
 
-/// What failed, as one sentence: requests, connections, and what nobody asked for are told
-/// apart.
+/// The failures as one sentence. Requests, connections and unrequested bytes are separate clauses.
 #[must_use]
 pub fn failures(load: &LoadReport) -> Option<String> {
     let (requests, errors) = (load.errors.requests(), &load.errors);

@@ -247,7 +247,7 @@ fn held_up(load: &LoadReport) -> Option<Reason> {
 
 fn few_for_p999(load: &LoadReport, phase: Phase) -> Option<Reason> {
     let samples = load.latency.as_ref().map_or(0, |latency| latency.count);
-    // Fewer than are enough for the 99th percentile are told as such.
+    // With too few samples even for p99, the reason for p99 covers this one.
     let says = phase == Phase::Cost && samples < ENOUGH_FOR_P999 && samples * 10 >= ENOUGH_FOR_P999;
     let text = format!("{samples} samples are too few for p99.9, which needs ten beyond it");
     let figure = Some(samples as f64);
