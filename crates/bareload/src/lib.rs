@@ -5,7 +5,6 @@
 //! gives the length of the replies, which is not checked.
 #![deny(unsafe_code)]
 
-mod arguments;
 mod connect;
 mod epoll;
 #[allow(
@@ -17,8 +16,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
-pub use arguments::{ArgumentError, options_from_arguments};
-
+use clap::builder::{RangedU64ValueParser, TypedValueParser};
 use std::io;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
@@ -29,29 +27,44 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::tally::{Requests, Tally};
 
 /// The I/O engine.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
 pub enum Engine {
     /// Edge-triggered epoll: one read and one write for each batch of replies.
     Epoll,
     /// One ring: multishot receives, silent sends, one system call a round.
+    #[value(name = "io_uring")]
     IoUring,
 }
 
-/// Everything that a bare loop needs to know.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// Run one bare loop against a server and print one line of JSON
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::Parser)]
+#[command(name = "wirebench-bare-load")]
 pub struct Options {
-    /// The I/O engine.
+    /// I/O engine
     pub engine: Engine,
-    /// Where the server listens.
+    /// Address of the server, such as 127.0.0.1:8080
     pub address: SocketAddr,
-    /// How many connections.
+    /// Connections, up to 65536
+    #[arg(value_parser = up_to(65_536))]
     pub connections: NonZeroUsize,
-    /// How long.
+    /// Length of the load in seconds, up to 3600
+    #[arg(value_name = "SECONDS", value_parser = duration)]
     pub duration: Duration,
-    /// The length of each reply, with its head.
+    /// Length of each reply, with its head
     pub reply_bytes: NonZeroUsize,
-    /// How many requests each connection has in flight.
+    /// Requests of each connection in flight, up to 1024
+    #[arg(value_parser = up_to(1024))]
     pub depth: NonZeroUsize,
+}
+
+/// A limit, so that a typing error does not exhaust the machine.
+fn up_to(most: u64) -> impl TypedValueParser<Value = NonZeroUsize> {
+    RangedU64ValueParser::<usize>::new().range(1..=most).try_map(NonZeroUsize::try_from)
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= 3600.0);
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| "give a number above 0, up to 3600".into())
 }
 
 /// The counts of a bare loop.

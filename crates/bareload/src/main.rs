@@ -1,19 +1,12 @@
 //! The program `wirebench-bare-load`: one bare loop, one line of JSON, for developers who measure
 //! the load generator.
 
+use clap::Parser;
 use std::process::ExitCode;
-
-use wirebench_bareload::{options_from_arguments, run};
+use wirebench_bareload::{Options, run};
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let options = match options_from_arguments(&arguments) {
-        Ok(options) => options,
-        Err(error) => {
-            eprintln!("wirebench-bare-load: {error}");
-            return ExitCode::from(2);
-        }
-    };
+    let options = Options::parse();
     match run(&options) {
         Ok(outcome) => {
             let line = serde_json::json!({

@@ -6,6 +6,8 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use clap::Parser;
+
 use super::*;
 
 const REPLY: [u8; 50] = [b'x'; 50];
@@ -73,5 +75,29 @@ fn requests_for_which_there_is_no_room_are_finished_later_and_in_order() {
             let shown = format!("{engine:?} counted only {counted}");
             assert!(duration < Duration::from_secs(20), "{shown}");
         }
+    }
+}
+
+#[test]
+fn arguments_are_understood_and_limited() {
+    let parsed = |line: &str| {
+        Options::try_parse_from(["bare-load"].into_iter().chain(line.split_whitespace()))
+    };
+    let options = parsed("io_uring 127.0.0.1:80 64 0.5 77 16").unwrap();
+    assert_eq!((options.engine, options.connections.get()), (Engine::IoUring, 64));
+    assert_eq!(options.duration, Duration::from_millis(500));
+    assert_eq!((options.reply_bytes.get(), options.depth.get()), (77, 16));
+    for (line, name) in [
+        ("kqueue 127.0.0.1:80 64 1 77 1", "<ENGINE>"),
+        ("epoll localhost:80 64 1 77 1", "<ADDRESS>"),
+        ("epoll 127.0.0.1:80 0 1 77 1", "<CONNECTIONS>"),
+        ("epoll 127.0.0.1:80 100000 1 77 1", "<CONNECTIONS>"),
+        ("epoll 127.0.0.1:80 64 0 77 1", "<SECONDS>"),
+        ("epoll 127.0.0.1:80 64 NaN 77 1", "<SECONDS>"),
+        ("epoll 127.0.0.1:80 64 1 0 1", "<REPLY_BYTES>"),
+        ("epoll 127.0.0.1:80 64 1 77 2000", "<DEPTH>"),
+    ] {
+        let message = parsed(line).unwrap_err().to_string();
+        assert!(message.contains(name), "{line:?} gave {message:?}");
     }
 }

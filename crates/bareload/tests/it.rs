@@ -25,6 +25,7 @@ fn null_server(body_bytes: usize) -> SocketAddr {
         host: IpAddr::V4(Ipv4Addr::LOCALHOST),
         port: 0,
         workers: NonZeroU32::MIN,
+        timeout_ms: None,
         body_bytes,
     };
     let (sender, address) = mpsc::channel();

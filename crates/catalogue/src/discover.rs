@@ -147,7 +147,7 @@ pub fn select(subjects: &[Subject], names: &[String]) -> Result<Vec<Subject>, Di
         id.is_among(name) || language(id.entry()) == name
     };
     for name in names {
-        // Who asks for all of a language gets what can be used of it.
+        // A request for a whole language gets its usable entries.
         let named = |subject: &&Subject| subject.variant.id.matches(entry_part(name));
         if let Some(reason) = subjects.iter().filter(named).find_map(Subject::broken) {
             return Err(DiscoverError::Broken(reason.to_owned()));

@@ -27,7 +27,7 @@ pub fn fingerprint(subject: &Subject) -> Option<String> {
         return None;
     }
     let run = &subject.variant.run;
-    let mut seen = Seen { subject, hash: Sha256::new() };
+    let mut seen = FingerprintHasher { subject, hash: Sha256::new() };
     let (program, arguments) = run.command.split_first()?;
     let programs = seen.filled(program).into_iter();
     let programs: Option<Vec<PathBuf>> = programs.map(|name| resolve(&name, subject)).collect();
@@ -52,12 +52,12 @@ pub fn fingerprint(subject: &Subject) -> Option<String> {
 
 /// What has been seen of a subject. Each part says its kind and its length, so that no two lists of
 /// parts look alike.
-struct Seen<'a> {
+struct FingerprintHasher<'a> {
     subject: &'a Subject,
     hash: Sha256,
 }
 
-impl Seen<'_> {
+impl FingerprintHasher<'_> {
     /// Adds a word of the command, or the content of the file that it names, alone or behind an
     /// equals sign.
     fn add(&mut self, word: &str) -> Option<()> {

@@ -67,7 +67,7 @@ impl Project {
         Self { root: None, state: state.to_owned(), results: state.to_owned() }
     }
 
-    /// The project in the folder `root`, whoever owns it.
+    /// The project in the folder `root`, without a check of its owner.
     pub fn named(root: &Path) -> Result<Self, ProjectError> {
         let root = std::path::absolute(root)?;
         if !is_root(&root) {

@@ -98,7 +98,7 @@ impl Prober<'_> {
         let ring = Requirement { need: Need::IoUring, debian: vec![], fetch: None, hint: None };
         let needs_ring =
             subject.origin == Origin::Builtin && subject.variant.mechanism == Mechanism::IoUring;
-        let mut lacks = Lacks::default();
+        let mut lacks = MissingParts::default();
         for requirement in subject.variant.requires.iter().chain(needs_ring.then_some(&ring)) {
             if asks_others(&requirement.need) && !lacks.missing.is_empty() {
                 lacks.packages.extend(requirement.debian.iter().cloned());
@@ -106,7 +106,7 @@ impl Prober<'_> {
                 self.add(&mut lacks, requirement, missing, subject);
             }
         }
-        let Lacks { missing, packages, fetches, hints, beyond_reach } = lacks;
+        let MissingParts { missing, packages, fetches, hints, beyond_reach } = lacks;
         if !beyond_reach.is_empty() {
             Availability::NotAvailable { reason: beyond_reach.join(", ") }
         } else if missing.is_empty() {
@@ -119,7 +119,7 @@ impl Prober<'_> {
     /// Adds something that is missing to what is known: with its remedy, or why there is none.
     fn add(
         &self,
-        lacks: &mut Lacks,
+        lacks: &mut MissingParts,
         requirement: &Requirement,
         missing: String,
         subject: &Subject,
@@ -181,7 +181,7 @@ impl Prober<'_> {
 
 /// What has been found missing so far.
 #[derive(Default)]
-struct Lacks {
+struct MissingParts {
     missing: Vec<String>,
     packages: BTreeSet<String>,
     fetches: Vec<Fetch>,

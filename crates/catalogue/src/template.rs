@@ -32,7 +32,7 @@ const OTHER: &[File] = template!("other": "entry.toml", "README.md").1;
 
 /// An entry that has just been made.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Fresh {
+pub struct NewEntry {
     /// Its folder.
     pub folder: PathBuf,
     /// Its files, the sources last.
@@ -75,7 +75,7 @@ pub fn languages() -> impl Iterator<Item = &'static str> {
 }
 
 /// Makes the entry `name`, such as `c/mine`, below the folder `entries`.
-pub fn create(entries: &Path, name: &str) -> Result<Fresh, NewError> {
+pub fn create(entries: &Path, name: &str) -> Result<NewEntry, NewError> {
     let id = VariantId::new(name, None).map_err(|_| {
         NewError::Name(format!(
             "`{name}` is not an entry's name: write LANGUAGE/NAME, such as rust/mine, in letters, \
@@ -111,7 +111,7 @@ pub fn create(entries: &Path, name: &str) -> Result<Fresh, NewError> {
     let filled: Vec<(&str, String)> =
         files.iter().map(|(file, text)| (*file, fill(text))).collect();
     write_all(&folder, &filled)?;
-    Ok(Fresh { folder, files: files.iter().map(|(file, _)| *file).collect(), state })
+    Ok(NewEntry { folder, files: files.iter().map(|(file, _)| *file).collect(), state })
 }
 
 /// Writes all files of a new folder, or leaves none: a part of an entry would be in the way of the

@@ -41,7 +41,7 @@ pub(crate) fn of_tools(subject: &Subject, stop: &AtomicBool) -> String {
         VersionSource::File(_) => false,
     };
     let answers = versions.iter().filter(asks_a_tool).map(|probe| read(probe, subject, stop));
-    // A tool that does not answer is a problem of whoever reads the versions.
+    // A tool that does not answer is reported by the reader of the versions.
     answers.flatten().map(|(name, version)| format!("{name} {version}\n")).collect()
 }
 

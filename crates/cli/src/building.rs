@@ -21,7 +21,7 @@ use crate::{context::Context, out};
 
 /// Which builds are worth a line.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Telling {
+pub(crate) enum BuildOutput {
     /// All of them, as results: the builds are what was asked for.
     All,
     /// Those that take time, as notes: something else was asked for.
@@ -30,24 +30,24 @@ pub(crate) enum Telling {
 
 /// How to build.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Manner {
+pub(crate) struct BuildOptions {
     pub(crate) freshness: Freshness,
     /// Builds at once; as many as CPUs and memory allow when absent.
     pub(crate) jobs: Option<usize>,
-    pub(crate) telling: Telling,
+    pub(crate) telling: BuildOutput,
 }
 
-impl Manner {
+impl BuildOptions {
     /// Before something else: only what changed, with few words.
     pub(crate) const BEFORE: Self =
-        Self { freshness: Freshness::Stamped, jobs: None, telling: Telling::Work };
+        Self { freshness: Freshness::Stamped, jobs: None, telling: BuildOutput::Work };
 }
 
 /// Builds `subjects` and returns those that are not built. Errors are shown at once.
 pub(crate) fn build_all(
     context: &Context,
     subjects: &[Subject],
-    manner: Manner,
+    manner: BuildOptions,
 ) -> BTreeSet<VariantId> {
     let groups = parallel::groups(subjects);
     let how = (manner.jobs.unwrap_or_else(parallel::default_jobs), manner.freshness);
@@ -63,7 +63,7 @@ pub(crate) fn build_all(
 
 /// What is shown while builds go on.
 struct Show {
-    telling: Telling,
+    telling: BuildOutput,
     /// Absent when standard error is no terminal.
     bar: Option<ProgressBar>,
     /// What is being built now.
@@ -73,7 +73,7 @@ struct Show {
 }
 
 impl Show {
-    fn new(telling: Telling, all: usize) -> Self {
+    fn new(telling: BuildOutput, all: usize) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
             bar.set_style(crate::progress::preparing());
@@ -107,17 +107,17 @@ impl Show {
     fn ended(&self, name: &str, outcome: &Result<Built, BuildError>, took: Duration) {
         let seconds = took.as_secs_f64();
         match outcome {
-            Ok(Built::Nothing) if self.telling == Telling::All => {
+            Ok(Built::Nothing) if self.telling == BuildOutput::All => {
                 self.line(|| out::result(&format!("{name}: nothing to build")));
             }
-            Ok(Built::UpToDate) if self.telling == Telling::All => {
+            Ok(Built::UpToDate) if self.telling == BuildOutput::All => {
                 self.line(|| out::result(&format!("{name}: up to date")));
             }
             Ok(Built::Made) => {
                 let text = format!("{name}: built in {seconds:.1} s");
                 self.line(|| match self.telling {
-                    Telling::All => out::result(&text),
-                    Telling::Work => out::note(&text),
+                    BuildOutput::All => out::result(&text),
+                    BuildOutput::Work => out::note(&text),
                 });
             }
             // Nothing was done, or who sent the signal knows why.

@@ -78,10 +78,10 @@ enum Verb {
     Agent,
     /// Guard one server process (internal)
     #[command(hide = true)]
-    Guard(cmd::hidden::Words),
+    Guard(cmd::hidden::RawArguments),
     /// Run a built-in null server (internal)
     #[command(hide = true)]
-    NullServer(cmd::hidden::Words),
+    NullServer(wirebench_nullserver::Options),
 }
 
 fn main() -> ExitCode {
@@ -104,7 +104,7 @@ fn main() -> ExitCode {
         Verb::Man(arguments) => cmd::man::run(&arguments, Arguments::command()),
         Verb::Agent => return cmd::hidden::agent(),
         Verb::Guard(_) => return cmd::hidden::guard(),
-        Verb::NullServer(_) => return cmd::hidden::null_server(),
+        Verb::NullServer(options) => return cmd::hidden::null_server(&options),
     };
     exit::report(result)
 }

@@ -10,7 +10,7 @@ use std::{
 use wirebench_catalogue::project::{Project, ProjectError};
 use wirebench_experiment::{cohort::MOST_INSTANCES, cut::Cut, measure::Bench};
 use wirebench_host::{
-    place::{Wish, place},
+    place::{PlacementRequest, place},
     topology,
 };
 use wirebench_schema::{
@@ -76,8 +76,8 @@ pub(crate) struct Conditions {
 
 impl Conditions {
     /// Where servers and load are to be put.
-    pub(crate) fn wish(&self) -> Wish {
-        Wish {
+    pub(crate) fn wish(&self) -> PlacementRequest {
+        PlacementRequest {
             no_pin: self.no_pin,
             server_cpus: self.server_cpus.clone().map(|list| list.0),
             generator_cpus: self.generator_cpus.clone().map(|list| list.0),
@@ -109,7 +109,7 @@ impl Conditions {
 }
 
 /// The CPUs that fulfil `wish` here.
-pub(crate) fn placement(wish: &Wish) -> anyhow::Result<Placement> {
+pub(crate) fn placement(wish: &PlacementRequest) -> anyhow::Result<Placement> {
     let cpus = topology::usable_cpus().context("cannot read the usable CPUs")?;
     place(&cpus, wish).map_err(usage)
 }
@@ -130,7 +130,7 @@ pub(crate) fn set_payload(workload: &mut Workload, payload: Option<usize>) -> an
 
 /// How one run of a server goes. `tune` asks for lists of this instead.
 #[derive(Clone, Debug, clap::Args)]
-pub(crate) struct EachRun {
+pub(crate) struct RunOptions {
     /// Length of the measurement window
     #[arg(short, long, value_name = "DURATION", value_parser = value::duration)]
     pub(crate) duration: Option<Duration>,
@@ -171,7 +171,7 @@ impl Cohorts {
 
 /// Result folder and progress output.
 #[derive(Clone, Debug, clap::Args)]
-pub(crate) struct Telling {
+pub(crate) struct ResultOptions {
     /// Create the result folder in this folder [default: target/wirebench]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
@@ -180,7 +180,7 @@ pub(crate) struct Telling {
     pub(crate) quiet: bool,
 }
 
-impl Telling {
+impl ResultOptions {
     /// The project, with its results where they were asked for.
     pub(crate) fn project(&self, context: &Context) -> io::Result<Project> {
         let mut project = context.project.clone();

@@ -3,13 +3,13 @@
 
 use jiff::{ToSpan, Zoned};
 use std::time::Duration;
-use wirebench_experiment::experiment::{MOST_BLOCKS_FOR_PRECISION, Outlook};
+use wirebench_experiment::experiment::{Forecast, MOST_BLOCKS_FOR_PRECISION};
 use wirebench_report::table_units::percent;
 use wirebench_schema::{journal::Goal, units::write_duration};
 
 /// The plan in a few lines.
-pub(crate) fn outlook_lines(outlook: &Outlook, now: &Zoned) -> Vec<String> {
-    let Outlook { blocks, warmup_blocks, runs, variants, goal, .. } = outlook;
+pub(crate) fn outlook_lines(outlook: &Forecast, now: &Zoned) -> Vec<String> {
+    let Forecast { blocks, warmup_blocks, runs, variants, goal, .. } = outlook;
     let noun = noun(outlook);
     let mut what = format!(
         "plan: {}, {}, {}",
@@ -32,7 +32,7 @@ pub(crate) fn outlook_lines(outlook: &Outlook, now: &Zoned) -> Vec<String> {
 }
 
 /// What the plan consists of, by phase and by time.
-pub(crate) fn parts(outlook: &Outlook) -> Vec<String> {
+pub(crate) fn parts(outlook: &Forecast) -> Vec<String> {
     let phases: Vec<String> =
         outlook.phases.iter().map(|(phase, count)| format!("{count} x {phase}")).collect();
     let mut lines = vec![format!("loads: {}", phases.join(", "))];
@@ -67,11 +67,11 @@ fn end(now: &Zoned, time: Duration) -> String {
 }
 
 /// What the runs of a block are together.
-const fn noun(outlook: &Outlook) -> &'static str {
+const fn noun(outlook: &Forecast) -> &'static str {
     if outlook.in_cohorts { "cohort" } else { "block" }
 }
 
-fn goal_lines(outlook: &Outlook, goal: &Goal) -> Vec<String> {
+fn goal_lines(outlook: &Forecast, goal: &Goal) -> Vec<String> {
     let noun = noun(outlook);
     let mut lines = Vec::new();
     if let Some(precision) = goal.precision {
@@ -132,8 +132,8 @@ mod tests {
     }
     use wirebench_schema::suite::Phase;
 
-    fn outlook() -> Outlook {
-        Outlook {
+    fn outlook() -> Forecast {
+        Forecast {
             blocks: 3,
             warmup_blocks: 1,
             in_cohorts: false,
@@ -151,7 +151,7 @@ mod tests {
         }
     }
 
-    fn lines(outlook: &Outlook) -> Vec<String> {
+    fn lines(outlook: &Forecast) -> Vec<String> {
         let now: Zoned = "2026-03-01T23:58:30+00:00[UTC]".parse().unwrap();
         outlook_lines(outlook, &now)
     }
@@ -167,10 +167,10 @@ mod tests {
             "time, without builds: 4 s for checks, 3 s for 2 pilots to find rates, 80 s for runs",
         ];
         assert_eq!(parts(&outlook()), expected);
-        let cohorts = Outlook { in_cohorts: true, ..outlook() };
+        let cohorts = Forecast { in_cohorts: true, ..outlook() };
         assert_eq!(lines(&cohorts), [plan.replace("block", "cohort")]);
         assert_eq!(parts(&cohorts)[1], "A/A runs: 8 repeat a server within its cohort");
-        let tomorrow = Outlook { runs_time: Duration::from_secs(3600), ..outlook() };
+        let tomorrow = Forecast { runs_time: Duration::from_secs(3600), ..outlook() };
         assert!(lines(&tomorrow)[0].ends_with("done at 2026-03-02 00:58"), "{tomorrow:?}");
     }
 
@@ -178,16 +178,16 @@ mod tests {
     fn goals_are_shown_with_their_effect() {
         let with = |precision, budget_s: Option<u64>| {
             let goal = Goal { precision, budget: budget_s.map(Duration::from_secs) };
-            lines(&Outlook { blocks: 6, goal, ..outlook() }).split_off(1)
+            lines(&Forecast { blocks: 6, goal, ..outlook() }).split_off(1)
         };
         assert_eq!(with(None, None), <[String; 0]>::default());
         let both = with(Some(0.015), Some(1200));
         assert!(both[0].contains("40 s each, until every interval is within +-1.5 %"), "{both:?}");
         assert!(both[1].contains("later than 20m after the first run"), "{both:?}");
         let goal = Goal { precision: Some(0.01), budget: None };
-        let many = lines(&Outlook { blocks: 1000, goal, ..outlook() });
+        let many = lines(&Forecast { blocks: 1000, goal, ..outlook() });
         assert!(many[1].starts_with("--precision 1 % has no effect"), "{many:?}");
-        let pairs = lines(&Outlook { in_cohorts: true, goal, ..outlook() });
+        let pairs = lines(&Forecast { in_cohorts: true, goal, ..outlook() });
         assert!(pairs[1].starts_with("then pairs of cohorts, 40 s each"), "{pairs:?}");
         let little = with(None, Some(1));
         assert!(little[0].contains("is less than the 20 s of one block"), "{little:?}");

@@ -232,7 +232,7 @@ impl Observer for Reporter {
             Progress::Started { folder } => {
                 self.line(&format!("results: {}", folder.display()));
             }
-            Progress::TakenUp { folder, runs, torn } => {
+            Progress::ResumedExperiment { folder, runs, torn } => {
                 let s = if *runs == 1 { "" } else { "s" };
                 self.line(&format!("resuming {}: {runs} run{s} recorded", folder.display()));
                 if *torn > 0 {

@@ -1,28 +1,25 @@
 //! The program `wirebench-delay-server`: prints `listening HOST:PORT` and serves until SIGTERM,
 //! whose default action ends it.
 
+use clap::{CommandFactory, Parser, error::ErrorKind};
 use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener};
 use std::process::ExitCode;
-
-use wirebench_delayserver::{options_from_arguments, serve};
+use wirebench_delayserver::{Idle, Options, serve};
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let options = match options_from_arguments(&arguments) {
-        Ok(options) => options,
-        Err(error) => {
-            eprintln!("wirebench-delay-server: {error}");
-            return ExitCode::from(2);
-        }
-    };
-    let result = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).and_then(|listener| {
+    let Options { spin, port, mode } = Options::parse();
+    if let Err(reason) = mode.check() {
+        Options::command().error(ErrorKind::ValueValidation, reason).exit();
+    }
+    let idle = if spin { Idle::Spin } else { Idle::Sleep };
+    let result = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).and_then(|listener| {
         let mut output = std::io::stdout().lock();
         writeln!(output, "listening {}", listener.local_addr()?)?;
         output.flush()?;
-        serve(&listener, options.mode, options.idle)
+        serve(&listener, mode, idle)
     });
     let Err(error) = result;
-    eprintln!("wirebench-delay-server: port {}: {error}", options.port);
+    eprintln!("wirebench-delay-server: port {port}: {error}");
     ExitCode::FAILURE
 }

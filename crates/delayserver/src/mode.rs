@@ -4,36 +4,53 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-use wirebench_schema::units::write_duration;
+use wirebench_schema::units::{parse_duration, write_duration};
 
 /// The delays of a server.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::Subcommand)]
 pub enum Mode {
-    /// Each request is answered after the same delay.
+    /// Answer each request after the same delay, such as 500us
     Constant {
-        /// The delay.
+        /// Delay
+        #[arg(value_parser = parse_duration)]
         delay: Duration,
     },
-    /// Each n-th request, counted over all connections, is answered later than the others.
+    /// Answer each n-th request of all connections later than the others
     TwoPoint {
-        /// The delay of the others.
+        /// Delay of the others
+        #[arg(value_parser = parse_duration)]
         short: Duration,
-        /// The delay of each n-th.
+        /// Delay of each n-th request
+        #[arg(value_parser = parse_duration)]
         long: Duration,
-        /// The n.
+        /// n
         every: NonZeroU64,
     },
-    /// Answers at once, but in the first part of every period it answers nothing; what has arrived
-    /// meanwhile is answered when the stall ends.
+    /// Answer at once, but stall at the start of every period
     Stall {
-        /// From one stall's begin to the next one's.
+        /// Time from the start of a stall to the start of the next
+        #[arg(value_parser = parse_duration)]
         period: Duration,
-        /// How long each stall lasts; shorter than the period.
+        /// Length of each stall, shorter than the period
+        #[arg(value_parser = parse_duration)]
         length: Duration,
     },
 }
 
 impl Mode {
+    /// Checks that the delays fit each other.
+    ///
+    /// # Errors
+    /// A sentence if a stall is not shorter than its period.
+    pub const fn check(&self) -> Result<(), &'static str> {
+        match *self {
+            Self::Stall { period, length } if length.as_nanos() >= period.as_nanos() => {
+                Err("LENGTH must be shorter than PERIOD")
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// When the request with this number, from 1, is to be answered, given when it arrived. Both
     /// times count from the start of the server.
     #[must_use]

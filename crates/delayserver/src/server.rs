@@ -65,7 +65,7 @@ const INPUT: epoll::EventFlags = epoll::EventFlags::IN;
 const INPUT_AND_OUTPUT: epoll::EventFlags = epoll::EventFlags::IN.union(epoll::EventFlags::OUT);
 
 /// The connection is over: its peer closed it, or it broke.
-struct Over;
+struct ConnectionClosed;
 
 /// Serves until the process ends.
 ///
@@ -162,7 +162,7 @@ impl Server<'_> {
                 // There may be room again for what had none.
                 if connection.unsent.is_empty() { Ok(()) } else { self.answer(number, &[]) }
             }
-            Err(Over) => {
+            Err(ConnectionClosed) => {
                 self.close(number);
                 Ok(())
             }
@@ -196,28 +196,28 @@ const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 impl Connection {
     /// Reads once, and returns how many heads that completed.
-    fn receive(&mut self) -> Result<usize, Over> {
+    fn receive(&mut self) -> Result<usize, ConnectionClosed> {
         let mut buffer = [0; 16 * 1024];
         match rustix::net::recv(&self.socket, &mut buffer, RecvFlags::empty()) {
             Ok((_, count)) if count > 0 => self.head.extend_from_slice(&buffer[..count]),
             Err(Errno::AGAIN | Errno::INTR) => return Ok(0),
-            Ok(_) | Err(_) => return Err(Over),
+            Ok(_) | Err(_) => return Err(ConnectionClosed),
         }
         let (mut requests, mut end) = (0, 0);
         for start in memmem::find_iter(&self.head, b"\r\n\r\n") {
             (requests, end) = (requests + 1, start + 4);
         }
         self.head.drain(..end);
-        if self.head.len() > HEAD_BYTES_MOST { Err(Over) } else { Ok(requests) }
+        if self.head.len() > HEAD_BYTES_MOST { Err(ConnectionClosed) } else { Ok(requests) }
     }
 
     /// Sends what had no room before, and then this.
-    fn send(&mut self, reply: &[u8]) -> Result<(), Over> {
+    fn send(&mut self, reply: &[u8]) -> Result<(), ConnectionClosed> {
         self.unsent.extend_from_slice(reply);
         match rustix::net::send(&self.socket, &self.unsent, SendFlags::NOSIGNAL) {
             Ok(count) => drop(self.unsent.drain(..count)),
             Err(Errno::AGAIN | Errno::INTR) => {}
-            Err(_) => return Err(Over),
+            Err(_) => return Err(ConnectionClosed),
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ pub(super) fn examine(setup: &Setup) -> Vec<Comment> {
     };
     let mut comments = Vec::new();
     if setup.packages.is_empty() {
-        comments.push(fine("packages", "no package is missing that would make an entry ready"));
+        comments.push(fine("packages", "all packages for the entries are installed"));
     } else {
         let names: Vec<&str> = setup.packages.iter().map(String::as_str).collect();
         let text = format!("missing for some entries: {}", names.join(" "));

@@ -30,7 +30,7 @@ fn kernel(environment: &Environment) -> Comment {
     if version.contains("PREEMPT_RT") {
         warning(
             "kernel",
-            format!("{text}: a real-time kernel trades throughput for latency"),
+            format!("{text}: a real-time kernel has lower throughput"),
             "start a kernel without PREEMPT_RT, unless servers will run on this one",
         )
     } else {
@@ -40,11 +40,9 @@ fn kernel(environment: &Environment) -> Comment {
 
 fn options(environment: &Environment) -> Comment {
     match environment.kernel_options.as_deref() {
-        None => fine("kernel-options", "the kernel's command line cannot be read"),
-        Some([]) => fine("kernel-options", "no option of the kernel changes how servers run"),
-        Some(options) => {
-            fine("kernel-options", format!("the kernel was started with {}", options.join(" ")))
-        }
+        None => fine("kernel-options", "unknown: the kernel's command line cannot be read"),
+        Some([]) => fine("kernel-options", "no boot option changes how servers run"),
+        Some(options) => fine("kernel-options", format!("boot options: {}", options.join(" "))),
     }
 }
 
@@ -52,19 +50,19 @@ fn options(environment: &Environment) -> Comment {
 /// several of them runs all on the first.
 fn isolation(environment: &Environment) -> Comment {
     let Some(isolated) = &environment.isolated_cpus else {
-        return fine("isolation", "the kernel does not tell which CPUs are isolated");
+        return fine("isolation", "unknown: the kernel does not report isolated CPUs");
     };
     let usable = |cpu: &&u32| environment.cpus.iter().any(|it| it.cpu == **cpu);
     let used: Vec<String> = isolated.iter().filter(usable).map(u32::to_string).collect();
     if isolated.is_empty() {
         fine("isolation", "no CPU is isolated")
     } else if used.is_empty() {
-        fine("isolation", format!("the CPUs {isolated:?} are isolated and not used"))
+        fine("isolation", format!("CPUs {isolated:?} are isolated and not used"))
     } else {
         warning(
             "isolation",
             format!(
-                "the CPUs {} are isolated: all threads of a server stay on the first of them",
+                "CPUs {} are isolated: all threads of a server stay on the first of them",
                 used.join(",")
             ),
             "start the kernel without isolcpus=, or give each side one of them with --server-cpus and \
@@ -86,7 +84,7 @@ fn mitigations(environment: &Environment) -> Comment {
                 "the kernel was started with `{option}`: system calls cost less than where servers face \
                  a network"
             ),
-            format!("start the kernel without `{option}`, or say so beside the figures"),
+            format!("start the kernel without `{option}`, or mention it with the figures"),
         );
     }
     let known = environment.mitigations.len();
@@ -97,31 +95,35 @@ fn mitigations(environment: &Environment) -> Comment {
     let (mitigated, vulnerable) = (of("Mitigation"), of("Vulnerable"));
     fine(
         "mitigations",
-        format!("of {known} known weaknesses {mitigated} are mitigated and {vulnerable} are open"),
+        format!(
+            "{known} known CPU vulnerabilities: {mitigated} mitigated, {vulnerable} not mitigated"
+        ),
     )
 }
 
 fn clock(environment: &Environment) -> Comment {
     match environment.clock_source.as_deref() {
-        None => fine("clock", "the kernel does not tell its clock"),
+        None => fine("clock", "unknown: the kernel does not report its clock source"),
         Some(name) if SLOW_CLOCKS.contains(&name) => warning(
             "clock",
-            format!("the clock is `{name}`, which is slow to read: timers and latencies suffer"),
+            format!(
+                "the clock source is `{name}`, which is slow to read: timers and latencies are less exact"
+            ),
             "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource",
         ),
-        Some(name) => fine("clock", format!("the clock is `{name}`")),
+        Some(name) => fine("clock", format!("the clock source is `{name}`")),
     }
 }
 
 fn huge_pages(environment: &Environment) -> Comment {
     match environment.transparent_huge_pages.as_deref() {
-        None => fine("huge-pages", "the kernel makes no large pages by itself"),
+        None => fine("huge-pages", "transparent huge pages are off"),
         Some("always") => warning(
             "huge-pages",
-            "the kernel makes large pages for every process: memory and pauses change from run to run",
+            "transparent huge pages are on for every process: memory use and pauses change from run to run",
             "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
         ),
-        Some(when) => fine("huge-pages", format!("large pages are made by the rule `{when}`")),
+        Some(when) => fine("huge-pages", format!("transparent huge pages: `{when}`")),
     }
 }
 
@@ -130,26 +132,28 @@ fn huge_pages(environment: &Environment) -> Comment {
 fn layout(environment: &Environment) -> Comment {
     const NAME: &str = "kernel/randomize_va_space";
     match number(environment, NAME) {
-        None => fine("aslr", "the kernel does not tell how it lays out memory"),
+        None => fine("aslr", "unknown: the kernel does not report address space randomization"),
         Some(0) => warning(
             "aslr",
-            "memory is always laid out alike: the luck of one layout is in every figure",
+            "address space randomization is off: every run has the same, perhaps lucky, memory layout",
             set(NAME, 2),
         ),
-        Some(_) => fine("aslr", "each run has a memory layout of its own"),
+        Some(_) => {
+            fine("aslr", "address space randomization is on: each run has its own memory layout")
+        }
     }
 }
 
 fn overcommit(environment: &Environment) -> Comment {
     const NAME: &str = "vm/overcommit_memory";
     match number(environment, NAME) {
-        None => fine("overcommit", "the kernel does not tell how it promises memory"),
+        None => fine("overcommit", "unknown: the kernel does not report its overcommit policy"),
         Some(2) => warning(
             "overcommit",
-            "memory that is reserved counts as used: runtimes that reserve much do not start",
+            "strict overcommit: runtimes that reserve much memory fail to start",
             set(NAME, 0),
         ),
-        Some(_) => fine("overcommit", "memory that is reserved is not used"),
+        Some(_) => fine("overcommit", "reserved memory does not count as used"),
     }
 }
 
@@ -158,10 +162,10 @@ fn balancing(environment: &Environment) -> Comment {
     match number(environment, NAME) {
         Some(1) if environment.nodes.len() > 1 => warning(
             "numa-balancing",
-            "the kernel moves memory between nodes while servers run",
+            "automatic NUMA balancing moves memory while servers run",
             set(NAME, 0),
         ),
-        _ => fine("numa-balancing", "the kernel moves no memory between nodes"),
+        _ => fine("numa-balancing", "automatic NUMA balancing is off"),
     }
 }
 

@@ -180,7 +180,7 @@ struct AtLeast {
 impl AtLeast {
     fn look(&self, environment: &Environment) -> Comment {
         let Some(value) = number(environment, self.sysctl) else {
-            return fine(self.name, format!("{} is not told", dotted(self.sysctl)));
+            return fine(self.name, format!("unknown: {} cannot be read", dotted(self.sysctl)));
         };
         let text = format!("{value} {}", self.means);
         if value < self.enough {

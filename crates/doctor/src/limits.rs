@@ -17,21 +17,21 @@ const OF_THE_KERNEL: [AtLeast; 3] = [
         sysctl: "fs/file-max",
         enough: 65_536,
         better: 1_048_576,
-        means: "files may be open on the whole machine",
+        means: "open files are the limit of the whole machine",
     },
     AtLeast {
         name: "nr-open",
         sysctl: "fs/nr_open",
         enough: 65_536,
         better: 1_048_576,
-        means: "is how far the limit of open files may be raised",
+        means: "open files are the most that a process limit allows",
     },
     AtLeast {
         name: "threads-max",
         sysctl: "kernel/threads-max",
         enough: 8192,
         better: 65_536,
-        means: "threads may exist on the whole machine",
+        means: "threads are the limit of the whole machine",
     },
 ];
 
@@ -40,7 +40,7 @@ pub(super) fn examine(environment: &Environment) -> Vec<Comment> {
         vec![open_files(environment), locked_memory(environment), processes(environment)];
     comments.extend(OF_THE_KERNEL.iter().map(|setting| setting.look(environment)));
     match &environment.cgroup {
-        None => comments.push(fine("cgroup", "no control group bounds this process")),
+        None => comments.push(fine("cgroup", "this process is in no limited control group")),
         Some(cgroup) => {
             let usable = environment.cpus.len();
             comments.extend([
@@ -66,10 +66,10 @@ fn enough(bound: Option<u64>, least: u64) -> bool {
 
 fn open_files(environment: &Environment) -> Comment {
     let Some(Limit { soft, hard }) = environment.limits.open_files else {
-        return fine("open-files", "how many files a process may open is not told");
+        return fine("open-files", "unknown: the limit of open files cannot be read");
     };
     let text = format!(
-        "a process may open {} files (soft limit {}, raised by itself)",
+        "a process can open {} files (soft limit {}, raised automatically)",
         shown(hard),
         soft.map_or_else(|| "none".to_owned(), |soft| soft.to_string())
     );
@@ -82,9 +82,9 @@ fn open_files(environment: &Environment) -> Comment {
 
 fn locked_memory(environment: &Environment) -> Comment {
     let Some(Limit { soft, .. }) = environment.limits.locked_memory_bytes else {
-        return fine("locked-memory", "how much memory a process may lock is not told");
+        return fine("locked-memory", "unknown: the limit of locked memory cannot be read");
     };
-    let text = format!("a process may lock {} bytes of memory", shown(soft));
+    let text = format!("a process can lock {} bytes of memory", shown(soft));
     if enough(soft, ENOUGH_LOCKED_BYTES) {
         fine("locked-memory", text)
     } else {
@@ -98,9 +98,9 @@ fn locked_memory(environment: &Environment) -> Comment {
 
 fn processes(environment: &Environment) -> Comment {
     let Some(Limit { soft, .. }) = environment.limits.processes else {
-        return fine("processes", "how many threads a user may have is not told");
+        return fine("processes", "unknown: the limit of processes cannot be read");
     };
-    let text = format!("a user may have {} processes and threads", shown(soft));
+    let text = format!("a user can have {} processes and threads", shown(soft));
     if enough(soft, ENOUGH_PROCESSES) {
         fine("processes", text)
     } else {
@@ -115,15 +115,15 @@ fn processes(environment: &Environment) -> Comment {
 #[expect(clippy::cast_precision_loss, reason = "no machine has 2^53 CPUs")]
 fn quota(cgroup: &Cgroup, usable: usize) -> Comment {
     match cgroup.cpu_quota_cpus {
-        None => fine("cgroup-cpu", "no control group bounds the CPU time"),
+        None => fine("cgroup-cpu", "no control group limits CPU time"),
         Some(cpus) if cpus < usable as f64 => warning(
             "cgroup-cpu",
             format!(
-                "a control group gives {cpus} CPUs of time to {usable} CPUs: all stop when it is used up"
+                "a control group limits {usable} CPUs to the time of {cpus}: all threads are throttled when it is used up"
             ),
-            "lift the quota: docker run without --cpus, or systemctl set-property UNIT CPUQuota=",
+            "raise the quota: docker run without --cpus, or systemctl set-property UNIT CPUQuota=",
         ),
-        Some(cpus) => fine("cgroup-cpu", format!("a control group gives {cpus} CPUs of time")),
+        Some(cpus) => fine("cgroup-cpu", format!("a control group limits CPU time to {cpus} CPUs")),
     }
 }
 
@@ -131,19 +131,19 @@ fn throttling(cgroup: &Cgroup) -> Comment {
     match (cgroup.throttled_periods, cgroup.periods) {
         (Some(throttled), Some(periods)) if throttled > 0 => warning(
             "cgroup-throttled",
-            format!("the quota of CPU time was used up in {throttled} of {periods} periods"),
-            "lift the quota, or give the load fewer threads",
+            format!("the CPU quota was used up in {throttled} of {periods} periods"),
+            "raise the quota, or give the load fewer threads",
         ),
-        _ => fine("cgroup-throttled", "no quota of CPU time was used up"),
+        _ => fine("cgroup-throttled", "no CPU quota was used up"),
     }
 }
 
 fn cpuset(cgroup: &Cgroup) -> Comment {
     match cgroup.cpuset.as_deref() {
-        None => fine("cgroup-cpus", "no control group says which CPUs may be used"),
+        None => fine("cgroup-cpus", "no control group limits the CPUs"),
         Some([only]) => warning(
             "cgroup-cpus",
-            format!("a control group allows the CPU {only} alone"),
+            format!("a control group allows only CPU {only}"),
             "allow at least two: docker run --cpuset-cpus=0,1, or AllowedCPUs= of the service",
         ),
         Some(cpus) => fine("cgroup-cpus", format!("the control group allows {} CPUs", cpus.len())),
@@ -152,13 +152,13 @@ fn cpuset(cgroup: &Cgroup) -> Comment {
 
 fn memory(cgroup: &Cgroup) -> Comment {
     let Some(bytes) = cgroup.memory_bytes else {
-        return fine("cgroup-memory", "no control group bounds the memory");
+        return fine("cgroup-memory", "no control group limits memory");
     };
-    let text = format!("a control group gives {} MiB of memory", bytes >> 20);
+    let text = format!("a control group limits memory to {} MiB", bytes >> 20);
     if bytes < ENOUGH_MEMORY_BYTES {
         warning(
             "cgroup-memory",
-            format!("{text}: a process that uses more is killed"),
+            format!("{text}; the kernel kills a process that uses more"),
             "raise it: docker run --memory=2g, or systemctl set-property UNIT MemoryMax=2G",
         )
     } else {

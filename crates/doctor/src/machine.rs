@@ -33,7 +33,7 @@ pub(super) fn examine(environment: &Environment) -> Vec<Comment> {
 
 fn processor(environment: &Environment) -> Comment {
     let Some(model) = &environment.cpu_model else {
-        return fine("processor", "the machine does not tell what its CPUs are");
+        return fine("processor", "unknown: the machine does not report its CPU model");
     };
     let mut text = model.clone();
     if let Some(microcode) = &environment.microcode {
@@ -48,7 +48,7 @@ fn processor(environment: &Environment) -> Comment {
 fn cpus(environment: &Environment) -> Comment {
     let (usable, cores) = (environment.cpus.len(), environment.cores());
     let text =
-        format!("{usable} of {} CPUs may be used, on {cores} cores", environment.cpus_online);
+        format!("{usable} of {} CPUs are available, on {cores} cores", environment.cpus_online);
     match (usable, cores) {
         (0 | 1, _) => warning(
             "cpus",
@@ -71,11 +71,12 @@ fn siblings(environment: &Environment) -> Comment {
     let siblings = environment.sibling_cpus();
     if siblings.is_empty() {
         return match environment.smt.as_deref() {
-            Some("on") => fine("smt", "cores have several CPUs, of which one each may be used"),
+            Some("on") => fine("smt", "SMT is on, but only one CPU of each core is available"),
             _ => fine("smt", "no two CPUs share a core"),
         };
     }
-    let text = format!("{} cores have several CPUs, which slow each other down", siblings.len());
+    let text =
+        format!("{} cores have several CPUs (SMT), which slow each other down", siblings.len());
     // The first CPU of each core, siblings or not.
     let second = |cpu: &u32| siblings.iter().any(|core| core[1..].contains(cpu));
     let cpus = environment.cpus.iter().map(|it| it.cpu).filter(|cpu| !second(cpu));
@@ -88,15 +89,15 @@ fn siblings(environment: &Environment) -> Comment {
 
 fn nodes(environment: &Environment) -> Comment {
     match environment.nodes.len() {
-        0 => fine("numa", "the machine does not tell its memory nodes"),
-        1 => fine("numa", "all CPUs that may be used are of one memory node"),
+        0 => fine("numa", "unknown: the machine does not report NUMA nodes"),
+        1 => fine("numa", "all available CPUs belong to one NUMA node"),
         count => {
             let largest = environment.nodes.iter().max_by_key(|(_, cpus)| cpus.len());
             let node = largest.map_or(0, |(node, _)| *node);
             warning(
                 "numa",
                 format!(
-                    "the CPUs are of {count} memory nodes: where memory lies changes from run to run"
+                    "the available CPUs belong to {count} NUMA nodes: memory placement changes from run to run"
                 ),
                 format!("numactl --cpunodebind={node} --membind={node} wirebench run"),
             )
@@ -109,14 +110,14 @@ fn governor(environment: &Environment) -> Comment {
     let others: Vec<&str> =
         governors.iter().map(String::as_str).filter(|name| *name != "performance").collect();
     if governors.is_empty() {
-        fine("governor", "the machine shows no frequency governor")
+        fine("governor", "unknown: the machine does not report a frequency governor")
     } else if others.is_empty() {
         fine("governor", "the frequency governor is `performance`")
     } else {
         let names = others.join("`, `");
         warning(
             "governor",
-            format!("the frequency governor is `{names}`: the CPU's speed follows the load"),
+            format!("the frequency governor is `{names}`: CPU frequency follows the load"),
             "cpupower frequency-set -g performance",
         )
     }
@@ -125,11 +126,11 @@ fn governor(environment: &Environment) -> Comment {
 fn turbo(environment: &Environment) -> Comment {
     let intel = environment.frequency.drivers.iter().any(|name| name.starts_with("intel_"));
     match environment.frequency.turbo {
-        None => fine("turbo", "the machine does not tell whether CPUs may run faster for a while"),
-        Some(Turbo::Off) => fine("turbo", "no CPU runs faster than its nominal frequency"),
+        None => fine("turbo", "unknown: the machine does not report turbo"),
+        Some(Turbo::Off) => fine("turbo", "turbo is off"),
         Some(Turbo::On) => warning(
             "turbo",
-            "CPUs run faster while heat and power allow it: the first runs differ from the last",
+            "turbo is on: the first runs may be faster than later ones",
             if intel {
                 "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo"
             } else {
@@ -146,33 +147,33 @@ fn virtualisation(environment: &Environment) -> Comment {
             let of = hypervisor.map(|name| format!(" of {name}")).unwrap_or_default();
             warning(
                 "virtualisation",
-                format!(
-                    "this is a virtual machine{of}: its neighbours change the figures from run to run"
-                ),
+                format!("virtual machine{of}: other guests change the figures from run to run"),
                 "compare ratios within one run, never figures of different days",
             )
         }
         (Some(false), _) if product.is_empty() => {
-            fine("virtualisation", "the machine says nothing of a hypervisor")
+            fine("virtualisation", "no hypervisor is reported")
         }
-        (Some(false), _) => {
-            fine("virtualisation", format!("{product}; the machine says nothing of a hypervisor"))
+        (Some(false), _) => fine("virtualisation", format!("{product}; no hypervisor is reported")),
+        (None, _) => {
+            fine("virtualisation", "unknown: the machine does not report whether it is virtual")
         }
-        (None, _) => fine("virtualisation", "the machine does not tell whether it is virtual"),
     }
 }
 
 fn steal(environment: &Environment) -> Comment {
     let Some(share) = environment.steal_share else {
-        return fine("steal", "the machine does not tell what its hypervisor gave to others");
+        return fine("steal", "unknown: the kernel does not report steal time");
     };
-    let text =
-        format!("{:.1} % of the CPU time since boot went to other virtual machines", share * 100.0);
+    let text = format!(
+        "{:.1} % of the CPU time since boot was stolen by other virtual machines",
+        share * 100.0
+    );
     if share > LITTLE_STEAL {
         warning(
             "steal",
             format!("{text}: the hypervisor is overcommitted"),
-            "use a machine with CPUs of its own, or measure more blocks at a quieter time",
+            "use a machine with dedicated CPUs, or measure more cohorts at a quieter time",
         )
     } else {
         fine("steal", text)
@@ -181,14 +182,14 @@ fn steal(environment: &Environment) -> Comment {
 
 fn speed(environment: &Environment) -> Comment {
     let Some(spread) = environment.speed_spread else {
-        return fine("speed", "the evenness of the CPUs' speed was not measured");
+        return fine("speed", "not measured");
     };
     let text = format!("the same work takes up to {:.0} % more CPU time", spread * 100.0);
     if spread > EVEN_SPEED {
         warning(
             "speed",
-            format!("{text}: intervals become wide, because other work shares cores or power"),
-            "use a machine with cores of its own, or measure more cohorts",
+            format!("{text}, because other guests share cores or power: intervals become wide"),
+            "use a machine with dedicated cores, or measure more cohorts",
         )
     } else {
         fine("speed", text)
@@ -207,14 +208,14 @@ fn load(environment: &Environment) -> Comment {
 
 fn temperature(environment: &Environment) -> Comment {
     let Some(celsius) = environment.temperature_celsius else {
-        return fine("temperature", "the machine does not tell how warm it is");
+        return fine("temperature", "unknown: the machine does not report a temperature");
     };
-    let text = format!("the warmest sensor shows {celsius:.0} degrees Celsius");
+    let text = format!("the warmest sensor reports {celsius:.0} degrees Celsius");
     if celsius >= HOT_CELSIUS {
         warning(
             "temperature",
-            format!("{text}: CPUs slow down before they get much hotter"),
-            "wait until the machine has cooled down, and see to its fans",
+            format!("{text}: the CPUs will throttle soon"),
+            "wait until the machine has cooled down, and check its fans",
         )
     } else {
         fine("temperature", text)
@@ -225,7 +226,7 @@ fn memory(environment: &Environment) -> Comment {
     let bytes = environment.memory_bytes;
     let text = format!("{} MiB of memory", bytes >> 20);
     match bytes {
-        0 => fine("memory", "the machine does not tell its memory"),
+        0 => fine("memory", "unknown: the kernel does not report the size of memory"),
         _ if bytes < ENOUGH_MEMORY_BYTES => warning(
             "memory",
             format!("{text}: too little for builds and for servers with many connections"),
@@ -240,13 +241,13 @@ fn swap(environment: &Environment) -> Comment {
         (_, Some(used)) if used > 0 => warning(
             "swap",
             format!(
-                "{} MiB of memory lie on a disk: who needs them waits for it",
+                "{} MiB are swapped out: reading them back stalls servers",
                 (used >> 20).max(1)
             ),
             "swapoff -a, once enough memory is free",
         ),
         (Some(0), _) => fine("swap", "there is no swap"),
         (Some(bytes), _) => fine("swap", format!("{} MiB of swap, unused", bytes >> 20)),
-        (None, _) => fine("swap", "the machine does not tell its swap"),
+        (None, _) => fine("swap", "unknown: the kernel does not report swap"),
     }
 }

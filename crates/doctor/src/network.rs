@@ -18,21 +18,21 @@ const NUMBERS: [AtLeast; 4] = [
         sysctl: "net/core/somaxconn",
         enough: 1024,
         better: 4096,
-        means: "new connections at most wait in a server's queue",
+        means: "connections can wait to be accepted (listen backlog)",
     },
     AtLeast {
         name: "syn-backlog",
         sysctl: "net/ipv4/tcp_max_syn_backlog",
         enough: 512,
         better: 4096,
-        means: "connections at most may be half open",
+        means: "half-open connections per listener",
     },
     AtLeast {
         name: "netdev-budget",
         sysctl: "net/core/netdev_budget",
         enough: 300,
         better: 300,
-        means: "packets at most are handled at a time",
+        means: "packets per NAPI poll",
     },
     // Packets over the loopback interface wait in this queue, one for each CPU.
     AtLeast {
@@ -40,7 +40,7 @@ const NUMBERS: [AtLeast; 4] = [
         sysctl: "net/core/netdev_max_backlog",
         enough: 1000,
         better: 1000,
-        means: "packets at most wait for a CPU before they are lost",
+        means: "packets can wait per CPU before the kernel drops more",
     },
 ];
 
@@ -65,7 +65,7 @@ fn ports(environment: &Environment) -> Comment {
     let mut numbers = range.split_whitespace().filter_map(|number| number.parse::<u32>().ok());
     let count = match (numbers.next(), numbers.next()) {
         (Some(first), Some(last)) => last.saturating_sub(first) + 1,
-        _ => return fine("ports", "the range of local ports is not told"),
+        _ => return fine("ports", "unknown: the kernel does not report the range of local ports"),
     };
     let text = format!("{count} local ports for connections to one address");
     if count < ENOUGH_PORTS {
@@ -80,13 +80,13 @@ fn ports(environment: &Environment) -> Comment {
 fn reuse(environment: &Environment) -> Comment {
     const NAME: &str = "net/ipv4/tcp_tw_reuse";
     match number(environment, NAME) {
-        None => fine("port-reuse", "whether ports are used again at once is not told"),
+        None => fine("port-reuse", "unknown: the kernel does not report tcp_tw_reuse"),
         Some(0) => warning(
             "port-reuse",
-            "a port rests for a minute after its connection: loads that reconnect run out of them",
+            "a port is blocked for a minute after its connection: loads that reconnect run out of ports",
             set(NAME, 2),
         ),
-        Some(_) => fine("port-reuse", "ports of ended connections are used again"),
+        Some(_) => fine("port-reuse", "ports of closed connections are reused"),
     }
 }
 
@@ -95,17 +95,17 @@ fn buffer(environment: &Environment, name: &'static str, setting: &str) -> Comme
     let numbers = sysctl(environment, setting).unwrap_or_default();
     let numbers: Vec<&str> = numbers.split_whitespace().collect();
     let [least, default, largest] = numbers[..] else {
-        return fine(name, "how large a socket's buffer may grow is not told");
+        return fine(name, "unknown: the kernel does not report the maximum socket buffer");
     };
     let Ok(bytes) = largest.parse::<u64>() else {
-        return fine(name, "how large a socket's buffer may grow is not told");
+        return fine(name, "unknown: the kernel does not report the maximum socket buffer");
     };
     let text = format!("socket buffers grow to {} KiB automatically", bytes >> 10);
     if bytes < ENOUGH_BUFFER_BYTES {
         let better = format!("'{least} {default} {}'", 4 << 20);
         warning(
             name,
-            format!("{text}: large messages are sent in many pieces"),
+            format!("{text}: large messages need many system calls"),
             set(setting, better),
         )
     } else {
@@ -117,10 +117,10 @@ fn polling(environment: &Environment) -> Comment {
     let names = ["net/core/busy_poll", "net/core/busy_read"];
     let on = names.into_iter().find(|name| number(environment, name).is_some_and(|us| us > 0));
     match on {
-        None => fine("busy-poll", "no process spins while waiting for packets"),
+        None => fine("busy-poll", "busy polling is off"),
         Some(name) => warning(
             "busy-poll",
-            "waiting for packets costs CPU time, which counts as the server's",
+            "busy polling is on: waiting for packets counts as the server's CPU time",
             set(name, 0),
         ),
     }
@@ -129,9 +129,9 @@ fn polling(environment: &Environment) -> Comment {
 /// Both are usual: it matters for large messages after a pause, and is the same for every server.
 fn slow_start(environment: &Environment) -> Comment {
     let text = match number(environment, "net/ipv4/tcp_slow_start_after_idle") {
-        None => "whether connections begin slowly after a pause is not told",
-        Some(0) => "connections go on at full speed after a pause",
-        Some(_) => "connections begin slowly again after a pause, as is usual",
+        None => "unknown: the kernel does not report tcp_slow_start_after_idle",
+        Some(0) => "idle connections keep their congestion window",
+        Some(_) => "idle connections return to slow start (kernel default)",
     };
     fine("slow-start", text)
 }
@@ -139,13 +139,13 @@ fn slow_start(environment: &Environment) -> Comment {
 fn congestion(environment: &Environment) -> Comment {
     const NAME: &str = "net/ipv4/tcp_congestion_control";
     match sysctl(environment, NAME) {
-        None => fine("congestion", "how congestion is controlled is not told"),
+        None => fine("congestion", "unknown: the kernel does not report its congestion control"),
         Some(name) if name.starts_with("bbr") => warning(
             "congestion",
-            format!("congestion is controlled by `{name}`, which holds packets back by a timer"),
+            format!("congestion control is `{name}`, which paces packets with a timer"),
             set(NAME, "cubic"),
         ),
-        Some(name) => fine("congestion", format!("congestion is controlled by `{name}`")),
+        Some(name) => fine("congestion", format!("congestion control is `{name}`")),
     }
 }
 
@@ -153,30 +153,29 @@ fn tracking(environment: &Environment) -> Comment {
     const NAME: &str = "net/netfilter/nf_conntrack_max";
     const ENOUGH: u64 = 65_536;
     match number(environment, NAME) {
-        None => fine("tracking", "the kernel keeps no table of connections"),
+        None => fine("tracking", "connection tracking is off"),
         Some(most) if most < ENOUGH => warning(
             "tracking",
-            format!("the kernel's table has room for {most} connections, and refuses more"),
+            format!("connection tracking is limited to {most} connections; more are refused"),
             set(NAME, 262_144),
         ),
         Some(most) => {
-            fine("tracking", format!("the kernel's table has room for {most} connections"))
+            fine("tracking", format!("connection tracking has room for {most} connections"))
         }
     }
 }
 
 fn loopback(environment: &Environment) -> Comment {
     match environment.loopback_mtu_bytes {
-        None => fine("loopback", "the loopback interface does not tell how large its packets are"),
+        None => fine(
+            "loopback",
+            "unknown: the kernel does not report the MTU of the loopback interface",
+        ),
         Some(bytes) if bytes < LOOPBACK_MTU_BYTES => warning(
             "loopback",
-            format!(
-                "packets over the loopback interface hold {bytes} bytes: large messages cost more"
-            ),
+            format!("the loopback MTU is {bytes} bytes: large messages use more CPU"),
             format!("ip link set dev lo mtu {LOOPBACK_MTU_BYTES}"),
         ),
-        Some(bytes) => {
-            fine("loopback", format!("packets over the loopback interface hold {bytes} bytes"))
-        }
+        Some(bytes) => fine("loopback", format!("the loopback MTU is {bytes} bytes")),
     }
 }

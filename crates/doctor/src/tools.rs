@@ -12,7 +12,7 @@ pub(super) fn examine(environment: &Environment) -> Vec<Comment> {
         None => Comment {
             name,
             state: State::Missing,
-            text: format!("`{name}` does not answer: entries that need it cannot be built"),
+            text: format!("`{name} --version` failed: entries that need it cannot be built"),
             remedy: Some("wirebench setup".to_owned()),
         },
     }));
@@ -30,7 +30,7 @@ fn wirebench(environment: &Environment) -> Comment {
     match environment.program.profile {
         Some(BuildProfile::Debug) => warning(
             "wirebench",
-            format!("{text}: a debug build is a slow load generator"),
+            format!("{text}: the load generator is slow in a debug build"),
             "cargo build --release",
         ),
         Some(BuildProfile::Release) | None => fine("wirebench", text),

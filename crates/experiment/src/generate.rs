@@ -64,7 +64,7 @@ impl Words {
         self.0.extend([name.to_owned(), value.to_string()]);
     }
 
-    /// A value that may begin like an option stands in one word with its name.
+    /// A value that may begin like an option, in one word with its name.
     fn text(&mut self, name: &str, value: &str) {
         self.0.push(format!("{name}={value}"));
     }

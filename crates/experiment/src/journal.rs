@@ -53,8 +53,8 @@ pub fn resume_command(folder: &Path) -> String {
     argv::display(&words.map(str::to_owned))
 }
 
-/// An open journal. Nobody else can open it for writing as long as this one lives; the kernel sees
-/// to that, so that a writer that was killed keeps nobody out.
+/// An open journal, locked by the kernel: no other process can open it for writing while it lives, and
+/// the lock of a writer that was killed is gone.
 #[derive(Debug)]
 pub struct Writer {
     file: File,
@@ -88,7 +88,7 @@ impl Writer {
                     folder.join(JOURNAL_FILE).display()
                 ),
             )),
-            // Some network file systems have no locks. Then nobody can be kept out.
+            // Some network file systems have no locks. Then other writers cannot be excluded.
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
                 Ok(Self { file, folder })
             }
@@ -144,7 +144,7 @@ impl Writer {
 fn append_whole(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     let before = file.metadata()?.len();
     file.write_all(bytes).inspect_err(|_| {
-        // That it could not be written is what is told.
+        // The write error is the one to report.
         let _ = file.set_len(before);
     })
 }
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_cannot_be_put_aside_stays_and_the_next_step_is_told() {
+    fn a_line_that_cannot_be_put_aside_stays_and_the_next_step_is_shown() {
         let folder = tempfile::tempdir().unwrap();
         drop(Writer::create(folder.path()).unwrap());
         let path = folder.path().join(JOURNAL_FILE);

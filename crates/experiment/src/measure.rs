@@ -15,7 +15,7 @@ mod warm_up;
 pub(crate) use ending::server_end;
 pub(crate) use observe::settled_look;
 pub use silence::require_files;
-pub use steady::Best;
+pub use steady::BestLevels;
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -71,7 +71,7 @@ pub struct Bench {
     pub cut: Cut,
     /// How many servers of a cohort are alive together at most.
     pub most_instances: usize,
-    /// Somebody else's load generator, which takes the place of our own.
+    /// A third-party load generator instead of our own.
     pub tool: Option<Tool>,
     /// Where both sides run.
     pub placement: Placement,
@@ -99,11 +99,11 @@ pub struct Cell<'a> {
     /// Whether the conformance checks were made; else the body of a reply is not known before.
     pub verification: Verification,
     /// The best levels at which earlier runs of the cell became steady.
-    pub best: Best,
+    pub best: BestLevels,
 }
 
 /// What was seen of a run: the generator's report, and what both sides used.
-struct Seen {
+struct RunObservation {
     load: LoadReport,
     /// The server's processes and their clocks.
     course: Course,
@@ -111,7 +111,7 @@ struct Seen {
     details: (Details, Details),
     /// The machine's clocks at the edges of the window.
     machine: (Machine, Machine),
-    /// Who already used the CPUs before the run.
+    /// Other programs that used the CPUs before the run.
     busy_before: Option<Reason>,
     /// What another generator than our own has told.
     tool: Option<ToolReport>,
@@ -119,11 +119,11 @@ struct Seen {
 
 /// What came of a load on a server.
 struct Loaded {
-    seen: Seen,
+    seen: RunObservation,
     warm_up: Option<WarmUp>,
     /// Workers asked for.
     workers: u32,
-    /// Who already used the CPUs before the server was started.
+    /// Other programs that used the CPUs before the server was started.
     busy_before: Option<Reason>,
 }
 
@@ -238,7 +238,8 @@ impl Bench {
             let reason = validity::nothing_answered(&seen.load);
             return Err(Failure { reason, stderr: stopped.stderr.clone() });
         }
-        let mut measured = self.judge(cell, workers, Seen { busy_before, ..seen }, stopped);
+        let mut measured =
+            self.judge(cell, workers, RunObservation { busy_before, ..seen }, stopped);
         let complaint = warm_up.as_ref().and_then(|it| steady::complaint(it, cell.best));
         measured.reasons.extend(complaint.map(Reason::with_next_step));
         measured.warm_up = warm_up;
@@ -246,8 +247,14 @@ impl Bench {
     }
 
     /// From what was seen to figures, and to what must be said of them.
-    fn judge(&self, cell: &Cell<'_>, workers: u32, seen: Seen, stopped: &Stopped) -> Measurement {
-        let Seen { load, course, details, machine, tool, busy_before } = seen;
+    fn judge(
+        &self,
+        cell: &Cell<'_>,
+        workers: u32,
+        seen: RunObservation,
+        stopped: &Stopped,
+    ) -> Measurement {
+        let RunObservation { load, course, details, machine, tool, busy_before } = seen;
         let window = match &tool {
             None => Window {
                 window_ns: load.window_ns,
@@ -302,7 +309,7 @@ impl Bench {
         }
     }
 
-    /// Who already uses the CPUs of the two sides. Without CPUs of their own it says nothing.
+    /// Other programs that use the CPUs of the two sides. None without separate CPUs.
     fn busy_before(&self) -> Option<Reason> {
         let Placement { server_cpus, generator_cpus, pinned, .. } = &self.placement;
         let cpus = [&server_cpus[..], generator_cpus].concat();
@@ -346,7 +353,7 @@ impl Bench {
         config: &LoadConfig,
         server: &Server,
         stop: &AtomicBool,
-    ) -> Result<Seen, String> {
+    ) -> Result<RunObservation, String> {
         let mut generator = Generator::start_observed(argv, self.generator_cpus())
             .map_err(|error| format!("the generator could not be started: {error}"))?;
         let mut deadline = Deadline::new(config, Instant::now());

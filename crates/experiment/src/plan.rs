@@ -49,7 +49,7 @@ pub fn steps(subjects: &[Subject], suite: &Suite, seed: u64) -> Vec<Step> {
 /// pair, such as the temperature, cannot favour anybody. It is the ABBA order of two cells, for any
 /// number of them.
 ///
-/// The runs of one workload stay together within a block, because they are put in relation to each
+/// The runs of one workload stay together within a block, because they are compared with each
 /// other: the less time between them, the less of the machine's drift is between them.
 #[must_use]
 pub fn block(subjects: &[Subject], suite: &Suite, seed: u64, number: u32) -> Vec<Step> {
@@ -84,7 +84,7 @@ pub fn block(subjects: &[Subject], suite: &Suite, seed: u64, number: u32) -> Vec
     (0..).zip(cells).map(step).collect()
 }
 
-/// Who is run in `workload` in each block: index of the subject and number of the copy.
+/// The runs of `workload` in each block: index of the subject and number of the copy.
 fn entrants(subjects: &[Subject], suite: &Suite, workload: &Workload) -> Vec<(usize, u32)> {
     let baseline = baseline(subjects, suite, workload);
     let mut entrants = Vec::new();
@@ -96,7 +96,7 @@ fn entrants(subjects: &[Subject], suite: &Suite, workload: &Workload) -> Vec<(us
     entrants
 }
 
-/// The subject that the others are put in relation to in `workload`: the first of the suite's
+/// The subject that the others are compared with in `workload`: the first of the suite's
 /// baselines that has its scenario, or what stands in for one.
 #[must_use]
 pub fn baseline(subjects: &[Subject], suite: &Suite, workload: &Workload) -> Option<usize> {

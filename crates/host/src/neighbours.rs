@@ -1,4 +1,4 @@
-//! Who else used the CPUs on which a run was made: other programs, the hypervisor's other guests,
+//! What else used the CPUs during a run: other programs, the hypervisor's other guests,
 //! and the limits of a control group. It tells who was there, and never who was right.
 //!
 //! Two clocks tell of other programs. The kernel counts the time of a CPU in ticks of 10 ms, and
@@ -103,7 +103,7 @@ impl Machine {
 
 /// What others took from the sides of one slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Taken {
+pub struct SliceInterference {
     /// Share of the load in which a thread of the server waited for others, 0 to 1.
     pub server_waited: f64,
     /// The same of the generator.
@@ -122,7 +122,7 @@ impl Machine {
         placement: &Placement,
         server_threads: (&Threads, &Threads),
         load_ns: u64,
-    ) -> Taken {
+    ) -> SliceInterference {
         let waited = |(before, after): (&Threads, &Threads), cpus: &[u32]| {
             let waited_ns = after.waited_since(before, cpus.len(), self.wake_up_ns);
             (waited_ns as f64 / load_ns.max(1) as f64).min(1.0)
@@ -130,7 +130,7 @@ impl Machine {
         let stolen = |cpus: &[u32]| self.cpus.used_since(&before.cpus, cpus).stolen_ns;
         let is_apart = placement.pinned && placement.disjoint;
         let Placement { server_cpus, generator_cpus, .. } = placement;
-        Taken {
+        SliceInterference {
             // Without CPUs of their own, the sides are each other's neighbours.
             server_waited: if is_apart { waited(server_threads, server_cpus) } else { 0.0 },
             generator_waited: match is_apart {

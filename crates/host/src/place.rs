@@ -6,7 +6,7 @@ use wirebench_schema::{environment::Cpu, journal::Placement};
 
 /// What the user wants of the placement.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Wish {
+pub struct PlacementRequest {
     /// Bind nothing.
     pub no_pin: bool,
     /// The CPUs of the server.
@@ -22,7 +22,7 @@ pub struct Wish {
 /// then names the cores that are split. The server gets the
 /// first half of the cores; of an odd number the generator gets one more, because a generator that
 /// is short of CPUs spoils every figure.
-pub fn place(usable: &[Cpu], wish: &Wish) -> Result<Placement, String> {
+pub fn place(usable: &[Cpu], wish: &PlacementRequest) -> Result<Placement, String> {
     let all: Vec<u32> = usable.iter().map(|cpu| cpu.cpu).collect();
     if wish.no_pin {
         if wish.server_cpus.is_some() || wish.generator_cpus.is_some() {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     fn sides(usable: &[Cpu]) -> (Vec<u32>, Vec<u32>, bool) {
-        let placement = place(usable, &Wish::default()).unwrap();
+        let placement = place(usable, &PlacementRequest::default()).unwrap();
         (placement.server_cpus, placement.generator_cpus, placement.disjoint)
     }
 
@@ -135,15 +135,16 @@ mod tests {
 
     #[test]
     fn a_core_on_both_sides_is_named() {
-        let split = |usable: &[Cpu], wish: &Wish| place(usable, wish).unwrap().split_cores;
-        assert_eq!(split(&cpus(2, true), &Wish::default()), [[0, 1]]);
+        let split =
+            |usable: &[Cpu], wish: &PlacementRequest| place(usable, wish).unwrap().split_cores;
+        assert_eq!(split(&cpus(2, true), &PlacementRequest::default()), [[0, 1]]);
         for usable in [cpus(2, false), cpus(4, true), cpus(8, true), cpus(1, false)] {
-            assert_eq!(split(&usable, &Wish::default()), [[0; 0]; 0], "{usable:?}");
+            assert_eq!(split(&usable, &PlacementRequest::default()), [[0; 0]; 0], "{usable:?}");
         }
-        let both = Wish {
+        let both = PlacementRequest {
             server_cpus: Some(vec![0, 5]),
             generator_cpus: Some(vec![4, 1, 2]),
-            ..Wish::default()
+            ..PlacementRequest::default()
         };
         assert_eq!(split(&cpus(8, true), &both), [[0, 4], [1, 5]]);
     }
@@ -151,7 +152,10 @@ mod tests {
     #[test]
     fn a_wish_for_one_side_leaves_siblings_to_the_other_only_when_nothing_else_is_left() {
         let rest = |usable: &[Cpu], server_cpus: &[u32]| {
-            let wish = Wish { server_cpus: Some(server_cpus.to_vec()), ..Wish::default() };
+            let wish = PlacementRequest {
+                server_cpus: Some(server_cpus.to_vec()),
+                ..PlacementRequest::default()
+            };
             let placement = place(usable, &wish).unwrap();
             (placement.generator_cpus, placement.split_cores)
         };
@@ -161,20 +165,26 @@ mod tests {
 
     #[test]
     fn a_wish_for_one_side_gives_the_other_the_rest() {
-        let wish = Wish { server_cpus: Some(vec![3]), ..Wish::default() };
+        let wish = PlacementRequest { server_cpus: Some(vec![3]), ..PlacementRequest::default() };
         let placement = place(&cpus(4, false), &wish).unwrap();
         assert_eq!((placement.generator_cpus, placement.disjoint), (vec![0, 1, 2], true));
     }
 
     #[test]
     fn wishes_that_cannot_be_met_are_refused() {
-        let wish = Wish { generator_cpus: Some(vec![9]), ..Wish::default() };
+        let wish =
+            PlacementRequest { generator_cpus: Some(vec![9]), ..PlacementRequest::default() };
         assert!(place(&cpus(2, false), &wish).unwrap_err().contains("CPU 9"));
-        let wish = Wish { server_cpus: Some(vec![0, 1]), ..Wish::default() };
+        let wish =
+            PlacementRequest { server_cpus: Some(vec![0, 1]), ..PlacementRequest::default() };
         assert!(place(&cpus(2, false), &wish).unwrap_err().contains("--generator-cpus"));
-        let wish = Wish { no_pin: true, server_cpus: Some(vec![0]), ..Wish::default() };
+        let wish = PlacementRequest {
+            no_pin: true,
+            server_cpus: Some(vec![0]),
+            ..PlacementRequest::default()
+        };
         assert!(place(&cpus(2, false), &wish).is_err());
-        let wish = Wish { no_pin: true, ..Wish::default() };
+        let wish = PlacementRequest { no_pin: true, ..PlacementRequest::default() };
         assert!(!place(&cpus(2, false), &wish).unwrap().pinned);
     }
 }

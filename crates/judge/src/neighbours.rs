@@ -8,7 +8,7 @@ use crate::thresholds::PAUSE_AND_CATCHING_UP;
 
 /// Share of the window from which on a neighbour makes the figures another thing.
 const SPOILS_SHARE: f64 = 0.1;
-/// Share of the window above which a neighbour that made a side wait is worth a word.
+/// Share of the window above which a neighbour that made a side wait is worth a note.
 const NOTED_SHARE: f64 = 0.03;
 /// Share of the window from which on those who made a side wait are the 99th percentile of the
 /// requests that came at moments of their own.
@@ -17,7 +17,7 @@ const TAIL_SHARE: f64 = 0.01 / PAUSE_AND_CATCHING_UP;
 const TICKS_TELL: Duration = Duration::from_millis(500);
 /// Stolen and throttled time below which the clocks are too coarse to accuse anybody: two ticks.
 const NOTICED_NS: f64 = 20e6;
-/// Shares of the window from which on stolen time is worth a word, and from which on it spoils: the
+/// Shares of the window from which on stolen time is worth a note, and from which on it spoils: the
 /// machine is that much slower than it says.
 const STOLEN_NOTED: f64 = 0.01;
 const STOLEN_SPOILS: f64 = 0.05;

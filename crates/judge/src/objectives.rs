@@ -14,32 +14,32 @@ use crate::{
 
 /// Whether a run kept the objectives.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kept {
+pub enum ObjectiveResult {
     /// All of them, and the rate.
     Holds,
     /// Not all of them.
     Misses {
-        /// Who is to blame.
+        /// The side that is the limit.
         by: Side,
         /// Why, each as a clause with figures.
         reasons: Vec<String>,
     },
 }
 
-/// Who is to blame for a missed objective.
+/// The side that is the limit when an objective is missed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Side {
     /// The server, or the way to it.
     Server,
     /// The load generator.
     Generator,
-    /// Whoever else uses the CPUs of the two.
+    /// Other programs on the CPUs of the two.
     Others,
 }
 
 /// Whether the run kept all of `objectives`, at least 99 % of its rate, and made no error.
 #[must_use]
-pub fn keeps(run: &Measurement, objectives: &[Objective]) -> Kept {
+pub fn keeps(run: &Measurement, objectives: &[Objective]) -> ObjectiveResult {
     let load = &run.load;
     let mut reasons = Vec::new();
     let share = share_of_rate(load);
@@ -59,7 +59,7 @@ pub fn keeps(run: &Measurement, objectives: &[Objective]) -> Kept {
         }
     }
     if reasons.is_empty() {
-        return Kept::Holds;
+        return ObjectiveResult::Holds;
     }
     let failed = load.errors.total() > 0 || load.latency.is_none();
     let late = generator_was_late(run, share, &missed).map(|reason| (Side::Generator, reason));
@@ -71,7 +71,7 @@ pub fn keeps(run: &Measurement, objectives: &[Objective]) -> Kept {
         }
         None => Side::Server,
     };
-    Kept::Misses { by, reasons }
+    ObjectiveResult::Misses { by, reasons }
 }
 
 /// Whether the server, or one of its threads, had no time to spare.

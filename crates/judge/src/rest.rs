@@ -18,7 +18,7 @@ pub fn subtracted_share(rest_share: f64) -> f64 {
     if rest_share > SUBTRACTED_SHARE { 0.0 } else { rest_share }
 }
 
-/// A server whose rest is above this share of a CPU is worth a word.
+/// A server that uses more than this share of a CPU at rest is worth a note.
 const REST_NOTED: f64 = 0.005;
 
 /// That the server uses this share of a CPU at rest, when its CPUs were `busy` for this share of the

@@ -103,7 +103,7 @@ impl Evidence<'_> {
             None => reasons(self.load, self.phase),
             Some(tool) => load::by_another_generator(self.load, tool),
         };
-        // Who waited for a CPU that others had did not wait for the other side.
+        // A side that waited for a CPU did not wait for the other side.
         let bound = load::bound(&self).filter(|reason| {
             reason.kind != ReasonKind::NeitherBound
                 || Weight::heaviest(&self.others) != Some(Weight::Invalid)

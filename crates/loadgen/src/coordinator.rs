@@ -90,7 +90,7 @@ pub(crate) struct Coordinator {
 
 /// The edge that passes next.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Ahead {
+enum NextEdge {
     WindowStart,
     WindowEnd,
     Nothing,
@@ -214,16 +214,16 @@ struct Window<'a, 'b> {
 impl Window<'_, '_> {
     /// Reports the edges as they pass, until all threads are done.
     fn watch(&mut self) {
-        let mut ahead = Ahead::WindowStart;
+        let mut ahead = NextEdge::WindowStart;
         let mut working = self.coordinator.orders.len();
         while working > 0 {
             self.coordinator.heed_stop(self.outside, &mut self.course);
             let now_ns = self.coordinator.clock.now_ns();
             let end_ns = self.edges.window_end_ns.min(self.coordinator.limits.end_ns());
             let edge_ns = match ahead {
-                Ahead::WindowStart => self.edges.window_start_ns,
-                Ahead::WindowEnd => end_ns,
-                Ahead::Nothing => u64::MAX,
+                NextEdge::WindowStart => self.edges.window_start_ns,
+                NextEdge::WindowEnd => end_ns,
+                NextEdge::Nothing => u64::MAX,
             };
             if now_ns >= edge_ns {
                 ahead = self.pass(ahead, end_ns);
@@ -245,26 +245,26 @@ impl Window<'_, '_> {
         // When a count ends the window, or a time that this thread slept through, the threads know
         // it first.
         let begun = self.edges.window_start_ns < self.coordinator.limits.end_ns();
-        if ahead == Ahead::WindowStart && begun {
+        if ahead == NextEdge::WindowStart && begun {
             ahead = self.pass(ahead, u64::MAX);
         }
-        if ahead == Ahead::WindowEnd {
+        if ahead == NextEdge::WindowEnd {
             (self.outside.observe)(LoadEvent::WindowEnd);
         }
     }
 
     /// Reports an edge and says which one comes next.
-    fn pass(&mut self, ahead: Ahead, end_ns: u64) -> Ahead {
+    fn pass(&mut self, ahead: NextEdge, end_ns: u64) -> NextEdge {
         match ahead {
-            Ahead::WindowStart if self.edges.window_start_ns < end_ns => {
+            NextEdge::WindowStart if self.edges.window_start_ns < end_ns => {
                 (self.outside.observe)(LoadEvent::WindowStart);
-                Ahead::WindowEnd
+                NextEdge::WindowEnd
             }
-            Ahead::WindowEnd => {
+            NextEdge::WindowEnd => {
                 (self.outside.observe)(LoadEvent::WindowEnd);
-                Ahead::Nothing
+                NextEdge::Nothing
             }
-            Ahead::WindowStart | Ahead::Nothing => Ahead::Nothing,
+            NextEdge::WindowStart | NextEdge::Nothing => NextEdge::Nothing,
         }
     }
 

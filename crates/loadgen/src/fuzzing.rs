@@ -4,7 +4,7 @@
 use std::sync::{Arc, LazyLock};
 
 use crate::codec::{
-    Check, Codec, Fed, Reply, ReplyError,
+    Check, Codec, FeedResult, Reply, ReplyError,
     echo::Echo,
     http1::{ExpectedBody, Http1, ReplyBody, Requests, Rules},
 };
@@ -47,8 +47,8 @@ fn pieces<'a>(bytes: &'a [u8], lengths: &[u8]) -> Vec<&'a [u8]> {
 }
 
 /// The same reply whatever it was checked by.
-fn without_check(fed: Result<Fed, ReplyError>) -> Result<Fed, ReplyError> {
-    fed.map(|fed| Fed {
+fn without_check(fed: Result<FeedResult, ReplyError>) -> Result<FeedResult, ReplyError> {
+    fed.map(|fed| FeedResult {
         reply: fed.reply.map(|reply| Reply { check: Check::Slow, ..reply }),
         ..fed
     })

@@ -17,7 +17,7 @@ const PER_THREAD: u64 = 2;
 
 /// The connections of a load.
 #[derive(Clone, Copy, Debug)]
-struct Crowd {
+struct ConnectionCounts {
     /// Connections that carry requests.
     active: usize,
     /// Idle connections.
@@ -25,7 +25,7 @@ struct Crowd {
     threads: usize,
 }
 
-impl Crowd {
+impl ConnectionCounts {
     const fn of(config: &LoadConfig) -> Self {
         let LoadConfig { connections: active, idle_connections: idle, threads, .. } = *config;
         Self { active, idle, threads }
@@ -39,13 +39,13 @@ impl Crowd {
 /// # Errors
 /// [`LoadError::FileDescriptors`], with the hard limit and what to do.
 pub fn check_descriptors(config: &LoadConfig) -> Result<(), LoadError> {
-    new_soft_limit(Crowd::of(config), getrlimit(Resource::Nofile)).map(drop)
+    new_soft_limit(ConnectionCounts::of(config), getrlimit(Resource::Nofile)).map(drop)
 }
 
 /// Raises the soft limit if the connections need it.
 pub(crate) fn provide_descriptors(config: &LoadConfig) -> Result<(), LoadError> {
     let limits = getrlimit(Resource::Nofile);
-    match new_soft_limit(Crowd::of(config), limits)? {
+    match new_soft_limit(ConnectionCounts::of(config), limits)? {
         None => Ok(()),
         Some(current) => setrlimit(Resource::Nofile, Rlimit { current, maximum: limits.maximum })
             .map_err(|error| LoadError::Engine {
@@ -57,7 +57,10 @@ pub(crate) fn provide_descriptors(config: &LoadConfig) -> Result<(), LoadError> 
 }
 
 /// The soft limit to set, if the present one is too low.
-fn new_soft_limit(crowd: Crowd, limits: Rlimit) -> Result<Option<Option<u64>>, LoadError> {
+fn new_soft_limit(
+    crowd: ConnectionCounts,
+    limits: Rlimit,
+) -> Result<Option<Option<u64>>, LoadError> {
     let others = (crowd.threads as u64).saturating_mul(PER_THREAD).saturating_add(RESERVED);
     let needed = others.saturating_add(crowd.active as u64).saturating_add(crowd.idle as u64);
     if limits.current.is_none_or(|soft| needed <= soft) {
@@ -80,7 +83,7 @@ fn new_soft_limit(crowd: Crowd, limits: Rlimit) -> Result<Option<Option<u64>>, L
 
 /// The next step if this many threads can have at most `possible` connections. No thread can be
 /// without a connection, so with too many threads each of them counts as one.
-fn next_step(crowd: Crowd, limit: u64, possible: u64) -> String {
+fn next_step(crowd: ConnectionCounts, limit: u64, possible: u64) -> String {
     let raise = "raise the hard limit of open files (ulimit -Hn)";
     let active = (crowd.active as u64).max(crowd.threads as u64);
     if crowd.idle > 0 && possible > active {
@@ -104,8 +107,8 @@ fn next_step(crowd: Crowd, limit: u64, possible: u64) -> String {
 mod tests {
     use super::*;
 
-    fn crowd(active: usize, threads: usize) -> Crowd {
-        Crowd { active, idle: 0, threads }
+    fn crowd(active: usize, threads: usize) -> ConnectionCounts {
+        ConnectionCounts { active, idle: 0, threads }
     }
 
     const LIMITS: Rlimit = Rlimit { current: Some(1000), maximum: Some(5000) };
@@ -148,14 +151,16 @@ mod tests {
     #[test]
     fn idle_connections_count_and_are_reduced_first() {
         let refused = |active, idle| {
-            new_soft_limit(Crowd { active, idle, threads: 2 }, LIMITS).unwrap_err().to_string()
+            new_soft_limit(ConnectionCounts { active, idle, threads: 2 }, LIMITS)
+                .unwrap_err()
+                .to_string()
         };
         let message = refused(64, 10_000);
         let begin = "64 connections and 10000 idle ones need 10132 file descriptors";
         assert!(message.starts_with(begin), "{message}");
         assert!(message.contains("give --idle-connections at most 4868, or raise"), "{message}");
         assert!(refused(6000, 1).contains("give -c at most 4932 without --idle-connections"));
-        let fits = Crowd { active: 64, idle: 4868, threads: 2 };
+        let fits = ConnectionCounts { active: 64, idle: 4868, threads: 2 };
         assert_eq!(new_soft_limit(fits, LIMITS).unwrap(), Some(Some(5000)));
     }
 }

@@ -20,7 +20,7 @@ use crate::{
     server_clocks::ServerClocks,
     session::Session,
     summary,
-    threads::Crew,
+    threads::LoadThreads,
     tls::{Connector, TlsDirector},
     worker::SessionOwner,
 };
@@ -42,7 +42,7 @@ pub struct Load {
     plan: Plan,
     connector: Option<Arc<Connector>>,
     /// None when the load was stopped before there was a thread.
-    crew: Option<Crew>,
+    crew: Option<LoadThreads>,
     /// The result of connecting.
     course: Course,
 }
@@ -179,7 +179,7 @@ impl Load {
 
     /// A thread has ended before its time: the reason is its error.
     fn fail(&mut self) -> Result<Measured, LoadError> {
-        self.crew.take().map_or(Ok(()), Crew::close)?;
+        self.crew.take().map_or(Ok(()), LoadThreads::close)?;
         Err(LoadError::Thread("ended"))
     }
 }
@@ -187,7 +187,7 @@ impl Load {
 impl Drop for Load {
     fn drop(&mut self) {
         // Its windows have reported their failures.
-        let _ = self.crew.take().map(Crew::close);
+        let _ = self.crew.take().map(LoadThreads::close);
     }
 }
 
@@ -195,7 +195,7 @@ fn crew(
     plan: &Plan,
     connector: Option<&Arc<Connector>>,
     dialer: &Dialer,
-) -> Result<Crew, LoadError> {
+) -> Result<LoadThreads, LoadError> {
     match (&plan.codec, connector) {
         (CodecKind::Http1(codec), Some(connector)) => {
             let connector = Arc::clone(connector);
@@ -212,13 +212,15 @@ fn by_engine<C: Codec + Send + 'static, P: SessionOwner<Codec = C>>(
     codec: &C,
     dialer: &Dialer,
     wrap: impl Fn(Session<C>) -> P + Clone + Send + 'static,
-) -> Result<Crew, LoadError> {
+) -> Result<LoadThreads, LoadError> {
     let builder = |_| Builder::new();
     match plan.chosen.engine {
         EngineChoice::IoUring => {
-            Crew::start::<IoUringEngine, _, _>(plan, codec, dialer, wrap, builder)
+            LoadThreads::start::<IoUringEngine, _, _>(plan, codec, dialer, wrap, builder)
         }
-        EngineChoice::Epoll => Crew::start::<EpollEngine, _, _>(plan, codec, dialer, wrap, builder),
+        EngineChoice::Epoll => {
+            LoadThreads::start::<EpollEngine, _, _>(plan, codec, dialer, wrap, builder)
+        }
         EngineChoice::Auto => unreachable!("a plan has chosen its engine"),
     }
 }

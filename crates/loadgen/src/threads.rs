@@ -13,7 +13,7 @@ use crate::{
     codec::Codec,
     coordinator::Coordinator,
     dial::Dialer,
-    engine::{Engine, Equipment, Numbers},
+    engine::{Engine, EngineParams, Numbers},
     error::LoadError,
     plan::{Plan, Share},
     session::Session,
@@ -22,12 +22,12 @@ use crate::{
 
 /// The threads of a load, and their coordinator.
 #[derive(Debug)]
-pub(crate) struct Crew {
+pub(crate) struct LoadThreads {
     pub(crate) coordinator: Coordinator,
     threads: Vec<JoinHandle<Result<(), LoadError>>>,
 }
 
-impl Crew {
+impl LoadThreads {
     /// Starts all threads, which make their connections at once. The caller chooses engine, codec
     /// and the layer between them, and so the whole loop of a thread. `wrap` turns a session into
     /// the engine's director; `builder` prepares the thread of this number.
@@ -92,9 +92,9 @@ fn equipment(
     dialer: &Dialer,
     clock: Clock,
     reply_bytes_hint: usize,
-) -> Equipment {
+) -> EngineParams {
     let Share { first_connection, connections, first_idle, idle, .. } = *share;
-    Equipment {
+    EngineParams {
         dialer: dialer.clone(),
         clock,
         places: connections + idle,
@@ -142,8 +142,13 @@ mod tests {
                 builder => builder,
             };
             let dialer = Dialer::new(Endpoint::Ip(address), Sources::default());
-            let crew =
-                Crew::start::<EpollEngine, _, _>(&plan, codec, &dialer, |session| session, builder);
+            let crew = LoadThreads::start::<EpollEngine, _, _>(
+                &plan,
+                codec,
+                &dialer,
+                |session| session,
+                builder,
+            );
             let message = crew.unwrap_err().to_string();
             let begin = format!("only {failing} of 3 threads could be started (");
             assert!(message.starts_with(&begin), "{message}");

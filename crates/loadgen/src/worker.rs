@@ -11,7 +11,7 @@ use crate::{
     clock::wake_in_time,
     codec::Codec,
     director::Director,
-    engine::{Engine, Equipment},
+    engine::{Engine, EngineParams},
     error::LoadError,
     outcome::Outcome,
     plan::ThreadParams,
@@ -161,7 +161,7 @@ impl Drop for ExitGuard<'_> {
 /// Carries out one thread's part of the load.
 #[allow(clippy::needless_pass_by_value, reason = "the channels close when the thread ends")]
 pub(crate) fn work<E: Engine, P: SessionOwner>(
-    equipment: Equipment,
+    equipment: EngineParams,
     mut owner: P,
     channels: Channels,
 ) -> Result<(), LoadError> {

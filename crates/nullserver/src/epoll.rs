@@ -63,7 +63,7 @@ impl Interest {
 
 /// The connection is over: its peer closed it, or it broke. There is nothing to be done about
 /// either but to close.
-struct Over;
+struct ConnectionClosed;
 
 /// Serves the connections of one listening socket in this thread; calls `ready` once it would
 /// accept.
@@ -157,7 +157,7 @@ impl Worker {
                 epoll::modify(&self.epoll, &peer.socket, data, interest.flags())?;
             }
             // Closing the socket also removes it from the epoll instance.
-            Err(Over) => drop(self.peers.remove(key)),
+            Err(ConnectionClosed) => drop(self.peers.remove(key)),
         }
         Ok(())
     }
@@ -165,13 +165,13 @@ impl Worker {
 
 impl Peer {
     /// One read, and one write if it asked for an answer. Returns what to wait for next.
-    fn receive_and_answer(&mut self, buffer: &mut [u8]) -> Result<Interest, Over> {
+    fn receive_and_answer(&mut self, buffer: &mut [u8]) -> Result<Interest, ConnectionClosed> {
         let input = match rustix::net::recv(&self.socket, &mut *buffer, RecvFlags::empty()) {
             // Nothing is owed while we read, so at the end of the input everything is answered.
-            Ok((_, 0)) => return Err(Over),
+            Ok((_, 0)) => return Err(ConnectionClosed),
             Ok((_, count)) => &buffer[..count],
             Err(Errno::AGAIN | Errno::INTR) => return Ok(Interest::Input),
-            Err(_) => return Err(Over),
+            Err(_) => return Err(ConnectionClosed),
         };
         if self.connection.input_is_output() {
             let sent = send(&self.socket, input)?;
@@ -186,7 +186,7 @@ impl Peer {
     }
 
     /// Sends owed bytes until the socket takes no more. Returns the event to wait for next.
-    fn send_owed(&mut self) -> Result<Interest, Over> {
+    fn send_owed(&mut self) -> Result<Interest, ConnectionClosed> {
         loop {
             let output = self.connection.next_output();
             if output.is_empty() {
@@ -203,10 +203,10 @@ impl Peer {
 }
 
 /// Sends as much as the socket takes, which may be nothing.
-fn send(socket: &OwnedFd, output: &[u8]) -> Result<usize, Over> {
+fn send(socket: &OwnedFd, output: &[u8]) -> Result<usize, ConnectionClosed> {
     match rustix::net::send(socket, output, SendFlags::NOSIGNAL) {
         Ok(sent) => Ok(sent),
         Err(Errno::AGAIN | Errno::INTR) => Ok(0),
-        Err(_) => Err(Over),
+        Err(_) => Err(ConnectionClosed),
     }
 }

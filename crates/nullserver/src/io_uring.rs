@@ -23,7 +23,7 @@ use rustix::io::Errno;
 use wirebench_uring::{Ring, Shape, Wait};
 
 use self::operation::Operation;
-use self::peer::{Fate, Io, Peer};
+use self::peer::{Io, NextStep, Peer};
 use crate::listen::{ACCEPT_REST, AcceptFailure};
 use crate::service::Service;
 use crate::table::{Key, Table};
@@ -199,9 +199,9 @@ impl Worker {
         for key in self.to_settle.drain(..) {
             let Some(peer) = self.peers.get_mut(key) else { continue };
             match peer.settle(key, &mut self.io)? {
-                Fate::GoesOn => {}
+                NextStep::GoesOn => {}
                 // Dropping it closes its socket; nothing of it is in flight any more.
-                Fate::IsOver => drop(self.peers.remove(key)),
+                NextStep::IsOver => drop(self.peers.remove(key)),
             }
         }
         Ok(())

@@ -8,7 +8,6 @@
 //! Of the workspace the crate depends on `uring` alone, and it never changes its CPU affinity.
 #![deny(unsafe_code)]
 
-mod arguments;
 mod connection;
 mod epoll;
 mod head;
@@ -23,26 +22,28 @@ mod serve;
 mod service;
 mod table;
 
-pub use arguments::{ArgumentError, options_from_arguments};
 pub use io_uring::probe_io_uring;
 pub use serve::{ServeError, serve, serve_announcing};
 
+use clap::ValueEnum;
 use std::fmt;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
-use std::str::FromStr;
+
+use reply::{BODY_BYTES, BODY_BYTES_MOST};
 
 /// Which event mechanism serves.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub enum Engine {
     /// Readiness: `epoll_wait`, then one read and one write for each request.
     Epoll,
     /// Completion: multishot receives and sends that are submitted in batches.
+    #[value(name = "io_uring")]
     IoUring,
 }
 
 /// The server's treatment of received bytes.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub enum Scenario {
     /// The same HTTP/1.1 response for each request head.
     Hello,
@@ -50,78 +51,108 @@ pub enum Scenario {
     Echo,
 }
 
-/// Everything that a null server needs to know.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// The arguments of a null server, in the order of the server contract.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::Args)]
 pub struct Options {
-    /// Which event mechanism serves.
+    /// Event mechanism
     pub engine: Engine,
-    /// The treatment of received bytes.
+    /// Treatment of received bytes
     pub scenario: Scenario,
-    /// The address to listen on.
+    /// Address to listen on
     pub host: IpAddr,
-    /// The port to listen on; 0 lets the kernel choose one.
+    /// Port to listen on; 0 lets the kernel choose one
     pub port: u16,
-    /// The number of threads, each with a listening socket and an event loop of its own.
+    /// Threads, each with its own listening socket and event loop
     pub workers: NonZeroU32,
-    /// The length of the body of `hello`; `echo` has no use for it.
+    /// Ignored, because neither scenario has a timeout; accepted so that one command template fits every
+    /// entry
+    pub timeout_ms: Option<u64>,
+    /// Length of the body of a hello reply, up to 64 MiB
+    #[arg(default_value_t = BODY_BYTES, value_parser = body_bytes())]
     pub body_bytes: usize,
 }
 
-/// A name that is neither an engine nor a scenario.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("unknown {kind} `{name}`; the null server knows {known}")]
-pub struct UnknownName {
-    kind: &'static str,
-    name: String,
-    known: &'static str,
+fn body_bytes() -> clap::builder::RangedU64ValueParser<usize> {
+    clap::builder::RangedU64ValueParser::new().range(..=BODY_BYTES_MOST as u64)
+}
+
+/// The name as on the command line.
+fn name(value: &impl ValueEnum) -> String {
+    value.to_possible_value().map_or_else(String::new, |it| it.get_name().to_owned())
 }
 
 impl fmt::Display for Engine {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::Epoll => "epoll",
-            Self::IoUring => "io_uring",
-        })
-    }
-}
-
-impl FromStr for Engine {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        match name {
-            "epoll" => Ok(Self::Epoll),
-            "io_uring" => Ok(Self::IoUring),
-            _ => Err(UnknownName {
-                kind: "engine",
-                name: name.to_owned(),
-                known: "`epoll` and `io_uring`",
-            }),
-        }
+        formatter.pad(&name(self))
     }
 }
 
 impl fmt::Display for Scenario {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::Hello => "hello",
-            Self::Echo => "echo",
-        })
+        formatter.pad(&name(self))
     }
 }
 
-impl FromStr for Scenario {
-    type Err = UnknownName;
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
 
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        match name {
-            "hello" => Ok(Self::Hello),
-            "echo" => Ok(Self::Echo),
-            _ => Err(UnknownName {
-                kind: "scenario",
-                name: name.to_owned(),
-                known: "`hello` and `echo`",
-            }),
+    use super::*;
+
+    #[derive(Parser)]
+    struct Arguments {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    fn parsed(line: &str) -> Result<Options, clap::Error> {
+        let words = ["null-server"].into_iter().chain(line.split_whitespace());
+        Arguments::try_parse_from(words).map(|it| it.options)
+    }
+
+    #[test]
+    fn the_argument_list_of_the_contract_is_understood() {
+        let options = parsed("io_uring echo ::1 0 3").unwrap();
+        let expected = Options {
+            engine: Engine::IoUring,
+            scenario: Scenario::Echo,
+            host: "::1".parse().unwrap(),
+            port: 0,
+            workers: NonZeroU32::new(3).unwrap(),
+            timeout_ms: None,
+            body_bytes: 12,
+        };
+        assert_eq!(options, expected);
+        let with_body = parsed("io_uring echo ::1 0 3 5000 67108864").unwrap();
+        let most = BODY_BYTES_MOST;
+        assert_eq!(with_body, Options { timeout_ms: Some(5000), body_bytes: most, ..expected });
+    }
+
+    #[test]
+    fn an_invalid_argument_is_named() {
+        for (line, name) in [
+            ("", "<ENGINE>"),
+            ("epoll hello 127.0.0.1 80", "<WORKERS>"),
+            ("epoll hello 127.0.0.1 80 1 5000 12 more", "'more'"),
+            ("epoll hello 127.0.0.1 80 1 5000 67108865", "[BODY_BYTES]"),
+            ("kqueue hello 127.0.0.1 80 1", "<ENGINE>"),
+            ("epoll hello-timeout 127.0.0.1 80 1", "<SCENARIO>"),
+            ("epoll hello localhost 80 1", "<HOST>"),
+            ("epoll hello 127.0.0.1 65536 1", "<PORT>"),
+            ("epoll hello 127.0.0.1 80 0", "<WORKERS>"),
+            ("epoll hello 127.0.0.1 80 1 soon", "[TIMEOUT_MS]"),
+        ] {
+            let message = parsed(line).unwrap_err().to_string();
+            assert!(message.contains(name), "{line:?} gave {message:?}");
         }
+    }
+
+    #[test]
+    fn names_are_those_of_the_command_line() {
+        assert_eq!(
+            [Engine::Epoll, Engine::IoUring].map(|it| it.to_string()),
+            ["epoll", "io_uring"]
+        );
+        assert_eq!([Scenario::Hello, Scenario::Echo].map(|it| it.to_string()), ["hello", "echo"]);
     }
 }

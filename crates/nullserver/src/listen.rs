@@ -101,6 +101,7 @@ mod tests {
             host: IpAddr::V4(Ipv4Addr::LOCALHOST),
             port,
             workers: NonZeroU32::new(workers).unwrap(),
+            timeout_ms: None,
             body_bytes: 12,
         }
     }

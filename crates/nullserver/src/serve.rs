@@ -107,12 +107,12 @@ fn print_ready_line(address: SocketAddr) -> io::Result<()> {
 fn work(engine: Engine, listener: TcpListener, service: Service, reports: Sender<Report>) {
     /// Reports the end of the thread also when it panics. One worker less would go unnoticed and
     /// spoil a measurement.
-    struct LastWords {
+    struct ReportOnDrop {
         reports: Sender<Report>,
         error: Option<io::Error>,
     }
 
-    impl Drop for LastWords {
+    impl Drop for ReportOnDrop {
         fn drop(&mut self) {
             let error =
                 self.error.take().unwrap_or_else(|| io::Error::other("its thread panicked"));
@@ -121,7 +121,7 @@ fn work(engine: Engine, listener: TcpListener, service: Service, reports: Sender
         }
     }
 
-    let mut last_words = LastWords { reports, error: None };
+    let mut last_words = ReportOnDrop { reports, error: None };
     let ready = || {
         let _ = last_words.reports.send(Report::Ready);
     };

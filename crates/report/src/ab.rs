@@ -27,7 +27,7 @@ pub use self::{
     verdict::Verdict,
 };
 use crate::{
-    analysis::{Metric, Versus, WorkloadRows, rows},
+    analysis::{Metric, SideRatio, WorkloadRows, rows},
     compare::{Condition, Gate},
 };
 
@@ -54,7 +54,7 @@ const MARGIN: f64 = 0.01;
 
 /// Options of a comparison.
 #[derive(Clone, Debug, Default)]
-pub struct Wishes {
+pub struct AbOptions {
     /// The metric of the verdict; the usual one when absent.
     pub metric: Option<Metric>,
     /// When it fails: changes from A to B.
@@ -83,7 +83,7 @@ pub struct Ab<'a> {
 impl<'a> Ab<'a> {
     /// The comparison in `journal`; none if it is not a journal of `wirebench ab`.
     #[must_use]
-    pub fn of(journal: &'a Journal, wishes: &Wishes) -> Option<Self> {
+    pub fn of(journal: &'a Journal, wishes: &AbOptions) -> Option<Self> {
         let rows = of_two(journal)?;
         let phase = rows.workload.phase;
         let meant = wishes.metric.and_then(|metric| has(phase, metric));
@@ -141,7 +141,7 @@ pub fn half_width(journal: &Journal, metric: Metric) -> Option<f64> {
     if sides.iter().any(has_none) && rows.blocks as usize >= MIN_COHORTS {
         return Some(0.0);
     }
-    let Versus { estimate, .. } = rows.versus([&sides[0], &sides[1]], metric, 1)?;
+    let SideRatio { estimate, .. } = rows.versus([&sides[0], &sides[1]], metric, 1)?;
     Some(estimate.interval?.half_width_relative())
 }
 

@@ -9,9 +9,9 @@ use wirebench_stats::Interval;
 
 use crate::analysis::{Comparison, Metric, Role, Row, WorkloadRows};
 
-/// What stands in front of a reason for which the figures are not what they claim to be.
+/// Prefix of a reason that makes the figures invalid.
 const INVALID: &str = "! ";
-/// What stands in front of one for which only the tail of the latencies is not.
+/// Prefix of a reason that makes only the tail of the latencies invalid.
 const TAIL_INVALID: &str = "! p99 and above: ";
 
 const SECOND_WITHOUT_FIRST: &str = "second instance of the baseline (A/A); the first has no figures, so there is \

@@ -10,7 +10,7 @@ mod sweep_text;
 
 pub use picture::Look;
 pub use search::{ProbedRate, SearchReport};
-pub use sweep::{Standing, Sweep, SweepCell};
+pub use sweep::{CellRank, Sweep, SweepCell};
 
 use serde::Serialize;
 use wirebench_schema::journal::{EndReason, Journal, Weight};

@@ -30,7 +30,7 @@ pub use measurement::{Cost, Measurement};
 pub use placement::Placement;
 pub use read::{Journal, JournalError};
 pub use reason::{KindGuide, Reason, ReasonKind, Weight};
-pub use search::{Found, SearchLimit, Sought};
+pub use search::{Found, SearchLimit, SearchSpec};
 pub use slice::{Instance, Procedure, Slice, logarithms_by_round};
 pub use warm_up::WarmUp;
 
@@ -51,7 +51,7 @@ pub enum Record {
     /// The one rate at which the cost of all variants is measured in a workload.
     Rate(FixedRate),
     /// A search for the highest rate begins.
-    Sought(Sought),
+    SearchSpec(SearchSpec),
     /// The run has ended.
     Found(Found),
     /// One measurement of one cell.

@@ -13,9 +13,9 @@ use crate::tree;
 
 /// How often memory is looked at until it stands still.
 const LOOK: Duration = Duration::from_millis(50);
-/// So many looks in a row must agree.
+/// Consecutive looks that must agree.
 const LOOKS_ALIKE: usize = 4;
-/// How far apart they may be and agree all the same: some pages, because a timer or a collector of
+/// How far apart they may be and still agree: some pages, because a timer or a collector of
 /// garbage touches a page now and then.
 const ALIKE_BYTES: u64 = 64 * 1024;
 /// The same as a share of the memory.
@@ -44,13 +44,13 @@ impl Measure {
     }
 
     /// The sum over the processes that exist.
-    pub fn held(self, pids: &[Pid]) -> Held {
+    pub fn held(self, pids: &[Pid]) -> MemoryUse {
         let processes = pids.iter().filter_map(|pid| tree::process(*pid));
         let one = |process: Process| match self {
             Self::Proportional => proportional(&process),
             Self::Resident => resident(&process),
         };
-        processes.filter_map(one).fold(Held::default(), |sum, one| Held {
+        processes.filter_map(one).fold(MemoryUse::default(), |sum, one| MemoryUse {
             bytes: sum.bytes + one.bytes,
             own_bytes: sum.own_bytes + one.own_bytes,
         })
@@ -63,7 +63,7 @@ impl Measure {
         list: impl Fn() -> Vec<Pid>,
         patience: Duration,
         stop: &AtomicBool,
-    ) -> (Held, Stillness) {
+    ) -> (MemoryUse, Stillness) {
         let until = Instant::now() + patience;
         let mut looks = Vec::new();
         loop {
@@ -82,12 +82,11 @@ impl Measure {
 
 /// What processes hold.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Held {
+pub struct MemoryUse {
     /// All of it.
     pub bytes: u64,
-    /// What is theirs alone: not the pages of files, such as code. How much of those counts
-    /// changes with every other program that maps the same file, so that no growth can be told
-    /// from it.
+    /// Private pages only. The share of a mapped file, such as code, that counts changes with every
+    /// other program that maps it, so it does not show growth.
     pub own_bytes: u64,
 }
 
@@ -109,18 +108,18 @@ fn are_alike(looks: &[u64]) -> bool {
 }
 
 /// The sums that the kernel itself makes over all mappings.
-fn proportional(process: &Process) -> Option<Held> {
+fn proportional(process: &Process) -> Option<MemoryUse> {
     let rollup = process.smaps_rollup().ok()?.memory_map_rollup;
     let sums = &rollup.iter().next()?.extension.map;
     let sum = |name: &str| sums.get(name).copied();
-    Some(Held { bytes: sum("Pss")?, own_bytes: sum("Pss_Anon")? + sum("Pss_Shmem")? })
+    Some(MemoryUse { bytes: sum("Pss")?, own_bytes: sum("Pss_Anon")? + sum("Pss_Shmem")? })
 }
 
-fn resident(process: &Process) -> Option<Held> {
+fn resident(process: &Process) -> Option<MemoryUse> {
     let status = process.status().ok()?;
     let bytes = |kib: Option<u64>| kib.unwrap_or(0) * 1024;
     let own_bytes = bytes(status.rssanon) + bytes(status.rssshmem);
-    Some(Held { bytes: bytes(status.vmrss), own_bytes })
+    Some(MemoryUse { bytes: bytes(status.vmrss), own_bytes })
 }
 
 #[cfg(test)]

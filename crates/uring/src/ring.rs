@@ -188,7 +188,7 @@ impl Ring {
     fn submit_and_look(&self, wanted: u32) -> io::Result<usize> {
         let queued = u32::try_from(self.submission.len()).unwrap_or(u32::MAX);
         let flags = EnterFlags::GETEVENTS.bits();
-        // SAFETY: No argument is passed, and whoever has queued the requests vouches for them.
+        // SAFETY: No argument is passed, and the queued requests were checked when they were queued.
         unsafe { self.submitter.enter::<libc::sigset_t>(queued, wanted, flags, None) }
     }
 }

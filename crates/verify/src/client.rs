@@ -44,7 +44,7 @@ pub enum Buffers {
 
 /// Why a conversation did not come to its end.
 #[derive(Debug, thiserror::Error)]
-pub enum Trouble {
+pub enum ClientError {
     /// Nothing listens, or the accept queue is full.
     #[error("no connection could be made: {0}")]
     Connect(io::Error),
@@ -68,7 +68,7 @@ pub enum Trouble {
     Wrong(String),
 }
 
-impl Trouble {
+impl ClientError {
     fn from_io(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => Self::Reset,
@@ -86,15 +86,15 @@ impl Trouble {
     }
 }
 
-impl From<Trouble> for String {
-    fn from(trouble: Trouble) -> Self {
+impl From<ClientError> for String {
+    fn from(trouble: ClientError) -> Self {
         trouble.to_string()
     }
 }
 
 /// What a bounded look at the connection brought.
 #[derive(Debug)]
-pub enum Seen {
+pub enum ReadOutcome {
     /// These bytes.
     Bytes(Vec<u8>),
     /// The end of the stream.
@@ -123,7 +123,7 @@ pub struct Client {
 
 impl Client {
     /// Connects.
-    pub fn connect(address: SocketAddr, buffers: Buffers) -> Result<Self, Trouble> {
+    pub fn connect(address: SocketAddr, buffers: Buffers) -> Result<Self, ClientError> {
         Self::connect_from(None, address, buffers)
     }
 
@@ -132,7 +132,7 @@ impl Client {
         source: Option<IpAddr>,
         address: SocketAddr,
         buffers: Buffers,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, ClientError> {
         let connect = || {
             let socket =
                 Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
@@ -152,7 +152,7 @@ impl Client {
             socket.set_nonblocking(true)?;
             Ok(TcpStream::from(socket))
         };
-        let stream = connect().map_err(Trouble::Connect)?;
+        let stream = connect().map_err(ClientError::Connect)?;
         Ok(Self { stream, until: Instant::now() + LIFETIME })
     }
 
@@ -162,23 +162,23 @@ impl Client {
     }
 
     /// Waits until one of `wanted` is possible, for at most `time`.
-    fn wait(&self, wanted: PollFlags, time: Duration) -> Result<PollFlags, Trouble> {
+    fn wait(&self, wanted: PollFlags, time: Duration) -> Result<PollFlags, ClientError> {
         let end = Instant::now() + time;
         loop {
             let left = end.saturating_duration_since(Instant::now());
-            let timeout = Timespec::try_from(left).map_err(|_| Trouble::Slow)?;
+            let timeout = Timespec::try_from(left).map_err(|_| ClientError::Slow)?;
             let mut fds = [PollFd::new(&self.stream, wanted)];
             match poll(&mut fds, Some(&timeout)) {
                 Ok(_) => return Ok(fds[0].revents()),
                 Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(Trouble::from_io(&error.into())),
+                Err(error) => return Err(ClientError::from_io(&error.into())),
             }
         }
     }
 
     /// Waits until one of `wanted` is possible, for [`PATIENCE`]; longer while other work keeps all
     /// CPUs busy, because a server that gets no CPU cannot make progress.
-    fn wait_for_progress(&self, wanted: PollFlags) -> Result<PollFlags, Trouble> {
+    fn wait_for_progress(&self, wanted: PollFlags) -> Result<PollFlags, ClientError> {
         let end = Instant::now() + PATIENCE_MOST;
         let mut ready = self.wait(wanted, PATIENCE)?;
         while ready.is_empty() && Instant::now() < end {
@@ -191,24 +191,24 @@ impl Client {
         Ok(ready)
     }
 
-    fn write_some(&mut self, bytes: &[u8]) -> Result<usize, Trouble> {
+    fn write_some(&mut self, bytes: &[u8]) -> Result<usize, ClientError> {
         match self.stream.write(bytes) {
             Ok(length) => Ok(length),
             Err(error) if is_temporary(&error) => Ok(0),
-            Err(error) => Err(Trouble::from_io(&error)),
+            Err(error) => Err(ClientError::from_io(&error)),
         }
     }
 
-    fn read_some(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Trouble> {
+    fn read_some(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, ClientError> {
         match self.stream.read(buffer) {
             Ok(length) => Ok(Some(length)),
             Err(error) if is_temporary(&error) => Ok(None),
-            Err(error) => Err(Trouble::from_io(&error)),
+            Err(error) => Err(ClientError::from_io(&error)),
         }
     }
 
     /// Sends all of `bytes` without reading.
-    pub fn send(&mut self, mut bytes: &[u8]) -> Result<(), Trouble> {
+    pub fn send(&mut self, mut bytes: &[u8]) -> Result<(), ClientError> {
         loop {
             let length = self.write_some(bytes)?;
             bytes = &bytes[length..];
@@ -216,14 +216,14 @@ impl Client {
                 return Ok(());
             }
             if self.wait_for_progress(PollFlags::OUT)?.is_empty() {
-                return Err(Trouble::Stuck);
+                return Err(ClientError::Stuck);
             }
         }
     }
 
     /// Sends without reading until all is sent, the socket stays full, or the server has had
     /// `SENDING_MOST` to take what it could. Returns how much was taken.
-    pub fn send_until_full(&mut self, bytes: &[u8]) -> Result<usize, Trouble> {
+    pub fn send_until_full(&mut self, bytes: &[u8]) -> Result<usize, ClientError> {
         let until = Instant::now() + SENDING_MOST;
         let mut sent = 0;
         while sent < bytes.len() && Instant::now() < until {
@@ -241,22 +241,26 @@ impl Client {
         &mut self,
         mut bytes: &[u8],
         take: &mut dyn FnMut(&[u8]) -> Result<Progress, String>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ClientError> {
         let mut buffer = vec![0; READ_BYTES];
         loop {
             let wanted =
                 if bytes.is_empty() { PollFlags::IN } else { PollFlags::IN | PollFlags::OUT };
             let ready = self.wait_for_progress(wanted)?;
             if ready.is_empty() {
-                return Err(if bytes.is_empty() { Trouble::Silent } else { Trouble::Stuck });
+                return Err(if bytes.is_empty() {
+                    ClientError::Silent
+                } else {
+                    ClientError::Stuck
+                });
             }
             if Instant::now() > self.until {
-                return Err(Trouble::Slow);
+                return Err(ClientError::Slow);
             }
             if ready.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR) {
                 match self.read_some(&mut buffer)? {
-                    Some(0) => return Err(Trouble::Closed),
-                    Some(length) => match take(&buffer[..length]).map_err(Trouble::Wrong)? {
+                    Some(0) => return Err(ClientError::Closed),
+                    Some(length) => match take(&buffer[..length]).map_err(ClientError::Wrong)? {
                         Progress::Done => return Ok(()),
                         Progress::More => {}
                     },
@@ -271,30 +275,30 @@ impl Client {
     }
 
     /// What is there or comes within `time`.
-    pub fn look(&mut self, time: Duration) -> Result<Seen, Trouble> {
+    pub fn look(&mut self, time: Duration) -> Result<ReadOutcome, ClientError> {
         let ready = self.wait(PollFlags::IN, time)?;
         self.seen(ready)
     }
 
     /// What must come.
-    pub fn look_for_progress(&mut self) -> Result<Seen, Trouble> {
+    pub fn look_for_progress(&mut self) -> Result<ReadOutcome, ClientError> {
         let ready = self.wait_for_progress(PollFlags::IN)?;
         self.seen(ready)
     }
 
-    fn seen(&mut self, ready: PollFlags) -> Result<Seen, Trouble> {
+    fn seen(&mut self, ready: PollFlags) -> Result<ReadOutcome, ClientError> {
         if ready.is_empty() {
-            return Ok(Seen::Nothing);
+            return Ok(ReadOutcome::Nothing);
         }
         let mut buffer = vec![0; READ_BYTES];
         match self.read_some(&mut buffer) {
-            Ok(Some(0)) => Ok(Seen::End),
+            Ok(Some(0)) => Ok(ReadOutcome::End),
             Ok(Some(length)) => {
                 buffer.truncate(length);
-                Ok(Seen::Bytes(buffer))
+                Ok(ReadOutcome::Bytes(buffer))
             }
-            Ok(None) => Ok(Seen::Nothing),
-            Err(Trouble::Reset) => Ok(Seen::Reset),
+            Ok(None) => Ok(ReadOutcome::Nothing),
+            Err(ClientError::Reset) => Ok(ReadOutcome::Reset),
             Err(trouble) => Err(trouble),
         }
     }
@@ -302,15 +306,15 @@ impl Client {
     /// The server must close its side now, without a further byte.
     pub fn expect_end(&mut self) -> Result<(), String> {
         match self.look_for_progress()? {
-            Seen::End => Ok(()),
-            Seen::Reset => {
+            ReadOutcome::End => Ok(()),
+            ReadOutcome::Reset => {
                 Err("the server reset the connection instead of closing it in order".into())
             }
-            Seen::Bytes(bytes) => {
+            ReadOutcome::Bytes(bytes) => {
                 let shown = super::show::bytes(&bytes);
                 Err(format!("the stream should have ended, but more came: {shown}"))
             }
-            Seen::Nothing => Err(format!(
+            ReadOutcome::Nothing => Err(format!(
                 "the server did not close the connection within {} s of the client's end of stream",
                 PATIENCE.as_secs()
             )),
@@ -318,8 +322,8 @@ impl Client {
     }
 
     /// Nothing more is sent; the server sees the end of the stream.
-    pub fn half_close(&self) -> Result<(), Trouble> {
-        self.stream.shutdown(Shutdown::Write).map_err(|error| Trouble::from_io(&error))
+    pub fn half_close(&self) -> Result<(), ClientError> {
+        self.stream.shutdown(Shutdown::Write).map_err(|error| ClientError::from_io(&error))
     }
 
     /// Ends the connection with RST, as a client does that crashes or gives up.
@@ -366,6 +370,6 @@ mod tests {
             answered.store(true, Ordering::Relaxed);
             seen
         });
-        assert!(matches!(&seen, Ok(Seen::Bytes(bytes)) if bytes == b"late"), "{seen:?}");
+        assert!(matches!(&seen, Ok(ReadOutcome::Bytes(bytes)) if bytes == b"late"), "{seen:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! The three groups of checks: what each needs of the server, and when it says nothing.
 //!
-//! Which checks there are stands in the module above, what they do in those beside it.
+//! The list of checks is in the parent module, their code in its other children.
 
 use wirebench_schema::{
     entry::{Mechanism, Sharing},
@@ -10,7 +10,7 @@ use wirebench_server::launch::Request;
 
 use super::{
     PROCESS, Verdict, conversation, ends, limit, mechanism, no_delay, process, session::Session,
-    timeout, timeouts, traffic,
+    timeout, timeouts, workers,
 };
 
 /// Workers with which the third group at least starts a server that can have them.
@@ -49,7 +49,7 @@ pub(super) fn check_timeouts(session: &mut Session<'_, '_>) {
     session.request.timeout_ms = DEFAULT_TIMEOUT_MS;
 }
 
-/// Whether a placeholder stands in the command, so that the server can know its value.
+/// Whether the command contains a placeholder, so that the server can know its value.
 fn takes(request: &Request<'_>, placeholder: &str) -> bool {
     let placeholder = format!("{{{placeholder}}}");
     request.variant.run.command.iter().any(|argument| argument.contains(&placeholder))
@@ -121,7 +121,7 @@ fn check_workers(session: &mut Session<'_, '_>, name: &'static str) {
     }
     session.converse(name, &mut |server| {
         let tree = || server.tree();
-        traffic::workers(&tree, server.address(), protocol, started).into()
+        workers::check(&tree, server.address(), protocol, started).into()
     });
 }
 

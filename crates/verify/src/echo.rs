@@ -5,8 +5,23 @@ use std::{net::SocketAddr, time::Duration};
 
 use super::{
     Check,
-    client::{Buffers, Client, Progress, Seen, Trouble},
+    client::{Buffers, Client, ClientError, Progress, ReadOutcome},
+    protocol::{FirstExchange, ProtocolSupport, RequestStream},
     show,
+};
+
+pub(super) const SUPPORT: ProtocolSupport = ProtocolSupport {
+    checks: &CHECKS,
+    open: |address| Ok(Box::new(Messages(Client::connect(address, Buffers::Usual)?))),
+    works,
+    reset_clients,
+    first_exchange,
+    request: |_| vec![b'x'; FLOOD_BYTES],
+    count_replies: |came, bytes| {
+        let all = *came + bytes.len();
+        *came = all % FLOOD_BYTES;
+        all / FLOOD_BYTES
+    },
 };
 
 const KIB: usize = 1024;
@@ -16,11 +31,14 @@ const QUIET: Duration = Duration::from_millis(50);
 /// More than this cannot wait in the kernel's buffers for a client with small ones.
 const HOARD_BYTES: usize = 64 * MIB;
 const CONNECTIONS: usize = 200;
+/// Bytes of a message that is repeated, and of one in a flood.
+const MESSAGE_BYTES: usize = 64;
+const FLOOD_BYTES: usize = 1024;
 
-pub(super) const CHECKS: [Check; 7] = [
+const CHECKS: [Check; 7] = [
     Check {
         name: "echo-exact",
-        about: "A few bytes come back unchanged and nothing else comes.",
+        about: "A few bytes come back unchanged, and no other byte.",
         run: echo_exact,
     },
     Check {
@@ -40,17 +58,17 @@ pub(super) const CHECKS: [Check; 7] = [
     },
     Check {
         name: "echo-half-close",
-        about: "After the client's end of stream all that is left comes back, then the end.",
+        about: "After the client half-closes, the remaining bytes come back, then the end of the stream.",
         run: echo_half_close,
     },
     Check {
         name: "echo-slow-reader",
-        about: "A server whose client does not read stops reading, and loses nothing.",
+        about: "The server stops reading while its client does not read, and loses no byte.",
         run: echo_slow_reader,
     },
     Check {
         name: "many-connections",
-        about: "200 connections at once are all served, each with its own bytes.",
+        about: "200 concurrent connections are all served, each with its own bytes.",
         run: many_connections,
     },
 ];
@@ -62,7 +80,7 @@ fn random_bytes(seed: u64, length: usize) -> Vec<u8> {
 }
 
 /// A connection, all that is sent on it and how much has come back.
-pub(super) struct Conversation {
+struct Conversation {
     client: Client,
     stream: Vec<u8>,
     sent: usize,
@@ -71,16 +89,12 @@ pub(super) struct Conversation {
 
 impl Conversation {
     /// Connects; `stream` is what is to be sent.
-    pub(super) fn open(
-        address: SocketAddr,
-        buffers: Buffers,
-        stream: Vec<u8>,
-    ) -> Result<Self, String> {
+    fn open(address: SocketAddr, buffers: Buffers, stream: Vec<u8>) -> Result<Self, String> {
         Ok(Self { client: Client::connect(address, buffers)?, stream, sent: 0, came: 0 })
     }
 
     /// Sends up to the position `end` of the stream and waits until all of that is back.
-    pub(super) fn exchange(&mut self, end: usize) -> Result<(), String> {
+    fn exchange(&mut self, end: usize) -> Result<(), String> {
         let Self { client, stream, sent, came } = self;
         if *came == end {
             return Ok(());
@@ -99,15 +113,10 @@ impl Conversation {
     }
 
     /// Sends up to the position `end` without reading.
-    pub(super) fn send(&mut self, end: usize) -> Result<(), Trouble> {
+    fn send(&mut self, end: usize) -> Result<(), ClientError> {
         self.client.send(&self.stream[self.sent..end])?;
         self.sent = end;
         Ok(())
-    }
-
-    /// The port on this side.
-    pub(super) fn port(&self) -> u16 {
-        self.client.port()
     }
 
     fn exchange_all(&mut self) -> Result<(), String> {
@@ -117,15 +126,54 @@ impl Conversation {
     fn expect_nothing(&mut self) -> Result<(), String> {
         let sent = show::count(self.sent, "byte", "bytes");
         match self.client.look(QUIET)? {
-            Seen::Nothing => Ok(()),
-            Seen::Bytes(bytes) => {
+            ReadOutcome::Nothing => Ok(()),
+            ReadOutcome::Bytes(bytes) => {
                 let shown = show::bytes(&bytes);
                 Err(format!("{sent} were sent and came back, and then more came: {shown}"))
             }
-            Seen::End => Err(format!("the server closed the connection after {sent}")),
-            Seen::Reset => Err(format!("the server reset the connection after {sent}")),
+            ReadOutcome::End => Err(format!("the server closed the connection after {sent}")),
+            ReadOutcome::Reset => Err(format!("the server reset the connection after {sent}")),
         }
     }
+}
+
+/// A connection on which messages of equal bytes are repeated.
+struct Messages(Client);
+
+impl RequestStream for Messages {
+    fn port(&self) -> u16 {
+        self.0.port()
+    }
+
+    fn send(&mut self, count: usize) -> Result<(), String> {
+        Ok(self.0.send(&vec![b'x'; count * MESSAGE_BYTES])?)
+    }
+
+    fn receive(&mut self, count: usize) -> Result<(), String> {
+        let expected = vec![b'x'; count * MESSAGE_BYTES];
+        Ok(receive_back(&mut self.0, &[], &expected)?)
+    }
+}
+
+fn first_exchange(
+    client: &mut Client,
+    _: SocketAddr,
+    exchange: &FirstExchange,
+) -> Result<(), ClientError> {
+    let message = vec![b'x'; exchange.payload_bytes.max(1)];
+    receive_back(client, &message, &message)
+}
+
+/// Sends bytes and waits until the expected ones have come back.
+fn receive_back(client: &mut Client, sent: &[u8], expected: &[u8]) -> Result<(), ClientError> {
+    let mut came = 0;
+    client.transfer(sent, &mut |bytes| {
+        if let Some(difference) = show::difference(expected, came, bytes) {
+            return Err(difference);
+        }
+        came += bytes.len();
+        Ok(if came < expected.len() { Progress::More } else { Progress::Done })
+    })
 }
 
 fn echo_exact(address: SocketAddr) -> Result<(), String> {
@@ -233,12 +281,12 @@ fn many_connections(address: SocketAddr) -> Result<(), String> {
 
 /// A few bytes on a fresh connection, for checks that only need to know that the server still
 /// works.
-pub(super) fn works(address: SocketAddr) -> Result<(), String> {
+fn works(address: SocketAddr) -> Result<(), String> {
     Conversation::open(address, Buffers::Usual, random_bytes(6, 100))?.exchange_all()
 }
 
 /// What a client can do to a server when it goes away: after some bytes, and with echoes unread.
-pub(super) fn reset_clients(address: SocketAddr) -> Result<(), Trouble> {
+fn reset_clients(address: SocketAddr) -> Result<(), ClientError> {
     for _ in 0..5 {
         let mut client = Client::connect(address, Buffers::Usual)?;
         client.send(&[b'x'; 100])?;

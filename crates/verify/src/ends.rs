@@ -12,7 +12,7 @@ use wirebench_server::{
     launch::{STOP_GRACE, Server, Stopped},
 };
 
-use super::{Described, Verdict, client::Trouble, outcome::Outcome, show, traffic};
+use super::{Described, Verdict, client::ClientError, outcome::Outcome, protocol::support, show};
 
 /// What a server may write to standard error in its life.
 const STDERR_BYTES_MOST: u64 = 64 * 1024;
@@ -22,7 +22,7 @@ const DYING: Duration = Duration::from_millis(150);
 pub(super) const CHECKS: [Described; 3] = [
     Described {
         name: "stops-on-sigterm",
-        about: "The server ends within two seconds of SIGTERM, and does not crash on it.",
+        about: "The server exits within two seconds of SIGTERM, without a crash.",
     },
     Described {
         name: "leaves-nothing-behind",
@@ -30,14 +30,14 @@ pub(super) const CHECKS: [Described; 3] = [
     },
     Described {
         name: "quiet",
-        about: "Standard output has the ready line and nothing else, standard error at most 64 KiB.",
+        about: "The server prints only the ready line on standard output, and at most 64 KiB on standard error.",
     },
 ];
 
 /// Resets connections, then looks whether the server is whole and answers.
 pub(super) fn survives(server: &mut Server, protocol: Protocol, sharing: Sharing) -> Outcome {
     let before = server.tree();
-    let reset = traffic::reset_clients(protocol, server.address());
+    let reset = (support(protocol).reset_clients)(server.address());
     match server.wait(DYING) {
         Some(exit) => Outcome::ServerEnded {
             finding: format!("the server ended with {exit} when clients reset their connections"),
@@ -52,12 +52,12 @@ fn goes_on(
     protocol: Protocol,
     sharing: Sharing,
     before: &[Pid],
-    reset: Result<(), Trouble>,
+    reset: Result<(), ClientError>,
 ) -> Result<(), String> {
     let address = server.address();
     reset.map_err(|trouble| format!("while clients reset their connections: {trouble}"))?;
     for _ in 0..3 {
-        traffic::works(protocol, address)
+        (support(protocol).works)(address)
             .map_err(|finding| format!("after clients had reset their connections: {finding}"))?;
     }
     // A process per connection ends with its connection; all others must stay.

@@ -13,14 +13,10 @@ use std::{
 };
 use wirebench_schema::scenario::Protocol;
 
-use super::http;
+use super::protocol::{ProtocolSupport, support};
 
 /// Requests of one connection that wait for their replies at once.
 const IN_FLIGHT: usize = 16;
-/// Bytes of one message of an echo.
-const ECHO_BYTES: usize = 1024;
-/// What ends a reply's head. A body has no such bytes.
-const HEAD_END: [u8; 4] = *b"\r\n\r\n";
 /// How long a connection may take to be made.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// How often the end of the time is looked for while nothing moves.
@@ -34,7 +30,8 @@ pub(super) struct Flood {
     requests: Vec<u8>,
     connections: Vec<Connection>,
     replies: Vec<u8>,
-    protocol: Protocol,
+    /// Counts the replies that end in received bytes.
+    count_replies: fn(&mut usize, &[u8]) -> usize,
 }
 
 #[derive(Debug)]
@@ -44,7 +41,7 @@ struct Connection {
     sent: usize,
     /// Bytes that may have been sent at most, given the replies so far.
     allowed: usize,
-    /// Of the end of a reply's head, or of an echoed message, this many bytes have come.
+    /// The state of counting replies.
     matched: usize,
 }
 
@@ -54,13 +51,12 @@ impl Flood {
         address: SocketAddr,
         connections: usize,
     ) -> Result<Self, String> {
-        let request = match protocol {
-            Protocol::Http1 => http::head(address),
-            Protocol::Echo => vec![b'x'; ECHO_BYTES],
-        };
-        let requests = request.repeat(IN_FLIGHT);
+        let ProtocolSupport { request, count_replies, .. } = support(protocol);
+        let requests = request(address).repeat(IN_FLIGHT);
         let replies = vec![0; 256 * 1024];
-        let mut flood = Self { address, requests, connections: Vec::new(), replies, protocol };
+        let (connections_made, count_replies) = (Vec::new(), *count_replies);
+        let mut flood =
+            Self { address, requests, connections: connections_made, replies, count_replies };
         for _ in 0..connections {
             let fresh = flood.connect()?;
             flood.connections.push(fresh);
@@ -97,7 +93,8 @@ impl Flood {
         match connection.stream.read(&mut self.replies) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(length) => {
-                let answered = connection.count_replies(&self.replies[..length], self.protocol);
+                let came = &self.replies[..length];
+                let answered = (self.count_replies)(&mut connection.matched, came);
                 connection.allowed += answered * (self.requests.len() / IN_FLIGHT);
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -122,29 +119,6 @@ impl Connection {
         wanted.set(PollFlags::OUT, self.sent < self.allowed);
         PollFd::new(&self.stream, wanted)
     }
-
-    /// How many replies end within these bytes.
-    fn count_replies(&mut self, bytes: &[u8], protocol: Protocol) -> usize {
-        match protocol {
-            Protocol::Echo => {
-                let all = self.matched + bytes.len();
-                self.matched = all % ECHO_BYTES;
-                all / ECHO_BYTES
-            }
-            Protocol::Http1 => bytes.iter().filter(|byte| self.ends_head(**byte)).count(),
-        }
-    }
-
-    fn ends_head(&mut self, byte: u8) -> bool {
-        self.matched = match byte {
-            _ if byte == HEAD_END[self.matched] => self.matched + 1,
-            b'\r' => 1,
-            _ => 0,
-        };
-        let ends = self.matched == HEAD_END.len();
-        self.matched %= HEAD_END.len();
-        ends
-    }
 }
 
 #[cfg(test)]
@@ -153,13 +127,13 @@ mod tests {
     use std::net::TcpListener;
 
     #[test]
-    fn only_so_many_requests_of_a_connection_wait_for_replies() {
+    fn a_connection_has_a_limit_of_requests_that_wait_for_replies() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let mut flood = Flood::open(Protocol::Http1, address, 1).unwrap();
         let (server, _) = listener.accept().unwrap();
         server.set_nonblocking(true).unwrap();
-        let head = http::head(address).len();
+        let head = (support(Protocol::Http1).request)(address).len();
         let sent = || {
             let mut bytes = Vec::new();
             let _ = (&server).read_to_end(&mut bytes);
@@ -178,20 +152,22 @@ mod tests {
     }
 
     #[test]
-    fn echoed_messages_are_counted_by_their_bytes() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let flood = Flood::open(Protocol::Echo, listener.local_addr().unwrap(), 1).unwrap();
-        let [connection] = &mut { flood.connections }[..] else { panic!("one was asked for") };
-        let counts = [1000, 24, 2049]
-            .map(|length| connection.count_replies(&vec![b'x'; length], Protocol::Echo));
-        assert_eq!(counts, [0, 1, 2]);
+    fn replies_are_counted_across_reads() {
+        let count = |protocol, pieces: [&[u8]; 3]| {
+            let mut state = 0;
+            pieces.map(|bytes| (support(protocol).count_replies)(&mut state, bytes))
+        };
+        let bytes = [b'x'; 2049];
+        assert_eq!(count(Protocol::Echo, [&bytes[..1000], &bytes[..24], &bytes]), [0, 1, 2]);
+        let heads: [&[u8]; 3] = [b"A: b\r\n", b"\r\nbody\r\r\n\r", b"\nA: b\r\n\r\n"];
+        assert_eq!(count(Protocol::Http1, heads), [0, 1, 2]);
     }
 
     #[test]
     fn a_flood_goes_on_where_it_stopped_and_on_a_fresh_connection_after_an_end() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let head = http::head(address);
+        let head = (support(Protocol::Http1).request)(address);
         let server = std::thread::spawn(move || {
             let mut heads = 0;
             for count in [3000, 1] {
@@ -208,7 +184,7 @@ mod tests {
         });
         let mut flood = Flood::open(Protocol::Http1, address, 1).unwrap();
         while !server.is_finished() {
-            // Once the server has enough, nobody accepts any more.
+            // Once the server has enough, it accepts no more.
             let _ = flood.keep_full(Duration::from_millis(20));
         }
         assert_eq!(server.join().unwrap(), 3001);

@@ -1,7 +1,7 @@
 //! The checks of the conversation that `hello` and `hello-timeout` have in common: one reply per
 //! head, however it arrives and whenever it is read.
 //!
-//! What a reply must look like stands in `reply`. Each check opens connections of its own.
+//! What a reply must look like is in `reply`. Each check opens connections of its own.
 
 use std::{
     net::SocketAddr,
@@ -10,7 +10,7 @@ use std::{
 
 use super::{
     Check,
-    client::{Buffers, Client, PATIENCE, Seen},
+    client::{Buffers, Client, PATIENCE, ReadOutcome},
     http::{Conversation, REQUESTS_TO_FILL, first_reply, head, padded_head},
     process, show,
 };
@@ -26,7 +26,7 @@ const CONNECTIONS: usize = 200;
 pub(super) const CHECKS: [Check; 10] = [
     Check {
         name: "reply-exact",
-        about: "One request gets one reply with status, header fields and body as the contract fixes them.",
+        about: "One request gets one reply with the status, header fields and body of the contract.",
         run: reply_exact,
     },
     Check {
@@ -61,17 +61,17 @@ pub(super) const CHECKS: [Check; 10] = [
     },
     Check {
         name: "half-close",
-        about: "A client that ends its side after a request gets the reply and then the end of the stream.",
+        about: "A client that half-closes after a request gets the reply and then the end of the stream.",
         run: half_close,
     },
     Check {
         name: "slow-reader",
-        about: "Thousands of replies that the client reads late come complete.",
+        about: "Thousands of replies that the client reads late arrive complete.",
         run: slow_reader,
     },
     Check {
         name: "many-connections",
-        about: "200 connections at once are all served.",
+        about: "200 concurrent connections are all served.",
         run: many_connections,
     },
 ];
@@ -85,7 +85,9 @@ fn reply_once(address: SocketAddr) -> Result<(), String> {
     let mut client = Client::connect(address, Buffers::Usual)?;
     let (mut came, length) = first_reply(&mut client, address)?;
     let until = Instant::now() + QUIET;
-    while let Seen::Bytes(bytes) = client.look(until.saturating_duration_since(Instant::now()))? {
+    while let ReadOutcome::Bytes(bytes) =
+        client.look(until.saturating_duration_since(Instant::now()))?
+    {
         came.extend(bytes);
     }
     match &came[length..] {

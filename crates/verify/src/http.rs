@@ -4,12 +4,24 @@
 use std::{net::SocketAddr, time::Duration};
 
 use super::{
-    client::{Buffers, Client, Progress, Seen, Trouble},
+    client::{Buffers, Client, ClientError, Progress, ReadOutcome},
+    hello,
+    protocol::{FirstExchange, ProtocolSupport, RequestStream},
     reply::{self, Parsed, Replies},
     show,
 };
 
-/// So many requests make more reply bytes than the kernel keeps for a client that does not read.
+pub(super) const SUPPORT: ProtocolSupport = ProtocolSupport {
+    checks: &hello::CHECKS,
+    open: |address| Ok(Box::new(Conversation::open(address, Buffers::Usual)?)),
+    works,
+    reset_clients,
+    first_exchange,
+    request: head,
+    count_replies: count_head_ends,
+};
+
+/// Requests that make more reply bytes than the kernel keeps for a client that does not read.
 ///
 /// The server's send buffer may grow to the last number of `net.ipv4.tcp_wmem`, usually 4 MiB. What
 /// it really grows to depends on what the kernel has learned of earlier connections to the address.
@@ -89,11 +101,6 @@ impl Conversation {
         self.exchange(&head(self.address).repeat(count), expected)
     }
 
-    /// Sends `count` requests without waiting for their replies.
-    pub(super) fn send(&mut self, count: usize) -> Result<(), Trouble> {
-        self.client.send(&head(self.address).repeat(count))
-    }
-
     fn progress(&self, requests: usize, before: usize) -> String {
         let earlier = match before {
             0 => String::new(),
@@ -113,12 +120,57 @@ impl Conversation {
     /// Nothing may come now.
     pub(super) fn expect_nothing(&mut self, time: Duration, when: &str) -> Result<(), String> {
         match self.client.look(time)? {
-            Seen::Nothing => Ok(()),
-            Seen::Bytes(bytes) => Err(format!("{when}, this came: {}", show::bytes(&bytes))),
-            Seen::End => Err(format!("{when}, the server closed the connection")),
-            Seen::Reset => Err(format!("{when}, the server reset the connection")),
+            ReadOutcome::Nothing => Ok(()),
+            ReadOutcome::Bytes(bytes) => Err(format!("{when}, this came: {}", show::bytes(&bytes))),
+            ReadOutcome::End => Err(format!("{when}, the server closed the connection")),
+            ReadOutcome::Reset => Err(format!("{when}, the server reset the connection")),
         }
     }
+}
+
+impl RequestStream for Conversation {
+    fn port(&self) -> u16 {
+        self.client.port()
+    }
+
+    fn send(&mut self, count: usize) -> Result<(), String> {
+        Ok(self.client.send(&head(self.address).repeat(count))?)
+    }
+
+    fn receive(&mut self, count: usize) -> Result<(), String> {
+        self.exchange(&[], self.replies.count() + count)
+    }
+}
+
+fn first_exchange(
+    client: &mut Client,
+    address: SocketAddr,
+    exchange: &FirstExchange,
+) -> Result<(), ClientError> {
+    let mut replies = Replies::default();
+    client.transfer(&head(address), &mut |bytes| {
+        if !exchange.is_verified {
+            return Ok(Progress::Done);
+        }
+        replies.push(bytes)?;
+        Ok(if replies.count() > 0 { Progress::Done } else { Progress::More })
+    })
+}
+
+/// How many ends of a head are in these bytes. A body of the contract contains none.
+fn count_head_ends(matched: &mut usize, bytes: &[u8]) -> usize {
+    const HEAD_END: [u8; 4] = *b"\r\n\r\n";
+    let mut ends_head = |byte: u8| {
+        *matched = match byte {
+            _ if byte == HEAD_END[*matched] => *matched + 1,
+            b'\r' => 1,
+            _ => 0,
+        };
+        let ends = *matched == HEAD_END.len();
+        *matched %= HEAD_END.len();
+        ends
+    };
+    bytes.iter().filter(|byte| ends_head(**byte)).count()
 }
 
 /// One request on a fresh connection; what comes until the first reply is whole, which may be more.
@@ -149,13 +201,13 @@ pub(super) fn first_reply(
 
 /// A few requests on a fresh connection, for checks that only need to know that the server still
 /// works.
-pub(super) fn works(address: SocketAddr) -> Result<(), String> {
+fn works(address: SocketAddr) -> Result<(), String> {
     Conversation::open(address, Buffers::Usual)?.ask(3)
 }
 
 /// What a client can do to a server when it goes away: in mid head, before the reply, with replies
 /// unread.
-pub(super) fn reset_clients(address: SocketAddr) -> Result<(), Trouble> {
+fn reset_clients(address: SocketAddr) -> Result<(), ClientError> {
     let head = head(address);
     for _ in 0..5 {
         for bytes in [&head[..10], &head] {

@@ -25,43 +25,44 @@ mod mechanism;
 mod no_delay;
 mod outcome;
 mod process;
+pub mod protocol;
 pub mod reply;
 mod session;
 mod show;
 mod timeout;
-mod traffic;
+mod workers;
 
 use std::{net::SocketAddr, sync::atomic::AtomicBool};
 use wirebench_schema::{
     entry::Mechanism,
-    scenario::{DEFAULT_TIMEOUT_MS, Protocol, Scenario},
+    scenario::{DEFAULT_TIMEOUT_MS, Scenario},
 };
 use wirebench_server::launch::{Launcher, Request};
 
 use session::Session;
 
-/// One check and what came of it.
+/// One check and its result.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Checked {
     /// Its name.
     pub name: &'static str,
     /// The scenario in which the server was asked to run.
     pub scenario: Scenario,
-    /// What came of it.
+    /// Its result.
     pub verdict: Verdict,
 }
 
-/// What came of a check.
+/// The result of a check.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Verdict {
-    /// The server does as it should.
+    /// The server conforms.
     Pass,
-    /// It does not.
+    /// It does not conform.
     Fail {
         /// One sentence: what was expected and what was seen.
         finding: String,
     },
-    /// It does not, as its entry declares.
+    /// It does not conform, as its entry declares.
     Deviates {
         /// One sentence: why, as declared.
         reason: String,
@@ -93,34 +94,28 @@ struct Check {
 
 const READY: Described = Described {
     name: "ready",
-    about: "The server starts, says that it accepts connections, and does.",
+    about: "The server starts, prints its ready line, and accepts connections.",
 };
 
 /// The checks of the third group, in their order.
 const PROCESS: [Described; 6] = [
     Described {
         name: "worker-limit",
-        about: "Started with one worker, the server works on one thing at a time.",
+        about: "With one worker, only one thread of the server works at a time.",
     },
     Described {
         name: "workers",
-        about: "Started with two workers or more, at least two threads or processes do the work.",
+        about: "With two or more workers, at least two threads or processes work.",
     },
     Described {
         name: "mechanism",
-        about: "The server learns of events by epoll, io_uring or blocking calls, as declared.",
+        about: "The server waits for events with epoll, io_uring or blocking calls, as declared.",
     },
-    Described {
-        name: "no-delay",
-        about: "TCP_NODELAY is on at the server's side of a connection.",
-    },
-    Described {
-        name: "affinity",
-        about: "No thread of the server may run on other CPUs than those that it was given.",
-    },
+    Described { name: "no-delay", about: "The server sets TCP_NODELAY on its connections." },
+    Described { name: "affinity", about: "All threads of the server are restricted to its CPUs." },
     Described {
         name: "survives",
-        about: "The server goes on when clients reset their connections in the middle of a request.",
+        about: "The server continues after clients reset their connections in the middle of a request.",
     },
 ];
 
@@ -137,10 +132,7 @@ pub fn catalogue(scenario: Scenario) -> Vec<Described> {
 }
 
 const fn conversation(scenario: Scenario) -> &'static [Check] {
-    match scenario.protocol() {
-        Protocol::Http1 => &hello::CHECKS,
-        Protocol::Echo => &echo::CHECKS,
-    }
+    protocol::support(scenario.protocol()).checks
 }
 
 const fn timeouts(scenario: Scenario) -> &'static [Check] {

@@ -46,7 +46,7 @@ const ROUNDS: usize = 40;
 const LEAD: usize = 3;
 /// Between two looks. It only keeps the looking from being a load of its own.
 const PAUSE: Duration = Duration::from_micros(200);
-/// So many looks at a server at work are needed for a mean.
+/// Looks at a server at work that a mean needs.
 const LOOKS_LEAST: usize = 30;
 /// The most threads that want to run on average while any does. Two even workers have two.
 const RUNNING_MOST: f64 = 1.5;
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_that_want_to_run_are_told_from_those_that_wait() {
+    fn threads_that_want_to_run_are_distinguished_from_those_that_wait() {
         assert!(wants_to_run("12 (server) R 1 12 12 0"));
         assert!(wants_to_run("12 (a) S (b)) R 1 12 12 0"));
         assert!(!wants_to_run("12 (server) S 1 12 12 0"));

@@ -14,11 +14,11 @@ use std::{
 use wirebench_schema::{entry::Mechanism, scenario::Protocol};
 use wirebench_server::tree;
 
-use super::{process, show, traffic::Talk};
+use super::{process, protocol::support, show};
 
 /// Requests that are served while the rings are watched.
 const REQUESTS: u32 = 20;
-/// Completions for so many requests show that a ring serves them. A server that first tries without
+/// Completions for this many requests show that a ring serves them. A server that first tries without
 /// the ring, or takes several events at once, has fewer than one for each.
 const COMPLETIONS_LEAST: u32 = REQUESTS / 4;
 /// Between requests, so that the server has to wait for each.
@@ -84,16 +84,16 @@ pub(super) fn check(
     protocol: Protocol,
     declared: Mechanism,
 ) -> Result<(), String> {
-    let mut talks = Vec::new();
+    let mut streams = Vec::new();
     for _ in 0..4 {
-        talks.push(Talk::open(protocol, address)?);
+        streams.push((support(protocol).open)(address)?);
     }
-    for talk in &mut talks {
-        talk.exchange()?;
+    for stream in &mut streams {
+        stream.exchange()?;
     }
     let (mut found, before) = look(&tree(), address.port())?;
     for _ in 0..REQUESTS {
-        talks[0].exchange()?;
+        streams[0].exchange()?;
         std::thread::sleep(PAUSE);
     }
     let after = look(&tree(), address.port())?.1;
@@ -128,7 +128,7 @@ fn look(pids: &[Pid], port: u16) -> Result<(Found, Rings), String> {
                     found.epolls_in_use += usize::from(used);
                 } else if kind.contains("io_uring") {
                     let tail = completion_tail(&info);
-                    // The kernel leaves the figures out while somebody else holds the ring's lock.
+                    // The kernel skips the figures while another thread holds the ring's lock.
                     hidden |= tail.is_none();
                     rings.insert((number, fd), tail.unwrap_or(0));
                 }

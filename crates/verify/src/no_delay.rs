@@ -1,4 +1,4 @@
-//! Whether TCP_NODELAY is on at the server's side of a connection.
+//! Whether The server sets TCP_NODELAY on its connections.
 //!
 //! It is asked of the very socket, of which the kernel gives this process a second descriptor. No
 //! time is measured: how long a delayed reply takes depends on the client's kernel too.
@@ -12,7 +12,7 @@ use std::{net::SocketAddr, os::fd::OwnedFd};
 use wirebench_schema::scenario::Protocol;
 use wirebench_server::tree;
 
-use super::{Verdict, process, traffic::Talk};
+use super::{Verdict, process, protocol::support};
 
 /// What came of asking one process for one of its descriptors.
 enum Copied {
@@ -30,9 +30,9 @@ pub(super) fn check(
     address: SocketAddr,
     protocol: Protocol,
 ) -> Result<Verdict, String> {
-    let mut talk = Talk::open(protocol, address)?;
-    talk.exchange()?;
-    let inode = process::connection_inode(address.port(), talk.port())?
+    let mut stream = (support(protocol).open)(address)?;
+    stream.exchange()?;
+    let inode = process::connection_inode(address.port(), stream.port())?
         .ok_or("the kernel does not list the server's side of an open connection")?;
     judge(&tree(), inode)
 }
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_that_nobody_holds_says_nothing() {
+    fn a_socket_that_no_process_holds_gives_no_result() {
         let own = [rustix::process::getpid()];
         assert!(matches!(judge(&own, u64::MAX), Ok(Verdict::Skip { .. })));
         assert!(matches!(copy(own[0], i32::MAX), Copied::Gone | Copied::Refused(_)));

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_works_is_told_from_one_that_waits() {
+    fn a_thread_that_works_is_distinguished_from_one_that_waits() {
         let own = [rustix::process::getpid()];
         let Some(before) = RunTimes::read(&own) else { return };
         let sum = (0..20_000_000_u64).fold(0, |sum, n| std::hint::black_box(sum ^ n));

@@ -22,7 +22,7 @@ const NEWS: Duration = Duration::from_millis(150);
 
 /// Whether a deviation that the entry declares may stand behind a failure.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Excuse {
+enum DeclaredDeviation {
     /// It may: the check has found what it looks for.
     Possible,
     /// It may not: the server ended in the middle.
@@ -70,16 +70,18 @@ impl<'run, 'observe> Session<'run, 'observe> {
 
     /// Takes down a verdict.
     pub(super) fn report(&mut self, name: &'static str, verdict: Verdict) {
-        self.take_down(name, verdict, Excuse::Possible);
+        self.take_down(name, verdict, DeclaredDeviation::Possible);
     }
 
-    fn take_down(&mut self, name: &'static str, verdict: Verdict, excuse: Excuse) {
+    fn take_down(&mut self, name: &'static str, verdict: Verdict, excuse: DeclaredDeviation) {
         if self.is_interrupted() {
             return;
         }
         let declared = self.request.variant.deviations.iter().find(|it| it.check == name);
         let verdict = match (verdict, declared) {
-            (Verdict::Fail { finding }, Some(deviation)) if excuse == Excuse::Possible => {
+            (Verdict::Fail { finding }, Some(deviation))
+                if excuse == DeclaredDeviation::Possible =>
+            {
                 Verdict::Deviates { reason: deviation.reason.clone(), finding }
             }
             (verdict, _) => verdict,
@@ -130,13 +132,13 @@ impl<'run, 'observe> Session<'run, 'observe> {
             return;
         }
         let (verdict, excuse) = match &self.broken {
-            Some(reason) => (Verdict::Skip { reason: reason.clone() }, Excuse::Possible),
+            Some(reason) => (Verdict::Skip { reason: reason.clone() }, DeclaredDeviation::Possible),
             None => match self.start() {
                 Ok(()) => self.run(run),
                 Err(error) => {
                     self.broken = Some("the server could not be started again".into());
                     let finding = format!("the server could not be started again: {error}");
-                    (Verdict::Fail { finding }, Excuse::Impossible)
+                    (Verdict::Fail { finding }, DeclaredDeviation::Impossible)
                 }
             },
         };
@@ -170,19 +172,22 @@ impl<'run, 'observe> Session<'run, 'observe> {
         }
     }
 
-    fn run(&mut self, run: &mut dyn FnMut(&mut Server) -> Outcome) -> (Verdict, Excuse) {
+    fn run(&mut self, run: &mut dyn FnMut(&mut Server) -> Outcome) -> (Verdict, DeclaredDeviation) {
         let Some(server) = &mut self.server else {
-            return (Verdict::Fail { finding: "no server runs".into() }, Excuse::Impossible);
+            return (
+                Verdict::Fail { finding: "no server runs".into() },
+                DeclaredDeviation::Impossible,
+            );
         };
         let verdict = match run(server) {
             Outcome::Verdict(verdict) => verdict,
             Outcome::ServerEnded { finding } => {
                 self.end_server(Cause::Itself);
-                return (Verdict::Fail { finding }, Excuse::Possible);
+                return (Verdict::Fail { finding }, DeclaredDeviation::Possible);
             }
         };
         let news = if verdict == Verdict::Pass { Duration::ZERO } else { NEWS };
-        let Some(exit) = server.wait(news) else { return (verdict, Excuse::Possible) };
+        let Some(exit) = server.wait(news) else { return (verdict, DeclaredDeviation::Possible) };
         self.end_server(Cause::Itself);
         let finding = match verdict {
             Verdict::Fail { finding } => format!("{finding}; the server ended with {exit}"),
@@ -190,7 +195,7 @@ impl<'run, 'observe> Session<'run, 'observe> {
                 format!("the server ended with {exit} during this check")
             }
         };
-        (Verdict::Fail { finding }, Excuse::Impossible)
+        (Verdict::Fail { finding }, DeclaredDeviation::Impossible)
     }
 
     /// Ends the server that runs, if one does, and keeps how it ended.

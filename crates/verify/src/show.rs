@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flipped_bit_a_wrong_order_and_a_surplus_are_told_apart() {
+    fn a_flipped_bit_a_wrong_order_and_a_surplus_are_distinguished() {
         let sent: Vec<u8> = (0..=255).collect();
         let mut flipped = sent.clone();
         flipped[100] ^= 4;

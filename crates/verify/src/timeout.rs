@@ -10,7 +10,7 @@ use std::{
 
 use super::{
     Check,
-    client::{Buffers, Client, Seen, Trouble},
+    client::{Buffers, Client, ClientError, ReadOutcome},
     http::{Conversation, REQUESTS_TO_FILL, head},
     process, show,
 };
@@ -32,22 +32,22 @@ const ATTEMPTS: usize = 3;
 pub(super) const CHECKS: [Check; 4] = [
     Check {
         name: "timeout-idle",
-        about: "A silent connection is closed, a new one as well as one that had a request.",
+        about: "An idle connection is closed, both a new one and one that had a request.",
         run: idle,
     },
     Check {
         name: "timeout-partial",
-        about: "A connection is closed that stops in the middle of a head.",
+        about: "A connection that stops in the middle of a head is closed.",
         run: partial,
     },
     Check {
         name: "timeout-write",
-        about: "A connection is closed whose client sends requests and reads no reply.",
+        about: "A connection whose client sends requests and reads no reply is closed.",
         run: write,
     },
     Check {
         name: "timeout-active",
-        about: "A connection that goes on outlives three timeouts.",
+        about: "An active connection outlives three timeouts.",
         run: active,
     },
 ];
@@ -81,9 +81,9 @@ fn expect_closed(
         let left = (latest + LATEST).saturating_duration_since(Instant::now());
         match client.look(left)? {
             // Some frameworks say goodbye with a status such as 408 before they close.
-            Seen::Bytes(bytes) => said.extend(bytes),
-            Seen::End | Seen::Reset => break,
-            Seen::Nothing => {
+            ReadOutcome::Bytes(bytes) => said.extend(bytes),
+            ReadOutcome::End | ReadOutcome::Reset => break,
+            ReadOutcome::Nothing => {
                 return Err(format!(
                     "with a timeout of {TIMEOUT_MS} ms {who} was still open after {} ms",
                     LATEST.as_millis()
@@ -136,7 +136,7 @@ fn write(address: SocketAddr) -> Result<(), String> {
     let mut client = Client::connect(address, Buffers::Small)?;
     // One request that is answered shows that there is a connection which the server has taken.
     client.send(&head(address))?;
-    if !matches!(client.look_for_progress()?, Seen::Bytes(_)) {
+    if !matches!(client.look_for_progress()?, ReadOutcome::Bytes(_)) {
         return Err("the first request was not answered".into());
     }
     let stream = head(address).repeat(REQUESTS_TO_FILL);
@@ -144,7 +144,9 @@ fn write(address: SocketAddr) -> Result<(), String> {
     let sent = match client.send_until_full(&stream) {
         Ok(sent) => sent,
         // The kernel takes requests for longer than some servers look on without progress.
-        Err(Trouble::Closed | Trouble::Reset) if asked.elapsed() >= EARLIEST => return Ok(()),
+        Err(ClientError::Closed | ClientError::Reset) if asked.elapsed() >= EARLIEST => {
+            return Ok(());
+        }
         Err(trouble) => return Err(trouble.to_string()),
     };
     let began = Instant::now();

@@ -4,7 +4,7 @@
 use anyhow::Context;
 use std::fs;
 use wirebench_host::{
-    place::{Wish, place},
+    place::{PlacementRequest, place},
     topology::usable_cpus,
 };
 
@@ -25,7 +25,7 @@ impl Sides {
     /// Chooses one CPU of the server's half of the machine and one of the generator's.
     pub(crate) fn choose() -> anyhow::Result<Self> {
         let usable = usable_cpus().context("the CPUs of this machine")?;
-        let placement = place(&usable, &Wish::default()).map_err(anyhow::Error::msg)?;
+        let placement = place(&usable, &PlacementRequest::default()).map_err(anyhow::Error::msg)?;
         let first = |cpus: &[u32]| cpus.iter().copied().take(1).collect();
         let mut warnings = Vec::new();
         if !placement.disjoint {

@@ -17,7 +17,7 @@ pub(crate) fn quantile(mode: Mode, share: f64) -> Duration {
                 short.max(long)
             }
         }
-        // Who comes in a stall waits for its end: evenly between nothing and all of it.
+        // A request during a stall waits for its end: evenly between nothing and all of it.
         Mode::Stall { period, length } => {
             let stalled = ratio(length, period);
             let within = (share - (1.0 - stalled)).max(0.0) / stalled;

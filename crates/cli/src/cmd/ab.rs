@@ -15,7 +15,7 @@ use crate::{
     context::Context,
     exit::Exit,
     interrupt::Interrupt,
-    options::{Cohorts, Conditions, EachRun, ProjectOption, Telling},
+    options::{Cohorts, Conditions, ProjectOption, ResultOptions, RunOptions},
     preparation::ready,
     session::{Resumable, Setting},
     value,
@@ -114,7 +114,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
-    each_run: EachRun,
+    each_run: RunOptions,
     /// Maximum warm-up until throughput is steady; 0s disables it [default: 5s]
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     steady: Option<Duration>,
@@ -130,7 +130,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    telling: Telling,
+    telling: ResultOptions,
     #[command(flatten)]
     project: ProjectOption,
 }

@@ -4,7 +4,7 @@
 use wirebench_catalogue::{build::Freshness, requirement::Availability};
 
 use crate::{
-    building::{Manner, Telling, build_all},
+    building::{BuildOptions, BuildOutput, build_all},
     context::Context,
     exit::Exit,
     options::ProjectOption,
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         };
         out::result(&format!("{}: skipped, {reason}", subject.variant.id));
         let left_undone = matches!(availability, Availability::NeedsSetup { .. });
-        // Who names an entry wants it built, and what is broken is nobody's wish.
+        // A named entry must be built; among unnamed ones, broken ones are skipped.
         let named = arguments.names.iter().any(|name| subject.variant.id.matches(name));
         let wanted = named || (arguments.strict && left_undone);
         if wanted || subject.broken().is_some() {
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
     }
     let freshness = if arguments.force { Freshness::Anew } else { Freshness::Stamped };
-    let manner = Manner { freshness, jobs: arguments.jobs, telling: Telling::All };
+    let manner = BuildOptions { freshness, jobs: arguments.jobs, telling: BuildOutput::All };
     if !build_all(&context, &there, manner).is_empty() {
         exit = Exit::Failed;
     }

@@ -6,8 +6,8 @@ use wirebench_experiment::journal;
 use wirebench_report::{
     analysis::Metric,
     compare::{
-        Basis, Comparison, Condition, Differences, NotComparable, Rows, Side, Wishes, compare,
-        json, markdown, text,
+        Basis, CompareOptions, Comparison, Condition, Differences, NotComparable, Rows, Side,
+        compare, json, markdown, text,
     },
     tune::SUITE,
 };
@@ -71,7 +71,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let (old, new) = (Stored::read(&arguments.old)?, Stored::read(&arguments.new)?);
-    let wishes = Wishes {
+    let wishes = CompareOptions {
         metrics: arguments.metric.clone(),
         basis: if arguments.absolute { Basis::Absolute } else { Basis::Relative },
         differences: if arguments.force { Differences::Force } else { Differences::Refuse },

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 /// Anything; the words are taken from the command line itself, because clap would swallow the
 /// guard's `--`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Words {
+pub(crate) struct RawArguments {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     _words: Vec<String>,
 }
@@ -19,7 +19,7 @@ fn words() -> Vec<String> {
 pub(crate) fn agent() -> ExitCode {
     match wirebench_agent::serve(std::io::BufReader::new(std::io::stdin()), std::io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever does not listen any more has no use for the reason either.
+        // The reader has gone, so the reason cannot be delivered either.
         Err(_) => ExitCode::FAILURE,
     }
 }
@@ -28,19 +28,8 @@ pub(crate) fn guard() -> ExitCode {
     wirebench_server::guard::main(&words())
 }
 
-pub(crate) fn null_server() -> ExitCode {
-    let options = match wirebench_nullserver::options_from_arguments(&words()) {
-        Ok(options) => options,
-        Err(error) => {
-            crate::out::error(&error.to_string());
-            return ExitCode::from(2);
-        }
-    };
-    match wirebench_nullserver::serve(&options) {
-        Ok(never) => match never {},
-        Err(error) => {
-            crate::out::error(&error.to_string());
-            ExitCode::FAILURE
-        }
-    }
+pub(crate) fn null_server(options: &wirebench_nullserver::Options) -> ExitCode {
+    let Err(error) = wirebench_nullserver::serve(options);
+    crate::out::error(&error.to_string());
+    ExitCode::FAILURE
 }

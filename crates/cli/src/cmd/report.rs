@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use wirebench_experiment::journal;
 use wirebench_report::{
-    ab::{Ab, Wishes},
+    ab::{Ab, AbOptions},
     analysis::Metric,
     json,
     table::{Style, report_by},
@@ -39,7 +39,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let journal = journal::read(&arguments.run).map_err(usage)?;
-    if let Some(ab) = Ab::of(&journal, &Wishes { metric: arguments.metric, ..Wishes::default() }) {
+    if let Some(ab) =
+        Ab::of(&journal, &AbOptions { metric: arguments.metric, ..AbOptions::default() })
+    {
         out::result(&match arguments.form() {
             Form::Json => ab.json(),
             Form::Markdown => ab.text(Style::Markdown),

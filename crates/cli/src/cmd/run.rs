@@ -1,5 +1,5 @@
 //! `wirebench run`: builds, verifies and measures, prints the table and names the folder with all
-//! of it. What stands here are its options; what they mean is in the files beside.
+//! of it. This file has its options; their meaning is in its modules.
 
 mod carry_out;
 mod choice;
@@ -21,7 +21,7 @@ use crate::{
     context::Context,
     exit::Exit,
     interrupt::Interrupt,
-    options::{Cohorts, Conditions, EachRun, ProjectOption, Telling},
+    options::{Cohorts, Conditions, ProjectOption, ResultOptions, RunOptions},
     session::{Resumable, Setting},
     value,
 };
@@ -86,7 +86,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = value::small_count)]
     copies: Option<u32>,
     #[command(flatten)]
-    each_run: EachRun,
+    each_run: RunOptions,
     /// Maximum warm-up until throughput is steady; 0s disables it [default: from the suite]
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     steady: Option<Duration>,
@@ -112,7 +112,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FOLDER")]
     resume: Option<PathBuf>,
     #[command(flatten)]
-    telling: Telling,
+    telling: ResultOptions,
     #[command(flatten)]
     pub(crate) project: ProjectOption,
 }

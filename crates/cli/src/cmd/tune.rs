@@ -31,7 +31,7 @@ use self::lists::{Connections, Rates, Workers};
 use crate::{
     context::{Context, command_line},
     exit::{Exit, usage},
-    options::{self, Conditions, ProjectOption, Telling},
+    options::{self, Conditions, ProjectOption, ResultOptions},
     out, results, value,
 };
 
@@ -110,7 +110,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    telling: Telling,
+    telling: ResultOptions,
     #[command(flatten)]
     project: ProjectOption,
 }

@@ -9,7 +9,7 @@ use wirebench_schema::scenario::Scenario;
 use wirebench_verify::catalogue;
 
 use crate::{
-    building::{Manner, build_all},
+    building::{BuildOptions, build_all},
     context::Context,
     exit::{Exit, usage},
     options::ProjectOption,
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let chosen = chosen?;
     let (there, mut incomplete) = available(&context, subjects, chosen, arguments);
     let (ready, scenarios): (Vec<Subject>, Vec<Vec<Scenario>>) = there.into_iter().unzip();
-    let not_built = build_all(&context, &ready, Manner::BEFORE);
+    let not_built = build_all(&context, &ready, BuildOptions::BEFORE);
     incomplete |= !not_built.is_empty();
     let mut pairs: Vec<Pair<'_>> = Vec::new();
     for (subject, scenarios) in ready.iter().zip(scenarios) {

@@ -49,7 +49,7 @@ pub(crate) enum Around {
 /// What must be undone when the run is over. Dropping it does so.
 #[derive(Debug, Default)]
 pub(crate) struct Made {
-    /// What stands in front of the command line of the run.
+    /// Prefix of the command line of the run.
     pub(crate) before: Vec<String>,
     children: Vec<Child>,
     group: Option<PathBuf>,

@@ -17,7 +17,7 @@ use wirebench_server::launch::stop_grace;
 use super::{
     member::{Ended, Member},
     order::Order,
-    prepare::Known,
+    prepare::KnownServers,
     slice::{self, Done, Shape},
     supply::Supply,
 };
@@ -55,7 +55,7 @@ impl<'a> Cohort<'a> {
     /// Instances that did not fit into the memory have no run. None only when a signal asked to end.
     pub(crate) fn measure(
         &self,
-        known: &mut Known,
+        known: &mut KnownServers,
         watch: &mut dyn FnMut(&Round<'_>),
     ) -> Option<Vec<Run>> {
         let started = crate::journal::now();

@@ -11,7 +11,7 @@ use super::{
     course::{Cohort, Slices},
     length,
     member::Member,
-    prepare::Known,
+    prepare::KnownServers,
     slice::Done,
     supply::Supply,
 };
@@ -51,7 +51,7 @@ impl Cohort<'_> {
     }
 
     /// What was found of an instance holds for later ones, which have no long slice.
-    pub(super) fn learn(&self, known: &mut Known, runs: &[Run]) {
+    pub(super) fn learn(&self, known: &mut KnownServers, runs: &[Run]) {
         for run in runs {
             if let Outcome::Measured(measured) = &run.outcome {
                 known.note_memory(&self.key(&run.variant), measured.cost.memory_peak_bytes);

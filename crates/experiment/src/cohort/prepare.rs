@@ -37,7 +37,7 @@ const REST: Duration = Duration::from_millis(100);
 
 /// What is known of servers from earlier cohorts.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct KnownServers {
     settled: BTreeMap<Key, Settled>,
     /// Those whose slices cost more than long ones although they seemed to have settled.
     late: BTreeSet<Key>,
@@ -53,7 +53,7 @@ struct Settled {
     length_ratio: Option<f64>,
 }
 
-impl Known {
+impl KnownServers {
     /// Slices of this server differ from a long one by this ratio. Where they cost far more, more is
     /// discarded from now on, and the next cohort compares again.
     pub(super) fn note_length(&mut self, key: &Key, ratio: f64) {
@@ -99,7 +99,7 @@ impl Cohort<'_> {
         &self,
         bench: &mut slice::Bench<'_>,
         members: &mut [Member<'_>],
-        known: &mut Known,
+        known: &mut KnownServers,
         found: &mut BTreeMap<u32, Vec<Reason>>,
     ) -> Result<(), String> {
         let workloads = self.workloads();
@@ -147,7 +147,7 @@ impl Cohort<'_> {
         &self,
         bench: &mut slice::Bench<'_>,
         members: &mut [Member<'_>],
-        known: &mut Known,
+        known: &mut KnownServers,
         found: &mut BTreeMap<u32, Vec<Reason>>,
     ) -> Result<(), String> {
         // Where less is measured than a look takes, nothing is looked at: that is no measurement.
@@ -186,7 +186,7 @@ impl Cohort<'_> {
         &self,
         bench: &mut slice::Bench<'_>,
         members: &mut [Member<'_>],
-        known: &mut Known,
+        known: &mut KnownServers,
     ) -> Result<(), String> {
         let shape = self.shape(&LoadModel::Closed, 0, (Duration::ZERO, PILOT_LENGTH));
         let mut open: Vec<usize> = (0..members.len()).collect();

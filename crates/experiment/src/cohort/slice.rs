@@ -4,7 +4,7 @@
 use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
 use wirebench_host::{
     environment::resources,
-    neighbours::{Machine, Taken},
+    neighbours::{Machine, SliceInterference},
 };
 use wirebench_schema::{
     agent::{LoadProcesses, SliceOrder, SliceReport},
@@ -115,7 +115,7 @@ fn slice(
     shape: &Shape,
     member: &Member<'_>,
     report: &SliceReport,
-    taken: Taken,
+    taken: SliceInterference,
     (before, after): &(Details, Details),
     parked: &[(u32, u64)],
 ) -> Slice {

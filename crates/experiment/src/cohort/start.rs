@@ -4,7 +4,7 @@ use std::time::Instant;
 use wirebench_schema::journal::Run;
 use wirebench_server::launch::stop_grace;
 
-use super::{course::Cohort, member::Member, prepare::Known, supply::Supply};
+use super::{course::Cohort, member::Member, prepare::KnownServers, supply::Supply};
 use crate::{agent::Agent, measure::Cell};
 
 impl<'a> Cohort<'a> {
@@ -13,7 +13,7 @@ impl<'a> Cohort<'a> {
     #[allow(clippy::type_complexity, reason = "the parts go apart at once")]
     pub(super) fn start(
         &self,
-        known: &Known,
+        known: &KnownServers,
     ) -> Result<(Result<Agent, String>, Vec<Member<'a>>, Vec<Run>), String> {
         let started = crate::journal::now();
         let cpus = self.bench.generator_cpus();

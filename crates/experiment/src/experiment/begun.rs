@@ -10,7 +10,7 @@ use wirebench_schema::{
 
 use super::{
     Experiment, ExperimentError, Finished, Observer, Prepared, Stage,
-    book::Book,
+    book::OpenJournal,
     checks::{self, Refused},
     conduct,
 };
@@ -18,12 +18,12 @@ use crate::journal;
 
 /// An experiment whose journal has begun and whose subjects are verified.
 #[derive(Debug)]
-pub(crate) struct Begun {
-    book: Book,
+pub(crate) struct StartedExperiment {
+    book: OpenJournal,
     refused: Refused,
 }
 
-impl Begun {
+impl StartedExperiment {
     /// Begins the journal and verifies what is ready.
     pub(crate) fn new(
         experiment: &Experiment,

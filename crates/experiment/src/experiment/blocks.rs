@@ -16,7 +16,7 @@ use wirebench_schema::{
 
 use super::{
     LazyRuns, Observer, Progress, Stage,
-    book::{Book, Place, place},
+    book::{OpenJournal, Place, place},
     checks::Refused,
     limits::{Done, Limits},
     loads::Loads,
@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     cohort::{self, Cohort, Known, Round},
-    measure::{Best, Cell},
+    measure::{BestLevels, Cell},
     plan::{self, Step},
 };
 
@@ -61,7 +61,7 @@ impl Blocks<'_> {
     /// Makes blocks until it is over, and says why it is.
     pub(super) fn measure(
         mut self,
-        book: &mut Book,
+        book: &mut OpenJournal,
         observer: &mut dyn Observer,
     ) -> io::Result<EndReason> {
         let experiment = self.stage.experiment;
@@ -131,7 +131,7 @@ impl Blocks<'_> {
     }
 
     /// What has been done before block `number`, and what is known of the next one.
-    fn done(&self, number: u32, book: &Book, observer: &mut dyn Observer) -> Done {
+    fn done(&self, number: u32, book: &OpenJournal, observer: &mut dyn Observer) -> Done {
         let experiment = self.stage.experiment;
         let blocks = number.saturating_sub(self.loads.suite.warmup_blocks);
         let widest = experiment.goal.precision.filter(|_| blocks > 0).and_then(|goal| {
@@ -149,7 +149,7 @@ impl Blocks<'_> {
         &mut self,
         steps: &[Step],
         left: Duration,
-        book: &mut Book,
+        book: &mut OpenJournal,
         observer: &mut dyn Observer,
     ) -> io::Result<ControlFlow<EndReason>> {
         let (Stage { subjects, .. }, loads) = (*self.stage, self.loads);
@@ -174,7 +174,7 @@ impl Blocks<'_> {
         &mut self,
         steps: &[Step],
         left: Duration,
-        book: &mut Book,
+        book: &mut OpenJournal,
         observer: &mut dyn Observer,
     ) -> io::Result<Option<Vec<Run>>> {
         let Stage { experiment, subjects, stop } = *self.stage;
@@ -231,7 +231,7 @@ impl Blocks<'_> {
         &mut self,
         step: &Step,
         left: Duration,
-        book: &mut Book,
+        book: &mut OpenJournal,
         observer: &mut dyn Observer,
     ) -> io::Result<ControlFlow<EndReason>> {
         let Stage { experiment, subjects, stop } = *self.stage;
@@ -241,7 +241,7 @@ impl Blocks<'_> {
         let same = |run: &&Run| {
             run.variant == subjects[step.subject].variant.id && run.workload == workload.name
         };
-        let best = Best::of(book.journal().runs.iter().filter(same));
+        let best = BestLevels::of(book.journal().runs.iter().filter(same));
         let cell = Cell { best, ..cell(self.stage, self.loads, step) };
         let interrupted = ControlFlow::Break(EndReason::Interrupted);
         if stop.load(Ordering::Relaxed) {
@@ -279,7 +279,7 @@ fn cell<'a>(stage: &Stage<'a>, loads: &'a Loads, step: &Step) -> Cell<'a> {
         counts: step.counts,
         position: step.position,
         verification: stage.experiment.verification,
-        best: Best::default(),
+        best: BestLevels::default(),
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{
 
 /// The journal on disk and in memory.
 #[derive(Debug)]
-pub(super) struct Book {
+pub(super) struct OpenJournal {
     writer: Writer,
     journal: Journal,
     folder: PathBuf,
@@ -27,7 +27,7 @@ pub(super) struct Book {
 /// What tells a run from all others: block, variant, copy and workload.
 pub(super) type Place = (u32, VariantId, u32, String);
 
-impl Book {
+impl OpenJournal {
     /// Begins a journal in `folder`. Its head and what cannot be measured are written at once, so
     /// that a journal that has one has the other.
     pub(super) fn begin(

@@ -19,10 +19,10 @@ use wirebench_schema::{
 use wirebench_server::launch::Launcher;
 use wirebench_verify::{Checked, Verdict};
 
-use super::{Experiment, Observer, Progress, Stage, book::Book};
+use super::{Experiment, Observer, Progress, Stage, book::OpenJournal};
 use crate::plan;
 
-/// Who must not be measured in which scenario.
+/// Variants that must not be measured, by scenario.
 pub(super) type Refused = BTreeSet<(VariantId, Scenario)>;
 
 /// How many servers are checked at the same time: a check waits more than it works.
@@ -34,7 +34,7 @@ fn jobs() -> usize {
 /// answer holds those that must not be measured.
 pub(super) fn verify_all(
     stage: &Stage<'_>,
-    book: &mut Book,
+    book: &mut OpenJournal,
     observer: &mut dyn Observer,
 ) -> io::Result<Refused> {
     let Stage { experiment, stop, .. } = *stage;
@@ -74,7 +74,7 @@ pub(super) fn verify_all(
 }
 
 /// What is to be checked.
-fn pending<'a>(stage: &Stage<'a>, book: &Book) -> Vec<(&'a Subject, Scenario)> {
+fn pending<'a>(stage: &Stage<'a>, book: &OpenJournal) -> Vec<(&'a Subject, Scenario)> {
     let Stage { experiment, subjects, .. } = *stage;
     let of = |subject: &'a Subject| {
         let scenarios = plan::scenarios(subject, &experiment.suite.workloads).into_iter();
@@ -96,7 +96,7 @@ fn verify(stage: &Stage<'_>, subject: &Subject, scenario: Scenario) -> Verified 
     summarise(&subject.variant.id, scenario, &checks)
 }
 
-fn refused(book: &Book) -> Refused {
+fn refused(book: &OpenJournal) -> Refused {
     let failed = book.journal().verified.iter().filter(|verified| !verified.failed.is_empty());
     failed.map(|verified| (verified.variant.clone(), verified.scenario)).collect()
 }

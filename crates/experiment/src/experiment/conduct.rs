@@ -17,7 +17,7 @@ use wirebench_schema::{
 use super::{
     Experiment, Observer, Prepared, Progress, Stage,
     blocks::{Blocks, Clock},
-    book::Book,
+    book::OpenJournal,
     checks,
     loads::Loads,
     pace::Pace,
@@ -80,14 +80,14 @@ pub(super) fn begin(
     experiment: &Experiment,
     prepared: &Prepared,
     observer: &mut dyn Observer,
-) -> Result<Book, ExperimentError> {
+) -> Result<OpenJournal, ExperimentError> {
     if plan::block(&prepared.subjects(), &experiment.suite, 1, 0).is_empty() {
         return Err(ExperimentError::Nothing(nothing_to_measure(experiment, prepared)));
     }
     let folder = journal::new_run_folder(&experiment.project.results, &experiment.suite.name)?;
     write_environment(&prepared.environment, &folder)?;
     let start = start::start(experiment, prepared);
-    let book = Book::begin(&folder, start, &prepared.unavailable)?;
+    let book = OpenJournal::begin(&folder, start, &prepared.unavailable)?;
     observer.on(&Progress::Started { folder: &folder });
     Ok(book)
 }
@@ -95,7 +95,7 @@ pub(super) fn begin(
 /// Does everything that `book` does not say to have been done.
 pub(super) fn carry_on(
     stage: &Stage<'_>,
-    mut book: Book,
+    mut book: OpenJournal,
     observer: &mut dyn Observer,
 ) -> Result<Finished, ExperimentError> {
     let reason = measure(stage, &mut book, observer)?;
@@ -108,7 +108,7 @@ pub(super) fn carry_on(
 
 fn measure(
     stage: &Stage<'_>,
-    book: &mut Book,
+    book: &mut OpenJournal,
     observer: &mut dyn Observer,
 ) -> Result<EndReason, ExperimentError> {
     let refused = checks::verify_all(stage, book, observer)?;

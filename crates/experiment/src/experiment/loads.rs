@@ -12,7 +12,7 @@ use wirebench_schema::{
 pub(super) struct Loads {
     /// The suite, with the rate of each cost phase in it.
     pub(super) suite: Suite,
-    /// Who is not run in which workload, because it cannot hold its rate.
+    /// Variants that are not run in a workload because they cannot hold its rate.
     too_slow: BTreeSet<(VariantId, String)>,
 }
 

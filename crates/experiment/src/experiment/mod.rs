@@ -11,7 +11,7 @@
 //! 6. The journal ends, also when a signal ended the run.
 //!
 //! An experiment that was cut off anywhere after the second step goes on where it was: what is in
-//! its journal is not done again ([`TakenUp`]).
+//! its journal is not done again ([`ResumedExperiment`]).
 
 mod begun;
 mod blocks;
@@ -30,12 +30,12 @@ mod resume;
 mod start;
 mod units;
 
-pub(crate) use begun::Begun;
+pub(crate) use begun::StartedExperiment;
 pub use conduct::{ENVIRONMENT_FILE, ExperimentError, Finished, conduct};
 pub use limits::MOST_BLOCKS_FOR_PRECISION;
-pub use outlook::Outlook;
+pub use outlook::Forecast;
 pub use prepare::{Prepared, prepare};
-pub use resume::{Differences, TakenUp};
+pub use resume::{Differences, ResumedExperiment};
 use units::Grouping;
 pub use units::Unit;
 
@@ -106,9 +106,9 @@ struct Stage<'a> {
 impl Experiment {
     /// What will be done with `subjects`.
     #[must_use]
-    pub fn outlook(&self, subjects: &[Subject]) -> Outlook {
+    pub fn outlook(&self, subjects: &[Subject]) -> Forecast {
         let units = self.units(subjects, 0);
-        let outlook = Outlook::new(subjects, &self.suite, self.verification, self.goal);
+        let outlook = Forecast::new(subjects, &self.suite, self.verification, self.goal);
         outlook.with_units(&units, &self.suite, |workload| self.estimate(workload))
     }
 
@@ -179,7 +179,7 @@ pub enum Progress<'a> {
         folder: &'a Path,
     },
     /// The journal of a run that was cut off goes on.
-    TakenUp {
+    ResumedExperiment {
         /// The folder of the results.
         folder: &'a Path,
         /// Runs that have been made.
@@ -188,7 +188,7 @@ pub enum Progress<'a> {
         torn: usize,
     },
     /// What will be done, before the checks.
-    Planned(&'a Outlook),
+    Planned(&'a Forecast),
     /// The runs of the blocks begin.
     Measuring {
         /// How many there are.
@@ -248,7 +248,7 @@ pub enum Progress<'a> {
     },
 }
 
-/// Is told what happens. It must return at once: the machine is being measured.
+/// Receives progress. It must return at once: the machine is being measured.
 pub trait Observer {
     /// Something happened.
     fn on(&mut self, progress: &Progress<'_>);

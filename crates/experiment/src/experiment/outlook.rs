@@ -24,7 +24,7 @@ const ASSUMED_TIMEOUT_CHECKS: Duration = Duration::from_millis(1200);
 
 /// What an experiment will do, and how long that takes, about.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Outlook {
+pub struct Forecast {
     /// Blocks that count.
     pub blocks: u32,
     /// Blocks before those.
@@ -55,7 +55,7 @@ pub struct Outlook {
     pub goal: Goal,
 }
 
-impl Outlook {
+impl Forecast {
     /// What becomes of `suite` with these subjects.
     pub(super) fn new(
         subjects: &[Subject],
@@ -151,7 +151,7 @@ mod tests {
         let suite = Suite::parse("example", SUITE).unwrap();
         let outlook = |verification| {
             let units = plan::block(&subjects, &suite, 1, 0).into_iter().map(Unit::Run);
-            Outlook::new(&subjects, &suite, verification, Goal::default()).with_units(
+            Forecast::new(&subjects, &suite, verification, Goal::default()).with_units(
                 &units.collect::<Vec<_>>(),
                 &suite,
                 plan::estimate,

@@ -19,7 +19,7 @@ use wirebench_schema::{
 };
 
 use crate::{
-    measure::{Bench, Best, Cell},
+    measure::{Bench, BestLevels, Cell},
     plan,
 };
 
@@ -49,9 +49,9 @@ pub struct Pilot<'a> {
     pub bench: &'a Bench,
     /// The workload, in a phase `cost`.
     pub workload: &'a Workload,
-    /// Who will be measured in it.
+    /// Subjects that will be measured in it.
     pub subjects: &'a [&'a Subject],
-    /// Who must be among those that hold the rate.
+    /// Subjects that must hold the rate.
     pub baseline: Option<&'a VariantId>,
     /// Whether the conformance checks were made.
     pub verification: Verification,
@@ -133,7 +133,7 @@ impl Pilot<'_> {
     }
 
     fn cell<'a>(&self, subject: &'a Subject, workload: &'a Workload, position: u32) -> Cell<'a> {
-        let (block, copy, verification, best) = (0, 0, self.verification, Best::default());
+        let (block, copy, verification, best) = (0, 0, self.verification, BestLevels::default());
         Cell { subject, copy, workload, block, counts: Counts::Pilot, position, verification, best }
     }
 
@@ -174,7 +174,7 @@ pub fn choose(
     rates.sort_by(|a, b| a.1.total_cmp(&b.1).then_with(|| a.0.cmp(b.0)));
     let median = wirebench_stats::median(&rates.iter().map(|it| it.1).collect::<Vec<_>>())?;
     let of_baseline = rates.iter().find(|(id, _)| Some(*id) == baseline).map(|(_, rate)| *rate);
-    // Who is faster than the baseline can hold what the baseline holds.
+    // A subject faster than the baseline can hold the baseline's rate.
     let limit = (median * FAR_BELOW_MEDIAN).min(of_baseline.unwrap_or(f64::INFINITY));
     let most = (rates.len() as f64 * LEFT_OUT_SHARE) as usize;
     let left_out = rates.iter().take(most).take_while(|(_, rate)| *rate < limit).count();

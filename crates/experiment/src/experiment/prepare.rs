@@ -98,7 +98,7 @@ fn build_all(
             ids(group, subjects)
                 .for_each(|variant| observer.on(&Progress::Built { variant, built }));
         }
-        // It is told as a subject that cannot be measured.
+        // It is reported as a subject that cannot be measured.
         Event::Ended { outcome: Err(_), .. } => {}
     };
     let how = (parallel::default_jobs(), Freshness::Stamped);

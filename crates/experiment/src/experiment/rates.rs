@@ -1,5 +1,5 @@
 //! The rates of the cost phases of a suite: which are known, which have to be found, and that they
-//! are written down. How a rate is chosen stands in `pilot`.
+//! are written down. How a rate is chosen is in `pilot`.
 
 use std::{cell::RefCell, io, sync::atomic::Ordering};
 use wirebench_catalogue::subject::Subject;
@@ -11,7 +11,7 @@ use wirebench_schema::{
 
 use super::{
     Observer, Progress, Stage,
-    book::Book,
+    book::OpenJournal,
     checks::Refused,
     pilot::{self, Pilot},
 };
@@ -22,7 +22,7 @@ use crate::plan;
 pub(super) fn settle(
     stage: &Stage<'_>,
     refused: &Refused,
-    book: &mut Book,
+    book: &mut OpenJournal,
     observer: &mut dyn Observer,
 ) -> io::Result<()> {
     for workload in &stage.experiment.suite.workloads {
@@ -47,7 +47,7 @@ fn find(
     stage: &Stage<'_>,
     refused: &Refused,
     workload: &Workload,
-    book: &mut Book,
+    book: &mut OpenJournal,
     observer: &mut dyn Observer,
 ) -> io::Result<Option<FixedRate>> {
     let Stage { experiment, subjects, stop } = *stage;

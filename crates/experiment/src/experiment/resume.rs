@@ -13,29 +13,29 @@ use wirebench_schema::{
 
 use super::{
     ENVIRONMENT_FILE, Experiment, ExperimentError, Finished, Observer, Prepared, Progress, Stage,
-    book::Book, changed, conduct, start,
+    book::OpenJournal, changed, conduct, start,
 };
 use crate::journal;
 
-/// A journal that is to go on. As long as this lives, nobody else can write to it.
+/// A journal to continue. No other process can write to it while this lives.
 #[derive(Debug)]
-pub struct TakenUp {
-    book: Book,
+pub struct ResumedExperiment {
+    book: OpenJournal,
 }
 
 /// What is not as it was when the experiment began, each as a sentence.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Differences {
-    /// With them figures from before and after cannot stand in one table.
+    /// Figures from before and after them cannot be in one table.
     pub refusing: Vec<String>,
-    /// They are worth a word.
+    /// They are worth a note.
     pub noted: Vec<String>,
 }
 
-impl TakenUp {
+impl ResumedExperiment {
     /// Opens the journal in `folder`. It stays as it is.
     pub fn open(folder: &Path) -> io::Result<Self> {
-        Book::open(folder).map(|book| Self { book })
+        OpenJournal::open(folder).map(|book| Self { book })
     }
 
     /// Everything that has been written down.
@@ -116,7 +116,7 @@ impl TakenUp {
     ) -> Result<Finished, ExperimentError> {
         let subjects = self.part_of_it(prepared.subjects());
         let torn = self.book.cut_torn_line()?;
-        observer.on(&Progress::TakenUp {
+        observer.on(&Progress::ResumedExperiment {
             folder: self.book.folder(),
             runs: self.journal().runs.len(),
             torn,

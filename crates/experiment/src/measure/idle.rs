@@ -1,5 +1,5 @@
 //! A run without requests: what a server costs with many connections that are silent. How the
-//! connections are made stands in `silence`.
+//! connections are made is in `silence`.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -15,14 +15,12 @@ use wirebench_schema::{
 use wirebench_server::{
     cost::{self, Course, Details, Look, Window},
     launch::{Request, Server},
-    memory::{Held, Measure, Stillness},
+    memory::{Measure, MemoryUse, Stillness},
     tree,
 };
+use wirebench_verify::protocol::FirstExchange;
 
-use super::{
-    Bench, Cell, Failure, STEP, server_end,
-    silence::{Silence, Talk},
-};
+use super::{Bench, Cell, Failure, STEP, server_end, silence::Silence};
 
 /// The silent window of a workload that ends after a count.
 const WINDOW: Duration = Duration::from_secs(1);
@@ -32,14 +30,14 @@ const TIMEOUT_MS: u64 = 600_000;
 const STILL_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What was seen of a server with silent connections.
-struct Seen {
+struct IdleObservation {
     made: usize,
     missing: Option<String>,
     lost: usize,
     measure: Measure,
     stillness: [Stillness; 2],
-    rest: Held,
-    silent: Held,
+    rest: MemoryUse,
+    silent: MemoryUse,
     window_ns: u64,
     cost: Cost,
     /// Files that the server may have open, where it has reached that limit.
@@ -87,23 +85,27 @@ impl Bench {
     }
 }
 
-fn stay_silent(cell: &Cell<'_>, server: &mut Server, stop: &AtomicBool) -> Result<Seen, String> {
+fn stay_silent(
+    cell: &Cell<'_>,
+    server: &mut Server,
+    stop: &AtomicBool,
+) -> Result<IdleObservation, String> {
     let workload = cell.workload;
-    let talk = Talk::new(
-        workload.scenario.protocol(),
-        cell.verification.is_done(),
-        workload.payload_bytes,
-    );
+    let first_exchange = FirstExchange {
+        protocol: workload.scenario.protocol(),
+        payload_bytes: workload.payload_bytes,
+        is_verified: cell.verification.is_done(),
+    };
     let address = server.address();
     // Whatever the first request alone brings about is there before the rest is looked at.
-    let first = Silence::make(address, 1, &talk, stop)?;
+    let first = Silence::make(address, 1, &first_exchange, stop)?;
     if let Some(missing) = first.missing {
         return Err(format!("the first request was not answered: {missing}"));
     }
     drop(first);
     let measure = Measure::possible(&server.tree());
     let (rest, at_rest) = measure.settled(|| server.tree(), STILL_PATIENCE, stop);
-    let mut silence = Silence::make(address, workload.connections, &talk, stop)?;
+    let mut silence = Silence::make(address, workload.connections, &first_exchange, stop)?;
     let (_, at_once) = measure.settled(|| server.tree(), STILL_PATIENCE, stop);
     let files = silence.missing.as_ref().and_then(|_| exhausted_files(server, silence.len()));
     let before = Look::take(server.guard());
@@ -115,7 +117,7 @@ fn stay_silent(cell: &Cell<'_>, server: &mut Server, stop: &AtomicBool) -> Resul
     let course = Course::between(before, after);
     let cpu = course.cpu(&details.0.ignoring_with(&details.1));
     let nothing = Window { window_ns: course.length_ns(), requests: 0, thread_cpu_ns_most: 0 };
-    Ok(Seen {
+    Ok(IdleObservation {
         made: silence.len(),
         lost: silence.lost(),
         missing: silence.missing,
@@ -154,7 +156,7 @@ fn wait(time: Duration, server: &mut Server, stop: &AtomicBool) -> Result<(), St
     }
 }
 
-/// The limit of open files of the server, if so many connections come near it.
+/// The server's limit of open files, if this many connections come near it.
 fn exhausted_files(server: &Server, made: usize) -> Option<u64> {
     /// Files that a server has open besides.
     const BESIDES: u64 = 64;
@@ -168,7 +170,7 @@ fn exhausted_files(server: &Server, made: usize) -> Option<u64> {
 }
 
 /// What a reader must know before trusting the figures.
-fn reasons(cell: &Cell<'_>, request: &Request<'_>, seen: &Seen) -> Vec<Reason> {
+fn reasons(cell: &Cell<'_>, request: &Request<'_>, seen: &IdleObservation) -> Vec<Reason> {
     let idle = Idle {
         asked: cell.workload.connections,
         made: seen.made,
@@ -183,7 +185,7 @@ fn reasons(cell: &Cell<'_>, request: &Request<'_>, seen: &Seen) -> Vec<Reason> {
     idle.reasons()
 }
 
-/// Whether the server closes silent connections after a time that nobody can choose.
+/// Whether the server closes silent connections after a time that has no option.
 fn timeout_is_fixed(request: &Request<'_>) -> bool {
     let run = &request.variant.run;
     let mut words = run.command.iter().chain(run.env.values());

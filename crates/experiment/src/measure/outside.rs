@@ -15,7 +15,7 @@ use wirebench_server::{
 use super::{Bench, Seen, count, deadline::GENERATOR_PATIENCE};
 use crate::tool::{Tool, parse};
 
-/// How long somebody else's generator may take.
+/// How long a third-party generator may take.
 pub(super) fn patience(config: &LoadConfig) -> Duration {
     let window = match config.stop {
         Stop::After(duration) => duration,

@@ -9,65 +9,20 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
-use wirebench_schema::scenario::{HELLO_BODY, Protocol};
 use wirebench_verify::{
-    client::{Buffers, Client, Progress, Seen, Trouble},
-    reply::Replies,
+    client::{Buffers, Client, ClientError, ReadOutcome},
+    protocol::FirstExchange,
 };
 
-/// So many connections may fail before no more are tried: a server that lets each of them wait in
+/// Failed connections after which no more are tried: a server that lets each of them wait in
 /// vain would take an hour for a thousand.
 const FAILURES_MOST: usize = 3;
 /// How long making all connections may take.
 const CONNECTING_MOST: Duration = Duration::from_secs(120);
 /// Files that wirebench has open besides.
 const OTHER_FILES: u64 = 128;
-/// The share of the local ports of one address that is used. The rest is for whoever else is there.
+/// The share of the local ports of one address that is used. The rest is for other programs.
 const PORTS_SHARE: f64 = 0.8;
-
-/// What each connection says and hears before it falls silent.
-#[derive(Clone, Debug)]
-pub(super) enum Talk {
-    /// A request of `hello`, and its reply.
-    Hello,
-    /// A request of `hello`, and whatever comes first: the server was not verified.
-    Unverified,
-    /// A message of so many bytes, and the same back.
-    Echo(usize),
-}
-
-impl Talk {
-    pub(super) fn new(protocol: Protocol, is_verified: bool, payload_bytes: usize) -> Self {
-        match (protocol, is_verified) {
-            (Protocol::Http1, true) => Self::Hello,
-            (Protocol::Http1, false) => Self::Unverified,
-            (Protocol::Echo, _) => Self::Echo(payload_bytes),
-        }
-    }
-
-    fn hold(&self, client: &mut Client, address: SocketAddr) -> Result<(), Trouble> {
-        let head = || format!("GET / HTTP/1.1\r\nHost: {address}\r\n\r\n").into_bytes();
-        match self {
-            Self::Hello => {
-                let mut replies = Replies::default();
-                client.transfer(&head(), &mut |bytes| {
-                    replies.push(bytes)?;
-                    Ok(if replies.count() > 0 { Progress::Done } else { Progress::More })
-                })
-            }
-            Self::Unverified => client.transfer(&head(), &mut |_| Ok(Progress::Done)),
-            Self::Echo(length) => {
-                let message: Vec<u8> = HELLO_BODY.bytes().cycle().take((*length).max(1)).collect();
-                let mut left = message.as_slice();
-                client.transfer(&message, &mut |bytes| {
-                    left =
-                        left.strip_prefix(bytes).ok_or("other bytes came back than were sent")?;
-                    Ok(if left.is_empty() { Progress::Done } else { Progress::More })
-                })
-            }
-        }
-    }
-}
 
 /// Silent connections.
 #[derive(Debug, Default)]
@@ -79,11 +34,11 @@ pub(super) struct Silence {
 
 impl Silence {
     /// Makes `count` connections to `address`. That some cannot be made is no error; that wirebench
-    /// itself cannot have so many is one, a sentence with the next step.
+    /// itself cannot open this many is one, a sentence with the next step.
     pub(super) fn make(
         address: SocketAddr,
         count: usize,
-        talk: &Talk,
+        first: &FirstExchange,
         stop: &AtomicBool,
     ) -> Result<Self, String> {
         require_files(count, wirebench_sys::limits::open_files().1)?;
@@ -101,7 +56,7 @@ impl Silence {
                 silence.missing.get_or_insert(format!("making them took longer than {seconds} s"));
                 break;
             }
-            match connect(sources.of(number), address, talk) {
+            match connect(sources.of(number), address, first) {
                 Ok(client) => silence.clients.push(client),
                 Err(trouble) => {
                     let text = format!("connection {}: {trouble}", number + 1);
@@ -113,7 +68,7 @@ impl Silence {
                 break;
             }
         }
-        if matches!(talk, Talk::Unverified) {
+        if !first.is_verified {
             silence.hear_out();
         }
         Ok(silence)
@@ -127,22 +82,26 @@ impl Silence {
     /// How many the server has closed or written to. Nothing waits here.
     pub(super) fn lost(&mut self) -> usize {
         let is_lost =
-            |client: &mut Client| !matches!(client.look(Duration::ZERO), Ok(Seen::Nothing));
+            |client: &mut Client| !matches!(client.look(Duration::ZERO), Ok(ReadOutcome::Nothing));
         self.clients.iter_mut().map(is_lost).filter(|is_lost| *is_lost).count()
     }
 
-    /// Takes in the rest of replies whose length nobody knows. An end that comes meanwhile is found
+    /// Reads the rest of replies of unknown length. An end that comes meanwhile is found
     /// again later.
     fn hear_out(&mut self) {
         for client in &mut self.clients {
-            while matches!(client.look(Duration::ZERO), Ok(Seen::Bytes(_))) {}
+            while matches!(client.look(Duration::ZERO), Ok(ReadOutcome::Bytes(_))) {}
         }
     }
 }
 
-fn connect(source: Option<IpAddr>, address: SocketAddr, talk: &Talk) -> Result<Client, Trouble> {
+fn connect(
+    source: Option<IpAddr>,
+    address: SocketAddr,
+    first: &FirstExchange,
+) -> Result<Client, ClientError> {
     let mut client = Client::connect_from(source, address, Buffers::Usual)?;
-    talk.hold(&mut client, address)?;
+    first.make(&mut client, address)?;
     Ok(client)
 }
 
@@ -206,6 +165,11 @@ mod tests {
         io::{Read, Write},
         net::TcpListener,
     };
+    use wirebench_schema::scenario::Protocol;
+
+    fn first(protocol: Protocol) -> FirstExchange {
+        FirstExchange { protocol, payload_bytes: 100, is_verified: true }
+    }
 
     #[test]
     fn further_addresses_are_taken_when_the_ports_of_one_are_used_up() {
@@ -242,7 +206,7 @@ mod tests {
             (0..4).map(answered).collect::<Vec<_>>()
         });
         let stop = AtomicBool::new(false);
-        let mut silence = Silence::make(address, 4, &Talk::Echo(100), &stop).unwrap();
+        let mut silence = Silence::make(address, 4, &first(Protocol::Echo), &stop).unwrap();
         let mut streams = server.join().unwrap();
         assert_eq!((silence.len(), silence.missing.as_deref()), (4, None));
         assert_eq!(silence.lost(), 0);
@@ -253,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_answers_nobody_is_given_up_soon() {
+    fn a_server_that_never_answers_is_given_up_soon() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let server = std::thread::spawn(move || {
@@ -262,13 +226,13 @@ mod tests {
             }
         });
         let stop = AtomicBool::new(false);
-        let silence = Silence::make(address, 1000, &Talk::Hello, &stop).unwrap();
+        let silence = Silence::make(address, 1000, &first(Protocol::Http1), &stop).unwrap();
         server.join().unwrap();
         assert_eq!(silence.len(), 0);
         let missing = silence.missing.unwrap();
         assert!(missing.starts_with("connection 1: the server "), "{missing}");
         stop.store(true, Ordering::Relaxed);
-        let interrupted = Silence::make(address, 1, &Talk::Hello, &stop).unwrap_err();
+        let interrupted = Silence::make(address, 1, &first(Protocol::Http1), &stop).unwrap_err();
         assert_eq!(interrupted, "interrupted");
     }
 }

@@ -8,7 +8,7 @@
 //! steady is decided by `wirebench_stats`.
 //!
 //! A server can be steady at a level that is not its own, because something else has its CPU. So the
-//! level is compared with the best one of earlier runs of the same cell ([`Best`]).
+//! level is compared with the best one of earlier runs of the same cell ([`BestLevels`]).
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -45,14 +45,14 @@ const COST: &str = "the server's CPU time per request";
 
 /// The best levels at which a variant became steady with one workload.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Best {
+pub struct BestLevels {
     /// The highest rate.
     requests_per_second: Option<f64>,
     /// The least CPU time per request.
     cpu_ns_per_request: Option<f64>,
 }
 
-impl Best {
+impl BestLevels {
     /// The best levels of `runs`, all of which have the same variant and workload. A pilot has
     /// another load.
     pub fn of<'a>(runs: impl Iterator<Item = &'a Run>) -> Self {
@@ -90,7 +90,7 @@ enum Unsteady {
 #[derive(Debug, Default)]
 struct Course {
     warm_up: WarmUp,
-    best: Best,
+    best: BestLevels,
 }
 
 impl Course {
@@ -137,7 +137,7 @@ impl Course {
 }
 
 /// Why the figures of a run are not those of a warm server, if the wait for it was in vain.
-pub(super) fn complaint(warm_up: &WarmUp, best: Best) -> Option<Reason> {
+pub(super) fn complaint(warm_up: &WarmUp, best: BestLevels) -> Option<Reason> {
     let course = Course { warm_up: warm_up.clone(), best };
     let change = match course.unsteady().filter(|_| !warm_up.steady)? {
         Unsteady::Worse(series, factor) => {
@@ -312,7 +312,7 @@ mod tests {
     fn a_server_that_gets_cheaper_at_an_even_rate_is_not_warm() {
         let cheaper = course((0..12).map(|number| (1000, 5000 - number * 100)));
         assert!(matches!(cheaper.unsteady(), Some(Unsteady::Series(COST, _))));
-        let reason = complaint(&cheaper.warm_up, Best::default()).unwrap();
+        let reason = complaint(&cheaper.warm_up, BestLevels::default()).unwrap();
         assert_eq!((reason.kind, reason.weight), (ReasonKind::NotSteady, Weight::Invalid));
         assert_eq!(reason.figure, Some(1.2e9));
         let begin = "not steady after 1.2 s of load before the window: the server's CPU time";
@@ -323,11 +323,13 @@ mod tests {
     fn a_warm_server_is_not_complained_of_and_one_that_answers_nothing_is() {
         let mut warm = course((0..9).map(|_| (1000, 5000))).warm_up;
         warm.steady = true;
-        assert_eq!(complaint(&warm, Best::default()), None);
+        assert_eq!(complaint(&warm, BestLevels::default()), None);
         let dead = course((0..9).map(|_| (0, 0))).warm_up;
-        assert!(complaint(&dead, Best::default()).unwrap().text.contains("the rate was zero"));
+        assert!(
+            complaint(&dead, BestLevels::default()).unwrap().text.contains("the rate was zero")
+        );
         let short = course((0..3).map(|_| (1000, 5000))).warm_up;
-        assert!(complaint(&short, Best::default()).unwrap().text.contains("lacks 5 values"));
+        assert!(complaint(&short, BestLevels::default()).unwrap().text.contains("lacks 5 values"));
     }
 
     #[test]
@@ -342,7 +344,7 @@ mod tests {
 
     #[test]
     fn a_steady_server_far_from_its_best_level_is_waited_for_and_complained_of() {
-        let best = Best { requests_per_second: Some(6e4), cpu_ns_per_request: Some(5000.0) };
+        let best = BestLevels { requests_per_second: Some(6e4), cpu_ns_per_request: Some(5000.0) };
         let of = |requests, cpu_ns| {
             let flat = course((0..9).map(|_| (requests, cpu_ns)));
             Course { best, ..flat }
@@ -354,14 +356,14 @@ mod tests {
         let reason = complaint(&of(1000, 5000).warm_up, best).unwrap();
         let part = "the rate was 6.0 times worse than in an earlier run of the server";
         assert!(reason.text.ends_with(part), "{}", reason.text);
-        assert_eq!(complaint(&of(1000, 5000).warm_up, Best::default()), None);
+        assert_eq!(complaint(&of(1000, 5000).warm_up, BestLevels::default()), None);
     }
 
     #[test]
     fn a_load_that_scatters_too_much_is_not_steady() {
         let requests = [1300, 700, 1150, 850, 1000, 1250, 750, 1100, 900];
         let loud = course(requests.into_iter().map(|requests| (requests, 5000)));
-        let text = complaint(&loud.warm_up, Best::default()).unwrap().text;
+        let text = complaint(&loud.warm_up, BestLevels::default()).unwrap().text;
         assert!(text.contains("the rate scattered by "), "{text}");
     }
 

@@ -19,7 +19,7 @@ const MOST_COPIES: u32 = 100;
 pub struct Changes {
     /// Other blocks.
     pub blocks: Option<u32>,
-    /// Every variant as though it were so many.
+    /// Copies of each variant; differences between them are noise.
     pub copies: Option<u32>,
     /// Other workers.
     pub workers: Option<u32>,

@@ -2,12 +2,12 @@
 //! document: which workloads they can carry out, their arguments, and what they say.
 //!
 //! They check no reply and tell neither the edges of a window nor a distribution, so that
-//! `wirebench load` stays the instrument; what they cannot tell stays absent.
+//! `wirebench load` stays the instrument; what they do not report stays absent.
 
 mod parse;
 mod process;
 
-pub use parse::{Told, parse};
+pub use parse::{ToolFigures, parse};
 
 use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
 use wirebench_schema::{
@@ -34,7 +34,7 @@ impl Tool {
     /// Looks for the program. The error names the package that installs it.
     pub fn find(generator: Generator, stop: &AtomicBool) -> Result<Self, String> {
         let Some(package) = generator.debian_package() else {
-            return Err(format!("{generator} is no program of somebody else's"));
+            return Err(format!("{generator} is not a third-party generator"));
         };
         if !wirebench_server::command::exists(generator.name()) {
             return Err(format!(

@@ -9,7 +9,7 @@ use wirebench_schema::{
 
 /// The figures of a report.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
+pub struct ToolFigures {
     /// Good replies in time: status 2xx, for wrk and h2load also 3xx.
     pub requests: u64,
     /// How long the load was.
@@ -23,7 +23,7 @@ pub struct Told {
 type Parsed<T> = Result<T, String>;
 
 /// Understands the report of `generator`.
-pub fn parse(generator: Generator, output: &str) -> Parsed<Told> {
+pub fn parse(generator: Generator, output: &str) -> Parsed<ToolFigures> {
     let told = match generator {
         Generator::Wirebench => Err("it has events of its own".to_owned()),
         Generator::Wrk => wrk(output),
@@ -35,7 +35,7 @@ pub fn parse(generator: Generator, output: &str) -> Parsed<Told> {
     })
 }
 
-/// What stands behind `label` at the beginning of the first such line.
+/// What follows `label` in the first line that begins with it.
 fn field<'a>(output: &'a str, label: &str) -> Parsed<&'a str> {
     let mut lines = output.lines().filter_map(|line| line.trim_start().strip_prefix(label));
     lines.next().map(str::trim).ok_or_else(|| format!("no line begins with `{label}`"))
@@ -67,7 +67,7 @@ fn time_ns(text: &str) -> Parsed<f64> {
 /// `67816 requests in 1.00s, 4.98MB read`, `Requests/sec:  67798.44`, a line `Latency` with mean,
 /// deviation and maximum, and a distribution. Lines on failures are there only if there are some.
 /// Replies that failed or came too late are among the requests.
-fn wrk(output: &str) -> Parsed<Told> {
+fn wrk(output: &str) -> Parsed<ToolFigures> {
     let total = output.lines().find_map(|line| line.trim().split_once(" requests in "));
     let (total, rest) = total.ok_or("no line says how many requests there were")?;
     let total: u64 = number(total)?;
@@ -104,7 +104,7 @@ fn wrk(output: &str) -> Parsed<Told> {
     };
     let window_ns = window_ns(total, number(field(output, "Requests/sec:")?)?, printed)?;
     let requests = total.saturating_sub(errors.status + errors.timeout);
-    Ok(Told { requests, window_ns, errors, latency })
+    Ok(ToolFigures { requests, window_ns, errors, latency })
 }
 
 /// hey keeps the latencies, and up to version 0.1.4 also the statuses, of this many replies and forgets
@@ -112,7 +112,7 @@ fn wrk(output: &str) -> Parsed<Told> {
 const HEY_LISTED_MOST: u64 = 1_000_000;
 
 /// `Total:  0.1000 secs`, `[200]  2000 responses`, `[11]  Get "…": EOF`, and `50% in 0.0002 secs`.
-fn hey(output: &str) -> Parsed<Told> {
+fn hey(output: &str) -> Parsed<ToolFigures> {
     let seconds = |text: &str| -> Parsed<f64> {
         let digits = text.strip_suffix("secs").ok_or_else(|| format!("`{text}` is no time"))?;
         Ok(number::<f64>(digits)? * 1e9)
@@ -126,7 +126,7 @@ fn hey(output: &str) -> Parsed<Told> {
         let (number, rest) = line.trim().strip_prefix('[')?.split_once(']')?;
         Some((number.parse().ok()?, rest.trim().to_owned()))
     };
-    let mut told = Told { window_ns: after("Total:")? as u64, ..Told::default() };
+    let mut told = ToolFigures { window_ns: after("Total:")? as u64, ..ToolFigures::default() };
     let statuses = statuses.split_once("Status code distribution:").map_or("", |(_, rest)| rest);
     for (status, rest) in statuses.lines().filter_map(bracketed) {
         let count = rest.strip_suffix("responses").ok_or_else(|| format!("`{rest}`?"))?;
@@ -167,7 +167,7 @@ fn hey(output: &str) -> Parsed<Told> {
 /// hey computes as the sum over all replies divided by the length of its list. The statuses of the
 /// replies that are not listed are taken to be like those of the others. The other latencies are
 /// only those of the beginning, so they stay absent.
-fn complete_hey(told: &mut Told, rate: f64, printed_mean: Option<f64>) {
+fn complete_hey(told: &mut ToolFigures, rate: f64, printed_mean: Option<f64>) {
     let listed = told.requests + told.errors.status;
     let all = (rate * told.window_ns as f64 / 1e9).round() as u64;
     let replies = all.saturating_sub(told.errors.timeout + told.errors.socket).max(listed);
@@ -191,7 +191,7 @@ fn named_counts(text: &str) -> Parsed<BTreeMap<&str, u64>> {
 
 /// `finished in 41.76ms, 47898.46 req/s, 3.52MB/s`, `requests: 2000 total, …` and a line with the
 /// smallest, the largest and the mean time for a request.
-fn h2load(output: &str) -> Parsed<Told> {
+fn h2load(output: &str) -> Parsed<ToolFigures> {
     let finished = field(output, "finished in")?;
     let (printed, rest) = finished.split_once(',').ok_or("its first line has no `req/s`")?;
     let rate = rest.split(',').next().and_then(|part| part.trim().strip_suffix(" req/s"));
@@ -206,7 +206,7 @@ fn h2load(output: &str) -> Parsed<Told> {
     let times = field(output, "time for request:")?;
     let words: Vec<&str> = times.split_whitespace().collect();
     let [least, most, mean, ..] = words[..] else { return Err(format!("`{times}`?")) };
-    Ok(Told {
+    Ok(ToolFigures {
         requests: of("succeeded")?,
         window_ns: window_ns(of("done")?, rate, printed)?,
         errors: ErrorCounts { status, timeout, socket, ..ErrorCounts::default() },

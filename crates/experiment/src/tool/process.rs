@@ -1,4 +1,4 @@
-//! One process of another load generator: started on its CPUs, waited for, and ended when nobody
+//! One process of another load generator: started on its CPUs, waited for, and ended when no owner
 //! wants it any more. What it prints is only kept here.
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -47,7 +47,7 @@ pub(super) fn run(
         wirebench_sys::child::on_cpus(&mut command, cpus).map_err(sentence)?;
     }
     let mut child = command.spawn().map_err(sentence)?;
-    // Nobody has waited for it yet, so the number cannot be another process's.
+    // It has not been waited for yet, so the number cannot be another process's.
     let handle = pidfd_open(Pid::from_child(&child), PidfdFlags::empty());
     let handle = handle.map_err(|error| sentence(error.into()))?;
     let missing = || format!("{program} could not be run: a pipe is missing");

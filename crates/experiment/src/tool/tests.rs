@@ -198,7 +198,7 @@ fn what_a_program_cannot_do_is_refused_with_the_reason() {
             assert!(reason.contains(part) && reason.contains("--generator"), "{reason}");
         }
     }
-    // Nobody makes a load there.
+    // No load is made there.
     let idle = workload("scenario = \"echo\"\nduration = \"1s\"\nphases = [\"idle\"]");
     assert_eq!(check(Generator::Wrk, &idle), Ok(()));
     let count = workload("scenario = \"hello\"\nrequests = 1000");

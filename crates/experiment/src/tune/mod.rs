@@ -11,6 +11,6 @@ mod seek;
 mod sweep;
 
 pub use grid::{Grid, grid};
-pub use search::{Plan, Saw, Search};
-pub use seek::{Quest, Watcher, seek, workloads};
+pub use search::{Plan, ProbeResult, Search};
+pub use seek::{SearchGoal, Watcher, seek, workloads};
 pub use sweep::sweep;

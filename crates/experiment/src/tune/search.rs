@@ -35,12 +35,12 @@ const CERTAIN: f64 = 0.95;
 /// How far the next rate may be above those that held and below those that were tried.
 const UP_MOST: f64 = 2.0;
 const DOWN_MOST: f64 = 4.0;
-/// So many misses next to the threshold show the side at its limit.
+/// Misses next to the threshold that show which side is at its limit.
 const MISSES_NEAR: usize = 5;
 
 /// What came of a run.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Saw {
+pub enum ProbeResult {
     /// The objectives held.
     Holds,
     /// They did not, and this side is the limit.
@@ -51,7 +51,7 @@ pub enum Saw {
 #[derive(Clone, Debug)]
 pub struct Search {
     plan: Plan,
-    made: Vec<(u64, Saw)>,
+    made: Vec<(u64, ProbeResult)>,
 }
 
 /// Where the threshold is.
@@ -89,7 +89,7 @@ impl Search {
     }
 
     /// Takes in what came of a run at this rate.
-    pub fn saw(&mut self, rate: u64, saw: Saw) {
+    pub fn saw(&mut self, rate: u64, saw: ProbeResult) {
         self.made.push((rate, saw));
     }
 
@@ -98,8 +98,9 @@ impl Search {
     pub fn found(&self, cut: Option<SearchLimit>) -> Found {
         let Plan { lowest, highest, precision, .. } = self.plan;
         let threshold = self.threshold();
-        let missed =
-            || self.made.iter().filter(|(_, saw)| *saw != Saw::Holds).map(|(rate, _)| *rate);
+        let missed = || {
+            self.made.iter().filter(|(_, saw)| *saw != ProbeResult::Holds).map(|(rate, _)| *rate)
+        };
         let (rate, low, high) = match (self.place(&threshold), self.held(), missed().min()) {
             (Place::Below, ..) | (_, None, _) => (None, None, None),
             (Place::Above, ..) => (Some(highest), None, None),
@@ -130,13 +131,15 @@ impl Search {
 
     /// The highest rate that held.
     fn held(&self) -> Option<u64> {
-        let held = self.made.iter().filter(|(_, saw)| *saw == Saw::Holds);
+        let held = self.made.iter().filter(|(_, saw)| *saw == ProbeResult::Holds);
         held.map(|(rate, _)| *rate).max()
     }
 
     fn threshold(&self) -> Threshold {
-        let trial =
-            |(rate, saw): &(u64, Saw)| Trial { level: *rate as f64, passed: *saw == Saw::Holds };
+        let trial = |(rate, saw): &(u64, ProbeResult)| Trial {
+            level: *rate as f64,
+            passed: *saw == ProbeResult::Holds,
+        };
         let trials: Vec<Trial> = self.made.iter().map(trial).collect();
         Threshold::of(&trials, (self.plan.lowest as f64, self.plan.highest as f64))
     }
@@ -157,7 +160,7 @@ impl Search {
         let distance = |rate: u64| (rate as f64 / middle).ln().abs();
         let mut misses: Vec<(f64, Side)> = Vec::new();
         for (rate, saw) in &self.made {
-            if let Saw::Misses(side) = saw {
+            if let ProbeResult::Misses(side) = saw {
                 misses.push((distance(*rate), *side));
             }
         }

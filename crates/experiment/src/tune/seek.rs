@@ -7,16 +7,20 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_catalogue::subject::Subject;
-use wirebench_judge::objectives::{Kept, Side, keeps};
+use wirebench_judge::objectives::{ObjectiveResult, Side, keeps};
 use wirebench_schema::{
-    journal::{Counts, EndReason, Found, Measurement, Outcome, Record, Run, SearchLimit, Sought},
+    journal::{
+        Counts, EndReason, Found, Measurement, Outcome, Record, Run, SearchLimit, SearchSpec,
+    },
     suite::{Phase, Workload},
 };
 
-use super::{Plan, Saw, Search};
+use super::{Plan, ProbeResult, Search};
 use crate::{
-    experiment::{Begun, Experiment, ExperimentError, Finished, Observer, Prepared, Progress},
-    measure::{Best, Cell},
+    experiment::{
+        Experiment, ExperimentError, Finished, Observer, Prepared, Progress, StartedExperiment,
+    },
+    measure::{BestLevels, Cell},
     plan::estimate,
 };
 
@@ -27,22 +31,26 @@ const RUNS_MOST: u32 = 40;
 
 /// What is sought, beside the experiment.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Quest {
+pub struct SearchGoal {
     /// Variant, workload, objectives, bounds.
-    pub sought: Sought,
+    pub sought: SearchSpec,
     /// The search ends in about this time.
     pub budget: Option<Duration>,
 }
 
-/// Is told what happens, and of each probe what came of it.
+/// Observes the search and receives the result of each probe.
 pub trait Watcher: Observer {
     /// A closed loop was run, to see where to begin.
     fn begun(&mut self, closed_loop: Result<&Measurement, &str>);
     /// A run at this rate begins.
     fn probing(&mut self, requests_per_second: u64);
     /// It has ended and is in the journal. Without figures it has failed.
-    fn probed(&mut self, requests_per_second: u64, outcome: Result<(&Measurement, &Kept), &str>);
-    /// It is told as a mere observer too.
+    fn probed(
+        &mut self,
+        requests_per_second: u64,
+        outcome: Result<(&Measurement, &ObjectiveResult), &str>,
+    );
+    /// The same receiver as a plain observer.
     fn as_observer(&mut self) -> &mut dyn Observer;
 }
 
@@ -50,14 +58,14 @@ pub trait Watcher: Observer {
 /// writes all of it down. The experiment's workloads are those of [`workloads`].
 pub fn seek(
     experiment: &Experiment,
-    quest: &Quest,
+    quest: &SearchGoal,
     prepared: &Prepared,
     stop: &AtomicBool,
     watcher: &mut dyn Watcher,
 ) -> Result<Finished, ExperimentError> {
     let began = Instant::now();
-    let mut begun = Begun::new(experiment, prepared, stop, watcher.as_observer())?;
-    begun.write(Record::Sought(quest.sought.clone()))?;
+    let mut begun = StartedExperiment::new(experiment, prepared, stop, watcher.as_observer())?;
+    begun.write(Record::SearchSpec(quest.sought.clone()))?;
     let [closed, rated] = experiment.suite.workloads.as_slice() else {
         return Err(ExperimentError::Nothing("a search has two workloads".to_owned()));
     };
@@ -69,7 +77,7 @@ pub fn seek(
     let Some(start) = probing.start(closed, &mut begun, watcher)? else {
         return begun.end(ending(stop));
     };
-    let Sought { lowest, highest, precision, most_runs, .. } = quest.sought;
+    let SearchSpec { lowest, highest, precision, most_runs, .. } = quest.sought;
     let most_runs = most_runs.unwrap_or(RUNS_MOST);
     let plan = Plan { start, lowest, highest, precision, most_runs };
     let found = probing.search(plan, rated, &mut begun, watcher)?;
@@ -93,7 +101,7 @@ fn ending(stop: &AtomicBool) -> EndReason {
 /// All that one search needs for its runs.
 struct Probing<'a> {
     experiment: &'a Experiment,
-    quest: &'a Quest,
+    quest: &'a SearchGoal,
     subject: &'a Subject,
     stop: &'a AtomicBool,
     began: Instant,
@@ -106,7 +114,7 @@ impl Probing<'_> {
     fn start(
         &mut self,
         closed: &Workload,
-        begun: &mut Begun,
+        begun: &mut StartedExperiment,
         watcher: &mut dyn Watcher,
     ) -> Result<Option<u64>, ExperimentError> {
         watcher.as_observer().on(&Progress::Running {
@@ -132,7 +140,7 @@ impl Probing<'_> {
         &mut self,
         plan: Plan,
         rated: &Workload,
-        begun: &mut Begun,
+        begun: &mut StartedExperiment,
         watcher: &mut dyn Watcher,
     ) -> Result<Found, ExperimentError> {
         let mut search = Search::new(plan);
@@ -150,9 +158,9 @@ impl Probing<'_> {
             let kept = measured.map(|it| (it, keeps(it, &self.quest.sought.objectives)));
             watcher.probed(rate, kept.as_ref().map(|(it, kept)| (*it, kept)).map_err(|it| *it));
             let saw = match kept {
-                Ok((_, Kept::Holds)) => Saw::Holds,
-                Ok((_, Kept::Misses { by, .. })) => Saw::Misses(by),
-                Err(_) => Saw::Misses(Side::Server),
+                Ok((_, ObjectiveResult::Holds)) => ProbeResult::Holds,
+                Ok((_, ObjectiveResult::Misses { by, .. })) => ProbeResult::Misses(by),
+                Err(_) => ProbeResult::Misses(Side::Server),
             };
             search.saw(rate, saw);
         }
@@ -163,7 +171,7 @@ impl Probing<'_> {
     fn run(
         &mut self,
         workload: &Workload,
-        begun: &mut Begun,
+        begun: &mut StartedExperiment,
     ) -> Result<Option<Run>, ExperimentError> {
         let cell = Cell {
             subject: self.subject,
@@ -173,7 +181,7 @@ impl Probing<'_> {
             counts: Counts::Pilot,
             position: 0,
             verification: self.experiment.verification,
-            best: Best::default(),
+            best: BestLevels::default(),
         };
         let Some(run) = self.experiment.bench.run(&cell, self.stop) else { return Ok(None) };
         self.made += 1;

@@ -13,12 +13,14 @@ use wirebench_schema::{
 };
 
 use crate::{
-    experiment::{Begun, Experiment, ExperimentError, Finished, Observer, Prepared, Progress},
-    measure::{Best, Cell},
+    experiment::{
+        Experiment, ExperimentError, Finished, Observer, Prepared, Progress, StartedExperiment,
+    },
+    measure::{BestLevels, Cell},
     plan::estimate,
 };
 
-/// A server that has just started warms up so many times as long as one that was loaded before.
+/// A server that has just started warms up this many times as long as one that was loaded before.
 const FRESH_WARM_UPS: u32 = 4;
 
 /// Verifies the one subject that is ready, and measures every workload in every block. The budget is
@@ -29,7 +31,7 @@ pub fn sweep(
     stop: &AtomicBool,
     observer: &mut dyn Observer,
 ) -> Result<Finished, ExperimentError> {
-    let mut begun = Begun::new(experiment, prepared, stop, observer)?;
+    let mut begun = StartedExperiment::new(experiment, prepared, stop, observer)?;
     let suite = &experiment.suite;
     let subject = &prepared.ready[0].0;
     let id = &subject.variant.id;
@@ -57,7 +59,7 @@ pub fn sweep(
                 counts: Counts::Yes,
                 position,
                 verification: experiment.verification,
-                best: Best::default(),
+                best: BestLevels::default(),
             });
             let cells: Vec<Cell<'_>> = cells.collect();
             let blocks_left = suite.blocks - block;

@@ -1,4 +1,4 @@
-//! Who already uses the CPUs when a run begins. It looks for a moment, while nothing of the run is
+//! Other programs that use the CPUs when a run begins. It looks for a moment, while nothing of the run is
 //! there yet, and names programs only when there is something to name.
 
 use procfs::process::{Stat, all_processes};

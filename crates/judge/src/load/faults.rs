@@ -1,4 +1,4 @@
-//! What is wrong with a load itself, whoever was the limit: the sentences that `wirebench load`
+//! What is wrong with a load itself, on whichever side: the sentences that `wirebench load`
 //! shows as cautions, each with its kind, weight and figure.
 
 use wirebench_schema::{
@@ -37,7 +37,7 @@ const MOST_OF_LAG: f64 = 0.5;
 /// that it could hold otherwise: its lag adds up and is longer than its longest stall explains.
 const STARVED_THREAD: f64 = 0.25;
 
-/// What is wrong with the load itself, whoever was the limit.
+/// What is wrong with the load itself, on whichever side.
 #[must_use]
 pub fn faults(load: &LoadReport) -> Vec<Reason> {
     let faults = [
@@ -124,8 +124,8 @@ pub(super) fn schedule_lag(load: &LoadReport) -> Option<Reason> {
     sent_late(load, "1 %", lag_ns, if own { Weight::Tail } else { Weight::Note })
 }
 
-/// That so many were sent later than they were due that they came in bursts: what wakes a
-/// server once for several requests makes each cheaper.
+/// Enough requests were sent late that they came in bursts: a server that wakes once for several
+/// requests uses less CPU for each.
 pub(super) fn bursts(load: &LoadReport) -> Option<Reason> {
     let lag_ns = load.lag.as_ref()?.latency_ns_p95;
     sent_late(load, "5 %", lag_ns, Weight::Invalid)

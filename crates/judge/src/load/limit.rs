@@ -6,7 +6,7 @@ use wirebench_schema::load::{Limit, LoadModel, LoadReport, Waiting};
 use super::{faults::LAG_NS, gave_up, percent};
 use crate::thresholds::{BUSY, ENOUGH_LATENCIES, KEPT, MOST_ARE_READY, NEARLY_ALL};
 
-/// Requests below which nothing can be told of a limit.
+/// Requests below which no limit is determined.
 const ENOUGH_REQUESTS: u64 = 100;
 
 /// What set the rate, and why.

@@ -23,7 +23,7 @@ const REQUESTS_PER_CLOSE: u64 = 100;
 /// Replies that a usual piece of 100 ms must have before an empty one says anything: as many as this are not
 /// missing by chance.
 const ENOUGH_OF_PIECE: u64 = 10;
-/// A reply that takes this long, and so many times the median, was held up.
+/// A reply that takes this long, and the median times the next constant, was held up.
 const HELD_UP_NS: u64 = 250_000_000;
 const HELD_UP_MEDIANS: u64 = 100;
 /// More requests on their way than this over what is possible is no matter of rounding.

@@ -233,7 +233,7 @@ fn no_more_requests_are_on_their_way_than_the_connections_can_have() {
 }
 
 #[test]
-fn of_a_few_requests_or_a_few_latencies_nothing_is_told() {
+fn a_few_requests_or_latencies_give_no_reason() {
     let few = LoadReport { requests: 99, ..good() };
     let short = LoadReport { latency: Some(summary(100_000, 51_000_000)), ..good() };
     let rows = [
@@ -258,7 +258,7 @@ fn of_a_few_requests_or_a_few_latencies_nothing_is_told() {
 }
 
 #[test]
-fn failed_requests_failed_connections_and_surplus_are_told_apart() {
+fn failed_requests_failed_connections_and_surplus_are_distinguished() {
     let errors = ErrorCounts {
         timeout: 2,
         status: 1,

@@ -17,7 +17,7 @@ pub(super) fn bound(evidence: &Evidence<'_>) -> Option<Reason> {
         LoadModel::Closed => true,
         // Pauses are meant to set the rate; only a generator that cannot keep them is a limit.
         LoadModel::Think { .. } => *bound == Bound::Generator,
-        // Who keeps a schedule shows it and no more, however busy it was.
+        // A server that keeps a schedule shows only that, however busy it was.
         LoadModel::Rate { .. } => verdict(load).limit == Limit::Generator,
     };
     if *phase != Phase::Saturate || !is_free {

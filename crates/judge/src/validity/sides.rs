@@ -39,7 +39,7 @@ pub(crate) fn not_verified(verification: Verification) -> Option<Reason> {
     (verification == Verification::LeftOut).then(reason)
 }
 
-/// Whether the server's cost could be told, and whose it is.
+/// Whether the server's cost was measured, and of which processes.
 pub(super) fn cost(evidence: &Evidence<'_>) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if let Processes::Lost(lost) = evidence.processes {

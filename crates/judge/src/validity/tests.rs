@@ -232,7 +232,7 @@ fn of_bound(phase: Phase, bound: Bound, model: &LoadModel) -> Option<(ReasonKind
 }
 
 #[test]
-fn a_rate_that_is_not_the_servers_is_told_where_the_rate_is_the_figure() {
+fn a_rate_that_is_not_the_servers_is_reported_where_the_rate_is_the_figure() {
     use {Bound::Generator, Bound::Neither, Phase::Saturate};
     let closed = LoadModel::Closed;
     let think = LoadModel::Think { delay: std::time::Duration::from_millis(1) };
@@ -247,7 +247,7 @@ fn a_rate_that_is_not_the_servers_is_told_where_the_rate_is_the_figure() {
 }
 
 #[test]
-fn a_cost_that_cannot_be_told_spoils_a_phase_of_cost_alone() {
+fn a_cost_that_was_not_measured_spoils_a_phase_of_cost_alone() {
     for (phase, weight) in [(Phase::Saturate, Weight::Note), (Phase::Cost, Weight::Invalid)] {
         let evidence = Evidence {
             phase,

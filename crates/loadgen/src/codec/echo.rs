@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use crate::codec::{Check, Codec, Fed, Persistence, Reply, ReplyError};
+use crate::codec::{Check, Codec, FeedResult, Persistence, Reply, ReplyError};
 
 /// The period of a stream: the largest prime number below 2^16.
 const PERIOD_BYTES: usize = 65_521;
@@ -105,7 +105,11 @@ impl Codec for Echo {
         usize::try_from(self.payload_bytes).unwrap_or(usize::MAX)
     }
 
-    fn feed(&mut self, connection: &mut EchoConnection, bytes: &[u8]) -> Result<Fed, ReplyError> {
+    fn feed(
+        &mut self,
+        connection: &mut EchoConnection,
+        bytes: &[u8],
+    ) -> Result<FeedResult, ReplyError> {
         let wanted = connection.left.min(bytes.len() as u64);
         let sent = self.stream(connection, connection.position, wanted);
         let received = &bytes[..sent.len()];
@@ -125,7 +129,7 @@ impl Codec for Echo {
         if reply.is_some() {
             connection.left = self.payload_bytes;
         }
-        Ok(Fed { consumed, reply })
+        Ok(FeedResult { consumed, reply })
     }
 
     fn finish(&mut self, _: &mut EchoConnection) -> Result<Option<Reply>, ReplyError> {

@@ -22,7 +22,7 @@ pub(crate) use self::{
 };
 
 use self::template::Memory;
-use crate::codec::{Codec, Fed, Reply, ReplyError};
+use crate::codec::{Codec, FeedResult, Reply, ReplyError};
 
 /// The longest head, interim replies included, and the longest trailer.
 pub(crate) const HEAD_LIMIT_BYTES: usize = 64 * 1024;
@@ -85,7 +85,7 @@ impl Http1 {
         &mut self,
         connection: &mut Http1Connection,
         bytes: &[u8],
-    ) -> Result<Fed, ReplyError> {
+    ) -> Result<FeedResult, ReplyError> {
         let begins = connection.is_between_replies();
         let held_bytes = connection.head_capacity();
         let mut fed = connection.feed(&self.rules, &mut self.memory, bytes);
@@ -128,7 +128,11 @@ impl Codec for Http1 {
     }
 
     #[inline]
-    fn feed(&mut self, connection: &mut Http1Connection, bytes: &[u8]) -> Result<Fed, ReplyError> {
+    fn feed(
+        &mut self,
+        connection: &mut Http1Connection,
+        bytes: &[u8],
+    ) -> Result<FeedResult, ReplyError> {
         if connection.is_between_replies()
             && let Some(fed) = self.memory.whole_reply(bytes)
         {

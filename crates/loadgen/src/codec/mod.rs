@@ -43,7 +43,11 @@ pub(crate) trait Codec: Clone {
     /// the bytes after it.
     ///
     /// After an error only [`Self::restart`] makes sense.
-    fn feed(&mut self, connection: &mut Self::Connection, bytes: &[u8]) -> Result<Fed, ReplyError>;
+    fn feed(
+        &mut self,
+        connection: &mut Self::Connection,
+        bytes: &[u8],
+    ) -> Result<FeedResult, ReplyError>;
 
     /// The peer has closed its side: the reply if this was its end, nothing if more was due.
     fn finish(&mut self, connection: &mut Self::Connection) -> Result<Option<Reply>, ReplyError>;
@@ -51,7 +55,7 @@ pub(crate) trait Codec: Clone {
 
 /// The result of feeding bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Fed {
+pub(crate) struct FeedResult {
     /// Number of them that belong to this reply. All, unless the reply is complete.
     pub(crate) consumed: usize,
     /// The reply, when it is complete.

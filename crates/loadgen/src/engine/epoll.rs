@@ -20,7 +20,7 @@ use std::ops::RangeInclusive;
 
 use crate::{
     director::{Action, Command, Director},
-    engine::{Engine, Equipment},
+    engine::{Engine, EngineParams},
     error::LoadError,
 };
 
@@ -61,7 +61,7 @@ struct Place {
 
 /// The engine of one thread.
 pub(crate) struct EpollEngine {
-    equipment: Equipment,
+    equipment: EngineParams,
     epoll: OwnedFd,
     places: Vec<Place>,
     buffer: Vec<u8>,
@@ -225,7 +225,7 @@ impl EpollEngine {
 }
 
 impl Engine for EpollEngine {
-    fn new(equipment: Equipment) -> Result<Self, LoadError> {
+    fn new(equipment: EngineParams) -> Result<Self, LoadError> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)
             .map_err(|error| failure("make an epoll instance", error))?;
         let place = |_| Place { socket: None, generation: 0, watch: Watch::Connect };

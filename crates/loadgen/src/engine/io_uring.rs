@@ -20,7 +20,7 @@ use wirebench_uring::{Arrival, Exchange, LONGEST_SEND_BYTES, Request, Shape, Wai
 use self::places::{Number, Operation, Output, Places};
 use crate::{
     director::{Action, Command, Director},
-    engine::{Engine, Equipment},
+    engine::{Engine, EngineParams},
     error::LoadError,
 };
 
@@ -52,14 +52,14 @@ const GAP_BYTES: usize = 64;
 
 /// The engine of one thread.
 pub(crate) struct IoUringEngine {
-    equipment: Equipment,
+    equipment: EngineParams,
     exchange: Exchange,
     connections: Connections,
 }
 
 /// Whether a round may wait for news.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Haste {
+enum WaitMode {
     MayWait,
     GoesOnAtOnce,
 }
@@ -82,7 +82,7 @@ impl Connections {
         Self { places: Places::new(places), wanted, submitted, to_cancel }
     }
 
-    fn carry_out<D: Director>(&mut self, director: &mut D, command: Command, tools: &Equipment) {
+    fn carry_out<D: Director>(&mut self, director: &mut D, command: Command, tools: &EngineParams) {
         match command {
             Command::Connect(slot) => match tools.dialer.dial(tools.numbers.of(slot)) {
                 Ok(socket) => {
@@ -143,9 +143,9 @@ impl Connections {
 
     /// Fixes the submissions of the next round. Returns whether it may wait: if more is left to
     /// send than one send takes, the next round must follow at once.
-    fn prepare<D: Director>(&mut self, director: &D) -> Haste {
+    fn prepare<D: Director>(&mut self, director: &D) -> WaitMode {
         mem::swap(&mut self.wanted, &mut self.submitted);
-        let (places, mut haste) = (&mut self.places, Haste::MayWait);
+        let (places, mut haste) = (&mut self.places, WaitMode::MayWait);
         self.submitted.retain(|number| {
             if places.socket(*number).is_none() {
                 return false;
@@ -156,7 +156,7 @@ impl Connections {
             let slot = number.slot();
             let outgoing = director.outgoing(slot).len();
             if outgoing > LONGEST_SEND_BYTES || !director.outgoing_is_all(slot, outgoing) {
-                haste = Haste::GoesOnAtOnce;
+                haste = WaitMode::GoesOnAtOnce;
             }
             places.send(slot, outgoing.min(LONGEST_SEND_BYTES))
         });
@@ -164,7 +164,7 @@ impl Connections {
     }
 
     /// Reports the results of a round's sends to the director.
-    fn tell_sent<D: Director>(&mut self, director: &mut D, tools: &Equipment) {
+    fn tell_sent<D: Director>(&mut self, director: &mut D, tools: &EngineParams) {
         for index in 0..self.submitted.len() {
             let number = self.submitted[index];
             if number.operation() != Operation::Send {
@@ -263,7 +263,7 @@ impl Connections {
 }
 
 impl Engine for IoUringEngine {
-    fn new(equipment: Equipment) -> Result<Self, LoadError> {
+    fn new(equipment: EngineParams) -> Result<Self, LoadError> {
         let shape = shape(equipment.reply_bytes_hint);
         let exchange =
             Exchange::new(SUBMISSION_ENTRIES, completion_entries(equipment.places), shape)
@@ -289,7 +289,7 @@ impl Engine for IoUringEngine {
         let haste = connections.prepare(director);
         let wakes_at_ns = director.wakes_at();
         let wait = || match equipment.sleep_ns(clock.now_ns(), wakes_at_ns) {
-            sleep_ns if haste == Haste::MayWait && sleep_ns > 0 => Wait::AtMost(sleep_ns),
+            sleep_ns if haste == WaitMode::MayWait && sleep_ns > 0 => Wait::AtMost(sleep_ns),
             _ => Wait::Not,
         };
         exchange

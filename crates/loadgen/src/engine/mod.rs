@@ -11,7 +11,7 @@ use crate::{clock::Clock, dial::Dialer, director::Director, error::LoadError};
 
 /// The parameters of an engine.
 #[derive(Clone, Debug)]
-pub(crate) struct Equipment {
+pub(crate) struct EngineParams {
     /// Makes its sockets.
     pub(crate) dialer: Dialer,
     /// The load's clock.
@@ -45,7 +45,7 @@ impl Numbers {
     }
 }
 
-impl Equipment {
+impl EngineParams {
     /// Time to sleep until the director wants to act: none if it is so close that sleeping would be
     /// too long.
     pub(crate) const fn sleep_ns(&self, now_ns: u64, wakes_at_ns: u64) -> u64 {
@@ -56,7 +56,7 @@ impl Equipment {
 /// A mechanism that moves bytes.
 pub(crate) trait Engine: Sized {
     /// The engine of one thread, made on that thread.
-    fn new(equipment: Equipment) -> Result<Self, LoadError>;
+    fn new(equipment: EngineParams) -> Result<Self, LoadError>;
 
     /// From now on, the thread does not sleep if the next moment is closer than this.
     fn set_spin(&mut self, spin_ns: u64);

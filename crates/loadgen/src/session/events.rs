@@ -21,7 +21,7 @@ pub(super) const fn is_overdue(since_ns: u64, now_ns: u64, timeout_ns: u64) -> b
 
 /// Handles a complete reply of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Fate {
+enum AfterReply {
     /// It goes on.
     GoesOn,
     /// The server ends it behind this reply.
@@ -75,9 +75,11 @@ impl<C: Codec> Session<C> {
             rest = &rest[fed.consumed..];
             let Some(reply) = fed.reply else { continue };
             match self.answered(slot, reply, now_ns) {
-                Ok(Fate::GoesOn) => {}
-                Ok(Fate::Ends) if rest.is_empty() => return self.end_by_server(slot, now_ns),
-                Ok(Fate::Ends) => return self.fail(slot, Failure::Surplus(rest.len()), now_ns),
+                Ok(AfterReply::GoesOn) => {}
+                Ok(AfterReply::Ends) if rest.is_empty() => return self.end_by_server(slot, now_ns),
+                Ok(AfterReply::Ends) => {
+                    return self.fail(slot, Failure::Surplus(rest.len()), now_ns);
+                }
                 Err(failure) => return self.fail(slot, failure, now_ns),
             }
         }
@@ -144,7 +146,7 @@ impl<C: Codec> Session<C> {
     }
 
     /// A reply is complete. It may still be too late, or have come too early.
-    fn answered(&mut self, slot: usize, reply: Reply, now_ns: u64) -> Result<Fate, Failure> {
+    fn answered(&mut self, slot: usize, reply: Reply, now_ns: u64) -> Result<AfterReply, Failure> {
         let place = &mut self.slots[slot];
         if !place.connection.is_oldest_sent(self.codec.request_bytes()) {
             return Err(Failure::WrongReply(ReplyError::BeforeRequest));
@@ -171,8 +173,8 @@ impl<C: Codec> Session<C> {
         }
         self.end_requests(1, now_ns);
         match reply.persistence {
-            Persistence::Keep => Ok(Fate::GoesOn),
-            Persistence::Close => Ok(Fate::Ends),
+            Persistence::Keep => Ok(AfterReply::GoesOn),
+            Persistence::Close => Ok(AfterReply::Ends),
         }
     }
 

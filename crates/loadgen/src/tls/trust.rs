@@ -23,7 +23,7 @@ const AUTHORITIES_LIMIT_BYTES: u64 = 16 << 20;
 /// The accepted certificates.
 #[derive(Debug)]
 enum Accepted {
-    /// Whoever shows a certificate.
+    /// Any certificate.
     Anybody,
     /// Certificates issued by a trusted authority.
     Vouched(Arc<WebPkiServerVerifier>),

@@ -105,7 +105,7 @@ enum SilentSend {
 
 /// Whether a connection still has anything to do.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Fate {
+pub(super) enum NextStep {
     GoesOn,
     IsOver,
 }
@@ -211,7 +211,7 @@ impl Peer {
 
     /// Submits whatever the connection's state asks for, once for each round in which something
     /// happened.
-    pub(super) fn settle(&mut self, key: Key, io: &mut Io) -> io::Result<Fate> {
+    pub(super) fn settle(&mut self, key: Key, io: &mut Io) -> io::Result<NextStep> {
         self.settling = Settling::No;
         if self.health == Health::Broken {
             return self.wind_down(key, io);
@@ -221,7 +221,7 @@ impl Peer {
             self.settle_output(key, io)?;
         }
         let all_sent = self.output == Output::Idle && self.connection.owed() == 0;
-        Ok(if self.input == Input::Ended && all_sent { Fate::IsOver } else { Fate::GoesOn })
+        Ok(if self.input == Input::Ended && all_sent { NextStep::IsOver } else { NextStep::GoesOn })
     }
 
     fn settle_input(&mut self, key: Key, io: &mut Io) -> io::Result<()> {
@@ -294,7 +294,7 @@ impl Peer {
     }
 
     /// Stops operations in flight; the connection is over when there are none.
-    fn wind_down(&mut self, key: Key, io: &mut Io) -> io::Result<Fate> {
+    fn wind_down(&mut self, key: Key, io: &mut Io) -> io::Result<NextStep> {
         self.keep_held(&mut io.buffers);
         if self.input == Input::Armed {
             self.input = Input::Stopping;
@@ -305,7 +305,7 @@ impl Peer {
             cancel(Operation::Send.tagged(key), io)?;
         }
         let in_flight = self.input == Input::Stopping || self.output == Output::Stopping;
-        Ok(if in_flight { Fate::GoesOn } else { Fate::IsOver })
+        Ok(if in_flight { NextStep::GoesOn } else { NextStep::IsOver })
     }
 
     fn fd(&self) -> types::Fd {

@@ -3,7 +3,7 @@
 use wirebench_stats::{median, range};
 
 use super::{has, side::Side};
-use crate::analysis::{Metric, Versus, WorkloadRows};
+use crate::analysis::{Metric, SideRatio, WorkloadRows};
 
 /// A figure of both sides.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +13,7 @@ pub struct Figure {
     /// Of A and of B, over all of their runs; none without a value.
     pub values: [Option<Spread>; 2],
     /// B over A; none without a cohort of both, and of a rate that was given.
-    pub ratio: Option<Versus>,
+    pub ratio: Option<SideRatio>,
 }
 
 /// The values of one side.

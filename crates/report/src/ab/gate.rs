@@ -2,7 +2,7 @@
 
 use super::{Figure, Side, Verdict, figure::Spread, side::State};
 use crate::{
-    analysis::{Versus, WorkloadRows},
+    analysis::{SideRatio, WorkloadRows},
     compare::{
         Cell, Change, Condition, Figure as SideFigure, Gate, Hit, LeftOut, Presence,
         gate::judge as decide,
@@ -52,7 +52,12 @@ fn withhold(gate: &mut Gate, changes: &[Change]) {
     gate.warnings.push(text.to_owned());
 }
 
-fn change(cell: &Cell, sides: &[Side<'_>; 2], figure: &Figure, ratio: &Versus) -> Option<Change> {
+fn change(
+    cell: &Cell,
+    sides: &[Side<'_>; 2],
+    figure: &Figure,
+    ratio: &SideRatio,
+) -> Option<Change> {
     let of_side = |index: usize| -> Option<SideFigure> {
         let Spread { median, least, most } = figure.values[index]?;
         let blocks = ratio.estimate.samples;

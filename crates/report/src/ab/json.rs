@@ -8,7 +8,7 @@ use wirebench_schema::journal::Procedure;
 
 use super::{Ab, Figure, Side, State, figure::Spread};
 use crate::{
-    analysis::{BaselineCheck, Inconclusive, Versus},
+    analysis::{BaselineCheck, Inconclusive, SideRatio},
     compare::json::gate,
     json::{self, Report},
 };
@@ -85,7 +85,7 @@ fn figure(figure: &Figure) -> Value {
     json!({ "a": a, "b": b, "ratio": figure.ratio.as_ref().map(ratio) })
 }
 
-fn ratio(ratio: &Versus) -> Value {
+fn ratio(ratio: &SideRatio) -> Value {
     json!({
         "value": ratio.estimate.value,
         "low": ratio.estimate.interval.map(|it| it.low),

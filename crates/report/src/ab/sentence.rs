@@ -10,7 +10,7 @@ use wirebench_stats::{Estimate, MIN_COHORTS};
 
 use super::{Ab, Figure, Verdict, side::State};
 use crate::{
-    analysis::{CheckState, Claim, Inconclusive, Metric, Reads, Versus},
+    analysis::{CheckState, Claim, Inconclusive, Metric, Reads, SideRatio},
     compare::words,
     table::count,
     table_units::{percent, thousands},
@@ -78,7 +78,7 @@ impl Ab<'_> {
         troubles.collect::<Vec<_>>().join("; ")
     }
 
-    fn claimed(&self, claim: Claim, ratio: &Versus) -> String {
+    fn claimed(&self, claim: Claim, ratio: &SideRatio) -> String {
         let Phrase { verb, than, of, equally } = phrase(self.metric);
         let [a, b] = self.names();
         let known = self.known(ratio);
@@ -102,7 +102,7 @@ impl Ab<'_> {
     }
 
     /// `B uses 5.2 % more CPU per request than A`.
-    fn difference(&self, ratio: &Versus) -> String {
+    fn difference(&self, ratio: &SideRatio) -> String {
         let Phrase { verb, than, of, .. } = phrase(self.metric);
         let [a, b] = self.names();
         let share = (ratio.estimate.value - 1.0) * 100.0;
@@ -113,7 +113,7 @@ impl Ab<'_> {
     }
 
     /// The interval and what it is made of: `(95 % interval +4.6 to +5.9 %, 7 cohorts)`.
-    fn known(&self, ratio: &Versus) -> String {
+    fn known(&self, ratio: &SideRatio) -> String {
         let interval = ratio.estimate.interval.map(|it| (it.low, it.high));
         self.known_by("95 % interval", interval, &ratio.estimate)
     }
@@ -137,7 +137,7 @@ impl Ab<'_> {
     }
 
     /// Why there is no outcome, and the next step.
-    fn inconclusive(&self, ratio: &Versus, known: &str) -> String {
+    fn inconclusive(&self, ratio: &SideRatio, known: &str) -> String {
         let (difference, noun) = (self.difference(ratio), self.noun());
         let next = self.next_step(ratio);
         match ratio.inconclusive {
@@ -161,7 +161,7 @@ impl Ab<'_> {
     }
 
     /// `two instances of A differ by 2.1 % (99 % interval +0.8 to +3.4 %)`.
-    fn failed_checks(&self, ratio: &Versus) -> String {
+    fn failed_checks(&self, ratio: &SideRatio) -> String {
         let checks = self.names().into_iter().zip(ratio.checks);
         let failed = checks.filter(|(_, check)| check.state == CheckState::Failed);
         let text = failed.filter_map(|(name, check)| {
@@ -176,7 +176,7 @@ impl Ab<'_> {
     }
 
     /// The next step towards a narrower interval.
-    fn next_step(&self, ratio: &Versus) -> String {
+    fn next_step(&self, ratio: &SideRatio) -> String {
         let start = &self.journal.start;
         let step = match (ended(self.journal), start.goal.budget) {
             (None | Some(EndReason::Interrupted), _) => {

@@ -98,7 +98,7 @@ fn of<'a>(journal: &'a Journal, conditions: &[&str]) -> Ab<'a> {
 
 fn by<'a>(journal: &'a Journal, metric: Option<Metric>, conditions: &[&str]) -> Ab<'a> {
     let conditions = conditions.iter().map(|text| text.parse().unwrap()).collect();
-    Ab::of(journal, &Wishes { metric, conditions }).unwrap()
+    Ab::of(journal, &AbOptions { metric, conditions }).unwrap()
 }
 
 fn sentence(journal: &Journal) -> String {
@@ -274,7 +274,7 @@ fn the_result_in_all_forms() {
 
 #[test]
 fn other_journals_are_not_taken_for_such_a_comparison() {
-    assert!(Ab::of(&crate::fixtures::pair(0.9), &Wishes::default()).is_none());
+    assert!(Ab::of(&crate::fixtures::pair(0.9), &AbOptions::default()).is_none());
     assert_eq!(half_width(&crate::fixtures::pair(0.9), Metric::Cpu), None);
 }
 

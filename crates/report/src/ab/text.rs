@@ -7,7 +7,7 @@ use wirebench_schema::suite::Phase;
 use super::{Ab, Figure, METRICS, Side, State, has};
 use crate::{
     Report,
-    analysis::{BaselineCheck, CheckState, Metric, Versus, absent},
+    analysis::{BaselineCheck, CheckState, Metric, SideRatio, absent},
     compare::{markdown::escape, text::gate_lines, words},
     table::{
         Style, describe::describe, headline::headline, new_table, page::Page, workload::about_rate,
@@ -196,7 +196,7 @@ fn cells(figure: &Figure) -> Vec<String> {
     cells
 }
 
-fn of_ratio(ratio: &Versus) -> [String; 3] {
+fn of_ratio(ratio: &SideRatio) -> [String; 3] {
     let estimate = format!("{}{}", ratio.reads.sign(), words::estimate(&ratio.estimate));
     [estimate, percent(ratio.margin), ratio.claim.name().to_owned()]
 }

@@ -30,7 +30,7 @@ pub enum Limited {
 impl Reads {
     /// Of the ratio of `metric`, of a row to its baseline.
     ///
-    /// Who is limited may do more requests, and may answer sooner. So a limited row bounds a ratio of
+    /// A limited server may do more requests, and may answer sooner. So a limited row bounds a ratio of
     /// throughput from below, and one of latency from above; a limited baseline does the reverse.
     #[must_use]
     pub fn of(metric: Metric, row: Limited, baseline: Limited) -> Self {

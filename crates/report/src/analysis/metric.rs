@@ -224,7 +224,7 @@ impl Metric {
         match self {
             Self::Throughput => Some(load.requests_per_second),
             Self::Cpu => cost.cpu_ns_per_request,
-            // Latencies by whoever has measured them.
+            // Latencies of any generator.
             Self::LatencyP50 => match tool {
                 Some(tool) => tool.latency.latency_ns_p50,
                 None => load.latency.as_ref().map(|it| it.latency_ns_p50 as f64),

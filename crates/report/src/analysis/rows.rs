@@ -118,7 +118,7 @@ fn of_workload<'a>(journal: &'a Journal, workload: &Workload) -> WorkloadRows<'a
     let at_rate = rate.map(|rate| workload.at_rate(rate.requests_per_second));
     WorkloadRows {
         workload: match at_rate {
-            // A rate that the suite gives stands in the workload, with its arrivals.
+            // The workload has a rate that the suite gives, with its arrivals.
             Some(at_rate) if workload.needs_rate() => at_rate,
             _ => workload.clone(),
         },

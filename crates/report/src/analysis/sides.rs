@@ -12,7 +12,7 @@ use super::{
 
 /// The second program over the first.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Versus {
+pub struct SideRatio {
     /// The ratio in each cohort, of the geometric means of the instances.
     pub by_block: BTreeMap<u32, f64>,
     /// The ratio of the fitted levels. Its interval of 95 % confidence holds for all metrics that are
@@ -43,7 +43,7 @@ impl WorkloadRows<'_> {
         sides: [&[usize]; 2],
         metric: Metric,
         comparisons: usize,
-    ) -> Option<Versus> {
+    ) -> Option<SideRatio> {
         let margin = self.margins.of(metric, self.workload.phase);
         let values: Vec<Values> = self.rows.iter().map(|row| row.values(metric)).collect();
         let cells = cells(&values);
@@ -61,7 +61,7 @@ impl WorkloadRows<'_> {
         let [of_first, of_second] = [first, second].map(|rows| self.limited(rows));
         let reads = Reads::of(metric, of_second, of_first);
         let (claim, inconclusive) = claim(&judged, reads, check, margin);
-        Some(Versus {
+        Some(SideRatio {
             by_block: ratios([first, second], &values),
             estimate: comparison::estimate(&judged),
             plain_interval: judged.plain,

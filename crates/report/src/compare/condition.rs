@@ -29,14 +29,14 @@ pub struct Condition {
     /// What must not change so. In an idle phase `cpu` and `memory` mean what they mean there.
     pub metric: Metric,
     /// In which direction.
-    pub beyond: Beyond,
+    pub beyond: LimitSide,
     /// New over old, less one: -0.03 is 3 % less.
     pub share: f64,
 }
 
 /// On which side of its limit a condition is met.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Beyond {
+pub enum LimitSide {
     /// Below it.
     Below,
     /// Above it.
@@ -63,11 +63,17 @@ impl FromStr for Condition {
         if !percent.is_finite() || percent.abs() > PERCENT_LIMIT {
             return Err(wrong(&format!("`{limit}` is not a percentage")));
         }
-        let beyond = if sign == "<" { Beyond::Below } else { Beyond::Above };
+        let beyond = if sign == "<" { LimitSide::Below } else { LimitSide::Above };
         match (beyond, percent) {
-            (Beyond::Below, it) if it > 0.0 => Err(wrong("an unchanged result would violate it")),
-            (Beyond::Above, it) if it < 0.0 => Err(wrong("an unchanged result would violate it")),
-            (Beyond::Below, it) if it <= -100.0 => Err(wrong("no metric falls by more than 100 %")),
+            (LimitSide::Below, it) if it > 0.0 => {
+                Err(wrong("an unchanged result would violate it"))
+            }
+            (LimitSide::Above, it) if it < 0.0 => {
+                Err(wrong("an unchanged result would violate it"))
+            }
+            (LimitSide::Below, it) if it <= -100.0 => {
+                Err(wrong("no metric falls by more than 100 %"))
+            }
             _ => Ok(Self { metric, beyond, share: percent / 100.0 }),
         }
     }
@@ -78,8 +84,8 @@ impl fmt::Display for Condition {
         let Self { metric, beyond, share } = self;
         let percent = (share * 100.0 * 1e6).round() / 1e6;
         match beyond {
-            Beyond::Below => write!(formatter, "{metric} < {percent}%"),
-            Beyond::Above => write!(formatter, "{metric} > {percent:+}%"),
+            LimitSide::Below => write!(formatter, "{metric} < {percent}%"),
+            LimitSide::Above => write!(formatter, "{metric} > {percent:+}%"),
         }
     }
 }
@@ -89,8 +95,8 @@ impl Condition {
     pub(super) fn is_beyond(&self, share: f64) -> bool {
         let order = share.partial_cmp(&self.share);
         match self.beyond {
-            Beyond::Below => order == Some(Ordering::Less),
-            Beyond::Above => order == Some(Ordering::Greater),
+            LimitSide::Below => order == Some(Ordering::Less),
+            LimitSide::Above => order == Some(Ordering::Greater),
         }
     }
 }

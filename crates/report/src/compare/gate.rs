@@ -9,7 +9,7 @@
 use wirebench_stats::MIN_COHORTS;
 
 use super::{
-    Cell, Change, Condition, LeftOut, Presence, condition::Beyond, judge::looked_at, words,
+    Cell, Change, Condition, LeftOut, Presence, condition::LimitSide, judge::looked_at, words,
 };
 use crate::analysis::{Inconclusive, Metric, Reads};
 
@@ -171,8 +171,8 @@ impl Condition {
         let (low, high) = (interval.low - 1.0, interval.high - 1.0);
         // A bound that supports a violation supports nothing else, and the reverse.
         let (near, far, for_violated, for_kept) = match self.beyond {
-            Beyond::Below => (high, low, Reads::AtMost, Reads::AtLeast),
-            Beyond::Above => (low, high, Reads::AtLeast, Reads::AtMost),
+            LimitSide::Below => (high, low, Reads::AtMost, Reads::AtLeast),
+            LimitSide::Above => (low, high, Reads::AtLeast, Reads::AtMost),
         };
         let supports = |bound| change.reads == Reads::Exactly || change.reads == bound;
         if self.is_beyond(near) && supports(for_violated) {
@@ -193,8 +193,8 @@ impl Condition {
             Reads::Exactly | Reads::Either => "is unknown and may be",
         };
         let side = match self.beyond {
-            Beyond::Below => "below",
-            Beyond::Above => "above",
+            LimitSide::Below => "below",
+            LimitSide::Above => "above",
         };
         let limit = words::percent(1.0 + self.share);
         format!(

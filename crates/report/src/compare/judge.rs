@@ -8,7 +8,7 @@ use wirebench_schema::{id::VariantId, suite::Phase};
 use wirebench_stats::{Contrast, judge_changes, median, range};
 
 use super::{
-    Basis, Cell, Change, Figure, Side, Wishes, Yardstick,
+    Basis, Cell, Change, CompareOptions, Figure, Side, Yardstick,
     cells::{Half, Pair, doubts},
     grounds::same_program,
     yardstick::{Baseline, Results, of_levels},
@@ -43,7 +43,12 @@ struct Family<'a> {
 }
 
 /// Judges all cells.
-pub(super) fn judge(old: &Side<'_>, new: &Side<'_>, pairs: &[Pair<'_>], wishes: &Wishes) -> Judged {
+pub(super) fn judge(
+    old: &Side<'_>,
+    new: &Side<'_>,
+    pairs: &[Pair<'_>],
+    wishes: &CompareOptions,
+) -> Judged {
     let results = Results::of(old, new);
     let mut judged = Judged::default();
     let mut without: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
@@ -95,7 +100,7 @@ pub(super) fn judge(old: &Side<'_>, new: &Side<'_>, pairs: &[Pair<'_>], wishes: 
 /// The figures of each workload that are looked at, and the cells that may have them.
 fn figures<'a>(
     pairs: &'a [Pair<'a>],
-    wishes: &Wishes,
+    wishes: &CompareOptions,
 ) -> Vec<(&'a str, Metric, Vec<&'a Pair<'a>>)> {
     let mut figures: BTreeMap<(&str, Metric), Vec<&Pair<'_>>> = BTreeMap::new();
     for pair in pairs {
@@ -107,7 +112,7 @@ fn figures<'a>(
 }
 
 /// What is looked at in a phase.
-fn metrics(phase: Phase, wishes: &Wishes) -> BTreeSet<Metric> {
+fn metrics(phase: Phase, wishes: &CompareOptions) -> BTreeSet<Metric> {
     let mut wanted: Vec<Metric> = match (wishes.metrics.as_slice(), phase) {
         ([], Phase::Cost) => vec![Metric::primary(phase), Metric::LatencyP99],
         ([], Phase::Saturate | Phase::Idle) => vec![Metric::primary(phase)],

@@ -50,7 +50,7 @@ pub struct Side<'a> {
 
 /// What is wanted of a comparison.
 #[derive(Clone, Debug, Default)]
-pub struct Wishes {
+pub struct CompareOptions {
     /// What is compared; the usual figures of each phase when it is empty.
     pub metrics: Vec<Metric>,
     /// Of what a change is one.
@@ -94,7 +94,7 @@ pub enum NotComparable {
 pub fn compare(
     old: &Side<'_>,
     new: &Side<'_>,
-    wishes: &Wishes,
+    wishes: &CompareOptions,
 ) -> Result<Comparison, NotComparable> {
     let cells::Cells { pairs, mut left_out } = cells::pair(old, new);
     let (mut differences, rates) = grounds::differences(old, new, &pairs);

@@ -127,20 +127,20 @@ pub(super) fn row(
 
 /// What the reasons of one kind and weight have said.
 #[derive(Default)]
-struct Said {
+struct ReasonTexts {
     figures: Vec<Option<f64>>,
     texts: Notes,
 }
 
 /// The reasons of all runs, those of a kind and a weight together, the gravest first.
 fn reasons(row: &analysis::Row<'_>) -> Vec<Reasons> {
-    let mut found: BTreeMap<(Weight, ReasonKind), Said> = BTreeMap::new();
+    let mut found: BTreeMap<(Weight, ReasonKind), ReasonTexts> = BTreeMap::new();
     for reason in row.reasons() {
         let said = found.entry((reason.weight, reason.kind)).or_default();
         said.figures.push(reason.figure);
         said.texts.add(&reason.text);
     }
-    let one = |((weight, kind), said): ((Weight, ReasonKind), Said)| {
+    let one = |((weight, kind), said): ((Weight, ReasonKind), ReasonTexts)| {
         let known: Vec<f64> = said.figures.iter().copied().flatten().collect();
         let range = wirebench_stats::range(&known);
         Reasons {

@@ -8,7 +8,7 @@ const TELLING: [&str; 6] = ["block", "code", "error", "line", "signal", "status"
 /// Words behind which a number is a name of which there are many, and none of interest by itself.
 const COUNTLESS: [&str; 4] = ["connection", "port", "process", "thread"];
 
-/// What stands in front of a list of numbers that are names.
+/// What precedes a list of numbers that are names.
 const LIST: &str = "blocks ";
 
 /// A number, as it was written.

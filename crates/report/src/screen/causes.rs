@@ -35,7 +35,7 @@ pub(super) type Labelled<'r, 'a> = (String, &'r WorkloadRows<'a>);
 
 /// Rows of which the same is hidden for the same kind of reason.
 #[derive(Default)]
-struct Concerned<'a> {
+struct HiddenRows<'a> {
     names: Vec<String>,
     runs: Vec<&'a Run>,
 }
@@ -43,7 +43,7 @@ struct Concerned<'a> {
 /// Everything that hides figures or keeps rows from having some.
 pub(super) fn causes(journal: &Journal, workloads: &[Labelled<'_, '_>]) -> Causes {
     let mut causes = Causes { lines: conditions(journal), disturbed: 0 };
-    let mut groups: BTreeMap<(usize, ReasonKind), Concerned<'_>> = BTreeMap::new();
+    let mut groups: BTreeMap<(usize, ReasonKind), HiddenRows<'_>> = BTreeMap::new();
     for (label, rows) in workloads {
         for row in rows.rows.iter().filter(|row| is_listed(row)) {
             let shown = shown(row);

@@ -1,4 +1,4 @@
-//! What stands above all tables: what was done, how it ended, and what it cannot show.
+//! The text above all tables: what was done, how it ended, and its limits.
 
 use wirebench_schema::{
     journal::{EndReason, Generator, Journal, Start},
@@ -98,7 +98,7 @@ fn ended(journal: &Journal) -> String {
             None => "; every interval is within the requested precision".to_owned(),
         },
         Some(EndReason::Budget) => match goal.budget {
-            // Who let it go on may have given another one.
+            // `--resume` may have given another one.
             Some(budget) if journal.resumed.is_empty() => {
                 format!("; stopped after the budget of {}", write_duration(budget))
             }

@@ -62,7 +62,7 @@ pub(super) fn add(
     page.table(&layout::table(page.style, &columns, &heads, &lines), notes.texts());
 }
 
-/// Who chose the rate of a cost phase, why, and who cannot hold it.
+/// How the rate of a cost phase was chosen, and which variants cannot hold it.
 pub(crate) fn about_rate(rows: &WorkloadRows<'_>) -> Vec<String> {
     let Some(rate) = rows.rate else {
         let unknown = rows.workload.phase == Phase::Cost && rows.workload.needs_rate();

@@ -3,10 +3,10 @@
 
 use serde::Serialize;
 use std::collections::BTreeMap;
-use wirebench_judge::objectives::{Kept, Side, keeps};
+use wirebench_judge::objectives::{ObjectiveResult, Side, keeps};
 use wirebench_schema::{
     id::VariantId,
-    journal::{Found, Journal, Measurement, Outcome, Run, SearchLimit, Sought},
+    journal::{Found, Journal, Measurement, Outcome, Run, SearchLimit, SearchSpec},
     load::Stop,
     objective::LatencyFigure,
     scenario::Scenario,
@@ -35,7 +35,7 @@ pub struct SearchReport {
     /// Seed and placement in one line.
     pub headline: String,
     /// What was sought.
-    pub sought: Sought,
+    pub sought: SearchSpec,
     /// What was found; absent when the search was cut off, or never began.
     pub found: Option<Found>,
     /// That as a sentence.
@@ -112,7 +112,7 @@ fn headline(journal: &Journal, workload: &Workload, shape: &str) -> String {
     format!("{shape}{payload}, {window}seed {seed}, {}{}", sides(journal), ended(journal))
 }
 
-fn closed_loop(journal: &Journal, sought: &Sought) -> Option<f64> {
+fn closed_loop(journal: &Journal, sought: &SearchSpec) -> Option<f64> {
     let first = journal.runs.iter().find(|run| run.workload != sought.workload)?;
     match &first.outcome {
         Outcome::Measured(it) => Some(it.load.requests_per_second),
@@ -120,7 +120,7 @@ fn closed_loop(journal: &Journal, sought: &Sought) -> Option<f64> {
     }
 }
 
-fn rates(sought: &Sought, runs: &[&Run]) -> Vec<ProbedRate> {
+fn rates(sought: &SearchSpec, runs: &[&Run]) -> Vec<ProbedRate> {
     let mut by_rate: BTreeMap<u64, (Vec<&Measurement>, usize)> = BTreeMap::new();
     for run in runs {
         match &run.outcome {
@@ -146,7 +146,7 @@ fn asked(run: &Run) -> Option<u64> {
     words.next()?.parse().ok()
 }
 
-fn probed(sought: &Sought, rate: u64, runs: &[&Measurement], failed: usize) -> ProbedRate {
+fn probed(sought: &SearchSpec, rate: u64, runs: &[&Measurement], failed: usize) -> ProbedRate {
     let mut it = ProbedRate {
         requests_per_second: rate,
         runs: runs.len() + failed,
@@ -164,8 +164,8 @@ fn probed(sought: &Sought, rate: u64, runs: &[&Measurement], failed: usize) -> P
     }
     for run in runs {
         match keeps(run, &sought.objectives) {
-            Kept::Holds => it.held += 1,
-            Kept::Misses { by, reasons } => {
+            ObjectiveResult::Holds => it.held += 1,
+            ObjectiveResult::Misses { by, reasons } => {
                 it.generator_late += usize::from(by == Side::Generator);
                 it.held_back_by_others += usize::from(by == Side::Others);
                 if it.reasons.is_empty() {
@@ -181,7 +181,12 @@ fn of(runs: &[&Measurement], value: impl Fn(&Measurement) -> Option<f64>) -> Opt
     median(&runs.iter().filter_map(|it| value(it)).collect::<Vec<_>>())
 }
 
-fn notes(journal: &Journal, sought: &Sought, found: Option<Found>, runs: &[&Run]) -> Vec<String> {
+fn notes(
+    journal: &Journal,
+    sought: &SearchSpec,
+    found: Option<Found>,
+    runs: &[&Run],
+) -> Vec<String> {
     let mut notes = refusals(journal);
     let mut invalid = Vec::new();
     for run in runs {

@@ -4,7 +4,7 @@ use comfy_table::CellAlignment;
 use std::fmt::Write;
 use wirebench_schema::{
     id::VariantId,
-    journal::{Found, SearchLimit, Sought},
+    journal::{Found, SearchLimit, SearchSpec},
     objective::LatencyFigure,
 };
 
@@ -78,7 +78,7 @@ fn table(search: &SearchReport, style: Style) -> comfy_table::Table {
 }
 
 /// What was found, in one sentence; `shape` says with what.
-pub(super) fn sentence(sought: &Sought, found: Option<Found>, shape: &str) -> String {
+pub(super) fn sentence(sought: &SearchSpec, found: Option<Found>, shape: &str) -> String {
     let variant = &sought.variant;
     let objectives: Vec<String> = sought.objectives.iter().map(ToString::to_string).collect();
     let objectives = objectives.join(" and ");

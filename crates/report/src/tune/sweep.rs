@@ -67,13 +67,13 @@ pub struct SweepCell {
     /// be.
     pub invalid: bool,
     /// How it compares with the best cell.
-    pub standing: Standing,
+    pub standing: CellRank,
 }
 
 /// How a cell compares with the best one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Standing {
+pub enum CellRank {
     /// It has the highest median.
     Best,
     /// It is not significantly slower than any other.
@@ -153,7 +153,7 @@ impl Sweep {
     /// The cell with the highest median.
     #[must_use]
     pub fn best(&self) -> Option<&SweepCell> {
-        self.cells.iter().find(|cell| cell.standing == Standing::Best)
+        self.cells.iter().find(|cell| cell.standing == CellRank::Best)
     }
 }
 
@@ -196,7 +196,7 @@ fn cell(workload: &Workload, workers: u32, runs: &[&Run]) -> SweepCell {
         server_cpu_ns_per_request: of(&|it| it.cost.cpu_ns_per_request),
         bound: measured.iter().map(|(_, it)| it.bound).collect(),
         invalid: runs.iter().any(|run| run.has(Weight::Invalid)),
-        standing: Standing::Unknown,
+        standing: CellRank::Unknown,
     }
 }
 
@@ -213,10 +213,10 @@ fn judge(cells: &mut [SweepCell], margin: f64) {
     let ranks = ranks(cells, margin);
     for (index, cell) in cells.iter_mut().enumerate().filter(|(_, cell)| cell.runs > 0) {
         cell.standing = match ranks[index].filter(|_| ranks[best].is_some()) {
-            _ if index == best => Standing::Best,
-            Some(rank) if rank.first == 1 => Standing::Alike,
-            Some(_) if !cell.is_limited() => Standing::Slower,
-            Some(_) | None => Standing::Unknown,
+            _ if index == best => CellRank::Best,
+            Some(rank) if rank.first == 1 => CellRank::Alike,
+            Some(_) if !cell.is_limited() => CellRank::Slower,
+            Some(_) | None => CellRank::Unknown,
         };
     }
 }

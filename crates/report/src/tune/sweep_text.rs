@@ -5,7 +5,7 @@ use std::fmt::Write;
 use wirebench_stats::MIN_COHORTS;
 
 use super::{
-    Look, Standing, Sweep, SweepCell, counted,
+    CellRank, Look, Sweep, SweepCell, counted,
     picture::{bars, heat_map},
     trimmed,
 };
@@ -70,9 +70,9 @@ fn shown(cell: &SweepCell) -> String {
     let invalid = if cell.invalid { "!" } else { "" };
     let limited = if cell.is_limited() { ">=" } else { "" };
     let standing = match cell.standing {
-        Standing::Best => " *",
-        Standing::Alike => " =",
-        Standing::Slower | Standing::Unknown => "  ",
+        CellRank::Best => " *",
+        CellRank::Alike => " =",
+        CellRank::Slower | CellRank::Unknown => "  ",
     };
     format!("{invalid}{limited}{}{standing}", thousands(rate))
 }
@@ -88,7 +88,7 @@ fn findings(sweep: &Sweep) -> Vec<String> {
     lines.extend(alike(sweep));
     let candidates = sweep.cells.iter().filter(|it| is_near(it.standing));
     let least = candidates.min_by_key(|cell| (cell.workers, cell.connections));
-    lines.extend(least.filter(|it| it.standing != Standing::Best).map(|cell| {
+    lines.extend(least.filter(|it| it.standing != CellRank::Best).map(|cell| {
         let p99 = cell.latency_ns_p99.map_or_else(|| "-".to_owned(), latency);
         format!("fewest workers and connections among these: {} (p99 {p99})", place(cell))
     }));
@@ -130,8 +130,8 @@ fn highest(best: &SweepCell) -> String {
     )
 }
 
-fn is_near(standing: Standing) -> bool {
-    matches!(standing, Standing::Best | Standing::Alike)
+fn is_near(standing: CellRank) -> bool {
+    matches!(standing, CellRank::Best | CellRank::Alike)
 }
 
 /// The figures of the measured cell that has the fewest; a sweep that ended early has fewer than were
@@ -146,7 +146,7 @@ fn alike(sweep: &Sweep) -> Option<String> {
     let mut parts = Vec::new();
     for workers in &sweep.workers {
         let mine = sweep.cells.iter().filter(|it| it.workers == *workers);
-        let alike = mine.filter(|cell| cell.standing == Standing::Alike);
+        let alike = mine.filter(|cell| cell.standing == CellRank::Alike);
         let connections: Vec<String> = alike.map(|cell| cell.connections.to_string()).collect();
         if !connections.is_empty() {
             let workers = counted(*workers, "worker");
@@ -157,8 +157,8 @@ fn alike(sweep: &Sweep) -> Option<String> {
         return Some(format!("not significantly slower: {}", parts.join("; ")));
     }
     let all = |wanted| sweep.cells.iter().filter(move |cell| cell.standing == wanted);
-    let (slower, unknown) = (all(Standing::Slower).count(), all(Standing::Unknown).count());
-    let measured = all(Standing::Unknown).any(|cell| cell.requests_per_second.is_some());
+    let (slower, unknown) = (all(CellRank::Slower).count(), all(CellRank::Unknown).count());
+    let measured = all(CellRank::Unknown).any(|cell| cell.requests_per_second.is_some());
     match (slower, unknown) {
         (0, _) => measured.then(|| "no other cell can be compared with it".to_owned()),
         (_, 0) => Some("every other cell is slower".to_owned()),

@@ -6,7 +6,7 @@ use crate::fixtures::{
     NOISE, assert_golden, changed, failed, journal_of, limited, measured, noisy, rate, reason, run,
 };
 use wirebench_schema::{
-    journal::{Counts, Found, Outcome, Run, SearchLimit, Sought},
+    journal::{Counts, Found, Outcome, Run, SearchLimit, SearchSpec},
     load::{LatencySummary, Offered},
 };
 
@@ -64,9 +64,9 @@ fn the_highest_cell_is_named_and_so_are_those_that_are_not_slower() {
         let journal = sweep(blocks);
         let sweep = read(&journal);
         let standing = |workers, connections| sweep.cell(workers, connections).unwrap().standing;
-        assert_eq!(standing(1, 50), Standing::Best, "{blocks}");
-        assert_eq!(standing(2, 50), Standing::Alike, "{blocks}");
-        assert_eq!((standing(1, 10), standing(2, 10)), (Standing::Slower, Standing::Slower));
+        assert_eq!(standing(1, 50), CellRank::Best, "{blocks}");
+        assert_eq!(standing(2, 50), CellRank::Alike, "{blocks}");
+        assert_eq!((standing(1, 10), standing(2, 10)), (CellRank::Slower, CellRank::Slower));
         let text = text(&journal);
         assert!(
             text.contains("requests/s with 1 worker and 50 connections (p99 1.50 ms; bound by")
@@ -127,15 +127,15 @@ fn a_cell_that_is_a_bound_or_shares_no_block_with_the_best_is_not_called_slower(
     let standing = |journal: &Journal, workers, connections| {
         read(journal).cell(workers, connections).unwrap().standing
     };
-    assert_eq!(standing(&journal, 1, 10), Standing::Unknown);
-    assert_eq!(standing(&journal, 2, 10), Standing::Slower);
+    assert_eq!(standing(&journal, 1, 10), CellRank::Unknown);
+    assert_eq!(standing(&journal, 2, 10), CellRank::Slower);
     let sentence = "every other cell is slower, except 2 that cannot be compared with it";
     assert!(text(&journal).contains(sentence), "{}", text(&journal));
     journal.runs.retain(|run| {
         let is_best = run.workload == "workers-1-connections-50";
         if is_best { run.block < 2 } else { run.block >= 2 }
     });
-    assert_eq!(standing(&journal, 2, 10), Standing::Unknown);
+    assert_eq!(standing(&journal, 2, 10), CellRank::Unknown);
     assert!(text(&journal).contains("no other cell can be compared with it"));
 }
 
@@ -191,7 +191,7 @@ fn search(found: Option<Found>) -> Journal {
         &SWEEP.replace("workers-1-connections-{connections}", "rate").replace("[10, 50]", "64"),
     );
     journal.start.suite = SUITE.to_owned();
-    journal.sought = Some(Sought {
+    journal.sought = Some(SearchSpec {
         variant: "c/epoll".parse().unwrap(),
         workload: "rate".into(),
         objectives: vec!["p99 < 2ms".parse().unwrap()],
@@ -267,7 +267,7 @@ fn a_search_of_an_older_journal_says_how_it_was_confirmed() {
     assert!(shown.contains("61 000 requests/s (not confirmed; "), "{shown}");
     let line = r#"{"variant":"c/epoll","workload":"rate","objectives":["p99 < 2ms"],"precision":0.02,
                    "confirmations":3,"lowest":100,"highest":1000}"#;
-    let sought: Sought = serde_json::from_str(line).unwrap();
+    let sought: SearchSpec = serde_json::from_str(line).unwrap();
     assert_eq!((sought.most_runs, sought.confirmations), (None, 3));
 }
 

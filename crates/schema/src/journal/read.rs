@@ -1,7 +1,7 @@
 //! Reads a journal, including one whose last line is incomplete.
 
 use super::{
-    End, FixedRate, Found, JOURNAL_FORMAT, Record, Resumed, Run, Sought, Start, Unavailable,
+    End, FixedRate, Found, JOURNAL_FORMAT, Record, Resumed, Run, SearchSpec, Start, Unavailable,
     Verified,
 };
 use crate::load::LOAD_FORMAT;
@@ -53,7 +53,7 @@ pub struct Journal {
     /// The rates of cost phases.
     pub rates: Vec<FixedRate>,
     /// The goal of a search for the highest rate.
-    pub sought: Option<Sought>,
+    pub sought: Option<SearchSpec>,
     /// The result of that search.
     pub found: Option<Found>,
     /// All runs, in the order in which they were made.
@@ -108,7 +108,7 @@ impl Journal {
             Record::Unavailable(record) => self.unavailable.push(record),
             Record::Verified(record) => self.verified.push(record),
             Record::Rate(record) => self.rates.push(record),
-            Record::Sought(record) => self.sought = Some(record),
+            Record::SearchSpec(record) => self.sought = Some(record),
             Record::Found(record) => self.found = Some(record),
             Record::Run(record) => self.runs.push(*record),
             // A resumed run has no end any more; only a later end counts.

@@ -7,7 +7,7 @@ use crate::{id::VariantId, objective::Objective};
 
 /// What a search is for. It is written before the first run.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct Sought {
+pub struct SearchSpec {
     /// The server.
     pub variant: VariantId,
     /// The workload whose rate is varied. Its runs are pilots.

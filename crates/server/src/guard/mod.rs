@@ -76,7 +76,7 @@ pub enum Exit {
     Code(i32),
     /// By this signal.
     Signal(i32),
-    /// Nobody saw it: the guard was killed, and the kernel killed the server.
+    /// It was not observed: the guard was killed, and the kernel killed the server.
     Unseen,
 }
 

@@ -26,7 +26,7 @@ const KILL_PATIENCE: Duration = Duration::from_secs(5);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// What wakes the guard.
-enum Wake {
+enum WakeReason {
     /// A child, or an adopted descendant, has ended.
     Reaped(Pid, Exit),
     /// No process of the tree is left.
@@ -92,7 +92,7 @@ fn spawn_error(program: &str, error: &io::Error) -> String {
     }
 }
 
-/// Writes one event. Nobody reads any more once wirebench has gone; that is noticed on standard
+/// Writes one event. Once wirebench has gone, no process reads it; that is noticed on standard
 /// input.
 fn emit(event: &GuardEvent) {
     if let Ok(mut line) = serde_json::to_vec(event) {
@@ -149,18 +149,18 @@ fn forward_stdout(stdout: ChildStdout) {
     }
 }
 
-fn read_commands(sender: &Sender<Wake>) {
+fn read_commands(sender: &Sender<WakeReason>) {
     for line in io::stdin().lock().lines() {
         let Ok(line) = line else { break };
         let grace_ms = line.strip_prefix("stop ").and_then(|text| text.parse().ok());
         if let Some(grace_ms) = grace_ms {
-            let _ = sender.send(Wake::Stop(Duration::from_millis(grace_ms)));
+            let _ = sender.send(WakeReason::Stop(Duration::from_millis(grace_ms)));
         }
     }
-    let _ = sender.send(Wake::Orphaned);
+    let _ = sender.send(WakeReason::Orphaned);
 }
 
-fn reap(sender: &Sender<Wake>) {
+fn reap(sender: &Sender<WakeReason>) {
     loop {
         match wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) => {
@@ -168,11 +168,11 @@ fn reap(sender: &Sender<Wake>) {
                     Some(signal) => Exit::Signal(signal),
                     None => Exit::Code(status.exit_status().unwrap_or(-1)),
                 };
-                let _ = sender.send(Wake::Reaped(pid, exit));
+                let _ = sender.send(WakeReason::Reaped(pid, exit));
             }
             Ok(None) | Err(rustix::io::Errno::INTR) => {}
             Err(_) => {
-                let _ = sender.send(Wake::NoneLeft);
+                let _ = sender.send(WakeReason::NoneLeft);
                 return;
             }
         }
@@ -181,7 +181,7 @@ fn reap(sender: &Sender<Wake>) {
 
 /// Waits until the server has ended, by itself, on request or by force. Returns whether its whole
 /// tree is gone too.
-fn live(server: Pid, wakes: &Receiver<Wake>) -> bool {
+fn live(server: Pid, wakes: &Receiver<WakeReason>) -> bool {
     let mut force_at: Option<Instant> = None;
     let mut at_work = LINGER_AT_WORK;
     loop {
@@ -190,19 +190,19 @@ fn live(server: Pid, wakes: &Receiver<Wake>) -> bool {
             Some(at) => wakes.recv_timeout(at.saturating_duration_since(Instant::now())),
         };
         match wake {
-            Ok(Wake::Reaped(pid, exit)) if pid == server => {
+            Ok(WakeReason::Reaped(pid, exit)) if pid == server => {
                 emit(&GuardEvent::Exited { exit });
                 return linger(wakes, at_work);
             }
-            Ok(Wake::Reaped(..)) => {}
-            Ok(Wake::NoneLeft) => return true,
-            Ok(Wake::Stop(grace)) => {
+            Ok(WakeReason::Reaped(..)) => {}
+            Ok(WakeReason::NoneLeft) => return true,
+            Ok(WakeReason::Stop(grace)) => {
                 let _ = kill_process(server, Signal::TERM);
                 force_at = Some(Instant::now() + grace);
                 // After Ctrl-C the grace is short, and so is the rest.
                 at_work = if grace < LINGER { LINGER } else { LINGER_AT_WORK };
             }
-            Ok(Wake::Orphaned) | Err(RecvTimeoutError::Disconnected) => return false,
+            Ok(WakeReason::Orphaned) | Err(RecvTimeoutError::Disconnected) => return false,
             Err(RecvTimeoutError::Timeout) => {
                 emit(&GuardEvent::Forced);
                 return false;
@@ -213,14 +213,14 @@ fn live(server: Pid, wakes: &Receiver<Wake>) -> bool {
 
 /// Gives descendants their time to follow the server, `at_work` to those that run. Returns whether
 /// they did.
-fn linger(wakes: &Receiver<Wake>, at_work: Duration) -> bool {
+fn linger(wakes: &Receiver<WakeReason>, at_work: Duration) -> bool {
     let began = Instant::now();
     let mut until = began + LINGER;
     loop {
         match wakes.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(Wake::NoneLeft) => return true,
-            Ok(Wake::Orphaned) | Err(RecvTimeoutError::Disconnected) => return false,
-            Ok(Wake::Reaped(..) | Wake::Stop(_)) => {}
+            Ok(WakeReason::NoneLeft) => return true,
+            Ok(WakeReason::Orphaned) | Err(RecvTimeoutError::Disconnected) => return false,
+            Ok(WakeReason::Reaped(..) | WakeReason::Stop(_)) => {}
             Err(RecvTimeoutError::Timeout) => {
                 let left = tree::descendants(rustix::process::getpid());
                 if began.elapsed() < at_work && left.iter().any(|pid| is_at_work(*pid)) {
@@ -247,7 +247,7 @@ fn is_at_work(pid: Pid) -> bool {
 
 /// Kills until nothing is left. A process that forks while it is being killed is found in the next
 /// round.
-fn end_tree(wakes: &Receiver<Wake>) {
+fn end_tree(wakes: &Receiver<WakeReason>) {
     let until = Instant::now() + KILL_PATIENCE;
     while Instant::now() < until {
         for pid in tree::descendants(rustix::process::getpid()) {
@@ -255,7 +255,7 @@ fn end_tree(wakes: &Receiver<Wake>) {
         }
         loop {
             match wakes.recv_timeout(Duration::from_millis(5)) {
-                Ok(Wake::NoneLeft) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(WakeReason::NoneLeft) | Err(RecvTimeoutError::Disconnected) => return,
                 Ok(_) => {}
                 Err(RecvTimeoutError::Timeout) => break,
             }

@@ -69,7 +69,7 @@ fn listens(server: &Server, address: SocketAddr) -> Result<bool, LaunchError> {
     }
 }
 
-/// A port that the kernel chose and that nobody holds any more. Another program may take it before
+/// A port that the kernel chose and that no process holds any more. Another program may take it before
 /// the server does; that is noticed, because the accepting socket must be the server's.
 fn free_address(launcher: &Launcher) -> Result<SocketAddr, LaunchError> {
     Ok(TcpListener::bind((launcher.host, 0))?.local_addr()?)

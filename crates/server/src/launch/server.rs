@@ -214,7 +214,7 @@ impl Server {
 
     /// Closes the guard's pipe and waits until it has ended the tree and itself.
     ///
-    /// The guard bounds its own work. If it does not end all the same, because somebody has stopped
+    /// The guard bounds its own work. If it still does not end, because another process has stopped
     /// it, its work is done here.
     fn end_guard(&mut self) {
         self.commands = None;

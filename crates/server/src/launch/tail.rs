@@ -60,7 +60,7 @@ impl StderrTail {
     }
 
     /// Waits until all that was written has been read. Only for a program that has ended; `most`
-    /// bounds the wait, because a process that nobody could kill may still hold the pipe.
+    /// bounds the wait, because a process that could not be killed may still hold the pipe.
     pub fn wait_for_end(&self, most: Duration) {
         let goes_on = |state: &mut State| !state.has_ended;
         let _ = self.0.ended.wait_timeout_while(self.state(), most, goes_on);

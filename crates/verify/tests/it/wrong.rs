@@ -227,7 +227,7 @@ fn a_server_that_delays_small_writes_is_found_out() {
 }
 
 #[test]
-fn a_fault_that_is_declared_is_told_and_hides_no_other() {
+fn a_fault_that_is_declared_is_reported_and_hides_no_other() {
     let deviation = |check: &str| Deviation { check: check.into(), reason: "by design".into() };
     let setup = Setup::new("merges-pipelined", Hello);
     let undeclared = failures(&setup.verify());

@@ -39,7 +39,7 @@ pub(crate) fn leave_child() {
 
 pub(crate) fn orphan_maker() -> ExitCode {
     let child = this_program().arg("orphan").spawn().expect("this program can be started");
-    // Nobody waits for it here: it shall outlive this process.
+    // It is not waited for here: it shall outlive this process.
     drop(child);
     ExitCode::SUCCESS
 }

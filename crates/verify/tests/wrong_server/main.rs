@@ -93,7 +93,7 @@ fn before_listening(options: &Options, words: &[String]) {
         Fault::NoneEndingLate => helper::start_child_that_ends_late(),
         Fault::FloodsStderr => {
             for line in 0..3000 {
-                eprintln!("wrong-server: {line}: a message that nobody has asked for");
+                eprintln!("wrong-server: {line}: an unexpected message");
             }
         }
         Fault::EscapesAffinity => helper::escape_affinity(),

@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use wirebench_experiment::{experiment::Finished, journal};
 use wirebench_report::{
-    ab::{Ab, Verdict, Wishes},
+    ab::{Ab, AbOptions, Verdict},
     analysis::Reads,
     compare::Gate,
     table::Style,
@@ -19,7 +19,7 @@ impl Arguments {
         interrupt: &Interrupt,
         finished: &Finished,
     ) -> anyhow::Result<Exit> {
-        let wishes = Wishes { metric: self.metric, conditions: self.fail_if.clone() };
+        let wishes = AbOptions { metric: self.metric, conditions: self.fail_if.clone() };
         let ab = Ab::of(&finished.journal, &wishes)
             .context("the journal does not hold two servers in pairs")?;
         let exit = interrupt.exit();

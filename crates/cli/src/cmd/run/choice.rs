@@ -104,12 +104,12 @@ pub(super) fn subjects(
     let known = context.subjects()?;
     let nothing_named = names.is_empty() && own.is_empty();
     let everything = nothing_named && suite.entries.is_empty();
-    let mut here = Here::default();
+    let mut here = Resolved::default();
     if nothing_named {
-        here = Here::of(&suite.entries, &known)?;
+        here = Resolved::of(&suite.entries, &known)?;
     } else {
         names.clone_into(&mut here.names);
-        // Who asks for a scenario of an entry that lacks it should hear so; a suite asks everyone.
+        // A scenario that a named entry lacks is an error; a suite applies to all entries.
         let named = if names.is_empty() { Vec::new() } else { context.select(names)? };
         for (subject, scenario) in
             named.iter().flat_map(|it| arguments.scenarios.iter().map(move |s| (it, *s)))
@@ -150,7 +150,7 @@ fn baselines(suite: &Suite, known: &[Subject], prober: &Prober<'_>) -> Vec<Strin
 
 /// The names of a suite, told apart by whether they mean anything in this checkout.
 #[derive(Default)]
-struct Here {
+struct Resolved {
     names: Vec<String>,
     /// Entries whose descriptions are wrong. The other entries can still run.
     broken: Vec<Subject>,
@@ -164,7 +164,7 @@ fn broken<'a>(known: &'a [Subject], name: &str) -> Option<&'a Subject> {
     known.iter().find(|it| it.broken().is_some() && it.variant.id.entry() == entry)
 }
 
-impl Here {
+impl Resolved {
     fn of(names: &[String], known: &[Subject]) -> anyhow::Result<Self> {
         let mut here = Self::default();
         for name in names {

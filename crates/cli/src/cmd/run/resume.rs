@@ -4,7 +4,7 @@
 use anyhow::Context as _;
 use std::{io, path::Path};
 use wirebench_experiment::{
-    experiment::{Differences, TakenUp},
+    experiment::{Differences, ResumedExperiment},
     journal::JOURNAL_FILE,
 };
 use wirebench_report::{ab, tune};
@@ -36,7 +36,7 @@ pub(super) fn run(
         true => folder.parent().unwrap_or(&folder),
         false => &folder,
     };
-    let taken_up = TakenUp::open(folder).map_err(|error| match error.kind() {
+    let taken_up = ResumedExperiment::open(folder).map_err(|error| match error.kind() {
         io::ErrorKind::WouldBlock => error.into(),
         _ => usage(error),
     })?;
@@ -92,7 +92,7 @@ fn view(start: &Start) -> fn(&Journal) -> String {
 
 /// Nothing is left to be done: the reports are written once more.
 fn show_again(
-    taken_up: TakenUp,
+    taken_up: ResumedExperiment,
     reason: EndReason,
     original: &dyn Resumable,
     arguments: &Arguments,
@@ -138,7 +138,7 @@ fn extended(ended: Option<EndReason>, arguments: &Arguments) -> Option<String> {
 }
 
 /// Variants added to the entries since the run started. They are excluded, with a remark.
-fn added(taken_up: &TakenUp, setting: &Setting) -> Vec<String> {
+fn added(taken_up: &ResumedExperiment, setting: &Setting) -> Vec<String> {
     let start = &taken_up.journal().start;
     let unavailable = &taken_up.journal().unavailable;
     let subjects = setting.subjects.iter().map(|subject| &subject.variant.id);

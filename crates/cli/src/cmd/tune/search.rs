@@ -5,15 +5,15 @@ use std::time::Duration;
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::{
     experiment::{Finished, Observer, Progress},
-    tune::{Quest, Watcher, seek, workloads},
+    tune::{SearchGoal, Watcher, seek, workloads},
 };
-use wirebench_judge::objectives::{Kept, Side};
+use wirebench_judge::objectives::{ObjectiveResult, Side};
 use wirebench_report::{
     table_units::{latency, thousands},
     tune::Tuned,
 };
 use wirebench_schema::{
-    journal::{Found, Measurement, Sought},
+    journal::{Found, Measurement, SearchSpec},
     load::Stop,
     objective::Objective,
     suite::Workload,
@@ -64,7 +64,7 @@ pub(super) fn run(
     let [_, rated] = &workloads;
     rated.check().map_err(usage)?;
     let Rates(lowest, highest) = arguments.rates.unwrap_or(RATES);
-    let sought = Sought {
+    let sought = SearchSpec {
         variant: subject.variant.id.clone(),
         workload: rated.name.clone(),
         objectives: objectives.to_vec(),
@@ -74,7 +74,7 @@ pub(super) fn run(
         lowest,
         highest,
     };
-    let quest = Quest { sought, budget: arguments.budget };
+    let quest = SearchGoal { sought, budget: arguments.budget };
     let bench = arguments.bench(context)?;
     if let Some(shortage) = files::shortage(rated, &bench) {
         return Err(usage(shortage));
@@ -150,7 +150,11 @@ impl Watcher for SearchProgress<'_> {
         self.reporter.now(format!("trying {}", name(requests_per_second)));
     }
 
-    fn probed(&mut self, requests_per_second: u64, outcome: Result<(&Measurement, &Kept), &str>) {
+    fn probed(
+        &mut self,
+        requests_per_second: u64,
+        outcome: Result<(&Measurement, &ObjectiveResult), &str>,
+    ) {
         let shown = match outcome {
             Ok((measured, kept)) => probe(self.objectives, measured, kept),
             Err(reason) => format!("failed: {reason}"),
@@ -168,7 +172,7 @@ fn name(requests_per_second: u64) -> String {
 }
 
 /// `p99 1.30 ms, holds`.
-fn probe(objectives: &[Objective], measured: &Measurement, kept: &Kept) -> String {
+fn probe(objectives: &[Objective], measured: &Measurement, kept: &ObjectiveResult) -> String {
     let mut parts = Vec::new();
     if let Some(it) = &measured.load.latency {
         let value = |objective: &Objective| {
@@ -179,9 +183,11 @@ fn probe(objectives: &[Objective], measured: &Measurement, kept: &Kept) -> Strin
     }
     parts.dedup();
     parts.push(match kept {
-        Kept::Holds => "holds".to_owned(),
-        Kept::Misses { by: Side::Server, reasons } => format!("misses: {}", reasons.join("; ")),
-        Kept::Misses { by: Side::Generator | Side::Others, reasons } => {
+        ObjectiveResult::Holds => "holds".to_owned(),
+        ObjectiveResult::Misses { by: Side::Server, reasons } => {
+            format!("misses: {}", reasons.join("; "))
+        }
+        ObjectiveResult::Misses { by: Side::Generator | Side::Others, reasons } => {
             format!("misses, but not because of the server: {}", reasons.join("; "))
         }
     });

@@ -6,7 +6,7 @@ const PLAN: Plan =
     Plan { start: 1000, lowest: 100, highest: 10_000_000, precision: 0.05, most_runs: 40 };
 
 /// Searches to the end. The answer also has all rates, in their order.
-fn search(plan: Plan, mut server: impl FnMut(u64) -> Saw) -> (Found, Vec<u64>) {
+fn search(plan: Plan, mut server: impl FnMut(u64) -> ProbeResult) -> (Found, Vec<u64>) {
     let mut search = Search::new(plan);
     let mut rates = Vec::new();
     while let Some(rate) = search.next_rate() {
@@ -18,17 +18,17 @@ fn search(plan: Plan, mut server: impl FnMut(u64) -> Saw) -> (Found, Vec<u64>) {
     (search.found(None), rates)
 }
 
-fn holds(does: bool) -> Saw {
-    if does { Saw::Holds } else { Saw::Misses(Side::Server) }
+fn holds(does: bool) -> ProbeResult {
+    if does { ProbeResult::Holds } else { ProbeResult::Misses(Side::Server) }
 }
 
 /// A server that holds up to `capacity` requests per second and then does not.
-fn up_to(capacity: u64) -> impl FnMut(u64) -> Saw {
+fn up_to(capacity: u64) -> impl FnMut(u64) -> ProbeResult {
     move |rate| holds(rate <= capacity)
 }
 
 /// A server that holds a rate with the probability of a logistic curve, but for accidents.
-fn noisy(capacity: f64, width: f64, seed: u64) -> impl FnMut(u64) -> Saw {
+fn noisy(capacity: f64, width: f64, seed: u64) -> impl FnMut(u64) -> ProbeResult {
     let mut random = fastrand::Rng::with_seed(seed);
     move |rate| {
         let chance = 0.97 / (1.0 + ((rate as f64 / capacity).ln() / width).exp());
@@ -63,7 +63,7 @@ fn it_climbs_by_doubling_and_then_stays_near_the_threshold() {
 
 #[test]
 fn a_server_that_never_holds_gives_nothing_in_few_runs() {
-    let (found, rates) = search(PLAN, |_| Saw::Misses(Side::Server));
+    let (found, rates) = search(PLAN, |_| ProbeResult::Misses(Side::Server));
     assert_eq!((found.requests_per_second, found.low, found.missed), (None, None, Some(100)));
     assert_eq!(found.limit, SearchLimit::Server);
     assert!(rates.len() <= 8, "{rates:?}");
@@ -71,7 +71,7 @@ fn a_server_that_never_holds_gives_nothing_in_few_runs() {
 
 #[test]
 fn a_server_that_always_holds_is_limited_by_the_highest_rate() {
-    let (found, _) = search(PLAN, |_| Saw::Holds);
+    let (found, _) = search(PLAN, |_| ProbeResult::Holds);
     assert_eq!((found.requests_per_second, found.missed), (Some(PLAN.highest), None));
     assert_eq!((found.limit, found.high), (SearchLimit::HighestRate, None));
 }
@@ -88,16 +88,16 @@ fn one_rate_alone_can_be_asked_for() {
 #[test]
 fn the_generators_limit_is_not_told_as_the_servers() {
     let (found, _) = search(PLAN, |rate| match rate {
-        0..=50_000 => Saw::Holds,
-        _ => Saw::Misses(Side::Generator),
+        0..=50_000 => ProbeResult::Holds,
+        _ => ProbeResult::Misses(Side::Generator),
     });
     assert_eq!(found.limit, SearchLimit::Generator);
     assert!((48_000..=52_000).contains(&found.requests_per_second.unwrap()), "{found:?}");
     // Above the server's limit, where the generator has one too, the server's is what counts.
     let (found, _) = search(PLAN, |rate| match rate {
-        0..=20_000 => Saw::Holds,
-        20_001..=35_000 => Saw::Misses(Side::Server),
-        _ => Saw::Misses(Side::Generator),
+        0..=20_000 => ProbeResult::Holds,
+        20_001..=35_000 => ProbeResult::Misses(Side::Server),
+        _ => ProbeResult::Misses(Side::Generator),
     });
     assert_eq!(found.limit, SearchLimit::Server);
 }
@@ -158,11 +158,11 @@ fn a_search_that_is_cut_off_tells_what_it_knows() {
     let mut search = Search::new(PLAN);
     let nothing = search.found(Some(SearchLimit::Budget));
     assert_eq!((nothing.requests_per_second, nothing.limit), (None, SearchLimit::Budget));
-    search.saw(1000, Saw::Holds);
+    search.saw(1000, ProbeResult::Holds);
     let found = search.found(Some(SearchLimit::Interrupted));
     assert_eq!((found.requests_per_second, found.low), (Some(1000), None));
     assert_eq!(found.limit, SearchLimit::Interrupted);
-    search.saw(2000, Saw::Misses(Side::Server));
+    search.saw(2000, ProbeResult::Misses(Side::Server));
     let found = search.found(Some(SearchLimit::Budget));
     // One miss may be an accident, so the upper end is not known yet.
     assert!((1000..=2000).contains(&found.requests_per_second.unwrap()), "{found:?}");

@@ -226,7 +226,7 @@ fn closed_connections_weigh_by_how_often_they_were() {
 }
 
 #[test]
-fn silent_connections_that_are_missing_or_lost_are_told() {
+fn idle_connections_that_are_missing_or_lost_are_reported() {
     let mut load = LoadReport { idle: IdleCounts { made: 90, lost: 0 }, ..good() };
     load.config.idle_connections = 100;
     let missing = ReasonKind::ConnectionsMissing;

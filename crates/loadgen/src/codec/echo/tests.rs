@@ -32,7 +32,7 @@ fn the_echo_of_an_earlier_message_does_not_pass() {
     let mut connection = echo.connection(0);
     let first = message(&echo, &connection, 0);
     let fed = echo.feed(&mut connection, &first).unwrap();
-    assert_eq!(fed, Fed { consumed: 16, reply: Some(ECHOED) });
+    assert_eq!(fed, FeedResult { consumed: 16, reply: Some(ECHOED) });
     let error = echo.feed(&mut connection, &first).unwrap_err();
     assert!(matches!(error, ReplyError::EchoDiffers { .. }), "{error}");
 }
@@ -46,7 +46,7 @@ fn a_message_that_was_cut_off_is_not_due_after_a_restart() {
     echo.restart(&mut connection);
     let whole = message(&echo, &connection, 0);
     let fed = echo.feed(&mut connection, &whole).unwrap();
-    assert_eq!(fed, Fed { consumed: 16, reply: Some(ECHOED) });
+    assert_eq!(fed, FeedResult { consumed: 16, reply: Some(ECHOED) });
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::{
     template::Memory,
 };
 use crate::codec::{
-    Check, Fed, Persistence, Reply, ReplyError,
+    Check, FeedResult, Persistence, Reply, ReplyError,
     chunked::{ChunkEvent, ChunkedScanner},
     lines::{Line, LineScanner},
 };
@@ -46,12 +46,12 @@ pub(crate) struct Http1Connection {
     /// The start of a head whose end has not come yet; empty as long as heads come whole.
     head: Vec<u8>,
     /// Copy of the next reply, if it is to become the expectation.
-    learned: Option<Box<Learned>>,
+    learned: Option<Box<LearnedReply>>,
 }
 
 /// The expectation learned from a reply.
 #[derive(Debug, Eq, PartialEq)]
-pub(crate) struct Learned {
+pub(crate) struct LearnedReply {
     /// Its body.
     pub(crate) body: ExpectedBody,
     /// Its total length.
@@ -100,11 +100,12 @@ impl Http1Connection {
     pub(crate) fn learn(&mut self) {
         // Not between replies: a body that is known by comparison would not come by here.
         self.step = Step::Head(LineScanner::default());
-        self.learned = Some(Box::new(Learned { body: ExpectedBody::learned(), reply_bytes: 0 }));
+        self.learned =
+            Some(Box::new(LearnedReply { body: ExpectedBody::learned(), reply_bytes: 0 }));
     }
 
     /// The recorded reply, unless its status is unsuitable for an expectation.
-    pub(crate) fn take_learned(&mut self) -> Option<Learned> {
+    pub(crate) fn take_learned(&mut self) -> Option<LearnedReply> {
         let learned = self.learned.take().map(|learned| *learned);
         learned.filter(|_| (200..400).contains(&self.status))
     }
@@ -115,7 +116,7 @@ impl Http1Connection {
         rules: &Rules,
         memory: &mut Memory,
         bytes: &[u8],
-    ) -> Result<Fed, ReplyError> {
+    ) -> Result<FeedResult, ReplyError> {
         let (mut consumed, mut end) = (0, End::Ahead);
         while consumed < bytes.len() && end == End::Ahead {
             let used;
@@ -126,8 +127,8 @@ impl Http1Connection {
             learned.reply_bytes += consumed;
         }
         match end {
-            End::Ahead => Ok(Fed { consumed, reply: None }),
-            End::Reached => Ok(Fed { consumed, reply: Some(self.complete(rules)?) }),
+            End::Ahead => Ok(FeedResult { consumed, reply: None }),
+            End::Reached => Ok(FeedResult { consumed, reply: Some(self.complete(rules)?) }),
         }
     }
 

@@ -13,7 +13,7 @@ use super::{
     head::{self, Framing, Head},
     rules::{Ending, Rules},
 };
-use crate::codec::{Check, Fed, Persistence, Reply, ReplyError};
+use crate::codec::{Check, FeedResult, Persistence, Reply, ReplyError};
 
 /// The longest reply that is compared in one piece. Of longer ones the head is remembered; their
 /// bodies are compared with the expected one anyway.
@@ -62,7 +62,7 @@ impl Memory {
 
     /// The verdict on bytes that begin with a whole reply that is known.
     #[inline]
-    pub(super) fn whole_reply(&mut self, bytes: &[u8]) -> Option<Fed> {
+    pub(super) fn whole_reply(&mut self, bytes: &[u8]) -> Option<FeedResult> {
         let template = self.template.as_deref_mut()?;
         let fed = template.whole_reply(bytes)?;
         self.misses = 0;
@@ -194,11 +194,11 @@ impl Template {
     }
 
     #[inline]
-    fn whole_reply(&mut self, bytes: &[u8]) -> Option<Fed> {
+    fn whole_reply(&mut self, bytes: &[u8]) -> Option<FeedResult> {
         if bytes.len() < self.reply_bytes || !self.is_like(&bytes[..self.compared.len()]) {
             return None;
         }
-        Some(Fed { consumed: self.reply_bytes, reply: Some(self.reply) })
+        Some(FeedResult { consumed: self.reply_bytes, reply: Some(self.reply) })
     }
 
     /// Whether bytes, including at least the head, equal these except for masked values.

@@ -24,7 +24,7 @@ impl Checker {
         Self { http: http.clone(), connection: http.connection(0) }
     }
 
-    fn feed(&mut self, bytes: &[u8]) -> Result<Fed, ReplyError> {
+    fn feed(&mut self, bytes: &[u8]) -> Result<FeedResult, ReplyError> {
         self.http.feed(&mut self.connection, bytes)
     }
 

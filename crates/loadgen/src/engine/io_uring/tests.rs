@@ -20,7 +20,7 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn engine(listener: &TcpListener, places: usize) -> IoUringEngine {
-    let equipment = Equipment {
+    let equipment = EngineParams {
         dialer: Dialer::new(Endpoint::Ip(listener.local_addr().unwrap()), Sources::new(&[])),
         clock: Clock::start(),
         places,

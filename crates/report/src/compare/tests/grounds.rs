@@ -16,9 +16,10 @@ fn pair() -> (Journal, Journal) {
 fn refused(change: impl Fn(&mut Journal)) -> Vec<String> {
     let (old, mut new) = pair();
     change(&mut new);
-    match try_compare(&old, &new, &Wishes::default()) {
+    match try_compare(&old, &new, &CompareOptions::default()) {
         Err(NotComparable::Differ(differences)) => {
-            let forced = Wishes { differences: Differences::Force, ..Wishes::default() };
+            let forced =
+                CompareOptions { differences: Differences::Force, ..CompareOptions::default() };
             assert_eq!(compared(&old, &new, &forced).forced, differences);
             differences.iter().map(ToString::to_string).collect()
         }
@@ -68,25 +69,26 @@ fn each_difference_of_the_experiment_refuses_by_its_name_and_force_overrules_it(
 #[test]
 fn another_machine_refuses_another_kernel_warns_and_one_that_is_not_told_warns_too() {
     let (old, new) = pair();
-    let with = |environment: Option<&Environment>, wishes: &Wishes| {
+    let with = |environment: Option<&Environment>, wishes: &CompareOptions| {
         let before = machine();
         let old = Side { name: "old", journal: &old, environment: Some(&before) };
         compare(&old, &Side { name: "new", journal: &new, environment }, wishes)
     };
     let moved = Environment { cpu_model: Some("Model 2".into()), ..machine() };
-    let Err(NotComparable::Differ(differences)) = with(Some(&moved), &Wishes::default()) else {
+    let Err(NotComparable::Differ(differences)) = with(Some(&moved), &CompareOptions::default())
+    else {
         panic!("another machine was compared");
     };
     let sentence = "the machine: cpu_model was `Model 1` and is `Model 2`";
     assert_eq!(differences.iter().map(ToString::to_string).collect::<Vec<_>>(), [sentence]);
-    let forced = Wishes { differences: Differences::Force, ..Wishes::default() };
+    let forced = CompareOptions { differences: Differences::Force, ..CompareOptions::default() };
     let forced = with(Some(&moved), &forced).unwrap();
     assert_eq!(forced.forced, differences);
     assert!(forced.changes[0].movement().is_some());
     let updated = Environment { kernel: "6.2.0".into(), ..machine() };
-    let warned = with(Some(&updated), &Wishes::default()).unwrap();
+    let warned = with(Some(&updated), &CompareOptions::default()).unwrap();
     assert_eq!(warned.warnings, ["kernel was `6.1.0` and is `6.2.0`"]);
-    let silent = with(None, &Wishes::default()).unwrap();
+    let silent = with(None, &CompareOptions::default()).unwrap();
     assert!(silent.warnings[0].starts_with("new has no environment.json"), "{silent:#?}");
 }
 
@@ -94,7 +96,7 @@ fn another_machine_refuses_another_kernel_warns_and_one_that_is_not_told_warns_t
 fn costs_at_two_rates_are_kept_apart_and_say_how_to_get_one() {
     let (old, mut new) = pair();
     new.rates = vec![rate(25_000)];
-    let comparison = compared(&old, &new, &Wishes::default());
+    let comparison = compared(&old, &new, &CompareOptions::default());
     assert!(comparison.changes.iter().all(|it| it.cell.workload != "hello-cost"));
     let apart = comparison.left_out.iter().filter(|it| it.presence == Presence::Both);
     let apart: Vec<String> = apart.map(ToString::to_string).collect();
@@ -102,7 +104,7 @@ fn costs_at_two_rates_are_kept_apart_and_say_how_to_get_one() {
     let expected = "hello-cost go/net: cost was measured at 20000 requests/s and then at 25000 \
                     requests/s: use the same rate in both runs with `wirebench run --rate N`";
     assert!(apart.contains(&expected.to_owned()), "{apart:#?}");
-    let forced = Wishes { differences: Differences::Force, ..Wishes::default() };
+    let forced = CompareOptions { differences: Differences::Force, ..CompareOptions::default() };
     let forced = compared(&old, &new, &forced);
     assert!(forced.changes.iter().any(|it| it.cell.workload == "hello-cost"));
     assert!(forced.forced[0].to_string().starts_with("the rate of hello-cost was `"));
@@ -112,7 +114,7 @@ fn costs_at_two_rates_are_kept_apart_and_say_how_to_get_one() {
 fn a_rate_that_was_found_equals_one_that_was_given() {
     let (old, mut new) = pair();
     new.start.workloads[1] = new.start.workloads[1].at_rate(20_000);
-    let comparison = compared(&old, &new, &Wishes::default());
+    let comparison = compared(&old, &new, &CompareOptions::default());
     assert!(comparison.changes.iter().any(|it| it.cell.workload == "hello-cost"));
 }
 
@@ -121,7 +123,7 @@ fn results_without_a_common_cell_are_not_compared() {
     let (mut old, mut new) = pair();
     old.runs.retain(|run| run.workload == "hello-cost");
     new.rates = vec![rate(25_000)];
-    match try_compare(&old, &new, &Wishes::default()) {
+    match try_compare(&old, &new, &CompareOptions::default()) {
         Err(NotComparable::NothingInCommon(why)) => {
             assert!(why.iter().any(|it| it.contains("--rate N")), "{why:#?}");
         }
@@ -134,9 +136,9 @@ fn different_versions_and_swapped_results_are_reported() {
     let (mut old, mut new) = pair();
     new.start.variants[1].versions.insert("library".into(), "1.1".into());
     old.start.started = "2027-01-01T00:00:00Z".into();
-    let comparison = compared(&old, &new, &Wishes::default());
+    let comparison = compared(&old, &new, &CompareOptions::default());
     assert_eq!(comparison.versions, ["go/net: library was 1.0 and is 1.1"]);
     assert_eq!(comparison.warnings, ["old is newer by its time: swapped arguments?"]);
-    let same = compared(&new, &new, &Wishes::default());
+    let same = compared(&new, &new, &CompareOptions::default());
     assert_eq!(same.warnings, ["both are the same result"]);
 }

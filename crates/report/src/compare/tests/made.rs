@@ -12,7 +12,7 @@ use wirebench_schema::{
     suite::{Phase, Scale, Suite},
 };
 
-use crate::compare::{Comparison, NotComparable, Side, Wishes, compare};
+use crate::compare::{CompareOptions, Comparison, NotComparable, Side, compare};
 
 const SUITE: &str = r#"
 description = "An example."
@@ -270,7 +270,7 @@ pub(super) fn machine() -> Environment {
 pub(super) fn try_compare(
     old: &Journal,
     new: &Journal,
-    wishes: &Wishes,
+    wishes: &CompareOptions,
 ) -> Result<Comparison, NotComparable> {
     let environment = Some(machine());
     let side = |name, journal| Side { name, journal, environment: environment.as_ref() };
@@ -278,12 +278,12 @@ pub(super) fn try_compare(
 }
 
 /// The same where they can be compared.
-pub(super) fn compared(old: &Journal, new: &Journal, wishes: &Wishes) -> Comparison {
+pub(super) fn compared(old: &Journal, new: &Journal, wishes: &CompareOptions) -> Comparison {
     try_compare(old, new, wishes).unwrap()
 }
 
 /// Wishes with these conditions.
-pub(super) fn conditions(conditions: &[&str]) -> Wishes {
+pub(super) fn conditions(conditions: &[&str]) -> CompareOptions {
     let conditions = conditions.iter().map(|text| text.parse().unwrap()).collect();
-    Wishes { conditions, ..Wishes::default() }
+    CompareOptions { conditions, ..CompareOptions::default() }
 }

@@ -93,7 +93,7 @@ fn a_machine_that_became_slower_as_a_whole_is_reported_but_is_not_a_change() {
             it.load.requests_per_second *= 0.96;
         }
     }
-    let relative = compared(&old, &new, &Wishes::default());
+    let relative = compared(&old, &new, &CompareOptions::default());
     let change = go(&relative, "hello", Metric::Throughput);
     assert_eq!(
         (change.claim, change.relative_to.clone()),
@@ -103,7 +103,7 @@ fn a_machine_that_became_slower_as_a_whole_is_reported_but_is_not_a_change() {
     assert!((yardstick.estimate.value - 0.96).abs() < 0.005, "{yardstick:?}");
     assert!(relative.changes.iter().all(|it| it.cell.variant.to_string() != BASE));
     // As figures everything is slower, the baseline as well.
-    let absolute = Wishes { basis: Basis::Absolute, ..Wishes::default() };
+    let absolute = CompareOptions { basis: Basis::Absolute, ..CompareOptions::default() };
     let absolute = compared(&old, &new, &absolute);
     let change = go(&absolute, "hello", Metric::Throughput);
     assert_eq!((change.relative_to.clone(), change.movement()), (None, Some(Movement::Worse)));
@@ -126,7 +126,7 @@ fn a_baseline_that_changed_itself_is_no_yardstick_but_a_cell_as_any_other() {
         let (old, mut new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (1.0, 1.0)));
         slower(&mut new);
         new.start.variants[0].fingerprint = fingerprint;
-        let comparison = compared(&old, &new, &Wishes::default());
+        let comparison = compared(&old, &new, &CompareOptions::default());
         assert!(comparison.yardsticks.is_empty());
         assert!(comparison.changes.iter().all(|it| it.relative_to.is_none()));
         let change = &comparison.changes[0];
@@ -160,7 +160,7 @@ fn a_bound_claims_only_what_lies_on_its_own_side() {
     let claim = |rate: f64, old_is_limited, new_is_limited| {
         let old = limited(with_go(10, 1, (1.0, 1.0)), old_is_limited);
         let new = limited(with_go(10, 2, (rate, 1.0)), new_is_limited);
-        let comparison = compared(&old, &new, &Wishes::default());
+        let comparison = compared(&old, &new, &CompareOptions::default());
         go(&comparison, "hello", Metric::Throughput).claim
     };
     assert_eq!(claim(0.9, false, false), Claim::Lower);
@@ -183,7 +183,7 @@ fn a_baseline_that_is_a_bound_in_one_result_makes_the_change_of_ratios_a_bound()
     let claim = |rate: f64, old_is_limited, new_is_limited| {
         let old = limited(with_go(10, 1, (1.0, 1.0)), old_is_limited);
         let new = limited(with_go(10, 2, (rate, 1.0)), new_is_limited);
-        go(&compared(&old, &new, &Wishes::default()), "hello", Metric::Throughput).claim
+        go(&compared(&old, &new, &CompareOptions::default()), "hello", Metric::Throughput).claim
     };
     // The old ratio is at most what was found, so the change is at least that.
     assert_eq!(claim(0.9, true, false), Claim::CannotTell);
@@ -201,7 +201,7 @@ fn a_figure_that_is_zero_in_a_block_has_no_change_and_that_is_said() {
         let Outcome::Idle(measurement) = &mut run.outcome else { continue };
         measurement.memory_bytes_per_connection = -100.0;
     }
-    let comparison = compared(&old, &new, &Wishes::default());
+    let comparison = compared(&old, &new, &CompareOptions::default());
     let is_it = |it: &&Change| it.metric == Metric::MemoryPerConnection;
     let cells: Vec<String> =
         comparison.changes.iter().filter(is_it).map(|it| it.cell.entry()).collect();
@@ -278,7 +278,10 @@ fn a_cell_whose_runs_all_failed_is_lost_and_one_of_which_some_failed_is_doubtful
 #[test]
 fn the_figures_that_are_compared_can_be_chosen() {
     let (old, new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (1.0, 1.0)));
-    let wishes = Wishes { metrics: vec![Metric::Memory, Metric::Throughput], ..Wishes::default() };
+    let wishes = CompareOptions {
+        metrics: vec![Metric::Memory, Metric::Throughput],
+        ..CompareOptions::default()
+    };
     let comparison = compared(&old, &new, &wishes);
     let mut found: Vec<_> =
         comparison.changes.iter().map(|it| (it.cell.workload.as_str(), it.metric)).collect();
@@ -297,7 +300,7 @@ fn the_figures_that_are_compared_can_be_chosen() {
         loads.runs.retain(|run| run.workload != "hello-idle");
         loads
     };
-    let wishes = Wishes { metrics: vec![Metric::MemoryIdle], ..Wishes::default() };
+    let wishes = CompareOptions { metrics: vec![Metric::MemoryIdle], ..CompareOptions::default() };
     let comparison = compared(&nowhere(&old), &nowhere(&new), &wishes);
     let missing = "memory-idle was not measured (saturate, cost)".to_owned();
     assert!(comparison.changes.is_empty() && comparison.warnings.contains(&missing));

@@ -41,7 +41,7 @@ fn four_cohorts_on_each_side_find_five_percent() {
     };
     let found = (0..40).filter(|seed| {
         let comparison =
-            compared(&result(*seed, 1.0), &result(seed + 1000, 0.95), &Wishes::default());
+            compared(&result(*seed, 1.0), &result(seed + 1000, 0.95), &CompareOptions::default());
         go(&comparison, "hello", Metric::Throughput).movement() == Some(Movement::Worse)
     });
     let found = found.count();

@@ -27,7 +27,7 @@ fn the_text_shows_significant_changes_and_counts_the_others() {
 #[test]
 fn where_nothing_changed_that_is_the_first_thing_said() {
     let (old, new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (1.0, 1.0)));
-    let comparison = compared(&old, &new, &Wishes::default());
+    let comparison = compared(&old, &new, &CompareOptions::default());
     let text = text(&comparison, Rows::ThatCount);
     assert!(text.contains("no significant change, 8 the same"), "{text}");
     assert!(!text.contains("legend"), "{text}");
@@ -40,7 +40,7 @@ fn runs_that_are_not_what_they_claim_to_be_mark_their_rows() {
         it.reasons.push(ReasonKind::Errors.reason(Weight::Invalid, None, "3 errors: late"));
         it.reasons.push(ReasonKind::Stderr.reason(Weight::Note, None, "it says much"));
     }
-    let comparison = compared(&old, &new, &Wishes::default());
+    let comparison = compared(&old, &new, &CompareOptions::default());
     for text in [text(&comparison, Rows::ThatCount), markdown(&comparison)] {
         assert!(row(&text, "go/net").contains("! go/net [1]"), "{text}");
         assert!(text.contains("[1] in the newer result: 3 errors: late"), "{text}");
@@ -53,7 +53,7 @@ fn runs_that_are_not_what_they_claim_to_be_mark_their_rows() {
 fn a_program_that_did_not_change_and_its_figures_did_is_noted() {
     let (old, mut new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (0.95, 1.0)));
     new.start.variants[1].fingerprint = old.start.variants[1].fingerprint.clone();
-    let text = text(&compared(&old, &new, &Wishes::default()), Rows::ThatCount);
+    let text = text(&compared(&old, &new, &CompareOptions::default()), Rows::ThatCount);
     assert!(text.contains("[1] same program in both results: something else changed"), "{text}");
 }
 
