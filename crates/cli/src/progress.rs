@@ -232,7 +232,7 @@ impl Observer for Reporter {
             Progress::Started { folder } => {
                 self.line(&format!("results: {}", folder.display()));
             }
-            Progress::ResumedExperiment { folder, runs, torn } => {
+            Progress::Resumed { folder, runs, torn } => {
                 let s = if *runs == 1 { "" } else { "s" };
                 self.line(&format!("resuming {}: {runs} run{s} recorded", folder.display()));
                 if *torn > 0 {

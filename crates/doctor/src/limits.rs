@@ -119,7 +119,7 @@ fn quota(cgroup: &Cgroup, usable: usize) -> Comment {
         Some(cpus) if cpus < usable as f64 => warning(
             "cgroup-cpu",
             format!(
-                "a control group limits {usable} CPUs to the time of {cpus}: all threads are throttled when it is used up"
+                "a control group limits {usable} CPUs to the time of {cpus}: all threads stop when it is used up"
             ),
             "raise the quota: docker run without --cpus, or systemctl set-property UNIT CPUQuota=",
         ),

@@ -272,7 +272,7 @@ fn a_ring_that_cannot_be_set_up_is_missing_and_has_a_remedy_if_a_setting_forbids
 fn a_tool_that_fails_is_missing() {
     let mut environment = good();
     environment.tools.remove("dub");
-    let text = "missing dub: `dub --version` failed: entries that need it cannot be built\n";
+    let text = "missing dub: `dub` does not run: entries that need it cannot be built\n";
     assert_eq!(warning(&environment, "dub", &[]), format!("{text}    -> wirebench setup\n"));
 }
 

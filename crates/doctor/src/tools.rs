@@ -12,7 +12,7 @@ pub(super) fn examine(environment: &Environment) -> Vec<Comment> {
         None => Comment {
             name,
             state: State::Missing,
-            text: format!("`{name} --version` failed: entries that need it cannot be built"),
+            text: format!("`{name}` does not run: entries that need it cannot be built"),
             remedy: Some("wirebench setup".to_owned()),
         },
     }));

@@ -86,8 +86,10 @@ impl<'a> Ab<'a> {
     pub fn of(journal: &'a Journal, wishes: &AbOptions) -> Option<Self> {
         let rows = of_two(journal)?;
         let phase = rows.workload.phase;
-        let meant = wishes.metric.and_then(|metric| has(phase, metric));
-        let absent = wishes.metric.filter(|_| meant.is_none());
+        let of_run = || journal.start.metric.as_deref().and_then(|name| name.parse().ok());
+        let wanted = wishes.metric.or_else(of_run);
+        let meant = wanted.and_then(|metric| has(phase, metric));
+        let absent = wanted.filter(|_| meant.is_none());
         let metric = meant.unwrap_or(usual(&journal.start, phase));
         let sides = [0, 1].map(|index| Side::of(journal, &rows, index, metric));
         let figures = figure::figures(&rows, [&sides[0], &sides[1]], metric);

@@ -67,6 +67,7 @@ pub(crate) fn journal_of(suite: &str) -> Journal {
         copies: 1,
         procedure: Procedure::Process,
         margin: None,
+        metric: None,
         baseline_copies: 1,
         goal: Goal::default(),
         blocks: suite.blocks,

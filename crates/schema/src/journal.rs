@@ -51,7 +51,7 @@ pub enum Record {
     /// The one rate at which the cost of all variants is measured in a workload.
     Rate(FixedRate),
     /// A search for the highest rate begins.
-    SearchSpec(SearchSpec),
+    Sought(SearchSpec),
     /// The run has ended.
     Found(Found),
     /// One measurement of one cell.
@@ -87,6 +87,9 @@ pub struct Start {
     /// The ratio up to which two servers count as equal, such as 0.03, if it is not the usual one.
     #[serde(default)]
     pub margin: Option<f64>,
+    /// The metric of the verdict of `ab`, as on the command line, if it is not the usual one.
+    #[serde(default)]
+    pub metric: Option<String>,
     /// Number of counted runs per cell; more with a precision, fewer with a budget.
     pub blocks: u32,
     /// Blocks before those, which do not count.

@@ -12,7 +12,7 @@ use wirebench_server::{
     launch::{STOP_GRACE, Server, Stopped},
 };
 
-use super::{Described, Verdict, client::ClientError, outcome::Outcome, protocol::support, show};
+use super::{Described, Verdict, client::ClientError, outcome::Outcome, protocols::support, show};
 
 /// What a server may write to standard error in its life.
 const STDERR_BYTES_MOST: u64 = 64 * 1024;

@@ -13,7 +13,7 @@ use std::{
 };
 use wirebench_schema::scenario::Protocol;
 
-use super::protocol::{ProtocolSupport, support};
+use super::{protocol::ProtocolSupport, protocols::support};
 
 /// Requests of one connection that wait for their replies at once.
 const IN_FLIGHT: usize = 16;

@@ -11,8 +11,10 @@ use std::{
 use super::{
     Check,
     client::{Buffers, Client, PATIENCE, ReadOutcome},
-    http::{Conversation, REQUESTS_TO_FILL, first_reply, head, padded_head},
-    process, show,
+    http::{self, Conversation, REQUESTS_TO_FILL, first_reply, head, padded_head},
+    process,
+    protocol::ProtocolSupport,
+    show,
 };
 
 /// How long nothing may come where nothing must come.
@@ -23,7 +25,17 @@ const QUIET_SHORT: Duration = Duration::from_millis(30);
 const IN_TIME: Duration = Duration::from_secs(1);
 const CONNECTIONS: usize = 200;
 
-pub(super) const CHECKS: [Check; 10] = [
+pub(super) const SUPPORT: ProtocolSupport = ProtocolSupport {
+    checks: &CHECKS,
+    open: |address| Ok(Box::new(Conversation::open(address, Buffers::Usual)?)),
+    works: http::works,
+    reset_clients: http::reset_clients,
+    first_exchange: http::first_exchange,
+    request: head,
+    count_replies: http::count_head_ends,
+};
+
+const CHECKS: [Check; 10] = [
     Check {
         name: "reply-exact",
         about: "One request gets one reply with the status, header fields and body of the contract.",

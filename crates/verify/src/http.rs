@@ -5,20 +5,9 @@ use std::{net::SocketAddr, time::Duration};
 
 use super::{
     client::{Buffers, Client, ClientError, Progress, ReadOutcome},
-    hello,
-    protocol::{FirstExchange, ProtocolSupport, RequestStream},
+    protocol::{FirstExchange, RequestStream},
     reply::{self, Parsed, Replies},
     show,
-};
-
-pub(super) const SUPPORT: ProtocolSupport = ProtocolSupport {
-    checks: &hello::CHECKS,
-    open: |address| Ok(Box::new(Conversation::open(address, Buffers::Usual)?)),
-    works,
-    reset_clients,
-    first_exchange,
-    request: head,
-    count_replies: count_head_ends,
 };
 
 /// Requests that make more reply bytes than the kernel keeps for a client that does not read.
@@ -142,7 +131,7 @@ impl RequestStream for Conversation {
     }
 }
 
-fn first_exchange(
+pub(super) fn first_exchange(
     client: &mut Client,
     address: SocketAddr,
     exchange: &FirstExchange,
@@ -158,7 +147,7 @@ fn first_exchange(
 }
 
 /// How many ends of a head are in these bytes. A body of the contract contains none.
-fn count_head_ends(matched: &mut usize, bytes: &[u8]) -> usize {
+pub(super) fn count_head_ends(matched: &mut usize, bytes: &[u8]) -> usize {
     const HEAD_END: [u8; 4] = *b"\r\n\r\n";
     let mut ends_head = |byte: u8| {
         *matched = match byte {
@@ -201,13 +190,13 @@ pub(super) fn first_reply(
 
 /// A few requests on a fresh connection, for checks that only need to know that the server still
 /// works.
-fn works(address: SocketAddr) -> Result<(), String> {
+pub(super) fn works(address: SocketAddr) -> Result<(), String> {
     Conversation::open(address, Buffers::Usual)?.ask(3)
 }
 
 /// What a client can do to a server when it goes away: in mid head, before the reply, with replies
 /// unread.
-fn reset_clients(address: SocketAddr) -> Result<(), ClientError> {
+pub(super) fn reset_clients(address: SocketAddr) -> Result<(), ClientError> {
     let head = head(address);
     for _ in 0..5 {
         for bytes in [&head[..10], &head] {

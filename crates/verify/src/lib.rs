@@ -26,6 +26,7 @@ mod no_delay;
 mod outcome;
 mod process;
 pub mod protocol;
+mod protocols;
 pub mod reply;
 mod session;
 mod show;
@@ -132,7 +133,7 @@ pub fn catalogue(scenario: Scenario) -> Vec<Described> {
 }
 
 const fn conversation(scenario: Scenario) -> &'static [Check] {
-    protocol::support(scenario.protocol()).checks
+    protocols::support(scenario.protocol()).checks
 }
 
 const fn timeouts(scenario: Scenario) -> &'static [Check] {

@@ -14,7 +14,7 @@ use std::{
 use wirebench_schema::{entry::Mechanism, scenario::Protocol};
 use wirebench_server::tree;
 
-use super::{process, protocol::support, show};
+use super::{process, protocols::support, show};
 
 /// Requests that are served while the rings are watched.
 const REQUESTS: u32 = 20;

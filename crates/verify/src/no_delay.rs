@@ -12,7 +12,7 @@ use std::{net::SocketAddr, os::fd::OwnedFd};
 use wirebench_schema::scenario::Protocol;
 use wirebench_server::tree;
 
-use super::{Verdict, process, protocol::support};
+use super::{Verdict, process, protocols::support};
 
 /// What came of asking one process for one of its descriptors.
 enum Copied {

@@ -1,5 +1,4 @@
-//! What the checks need of a protocol. A further protocol is one file with a [`ProtocolSupport`] and
-//! one line in [`support`].
+//! What the checks need of a protocol. The protocols themselves are listed in `protocols`.
 
 use std::net::SocketAddr;
 use wirebench_schema::scenario::Protocol;
@@ -7,7 +6,6 @@ use wirebench_schema::scenario::Protocol;
 use super::{
     Check,
     client::{Client, ClientError},
-    echo, http,
 };
 
 /// One protocol, as far as the checks need it.
@@ -48,13 +46,6 @@ pub(super) trait RequestStream {
     }
 }
 
-pub(super) const fn support(protocol: Protocol) -> &'static ProtocolSupport {
-    match protocol {
-        Protocol::Http1 => &http::SUPPORT,
-        Protocol::Echo => &echo::SUPPORT,
-    }
-}
-
 /// The only exchange of a connection that is idle afterwards.
 #[derive(Clone, Copy, Debug)]
 pub struct FirstExchange {
@@ -65,14 +56,4 @@ pub struct FirstExchange {
     /// Whether the server passed the checks. Otherwise any reply is accepted, and only its start is
     /// read.
     pub is_verified: bool,
-}
-
-impl FirstExchange {
-    /// Sends a request and waits for its reply.
-    ///
-    /// # Errors
-    /// If the connection ends, or the reply is wrong or too slow.
-    pub fn make(&self, client: &mut Client, address: SocketAddr) -> Result<(), ClientError> {
-        (support(self.protocol).first_exchange)(client, address, self)
-    }
 }

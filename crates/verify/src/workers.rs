@@ -8,12 +8,7 @@ use std::{
 };
 use wirebench_schema::scenario::Protocol;
 
-use super::{
-    Verdict,
-    process::RunTimes,
-    protocol::{RequestStream, support},
-    show,
-};
+use super::{Verdict, process::RunTimes, protocol::RequestStream, protocols::support, show};
 
 /// Connections that keep the workers busy.
 const BUSY_CONNECTIONS: usize = 32;

@@ -193,6 +193,7 @@ impl Arguments {
             project: self.telling.project(context)?,
             procedure: Procedure::Process,
             margin: None,
+            metric: None,
             least_blocks: 1,
             command: command_line(),
             verification: self.conditions.verification(Verification::Full),

@@ -35,6 +35,7 @@ pub(crate) fn start(suite: &str) -> Start {
         copies: 1,
         procedure: Procedure::Process,
         margin: None,
+        metric: None,
         baseline_copies: 2,
         goal: Goal::default(),
         blocks: suite.blocks,

@@ -14,7 +14,7 @@ use wirebench_catalogue::{project::Project, subject::Subject};
 use wirebench_experiment::{
     cut::Cut,
     experiment::pilot::Pilot,
-    measure::{Bench, Best, Cell},
+    measure::{Bench, BestLevels, Cell},
 };
 use wirebench_schema::{
     journal::{
@@ -80,7 +80,7 @@ pub(crate) fn workload(keys: &str) -> Workload {
 
 fn run_until(subject: &Subject, workload: &Workload, stop: &AtomicBool) -> Option<Run> {
     let (block, position, copy, counts) = (0, 0, 0, Counts::Yes);
-    let best = Best::default();
+    let best = BestLevels::default();
     let cell = Cell {
         subject,
         copy,

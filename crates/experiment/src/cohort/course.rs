@@ -78,10 +78,12 @@ impl<'a> Cohort<'a> {
             self.warm_up(&mut bench, &mut members, known, &mut found)?;
             // A server may start processes for its first requests.
             members.iter_mut().for_each(|member| _ = member.has_its_processes());
-            self.rounds(&mut bench, &mut members, watch)
+            let slices = self.rounds(&mut bench, &mut members, watch)?;
+            self.compare_lengths(&mut bench, &mut members, &slices)?;
+            Ok(slices)
         });
         if let Ok(slices) = &slices {
-            self.look_back(&mut members, slices, &supply, &mut found);
+            self.look_back(&members, slices, &supply, &mut found);
         }
         let same: BTreeMap<u32, bool> =
             members.iter_mut().map(|it| (it.load, it.has_its_processes())).collect();

@@ -12,20 +12,22 @@ use super::{
     length,
     member::Member,
     prepare::KnownServers,
-    slice::Done,
+    slice::{self, Done},
     supply::Supply,
 };
+
+/// Long slices of each server that confirm a difference: one may be disturbed.
+const LONG_SLICES: usize = 2;
 
 impl Cohort<'_> {
     /// Finds what is wrong with instances over all of their slices, besides drift.
     pub(super) fn look_back(
         &self,
-        members: &mut [Member<'_>],
+        members: &[Member<'_>],
         slices: &Slices,
         supply: &Supply,
         found: &mut BTreeMap<u32, Vec<Reason>>,
     ) {
-        self.compare_lengths(members, slices);
         for (load, reason) in parked_at_work(slices) {
             found.entry(load).or_default().push(reason);
         }
@@ -36,18 +38,39 @@ impl Cohort<'_> {
         }
     }
 
-    /// Finds instances whose slices of a closed loop cost more, or less, than long ones.
-    fn compare_lengths(&self, members: &mut [Member<'_>], slices: &Slices) {
+    /// Finds instances whose slices of a closed loop cost more, or less, than long ones. Where some do,
+    /// all have long slices once more, and only a difference to both counts: otherwise a machine that
+    /// was slow for a second would be a property of the server.
+    pub(super) fn compare_lengths(
+        &self,
+        bench: &mut slice::Bench<'_>,
+        members: &mut [Member<'_>],
+        slices: &Slices,
+    ) -> Result<(), String> {
         let closed = |it: &&&Workload| it.model == LoadModel::Closed;
-        let Some(closed) = self.workloads().iter().find(closed).copied() else { return };
-        let compared = |member: &Member<'_>| {
-            let own = slices.get(&(member.load, closed.name.clone())).into_iter().flatten();
-            (member.long.clone(), own.map(|it| it.slice.clone()).collect())
+        let Some(closed) = self.workloads().iter().find(closed).copied() else { return Ok(()) };
+        let differing = |members: &[Member<'_>]| {
+            let compared = |member: &Member<'_>| {
+                let own = slices.get(&(member.load, closed.name.clone())).into_iter().flatten();
+                (member.long.clone(), own.map(|it| it.slice.clone()).collect())
+            };
+            length::differing(&members.iter().map(compared).collect::<Vec<_>>())
         };
-        let compared: Vec<length::Compared> = members.iter().map(compared).collect();
-        for (member, ratio) in members.iter_mut().zip(length::differing(&compared)) {
-            member.length_ratio = ratio.or(member.length_ratio);
+        let first = differing(members);
+        if first.iter().all(Option::is_none) {
+            return Ok(());
         }
+        members.iter_mut().for_each(|member| member.long.clear());
+        for _ in 0..LONG_SLICES {
+            for index in 0..members.len() {
+                self.long_slice(bench, members, index)?;
+            }
+        }
+        let second = differing(members);
+        for (member, ratios) in members.iter_mut().zip(first.into_iter().zip(second)) {
+            member.length_ratio = length::confirmed(ratios).or(member.length_ratio);
+        }
+        Ok(())
     }
 
     /// What was found of an instance holds for later ones, which have no long slice.

@@ -80,6 +80,12 @@ pub(super) fn differing(instances: &[Compared]) -> Vec<Option<f64>> {
     differences.into_iter().map(|it| it.and_then(named)).collect()
 }
 
+/// The mean of two independent findings of one instance, if both say that it differs in the same way.
+pub(super) fn confirmed((first, second): (Option<f64>, Option<f64>)) -> Option<f64> {
+    let both = first.zip(second).filter(|(first, second)| (*first > 1.0) == (*second > 1.0));
+    both.map(|(first, second)| (first * second).sqrt())
+}
+
 /// That slices cost this much, compared with a long one.
 pub(super) fn reason(ratio: f64) -> Reason {
     let text = format!(
@@ -101,6 +107,14 @@ mod tests {
             [(1.6, Weight::Invalid), (0.8, Weight::Invalid), (1.08, Weight::Note)]
         {
             assert_eq!(reason(ratio).weight, weight, "{ratio}");
+        }
+    }
+
+    #[test]
+    fn a_difference_counts_only_if_it_is_found_twice() {
+        assert_eq!(confirmed((Some(2.0), Some(8.0))), Some(4.0));
+        for ratios in [(Some(1.2), None), (None, Some(1.2)), (Some(1.2), Some(0.8)), (None, None)] {
+            assert_eq!(confirmed(ratios), None, "{ratios:?}");
         }
     }
 

@@ -188,17 +188,11 @@ impl Cohort<'_> {
         members: &mut [Member<'_>],
         known: &mut KnownServers,
     ) -> Result<(), String> {
-        let shape = self.shape(&LoadModel::Closed, 0, (Duration::ZERO, PILOT_LENGTH));
         let mut open: Vec<usize> = (0..members.len()).collect();
         let mut seen: Vec<Vec<SlicePiece>> = vec![Vec::new(); members.len()];
         for _ in 0..PILOTS_MOST {
             for index in &open {
-                let done = self.slice(bench, members, *index, &shape)?;
-                let member = &mut members[*index];
-                let rests = member.subtracted_share();
-                let counts = done.as_ref().filter(|done| done.slice.dropped.is_none());
-                member.long.push(counts.and_then(|it| Tail::of(&it.report.series, rests)));
-                if let Some(done) = done {
+                if let Some(done) = self.long_slice(bench, members, *index)? {
                     add(&mut seen[*index], &done.report.series);
                 }
             }
@@ -217,6 +211,22 @@ impl Cohort<'_> {
             known.settled.entry(key).or_insert(settled);
         }
         Ok(())
+    }
+
+    /// One long slice, the end of which short ones are compared with.
+    pub(super) fn long_slice(
+        &self,
+        bench: &mut slice::Bench<'_>,
+        members: &mut [Member<'_>],
+        index: usize,
+    ) -> Result<Option<slice::Done>, String> {
+        let shape = self.shape(&LoadModel::Closed, 0, (Duration::ZERO, PILOT_LENGTH));
+        let done = self.slice(bench, members, index, &shape)?;
+        let member = &mut members[index];
+        let rests = member.subtracted_share();
+        let counts = done.as_ref().filter(|done| done.slice.dropped.is_none());
+        member.long.push(counts.and_then(|it| Tail::of(&it.report.series, rests)));
+        Ok(done)
     }
 
     pub(super) fn key(&self, variant: &VariantId) -> Key {

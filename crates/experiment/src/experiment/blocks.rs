@@ -24,7 +24,7 @@ use super::{
     units::Unit,
 };
 use crate::{
-    cohort::{self, Cohort, Known, Round},
+    cohort::{self, Cohort, KnownServers, Round},
     measure::{BestLevels, Cell},
     plan::{self, Step},
 };
@@ -54,7 +54,7 @@ pub(super) struct Blocks<'a> {
     /// The runs that were made before.
     pub(super) made: BTreeSet<Place>,
     /// What is known of servers from earlier cohorts.
-    pub(super) known: Known,
+    pub(super) known: KnownServers,
 }
 
 impl Blocks<'_> {

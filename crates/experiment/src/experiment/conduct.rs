@@ -23,7 +23,7 @@ use super::{
     pace::Pace,
     rates, start,
 };
-use crate::{cohort::Known, journal, plan};
+use crate::{cohort::KnownServers, journal, plan};
 
 /// The environment's name in the folder of a run.
 pub const ENVIRONMENT_FILE: &str = "environment.json";
@@ -129,7 +129,7 @@ fn measure(
         return Ok(EndReason::Complete);
     }
     let made = book.made();
-    let known = Known::default();
+    let known = KnownServers::default();
     let blocks = Blocks { stage, loads: &loads, refused: &refused, pace, clock, made, known };
     Ok(blocks.measure(book, observer)?)
 }

@@ -80,6 +80,8 @@ pub struct Experiment {
     pub procedure: Procedure,
     /// The ratio up to which two servers count as equal, if it is not the usual one.
     pub margin: Option<f64>,
+    /// The metric of the verdict of `ab`, if it is not the usual one.
+    pub metric: Option<String>,
     /// Blocks that are made whatever the budget.
     pub least_blocks: u32,
     /// Where results go.
@@ -179,7 +181,7 @@ pub enum Progress<'a> {
         folder: &'a Path,
     },
     /// The journal of a run that was cut off goes on.
-    ResumedExperiment {
+    Resumed {
         /// The folder of the results.
         folder: &'a Path,
         /// Runs that have been made.

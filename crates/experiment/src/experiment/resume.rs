@@ -116,7 +116,7 @@ impl ResumedExperiment {
     ) -> Result<Finished, ExperimentError> {
         let subjects = self.part_of_it(prepared.subjects());
         let torn = self.book.cut_torn_line()?;
-        observer.on(&Progress::ResumedExperiment {
+        observer.on(&Progress::Resumed {
             folder: self.book.folder(),
             runs: self.journal().runs.len(),
             torn,

@@ -32,6 +32,7 @@ pub(super) fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
         copies: suite.copies,
         procedure: experiment.procedure,
         margin: experiment.margin,
+        metric: experiment.metric.clone(),
         baseline_copies: suite.baseline_copies,
         goal: experiment.goal,
         blocks: suite.blocks,

@@ -13,7 +13,7 @@ use wirebench_server::{
     launch::Server,
 };
 
-use super::Seen;
+use super::RunObservation;
 
 /// How often the tree is looked at until two looks in a row are alike, and the time between them.
 const LOOKS_MOST: usize = 40;
@@ -109,14 +109,14 @@ impl<R: Read> Observer<R> {
         self.readings = Some(readings);
     }
 
-    pub(super) fn finish(self, load: LoadReport) -> Result<Seen, String> {
+    pub(super) fn finish(self, load: LoadReport) -> Result<RunObservation, String> {
         let (Some((rest, details)), Some(start), Some(end), Some(readings)) =
             (self.rest, self.start, self.end, self.readings)
         else {
             return Err("the generator reported without the edges of its window".to_owned());
         };
         let ends = (end.0, end.2);
-        Ok(Seen {
+        Ok(RunObservation {
             load,
             course: Course::with_readings(&rest, &readings, start.0, &self.meanwhile, ends),
             details: (details, end.3),

@@ -12,7 +12,7 @@ use wirebench_server::{
     launch::Server,
 };
 
-use super::{Bench, Seen, count, deadline::GENERATOR_PATIENCE};
+use super::{Bench, RunObservation, count, deadline::GENERATOR_PATIENCE};
 use crate::tool::{Tool, parse};
 
 /// How long a third-party generator may take.
@@ -32,7 +32,7 @@ impl Bench {
         config: &LoadConfig,
         server: &Server,
         stop: &AtomicBool,
-    ) -> Result<Seen, String> {
+    ) -> Result<RunObservation, String> {
         let tool = self.tool.as_ref().ok_or("no other generator was asked for")?;
         let take = || {
             let look = Look::take(server.guard());
@@ -63,7 +63,7 @@ impl Bench {
             cpu_ns,
             output: finished.output,
         };
-        Ok(Seen {
+        Ok(RunObservation {
             load,
             course: Course::between(before.0, after.0),
             details: (before.1, after.1),

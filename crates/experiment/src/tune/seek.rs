@@ -65,7 +65,7 @@ pub fn seek(
 ) -> Result<Finished, ExperimentError> {
     let began = Instant::now();
     let mut begun = StartedExperiment::new(experiment, prepared, stop, watcher.as_observer())?;
-    begun.write(Record::SearchSpec(quest.sought.clone()))?;
+    begun.write(Record::Sought(quest.sought.clone()))?;
     let [closed, rated] = experiment.suite.workloads.as_slice() else {
         return Err(ExperimentError::Nothing("a search has two workloads".to_owned()));
     };

@@ -65,14 +65,14 @@ fn objectives() -> [Objective; 2] {
 
 fn blamed(run: &Measurement) -> (Side, String) {
     match keeps(run, &objectives()) {
-        Kept::Holds => panic!("it holds"),
-        Kept::Misses { by, reasons } => (by, reasons.join("; ")),
+        ObjectiveResult::Holds => panic!("it holds"),
+        ObjectiveResult::Misses { by, reasons } => (by, reasons.join("; ")),
     }
 }
 
 #[test]
 fn a_run_holds_when_all_objectives_do_although_the_generator_is_busy_with_waiting() {
-    assert_eq!(keeps(&run(900_000, 1000), &objectives()), Kept::Holds);
+    assert_eq!(keeps(&run(900_000, 1000), &objectives()), ObjectiveResult::Holds);
 }
 
 #[test]
@@ -102,8 +102,8 @@ fn as_many_requests_as_there_are_connections_may_wait_when_the_window_ends() {
         (latency.count, latency.censored) = (200, owed);
         keeps(&run, &objectives())
     };
-    assert_eq!(waiting(64), Kept::Holds);
-    assert!(matches!(waiting(67), Kept::Misses { by: Side::Server, .. }));
+    assert_eq!(waiting(64), ObjectiveResult::Holds);
+    assert!(matches!(waiting(67), ObjectiveResult::Misses { by: Side::Server, .. }));
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn who_had_the_cpus_for_longer_than_the_tail_is_to_blame_unless_the_server_had_n
     median.load.latency.as_mut().unwrap().latency_ns_p50 = 3_000_000;
     assert_eq!(
         keeps(&median, &["p50 < 2ms".parse().unwrap()]),
-        Kept::Misses { by: Side::Server, reasons: vec!["p50 is not below 2 ms".into()] },
+        ObjectiveResult::Misses { by: Side::Server, reasons: vec!["p50 is not below 2 ms".into()] },
         "half of the requests did not wait for them"
     );
     let mut busy = waited.clone();

@@ -115,6 +115,16 @@ fn has_in_order(text: &str, parts: &[&str]) {
 }
 
 #[test]
+fn the_metric_of_the_run_is_that_of_its_report() {
+    let mut journal = two("saturate");
+    runs(&mut journal, 14, (1e5, 1.0e5), 1.0, |value| limited(rate(value)));
+    assert_eq!(of(&journal, &[]).metric, Metric::Cpu);
+    journal.start.metric = Some("p99".to_owned());
+    assert_eq!(of(&journal, &[]).metric, Metric::LatencyP99);
+    assert_eq!(by(&journal, Some(Metric::Throughput), &[]).metric, Metric::Throughput);
+}
+
+#[test]
 fn conditions_of_a_bound_are_neither_passed_nor_failed() {
     let mut journal = two("saturate");
     runs(&mut journal, 14, (1e5, 1.0e5), 1.0, |value| limited(rate(value)));

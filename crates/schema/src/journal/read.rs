@@ -108,7 +108,7 @@ impl Journal {
             Record::Unavailable(record) => self.unavailable.push(record),
             Record::Verified(record) => self.verified.push(record),
             Record::Rate(record) => self.rates.push(record),
-            Record::SearchSpec(record) => self.sought = Some(record),
+            Record::Sought(record) => self.sought = Some(record),
             Record::Found(record) => self.found = Some(record),
             Record::Run(record) => self.runs.push(*record),
             // A resumed run has no end any more; only a later end counts.
@@ -161,6 +161,7 @@ mod tests {
             copies: 1,
             procedure: Procedure::Process,
             margin: None,
+            metric: None,
             baseline_copies: 2,
             goal: Goal { precision: Some(0.01), budget: Some(Duration::from_secs(60)) },
             scale: Scale::Machine,

@@ -81,6 +81,7 @@ impl Arguments {
             project: self.telling.project(context)?,
             procedure,
             margin: self.cohorts.margin,
+            metric: self.metric.map(|metric| metric.name().to_owned()),
             least_blocks: FEWEST_BLOCKS,
             command: command_line(),
             verification: self.conditions.verification(Verification::AllOrNothing),

@@ -107,6 +107,7 @@ impl Arguments {
             project,
             procedure: self.procedure(),
             margin: self.cohorts.margin,
+            metric: None,
             least_blocks: 1,
             command: command_line(),
             verification: conditions.verification(Verification::Full),

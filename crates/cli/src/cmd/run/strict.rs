@@ -108,6 +108,7 @@ mod tests {
             copies: 1,
             procedure: Procedure::Process,
             margin: None,
+            metric: None,
             baseline_copies: 1,
             goal: Goal::default(),
             scale: wirebench_schema::suite::Scale::Machine,

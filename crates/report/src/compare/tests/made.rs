@@ -134,6 +134,7 @@ fn start() -> Start {
         copies: 1,
         procedure: Procedure::Process,
         margin: None,
+        metric: None,
         baseline_copies: 2,
         goal: Goal::default(),
         blocks: 10,
