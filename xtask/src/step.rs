@@ -44,7 +44,16 @@ pub(crate) fn attempt(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyho
         .collect();
     println!("\n== {title}\n$ {}", shown.join(" "));
     let began = Instant::now();
-    let status = Command::new(argv[0])
+    let mut command = Command::new(argv[0]);
+    // Cargo describes this package to its own children. Build scripts of dependencies that watch these
+    // variables would build anew each time a command is given by hand and by a chore in turn.
+    for (name, _) in std::env::vars_os() {
+        let is_of_package = ["CARGO_PKG_", "CARGO_MANIFEST_"];
+        if is_of_package.iter().any(|start| name.to_string_lossy().starts_with(start)) {
+            command.env_remove(name);
+        }
+    }
+    let status = command
         .args(&argv[1..])
         .envs(env.iter().copied())
         .current_dir(root())
