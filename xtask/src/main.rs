@@ -12,6 +12,7 @@ mod provoke;
 mod splice;
 mod step;
 mod test;
+mod test_programs;
 mod tidy;
 
 use clap::{Parser, Subcommand};

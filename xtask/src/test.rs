@@ -6,12 +6,12 @@ use std::{process::Command, time::Instant};
 use crate::{
     bench_load, bench_truth, conformance,
     step::{attempt, built, root, step},
-    tidy,
+    test_programs, tidy,
 };
 
 /// The test that needs a machine without other load: its server must become steady.
 const ALONE: &str = "a_server_that_becomes_faster";
-/// Tests that run at the same time, on two CPUs.
+/// Tests of a program that run at the same time, on two CPUs.
 const TEST_THREADS: &str = "5";
 
 /// Arguments of `cargo xtask test`.
@@ -45,9 +45,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         attempt("packages of the entries", &[program, "setup"], &[])?;
     }
     // Most tests wait for servers, timers and loads that are bound to a rate.
-    let threads = [("RUST_TEST_THREADS", TEST_THREADS)];
-    let rest = ["test", "--workspace", "--locked", "--", "--skip", ALONE];
-    step("tests", &[&[cargo], &rest[..]].concat(), &threads)?;
+    test_programs::run(cargo, ALONE, TEST_THREADS)?;
+    step("examples in the docs", &[cargo, "test", "--workspace", "--locked", "--doc"], &[])?;
     let alone = ["test", "-p", "wirebench", "--test", "it", "--locked", ALONE];
     step("a test that needs the machine", &[&[cargo], &alone[..]].concat(), &[])?;
     step("list", &[program, "list"], &[])?;

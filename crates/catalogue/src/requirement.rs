@@ -150,7 +150,9 @@ impl Prober<'_> {
             }
             if !exists("apt-get") {
                 let packages = requirement.debian.join(" ");
-                return Err(Some(format!("Debian has it in {packages}, and this is no Debian")));
+                return Err(Some(format!(
+                    "it is in {packages} of Debian; this system is not Debian"
+                )));
             }
             let failed = requirement
                 .debian

@@ -9,7 +9,7 @@ const FILE_LIMIT_BYTES: u64 = 16 << 20;
 pub(crate) fn read_small(file: &Path) -> Result<String, String> {
     let metadata = std::fs::metadata(file).map_err(|error| error.to_string())?;
     if !metadata.is_file() || metadata.len() > FILE_LIMIT_BYTES {
-        return Err(format!("it is no regular file of at most {FILE_LIMIT_BYTES} bytes"));
+        return Err(format!("it is not a regular file of at most {FILE_LIMIT_BYTES} bytes"));
     }
     std::fs::read_to_string(file).map_err(|error| error.to_string())
 }

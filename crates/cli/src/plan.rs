@@ -8,50 +8,50 @@ use wirebench_report::table_units::percent;
 use wirebench_schema::{journal::Goal, units::write_duration};
 
 /// The plan in a few lines.
-pub(crate) fn outlook_lines(outlook: &Forecast, now: &Zoned) -> Vec<String> {
-    let Forecast { blocks, warmup_blocks, runs, variants, goal, .. } = outlook;
-    let noun = noun(outlook);
+pub(crate) fn outlook_lines(forecast: &Forecast, now: &Zoned) -> Vec<String> {
+    let Forecast { blocks, warmup_blocks, runs, variants, goal, .. } = forecast;
+    let noun = noun(forecast);
     let mut what = format!(
         "plan: {}, {}, {}",
         count(*variants, "server"),
-        count(outlook.phases.values().sum(), "load"),
+        count(forecast.phases.values().sum(), "load"),
         count(*blocks as usize, noun)
     );
     if *warmup_blocks > 0 {
         what += &format!(" after {}", count(*warmup_blocks as usize, &format!("warm-up {noun}")));
     }
-    let time = outlook.time();
+    let time = forecast.time();
     let mut lines = vec![format!(
         "{what}: {}, about {}; done at {}",
         count(*runs, "run"),
         show(time),
         end(now, time)
     )];
-    lines.extend(goal_lines(outlook, goal));
+    lines.extend(goal_lines(forecast, goal));
     lines
 }
 
 /// What the plan consists of, by phase and by time.
-pub(crate) fn parts(outlook: &Forecast) -> Vec<String> {
+pub(crate) fn parts(forecast: &Forecast) -> Vec<String> {
     let phases: Vec<String> =
-        outlook.phases.iter().map(|(phase, count)| format!("{count} x {phase}")).collect();
+        forecast.phases.iter().map(|(phase, count)| format!("{count} x {phase}")).collect();
     let mut lines = vec![format!("loads: {}", phases.join(", "))];
-    if outlook.repeated > 0 {
+    if forecast.repeated > 0 {
         lines.push(format!(
             "A/A runs: {} repeat a server within its {}",
-            outlook.repeated,
-            noun(outlook)
+            forecast.repeated,
+            noun(forecast)
         ));
     }
     let mut times = Vec::new();
-    if outlook.checks > 0 {
-        times.push(format!("{} for checks", show(outlook.checks_time)));
+    if forecast.checks > 0 {
+        times.push(format!("{} for checks", show(forecast.checks_time)));
     }
-    if outlook.pilots > 0 {
-        let pilots = count(outlook.pilots, "pilot");
-        times.push(format!("{} for {pilots} to find rates", show(outlook.pilots_time)));
+    if forecast.pilots > 0 {
+        let pilots = count(forecast.pilots, "pilot");
+        times.push(format!("{} for {pilots} to find rates", show(forecast.pilots_time)));
     }
-    times.push(format!("{} for runs", show(outlook.runs_time)));
+    times.push(format!("{} for runs", show(forecast.runs_time)));
     lines.push(format!("time, without builds: {}", times.join(", ")));
     lines
 }
@@ -67,16 +67,16 @@ fn end(now: &Zoned, time: Duration) -> String {
 }
 
 /// What the runs of a block are together.
-const fn noun(outlook: &Forecast) -> &'static str {
-    if outlook.in_cohorts { "cohort" } else { "block" }
+const fn noun(forecast: &Forecast) -> &'static str {
+    if forecast.in_cohorts { "cohort" } else { "block" }
 }
 
-fn goal_lines(outlook: &Forecast, goal: &Goal) -> Vec<String> {
-    let noun = noun(outlook);
+fn goal_lines(forecast: &Forecast, goal: &Goal) -> Vec<String> {
+    let noun = noun(forecast);
     let mut lines = Vec::new();
     if let Some(precision) = goal.precision {
-        let (pair, wanted) = (show(outlook.block_time * 2), percent(precision));
-        lines.push(if outlook.blocks < MOST_BLOCKS_FOR_PRECISION {
+        let (pair, wanted) = (show(forecast.block_time * 2), percent(precision));
+        lines.push(if forecast.blocks < MOST_BLOCKS_FOR_PRECISION {
             format!(
                 "then pairs of {noun}s, {pair} each, until every interval is within +-{wanted}; at most \
                  {MOST_BLOCKS_FOR_PRECISION} {noun}s"
@@ -88,8 +88,8 @@ fn goal_lines(outlook: &Forecast, goal: &Goal) -> Vec<String> {
         });
     }
     if let Some(budget) = goal.budget {
-        let (budget_text, block) = (write_duration(budget), show(outlook.block_time));
-        lines.push(if outlook.block_time > budget {
+        let (budget_text, block) = (write_duration(budget), show(forecast.block_time));
+        lines.push(if forecast.block_time > budget {
             format!(
                 "the budget of {budget_text} is less than the {block} of one {noun}; one {noun} is measured \
                  anyway"
@@ -132,7 +132,7 @@ mod tests {
     }
     use wirebench_schema::suite::Phase;
 
-    fn outlook() -> Forecast {
+    fn forecast() -> Forecast {
         Forecast {
             blocks: 3,
             warmup_blocks: 1,
@@ -151,26 +151,26 @@ mod tests {
         }
     }
 
-    fn lines(outlook: &Forecast) -> Vec<String> {
+    fn lines(forecast: &Forecast) -> Vec<String> {
         let now: Zoned = "2026-03-01T23:58:30+00:00[UTC]".parse().unwrap();
-        outlook_lines(outlook, &now)
+        outlook_lines(forecast, &now)
     }
 
     #[test]
     fn the_plan_is_one_line_and_its_parts_are_in_the_dry_run() {
         let plan = "plan: 2 servers, 2 loads, 3 blocks after 1 warm-up block: 24 runs, about 87 s; \
                     done at 23:59";
-        assert_eq!(lines(&outlook()), [plan]);
+        assert_eq!(lines(&forecast()), [plan]);
         let expected = [
             "loads: 1 x saturate, 1 x cost",
             "A/A runs: 8 repeat a server within its block",
             "time, without builds: 4 s for checks, 3 s for 2 pilots to find rates, 80 s for runs",
         ];
-        assert_eq!(parts(&outlook()), expected);
-        let cohorts = Forecast { in_cohorts: true, ..outlook() };
+        assert_eq!(parts(&forecast()), expected);
+        let cohorts = Forecast { in_cohorts: true, ..forecast() };
         assert_eq!(lines(&cohorts), [plan.replace("block", "cohort")]);
         assert_eq!(parts(&cohorts)[1], "A/A runs: 8 repeat a server within its cohort");
-        let tomorrow = Forecast { runs_time: Duration::from_secs(3600), ..outlook() };
+        let tomorrow = Forecast { runs_time: Duration::from_secs(3600), ..forecast() };
         assert!(lines(&tomorrow)[0].ends_with("done at 2026-03-02 00:58"), "{tomorrow:?}");
     }
 
@@ -178,16 +178,16 @@ mod tests {
     fn goals_are_shown_with_their_effect() {
         let with = |precision, budget_s: Option<u64>| {
             let goal = Goal { precision, budget: budget_s.map(Duration::from_secs) };
-            lines(&Forecast { blocks: 6, goal, ..outlook() }).split_off(1)
+            lines(&Forecast { blocks: 6, goal, ..forecast() }).split_off(1)
         };
         assert_eq!(with(None, None), <[String; 0]>::default());
         let both = with(Some(0.015), Some(1200));
         assert!(both[0].contains("40 s each, until every interval is within +-1.5 %"), "{both:?}");
         assert!(both[1].contains("later than 20m after the first run"), "{both:?}");
         let goal = Goal { precision: Some(0.01), budget: None };
-        let many = lines(&Forecast { blocks: 1000, goal, ..outlook() });
+        let many = lines(&Forecast { blocks: 1000, goal, ..forecast() });
         assert!(many[1].starts_with("--precision 1 % has no effect"), "{many:?}");
-        let pairs = lines(&Forecast { in_cohorts: true, goal, ..outlook() });
+        let pairs = lines(&Forecast { in_cohorts: true, goal, ..forecast() });
         assert!(pairs[1].starts_with("then pairs of cohorts, 40 s each"), "{pairs:?}");
         let little = with(None, Some(1));
         assert!(little[0].contains("is less than the 20 s of one block"), "{little:?}");

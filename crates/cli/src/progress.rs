@@ -239,8 +239,8 @@ impl Observer for Reporter {
                     self.line(&format!("incomplete last record ({torn} bytes) moved aside"));
                 }
             }
-            Progress::Planned(outlook) => {
-                for line in outlook_lines(outlook, &Zoned::now()) {
+            Progress::Planned(forecast) => {
+                for line in outlook_lines(forecast, &Zoned::now()) {
                     self.line(&line);
                 }
             }

@@ -232,7 +232,7 @@ impl Exchange<'_> {
                 }
             ),
             ReplyError::EchoDiffers { .. } => format!(
-                "{address} answers, but it is no echo server ({error}): the reply starts with \
+                "{address} answers, but is not an echo server ({error}): the reply starts with \
                  \"{}\"; check {}, or write {} for HTTP/1.1",
                 excerpt(received),
                 self.place(),

@@ -70,7 +70,7 @@ impl Connector {
         let host = config.target.host();
         let name = ServerName::try_from(host.to_owned()).map_err(|_| {
             LoadError::Configuration(format!(
-                "`{host}` is no name that a certificate can have: write the name in the \
+                "`{host}` is not a valid name for a certificate: write the name in the \
                  certificate of the server, or an address"
             ))
         })?;

@@ -164,7 +164,7 @@ impl FromStr for Objective {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = |reason: &str| format!("`{text}` is no objective: {reason}");
+        let wrong = |reason: &str| format!("`{text}` is not an objective: {reason}");
         let (figure, limit) = text.split_once('<').ok_or_else(|| {
             wrong("write a figure of latency, `<` and a duration, such as 'p99 < 2ms'")
         })?;

@@ -82,7 +82,7 @@ struct Fields {
 
 impl Fields {
     fn add(&mut self, line: &[u8]) -> Result<(), String> {
-        let wrong = || format!("{} is no header field `Name: value`", show::bytes(line));
+        let wrong = || format!("{} is not a header field `Name: value`", show::bytes(line));
         let colon = line.iter().position(|&byte| byte == b':').ok_or_else(wrong)?;
         let is_name = |byte: &u8| byte.is_ascii_graphic();
         if colon == 0 || !line[..colon].iter().all(is_name) {

@@ -16,10 +16,10 @@ use wirebench_schema::{
 
 use super::{
     LazyRuns, Observer, Progress, Stage,
-    book::{OpenJournal, Place, place},
     checks::Refused,
     limits::{Done, Limits},
     loads::Loads,
+    open_journal::{OpenJournal, Place, place},
     pace::Pace,
     units::Unit,
 };
@@ -61,7 +61,7 @@ impl Blocks<'_> {
     /// Makes blocks until it is over, and says why it is.
     pub(super) fn measure(
         mut self,
-        book: &mut OpenJournal,
+        journal_file: &mut OpenJournal,
         observer: &mut dyn Observer,
     ) -> io::Result<EndReason> {
         let experiment = self.stage.experiment;
@@ -76,7 +76,7 @@ impl Blocks<'_> {
         observer.on(&self.measuring(&whole, begun, planned));
         for number in 0.. {
             if number >= begun {
-                let done = self.done(number, book, observer);
+                let done = self.done(number, journal_file, observer);
                 if let Some(reason) = limits.end(&done) {
                     return Ok(reason);
                 }
@@ -92,8 +92,8 @@ impl Blocks<'_> {
                 let rest = units[index..].iter().map(|unit| self.pace.sum(unit.steps()));
                 let left = rest.fold(later, Duration::saturating_add);
                 let done = match unit {
-                    Unit::Run(step) => self.run(step, left, book, observer)?,
-                    Unit::Cohort(steps) => self.cohort(steps, left, book, observer)?,
+                    Unit::Run(step) => self.run(step, left, journal_file, observer)?,
+                    Unit::Cohort(steps) => self.cohort(steps, left, journal_file, observer)?,
                 };
                 if let ControlFlow::Break(reason) = done {
                     return Ok(reason);
@@ -131,11 +131,11 @@ impl Blocks<'_> {
     }
 
     /// What has been done before block `number`, and what is known of the next one.
-    fn done(&self, number: u32, book: &OpenJournal, observer: &mut dyn Observer) -> Done {
+    fn done(&self, number: u32, journal_file: &OpenJournal, observer: &mut dyn Observer) -> Done {
         let experiment = self.stage.experiment;
         let blocks = number.saturating_sub(self.loads.suite.warmup_blocks);
         let widest = experiment.goal.precision.filter(|_| blocks > 0).and_then(|goal| {
-            let widest = (experiment.precision.0)(book.journal());
+            let widest = (experiment.precision.0)(journal_file.journal());
             observer.on(&Progress::Precision { widest, goal });
             widest
         });
@@ -149,14 +149,14 @@ impl Blocks<'_> {
         &mut self,
         steps: &[Step],
         left: Duration,
-        book: &mut OpenJournal,
+        journal_file: &mut OpenJournal,
         observer: &mut dyn Observer,
     ) -> io::Result<ControlFlow<EndReason>> {
         let (Stage { subjects, .. }, loads) = (*self.stage, self.loads);
         let is_reference = |step: &Step| plan::is_reference(subjects, &loads.suite, step);
         let mut steps = steps.to_vec();
         loop {
-            let Some(runs) = self.group(&steps, left, book, observer)? else {
+            let Some(runs) = self.group(&steps, left, journal_file, observer)? else {
                 return Ok(ControlFlow::Break(EndReason::Interrupted));
             };
             let is_done = |step: &Step| runs.iter().any(|run| is_of(run, step, subjects, loads));
@@ -174,7 +174,7 @@ impl Blocks<'_> {
         &mut self,
         steps: &[Step],
         left: Duration,
-        book: &mut OpenJournal,
+        journal_file: &mut OpenJournal,
         observer: &mut dyn Observer,
     ) -> io::Result<Option<Vec<Run>>> {
         let Stage { experiment, subjects, stop } = *self.stage;
@@ -182,7 +182,7 @@ impl Blocks<'_> {
         let cells: Vec<Cell<'_>> = steps.iter().map(|step| cell(self.stage, loads, step)).collect();
         let Some(first) = cells.first() else { return Ok(Some(Vec::new())) };
         let names: BTreeSet<&str> = cells.iter().map(|cell| cell.workload.name.as_str()).collect();
-        let group = next_group(book.journal(), first.block, &names);
+        let group = next_group(journal_file.journal(), first.block, &names);
         let workload = names.into_iter().collect::<Vec<_>>().join(", ");
         let name = match group {
             0 => format!("cohort {}", first.block + 1),
@@ -204,7 +204,7 @@ impl Blocks<'_> {
             seed: seed.wrapping_add(u64::from(first.block)).wrapping_add(u64::from(group) << 32),
         };
         let mut watch = |round: &Round<'_>| {
-            let (so_far, journal) = (LazyRuns(round.so_far), book.journal());
+            let (so_far, journal) = (LazyRuns(round.so_far), journal_file.journal());
             let (round, rounds) = (round.number, round.rounds);
             observer.on(&Progress::Round { name: &name, round, rounds, so_far, journal });
         };
@@ -213,7 +213,7 @@ impl Blocks<'_> {
         cohort::note_drift(&mut runs, &workloads, experiment.margin);
         let records: Vec<Record> =
             runs.iter().map(|run| Record::Run(Box::new(run.clone()))).collect();
-        book.write_all(records)?;
+        journal_file.write_all(records)?;
         let each = began.elapsed() / u32::try_from(runs.len().max(1)).unwrap_or(u32::MAX);
         for run in &runs {
             let step = steps.iter().find(|step| is_of(run, step, subjects, loads));
@@ -221,7 +221,7 @@ impl Blocks<'_> {
                 self.pace.learn(step.workload, each);
             }
             let name = step.map_or_else(String::new, |it| plan::label(subjects, &loads.suite, it));
-            observer.on(&Progress::Ran { name: &name, run, journal: book.journal() });
+            observer.on(&Progress::Ran { name: &name, run, journal: journal_file.journal() });
         }
         Ok(Some(runs))
     }
@@ -231,7 +231,7 @@ impl Blocks<'_> {
         &mut self,
         step: &Step,
         left: Duration,
-        book: &mut OpenJournal,
+        journal_file: &mut OpenJournal,
         observer: &mut dyn Observer,
     ) -> io::Result<ControlFlow<EndReason>> {
         let Stage { experiment, subjects, stop } = *self.stage;
@@ -241,7 +241,7 @@ impl Blocks<'_> {
         let same = |run: &&Run| {
             run.variant == subjects[step.subject].variant.id && run.workload == workload.name
         };
-        let best = BestLevels::of(book.journal().runs.iter().filter(same));
+        let best = BestLevels::of(journal_file.journal().runs.iter().filter(same));
         let cell = Cell { best, ..cell(self.stage, self.loads, step) };
         let interrupted = ControlFlow::Break(EndReason::Interrupted);
         if stop.load(Ordering::Relaxed) {
@@ -249,9 +249,9 @@ impl Blocks<'_> {
         }
         let began = Instant::now();
         let Some(run) = experiment.bench.run(&cell, stop) else { return Ok(interrupted) };
-        book.write(Record::Run(Box::new(run.clone())))?;
+        journal_file.write(Record::Run(Box::new(run.clone())))?;
         self.pace.learn(step.workload, began.elapsed());
-        observer.on(&Progress::Ran { name: &name, run: &run, journal: book.journal() });
+        observer.on(&Progress::Ran { name: &name, run: &run, journal: journal_file.journal() });
         Ok(ControlFlow::Continue(()))
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn plan(was: &Start, is: &Start) -> Vec<String> {
         let what = format!("the workload {}", was.name);
         match is.workloads.iter().find(|is| is.name == was.name) {
             Some(is) => add_changes(&mut sentences, &what, &value(was), &value(is)),
-            None => sentences.push(format!("{what} is no part of it any more")),
+            None => sentences.push(format!("{what} is no longer part of it")),
         }
     }
     for is in &is.workloads {

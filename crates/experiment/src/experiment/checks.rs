@@ -19,7 +19,7 @@ use wirebench_schema::{
 use wirebench_server::launch::Launcher;
 use wirebench_verify::{Checked, Verdict};
 
-use super::{Experiment, Observer, Progress, Stage, book::OpenJournal};
+use super::{Experiment, Observer, Progress, Stage, open_journal::OpenJournal};
 use crate::plan;
 
 /// Variants that must not be measured, by scenario.
@@ -34,14 +34,14 @@ fn jobs() -> usize {
 /// answer holds those that must not be measured.
 pub(super) fn verify_all(
     stage: &Stage<'_>,
-    book: &mut OpenJournal,
+    journal_file: &mut OpenJournal,
     observer: &mut dyn Observer,
 ) -> io::Result<Refused> {
     let Stage { experiment, stop, .. } = *stage;
     if experiment.verification == Verification::LeftOut {
         return Ok(Refused::new());
     }
-    let pending = pending(stage, book);
+    let pending = pending(stage, journal_file);
     let next = AtomicUsize::new(0);
     let (sender, results) = mpsc::channel();
     let check = |sender: mpsc::Sender<Verified>| {
@@ -66,22 +66,22 @@ pub(super) fn verify_all(
             let Ok(verified) = results.recv() else { break };
             left.remove(&(verified.variant.clone(), verified.scenario));
             observer.on(&Progress::Verified(&verified));
-            book.write(Record::Verified(verified))?;
+            journal_file.write(Record::Verified(verified))?;
         }
         io::Result::Ok(())
     })?;
-    Ok(refused(book))
+    Ok(refused(journal_file))
 }
 
 /// What is to be checked.
-fn pending<'a>(stage: &Stage<'a>, book: &OpenJournal) -> Vec<(&'a Subject, Scenario)> {
+fn pending<'a>(stage: &Stage<'a>, journal_file: &OpenJournal) -> Vec<(&'a Subject, Scenario)> {
     let Stage { experiment, subjects, .. } = *stage;
     let of = |subject: &'a Subject| {
         let scenarios = plan::scenarios(subject, &experiment.suite.workloads).into_iter();
         scenarios.map(move |scenario| (subject, scenario))
     };
     let is_new = |(subject, scenario): &(&Subject, Scenario)| {
-        let done = &book.journal().verified;
+        let done = &journal_file.journal().verified;
         !done.iter().any(|it| it.variant == subject.variant.id && it.scenario == *scenario)
     };
     subjects.iter().flat_map(of).filter(is_new).collect()
@@ -96,8 +96,9 @@ fn verify(stage: &Stage<'_>, subject: &Subject, scenario: Scenario) -> Verified 
     summarise(&subject.variant.id, scenario, &checks)
 }
 
-fn refused(book: &OpenJournal) -> Refused {
-    let failed = book.journal().verified.iter().filter(|verified| !verified.failed.is_empty());
+fn refused(journal_file: &OpenJournal) -> Refused {
+    let failed =
+        journal_file.journal().verified.iter().filter(|verified| !verified.failed.is_empty());
     failed.map(|verified| (verified.variant.clone(), verified.scenario)).collect()
 }
 

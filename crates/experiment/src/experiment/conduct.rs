@@ -17,9 +17,9 @@ use wirebench_schema::{
 use super::{
     Experiment, Observer, Prepared, Progress, Stage,
     blocks::{Blocks, Clock},
-    book::OpenJournal,
     checks,
     loads::Loads,
+    open_journal::OpenJournal,
     pace::Pace,
     rates, start,
 };
@@ -69,10 +69,10 @@ pub fn conduct(
     observer: &mut dyn Observer,
 ) -> Result<Finished, ExperimentError> {
     let subjects = prepared.subjects();
-    let book = begin(experiment, prepared, observer)?;
-    let outlook = experiment.outlook(&subjects);
-    observer.on(&Progress::Planned(&outlook));
-    carry_on(&Stage { experiment, subjects: &subjects, stop }, book, observer)
+    let journal_file = begin(experiment, prepared, observer)?;
+    let forecast = experiment.forecast(&subjects);
+    observer.on(&Progress::Planned(&forecast));
+    carry_on(&Stage { experiment, subjects: &subjects, stop }, journal_file, observer)
 }
 
 /// Begins the journal in a new folder, unless there is nothing to measure.
@@ -87,51 +87,51 @@ pub(super) fn begin(
     let folder = journal::new_run_folder(&experiment.project.results, &experiment.suite.name)?;
     write_environment(&prepared.environment, &folder)?;
     let start = start::start(experiment, prepared);
-    let book = OpenJournal::begin(&folder, start, &prepared.unavailable)?;
+    let journal_file = OpenJournal::begin(&folder, start, &prepared.unavailable)?;
     observer.on(&Progress::Started { folder: &folder });
-    Ok(book)
+    Ok(journal_file)
 }
 
-/// Does everything that `book` does not say to have been done.
+/// Does everything that `journal_file` does not say to have been done.
 pub(super) fn carry_on(
     stage: &Stage<'_>,
-    mut book: OpenJournal,
+    mut journal_file: OpenJournal,
     observer: &mut dyn Observer,
 ) -> Result<Finished, ExperimentError> {
-    let reason = measure(stage, &mut book, observer)?;
+    let reason = measure(stage, &mut journal_file, observer)?;
     let interrupted = stage.stop.load(Ordering::Relaxed);
     let reason = if interrupted { EndReason::Interrupted } else { reason };
-    book.write(Record::End(End { ended: journal::now(), reason }))?;
-    let (folder, journal) = book.close();
+    journal_file.write(Record::End(End { ended: journal::now(), reason }))?;
+    let (folder, journal) = journal_file.close();
     Ok(Finished { folder, journal })
 }
 
 fn measure(
     stage: &Stage<'_>,
-    book: &mut OpenJournal,
+    journal_file: &mut OpenJournal,
     observer: &mut dyn Observer,
 ) -> Result<EndReason, ExperimentError> {
-    let refused = checks::verify_all(stage, book, observer)?;
+    let refused = checks::verify_all(stage, journal_file, observer)?;
     let needs_all = stage.experiment.verification == Verification::AllOrNothing;
     if needs_all && !refused.is_empty() {
         return Ok(EndReason::Complete);
     }
     let workloads = &stage.experiment.suite.workloads;
     let mut pace = Pace::new(workloads, |workload| stage.experiment.estimate(workload));
-    let earlier = pace.replay(book.journal(), workloads);
+    let earlier = pace.replay(journal_file.journal(), workloads);
     let clock = Clock { earlier, began: Instant::now() };
-    rates::settle(stage, &refused, book, observer)?;
-    let loads = Loads::new(&stage.experiment.suite, &book.journal().rates);
+    rates::settle(stage, &refused, journal_file, observer)?;
+    let loads = Loads::new(&stage.experiment.suite, &journal_file.journal().rates);
     if stage.stop.load(Ordering::Relaxed) {
         return Ok(EndReason::Interrupted);
     }
-    if needs_all && book.journal().rates.iter().any(|rate| !rate.too_slow.is_empty()) {
+    if needs_all && journal_file.journal().rates.iter().any(|rate| !rate.too_slow.is_empty()) {
         return Ok(EndReason::Complete);
     }
-    let made = book.made();
+    let made = journal_file.made();
     let known = KnownServers::default();
     let blocks = Blocks { stage, loads: &loads, refused: &refused, pace, clock, made, known };
-    Ok(blocks.measure(book, observer)?)
+    Ok(blocks.measure(journal_file, observer)?)
 }
 
 fn write_environment(environment: &Environment, folder: &Path) -> io::Result<()> {

@@ -13,29 +13,29 @@
 //! An experiment that was cut off anywhere after the second step goes on where it was: what is in
 //! its journal is not done again ([`ResumedExperiment`]).
 
-mod begun;
 mod blocks;
-mod book;
 mod changed;
 mod checks;
 mod conduct;
+mod forecast;
 mod limits;
 mod loads;
-mod outlook;
+mod open_journal;
 mod pace;
 pub mod pilot;
 mod prepare;
 mod rates;
 mod resume;
 mod start;
+mod started;
 mod units;
 
-pub(crate) use begun::StartedExperiment;
 pub use conduct::{ENVIRONMENT_FILE, ExperimentError, Finished, conduct};
+pub use forecast::Forecast;
 pub use limits::MOST_BLOCKS_FOR_PRECISION;
-pub use outlook::Forecast;
 pub use prepare::{Prepared, prepare};
 pub use resume::{Differences, ResumedExperiment};
+pub(crate) use started::StartedExperiment;
 use units::Grouping;
 pub use units::Unit;
 
@@ -108,10 +108,10 @@ struct Stage<'a> {
 impl Experiment {
     /// What will be done with `subjects`.
     #[must_use]
-    pub fn outlook(&self, subjects: &[Subject]) -> Forecast {
+    pub fn forecast(&self, subjects: &[Subject]) -> Forecast {
         let units = self.units(subjects, 0);
-        let outlook = Forecast::new(subjects, &self.suite, self.verification, self.goal);
-        outlook.with_units(&units, &self.suite, |workload| self.estimate(workload))
+        let forecast = Forecast::new(subjects, &self.suite, self.verification, self.goal);
+        forecast.with_units(&units, &self.suite, |workload| self.estimate(workload))
     }
 
     /// How long a run of `workload` takes, about.

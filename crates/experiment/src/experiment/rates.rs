@@ -11,8 +11,8 @@ use wirebench_schema::{
 
 use super::{
     Observer, Progress, Stage,
-    book::OpenJournal,
     checks::Refused,
+    open_journal::OpenJournal,
     pilot::{self, Pilot},
 };
 use crate::plan;
@@ -22,21 +22,24 @@ use crate::plan;
 pub(super) fn settle(
     stage: &Stage<'_>,
     refused: &Refused,
-    book: &mut OpenJournal,
+    journal_file: &mut OpenJournal,
     observer: &mut dyn Observer,
 ) -> io::Result<()> {
     for workload in &stage.experiment.suite.workloads {
-        let is_known =
-            book.journal().rates.iter().any(|rate: &FixedRate| rate.workload == workload.name);
+        let is_known = journal_file
+            .journal()
+            .rates
+            .iter()
+            .any(|rate: &FixedRate| rate.workload == workload.name);
         if is_known || stage.stop.load(Ordering::Relaxed) {
             continue;
         }
         if let Some(rate) = pilot::given(workload) {
-            book.write(Record::Rate(rate))?;
+            journal_file.write(Record::Rate(rate))?;
         } else if workload.needs_rate()
-            && let Some(rate) = find(stage, refused, workload, book, observer)?
+            && let Some(rate) = find(stage, refused, workload, journal_file, observer)?
         {
-            book.write(Record::Rate(rate))?;
+            journal_file.write(Record::Rate(rate))?;
         }
     }
     Ok(())
@@ -47,7 +50,7 @@ fn find(
     stage: &Stage<'_>,
     refused: &Refused,
     workload: &Workload,
-    book: &mut OpenJournal,
+    journal_file: &mut OpenJournal,
     observer: &mut dyn Observer,
 ) -> io::Result<Option<FixedRate>> {
     let Stage { experiment, subjects, stop } = *stage;
@@ -62,7 +65,7 @@ fn find(
         baseline: baseline.map(|index| &subjects[index].variant.id),
         verification: experiment.verification,
     };
-    let pilots = book.journal().runs.iter().filter(|run| run.counts == Counts::Pilot);
+    let pilots = journal_file.journal().runs.iter().filter(|run| run.counts == Counts::Pilot);
     let earlier: Vec<Run> = pilots.cloned().collect();
     let observer = RefCell::new(observer);
     let left = pilot::estimate(workload);
@@ -77,7 +80,7 @@ fn find(
     let mut made = |run: Run| {
         let name = format!("{} (pilot)", run.variant);
         observer.borrow_mut().on(&Progress::Piloted { name: &name, run: &run });
-        book.write(Record::Run(Box::new(run)))
+        journal_file.write(Record::Run(Box::new(run)))
     };
     search.find(&earlier, stop, &mut next, &mut made)
 }

@@ -13,14 +13,14 @@ use wirebench_schema::{
 
 use super::{
     ENVIRONMENT_FILE, Experiment, ExperimentError, Finished, Observer, Prepared, Progress, Stage,
-    book::OpenJournal, changed, conduct, start,
+    changed, conduct, open_journal::OpenJournal, start,
 };
 use crate::journal;
 
 /// A journal to continue. No other process can write to it while this lives.
 #[derive(Debug)]
 pub struct ResumedExperiment {
-    book: OpenJournal,
+    journal_file: OpenJournal,
 }
 
 /// What is not as it was when the experiment began, each as a sentence.
@@ -35,13 +35,13 @@ pub struct Differences {
 impl ResumedExperiment {
     /// Opens the journal in `folder`. It stays as it is.
     pub fn open(folder: &Path) -> io::Result<Self> {
-        OpenJournal::open(folder).map(|book| Self { book })
+        OpenJournal::open(folder).map(|journal_file| Self { journal_file })
     }
 
     /// Everything that has been written down.
     #[must_use]
     pub const fn journal(&self) -> &Journal {
-        self.book.journal()
+        self.journal_file.journal()
     }
 
     /// How it ended, if nothing is left to be done.
@@ -54,7 +54,7 @@ impl ResumedExperiment {
     /// What there is, without anything more.
     #[must_use]
     pub fn finished(self) -> Finished {
-        let (folder, journal) = self.book.close();
+        let (folder, journal) = self.journal_file.close();
         Finished { folder, journal }
     }
 
@@ -85,7 +85,7 @@ impl ResumedExperiment {
                     .refusing
                     .push(format!("{} cannot be run any more: {}", was.variant, gone.reason)),
                 (None, None) => {
-                    differences.refusing.push(format!("there is no {} any more", was.variant));
+                    differences.refusing.push(format!("{} is gone", was.variant));
                 }
             }
         }
@@ -99,7 +99,7 @@ impl ResumedExperiment {
     }
 
     fn environment(&self) -> Result<Environment, String> {
-        let path = self.book.folder().join(ENVIRONMENT_FILE);
+        let path = self.journal_file.folder().join(ENVIRONMENT_FILE);
         let named = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
         let text = fs::read(&path).map_err(|error| named(&error))?;
         serde_json::from_slice(&text).map_err(|error| named(&error))
@@ -115,18 +115,18 @@ impl ResumedExperiment {
         observer: &mut dyn Observer,
     ) -> Result<Finished, ExperimentError> {
         let subjects = self.part_of_it(prepared.subjects());
-        let torn = self.book.cut_torn_line()?;
+        let torn = self.journal_file.cut_torn_line()?;
         observer.on(&Progress::Resumed {
-            folder: self.book.folder(),
+            folder: self.journal_file.folder(),
             runs: self.journal().runs.len(),
             torn,
         });
         let command = experiment.command.clone();
         let resumed = Resumed { at: journal::now(), command, differences: noted };
-        self.book.write(Record::Resumed(resumed))?;
-        let outlook = experiment.outlook(&subjects);
-        observer.on(&Progress::Planned(&outlook));
+        self.journal_file.write(Record::Resumed(resumed))?;
+        let forecast = experiment.forecast(&subjects);
+        observer.on(&Progress::Planned(&forecast));
         let stage = Stage { experiment, subjects: &subjects, stop };
-        conduct::carry_on(&stage, self.book, observer)
+        conduct::carry_on(&stage, self.journal_file, observer)
     }
 }

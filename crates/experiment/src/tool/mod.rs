@@ -141,7 +141,7 @@ const fn is_whole_seconds(duration: Duration) -> bool {
 pub fn check(generator: Generator, workload: &Workload) -> Result<(), String> {
     let only = |condition: bool, what: &str| match condition {
         true => Ok(()),
-        false => Err(format!("{generator} {what}: leave --generator away")),
+        false => Err(format!("{generator} {what}: omit --generator")),
     };
     if workload.phase == Phase::Idle {
         // It makes no load there, and wirebench itself makes the connections.

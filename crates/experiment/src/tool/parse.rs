@@ -42,7 +42,7 @@ fn field<'a>(output: &'a str, label: &str) -> Parsed<&'a str> {
 }
 
 fn number<T: FromStr>(text: &str) -> Parsed<T> {
-    text.trim().parse().map_err(|_| format!("`{text}` is no number"))
+    text.trim().parse().map_err(|_| format!("`{text}` is not a number"))
 }
 
 /// The time of `count` at `rate` in a second, in nanoseconds. It has more digits than the time that
@@ -60,7 +60,7 @@ fn time_ns(text: &str) -> Parsed<f64> {
     let text = text.trim();
     let units = [("us", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3600e9)];
     let found = units.iter().find_map(|(unit, ns)| Some((text.strip_suffix(unit)?, ns)));
-    let (digits, ns) = found.ok_or_else(|| format!("`{text}` is no time"))?;
+    let (digits, ns) = found.ok_or_else(|| format!("`{text}` is not a time"))?;
     Ok(number::<f64>(digits)? * ns)
 }
 
@@ -80,7 +80,7 @@ fn wrk(output: &str) -> Parsed<ToolFigures> {
                 "connect" => &mut errors.connect,
                 "timeout" => &mut errors.timeout,
                 "read" | "write" => &mut errors.socket,
-                other => return Err(format!("`{other}` is no error that is known")),
+                other => return Err(format!("`{other}` is an unknown kind of error")),
             };
             *kind += number::<u64>(count)?;
         }
@@ -91,7 +91,7 @@ fn wrk(output: &str) -> Parsed<ToolFigures> {
     // The first such line heads the statistics: mean, deviation, maximum, share.
     let latency = field(output, "Latency  ")?;
     let words: Vec<&str> = latency.split_whitespace().collect();
-    let [mean, _, most, _] = words[..] else { return Err(format!("`{latency}` is no latency")) };
+    let [mean, _, most, _] = words[..] else { return Err(format!("`{latency}` is not a latency")) };
     let share = |label| field(output, label).and_then(time_ns).ok();
     let latency = ToolLatency {
         latency_ns_mean: Some(time_ns(mean)?),
@@ -114,7 +114,7 @@ const HEY_LISTED_MOST: u64 = 1_000_000;
 /// `Total:  0.1000 secs`, `[200]  2000 responses`, `[11]  Get "…": EOF`, and `50% in 0.0002 secs`.
 fn hey(output: &str) -> Parsed<ToolFigures> {
     let seconds = |text: &str| -> Parsed<f64> {
-        let digits = text.strip_suffix("secs").ok_or_else(|| format!("`{text}` is no time"))?;
+        let digits = text.strip_suffix("secs").ok_or_else(|| format!("`{text}` is not a time"))?;
         Ok(number::<f64>(digits)? * 1e9)
     };
     let after = |label| field(output, label).and_then(seconds);

@@ -65,13 +65,13 @@ impl Sources {
             ));
         }
         if let Some(address) = self.given_twice() {
-            return refuse(format!("--source names {address} twice: leave it away once"));
+            return refuse(format!("--source lists {address} twice: remove one"));
         }
         let given = endpoints.first().map_or_else(String::new, ToString::to_string);
         if endpoints.iter().all(|endpoint| endpoint.ip().is_none()) {
             return refuse(format!(
-                "--source {first} means nothing to {given}: a Unix socket is connected to without \
-                 an address; leave --source away"
+                "--source {first} does not apply to {given}: a Unix socket is connected to without \
+                 an address; omit --source"
             ));
         }
         let same = |endpoint: &Endpoint| {
@@ -202,7 +202,7 @@ mod tests {
         let message = sentence(&v4, ip("[::1]:7"));
         assert!(message.contains("127.0.0.2 is an IPv4 address and [::1]:7 is not"), "{message}");
         let message = sentence(&v4, Endpoint::unix("/a").unwrap());
-        assert!(message.contains("means nothing to unix:/a"), "{message}");
+        assert!(message.contains("does not apply to unix:/a"), "{message}");
         let mixed = sources(&[("127.0.0.2", "127.0.0.2"), ("::1", "::1")]);
         assert!(sentence(&mixed, ip("127.0.0.1:7")).contains("different families"));
     }
@@ -211,7 +211,7 @@ mod tests {
     fn an_address_counts_once() {
         let twice = sources(&[("127.0.0.2", "127.0.0.5"), ("127.0.0.4", "127.0.0.9")]);
         let message = sentence(&twice, ip("127.0.0.1:7"));
-        assert!(message.contains("names 127.0.0.4 twice"), "{message}");
+        assert!(message.contains("lists 127.0.0.4 twice"), "{message}");
     }
 
     #[test]

@@ -89,8 +89,11 @@ fn width(strips: &[Strip]) -> usize {
 fn strips(block: &Block, detail: Detail) -> Vec<Strip> {
     let names = block.rows.iter().map(|name| shortened(name)).collect();
     let mut strips = vec![Strip::new(String::new(), names, Vec::new(), true, 0)];
-    strips[0].title = Some(block.title.clone());
-    strips[0].width = strips[0].width.max(length(&block.title));
+    let is_cpu = block.groups.iter().all(|group| group.metric == Metric::Cpu);
+    let title =
+        if is_cpu { format!("{}: CPU us/request", block.title) } else { block.title.clone() };
+    strips[0].width = strips[0].width.max(length(&title));
+    strips[0].title = Some(title);
     let last = block.groups.len().saturating_sub(1);
     for (place, group) in block.groups.iter().enumerate() {
         let mut group = group.clone();
@@ -119,8 +122,12 @@ fn of_group(group: &Group, is_first: bool, (before, between): (usize, usize)) ->
     let mut strips: Vec<Strip> = group.columns.iter().enumerate().map(strip).collect();
     let room = width(&strips).saturating_sub(before);
     let full = format!("{}: {}", group.title, subject(group.metric));
-    let title =
-        if is_first && length(&full) <= room + TITLE_EXCESS { full } else { group.title.clone() };
+    let has_subject = is_first && group.metric != Metric::Cpu;
+    let title = if has_subject && length(&full) <= room + TITLE_EXCESS {
+        full
+    } else {
+        group.title.clone()
+    };
     if let Some(last) = strips.last_mut() {
         last.width += length(&title).saturating_sub(room);
     }

@@ -132,7 +132,7 @@ fn each_mistake_is_answered_with_what_to_write() {
             format!("{MINIMAL}[[build]]\ncommand = [\"cc\"]\nenv = {{ A = \"{{buidl}}\" }}\n"),
             "did you mean `build`?",
         ),
-        (format!("{MINIMAL}env = {{ \"A=B\" = \"x\" }}\n"), "no name of a variable"),
+        (format!("{MINIMAL}env = {{ \"A=B\" = \"x\" }}\n"), "not the name of a variable"),
         (format!("{MINIMAL}[[requires]]\nkernel = \"new\"\n"), "such as 5.19"),
         (
             format!("{MINIMAL}[[variant]]\nname = \"a\"\n[[variant]]\nname = \"a\"\n"),

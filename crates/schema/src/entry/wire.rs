@@ -235,7 +235,7 @@ fn checked_env(
     for (name, value) in env {
         let wrong = |reason: String| error(format!("`env` of the {what} command: {reason}"));
         if name.is_empty() || name.contains(['=', '\0']) {
-            return Err(wrong(format!("`{name}` is no name of a variable")));
+            return Err(wrong(format!("`{name}` is not the name of a variable")));
         }
         placeholder::names(value).map_err(|e| wrong(e.to_string()))?;
     }
@@ -333,7 +333,8 @@ fn parse_kernel(text: &str) -> Result<Need, EntryError> {
     let numbers = text.split_once('.').and_then(|(major, minor)| {
         Some(Need::Kernel { major: major.parse().ok()?, minor: minor.parse().ok()? })
     });
-    numbers.ok_or_else(|| error(format!("`{text}` is no release of Linux: write one such as 5.19")))
+    numbers
+        .ok_or_else(|| error(format!("`{text}` is not a version of Linux: use one such as 5.19")))
 }
 
 impl WireVersion {

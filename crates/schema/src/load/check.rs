@@ -125,7 +125,7 @@ impl LoadConfig {
     fn check_model(&self) -> Result<(), String> {
         match &self.model {
             LoadModel::Think { delay } if delay.is_zero() => {
-                refuse("a delay of 0 s is no delay: leave --delay away, or give 1ms")
+                refuse("--delay must be above 0: omit it, or use 1ms")
             }
             LoadModel::Think { .. } if self.pipeline > 1 => refuse(
                 "a connection that pauses between requests has only one in flight: leave -p or \
@@ -171,11 +171,11 @@ impl LoadConfig {
             Trust::Anybody => Some("--insecure"),
         };
         if let Some(option) = trust.filter(|_| !self.target.is_tls()) {
-            return Err(format!("{option} means nothing to {}: write https://", self.target));
+            return Err(format!("{option} does not apply to {}: use https://", self.target));
         }
         let unix = self.unix_socket.is_some() || self.target.unix_path().is_some();
         if unix && !self.sources.is_empty() {
-            return refuse("--source means nothing to a Unix socket: leave it away");
+            return refuse("--source does not apply to a Unix socket: omit it");
         }
         Ok(())
     }
@@ -200,7 +200,7 @@ impl LoadConfig {
             return refuse("CONNECT opens a tunnel and has no reply to check: write GET or POST");
         }
         if self.expect_body.is_some() && self.body_check == BodyCheck::Any {
-            return refuse("--expect-body and --any-body contradict each other: leave one away");
+            return refuse("--expect-body and --any-body contradict each other: omit one");
         }
         Ok(())
     }
@@ -225,7 +225,7 @@ impl LoadConfig {
         ];
         match given.iter().find(|(given, ..)| *given) {
             Some((_, option, reason)) => {
-                Err(format!("{option} means nothing to {}: {reason}", self.target))
+                Err(format!("{option} does not apply to {}: {reason}", self.target))
             }
             None => Ok(()),
         }
@@ -327,7 +327,7 @@ mod tests {
         let message = LoadConfig { payload_bytes: 0, ..echo.clone() }.check().unwrap_err();
         assert!(message.contains("--payload"), "{message}");
         let message = LoadConfig { method: "POST".into(), ..echo }.check().unwrap_err();
-        assert!(message.starts_with("--method means nothing to tcp://127.0.0.1:80"), "{message}");
+        assert!(message.starts_with("--method does not apply to tcp://127.0.0.1:80"), "{message}");
     }
 
     #[test]

@@ -93,7 +93,7 @@ impl Suite {
     pub fn at_scale(&self, scale: Scale, server_cpus: u32) -> Result<Self, SuiteError> {
         match (scale, &self.document) {
             (Scale::Paper, None) => Err(SuiteError(format!(
-                "the suite `{}` repeats no document: leave --scale away, or give --scale smoke",
+                "the suite `{}` has no document to repeat: omit --scale, or use --scale smoke",
                 self.name
             ))),
             (Scale::Machine, None) => Ok(self.clone()),
@@ -283,7 +283,7 @@ count_per_connection = 2
                     scenario = \"hello\"\nconnections = 64\nduration = \"1s\"\n";
         let plain = Suite::parse("plain", text).unwrap();
         let message = plain.at_scale(Scale::Paper, 1).unwrap_err().to_string();
-        assert!(message.contains("`plain` repeats no document"), "{message}");
+        assert!(message.contains("`plain` has no document to repeat"), "{message}");
         assert_eq!(plain.at_scale(Scale::Machine, 1), Ok(plain.clone()));
         assert_eq!(plain.at_scale(Scale::Smoke, 1).unwrap().blocks, 1);
     }

@@ -38,7 +38,7 @@ fn each_mistake_is_answered_with_what_to_write() {
         (SUITE.replace("duration = \"1s\"", ""), "exactly one of duration, requests and"),
         (SUITE.replace("connections = 64", "connections = 0"), "0 connections"),
         (format!("{SUITE}rate = 0"), "0 requests/s is not a rate"),
-        (format!("{SUITE}rate = []"), "names no rate"),
+        (format!("{SUITE}rate = []"), "is empty"),
         (format!("{SUITE}rate = 5\ndelay = \"1ms\""), "at most one of rate and delay"),
         (format!("{SUITE}arrivals = \"poisson\""), "`arrivals` needs a `rate`"),
         (format!("{SUITE}pipeline = 0"), "0 requests cannot be in flight"),

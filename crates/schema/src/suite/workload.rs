@@ -257,7 +257,7 @@ impl WireWorkload {
             (None, None) => vec![Phase::Saturate],
         };
         if self.rate.as_ref().is_some_and(|rates| rates.values().is_empty()) {
-            return Err("`rate = []` names no rate: write rate = 1000 or leave it away".to_owned());
+            return Err("`rate = []` is empty: add a rate such as 1000, or omit it".to_owned());
         }
         if phases.is_empty() {
             return Err("no phase: write phases = [\"saturate\"]".to_owned());

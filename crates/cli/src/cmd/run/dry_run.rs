@@ -39,8 +39,8 @@ pub(super) fn print(context: &Context, setting: Setting) {
             out::result(&unit_line(&experiment, &subjects, &unit));
         }
     }
-    let outlook = experiment.outlook(&subjects);
-    for line in [outlook_lines(&outlook, &Zoned::now()), parts(&outlook)].concat() {
+    let forecast = experiment.forecast(&subjects);
+    for line in [outlook_lines(&forecast, &Zoned::now()), parts(&forecast)].concat() {
         out::result(&line);
     }
     let placement = &bench.placement;

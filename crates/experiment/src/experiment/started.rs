@@ -10,16 +10,16 @@ use wirebench_schema::{
 
 use super::{
     Experiment, ExperimentError, Finished, Observer, Prepared, Stage,
-    book::OpenJournal,
     checks::{self, Refused},
     conduct,
+    open_journal::OpenJournal,
 };
 use crate::journal;
 
 /// An experiment whose journal has begun and whose subjects are verified.
 #[derive(Debug)]
 pub(crate) struct StartedExperiment {
-    book: OpenJournal,
+    journal_file: OpenJournal,
     refused: Refused,
 }
 
@@ -32,10 +32,10 @@ impl StartedExperiment {
         observer: &mut dyn Observer,
     ) -> Result<Self, ExperimentError> {
         let subjects = prepared.subjects();
-        let mut book = conduct::begin(experiment, prepared, observer)?;
+        let mut journal_file = conduct::begin(experiment, prepared, observer)?;
         let stage = Stage { experiment, subjects: &subjects, stop };
-        let refused = checks::verify_all(&stage, &mut book, observer)?;
-        Ok(Self { book, refused })
+        let refused = checks::verify_all(&stage, &mut journal_file, observer)?;
+        Ok(Self { journal_file, refused })
     }
 
     /// Whether the variant failed a check of the scenario, so that it must not be measured.
@@ -45,18 +45,18 @@ impl StartedExperiment {
 
     /// Writes a record down.
     pub(crate) fn write(&mut self, record: Record) -> io::Result<()> {
-        self.book.write(record)
+        self.journal_file.write(record)
     }
 
     /// Everything that has been written down.
     pub(crate) const fn journal(&self) -> &Journal {
-        self.book.journal()
+        self.journal_file.journal()
     }
 
     /// Ends the journal.
     pub(crate) fn end(mut self, reason: EndReason) -> Result<Finished, ExperimentError> {
         self.write(Record::End(End { ended: journal::now(), reason }))?;
-        let (folder, journal) = self.book.close();
+        let (folder, journal) = self.journal_file.close();
         Ok(Finished { folder, journal })
     }
 }

@@ -149,7 +149,7 @@ mod tests {
         let project = Project::without_entries(Path::new("/nowhere"));
         let subjects = Subject::builtins(Path::new("wirebench"), &project).unwrap();
         let suite = Suite::parse("example", SUITE).unwrap();
-        let outlook = |verification| {
+        let forecast = |verification| {
             let units = plan::block(&subjects, &suite, 1, 0).into_iter().map(Unit::Run);
             Forecast::new(&subjects, &suite, verification, Goal::default()).with_units(
                 &units.collect::<Vec<_>>(),
@@ -157,14 +157,14 @@ mod tests {
                 plan::estimate,
             )
         };
-        let unchecked = outlook(Verification::LeftOut);
-        let outlook = outlook(Verification::Full);
+        let unchecked = forecast(Verification::LeftOut);
+        let forecast = forecast(Verification::Full);
         // Two variants and the A/A run in each of two workloads.
-        assert_eq!((outlook.runs, outlook.repeated), (4 * 6, 4 * 2));
-        assert_eq!((outlook.checks, outlook.pilots, outlook.variants), (2, 2, 2));
-        assert!(outlook.runs_time > Duration::from_secs(24));
+        assert_eq!((forecast.runs, forecast.repeated), (4 * 6, 4 * 2));
+        assert_eq!((forecast.checks, forecast.pilots, forecast.variants), (2, 2, 2));
+        assert!(forecast.runs_time > Duration::from_secs(24));
         let pilots_time = pilot::estimate(&suite.workloads[1]) * 2;
-        assert_eq!(outlook.time(), outlook.runs_time + ASSUMED_CHECKS * 2 + pilots_time);
+        assert_eq!(forecast.time(), forecast.runs_time + ASSUMED_CHECKS * 2 + pilots_time);
         assert_eq!((unchecked.checks, unchecked.checks_time), (0, Duration::ZERO));
     }
 }
