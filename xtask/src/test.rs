@@ -43,6 +43,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     } else {
         // It fails where a registry cannot be reached. What is missing then is listed at the end.
         attempt("packages of the entries", &[program, "setup"], &[])?;
+        attempt("packages of the tests", &bench_load::install::apt_get(), &[])?;
     }
     // Most tests wait for servers, timers and loads that are bound to a rate.
     test_programs::run(cargo, ALONE, TEST_THREADS)?;

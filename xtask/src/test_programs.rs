@@ -23,9 +23,11 @@ const LONGEST: [&str; 3] = ["wirebench/it", "wirebench-verify/it", "wirebench-nu
 const ALONE: &str = "wirebench/provoke";
 /// Not a test, but a server that tests start.
 const SERVER: &str = "servers::serve";
+/// The end of a test's name, and whether this machine has what such tests need.
+type Need = (&'static str, fn() -> bool);
 /// Ends of the names of tests that need something: they are ignored by `cargo test`, and run here if it
 /// is there.
-const NEEDS: [(&str, fn() -> bool); 14] = [
+const NEEDS: [Need; 14] = [
     ("_with_apt_get", || exists("apt-get")),
     ("_with_cpp", || exists("g++")),
     ("_with_git", || exists("git")),

@@ -1,15 +1,19 @@
-//! Installs the other generators, on request only, because only comparisons need them.
+//! Installs the other generators: on request, and Debian's for the tests.
 
 use super::contestant::Contestant;
 use crate::step::step;
 
 const PACKAGES: [&str; 3] = ["wrk", "hey", "nghttp2-client"];
 
-pub(crate) fn run() -> anyhow::Result<()> {
+/// The command that installs the generators of Debian.
+pub(crate) fn apt_get() -> Vec<&'static str> {
     let root = rustix::process::geteuid().is_root();
     let become_root: &[&str] = if root { &[] } else { &["sudo"] };
-    let apt = [become_root, &["apt-get", "install", "--yes", "--no-install-recommends"], &PACKAGES];
-    step("Debian packages", &apt.concat(), &[])?;
+    [become_root, &["apt-get", "install", "--yes", "--no-install-recommends"], &PACKAGES].concat()
+}
+
+pub(crate) fn run() -> anyhow::Result<()> {
+    step("Debian packages", &apt_get(), &[])?;
     if Contestant::Oha.is_there() {
         println!("\noha is there");
     } else {

@@ -7,7 +7,7 @@
 
 mod against;
 mod contestant;
-mod install;
+pub(crate) mod install;
 mod measure;
 mod parse;
 mod shape;

@@ -22,7 +22,7 @@ fn a_run_prints_its_table_and_keeps_everything_in_its_folder() {
     let world = World::new();
     let outcome = world.wirebench(&run(&["builtin/epoll", "--seed", "7"]));
     assert_eq!(outcome.code, Some(0), "{outcome:#?}");
-    for part in ["quick: 1 server, ", "\nhello ", "saturated", "\necho ", "\nbuiltin/epoll "] {
+    for part in ["quick: 1 server, ", "\nhello: ", "saturated", "\necho: ", "\nbuiltin/epoll "] {
         assert!(outcome.stdout.contains(part), "{part:?} is missing in {outcome:#?}");
     }
     let folder = world.results();
