@@ -216,8 +216,8 @@ mod tests {
             ("\r\n\r\n", "\r\nContent-Length: 12\r\n\r\n", "more than one"),
             ("\r\n\r\n", "\r\nTransfer-Encoding: chunked\r\n\r\n", "chunked"),
             ("\r\n\r\n", "\r\nConnection: close\r\n\r\n", "must be kept"),
-            ("\r\n\r\n", "\r\nnonsense\r\n\r\n", "no header field"),
-            ("\r\n\r\n", "\r\nServer : x\r\n\r\n", "no header field"),
+            ("\r\n\r\n", "\r\nnonsense\r\n\r\n", "not a header field"),
+            ("\r\n\r\n", "\r\nServer : x\r\n\r\n", "not a header field"),
             ("world", "World", "\"Hello World!\" (12 bytes)"),
         ] {
             let message = wrong(&GOOD.replacen(from, to, 1));

@@ -50,7 +50,7 @@ fn a_server_of_another_protocol() {
         "tcp://",
     ];
     assert_parts(&sentence(&server.http()), &parts);
-    let parts = ["it is no echo server", "starts with \"SSH-2.0-", "http://"];
+    let parts = ["is not an echo server", "starts with \"SSH-2.0-", "http://"];
     assert_parts(&sentence(&server.tcp()), &parts);
 }
 
