@@ -65,7 +65,8 @@ pub fn report_by(journal: &Journal, style: Style, metric: Option<Metric>) -> Str
     page.list("not measured", &lists::unavailable(journal));
     page.list("skipped by entries", &lists::skips(journal));
     page.list("resumed", &lists::resumed(journal));
-    page.list("legend", &lists::reading_aid(journal, &workloads));
+    let legend = lists::reading_aid(journal, &workloads, &page);
+    page.list("legend", &legend);
     page.text()
 }
 

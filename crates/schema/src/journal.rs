@@ -3,6 +3,7 @@
 //! Every report can be computed from it. A failed measurement is a [`Run`] with
 //! [`Outcome::Failed`]; an entry that could not be built is an [`Unavailable`] record.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, time::Duration};
 
@@ -140,7 +141,7 @@ pub struct Goal {
 }
 
 /// The one rate at which the cost of all variants is measured in a workload.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct FixedRate {
     /// The workload's name.
     pub workload: String,
@@ -155,7 +156,7 @@ pub struct FixedRate {
 }
 
 /// A run that was cut off goes on.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Resumed {
     /// Time as RFC 3339 in UTC.
     pub at: String,
@@ -181,7 +182,7 @@ pub struct Published {
 }
 
 /// A part of a suite that is not carried out.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct LeftOut {
     /// A workload's name, or what else the suite names.
     pub what: String,
@@ -214,7 +215,7 @@ pub struct Described {
 }
 
 /// A variant that cannot be measured here.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Unavailable {
     /// Its name.
     pub variant: VariantId,
@@ -226,7 +227,7 @@ pub struct Unavailable {
 }
 
 /// Whether what cannot be measured should have worked.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// Something that it needs is not here. That is no fault.
@@ -356,7 +357,7 @@ pub struct End {
 }
 
 /// The end of a suite's run.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndReason {
     /// All runs were made.

@@ -9,6 +9,7 @@ use crate::{
     Report,
     analysis::{BaselineCheck, CheckState, Metric, SideRatio, absent},
     compare::{markdown::escape, text::gate_lines, words},
+    flat::Flat,
     table::{
         Style, describe::describe, headline::headline, new_table, page::Page, workload::about_rate,
     },
@@ -35,6 +36,10 @@ impl Report for Ab<'_> {
 
     fn json(&self) -> String {
         Ab::json(self)
+    }
+
+    fn flat(&self) -> Flat {
+        super::flat::flat(self)
     }
 }
 

@@ -25,6 +25,12 @@ impl Page {
         self.text
     }
 
+    /// The cells of all Markdown tables so far.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = &str> {
+        let lines = self.text.lines().filter(|line| line.starts_with('|'));
+        lines.flat_map(|line| line.split('|').map(str::trim))
+    }
+
     /// What the page is about. Text has none.
     pub(crate) fn title(&mut self, title: &str) {
         if self.style == Style::Markdown {

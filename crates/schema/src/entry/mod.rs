@@ -5,6 +5,7 @@
 
 mod wire;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -22,7 +23,9 @@ pub const SHARED: &str = "shared";
 pub struct EntryError(pub(crate) String);
 
 /// The class of a program: how much work its rows include.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// System calls and nothing between.

@@ -1,11 +1,14 @@
 //! The load generator of a run: wirebench itself or a third-party program, and the figures that such
 //! a program reports.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
 /// A program that makes the load.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Generator {
     /// `wirebench load`, which checks every reply.

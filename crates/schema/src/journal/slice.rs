@@ -1,5 +1,6 @@
 //! The slices of a run in a cohort, and the observations about its instance.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -7,7 +8,7 @@ use super::ReasonKind;
 
 /// How the runs of an experiment are made. A workload that needs a process per measurement gets one
 /// with either.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Procedure {
     /// A fresh process and one window for each run. All journals before version 0.2 are like this.

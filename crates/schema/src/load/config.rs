@@ -1,5 +1,6 @@
 //! The complete configuration of a load, with all defaults applied.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{net::IpAddr, time::Duration};
 
@@ -7,11 +8,15 @@ use super::LoadModel;
 use crate::target::Target;
 
 /// The end of the measured window.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
     /// After this time.
-    After(#[serde(with = "crate::units::duration_text")] Duration),
+    After(
+        #[serde(with = "crate::units::duration_text")]
+        #[schemars(with = "String")]
+        Duration,
+    ),
     /// After this many answered or failed requests over all connections.
     Requests(u64),
     /// After this many answered or failed requests on each connection.

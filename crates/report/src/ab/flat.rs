@@ -1,0 +1,53 @@
+//! Both sides as rows: A is the reference, and B's figures have ratios to A's.
+
+use std::collections::BTreeSet;
+use wirebench_schema::journal::Bound;
+
+use super::{Ab, Figure, State};
+use crate::{
+    analysis::Row,
+    flat::{Flat, FlatFigure, FlatRatio, FlatRow},
+};
+
+pub(super) fn flat(ab: &Ab<'_>) -> Flat {
+    let start = &ab.journal.start;
+    let rows = [("baseline", 0), ("entrant", 1)].map(|(role, side)| row(ab, role, side));
+    Flat { suite: start.suite.clone(), started: start.started.clone(), rows: rows.to_vec() }
+}
+
+fn row(ab: &Ab<'_>, role: &'static str, index: usize) -> FlatRow {
+    let side = &ab.sides[index];
+    let instances: Vec<&Row<'_>> = side.instances.iter().map(|row| &ab.rows.rows[*row]).collect();
+    let valid = side.state == State::Valid;
+    let tail_valid = valid && instances.iter().all(|row| row.tail_invalid() == 0);
+    let figure = |figure: &Figure| {
+        let ratio = figure.ratio.as_ref().filter(|_| index == 1).map(|it| FlatRatio {
+            value: it.estimate.value,
+            interval: it.estimate.interval.map(Into::into),
+            reads: it.reads.name(),
+            claim: Some(it.claim.name()),
+        });
+        Some(FlatFigure {
+            metric: figure.metric,
+            value: figure.values[index]?.median,
+            interval: None,
+            valid: if figure.metric.is_tail() { tail_valid } else { valid },
+            ratio,
+        })
+    };
+    let bound: BTreeSet<Bound> = instances.iter().flat_map(|row| row.bound()).collect();
+    FlatRow {
+        workload: ab.rows.workload.name.clone(),
+        phase: ab.rows.workload.phase,
+        entry: side.name.to_owned(),
+        role,
+        class: side.described.class,
+        valid,
+        runs: side.runs - side.failed,
+        failed: side.failed,
+        errors: instances.iter().map(|row| row.errors()).sum(),
+        bound_by: bound.into_iter().collect(),
+        figures: ab.figures.iter().filter_map(figure).collect(),
+        ..FlatRow::default()
+    }
+}
