@@ -17,7 +17,7 @@ impl FormatOption {
     /// A result in the form that was chosen. Warns about figures that this form cannot show.
     pub(crate) fn text(self, report: &dyn Report, metric: Option<Metric>) -> Option<String> {
         let format = self.0?;
-        let skipped = if format.skips_invalid() { report.flat().not_valid() } else { 0 };
+        let skipped = format.skipped(report, metric);
         if skipped > 0 {
             let figures = if skipped == 1 { "figure is" } else { "figures are" };
             out::note(&format!(

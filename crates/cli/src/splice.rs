@@ -35,7 +35,7 @@ pub(crate) fn into(file: &Path, block: Block, text: &str) -> anyhow::Result<()> 
     let body = format!("<!-- {} -->\n\n{}", command(&arguments), body(block, text));
     let new = replaced(&old, &body).map_err(|why| usage(format!("{shown}: {why}")))?;
     replace(&file, &new).with_context(|| {
-        format!("cannot write {shown}, which is unchanged: check the permissions of its folder")
+        format!("cannot write {shown}, which is unchanged; it and its folder must be writable")
     })
 }
 

@@ -79,9 +79,10 @@ pub struct FlatRatio {
 }
 
 impl Flat {
-    /// The same with one metric, as it is meant in each phase.
+    /// The same with one metric, as it is meant in each phase, if there is one.
     #[must_use]
-    pub fn only(mut self, metric: Metric) -> Self {
+    pub(crate) fn only(mut self, metric: Option<Metric>) -> Self {
+        let Some(metric) = metric else { return self };
         for row in &mut self.rows {
             let meant = metric.in_phase(row.phase);
             row.figures.retain(|figure| Some(figure.metric) == meant);
@@ -89,18 +90,20 @@ impl Flat {
         self
     }
 
-    /// Each figure that may be tracked, with its row. The baseline's second instance shows noise and is
-    /// skipped; so are figures that are not valid, because trackers have no mark for them.
-    pub(crate) fn tracked(&self) -> impl Iterator<Item = (&FlatRow, &FlatFigure)> {
+    /// Each figure, with its row. The baseline's second instance shows noise and is skipped.
+    fn figures(&self) -> impl Iterator<Item = (&FlatRow, &FlatFigure)> {
         let rows = self.rows.iter().filter(|row| row.role != json::SECOND_OF_BASELINE);
-        let figures = rows.flat_map(|row| row.figures.iter().map(move |figure| (row, figure)));
-        figures.filter(|(_, figure)| figure.valid)
+        rows.flat_map(|row| row.figures.iter().map(move |figure| (row, figure)))
     }
 
-    /// How many figures are not valid.
-    #[must_use]
-    pub fn not_valid(&self) -> usize {
-        self.rows.iter().flat_map(|row| &row.figures).filter(|figure| !figure.valid).count()
+    /// Each figure that may be tracked: those that are valid, because trackers have no mark for others.
+    pub(crate) fn tracked(&self) -> impl Iterator<Item = (&FlatRow, &FlatFigure)> {
+        self.figures().filter(|(_, figure)| figure.valid)
+    }
+
+    /// How many figures are not.
+    pub(crate) fn not_valid(&self) -> usize {
+        self.figures().filter(|(_, figure)| !figure.valid).count()
     }
 }
 

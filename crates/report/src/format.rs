@@ -82,24 +82,21 @@ impl Format {
         self.traits().about
     }
 
-    /// Whether figures that are not valid are missing from it, because it has no mark for them.
-    #[must_use]
-    pub const fn skips_invalid(self) -> bool {
-        matches!(self, Self::Bencher | Self::GithubActionBenchmark)
-    }
-
     /// A result in this form; forms of rows and figures are limited to `metric`, if there is one.
     #[must_use]
     pub fn write(self, report: &dyn Report, metric: Option<Metric>) -> String {
         match self.traits().writer {
             Writer::Own(write) => write(report),
-            Writer::Flat(write) => {
-                let flat = report.flat();
-                write(&match metric {
-                    Some(metric) => flat.only(metric),
-                    None => flat,
-                })
-            }
+            Writer::Flat(write) => write(&report.flat().only(metric)),
+        }
+    }
+
+    /// How many figures are not valid and therefore missing in this form, which has no mark for them.
+    #[must_use]
+    pub fn skipped(self, report: &dyn Report, metric: Option<Metric>) -> usize {
+        match self {
+            Self::Bencher | Self::GithubActionBenchmark => report.flat().only(metric).not_valid(),
+            Self::Markdown | Self::Csv | Self::Json => 0,
         }
     }
 }
