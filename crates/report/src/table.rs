@@ -49,18 +49,22 @@ pub fn report_by(journal: &Journal, style: Style, metric: Option<Metric>) -> Str
     for line in headline::cautions(journal, &workloads) {
         page.paragraph(&line);
     }
+    // The figures of the smallest scale mean nothing, so nothing is compared with them.
+    let tells = journal.start.scale != Scale::Smoke;
+    let published = journal.start.published.as_deref().filter(|_| tells);
     if let Some(paragraph) = published::paragraph(journal) {
         page.paragraph(&paragraph);
     }
-    // The figures of the smallest scale mean nothing, so nothing is put beside them.
-    let tells = journal.start.scale != Scale::Smoke;
-    let published = journal.start.published.as_deref().filter(|_| tells);
+    if let Some(sentence) = published.and_then(|it| published::conclusion(it, &workloads)) {
+        page.paragraph(&sentence);
+    }
     let cost_tables = CostTables::of(journal);
     for rows in &workloads {
         workload::add(&mut page, journal, rows, metric, cost_tables);
-        if let Some(beside) = published.and_then(|it| published::beside(it, rows, style)) {
-            page.paragraph(&beside);
-        }
+    }
+    if let Some(published) = published {
+        published::add(&mut page, published, &workloads);
+        page.list("versions", &lists::versions(journal));
     }
     page.list("not measured", &lists::unavailable(journal));
     page.list("skipped by entries", &lists::skips(journal));

@@ -15,6 +15,18 @@ pub(super) fn unavailable(journal: &Journal) -> Vec<String> {
     left_out.chain(unavailable.map(|it| format!("{}: {}", it.variant, it.reason))).collect()
 }
 
+/// The versions of what each entry is made of, as far as they are known.
+pub(super) fn versions(journal: &Journal) -> Vec<String> {
+    let known = journal.start.variants.iter().filter(|described| !described.versions.is_empty());
+    let words = |(name, version): (&String, &String)| format!("{name} {version}");
+    known
+        .map(|it| {
+            let versions: Vec<String> = it.versions.iter().map(words).collect();
+            format!("{}: {}", it.variant, versions.join(", "))
+        })
+        .collect()
+}
+
 /// What each measured entry skips, according to its own description.
 pub(super) fn skips(journal: &Journal) -> Vec<String> {
     let declared = journal.start.variants.iter().filter(|described| !described.skips.is_empty());
