@@ -18,6 +18,7 @@ pub mod hgrm;
 pub mod json;
 pub mod junit;
 pub mod load_csv;
+pub mod load_json;
 pub mod load_text;
 pub mod load_words;
 mod notes;

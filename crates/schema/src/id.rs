@@ -18,7 +18,6 @@ pub struct IdError {
     Clone, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
 )]
 #[serde(try_from = "String", into = "String")]
-#[schemars(with = "String")]
 pub struct VariantId {
     entry: String,
     variant: Option<String>,

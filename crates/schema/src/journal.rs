@@ -39,7 +39,7 @@ pub use warm_up::WarmUp;
 pub const JOURNAL_FORMAT: u32 = 2;
 
 /// One line of the journal.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(tag = "record", rename_all = "kebab-case")]
 #[allow(clippy::large_enum_variant, reason = "a journal has one head, and no list holds records")]
 pub enum Record {
@@ -64,7 +64,7 @@ pub enum Record {
 }
 
 /// The head of a journal.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Start {
     /// [`JOURNAL_FORMAT`] of the writer.
     pub format: u32,
@@ -130,13 +130,14 @@ const fn one() -> u32 {
 }
 
 /// Conditions for the end of an experiment, besides its number of blocks.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Goal {
     /// Further blocks are made until every ratio's interval is this narrow: half of its width over
     /// the ratio, such as 0.01.
     pub precision: Option<f64>,
     /// No block is begun that would end later than this after the first run began.
     #[serde(default, with = "crate::units::optional_duration_text")]
+    #[schemars(with = "Option<String>")]
     pub budget: Option<Duration>,
 }
 
@@ -167,7 +168,7 @@ pub struct Resumed {
 }
 
 /// The published document that a suite repeats: its setup and its figures.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Published {
     /// The document.
     pub document: Document,
@@ -191,7 +192,7 @@ pub struct LeftOut {
 }
 
 /// The description of a variant for readers of its row.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Described {
     /// Its name.
     pub variant: VariantId,
@@ -238,7 +239,7 @@ pub enum Cause {
 }
 
 /// The outcome of the conformance checks of one scenario.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Verified {
     /// The variant.
     pub variant: VariantId,
@@ -257,7 +258,7 @@ pub struct Verified {
 
 /// One measurement of one cell with a fresh instance of the server, which in a cohort is shared with
 /// the runs of other loads.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Run {
     /// The block, from 0. Warm-up blocks come first.
     pub block: u32,
@@ -307,7 +308,7 @@ pub const fn block_of_cohort(cohort: u32) -> u32 {
 }
 
 /// Whether a run counts.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counts {
     /// It counts in all statistics.
@@ -320,7 +321,7 @@ pub enum Counts {
 }
 
 /// The result of a run.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// Figures.
@@ -348,7 +349,7 @@ impl Outcome {
 }
 
 /// The tail of a journal.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct End {
     /// Time as RFC 3339 in UTC.
     pub ended: String,

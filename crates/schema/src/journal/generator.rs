@@ -67,7 +67,7 @@ impl FromStr for Generator {
 }
 
 /// Which generator, in which version. Figures of different ones cannot be compared.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct GeneratorVersion {
     /// The program.
     pub name: Generator,
@@ -86,7 +86,7 @@ impl fmt::Display for GeneratorVersion {
 
 /// Latencies reported by a third-party generator, in nanoseconds. Figures that the program does not
 /// report are absent; there is never a histogram.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ToolLatency {
     /// Arithmetic mean.
     pub latency_ns_mean: Option<f64>,
@@ -107,7 +107,7 @@ pub struct ToolLatency {
 }
 
 /// The report of a third-party generator.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ToolReport {
     /// The program.
     pub generator: GeneratorVersion,

@@ -15,7 +15,7 @@ pub use kind::ReasonKind;
 use super::{Outcome, Run};
 
 /// One thing that speaks against the figures of a run, or limits what they say.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Reason {
     /// Its kind.
     pub kind: ReasonKind,

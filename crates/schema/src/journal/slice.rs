@@ -51,7 +51,7 @@ impl FromStr for Procedure {
 }
 
 /// One slice of a run.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Slice {
     /// The round, from 0: each instance has one slice of the workload in it.
     pub round: u32,
@@ -135,7 +135,7 @@ pub fn logarithms_by_round(
 }
 
 /// Observations about one instance over its life in a cohort.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Instance {
     /// From its start until it accepted connections.
     pub ready_ns: u64,
