@@ -13,6 +13,7 @@ mod published;
 pub(crate) mod workload;
 
 use comfy_table::{Table, presets};
+use std::borrow::Cow;
 use wirebench_schema::{journal::Journal, suite::Scale};
 
 use crate::analysis::{Metric, rows};
@@ -30,6 +31,16 @@ pub enum Style {
     Text,
     /// A table of Markdown.
     Markdown,
+}
+
+impl Style {
+    /// A text that may be of another program. Markdown would take parts of it for HTML.
+    pub(crate) fn plain(self, text: &str) -> Cow<'_, str> {
+        match self {
+            Self::Text => text.into(),
+            Self::Markdown => text.replace('<', "&lt;").into(),
+        }
+    }
 }
 
 /// Everything that `journal` says, as text: a table for each workload, its notes, and what could

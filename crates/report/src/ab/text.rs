@@ -71,8 +71,7 @@ impl Ab<'_> {
         let mut page = Page::new(Style::Markdown);
         page.paragraph(&format!("**{}**", escape(&self.sentence())));
         if let Some(gate) = &self.gate {
-            let lines: Vec<String> = gate_lines(gate).iter().map(|line| escape(line)).collect();
-            page.list("Conditions", &lines);
+            page.list("Conditions", &gate_lines(gate));
         }
         page.table(&self.table(Style::Markdown), std::iter::empty());
         page.paragraph("<details><summary>How it was measured</summary>");

@@ -69,7 +69,7 @@ impl Page {
             Style::Markdown => ("\n", "- "),
         };
         for (index, note) in notes.enumerate() {
-            let _ = writeln!(self.text, "{gap}{bullet}[{}] {note}", index + 1);
+            let _ = writeln!(self.text, "{gap}{bullet}[{}] {}", index + 1, self.style.plain(&note));
             gap = "";
         }
         self.text.push('\n');
@@ -83,7 +83,7 @@ impl Page {
         self.heading(title);
         let bullet = if self.style == Style::Markdown { "- " } else { "  " };
         for item in items {
-            let _ = writeln!(self.text, "{bullet}{item}");
+            let _ = writeln!(self.text, "{bullet}{}", self.style.plain(item));
         }
         self.text.push('\n');
     }
