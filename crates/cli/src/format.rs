@@ -2,7 +2,11 @@
 //! may be given.
 
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, Error, FromArgMatches};
-use wirebench_report::{Report, analysis::Metric, format::Format};
+use wirebench_report::{
+    Report,
+    analysis::Metric,
+    format::{Format, Written},
+};
 
 use crate::out;
 
@@ -16,15 +20,14 @@ pub(crate) struct FormatOption(pub(crate) Option<Format>);
 impl FormatOption {
     /// A result in the form that was chosen. Warns about figures that this form cannot show.
     pub(crate) fn text(self, report: &dyn Report, metric: Option<Metric>) -> Option<String> {
-        let format = self.0?;
-        let skipped = format.skipped(report, metric);
+        let Written { text, skipped } = self.0?.write(report, metric);
         if skipped > 0 {
             let figures = if skipped == 1 { "figure is" } else { "figures are" };
             out::note(&format!(
                 "warning: {skipped} {figures} not valid and skipped; see wirebench report --explain"
             ));
         }
-        Some(format.write(report, metric))
+        Some(text)
     }
 }
 

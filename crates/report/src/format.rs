@@ -34,6 +34,17 @@ enum Writer {
     Own(fn(&dyn Report) -> String),
     /// A form of rows and figures.
     Flat(fn(&Flat) -> String),
+    /// The same without figures that are not valid, because it has no mark for them.
+    Valid(fn(&Flat) -> String),
+}
+
+/// A result in a form.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// All of it.
+    pub text: String,
+    /// Figures that are missing because they are not valid.
+    pub skipped: usize,
 }
 
 impl Format {
@@ -59,12 +70,12 @@ impl Format {
             Self::Bencher => (
                 "bencher",
                 "Print Bencher Metric Format, JSON for bencher.dev",
-                Writer::Flat(trackers::bencher),
+                Writer::Valid(trackers::bencher),
             ),
             Self::GithubActionBenchmark => (
                 "github-action-benchmark",
                 "Print JSON for the action github-action-benchmark",
-                Writer::Flat(trackers::github_action_benchmark),
+                Writer::Valid(trackers::github_action_benchmark),
             ),
         };
         Traits { name, about, writer }
@@ -84,19 +95,15 @@ impl Format {
 
     /// A result in this form; forms of rows and figures are limited to `metric`, if there is one.
     #[must_use]
-    pub fn write(self, report: &dyn Report, metric: Option<Metric>) -> String {
+    pub fn write(self, report: &dyn Report, metric: Option<Metric>) -> Written {
+        let flat = || report.flat().only(metric);
         match self.traits().writer {
-            Writer::Own(write) => write(report),
-            Writer::Flat(write) => write(&report.flat().only(metric)),
-        }
-    }
-
-    /// How many figures are not valid and therefore missing in this form, which has no mark for them.
-    #[must_use]
-    pub fn skipped(self, report: &dyn Report, metric: Option<Metric>) -> usize {
-        match self {
-            Self::Bencher | Self::GithubActionBenchmark => report.flat().only(metric).not_valid(),
-            Self::Markdown | Self::Csv | Self::Json => 0,
+            Writer::Own(write) => Written { text: write(report), skipped: 0 },
+            Writer::Flat(write) => Written { text: write(&flat()), skipped: 0 },
+            Writer::Valid(write) => {
+                let flat = flat();
+                Written { text: write(&flat), skipped: flat.not_valid() }
+            }
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Everything that people read, and what programs read of a run: a journal or a load's report goes
-//! in; text, Markdown and JSON come out.
+//! in; text, Markdown, JSON, CSV and JUnit XML come out.
 //!
 //! This crate reads no clock, no file and no socket, so everything that it shows can be shown
 //! again.

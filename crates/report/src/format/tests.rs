@@ -3,13 +3,13 @@
 use super::*;
 use crate::{
     Details,
-    fixtures::{assert_golden, changed, journal, pair, reason},
+    fixtures::{assert_golden, changed, failed, journal, pair, reason, run},
 };
 use serde_json::Value;
 use wirebench_schema::journal::{Journal, Weight};
 
 fn written(journal: &Journal, format: Format) -> String {
-    format.write(&Details(journal), None)
+    format.write(&Details(journal), None).text
 }
 
 fn parsed(text: &str) -> Value {
@@ -68,6 +68,7 @@ fn trackers_get_neither_the_second_baseline_nor_figures_that_are_not_valid() {
     assert!(measures["latency_ns_p99"].is_null() && measures["latency_ns_p50"].is_object());
     invalidate(&mut journal, Weight::Invalid);
     assert!(parsed(&written(&journal, Format::Bencher))["hello go/net"].is_null());
+    assert_eq!(Format::Bencher.write(&Details(&journal), None).skipped, 7, "one for each metric");
     assert!(written(&journal, Format::Csv).contains(",go/net,0,entrant,library,false,"));
 }
 
@@ -75,7 +76,7 @@ fn trackers_get_neither_the_second_baseline_nor_figures_that_are_not_valid() {
 fn all_points_of_a_file_have_one_direction() {
     let journal = pair(0.9);
     let names = |metric: Option<Metric>| -> Vec<String> {
-        let text = Format::GithubActionBenchmark.write(&Details(&journal), metric);
+        let text = Format::GithubActionBenchmark.write(&Details(&journal), metric).text;
         let points: Vec<Value> = serde_json::from_str(&text).unwrap();
         points.iter().map(|point| point["name"].as_str().unwrap().to_owned()).collect()
     };
@@ -91,6 +92,15 @@ fn all_points_of_a_file_have_one_direction() {
             "hello go/net requests_per_second_ratio",
         ]
     );
+}
+
+#[test]
+fn the_text_of_a_server_is_no_html_in_markdown() {
+    let mut journal = pair(0.9);
+    journal.runs.push(run(6, "go/net", failed("it said <script>alert(1)</script>")));
+    let text = written(&journal, Format::Markdown);
+    assert!(text.contains("it said &lt;script>alert(1)&lt;/script>"), "{text}");
+    assert!(!text.contains("<script>"), "{text}");
 }
 
 #[test]

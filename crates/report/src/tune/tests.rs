@@ -254,8 +254,8 @@ fn both_results_in_all_forms() {
         assert_golden(&format!("tune/{name}.txt"), &tuned.details());
         assert_golden(&format!("tune/{name}.md"), &tuned.markdown());
         assert_golden(&format!("tune/{name}.json"), &tuned.json());
-        assert_golden(&format!("tune/{name}.csv"), &Format::Csv.write(&tuned, None));
-        let points = Format::GithubActionBenchmark.write(&tuned, None);
+        assert_golden(&format!("tune/{name}.csv"), &Format::Csv.write(&tuned, None).text);
+        let points = Format::GithubActionBenchmark.write(&tuned, None).text;
         assert_golden(&format!("tune/{name}-github-action-benchmark.json"), &points);
     }
 }

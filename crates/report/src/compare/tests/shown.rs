@@ -70,7 +70,7 @@ fn every_form_of_a_comparison() {
         (Format::Csv, "figures.csv"),
         (Format::Bencher, "bencher.json"),
     ] {
-        assert_golden(&format!("compare/{name}"), &format.write(&comparison, None));
+        assert_golden(&format!("compare/{name}"), &format.write(&comparison, None).text);
     }
     let gate = comparison.gate.as_ref().unwrap();
     let cases = junit::text("wirebench compare", &junit::of_gate(gate));
