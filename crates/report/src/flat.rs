@@ -72,6 +72,8 @@ pub struct FlatRatio {
     pub value: f64,
     /// Its interval; absent with few cohorts.
     pub interval: Option<Interval>,
+    /// Whether the figures of both sides are what they claim to be.
+    pub valid: bool,
     /// `exactly`, or the kind of bound.
     pub reads: &'static str,
     /// What is claimed of it.
@@ -131,11 +133,14 @@ pub(crate) fn of_run(report: &json::Report) -> Flat {
 }
 
 fn of_row(workload: &WorkloadReport, row: &json::Row) -> FlatRow {
+    let reference = workload.rows.iter().find(|row| row.role == json::BASELINE);
     let figure = |metric: &Metric| {
         let figure = row.figures.get(metric.field())?;
+        let valid = is_valid(row, *metric);
         let ratio = figure.ratio.as_ref().map(|it| FlatRatio {
             value: it.value,
             interval: it.interval,
+            valid: valid && reference.is_some_and(|row| is_valid(row, *metric)),
             reads: it.reads,
             claim: it.claim,
         });
@@ -143,7 +148,7 @@ fn of_row(workload: &WorkloadReport, row: &json::Row) -> FlatRow {
             metric: *metric,
             value: figure.median,
             interval: figure.interval,
-            valid: row.valid && !(metric.is_tail() && row.runs.tail_invalid > 0),
+            valid,
             ratio,
         })
     };
@@ -161,4 +166,8 @@ fn of_row(workload: &WorkloadReport, row: &json::Row) -> FlatRow {
         bound_by: row.bound_by.clone(),
         figures: Metric::ALL.iter().filter_map(figure).collect(),
     }
+}
+
+fn is_valid(row: &json::Row, metric: Metric) -> bool {
+    row.valid && !(metric.is_tail() && row.runs.tail_invalid > 0)
 }

@@ -26,7 +26,10 @@ use crate::{
 /// The version of `report.json`. It grows whenever a field changes its meaning or goes away.
 pub const REPORT_FORMAT: u32 = 3;
 
-/// The role of the baseline's second instance.
+/// The role of the baseline.
+pub(crate) const BASELINE: &str = "baseline";
+
+/// The role of its second instance.
 pub(crate) const SECOND_OF_BASELINE: &str = "second-of-baseline";
 
 /// The whole of a report.

@@ -5,25 +5,26 @@ use wirebench_schema::journal::Bound;
 
 use super::{Ab, Figure, State};
 use crate::{
-    analysis::Row,
+    analysis::{Metric, Row},
     flat::{Flat, FlatFigure, FlatRatio, FlatRow},
+    json,
 };
 
 pub(super) fn flat(ab: &Ab<'_>) -> Flat {
     let start = &ab.journal.start;
-    let rows = [("baseline", 0), ("entrant", 1)].map(|(role, side)| row(ab, role, side));
+    let rows = [(json::BASELINE, 0), ("entrant", 1)].map(|(role, side)| row(ab, role, side));
     Flat { suite: start.suite.clone(), started: start.started.clone(), rows: rows.to_vec() }
 }
 
 fn row(ab: &Ab<'_>, role: &'static str, index: usize) -> FlatRow {
     let side = &ab.sides[index];
     let instances: Vec<&Row<'_>> = side.instances.iter().map(|row| &ab.rows.rows[*row]).collect();
-    let valid = side.state == State::Valid;
-    let tail_valid = valid && instances.iter().all(|row| row.tail_invalid() == 0);
     let figure = |figure: &Figure| {
+        let [a, b] = [0, 1].map(|index| is_valid(ab, index, figure.metric));
         let ratio = figure.ratio.as_ref().filter(|_| index == 1).map(|it| FlatRatio {
             value: it.estimate.value,
             interval: it.estimate.interval.map(Into::into),
+            valid: a && b,
             reads: it.reads.name(),
             claim: Some(it.claim.name()),
         });
@@ -31,7 +32,7 @@ fn row(ab: &Ab<'_>, role: &'static str, index: usize) -> FlatRow {
             metric: figure.metric,
             value: figure.values[index]?.median,
             interval: None,
-            valid: if figure.metric.is_tail() { tail_valid } else { valid },
+            valid: if index == 0 { a } else { b },
             ratio,
         })
     };
@@ -42,7 +43,7 @@ fn row(ab: &Ab<'_>, role: &'static str, index: usize) -> FlatRow {
         entry: side.name.to_owned(),
         role,
         class: side.described.class,
-        valid,
+        valid: side.state == State::Valid,
         runs: side.runs - side.failed,
         failed: side.failed,
         errors: instances.iter().map(|row| row.errors()).sum(),
@@ -50,4 +51,10 @@ fn row(ab: &Ab<'_>, role: &'static str, index: usize) -> FlatRow {
         figures: ab.figures.iter().filter_map(figure).collect(),
         ..FlatRow::default()
     }
+}
+
+fn is_valid(ab: &Ab<'_>, index: usize, metric: Metric) -> bool {
+    let side = &ab.sides[index];
+    let has_tail = || side.instances.iter().all(|row| ab.rows.rows[*row].tail_invalid() == 0);
+    side.state == State::Valid && (!metric.is_tail() || has_tail())
 }

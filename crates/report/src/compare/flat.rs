@@ -44,6 +44,7 @@ fn row(cell: &Cell, changes: &[&Change]) -> FlatRow {
         ratio: Some(FlatRatio {
             value: it.estimate.value,
             interval: it.estimate.interval.map(Into::into),
+            valid: is_valid(it),
             reads: it.reads.name(),
             claim: Some(it.claim.name()),
         }),

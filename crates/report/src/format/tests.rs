@@ -73,6 +73,17 @@ fn trackers_get_neither_the_second_baseline_nor_figures_that_are_not_valid() {
 }
 
 #[test]
+fn trackers_get_no_ratio_to_a_baseline_that_is_not_valid() {
+    let mut journal = pair(0.9);
+    let first = journal.runs.iter_mut().find(|run| run.variant.to_string() == "c/epoll").unwrap();
+    first.outcome =
+        changed(first.outcome.clone(), |it| it.reasons.push(reason(Weight::Invalid, "x")));
+    let all = parsed(&written(&journal, Format::Bencher));
+    let measures = all["hello go/net"].as_object().unwrap();
+    assert_eq!((all.as_object().unwrap().len(), measures.len()), (1, 7), "{all:#}");
+}
+
+#[test]
 fn all_points_of_a_file_have_one_direction() {
     let journal = pair(0.9);
     let names = |metric: Option<Metric>| -> Vec<String> {

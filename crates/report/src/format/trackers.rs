@@ -84,7 +84,7 @@ fn values(figure: &FlatFigure) -> Vec<Value> {
         value: *value,
         interval: *interval,
     };
-    let ratio = ratio.map(|it| Value {
+    let ratio = ratio.filter(|it| it.valid).map(|it| Value {
         measure: format!("{}_ratio", metric.field()),
         unit: "ratio",
         value: it.value,

@@ -109,7 +109,7 @@ pub(super) fn row(
         variant: row.variant.to_string(),
         copy: row.copy,
         role: match row.role {
-            Role::Baseline => "baseline",
+            Role::Baseline => super::BASELINE,
             Role::SecondOfBaseline => super::SECOND_OF_BASELINE,
             Role::Entrant | Role::SecondWithoutFirst => "entrant",
         },
