@@ -9,7 +9,6 @@ mod bench_load;
 mod bench_truth;
 mod conformance;
 mod provoke;
-mod splice;
 mod step;
 mod test;
 mod test_programs;
@@ -37,8 +36,6 @@ enum Chore {
     BenchTruth(bench_truth::Arguments),
     /// Cause the faults of runs, and print the text that reports each
     Provoke,
-    /// Put the tables of a run into the README
-    Splice(splice::Arguments),
     /// Check rules beyond the compiler's: headers, lengths, phrases, dependencies between crates,
     /// documents
     Tidy,
@@ -51,7 +48,6 @@ fn main() -> ExitCode {
         Chore::BenchLoad(arguments) => bench_load::run(&arguments),
         Chore::BenchTruth(arguments) => bench_truth::run(&arguments),
         Chore::Provoke => provoke::run(),
-        Chore::Splice(arguments) => splice::run(&arguments),
         Chore::Tidy => tidy::run(),
     };
     match result {

@@ -6,7 +6,9 @@ mod cmd;
 mod context;
 mod exit;
 mod files;
+mod format;
 mod interrupt;
+mod junit;
 mod options;
 mod out;
 mod plan;
@@ -14,6 +16,7 @@ mod preparation;
 mod progress;
 mod results;
 mod session;
+mod splice;
 mod suites;
 mod value;
 

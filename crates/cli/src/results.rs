@@ -39,10 +39,10 @@ pub(crate) fn write(finished: &Finished, report: &dyn Report) -> anyhow::Result<
 }
 
 /// The first page of the journal in `folder`.
-pub(crate) fn page(journal: &Journal, folder: &Path) -> String {
+pub(crate) fn page(journal: &Journal, folder: &Path, look: Look) -> String {
     let machine = machine(folder);
     let elapsed = elapsed(journal);
-    screen::page(journal, &Facts { machine: machine.as_deref(), elapsed, look: out::look() })
+    screen::page(journal, &Facts { machine: machine.as_deref(), elapsed, look })
 }
 
 /// The table of a run in progress, for standard error.

@@ -7,8 +7,9 @@
 //! nothing is read from anywhere else.
 
 mod figure;
+mod flat;
 mod gate;
-mod json;
+pub(crate) mod json;
 mod page;
 mod sentence;
 mod side;

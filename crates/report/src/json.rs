@@ -5,6 +5,7 @@
 mod figure;
 mod row;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::{collections::BTreeMap, time::Duration};
 use wirebench_schema::{
@@ -25,8 +26,14 @@ use crate::{
 /// The version of `report.json`. It grows whenever a field changes its meaning or goes away.
 pub const REPORT_FORMAT: u32 = 3;
 
+/// The role of the baseline.
+pub(crate) const BASELINE: &str = "baseline";
+
+/// The role of its second instance.
+pub(crate) const SECOND_OF_BASELINE: &str = "second-of-baseline";
+
 /// The whole of a report.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Report {
     /// [`REPORT_FORMAT`] of the writer.
     pub format: u32,
@@ -74,7 +81,7 @@ pub struct Report {
 }
 
 /// One workload.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct WorkloadReport {
     /// Its name.
     pub name: String,
@@ -99,7 +106,7 @@ pub struct WorkloadReport {
 }
 
 /// The baseline's second instance compared with its first (A/A).
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, JsonSchema, Serialize)]
 pub struct BaselineCheck {
     /// `passed`; `failed`, so that nothing is claimed of this metric; or `absent`, with fewer cohorts
     /// of both than `blocks_needed`.

@@ -1,5 +1,5 @@
 //! Everything that people read, and what programs read of a run: a journal or a load's report goes
-//! in; text, Markdown and JSON come out.
+//! in; text, Markdown, JSON, CSV and JUnit XML come out.
 //!
 //! This crate reads no clock, no file and no socket, so everything that it shows can be shown
 //! again.
@@ -12,14 +12,20 @@ pub mod compare;
 pub mod distribution;
 #[cfg(test)]
 mod fixtures;
+pub mod flat;
+pub mod format;
 pub mod hgrm;
 pub mod json;
+pub mod junit;
 pub mod load_csv;
+pub mod load_json;
 pub mod load_text;
 pub mod load_words;
 mod notes;
 mod order;
 mod remarks;
+#[cfg(test)]
+mod schemas;
 pub mod screen;
 pub mod table;
 pub mod table_units;
@@ -37,6 +43,8 @@ pub trait Report {
     fn markdown(&self) -> String;
     /// All details, for programs.
     fn json(&self) -> String;
+    /// Rows and figures, for forms of other programs.
+    fn flat(&self) -> flat::Flat;
     /// The name of the file with the JSON.
     fn json_file(&self) -> &'static str {
         "report.json"
@@ -58,5 +66,9 @@ impl Report for Details<'_> {
 
     fn json(&self) -> String {
         json::text(self.0)
+    }
+
+    fn flat(&self) -> flat::Flat {
+        flat::of_run(&json::report(self.0))
     }
 }

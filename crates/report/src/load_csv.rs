@@ -84,7 +84,8 @@ pub fn row(report: &LoadReport, started: &str) -> String {
     record(COLUMNS.iter().map(|(_, cell)| cell(&subject)))
 }
 
-fn record(cells: impl Iterator<Item = String>) -> String {
+/// One line.
+pub(crate) fn record(cells: impl Iterator<Item = String>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing into memory does not fail, and there is nothing but UTF-8.
     let _ = writer.write_record(cells.map(String::into_bytes));

@@ -13,6 +13,7 @@ mod published;
 pub(crate) mod workload;
 
 use comfy_table::{Table, presets};
+use std::borrow::Cow;
 use wirebench_schema::{journal::Journal, suite::Scale};
 
 use crate::analysis::{Metric, rows};
@@ -32,6 +33,16 @@ pub enum Style {
     Markdown,
 }
 
+impl Style {
+    /// A text that may be of another program. Markdown would take parts of it for HTML.
+    pub(crate) fn plain(self, text: &str) -> Cow<'_, str> {
+        match self {
+            Self::Text => text.into(),
+            Self::Markdown => text.replace('<', "&lt;").into(),
+        }
+    }
+}
+
 /// Everything that `journal` says, as text: a table for each workload, its notes, and what could
 /// not be measured. Rows are compared by what their phase is for.
 #[must_use]
@@ -49,23 +60,28 @@ pub fn report_by(journal: &Journal, style: Style, metric: Option<Metric>) -> Str
     for line in headline::cautions(journal, &workloads) {
         page.paragraph(&line);
     }
+    // The figures of the smallest scale mean nothing, so nothing is compared with them.
+    let tells = journal.start.scale != Scale::Smoke;
+    let published = journal.start.published.as_deref().filter(|_| tells);
     if let Some(paragraph) = published::paragraph(journal) {
         page.paragraph(&paragraph);
     }
-    // The figures of the smallest scale mean nothing, so nothing is put beside them.
-    let tells = journal.start.scale != Scale::Smoke;
-    let published = journal.start.published.as_deref().filter(|_| tells);
+    if let Some(sentence) = published.and_then(|it| published::conclusion(it, &workloads)) {
+        page.paragraph(&sentence);
+    }
     let cost_tables = CostTables::of(journal);
     for rows in &workloads {
         workload::add(&mut page, journal, rows, metric, cost_tables);
-        if let Some(beside) = published.and_then(|it| published::beside(it, rows, style)) {
-            page.paragraph(&beside);
-        }
+    }
+    if let Some(published) = published {
+        published::add(&mut page, published, &workloads);
+        page.list("versions", &lists::versions(journal));
     }
     page.list("not measured", &lists::unavailable(journal));
     page.list("skipped by entries", &lists::skips(journal));
     page.list("resumed", &lists::resumed(journal));
-    page.list("legend", &lists::reading_aid(journal, &workloads));
+    let legend = lists::reading_aid(journal, &workloads, &page);
+    page.list("legend", &legend);
     page.text()
 }
 

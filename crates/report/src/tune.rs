@@ -2,6 +2,7 @@
 //! or a search for the highest rate that keeps objectives. Which of the two it is, the journal
 //! tells.
 
+mod flat;
 mod picture;
 mod search;
 mod search_text;
@@ -12,16 +13,17 @@ pub use picture::Look;
 pub use search::{ProbedRate, SearchReport};
 pub use sweep::{CellRank, Sweep, SweepCell};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use wirebench_schema::journal::{EndReason, Journal, Weight};
 
-use crate::{Report, table::Style};
+use crate::{Report, flat::Flat, table::Style};
 
 /// The name of the suites of `wirebench tune`.
 pub const SUITE: &str = "tune";
 
 /// What a journal of `wirebench tune` says.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tuned {
     /// A sweep over workers and connections.
@@ -68,6 +70,13 @@ impl Report for Tuned {
     fn json(&self) -> String {
         let text = serde_json::to_string_pretty(self);
         text.expect("every part of a tuning can be written as JSON") + "\n"
+    }
+
+    fn flat(&self) -> Flat {
+        match self {
+            Self::Sweep(sweep) => flat::of_sweep(sweep),
+            Self::Search(search) => flat::of_search(search),
+        }
     }
 
     fn json_file(&self) -> &'static str {

@@ -1,5 +1,6 @@
 //! The names of entries and of their variants: `go/net`, `cpp/boost-asio:prefork`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -13,7 +14,9 @@ pub struct IdError {
 }
 
 /// The name of one variant of an entry; an entry without variants has one unnamed variant.
-#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(
+    Clone, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
+)]
 #[serde(try_from = "String", into = "String")]
 pub struct VariantId {
     entry: String,

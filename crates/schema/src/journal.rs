@@ -3,6 +3,7 @@
 //! Every report can be computed from it. A failed measurement is a [`Run`] with
 //! [`Outcome::Failed`]; an entry that could not be built is an [`Unavailable`] record.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, time::Duration};
 
@@ -38,7 +39,7 @@ pub use warm_up::WarmUp;
 pub const JOURNAL_FORMAT: u32 = 2;
 
 /// One line of the journal.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(tag = "record", rename_all = "kebab-case")]
 #[allow(clippy::large_enum_variant, reason = "a journal has one head, and no list holds records")]
 pub enum Record {
@@ -63,7 +64,7 @@ pub enum Record {
 }
 
 /// The head of a journal.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Start {
     /// [`JOURNAL_FORMAT`] of the writer.
     pub format: u32,
@@ -129,18 +130,19 @@ const fn one() -> u32 {
 }
 
 /// Conditions for the end of an experiment, besides its number of blocks.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Goal {
     /// Further blocks are made until every ratio's interval is this narrow: half of its width over
     /// the ratio, such as 0.01.
     pub precision: Option<f64>,
     /// No block is begun that would end later than this after the first run began.
     #[serde(default, with = "crate::units::optional_duration_text")]
+    #[schemars(with = "Option<String>")]
     pub budget: Option<Duration>,
 }
 
 /// The one rate at which the cost of all variants is measured in a workload.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct FixedRate {
     /// The workload's name.
     pub workload: String,
@@ -155,7 +157,7 @@ pub struct FixedRate {
 }
 
 /// A run that was cut off goes on.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Resumed {
     /// Time as RFC 3339 in UTC.
     pub at: String,
@@ -166,7 +168,7 @@ pub struct Resumed {
 }
 
 /// The published document that a suite repeats: its setup and its figures.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Published {
     /// The document.
     pub document: Document,
@@ -181,7 +183,7 @@ pub struct Published {
 }
 
 /// A part of a suite that is not carried out.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct LeftOut {
     /// A workload's name, or what else the suite names.
     pub what: String,
@@ -190,7 +192,7 @@ pub struct LeftOut {
 }
 
 /// The description of a variant for readers of its row.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Described {
     /// Its name.
     pub variant: VariantId,
@@ -214,7 +216,7 @@ pub struct Described {
 }
 
 /// A variant that cannot be measured here.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Unavailable {
     /// Its name.
     pub variant: VariantId,
@@ -226,7 +228,7 @@ pub struct Unavailable {
 }
 
 /// Whether what cannot be measured should have worked.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// Something that it needs is not here. That is no fault.
@@ -237,7 +239,7 @@ pub enum Cause {
 }
 
 /// The outcome of the conformance checks of one scenario.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Verified {
     /// The variant.
     pub variant: VariantId,
@@ -256,7 +258,7 @@ pub struct Verified {
 
 /// One measurement of one cell with a fresh instance of the server, which in a cohort is shared with
 /// the runs of other loads.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Run {
     /// The block, from 0. Warm-up blocks come first.
     pub block: u32,
@@ -306,7 +308,7 @@ pub const fn block_of_cohort(cohort: u32) -> u32 {
 }
 
 /// Whether a run counts.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counts {
     /// It counts in all statistics.
@@ -319,7 +321,7 @@ pub enum Counts {
 }
 
 /// The result of a run.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// Figures.
@@ -347,7 +349,7 @@ impl Outcome {
 }
 
 /// The tail of a journal.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct End {
     /// Time as RFC 3339 in UTC.
     pub ended: String,
@@ -356,7 +358,7 @@ pub struct End {
 }
 
 /// The end of a suite's run.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndReason {
     /// All runs were made.

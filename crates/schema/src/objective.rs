@@ -1,6 +1,7 @@
 //! Latency objectives as users write them: `p99 < 2ms`. Parses them and compares them with a load;
 //! generates no load.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -107,7 +108,7 @@ impl fmt::Display for LatencyFigure {
 }
 
 /// A figure of latency that must stay below a limit.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Objective {
     /// The figure.

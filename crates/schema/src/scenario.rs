@@ -2,6 +2,7 @@
 
 mod protocol;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -15,7 +16,9 @@ pub const HELLO_BODY: &str = "Hello world!";
 pub const DEFAULT_TIMEOUT_MS: u64 = 5000;
 
 /// A scenario: the contract of a server. `entries/README.md` describes each in full.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scenario {
     /// One constant HTTP/1.1 response per request head.

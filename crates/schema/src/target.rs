@@ -1,6 +1,7 @@
 //! The target of a load: `http://host:port/path`, `https://host:port/path`, `tcp://host:port` or
 //! `unix:PATH`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -104,7 +105,7 @@ impl Scheme {
 }
 
 /// A server to load, and the protocol to speak to it.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Target {
     scheme: Scheme,

@@ -14,6 +14,7 @@ use wirebench_schema::{scenario::Scenario, suite::Phase};
 use crate::{
     context::Context,
     exit::Exit,
+    format::FormatOption,
     interrupt::Interrupt,
     options::{Cohorts, Conditions, ProjectOption, ResultOptions, RunOptions},
     preparation::ready,
@@ -123,12 +124,11 @@ pub(crate) struct Arguments {
     connections: Option<usize>,
     #[command(flatten)]
     conditions: Conditions,
-    /// Print Markdown, for a pull request comment
-    #[arg(long, conflicts_with = "json")]
-    markdown: bool,
-    /// Print one JSON object, described in docs/ab.md
-    #[arg(long)]
-    json: bool,
+    /// Write the result of every --fail-if to this file as JUnit XML
+    #[arg(long, value_name = "FILE", requires = "fail_if")]
+    junit: Option<PathBuf>,
+    #[command(flatten)]
+    format: FormatOption,
     #[command(flatten)]
     telling: ResultOptions,
     #[command(flatten)]

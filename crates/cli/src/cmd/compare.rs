@@ -7,7 +7,7 @@ use wirebench_report::{
     analysis::Metric,
     compare::{
         Basis, CompareOptions, Comparison, Condition, Differences, NotComparable, Rows, Side,
-        compare, json, markdown, text,
+        compare, text,
     },
     tune::SUITE,
 };
@@ -15,7 +15,8 @@ use wirebench_schema::{environment::Environment, journal::Journal};
 
 use crate::{
     exit::{Exit, incomparable, usage},
-    out,
+    format::{FormatOption, GROUP},
+    junit, out,
 };
 
 /// The file beside a journal that tells of the machine.
@@ -53,7 +54,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     absolute: bool,
     /// Show insignificant changes too
-    #[arg(long)]
+    #[arg(long, conflicts_with = GROUP)]
     all: bool,
     /// Exit with 1 if a metric changed by more than this, such as 'cpu > +3%'; repeatable
     #[arg(long, value_name = "CONDITION")]
@@ -61,12 +62,11 @@ pub(crate) struct Arguments {
     /// Compare even if machine, workload, load generator or placement differ
     #[arg(long)]
     force: bool,
-    /// Print Markdown, for a pull request comment
-    #[arg(long, conflicts_with_all = ["json", "all"])]
-    markdown: bool,
-    /// Print JSON, described in docs/compare.md
-    #[arg(long, conflicts_with = "all")]
-    json: bool,
+    /// Write the result of every --fail-if to this file as JUnit XML
+    #[arg(long, value_name = "FILE", requires = "fail_if")]
+    junit: Option<PathBuf>,
+    #[command(flatten)]
+    format: FormatOption,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -79,13 +79,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let comparison = compare(&old.side(), &new.side(), &wishes)
         .map_err(|reason| incomparable(refusal(&reason, &old.name, &new.name)))?;
-    out::result(&match (arguments.markdown, arguments.json) {
-        (true, _) => markdown(&comparison),
-        (_, true) => json(&comparison),
-        (false, false) => {
-            text(&comparison, if arguments.all { Rows::All } else { Rows::ThatCount })
-        }
-    });
+    let rows = if arguments.all { Rows::All } else { Rows::ThatCount };
+    let formatted = arguments.format.text(&comparison, None);
+    out::result(&formatted.unwrap_or_else(|| text(&comparison, rows)));
+    junit::write_gate(arguments.junit.as_deref(), "compare", comparison.gate.as_ref())?;
     Ok(judge(&comparison))
 }
 

@@ -12,11 +12,13 @@ mod options;
 
 pub(crate) use options::Arguments;
 
-use serde::Serialize;
-use wirebench_judge::load::{failures, gave_up, verdict};
+use wirebench_judge::load::{failures, gave_up};
 use wirebench_loadgen as loadgen;
-use wirebench_report::load_text::{self, Detail, Wanted};
-use wirebench_schema::load::{LoadEvent, LoadReport, Verdict};
+use wirebench_report::{
+    load_json,
+    load_text::{self, Detail, Wanted},
+};
+use wirebench_schema::load::{LoadEvent, LoadReport};
 
 use self::{files::Files, live::Live, observed::Observed, options::OutputOptions};
 use crate::{exit::Exit, interrupt::Interrupt, out};
@@ -119,20 +121,11 @@ fn without_reply(report: &LoadReport) -> String {
     }
 }
 
-/// The report, and what follows from it.
-#[derive(Serialize)]
-struct Judged<'a> {
-    #[serde(flatten)]
-    report: &'a LoadReport,
-    verdict: Verdict,
-}
-
 fn print(output: &OutputOptions, report: &LoadReport) -> anyhow::Result<()> {
     if output.events {
         print_event(&LoadEvent::Report(Box::new(report.clone())));
     } else if output.json {
-        let judged = Judged { report, verdict: verdict(report) };
-        out::result(&serde_json::to_string_pretty(&judged)?);
+        out::result(&load_json::text(report));
     } else {
         out::result(&load_text::results(report, &wanted(output)));
     }

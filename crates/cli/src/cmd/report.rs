@@ -3,16 +3,19 @@
 use std::path::PathBuf;
 use wirebench_experiment::journal;
 use wirebench_report::{
+    Details,
     ab::{Ab, AbOptions},
     analysis::Metric,
-    json,
+    format::Format,
     table::{Style, report_by},
     tune::{Look, Tuned},
 };
+use wirebench_schema::journal::Journal;
 
 use crate::{
     exit::{Exit, usage},
-    out, results,
+    format::{FormatOption, GROUP},
+    out, results, splice,
 };
 
 /// Arguments of `wirebench report`.
@@ -22,80 +25,69 @@ pub(crate) struct Arguments {
     run: PathBuf,
     /// Show all details: intervals, A/A check, outliers, all reasons [default: the page that `run`
     /// prints]
-    #[arg(long, conflicts_with_all = ["json", "markdown"])]
+    #[arg(long, conflicts_with = GROUP)]
     explain: bool,
-    /// Print all details as Markdown
-    #[arg(long, conflicts_with = "json")]
-    markdown: bool,
-    /// Print JSON with all metrics and their ratios by block, described in docs/formats.md
-    #[arg(long, conflicts_with = "metric")]
-    json: bool,
-    /// Metric to compare by, with --explain or --markdown: throughput, cpu, p50, p99, p999, switches or
-    /// memory; in idle phases memory-at-rest, memory-idle, memory-per-connection or idle-cpu
-    /// [default: the primary metric of each phase]
-    #[arg(long, value_name = "NAME")]
+    #[command(flatten)]
+    format: FormatOption,
+    /// Metric to compare by, with --explain or --markdown, or the only one, with --bencher or
+    /// --github-action-benchmark: throughput, cpu, p50, p99, p999, switches or memory; in idle phases
+    /// memory-at-rest, memory-idle, memory-per-connection or idle-cpu [default: the primary metric of
+    /// each phase; all with --bencher and --github-action-benchmark]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["csv", "json"])]
     metric: Option<Metric>,
+    /// Replace the text between the lines `<!-- wirebench: begin -->` and `<!-- wirebench: end -->` of
+    /// this file by the output
+    #[arg(long, value_name = "FILE")]
+    splice: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let journal = journal::read(&arguments.run).map_err(usage)?;
-    if let Some(ab) =
-        Ab::of(&journal, &AbOptions { metric: arguments.metric, ..AbOptions::default() })
-    {
-        out::result(&match arguments.form() {
-            Form::Json => ab.json(),
-            Form::Markdown => ab.text(Style::Markdown),
-            Form::Explain => ab.text(Style::Text),
-            Form::Page => ab.page(),
-        });
+    let text = arguments.text(&journal);
+    let Some(file) = &arguments.splice else {
+        out::result(&text);
         return Ok(Exit::Fine);
-    }
-    let tuned = Tuned::of(&journal).filter(|_| arguments.metric.is_none());
-    if arguments.json {
-        out::result(&match tuned {
-            Some(tuned) => serde_json::to_string_pretty(&tuned)?,
-            None => json::text(&journal),
-        });
-        return Ok(Exit::Fine);
-    }
-    let style = if arguments.markdown { Style::Markdown } else { Style::Text };
-    if let Some(tuned) = tuned {
-        out::result(&tuned.text(style, if arguments.markdown { Look::Plain } else { out::look() }));
-        return Ok(Exit::Fine);
-    }
-    if arguments.form() != Form::Page {
-        out::result(&report_by(&journal, style, arguments.metric));
-        return Ok(Exit::Fine);
-    }
-    let folder = results::folder(&arguments.run);
-    out::result(&results::page(&journal, folder));
-    if folder.join(results::DETAILS_FILE).is_file() {
-        out::result(&results::place(folder));
-    }
+    };
+    let is_markdown = matches!(arguments.format.0, Some(Format::Markdown));
+    let block = if is_markdown { splice::Block::Markdown } else { splice::Block::Code };
+    splice::into(file, block, &text)?;
+    out::note(&format!("{} has the result of {}", file.display(), arguments.run.display()));
     Ok(Exit::Fine)
 }
 
-/// What is shown of a result.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Form {
-    /// What `run` prints.
-    Page,
-    /// Everything.
-    Explain,
-    /// Everything, as Markdown.
-    Markdown,
-    /// Everything, for programs.
-    Json,
-}
-
 impl Arguments {
-    /// The page has one metric, so another one is in the details.
-    const fn form(&self) -> Form {
-        match (self.json, self.markdown, self.explain || self.metric.is_some()) {
-            (true, ..) => Form::Json,
-            (false, true, _) => Form::Markdown,
-            (false, false, true) => Form::Explain,
-            (false, false, false) => Form::Page,
+    /// The result as it was asked for.
+    fn text(&self, journal: &Journal) -> String {
+        let metric = self.metric;
+        let explain = self.explain || metric.is_some();
+        if let Some(ab) = Ab::of(journal, &AbOptions { metric, ..AbOptions::default() }) {
+            let formatted = self.format.text(&ab, metric);
+            let shown = || if explain { ab.text(Style::Text) } else { ab.page() };
+            return formatted.unwrap_or_else(shown);
         }
+        if let Some(tuned) = Tuned::of(journal).filter(|_| metric.is_none()) {
+            let formatted = self.format.text(&tuned, None);
+            return formatted.unwrap_or_else(|| tuned.text(Style::Text, self.look()));
+        }
+        match (self.format.0, explain) {
+            (Some(Format::Markdown), _) => report_by(journal, Style::Markdown, metric),
+            (None, true) => report_by(journal, Style::Text, metric),
+            (None, false) => self.page(journal),
+            (Some(_), _) => self.format.text(&Details(journal), metric).unwrap_or_default(),
+        }
+    }
+
+    /// The page that `run` prints. In a document there are no colours, and no folder of this machine.
+    fn page(&self, journal: &Journal) -> String {
+        let folder = results::folder(&self.run);
+        let page = results::page(journal, folder, self.look());
+        if self.splice.is_some() || !folder.join(results::DETAILS_FILE).is_file() {
+            return page;
+        }
+        format!("{}\n{}", page.trim_end_matches('\n'), results::place(folder))
+    }
+
+    fn look(&self) -> Look {
+        if self.splice.is_some() { Look::Plain } else { out::look() }
     }
 }

@@ -14,7 +14,6 @@ use wirebench_experiment::{
     measure::Bench,
 };
 use wirebench_report::{
-    Report as _,
     table::Style,
     tune::{SUITE, Tuned},
 };
@@ -31,6 +30,7 @@ use self::lists::{Connections, Rates, Workers};
 use crate::{
     context::{Context, command_line},
     exit::{Exit, usage},
+    format::FormatOption,
     options::{self, Conditions, ProjectOption, ResultOptions},
     out, results, value,
 };
@@ -106,9 +106,8 @@ pub(crate) struct Arguments {
     budget: Option<Duration>,
     #[command(flatten)]
     conditions: Conditions,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatOption,
     #[command(flatten)]
     telling: ResultOptions,
     #[command(flatten)]
@@ -205,14 +204,17 @@ impl Arguments {
 }
 
 /// Prints the result, writes the reports and names their folder.
-fn show(finished: &Finished, tuned: &Tuned, json: bool) -> anyhow::Result<()> {
+fn show(finished: &Finished, tuned: &Tuned, format: FormatOption) -> anyhow::Result<()> {
     let place = format!("results: {}", finished.folder.display());
-    if json {
-        out::result(&tuned.json());
-        out::note(&place);
-    } else {
-        out::result(&tuned.text(Style::Text, out::look()));
-        out::result(&place);
+    match format.text(tuned, None) {
+        Some(text) => {
+            out::result(&text);
+            out::note(&place);
+        }
+        None => {
+            out::result(&tuned.text(Style::Text, out::look()));
+            out::result(&place);
+        }
     }
     results::write(finished, tuned)
 }

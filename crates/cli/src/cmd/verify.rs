@@ -3,8 +3,12 @@
 
 mod course;
 
+use std::path::PathBuf;
 use wirebench_catalogue::{requirement::Availability, subject::Subject};
-use wirebench_report::table::{Style, new_table};
+use wirebench_report::{
+    junit::{Case, CaseState},
+    table::{Style, new_table},
+};
 use wirebench_schema::scenario::Scenario;
 use wirebench_verify::catalogue;
 
@@ -12,6 +16,7 @@ use crate::{
     building::{BuildOptions, build_all},
     context::Context,
     exit::{Exit, usage},
+    junit,
     options::ProjectOption,
     out, value,
 };
@@ -37,6 +42,9 @@ pub(crate) struct Arguments {
     /// Repeat all checks this many times and count the failures of each [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: Option<u32>,
+    /// Write the result of every check to this file as JUnit XML
+    #[arg(long, value_name = "FILE", conflicts_with = "checks")]
+    junit: Option<PathBuf>,
     /// List all checks and their requirements without running them
     #[arg(long)]
     checks: bool,
@@ -64,10 +72,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let chosen: Result<Vec<_>, _> =
         subjects.iter().map(|subject| scenarios(subject, arguments)).collect();
     let chosen = chosen?;
-    let (there, mut incomplete) = available(&context, subjects, chosen, arguments);
+    let (there, mut cases) = available(&context, subjects, chosen, arguments);
     let (ready, scenarios): (Vec<Subject>, Vec<Vec<Scenario>>) = there.into_iter().unzip();
     let not_built = build_all(&context, &ready, BuildOptions::BEFORE);
-    incomplete |= !not_built.is_empty();
+    cases.extend(not_built.iter().map(|id| {
+        let finding = "the build failed: see `wirebench build`".to_owned();
+        Case { class: id.to_string(), name: "build".to_owned(), state: CaseState::Failed(finding) }
+    }));
+    let incomplete = cases.iter().any(|case| matches!(case.state, CaseState::Failed(_)));
     let mut pairs: Vec<Pair<'_>> = Vec::new();
     for (subject, scenarios) in ready.iter().zip(scenarios) {
         if !not_built.contains(&subject.variant.id) {
@@ -78,8 +90,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let jobs = arguments.jobs.unwrap_or_else(course::default_jobs);
     let times = arguments.repeat.unwrap_or(1);
     let pairs = pairs.repeat(times as usize);
-    let Tally { passed, failed, skipped, deviated, failures } =
+    let Tally { passed, failed, skipped, deviated, failures, cases: checked } =
         check_all(&context, &pairs, jobs, shown);
+    cases.extend(checked);
+    junit::write(arguments.junit.as_deref(), "verify", &cases)?;
     if times > 1 {
         for (check, failures) in failures {
             out::result(&format!("failed {failures} of {times} times: {check}"));
@@ -93,16 +107,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(context.interrupt.exit().unwrap_or(exit))
 }
 
-/// The servers that can be checked, and whether one that should be checked is skipped.
+/// The servers that can be checked, and a case for each other one; it failed if it should be checked.
 fn available(
     context: &Context,
     subjects: Vec<Subject>,
     scenarios: Vec<Vec<Scenario>>,
     arguments: &Arguments,
-) -> (Vec<(Subject, Vec<Scenario>)>, bool) {
+) -> (Vec<(Subject, Vec<Scenario>)>, Vec<Case>) {
     let survey = context.prober().survey(&subjects);
     let mut there = Vec::new();
-    let mut incomplete = false;
+    let mut cases = Vec::new();
     let mut not_shown = 0;
     for ((subject, scenarios), availability) in subjects.into_iter().zip(scenarios).zip(survey) {
         let Some(reason) = availability.reason() else {
@@ -112,7 +126,12 @@ fn available(
         let left_undone = matches!(availability, Availability::NeedsSetup { .. });
         let named = arguments.names.iter().any(|name| subject.variant.id.matches(name));
         let fails = named || (arguments.strict && left_undone) || subject.broken().is_some();
-        incomplete |= fails;
+        let state = if fails { CaseState::Failed } else { CaseState::Skipped };
+        cases.push(Case {
+            class: subject.variant.id.to_string(),
+            name: "available".to_owned(),
+            state: state(reason.clone()),
+        });
         if arguments.quiet && !fails {
             not_shown += 1;
         } else {
@@ -122,7 +141,7 @@ fn available(
     if not_shown > 0 {
         out::result(&format!("{not_shown} variants are not available: see `wirebench list`"));
     }
-    (there, incomplete)
+    (there, cases)
 }
 
 /// The scenarios to be checked. One that an entry lacks is a mistake only when the entry was named.

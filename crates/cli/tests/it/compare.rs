@@ -232,6 +232,31 @@ fn every_form_says_the_same() {
 }
 
 #[test]
+fn junit_has_a_case_for_each_condition_and_cell() {
+    let world = World::new();
+    MADE.write(&world, "old");
+    SLOWER.write(&world, "newer");
+    let options = ["--fail-if", "throughput < -3%", "--fail-if", "cpu > +3%", "--junit", "x.xml"];
+    assert_says(&compared(&world, &options), 1, &["FAILED 'throughput < -3%'"]);
+    let xml = fs::read_to_string(world.folder.path().join("x.xml")).unwrap();
+    for part in [
+        "name=\"wirebench compare\" tests=\"2\" failures=\"1\"",
+        "<testcase classname=\"throughput &lt; -3%\" name=\"hello go/net\">",
+        "<failure message=\"hello go/net: requests/s -5.",
+        "<testcase classname=\"cpu &gt; +3%\" name=\"hello go/net\"/>",
+    ] {
+        assert!(xml.contains(part), "{part} is missing in {xml}");
+    }
+    assert_says(&compared(&world, &["--junit", "x.xml"]), 2, &["--fail-if"]);
+    let unwritable = [&options[..5], &["no/folder.xml"]].concat();
+    assert_says(
+        &compared(&world, &unwritable),
+        1,
+        &["cannot write the file of --junit, no/folder"],
+    );
+}
+
+#[test]
 fn machine_drift_is_reported_and_absolute_figures_are_available() {
     let outcome = compare(MADE, SLOWER, &["--absolute"]);
     let parts = ["include machine drift", "the same program in both"];

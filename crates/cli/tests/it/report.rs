@@ -1,6 +1,6 @@
 //! `wirebench report` on a journal that was written by hand: no server is started.
 
-use std::path::PathBuf;
+use std::{fs, path::PathBuf};
 use wirebench_schema::journal::{IdleMeasurement, Outcome};
 
 use crate::{
@@ -64,6 +64,54 @@ fn a_journal_is_shown_as_text_markdown_and_json() {
     let row = &json["workloads"][0]["rows"][2];
     let ratio = &row["figures"]["memory_bytes_per_connection"]["ratio"];
     assert_eq!((&row["variant"], &ratio["verdict"]), (&"go/net".into(), &"larger".into()));
+}
+
+#[test]
+fn figures_are_printed_for_spreadsheets_and_trackers_and_at_most_one_form_is_chosen() {
+    let world = World::new();
+    let path = written(&world);
+    let path = path.to_str().unwrap();
+    let csv = world.stdout(&["report", path, "--csv"]);
+    assert!(csv.starts_with("suite,started,workload,phase,entry,") && csv.lines().count() == 4);
+    let bencher = world.stdout(&["report", path, "--bencher", "--metric", "memory"]);
+    let bencher: serde_json::Value = serde_json::from_str(&bencher).unwrap();
+    let measures = bencher["silence go/net"].as_object().unwrap();
+    assert_eq!(measures.len(), 2, "the figure and its ratio: {bencher:#}");
+    let points = world.stdout(&["report", path, "--github-action-benchmark"]);
+    let points: Vec<serde_json::Value> = serde_json::from_str(&points).unwrap();
+    assert!(points.iter().any(|point| point["unit"] == "bytes/connection"), "{points:#?}");
+    for both in [["--csv", "--json"], ["--markdown", "--bencher"], ["--explain", "--csv"]] {
+        let outcome = world.wirebench(&[&["report", path][..], &both].concat());
+        outcome.assert_refused(2, &["cannot be used with"]);
+    }
+}
+
+#[test]
+fn a_document_gets_the_result_between_its_markers() {
+    let world = World::new();
+    let path = written(&world);
+    let (path, file) = (path.to_str().unwrap(), world.folder.path().join("README.md"));
+    let begin = "<!-- wirebench: begin -->\n";
+    let end = "<!-- wirebench: end -->\n";
+    fs::write(&file, format!("above\n{begin}old\n{end}below\n")).unwrap();
+    let command = ["report", path, "--markdown", "--splice", "README.md"];
+    assert_eq!(world.stdout(&command), "");
+    let text = fs::read_to_string(&file).unwrap();
+    let head =
+        format!("above\n{begin}<!-- wirebench report {path} --markdown --splice README.md -->\n");
+    assert!(text.starts_with(&head) && text.ends_with(&format!("\n\n{end}below\n")), "{text}");
+    assert!(text.contains("| memory/connection |") && !text.contains("old"), "{text}");
+    world.stdout(&command);
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    world.stdout(&["report", path, "--splice", "README.md"]);
+    let page = fs::read_to_string(&file).unwrap();
+    assert!(page.contains("```text\n") && page.contains("go/net needs 41x"), "{page}");
+    fs::write(&file, "no markers\n").unwrap();
+    world.wirebench(&command).assert_refused(2, &["README.md: there is no line", "add the lines"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "no markers\n");
+    let absent = world.wirebench(&["report", path, "--splice", "absent.md"]);
+    assert_eq!(absent.code, Some(1), "{absent:#?}");
+    assert!(absent.stderr.contains("cannot read absent.md"), "{absent:#?}");
 }
 
 #[test]

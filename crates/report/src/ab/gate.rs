@@ -46,7 +46,7 @@ fn withhold(gate: &mut Gate, changes: &[Change]) {
         it.inconclusive =
             concerned.map(|change| Hit::of(change, Some("most runs are not valid"))).collect();
         it.failed.clear();
-        it.passed = 0;
+        it.passed.clear();
     }
     let text = "most runs are not valid, so no condition can fail; --strict makes this exit code 3";
     gate.warnings.push(text.to_owned());

@@ -1,15 +1,15 @@
 //! A comparison of two servers for programs: one JSON object, described in `docs/ab.md`. No figure
 //! is rounded.
 
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use wirebench_schema::journal::Procedure;
 
 use super::{Ab, Figure, Side, State, figure::Spread};
 use crate::{
     analysis::{BaselineCheck, Inconclusive, SideRatio},
-    compare::json::gate,
+    compare::json::{GateReport, gate},
     json::{self, Report},
 };
 
@@ -17,20 +17,111 @@ use crate::{
 const AB_FORMAT: u32 = 3;
 
 /// The whole, in the order in which it is written: what most want to know first.
-#[derive(Serialize)]
-struct Object<'a> {
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct AbReport<'a> {
+    /// The verdict in words.
     sentence: String,
+    /// The version of this object.
     format: u32,
+    /// `higher`, `lower`, `same`, `not-higher`, `not-lower`, `inconclusive`, `not-valid` or
+    /// `not-measured`.
     verdict: &'static str,
+    /// The figure of the verdict, a name in `figures`.
     metric: &'static str,
+    /// How the runs were made.
     procedure: Procedure,
+    /// Cohorts with a figure of either side.
     cohorts: usize,
-    a: Value,
-    b: Value,
+    /// The reference.
+    a: SideReport<'a>,
+    /// What is compared with it.
+    b: SideReport<'a>,
+    /// Whether both are the same program; null if unknown.
     same_program: Option<bool>,
-    figures: BTreeMap<&'static str, Value>,
-    gate: Option<Value>,
+    /// Figures by metric.
+    figures: BTreeMap<&'static str, FigureReport<'a>>,
+    /// The result of the conditions; null without conditions.
+    gate: Option<GateReport<'a>>,
+    /// The report of the run.
     report: &'a Report,
+}
+
+/// One of the two servers.
+#[derive(JsonSchema, Serialize)]
+struct SideReport<'a> {
+    /// Its name in all texts.
+    name: &'a str,
+    /// Its command or title.
+    title: &'a str,
+    /// Versions of what it is made of.
+    versions: &'a BTreeMap<String, String>,
+    /// The program's fingerprint; null if unknown.
+    fingerprint: Option<&'a str>,
+    /// Runs that count.
+    runs: usize,
+    /// Runs without figures.
+    failed: usize,
+    /// Runs whose figures are not valid.
+    invalid: usize,
+    /// `valid`, `not-valid` or `not-measured`.
+    state: &'static str,
+    /// Why it is not valid or not measured; otherwise null.
+    trouble: Option<&'a str>,
+}
+
+/// A figure of both sides.
+#[derive(JsonSchema, Serialize)]
+struct FigureReport<'a> {
+    /// The median of A's runs.
+    a: Option<f64>,
+    /// The median of B's runs.
+    b: Option<f64>,
+    /// B over A; null where there is nothing to compare.
+    ratio: Option<RatioReport<'a>>,
+}
+
+/// B over A.
+#[derive(JsonSchema, Serialize)]
+struct RatioReport<'a> {
+    /// The ratio.
+    value: f64,
+    /// The lower end of its 95 % interval; null with few cohorts.
+    low: Option<f64>,
+    /// The upper end.
+    high: Option<f64>,
+    /// The lower end of the 90 % interval that decides on `same`.
+    plain_low: Option<f64>,
+    /// The upper end.
+    plain_high: Option<f64>,
+    /// Cohorts with a figure of either side.
+    samples: usize,
+    /// The ratio of each cohort.
+    by_block: &'a BTreeMap<u32, f64>,
+    /// The difference below which both count as the same: 0.01 is 1 %.
+    margin: f64,
+    /// The two instances of A compared with each other, and those of B.
+    checks: [CheckReport; 2],
+    /// `exactly`, `at-least`, `at-most` or `either`.
+    reads: &'static str,
+    /// The p value of "the ratio is 1".
+    p_adjusted: Option<f64>,
+    /// `higher`, `lower`, `same`, `not-higher`, `not-lower` or `inconclusive`.
+    outcome: &'static str,
+    /// Why the outcome is `inconclusive`; otherwise null.
+    inconclusive: Option<&'static str>,
+}
+
+/// Two instances of a side compared with each other.
+#[derive(JsonSchema, Serialize)]
+struct CheckReport {
+    /// `passed`, `failed` or `absent`.
+    state: &'static str,
+    /// Second over first.
+    value: Option<f64>,
+    /// The lower end of its 99 % interval.
+    low: Option<f64>,
+    /// The upper end.
+    high: Option<f64>,
 }
 
 impl Ab<'_> {
@@ -42,7 +133,7 @@ impl Ab<'_> {
     #[must_use]
     pub fn json(&self) -> String {
         let [a, b] = self.sides.each_ref().map(side);
-        let object = Object {
+        let object = AbReport {
             sentence: self.sentence(),
             format: AB_FORMAT,
             verdict: self.verdict.name(),
@@ -61,54 +152,54 @@ impl Ab<'_> {
     }
 }
 
-fn side(side: &Side<'_>) -> Value {
+fn side<'a>(side: &'a Side<'_>) -> SideReport<'a> {
     let (state, trouble) = match &side.state {
         State::Valid => ("valid", None),
-        State::NotValid(why) => ("not-valid", Some(why)),
-        State::NotMeasured(why) => ("not-measured", Some(why)),
+        State::NotValid(why) => ("not-valid", Some(why.as_str())),
+        State::NotMeasured(why) => ("not-measured", Some(why.as_str())),
     };
-    json!({
-        "name": side.name,
-        "title": side.described.title,
-        "versions": side.described.versions,
-        "fingerprint": side.described.fingerprint,
-        "runs": side.runs,
-        "failed": side.failed,
-        "invalid": side.invalid,
-        "state": state,
-        "trouble": trouble,
-    })
+    SideReport {
+        name: side.name,
+        title: &side.described.title,
+        versions: &side.described.versions,
+        fingerprint: side.described.fingerprint.as_deref(),
+        runs: side.runs,
+        failed: side.failed,
+        invalid: side.invalid,
+        state,
+        trouble,
+    }
 }
 
-fn figure(figure: &Figure) -> Value {
+fn figure(figure: &Figure) -> FigureReport<'_> {
     let [a, b] = figure.values.map(|it| it.map(|Spread { median, .. }| median));
-    json!({ "a": a, "b": b, "ratio": figure.ratio.as_ref().map(ratio) })
+    FigureReport { a, b, ratio: figure.ratio.as_ref().map(ratio) }
 }
 
-fn ratio(ratio: &SideRatio) -> Value {
-    json!({
-        "value": ratio.estimate.value,
-        "low": ratio.estimate.interval.map(|it| it.low),
-        "high": ratio.estimate.interval.map(|it| it.high),
-        "plain_low": ratio.plain_interval.map(|it| it.low),
-        "plain_high": ratio.plain_interval.map(|it| it.high),
-        "samples": ratio.estimate.samples,
-        "by_block": ratio.by_block,
-        "margin": ratio.margin,
-        "checks": ratio.checks.each_ref().map(check),
-        "reads": ratio.reads.name(),
-        "p_adjusted": ratio.p_adjusted,
-        "outcome": ratio.claim.name(),
-        "inconclusive": ratio.inconclusive.map(Inconclusive::name),
-    })
+fn ratio(ratio: &SideRatio) -> RatioReport<'_> {
+    RatioReport {
+        value: ratio.estimate.value,
+        low: ratio.estimate.interval.map(|it| it.low),
+        high: ratio.estimate.interval.map(|it| it.high),
+        plain_low: ratio.plain_interval.map(|it| it.low),
+        plain_high: ratio.plain_interval.map(|it| it.high),
+        samples: ratio.estimate.samples,
+        by_block: &ratio.by_block,
+        margin: ratio.margin,
+        checks: ratio.checks.each_ref().map(check),
+        reads: ratio.reads.name(),
+        p_adjusted: ratio.p_adjusted,
+        outcome: ratio.claim.name(),
+        inconclusive: ratio.inconclusive.map(Inconclusive::name),
+    }
 }
 
-fn check(check: &BaselineCheck) -> Value {
+fn check(check: &BaselineCheck) -> CheckReport {
     let found = check.second_over_first;
-    json!({
-        "state": check.state.name(),
-        "value": found.map(|it| it.value),
-        "low": found.and_then(|it| it.interval).map(|it| it.low),
-        "high": found.and_then(|it| it.interval).map(|it| it.high),
-    })
+    CheckReport {
+        state: check.state.name(),
+        value: found.map(|it| it.value),
+        low: found.and_then(|it| it.interval).map(|it| it.low),
+        high: found.and_then(|it| it.interval).map(|it| it.high),
+    }
 }

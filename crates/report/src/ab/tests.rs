@@ -8,6 +8,7 @@ use crate::{
     fixtures::{
         add, assert_golden, changed, cost, failed, journal_of, limited, rate, reason, row as line,
     },
+    format::Format,
     table::Style,
 };
 use std::time::Duration;
@@ -158,7 +159,7 @@ fn most_runs_not_valid_make_no_verdict_and_fail_no_condition() {
     assert!(gate.warnings.iter().any(|it| it.contains("no condition can fail")), "{gate:?}");
     assert!(gate.conditions[0].inconclusive[0].why.contains("not valid"), "{gate:?}");
     let other = of(&journal, &["cpu > +90%"]).gate.unwrap();
-    assert!(other.conditions[0].passed == 0 && other.verdict() != GateVerdict::Passed);
+    assert!(other.conditions[0].passed.is_empty() && other.verdict() != GateVerdict::Passed);
     let text = ab.text(Style::Text);
     assert!(text.contains("A: `./server-A {port}`, 28 runs, 16 not valid"), "{text}");
     assert!(text.contains("! A "), "{text}");
@@ -280,6 +281,8 @@ fn the_result_in_all_forms() {
     assert_golden("ab/details.txt", &ab.text(Style::Text));
     assert_golden("ab/details.md", &ab.text(Style::Markdown));
     assert_golden("ab/report.json", &ab.json());
+    assert_golden("ab/figures.csv", &Format::Csv.write(&ab, None).text);
+    assert_golden("ab/bencher.json", &Format::Bencher.write(&ab, None).text);
 }
 
 #[test]

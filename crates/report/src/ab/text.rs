@@ -9,6 +9,7 @@ use crate::{
     Report,
     analysis::{BaselineCheck, CheckState, Metric, SideRatio, absent},
     compare::{markdown::escape, text::gate_lines, words},
+    flat::Flat,
     table::{
         Style, describe::describe, headline::headline, new_table, page::Page, workload::about_rate,
     },
@@ -35,6 +36,10 @@ impl Report for Ab<'_> {
 
     fn json(&self) -> String {
         Ab::json(self)
+    }
+
+    fn flat(&self) -> Flat {
+        super::flat::flat(self)
     }
 }
 
@@ -66,8 +71,7 @@ impl Ab<'_> {
         let mut page = Page::new(Style::Markdown);
         page.paragraph(&format!("**{}**", escape(&self.sentence())));
         if let Some(gate) = &self.gate {
-            let lines: Vec<String> = gate_lines(gate).iter().map(|line| escape(line)).collect();
-            page.list("Conditions", &lines);
+            page.list("Conditions", &gate_lines(gate));
         }
         page.table(&self.table(Style::Markdown), std::iter::empty());
         page.paragraph("<details><summary>How it was measured</summary>");

@@ -164,6 +164,20 @@ impl Metric {
         self.names().title
     }
 
+    /// The unit of its value in files.
+    #[must_use]
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Throughput => "requests/s",
+            Self::Cpu => "ns/request",
+            Self::LatencyP50 | Self::LatencyP99 | Self::LatencyP999 => "ns",
+            Self::Switches => "switches/request",
+            Self::Memory | Self::MemoryAtRest | Self::MemoryIdle => "bytes",
+            Self::MemoryPerConnection => "bytes/connection",
+            Self::IdleCpu => "CPUs",
+        }
+    }
+
     /// What a row is whose value is higher than the baseline's.
     #[must_use]
     pub const fn higher(self) -> &'static str {

@@ -2,6 +2,8 @@
 //!
 //! Not here: how any of it is found.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use wirebench_schema::{
     id::VariantId,
     journal::{Counts, EndReason, Journal},
@@ -37,7 +39,7 @@ pub struct Comparison {
 }
 
 /// What a reader must know of a result.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct Summary {
     /// What it is called.
     pub name: String,
@@ -52,7 +54,7 @@ pub struct Summary {
 }
 
 /// What was measured, and with what.
-#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Debug, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Cell {
     /// The workload's name.
     pub workload: String,
@@ -96,7 +98,7 @@ pub struct Change {
 }
 
 /// A figure of one cell in one result.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Figure {
     /// Over its blocks.
     pub median: f64,

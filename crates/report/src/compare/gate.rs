@@ -33,7 +33,7 @@ pub struct ConditionResult {
     /// Cells that have its figure.
     pub looked_at: usize,
     /// Of those, cells that keep it.
-    pub passed: usize,
+    pub passed: Vec<Hit>,
     /// Cells that violate it.
     pub failed: Vec<Hit>,
     /// All other cells.
@@ -61,7 +61,7 @@ enum State {
     Open(String),
 }
 
-/// A cell that is beyond the limit of a condition, or may be.
+/// A cell that a condition concerns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     /// The cell.
@@ -82,7 +82,7 @@ impl Gate {
     /// What it says as a whole.
     #[must_use]
     pub fn verdict(&self) -> GateVerdict {
-        let is_kept = |it: &ConditionResult| it.looked_at > 0 && it.passed == it.looked_at;
+        let is_kept = |it: &ConditionResult| it.looked_at > 0 && it.passed.len() == it.looked_at;
         if self.fails() {
             GateVerdict::Failed
         } else if self.conditions.iter().all(is_kept) {
@@ -146,14 +146,14 @@ impl Condition {
         let mut result = ConditionResult {
             condition: *self,
             looked_at: concerned.len(),
-            passed: 0,
+            passed: Vec::new(),
             failed: Vec::new(),
             inconclusive: Vec::new(),
         };
         for change in concerned {
             match self.state(change) {
                 State::Violated => result.failed.push(Hit::of(change, None)),
-                State::Kept => result.passed += 1,
+                State::Kept => result.passed.push(Hit::of(change, None)),
                 State::Open(why) => result.inconclusive.push(Hit::of(change, Some(&why))),
             }
         }

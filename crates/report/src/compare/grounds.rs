@@ -3,6 +3,8 @@
 //!
 //! Not here: the figures.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::{collections::BTreeSet, fmt};
 use wirebench_schema::{
     environment::Weight,
@@ -21,7 +23,7 @@ use super::{
 use crate::table::describe_model;
 
 /// Something that must be equal and is not.
-#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Debug, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Difference {
     /// What it is.
     pub what: String,

@@ -14,6 +14,7 @@
 mod cells;
 mod comparison;
 mod condition;
+mod flat;
 pub(crate) mod gate;
 mod grounds;
 pub(crate) mod json;

@@ -165,9 +165,9 @@ pub(crate) fn gate_lines(gate: &Gate) -> Vec<String> {
         for hit in &it.inconclusive {
             lines.push(format!("inconclusive '{condition}': {}: {}", hit.cell, hit.why));
         }
-        if it.passed > 0 {
-            let cells = if it.passed == 1 { "cell" } else { "cells" };
-            lines.push(format!("passed '{condition}' in {} {cells}", it.passed));
+        if !it.passed.is_empty() {
+            let cells = if it.passed.len() == 1 { "cell" } else { "cells" };
+            lines.push(format!("passed '{condition}' in {} {cells}", it.passed.len()));
         }
     }
     let lost = gate.lost.iter();

@@ -1,12 +1,13 @@
 //! One figure of a row in `report.json`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 use crate::analysis::{Compared, Metric, RatioToBaseline};
 
 /// One metric of one row.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Figure {
     /// The median over the blocks, in the unit of the metric's name.
     pub median: f64,
@@ -24,7 +25,7 @@ pub struct Figure {
 }
 
 /// From where to where, both included.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Interval {
     /// The lower end.
     pub low: f64,
@@ -33,7 +34,7 @@ pub struct Interval {
 }
 
 /// A value that stands for several blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Estimate {
     /// The value.
     pub value: f64,
@@ -44,7 +45,7 @@ pub struct Estimate {
 }
 
 /// Which ranks a row may have. Rows that share one need not differ.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct Rank {
     /// The best, from 1.
     pub first: usize,
@@ -55,7 +56,7 @@ pub struct Rank {
 }
 
 /// The ratio of a row to the baseline, within blocks.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Ratio {
     /// The ratio to the geometric mean of the baseline's instances.
     pub value: f64,

@@ -1,5 +1,6 @@
 //! One row in `report.json`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use wirebench_schema::{
@@ -16,7 +17,7 @@ use crate::{
 };
 
 /// What the runs of one variant, or of one copy of it, say together.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Row {
     /// The variant.
     pub variant: String,
@@ -50,7 +51,7 @@ pub struct Row {
 }
 
 /// Numbers of runs.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct Runs {
     /// With figures.
     pub measured: usize,
@@ -63,7 +64,7 @@ pub struct Runs {
 }
 
 /// One kind of reason over all runs of a row.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Reasons {
     /// What it is.
     pub kind: ReasonKind,
@@ -108,8 +109,8 @@ pub(super) fn row(
         variant: row.variant.to_string(),
         copy: row.copy,
         role: match row.role {
-            Role::Baseline => "baseline",
-            Role::SecondOfBaseline => "second-of-baseline",
+            Role::Baseline => super::BASELINE,
+            Role::SecondOfBaseline => super::SECOND_OF_BASELINE,
             Role::Entrant | Role::SecondWithoutFirst => "entrant",
         },
         class: row.class,

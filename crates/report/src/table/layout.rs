@@ -4,10 +4,40 @@
 use comfy_table::{CellAlignment, Table};
 
 use super::{Style, columns::Column, new_table};
+use crate::analysis::Metric;
 
 /// Characters of a line that most terminals and pages have room for. A wider table is laid out
 /// again, as narrow as it can still be read.
 const WIDEST: usize = 120;
+
+/// Characters of a line of a Markdown table. A wider one drops columns: forges show long lines with a
+/// scroll bar, and text and JSON have everything.
+const WIDEST_MARKDOWN: usize = 100;
+
+/// Columns that a Markdown table drops, in this order, until it is narrow enough.
+const DISPENSABLE: [Column; 7] = [
+    Column::Class,
+    Column::Value(Metric::LatencyP50),
+    Column::Bound,
+    Column::Value(Metric::Switches),
+    Column::Value(Metric::LatencyP999),
+    Column::Value(Metric::MemoryIdle),
+    Column::Rank,
+];
+
+/// The columns that a table in `style` has room for.
+pub(super) fn fitting(
+    style: Style,
+    mut columns: Vec<Column>,
+    width: impl Fn(&[Column]) -> usize,
+) -> Vec<Column> {
+    let mut dispensable = DISPENSABLE.iter();
+    while style == Style::Markdown && width(&columns) > WIDEST_MARKDOWN {
+        let Some(dropped) = dispensable.next() else { break };
+        columns.retain(|column| column != dropped);
+    }
+    columns
+}
 
 /// A table with a head and rows for each of `columns`. In a head `\n` is where text may break it.
 pub(super) fn table(
@@ -50,7 +80,7 @@ fn broken(heads: &[String]) -> Vec<String> {
 }
 
 /// The longest line, as it is shown.
-fn width(table: &Table) -> usize {
+pub(super) fn width(table: &Table) -> usize {
     table.lines().map(|line| length(line.trim_end())).max().unwrap_or(0)
 }
 

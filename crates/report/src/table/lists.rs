@@ -5,6 +5,7 @@ use wirebench_schema::{
     suite::{Phase, Scale},
 };
 
+use super::{Style, page::Page};
 use crate::analysis::WorkloadRows;
 
 /// What could not be measured, and why.
@@ -12,6 +13,18 @@ pub(super) fn unavailable(journal: &Journal) -> Vec<String> {
     let left_out = journal.start.left_out.iter().map(|it| format!("{}: {}", it.what, it.reason));
     let unavailable = journal.unavailable.iter();
     left_out.chain(unavailable.map(|it| format!("{}: {}", it.variant, it.reason))).collect()
+}
+
+/// The versions of what each entry is made of, as far as they are known.
+pub(super) fn versions(journal: &Journal) -> Vec<String> {
+    let known = journal.start.variants.iter().filter(|described| !described.versions.is_empty());
+    let words = |(name, version): (&String, &String)| format!("{name} {version}");
+    known
+        .map(|it| {
+            let versions: Vec<String> = it.versions.iter().map(words).collect();
+            format!("{}: {}", it.variant, versions.join(", "))
+        })
+        .collect()
 }
 
 /// What each measured entry skips, according to its own description.
@@ -29,37 +42,82 @@ pub(super) fn resumed(journal: &Journal) -> Vec<String> {
     journal.resumed.iter().map(one).collect()
 }
 
-/// What the columns mean, and what they cannot show.
-pub(super) fn reading_aid(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Vec<String> {
-    let has = |phase: Phase| workloads.iter().any(|rows| rows.workload.phase == phase);
-    let mut lines = vec![
+/// A line of the legend, and the cells that need it.
+type Explained = (fn(&str) -> bool, &'static str);
+
+const ALWAYS: fn(&str) -> bool = |_| true;
+
+const READING_AID: [Explained; 5] = [
+    (
+        ALWAYS,
         "ratio: to the mean of the baseline's two instances (A/A); (a..b): 95 % interval, simultaneous for \
          all rows; [a..b]: range, with too few blocks",
+    ),
+    (
+        ALWAYS,
         "a row differs if its interval excludes 1 and is not inside the margin (3 % saturated, 5 % at a rate, \
          10 % of a latency); same if its 90 % interval is inside; otherwise inconclusive",
+    ),
+    (
+        |cell| {
+            cell.split_once('-').is_some_and(|(first, last)| is_number(first) && is_number(last))
+        },
         "rank a-b: possible ranks of the row; rows with a rank in common may be equal",
+    ),
+    (
+        |cell| cell.starts_with("! ") || cell.ends_with(['!', '?']),
         "!: the row or figure is not valid, see its notes; ?: fewer than 10 samples beyond it",
+    ),
+    (
+        |cell| cell.ends_with(']'),
         "figures: medians of the runs; a..b in a note: minimum to maximum over the runs with that note",
-    ];
+    ),
+];
+
+const OF_SATURATED: [Explained; 2] = [
+    (
+        |cell| cell.starts_with(['<', '>', '~']),
+        "<= (>=, ~): the load generator was saturated in the runs of the baseline (the row, both), so the \
+         ratio is a bound",
+    ),
+    (
+        |cell| cell.contains("generator"),
+        "bound by generator: the load generator was saturated, throughput is a lower bound",
+    ),
+];
+
+/// What the columns mean, and what they cannot show. Markdown has only what its tables need.
+pub(super) fn reading_aid(
+    journal: &Journal,
+    workloads: &[WorkloadRows<'_>],
+    page: &Page,
+) -> Vec<String> {
+    let has = |phase: Phase| workloads.iter().any(|rows| rows.workload.phase == phase);
+    let mut lines = READING_AID.to_vec();
     if has(Phase::Saturate) {
-        lines.extend([
-            "<= (>=, ~): the load generator was saturated in the runs of the baseline (the row, both), so the \
-             ratio is a bound",
-            "bound by generator: the load generator was saturated, throughput is a lower bound",
-        ]);
+        lines.extend(OF_SATURATED);
     }
     if has(Phase::Idle) {
-        lines.push("memory/connection: memory of the server, without that of the kernel");
+        lines.push((ALWAYS, "memory/connection: memory of the server, without that of the kernel"));
     }
     let published = journal.start.published.is_some();
     if published && journal.start.scale != Scale::Smoke {
-        lines.push(
+        lines.push((
+            ALWAYS,
             "published: figure of the document, and its ratio to the same row; compare ratios only, and \
              only for similar loads",
-        );
+        ));
     }
     if journal.start.warmup_blocks > 0 {
-        lines.push("warm-up blocks are recorded in the journal and excluded from figures");
+        lines
+            .push((ALWAYS, "warm-up blocks are recorded in the journal and excluded from figures"));
     }
-    lines.into_iter().map(str::to_owned).collect()
+    let is_needed =
+        |explains: fn(&str) -> bool| page.style == Style::Text || page.cells().any(explains);
+    let needed = lines.into_iter().filter(|(explains, _)| is_needed(*explains));
+    needed.map(|(_, line)| line.to_owned()).collect()
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|sign| sign.is_ascii_digit())
 }

@@ -25,6 +25,12 @@ impl Page {
         self.text
     }
 
+    /// The cells of all Markdown tables so far.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = &str> {
+        let lines = self.text.lines().filter(|line| line.starts_with('|'));
+        lines.flat_map(|line| line.split('|').map(str::trim))
+    }
+
     /// What the page is about. Text has none.
     pub(crate) fn title(&mut self, title: &str) {
         if self.style == Style::Markdown {
@@ -63,7 +69,7 @@ impl Page {
             Style::Markdown => ("\n", "- "),
         };
         for (index, note) in notes.enumerate() {
-            let _ = writeln!(self.text, "{gap}{bullet}[{}] {note}", index + 1);
+            let _ = writeln!(self.text, "{gap}{bullet}[{}] {}", index + 1, self.style.plain(&note));
             gap = "";
         }
         self.text.push('\n');
@@ -77,7 +83,7 @@ impl Page {
         self.heading(title);
         let bullet = if self.style == Style::Markdown { "- " } else { "  " };
         for item in items {
-            let _ = writeln!(self.text, "{bullet}{item}");
+            let _ = writeln!(self.text, "{bullet}{}", self.style.plain(item));
         }
         self.text.push('\n');
     }

@@ -1,18 +1,21 @@
-//! What the document of a suite has published, beside what was measured here: how the two loads
-//! differ, and the ratios of both. It judges nothing.
+//! What the document of a suite has published, next to what was measured here: how the two loads
+//! differ, the document's own tables with both figures, and which of its differences hold.
 
-use comfy_table::CellAlignment;
+mod column;
+mod conclusion;
+mod document;
+
+pub(super) use self::{conclusion::conclusion, document::add};
+
 use wirebench_schema::{
     journal::{Journal, Published},
     load::Stop,
-    suite::{Column, DocumentPlacement, Workload},
+    suite::{DocumentPlacement, Workload},
     units::write_duration,
 };
 
 use crate::{
-    analysis::{Comparison, Metric, Role, WorkloadRows},
-    order::in_order,
-    table::{Style, count, describe_stop, new_table},
+    table::{count, describe_stop},
     table_units::bytes,
 };
 
@@ -122,67 +125,6 @@ fn workload(here: &Workload, there: &Workload, generator_cpus: usize) -> Vec<Str
     let (own, its) = (before(here), before(there));
     differ(own == its, format!("{own} requests before"), its.to_string());
     list
-}
-
-/// The figures that can stand on both sides. A latency at think time is the figure of a table that
-/// has no rate.
-const RATE: (Column, Metric) = (Column::RequestsPerSecond, Metric::Throughput);
-const LATENCIES: [(Column, Metric); 2] =
-    [(Column::LatencyNsP50, Metric::LatencyP50), (Column::LatencyNsP99, Metric::LatencyP99)];
-
-/// A table of the ratios that exist on both sides, for the same pairs of entries; none where there
-/// are none.
-pub(super) fn beside(
-    published: &Published,
-    rows: &WorkloadRows<'_>,
-    style: Style,
-) -> Option<String> {
-    let base = rows.rows[rows.baseline?].variant;
-    let head = ["entry", "figure", "published", "published ratio", "measured ratio"];
-    let mut table = new_table(style, &head);
-    for column in table.column_iter_mut().skip(2) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    let name = &rows.workload.name;
-    let rates = rows.compare(RATE.1);
-    let latencies = LATENCIES.map(|(_, metric)| rows.compare_to_baseline(metric));
-    let mut pairs = 0;
-    for index in in_order(rows, &rates).into_iter().filter(|index| rows.rows[*index].copy == 0) {
-        let variant = rows.rows[index].variant;
-        let cells = |column: Column, comparison: &Comparison| -> Option<[String; 5]> {
-            let measured = measured(rows, index, comparison)?;
-            let ratio = published.figures.ratio(name, variant, base, column)?;
-            let figure = published.figures.figure(name, variant, column);
-            let metric = comparison.metric;
-            let figure = figure.map_or("-".to_owned(), |figure| metric.show(figure));
-            let what = metric.title().to_owned();
-            Some([variant.to_string(), what, figure, format!("{ratio:.2}"), measured])
-        };
-        let lines: Vec<_> = match cells(RATE.0, &rates) {
-            Some(rate) => vec![rate],
-            None => {
-                let columns = LATENCIES.iter().zip(&latencies);
-                columns.filter_map(|((column, _), comparison)| cells(*column, comparison)).collect()
-            }
-        };
-        pairs += usize::from(!lines.is_empty() && variant != base);
-        for line in lines {
-            table.add_row(line);
-        }
-    }
-    let title = format!("published in `{}`, relative to {base}:", published.document.title);
-    let gap = if style == Style::Markdown { "\n\n" } else { "\n" };
-    (pairs > 0).then(|| format!("{title}{gap}{table}"))
-}
-
-/// The ratio of a row that was measured here.
-fn measured(rows: &WorkloadRows<'_>, index: usize, comparison: &Comparison) -> Option<String> {
-    let compared = comparison.rows[index].as_ref()?;
-    if rows.rows[index].role == Role::Baseline {
-        return Some("1.00".to_owned());
-    }
-    let ratio = compared.ratio.as_ref()?;
-    Some(format!("{}{:.2}", ratio.reads.sign(), ratio.estimate.value))
 }
 
 #[cfg(test)]

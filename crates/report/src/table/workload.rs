@@ -7,7 +7,7 @@ use wirebench_stats::MIN_COHORTS;
 
 use super::{
     cells::Line,
-    columns::{CostTables, columns},
+    columns::{Column, CostTables, columns},
     describe::describe,
     layout,
     page::Page,
@@ -47,8 +47,6 @@ pub(super) fn add(
     if let Some(check) = about_check(rows, &comparison) {
         page.line(&check);
     }
-    let columns = columns(rows, metric, cost);
-    let heads: Vec<String> = columns.iter().map(|column| column.head(rows, metric)).collect();
     let mut lines = Vec::new();
     let mut notes = Notes::default();
     for index in in_order(rows, &comparison) {
@@ -56,10 +54,20 @@ pub(super) fn add(
         let numbers: BTreeSet<usize> =
             remarks(journal, rows, index, &comparison).iter().map(|note| notes.add(note)).collect();
         let compared = comparison.rows[index].as_ref();
-        let line = Line { row, compared, notes: numbers.into_iter().collect() };
-        lines.push(columns.iter().map(|column| line.cell(*column, metric)).collect());
+        lines.push(Line { row, compared, notes: numbers.into_iter().collect() });
     }
-    page.table(&layout::table(page.style, &columns, &heads, &lines), notes.texts());
+    let table = |columns: &[Column]| {
+        let heads: Vec<String> = columns.iter().map(|column| column.head(rows, metric)).collect();
+        let cells = |line: &Line<'_>| -> Vec<String> {
+            columns.iter().map(|column| line.cell(*column, metric)).collect()
+        };
+        let cells: Vec<Vec<String>> = lines.iter().map(cells).collect();
+        layout::table(page.style, columns, &heads, &cells)
+    };
+    let all = columns(rows, metric, cost);
+    let fitting = layout::fitting(page.style, all, |columns| layout::width(&table(columns)));
+    let table = table(&fitting);
+    page.table(&table, notes.texts());
 }
 
 /// How the rate of a cost phase was chosen, and which variants cannot hold it.

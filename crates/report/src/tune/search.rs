@@ -1,6 +1,7 @@
 //! A search for the highest rate: what was found, and what each rate did. How it looks is not
 //! decided here.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use wirebench_judge::objectives::{ObjectiveResult, Side, keeps};
@@ -22,12 +23,14 @@ use crate::{table::describe::describe_payload, table_units::thousands};
 const TIME_TO_SPARE: f64 = 0.8;
 
 /// What a search has found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct SearchReport {
     /// The server.
     pub variant: VariantId,
     /// What it does.
     pub scenario: Scenario,
+    /// When the runs began, as RFC 3339 in UTC.
+    pub started: String,
     /// Connections in total.
     pub connections: usize,
     /// Workers of the server; absent when no run was made.
@@ -49,7 +52,7 @@ pub struct SearchReport {
 }
 
 /// What the runs at one rate say together.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct ProbedRate {
     /// The rate that was asked for.
     pub requests_per_second: u64,
@@ -90,6 +93,7 @@ impl SearchReport {
         Some(Self {
             variant: sought.variant.clone(),
             scenario: workload.scenario,
+            started: journal.start.started.clone(),
             connections,
             workers,
             headline: headline(journal, workload, &shape),

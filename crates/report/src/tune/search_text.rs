@@ -36,7 +36,7 @@ pub(super) fn text(search: &SearchReport, style: Style) -> String {
     let gap = if style == Style::Markdown && !search.notes.is_empty() { "\n" } else { "" };
     text.push_str(gap);
     for note in &search.notes {
-        let _ = writeln!(text, "{bullet}{note}");
+        let _ = writeln!(text, "{bullet}{}", style.plain(note));
     }
     text
 }

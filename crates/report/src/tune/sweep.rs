@@ -1,6 +1,7 @@
 //! A sweep over workers and connections: what each cell reached, and which of them are slower than the
 //! best one. How it looks is not decided here.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::{
@@ -18,12 +19,14 @@ use crate::{
 };
 
 /// What a sweep has found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Sweep {
     /// The server.
     pub variant: VariantId,
     /// What it does.
     pub scenario: Scenario,
+    /// When the runs began, as RFC 3339 in UTC.
+    pub started: String,
     /// Runs, seed and placement in one line.
     pub headline: String,
     /// How often each cell was to be run.
@@ -41,7 +44,7 @@ pub struct Sweep {
 }
 
 /// What the runs of one cell say together.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct SweepCell {
     /// Workers asked for.
     pub workers: u32,
@@ -71,7 +74,7 @@ pub struct SweepCell {
 }
 
 /// How a cell compares with the best one.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CellRank {
     /// It has the highest median.
@@ -134,6 +137,7 @@ impl Sweep {
         Some(Self {
             variant,
             scenario: first.scenario,
+            started: start.started.clone(),
             headline,
             blocks: start.blocks,
             server_cpus: start.placement.server_cpus.len(),

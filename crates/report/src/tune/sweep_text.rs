@@ -33,7 +33,7 @@ pub(super) fn text(sweep: &Sweep, style: Style, look: Look) -> String {
     }
     let bullet = if style == Style::Markdown { "- " } else { "" };
     for line in findings(sweep).iter().chain(&sweep.notes) {
-        let _ = writeln!(text, "{bullet}{line}");
+        let _ = writeln!(text, "{bullet}{}", style.plain(line));
     }
     text
 }

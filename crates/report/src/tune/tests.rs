@@ -5,6 +5,7 @@ use super::*;
 use crate::fixtures::{
     NOISE, assert_golden, changed, failed, journal_of, limited, measured, noisy, rate, reason, run,
 };
+use crate::format::Format;
 use wirebench_schema::{
     journal::{Counts, Found, Outcome, Run, SearchLimit, SearchSpec},
     load::{LatencySummary, Offered},
@@ -253,6 +254,9 @@ fn both_results_in_all_forms() {
         assert_golden(&format!("tune/{name}.txt"), &tuned.details());
         assert_golden(&format!("tune/{name}.md"), &tuned.markdown());
         assert_golden(&format!("tune/{name}.json"), &tuned.json());
+        assert_golden(&format!("tune/{name}.csv"), &Format::Csv.write(&tuned, None).text);
+        let points = Format::GithubActionBenchmark.write(&tuned, None).text;
+        assert_golden(&format!("tune/{name}-github-action-benchmark.json"), &points);
     }
 }
 

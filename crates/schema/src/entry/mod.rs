@@ -5,6 +5,7 @@
 
 mod wire;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -22,7 +23,9 @@ pub const SHARED: &str = "shared";
 pub struct EntryError(pub(crate) String);
 
 /// The class of a program: how much work its rows include.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// System calls and nothing between.
@@ -34,7 +37,7 @@ pub enum Class {
 }
 
 /// The programming model of one connection's work.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Model {
     /// A thread of the kernel per connection.
@@ -56,7 +59,7 @@ pub enum Model {
 }
 
 /// The mechanism by which the server receives events.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mechanism {
     /// Readiness by epoll.
@@ -68,7 +71,7 @@ pub enum Mechanism {
 }
 
 /// The distribution of connections over workers.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sharing {
     /// There is one worker and cannot be another.
@@ -185,7 +188,7 @@ pub enum VersionSource {
 }
 
 /// The signal that a server accepts connections.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ready {
     /// It prints `listening HOST:PORT`.

@@ -1,11 +1,14 @@
 //! The load generator of a run: wirebench itself or a third-party program, and the figures that such
 //! a program reports.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
 /// A program that makes the load.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Generator {
     /// `wirebench load`, which checks every reply.
@@ -64,7 +67,7 @@ impl FromStr for Generator {
 }
 
 /// Which generator, in which version. Figures of different ones cannot be compared.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct GeneratorVersion {
     /// The program.
     pub name: Generator,
@@ -83,7 +86,7 @@ impl fmt::Display for GeneratorVersion {
 
 /// Latencies reported by a third-party generator, in nanoseconds. Figures that the program does not
 /// report are absent; there is never a histogram.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ToolLatency {
     /// Arithmetic mean.
     pub latency_ns_mean: Option<f64>,
@@ -104,7 +107,7 @@ pub struct ToolLatency {
 }
 
 /// The report of a third-party generator.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ToolReport {
     /// The program.
     pub generator: GeneratorVersion,

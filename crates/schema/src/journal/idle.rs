@@ -1,12 +1,13 @@
 //! The cost of a server in the idle phase: memory and CPU time while its connections are silent.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Reason;
 
 /// The cost of a server with idle-phase connections. Each connection had one request answered
 /// first, so that the server has set it up completely.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct IdleMeasurement {
     /// Connections that were asked for.
     pub connections: u64,

@@ -1,12 +1,13 @@
 //! The figures of a run that loads its server.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Bound, Instance, Reason, Slice, ToolReport, WarmUp};
 use crate::load::LoadReport;
 
 /// The figures of a run.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Measurement {
     /// The generator's report. A third-party generator gives only requests, window and errors.
     pub load: LoadReport,
@@ -32,7 +33,7 @@ pub struct Measurement {
 
 /// The resources used by the server's process tree in the measured window; with a third-party
 /// generator, in its whole run.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Cost {
     /// CPU time of all processes of the tree.
     pub cpu_ns: u64,

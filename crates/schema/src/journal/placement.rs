@@ -1,9 +1,10 @@
 //! The CPUs of each side. The measuring crate chooses them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The CPUs of both sides.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct Placement {
     /// CPUs of the server.
     pub server_cpus: Vec<u32>,

@@ -5,6 +5,7 @@ mod brief;
 mod guide;
 mod kind;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -14,7 +15,7 @@ pub use kind::ReasonKind;
 use super::{Outcome, Run};
 
 /// One thing that speaks against the figures of a run, or limits what they say.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Reason {
     /// Its kind.
     pub kind: ReasonKind,
@@ -32,7 +33,9 @@ pub struct Reason {
 /// What a server does by itself is a result and no fault of the measurement, so it is at most a
 /// note: a pause, for example. What keeps the figures from meaning what their names say is invalid,
 /// whatever the cause: replies that are missing, a rate that was not kept, a CPU that others had.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weight {
     /// Does not change their meaning.

@@ -1,12 +1,13 @@
 //! A search for the highest rate at which a server keeps objectives: what is sought, how one run is
 //! judged, and what was found. How the search goes on is decided elsewhere.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{id::VariantId, objective::Objective};
 
 /// What a search is for. It is written before the first run.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct SearchSpec {
     /// The server.
     pub variant: VariantId,
@@ -30,7 +31,7 @@ pub struct SearchSpec {
 }
 
 /// What a search has found. It is written after the last run.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Found {
     /// The highest rate that holds, in requests per second: at higher ones more than half of the
     /// runs miss. Absent when there is none.
@@ -57,7 +58,7 @@ pub struct Found {
 }
 
 /// Why a search has found no higher rate.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SearchLimit {
     /// The server misses the objectives beyond it.

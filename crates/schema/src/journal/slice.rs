@@ -1,5 +1,6 @@
 //! The slices of a run in a cohort, and the observations about its instance.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -7,7 +8,7 @@ use super::ReasonKind;
 
 /// How the runs of an experiment are made. A workload that needs a process per measurement gets one
 /// with either.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Procedure {
     /// A fresh process and one window for each run. All journals before version 0.2 are like this.
@@ -50,7 +51,7 @@ impl FromStr for Procedure {
 }
 
 /// One slice of a run.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Slice {
     /// The round, from 0: each instance has one slice of the workload in it.
     pub round: u32,
@@ -134,7 +135,7 @@ pub fn logarithms_by_round(
 }
 
 /// Observations about one instance over its life in a cohort.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Instance {
     /// From its start until it accepted connections.
     pub ready_ns: u64,

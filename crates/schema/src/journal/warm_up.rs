@@ -1,9 +1,10 @@
 //! How a server was warmed up before it was measured.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The load before the measured one, which goes on until the rate is steady.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct WarmUp {
     /// Its length.
     pub length_ns: u64,

@@ -1,5 +1,6 @@
 //! The complete configuration of a load, with all defaults applied.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{net::IpAddr, time::Duration};
 
@@ -7,11 +8,15 @@ use super::LoadModel;
 use crate::target::Target;
 
 /// The end of the measured window.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
     /// After this time.
-    After(#[serde(with = "crate::units::duration_text")] Duration),
+    After(
+        #[serde(with = "crate::units::duration_text")]
+        #[schemars(with = "String")]
+        Duration,
+    ),
     /// After this many answered or failed requests over all connections.
     Requests(u64),
     /// After this many answered or failed requests on each connection.
@@ -19,7 +24,7 @@ pub enum Stop {
 }
 
 /// The mechanism that moves the bytes.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EngineChoice {
     /// The one with the lowest CPU use: io_uring where it works, except for replies of 48 KiB and
@@ -48,7 +53,7 @@ impl EngineChoice {
 }
 
 /// The waiting strategy of a thread until the next request is due.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Waiting {
     /// Sleep, and poll only in the last microseconds.
@@ -59,7 +64,7 @@ pub enum Waiting {
 }
 
 /// Whether the bodies of HTTP replies are compared.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BodyCheck {
     /// Each must be the expected one, or without expectation the same as that of the first reply.
@@ -70,7 +75,7 @@ pub enum BodyCheck {
 }
 
 /// The body of an HTTP request.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Body {
     /// This text.
@@ -80,7 +85,7 @@ pub enum Body {
 }
 
 /// The authorities trusted to issue a TLS server's certificate.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trust {
     /// One of the authorities that this system trusts.
@@ -93,7 +98,7 @@ pub enum Trust {
 }
 
 /// Addresses of this host that connections are made from, both ends included.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct SourceRange {
     /// The first address.
     pub first: IpAddr,
@@ -103,7 +108,7 @@ pub struct SourceRange {
 
 /// The whole configuration of one load, as it takes effect. [`LoadConfig::check`] says whether it
 /// can be carried out.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoadConfig {
     /// The target.
@@ -130,14 +135,17 @@ pub struct LoadConfig {
     pub requests_per_connection: Option<u64>,
     /// Load before the measured window, which is offered and checked but not counted.
     #[serde(with = "crate::units::duration_text")]
+    #[schemars(with = "String")]
     pub warmup: Duration,
     /// The end of the measured window.
     pub stop: Stop,
     /// The limit for a reply, and for making a connection.
     #[serde(with = "crate::units::duration_text")]
+    #[schemars(with = "String")]
     pub timeout: Duration,
     /// Length of the intervals reported while the load runs, a multiple of 100 ms.
     #[serde(with = "crate::units::duration_text")]
+    #[schemars(with = "String")]
     pub interval: Duration,
     /// For echo: bytes per message.
     pub payload_bytes: usize,

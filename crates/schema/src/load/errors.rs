@@ -1,12 +1,13 @@
 //! Failure counts by kind. Single failures are not recorded.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ErrorKind;
 
 /// Failures by kind: in the window, while waiting for its last replies, and while connecting. Each
 /// failed request or connection is counted in exactly one field.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct ErrorCounts {
     /// The server refused the connection.
     pub refused: u64,

@@ -1,5 +1,6 @@
 //! Kinds of failures, and one failure of a kind in words. Counts are in `errors`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -65,7 +66,7 @@ impl fmt::Display for ErrorKind {
 }
 
 /// One failure in words. Files have it as `KIND: SENTENCE`.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(from = "String", into = "String")]
 pub struct ErrorExample {
     /// Its kind; absent where a file names none.

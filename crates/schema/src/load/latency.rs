@@ -5,6 +5,7 @@ use hdrhistogram::{
     Histogram,
     serialization::{Deserializer, Serializer, V2DeflateSerializer},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One distribution of times.
@@ -23,7 +24,7 @@ use serde::{Deserialize, Serialize};
 /// before the window ended has an age instead of a latency. The histogram is the product-limit
 /// estimate (Kaplan, Meier 1958) from replies, timeouts and ages, in counts of requests: an age never
 /// lowers a percentile.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct LatencySummary {
     /// Number of samples.
     pub count: u64,

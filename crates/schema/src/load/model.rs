@@ -1,10 +1,11 @@
 //! Load models: how requests are offered.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// The load model.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadModel {
     /// Each connection sends its next request when the last one is answered.
@@ -14,6 +15,7 @@ pub enum LoadModel {
     Think {
         /// The pause.
         #[serde(with = "crate::units::duration_text")]
+        #[schemars(with = "String")]
         delay: Duration,
     },
     /// Requests are due by a schedule that does not depend on the replies.
@@ -29,7 +31,7 @@ pub enum LoadModel {
 
 /// A rate in requests per second over the time of the window. The warm-up has the rate at which the
 /// window begins.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RateCurve {
     /// The same all the time.
@@ -62,7 +64,7 @@ impl RateCurve {
 }
 
 /// The spacing of requests at a given rate.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrivals {
     /// At equal distances.
@@ -73,7 +75,7 @@ pub enum Arrivals {
 }
 
 /// From when on a latency counts.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LatencyOrigin {
     /// The moment at which the request was due, whether or not it could be sent then.

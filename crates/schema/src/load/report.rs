@@ -1,5 +1,6 @@
 //! The report of a load: counts, latencies, and fairness over connections.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -8,7 +9,7 @@ use super::{
 };
 
 /// Requests per second of single threads over intervals of 100 ms, for wrk's `Req/Sec` line.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ThreadRate {
     /// Arithmetic mean.
     pub mean: f64,
@@ -21,7 +22,7 @@ pub struct ThreadRate {
 }
 
 /// The fairness over connections.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Fairness {
     /// Fewest replies on one connection.
     pub replies_least: u64,
@@ -35,7 +36,7 @@ pub struct Fairness {
 }
 
 /// The checks of replies.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct ReplyChecks {
     /// Compared with the template of an earlier reply: same length, same bytes, except for fields
     /// whose values do not matter.
@@ -45,7 +46,7 @@ pub struct ReplyChecks {
 }
 
 /// The demand of a schedule and its result.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Offered {
     /// Requests that were due in the window.
     pub due: u64,
@@ -57,7 +58,7 @@ pub struct Offered {
 }
 
 /// Connections that were to stay silent.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct IdleCounts {
     /// Number of connections that could be made.
     pub made: u64,
@@ -66,7 +67,7 @@ pub struct IdleCounts {
 }
 
 /// A part of the load.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// Before the window; it does not count.
@@ -76,7 +77,7 @@ pub enum Phase {
 }
 
 /// One interval of the load, over all threads.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Interval {
     /// Which part of the load it belongs to.
     pub phase: Phase,
@@ -101,7 +102,7 @@ pub struct Interval {
 }
 
 /// The result of one load.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct LoadReport {
     /// [`LOAD_FORMAT`] of the writer.
     pub format: u32,
@@ -235,7 +236,7 @@ impl LoadReport {
 /// The CPU clocks of the server's processes at both edges of the window, as a thread of the generator
 /// read them there: what was used and what was answered belong to the same time. In the order of
 /// [`LoadStart::processes`]; absent for a process that did not exist at that edge.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct EdgeClocks {
     /// CPU time at the start of the window, in nanoseconds.
     pub start_ns: Vec<Option<u64>>,
@@ -248,7 +249,7 @@ pub struct EdgeClocks {
 
 /// The observer's answer to [`LoadEvent::Connected`], as one line of JSON, with `--observed`. It
 /// starts the load; no request is sent before.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct LoadStart {
     /// Processes whose CPU clocks are to be read at the edges of the window.
     pub processes: Vec<i32>,
@@ -258,7 +259,7 @@ pub struct LoadStart {
 ///
 /// `window-start` and `window-end` are written as the window's edges pass, so that an observer can
 /// read the server's clocks there. The last line is always `report` or `failed`.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum LoadEvent {
     /// Connections are being made; sent from time to time while their number grows.

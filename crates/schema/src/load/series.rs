@@ -1,5 +1,6 @@
 //! The number of replies in each step of a load's window.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The shortest step, and the length of the pieces in which a load counts.
@@ -13,7 +14,7 @@ const LONGER: usize = 10;
 
 /// Correct replies over the window, over all threads. Steps are 100 ms long up to an hour; a longer
 /// window has steps of 1 s, 10 s and so on, so that a report stays small.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(from = "Written")]
 pub struct ReplySeries {
     /// Length of each step.
@@ -25,7 +26,7 @@ pub struct ReplySeries {
 }
 
 /// The form in reports: format 3 has a list of pieces.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Written {
     Pieces(Vec<u64>),

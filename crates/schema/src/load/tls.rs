@@ -1,10 +1,11 @@
 //! The negotiated TLS parameters of a load's connections. The accepted ones are in the
 //! configuration.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The TLS of a load.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct TlsSummary {
     /// The version on the first connection, such as `TLS 1.3`.
     pub version: String,

@@ -1,9 +1,10 @@
 //! What a load says of itself, as types; how it is found is not decided here.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What set the rate.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
     /// The generator: the server may be able to do more.
@@ -30,7 +31,7 @@ impl Limit {
 }
 
 /// What a load says of itself.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct Verdict {
     /// What set the rate.
     pub limit: Limit,

@@ -1,11 +1,14 @@
 //! Phases: the purposes for which a cell is measured.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
 /// The purpose for which a cell is measured. A workload with several phases becomes a workload for
 /// each of them.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// Maximum throughput: the load model of the workload, usually a closed loop; the figure is the

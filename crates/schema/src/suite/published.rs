@@ -2,6 +2,7 @@
 //!
 //! Figures are kept as printed. This module does not judge them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +10,7 @@ use super::{Suite, SuiteError};
 use crate::id::VariantId;
 
 /// `[published]` of a suite: the document that it repeats.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
     /// Its title, and where it is from.
@@ -26,7 +27,7 @@ pub struct Document {
 }
 
 /// The placement of the two sides in a document's measurements.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DocumentPlacement {
     /// On the same CPUs, and nothing was bound.
@@ -36,7 +37,9 @@ pub enum DocumentPlacement {
 }
 
 /// A column of a published table. Its name says the unit.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Column {
     /// Replies per second.
@@ -80,7 +83,7 @@ pub enum Column {
 }
 
 /// A table of the document.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedTable {
     /// Its section in the document.
@@ -97,7 +100,7 @@ pub struct PublishedTable {
 }
 
 /// All tables of a document: `suites/published/NAME.toml`.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedFigures {
     /// One after the other.

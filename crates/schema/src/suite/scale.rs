@@ -3,6 +3,7 @@
 //! Everything in a suite's file outside of `[scale]` and `[workload.machine]` is as published.
 //! Published values are never changed, only what is run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -10,7 +11,9 @@ use super::{Suite, SuiteError, Workload};
 use crate::load::Stop;
 
 /// How much of a suite is run.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
     /// Exactly as published.

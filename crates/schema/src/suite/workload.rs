@@ -1,5 +1,6 @@
 //! One workload of a suite: a scenario and the load on it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use crate::{
 };
 
 /// A scenario and the load on it, applied to every entry.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Workload {
     /// Its name, unique in the suite.
     pub name: String,
@@ -48,6 +49,7 @@ pub struct Workload {
     pub payload_bytes: usize,
     /// Load that is not counted.
     #[serde(with = "crate::units::duration_text")]
+    #[schemars(with = "String")]
     pub warmup: Duration,
     /// Requests of a separate load before the measured one, on the same server.
     #[serde(default)]
@@ -55,11 +57,13 @@ pub struct Workload {
     /// The limit of the warm-up until steady, a separate load before the measured one. Zero means
     /// none.
     #[serde(default, with = "crate::units::duration_text")]
+    #[schemars(with = "String")]
     pub steady_within: Duration,
     /// The end of the window.
     pub stop: Stop,
     /// The limit for a reply.
     #[serde(with = "crate::units::duration_text")]
+    #[schemars(with = "String")]
     pub timeout: Duration,
 }
 

@@ -6,11 +6,10 @@ use wirebench_report::{
     ab::{Ab, AbOptions, Verdict},
     analysis::Reads,
     compare::Gate,
-    table::Style,
 };
 
 use super::Arguments;
-use crate::{exit::Exit, interrupt::Interrupt, out, results};
+use crate::{exit::Exit, interrupt::Interrupt, junit, out, results};
 
 impl Arguments {
     /// Prints what was found, the sentence last, and writes it into the folder of the results.
@@ -28,14 +27,16 @@ impl Arguments {
             let resume = journal::resume_command(&finished.folder);
             place += &format!("\nResume with: {resume}");
         }
-        if self.json || self.markdown {
-            out::note(&place);
-            out::result(&if self.json { ab.json() } else { ab.text(Style::Markdown) });
-        } else {
-            out::result(&format!("{}{place}\n{}", ab.lines(), ab.sentence()));
+        match self.format.text(&ab, None) {
+            Some(text) => {
+                out::note(&place);
+                out::result(&text);
+            }
+            None => out::result(&format!("{}{place}\n{}", ab.lines(), ab.sentence())),
         }
         results::write(finished, &ab)?;
         let gate = ab.gate.as_ref();
+        junit::write_gate(self.junit.as_deref(), "ab", gate)?;
         for warning in gate.iter().flat_map(|gate| &gate.warnings) {
             out::note(&format!("warning: {warning}"));
         }

@@ -52,7 +52,7 @@ pub(super) fn conclude(
     names: &[String],
     strictness: Strictness,
 ) -> anyhow::Result<Exit> {
-    out::result(&results::page(&finished.journal, &finished.folder));
+    out::result(&results::page(&finished.journal, &finished.folder, out::look()));
     results::write(finished, &Details(&finished.journal))?;
     out::result(&results::place(&finished.folder));
     if let Some(exit) = interrupt.exit() {

@@ -10,6 +10,7 @@ use std::{
     thread,
 };
 use wirebench_catalogue::{conformance::verify_subject, subject::Subject};
+use wirebench_report::junit::{Case, CaseState};
 use wirebench_schema::scenario::Scenario;
 use wirebench_verify::{Checked, Verdict};
 
@@ -35,6 +36,8 @@ pub(super) struct Tally {
     pub(super) deviated: u32,
     /// How often each check failed; those that never did are absent.
     pub(super) failures: BTreeMap<String, u32>,
+    /// Every check with its result.
+    pub(super) cases: Vec<Case>,
 }
 
 impl Tally {
@@ -43,20 +46,39 @@ impl Tally {
         self.failed += other.failed;
         self.skipped += other.skipped;
         self.deviated += other.deviated;
+        self.cases.extend(other.cases);
         for (check, times) in other.failures {
             *self.failures.entry(check).or_default() += times;
         }
     }
 
-    fn count(&mut self, check: &str, verdict: &Verdict) {
-        match verdict {
+    fn count(&mut self, server: &str, checked: &Checked) {
+        let case = Case {
+            class: server.to_owned(),
+            name: checked.name.to_owned(),
+            state: state(&checked.verdict),
+        };
+        self.cases.push(case);
+        match &checked.verdict {
             Verdict::Pass => self.passed += 1,
             Verdict::Fail { .. } => {
                 self.failed += 1;
-                *self.failures.entry(check.to_owned()).or_default() += 1;
+                *self.failures.entry(format!("{server} {}", checked.name)).or_default() += 1;
             }
             Verdict::Skip { .. } => self.skipped += 1,
             Verdict::Deviates { .. } => self.deviated += 1,
+        }
+    }
+}
+
+/// The result of a check as that of a test case. A failure that the entry declares is expected.
+fn state(verdict: &Verdict) -> CaseState {
+    match verdict {
+        Verdict::Pass => CaseState::Passed,
+        Verdict::Fail { finding } => CaseState::Failed(finding.clone()),
+        Verdict::Skip { reason } => CaseState::Skipped(reason.clone()),
+        Verdict::Deviates { reason, finding } => {
+            CaseState::Skipped(format!("declared by the entry: {reason} ({finding})"))
         }
     }
 }
@@ -111,8 +133,9 @@ fn check(
     let id = &subject.variant.id;
     let mut tally = Tally::default();
     let mut observe = |checked: &Checked| {
-        let name = format!("{id} {scenario} {}", checked.name);
-        tally.count(&name, &checked.verdict);
+        let server = format!("{id} {scenario}");
+        let name = format!("{server} {}", checked.name);
+        tally.count(&server, checked);
         match &checked.verdict {
             Verdict::Fail { finding } => show(&format!("FAIL  {name}: {finding}")),
             Verdict::Pass if subject.variant.declares_deviation_from(checked.name) => {

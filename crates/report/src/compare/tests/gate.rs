@@ -23,7 +23,7 @@ fn of_bounds(rate: f64, [old_limited, new_limited]: [bool; 2], condition: &str) 
 /// The verdict, and in how many of two cells the condition passed.
 fn verdict(rate: f64, limited: [bool; 2], condition: &str) -> (GateVerdict, usize) {
     let gate = of_bounds(rate, limited, condition).gate.unwrap();
-    (gate.verdict(), gate.conditions[0].passed)
+    (gate.verdict(), gate.conditions[0].passed.len())
 }
 
 #[test]

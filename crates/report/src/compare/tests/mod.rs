@@ -145,7 +145,8 @@ fn a_condition_on_a_figure_that_is_not_there_warns() {
     let gate = comparison.gate.unwrap();
     assert_eq!(gate.warnings.len(), 1, "{gate:#?}");
     assert!(gate.warnings[0].contains("no cell has this metric in both results"), "{gate:#?}");
-    let counts = |index: usize| (gate.conditions[index].looked_at, gate.conditions[index].passed);
+    let counts =
+        |index: usize| (gate.conditions[index].looked_at, gate.conditions[index].passed.len());
     assert_eq!((counts(0), counts(1)), ((0, 0), (2, 2)));
 }
 

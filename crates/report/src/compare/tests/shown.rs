@@ -1,7 +1,7 @@
 //! What the text, the Markdown and the JSON of a comparison say.
 
 use super::*;
-use crate::fixtures::assert_golden;
+use crate::{fixtures::assert_golden, format::Format, junit};
 use wirebench_schema::journal::{ReasonKind, Weight};
 
 /// One entry 5 % slower, with a condition that it meets.
@@ -60,6 +60,21 @@ fn a_program_that_did_not_change_and_its_figures_did_is_noted() {
 #[test]
 fn the_markdown_begins_with_the_sentence_and_folds_the_rest_away() {
     assert_golden("compare/markdown.md", &markdown(&slower()));
+}
+
+#[test]
+fn every_form_of_a_comparison() {
+    let comparison = slower();
+    for (format, name) in [
+        (Format::Json, "comparison.json"),
+        (Format::Csv, "figures.csv"),
+        (Format::Bencher, "bencher.json"),
+    ] {
+        assert_golden(&format!("compare/{name}"), &format.write(&comparison, None).text);
+    }
+    let gate = comparison.gate.as_ref().unwrap();
+    let cases = junit::text("wirebench compare", &junit::of_gate(gate));
+    assert_golden("compare/junit.xml", &cases);
 }
 
 #[test]

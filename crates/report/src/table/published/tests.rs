@@ -1,9 +1,12 @@
 //! Synthetic journals of a suite that repeats a document.
 
 use super::*;
+
+mod documents;
+
 use crate::{
-    fixtures::{journal, measured, row, run},
-    table::report,
+    fixtures::{journal, measured, run},
+    table::{Style, report},
 };
 use std::time::Duration;
 use wirebench_schema::suite::{PublishedFigures, Scale, Suite};
@@ -106,42 +109,108 @@ fn what_options_take_away_or_add_is_a_difference_too() {
     }
 }
 
+/// The cells of the line after `line` too, which has the measured figures.
+fn two_lines(text: &str, name: &str) -> [Vec<String>; 2] {
+    let (_, table) = text.split_once("Example: A").unwrap_or_else(|| panic!("no table in\n{text}"));
+    let mut lines =
+        table.lines().skip_while(|line| !line.trim_start_matches(['|', ' ']).starts_with(name));
+    [(); 2].map(|()| {
+        let cells = lines.next().unwrap_or_default().replace('|', "  ");
+        cells.split("  ").map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned).collect()
+    })
+}
+
 #[test]
-fn a_published_ratio_is_next_to_the_one_measured_for_the_same_pair() {
+fn a_published_figure_is_next_to_the_one_measured_with_both_ratios() {
     let figures = rates("\"c/epoll\" = [2000]\n\"go/net\" = [1000]");
     for style in [Style::Text, Style::Markdown] {
         let text = report(&repeated(&figures), style);
-        let (_, beside) = text.split_once("published in `Example`, relative to c/epoll:").unwrap();
-        let line = row(beside, "go/net");
-        let words: Vec<&str> = line.split([' ', '|']).filter(|word| !word.is_empty()).collect();
-        assert_eq!(words, ["go/net", "requests/s", "1", "000", "0.50", "0.80"], "{text}");
+        let [published, measured] = two_lines(&text, "go/net");
+        assert_eq!(published, ["go/net", "published", "1 000", "0.50"], "{text}");
+        assert_eq!(measured, ["measured", "800", "0.80"], "{text}");
     }
 }
 
 #[test]
 fn without_a_published_pair_no_published_ratio_is_shown() {
-    for rows in ["\"c/epoll\" = [2000]", "\"go/net\" = [2000]"] {
-        let text = report(&repeated(&rates(rows)), Style::Text);
-        assert!(!text.contains("published in `Example`"), "{text}");
-    }
+    let text = report(&repeated(&rates("\"go/net\" = [2000]")), Style::Text);
+    let [published, measured] = two_lines(&text, "go/net");
+    assert_eq!(published, ["go/net", "published", "2 000", "-"], "{text}");
+    assert_eq!(measured, ["measured", "800", "0.80"], "{text}");
+    assert!(!text.contains("published differences"), "{text}");
 }
 
 #[test]
-fn a_table_of_latencies_is_compared_by_latencies() {
+fn a_table_of_latencies_has_the_columns_of_the_document() {
     let figures = "[[table]]\nsection = \"A\"\nworkloads = [\"hello\"]\n\
-                   columns = [\"latency_ns_p50\", \"latency_ns_p99\"]\n[table.rows]\n\
-                   \"c/epoll\" = [10_000, 20_000]\n\"go/net\" = [15_000, 50_000]\n";
+                   columns = [\"latency_ns_mean\", \"latency_ns_p50\", \"latency_ns_p9999\"]\n\
+                   [table.rows]\n\
+                   \"c/epoll\" = [9_000, 10_000, 20_000]\n\"go/net\" = [14_000, 15_000, 50_000]\n";
     let text = report(&repeated(figures), Style::Text);
-    let (_, beside) = text.split_once("published in `Example`").unwrap();
-    assert!(beside.contains("15.0 us") && beside.contains("1.50") && beside.contains("1.00"));
-    assert!(beside.contains("p99") && beside.contains("2.50"), "{text}");
+    assert!(text.contains("Example: A, latencies in ns"), "{text}");
+    let [published, measured] = two_lines(&text, "go/net");
+    assert_eq!(published, ["go/net", "published", "14 000", "15 000", "50 000", "1.50"], "{text}");
+    assert_eq!(measured, ["measured", "1", "50 000", "-", "1.00"], "{text}");
 }
 
 #[test]
-fn the_smallest_scale_shows_no_published_ratios_and_says_that_figures_mean_nothing() {
+fn percentages_refer_to_the_row_of_the_document() {
+    let figures = "[[table]]\nsection = \"A\"\nworkloads = [\"hello\"]\n\
+                   relative_to = \"c/epoll\"\n\
+                   columns = [\"requests_per_second\", \"requests_per_second_percent\"]\n\
+                   [table.rows]\n\"c/epoll\" = [2000, 100]\n\"go/net\" = [1000, 50]\n";
+    let text = report(&repeated(figures), Style::Text);
+    assert!(text.contains("% of c/epoll"), "{text}");
+    let [published, measured] = two_lines(&text, "go/net");
+    assert_eq!(published, ["go/net", "published", "1 000", "50.00"], "{text}");
+    assert_eq!(measured, ["measured", "800", "80.00"], "{text}");
+}
+
+#[test]
+fn a_table_of_several_workloads_has_a_line_for_each() {
+    let figures = "[[table]]\nsection = \"A\"\nworkloads = [\"hello\", \"other\"]\n\
+                   relative_to = \"c/epoll\"\ncolumns = [\"requests_per_second_ratio\"]\n\
+                   [table.rows]\n\"go/net\" = [1.6]\n";
+    let mut journal = repeated(&rates("\"c/epoll\" = [1]"));
+    let two = SUITE.replace("[scale.machine]", &format!("{OTHER}[scale.machine]"));
+    let suite = Suite::parse("example", &two).unwrap();
+    let published = journal.start.published.as_mut().unwrap();
+    published.figures = PublishedFigures::parse(figures, &suite).unwrap();
+    let text = report(&journal, Style::Text);
+    let [line, _] = two_lines(&text, "hello");
+    assert_eq!(line, ["hello", "requests/s", "1 000", "800", "0.80", "1.60"], "{text}");
+    assert!(!text.contains("\n other "), "it was not measured: {text}");
+}
+
+const OTHER: &str = "[[workload]]\nname = \"other\"\nscenario = \"hello\"\nconnections = 1\n\
+                     duration = \"1s\"\n";
+
+#[test]
+fn the_versions_of_the_entries_are_listed() {
+    let mut journal = repeated(&rates("\"c/epoll\" = [1]"));
+    journal.start.variants[1].versions.insert("go".into(), "1.25".into());
+    let text = report(&journal, Style::Text);
+    assert!(text.contains("versions\n  go/net: go 1.25\n"), "{text}");
+}
+
+#[test]
+fn one_sentence_counts_the_published_differences_that_hold() {
+    let text = |ratio: f64| {
+        let figures = rates(&format!("\"c/epoll\" = [1000]\n\"go/net\" = [{}]", 1000.0 * ratio));
+        report(&repeated(&figures), Style::Text)
+    };
+    let half = text(0.5);
+    assert!(half.contains("published differences: 1 of 1 hold here, 0 reversed, "), "{half}");
+    let double = text(2.0);
+    assert!(double.contains("0 of 1 hold here, 1 reversed (go/net in hello), "), "{double}");
+    assert!(!text(1.01).contains("published differences"), "within the margin");
+}
+
+#[test]
+fn the_smallest_scale_shows_no_published_figures_and_says_that_figures_mean_nothing() {
     let mut journal = repeated(&rates("\"c/epoll\" = [2000]\n\"go/net\" = [1000]"));
     journal.start.scale = Scale::Smoke;
     let text = report(&journal, Style::Text);
-    assert!(!text.contains("published in `Example`"), "{text}");
+    assert!(!text.contains("Example: A") && !text.contains("published differences"), "{text}");
     assert!(text.contains("figures are meaningless"), "{text}");
 }

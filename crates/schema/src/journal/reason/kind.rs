@@ -3,6 +3,7 @@
 //!
 //! The thresholds are in the code that finds the fault.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -15,7 +16,8 @@ macro_rules! kinds {
     })+) => {
         /// What can speak against the figures of a run.
         #[derive(
-            Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize,
+            Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd,
+            Serialize,
         )]
         #[serde(rename_all = "kebab-case")]
         pub enum ReasonKind {

@@ -1,0 +1,60 @@
+//! Both sides as rows: A is the reference, and B's figures have ratios to A's.
+
+use std::collections::BTreeSet;
+use wirebench_schema::journal::Bound;
+
+use super::{Ab, Figure, State};
+use crate::{
+    analysis::{Metric, Row},
+    flat::{Flat, FlatFigure, FlatRatio, FlatRow},
+    json,
+};
+
+pub(super) fn flat(ab: &Ab<'_>) -> Flat {
+    let start = &ab.journal.start;
+    let rows = [(json::BASELINE, 0), ("entrant", 1)].map(|(role, side)| row(ab, role, side));
+    Flat { suite: start.suite.clone(), started: start.started.clone(), rows: rows.to_vec() }
+}
+
+fn row(ab: &Ab<'_>, role: &'static str, index: usize) -> FlatRow {
+    let side = &ab.sides[index];
+    let instances: Vec<&Row<'_>> = side.instances.iter().map(|row| &ab.rows.rows[*row]).collect();
+    let figure = |figure: &Figure| {
+        let [a, b] = [0, 1].map(|index| is_valid(ab, index, figure.metric));
+        let ratio = figure.ratio.as_ref().filter(|_| index == 1).map(|it| FlatRatio {
+            value: it.estimate.value,
+            interval: it.estimate.interval.map(Into::into),
+            valid: a && b,
+            reads: it.reads.name(),
+            claim: Some(it.claim.name()),
+        });
+        Some(FlatFigure {
+            metric: figure.metric,
+            value: figure.values[index]?.median,
+            interval: None,
+            valid: if index == 0 { a } else { b },
+            ratio,
+        })
+    };
+    let bound: BTreeSet<Bound> = instances.iter().flat_map(|row| row.bound()).collect();
+    FlatRow {
+        workload: ab.rows.workload.name.clone(),
+        phase: ab.rows.workload.phase,
+        entry: side.name.to_owned(),
+        role,
+        class: side.described.class,
+        valid: side.state == State::Valid,
+        runs: side.runs - side.failed,
+        failed: side.failed,
+        errors: instances.iter().map(|row| row.errors()).sum(),
+        bound_by: bound.into_iter().collect(),
+        figures: ab.figures.iter().filter_map(figure).collect(),
+        ..FlatRow::default()
+    }
+}
+
+fn is_valid(ab: &Ab<'_>, index: usize, metric: Metric) -> bool {
+    let side = &ab.sides[index];
+    let has_tail = || side.instances.iter().all(|row| ab.rows.rows[*row].tail_invalid() == 0);
+    side.state == State::Valid && (!metric.is_tail() || has_tail())
+}

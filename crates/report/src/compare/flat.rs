@@ -1,0 +1,63 @@
+//! A comparison as rows: the newer result's figures, and their ratios to the older one's.
+
+use std::collections::BTreeMap;
+
+use super::{Cell, Change, Comparison};
+use crate::{
+    Report,
+    flat::{Flat, FlatFigure, FlatRatio, FlatRow},
+};
+
+impl Report for Comparison {
+    fn details(&self) -> String {
+        super::text(self, super::Rows::All)
+    }
+
+    fn markdown(&self) -> String {
+        super::markdown(self)
+    }
+
+    fn json(&self) -> String {
+        super::json(self)
+    }
+
+    fn flat(&self) -> Flat {
+        let mut cells: BTreeMap<&Cell, Vec<&Change>> = BTreeMap::new();
+        for change in &self.changes {
+            cells.entry(&change.cell).or_default().push(change);
+        }
+        Flat {
+            suite: self.new.suite.clone(),
+            started: self.new.started.clone(),
+            rows: cells.into_iter().map(|(cell, changes)| row(cell, &changes)).collect(),
+        }
+    }
+}
+
+fn row(cell: &Cell, changes: &[&Change]) -> FlatRow {
+    let is_valid = |it: &Change| it.old.doubts.is_empty() && it.new.doubts.is_empty();
+    let figure = |it: &&Change| FlatFigure {
+        metric: it.metric,
+        value: it.new.median,
+        interval: None,
+        valid: is_valid(it),
+        ratio: Some(FlatRatio {
+            value: it.estimate.value,
+            interval: it.estimate.interval.map(Into::into),
+            valid: is_valid(it),
+            reads: it.reads.name(),
+            claim: Some(it.claim.name()),
+        }),
+    };
+    FlatRow {
+        workload: cell.workload.clone(),
+        phase: cell.phase,
+        entry: cell.variant.to_string(),
+        copy: cell.copy,
+        role: "entrant",
+        valid: changes.iter().all(|it| is_valid(it)),
+        runs: changes.iter().map(|it| it.new.blocks).max().unwrap_or(0),
+        figures: changes.iter().map(figure).collect(),
+        ..FlatRow::default()
+    }
+}

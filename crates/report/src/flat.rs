@@ -1,0 +1,173 @@
+//! A result as a list of rows with figures, the shape that spreadsheets and trackers of benchmarks
+//! expect: each figure with its interval and its ratio to the reference.
+//!
+//! Not here: sentences, reasons, and figures by block; JSON has them.
+
+use wirebench_schema::{entry::Class, journal::Bound, suite::Phase};
+
+use crate::{
+    analysis::Metric,
+    json::{self, Interval, WorkloadReport},
+};
+
+/// A result as rows.
+#[derive(Clone, Debug, Default)]
+pub struct Flat {
+    /// The suite's name.
+    pub suite: String,
+    /// When the run began, as RFC 3339 in UTC.
+    pub started: String,
+    /// In the order of the tables.
+    pub rows: Vec<FlatRow>,
+}
+
+/// One server under one workload.
+#[derive(Clone, Debug, Default)]
+pub struct FlatRow {
+    /// The workload.
+    pub workload: String,
+    /// What it is measured for.
+    pub phase: Phase,
+    /// The server.
+    pub entry: String,
+    /// Which of several copies, from 0.
+    pub copy: u32,
+    /// `baseline`, `second-of-baseline` (A/A) or `entrant`.
+    pub role: &'static str,
+    /// `raw`, `library` or `framework`, if known.
+    pub class: Option<Class>,
+    /// Whether no run failed or is invalid.
+    pub valid: bool,
+    /// Runs with figures.
+    pub runs: usize,
+    /// Runs without figures.
+    pub failed: usize,
+    /// Requests and connections that failed.
+    pub errors: u64,
+    /// Each side that was the limit of a run.
+    pub bound_by: Vec<Bound>,
+    /// The figures that it has.
+    pub figures: Vec<FlatFigure>,
+}
+
+/// One figure of a row.
+#[derive(Clone, Copy, Debug)]
+pub struct FlatFigure {
+    /// Which.
+    pub metric: Metric,
+    /// Its median.
+    pub value: f64,
+    /// Its interval, if known.
+    pub interval: Option<Interval>,
+    /// Whether it is what it claims to be.
+    pub valid: bool,
+    /// Its ratio to the reference; absent for the reference itself.
+    pub ratio: Option<FlatRatio>,
+}
+
+/// The ratio of a figure to that of the reference.
+#[derive(Clone, Copy, Debug)]
+pub struct FlatRatio {
+    /// The ratio.
+    pub value: f64,
+    /// Its interval; absent with few cohorts.
+    pub interval: Option<Interval>,
+    /// Whether the figures of both sides are what they claim to be.
+    pub valid: bool,
+    /// `exactly`, or the kind of bound.
+    pub reads: &'static str,
+    /// What is claimed of it.
+    pub claim: Option<&'static str>,
+}
+
+impl Flat {
+    /// The same with one metric, as it is meant in each phase, if there is one.
+    #[must_use]
+    pub(crate) fn only(mut self, metric: Option<Metric>) -> Self {
+        let Some(metric) = metric else { return self };
+        for row in &mut self.rows {
+            let meant = metric.in_phase(row.phase);
+            row.figures.retain(|figure| Some(figure.metric) == meant);
+        }
+        self
+    }
+
+    /// Each figure, with its row. The baseline's second instance shows noise and is skipped.
+    fn figures(&self) -> impl Iterator<Item = (&FlatRow, &FlatFigure)> {
+        let rows = self.rows.iter().filter(|row| row.role != json::SECOND_OF_BASELINE);
+        rows.flat_map(|row| row.figures.iter().map(move |figure| (row, figure)))
+    }
+
+    /// Each figure that may be tracked: those that are valid, because trackers have no mark for others.
+    pub(crate) fn tracked(&self) -> impl Iterator<Item = (&FlatRow, &FlatFigure)> {
+        self.figures().filter(|(_, figure)| figure.valid)
+    }
+
+    /// How many figures are not.
+    pub(crate) fn not_valid(&self) -> usize {
+        self.figures().filter(|(_, figure)| !figure.valid).count()
+    }
+}
+
+impl FlatRow {
+    /// What a tracker calls it.
+    pub(crate) fn benchmark(&self) -> String {
+        let Self { workload, entry, copy, .. } = self;
+        match copy {
+            0 => format!("{workload} {entry}"),
+            copy => format!("{workload} {entry} #{}", copy.saturating_add(1)),
+        }
+    }
+}
+
+/// The rows of a run.
+pub(crate) fn of_run(report: &json::Report) -> Flat {
+    let of = |workload: &WorkloadReport| -> Vec<FlatRow> {
+        workload.rows.iter().map(|row| of_row(workload, row)).collect()
+    };
+    Flat {
+        suite: report.suite.clone(),
+        started: report.started.clone(),
+        rows: report.workloads.iter().flat_map(of).collect(),
+    }
+}
+
+fn of_row(workload: &WorkloadReport, row: &json::Row) -> FlatRow {
+    let reference = workload.rows.iter().find(|row| row.role == json::BASELINE);
+    let figure = |metric: &Metric| {
+        let figure = row.figures.get(metric.field())?;
+        let valid = is_valid(row, *metric);
+        let ratio = figure.ratio.as_ref().map(|it| FlatRatio {
+            value: it.value,
+            interval: it.interval,
+            valid: valid && reference.is_some_and(|row| is_valid(row, *metric)),
+            reads: it.reads,
+            claim: it.claim,
+        });
+        Some(FlatFigure {
+            metric: *metric,
+            value: figure.median,
+            interval: figure.interval,
+            valid,
+            ratio,
+        })
+    };
+    FlatRow {
+        workload: workload.name.clone(),
+        phase: workload.phase,
+        entry: row.variant.clone(),
+        copy: row.copy,
+        role: row.role,
+        class: row.class,
+        valid: row.valid,
+        runs: row.runs.measured,
+        failed: row.runs.failed,
+        errors: row.errors,
+        bound_by: row.bound_by.clone(),
+        figures: Metric::ALL.iter().filter_map(figure).collect(),
+    }
+}
+
+fn is_valid(row: &json::Row, metric: Metric) -> bool {
+    row.valid && !(metric.is_tail() && row.runs.tail_invalid > 0)
+}

@@ -1,0 +1,112 @@
+//! The forms in which every result can be printed for documents and for other programs. One row of a
+//! table for each; the option on command lines has the form's name.
+
+mod csv;
+mod trackers;
+
+use crate::{Report, analysis::Metric, flat::Flat};
+
+/// The form of a result.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Format {
+    /// For forges.
+    Markdown,
+    /// For spreadsheets and data frames.
+    Csv,
+    /// Everything, for programs.
+    Json,
+    /// Bencher Metric Format.
+    Bencher,
+    /// What the action github-action-benchmark reads.
+    GithubActionBenchmark,
+}
+
+/// Name and contents of a form.
+struct Traits {
+    name: &'static str,
+    about: &'static str,
+    writer: Writer,
+}
+
+/// What a form is made of.
+enum Writer {
+    /// A form that each kind of result has of its own.
+    Own(fn(&dyn Report) -> String),
+    /// A form of rows and figures.
+    Flat(fn(&Flat) -> String),
+    /// The same without figures that are not valid, because it has no mark for them.
+    Valid(fn(&Flat) -> String),
+}
+
+/// A result in a form.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// All of it.
+    pub text: String,
+    /// Figures that are missing because they are not valid.
+    pub skipped: usize,
+}
+
+impl Format {
+    /// All forms.
+    pub const ALL: [Self; 5] =
+        [Self::Markdown, Self::Csv, Self::Json, Self::Bencher, Self::GithubActionBenchmark];
+
+    const fn traits(self) -> Traits {
+        let (name, about, writer) = match self {
+            Self::Markdown => (
+                "markdown",
+                "Print Markdown, for a document or a pull request comment",
+                Writer::Own(|report| report.markdown()),
+            ),
+            Self::Csv => {
+                ("csv", "Print CSV with a line per workload and server", Writer::Flat(csv::text))
+            }
+            Self::Json => (
+                "json",
+                "Print one JSON object with all figures, described in docs/formats.md",
+                Writer::Own(|report| report.json()),
+            ),
+            Self::Bencher => (
+                "bencher",
+                "Print Bencher Metric Format, JSON for bencher.dev",
+                Writer::Valid(trackers::bencher),
+            ),
+            Self::GithubActionBenchmark => (
+                "github-action-benchmark",
+                "Print JSON for the action github-action-benchmark",
+                Writer::Valid(trackers::github_action_benchmark),
+            ),
+        };
+        Traits { name, about, writer }
+    }
+
+    /// The name, which is that of the option.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.traits().name
+    }
+
+    /// The option's help.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        self.traits().about
+    }
+
+    /// A result in this form; forms of rows and figures are limited to `metric`, if there is one.
+    #[must_use]
+    pub fn write(self, report: &dyn Report, metric: Option<Metric>) -> Written {
+        let flat = || report.flat().only(metric);
+        match self.traits().writer {
+            Writer::Own(write) => Written { text: write(report), skipped: 0 },
+            Writer::Flat(write) => Written { text: write(&flat()), skipped: 0 },
+            Writer::Valid(write) => {
+                let flat = flat();
+                Written { text: write(&flat), skipped: flat.not_valid() }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

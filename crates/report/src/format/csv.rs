@@ -1,0 +1,87 @@
+//! A result as CSV: a line for each row of each workload, with seven columns for each metric.
+//!
+//! `docs/formats.md` describes the columns. New ones are added at the end.
+
+use crate::{
+    analysis::Metric,
+    flat::{Flat, FlatFigure, FlatRow},
+    json::Interval,
+    load_csv::record,
+};
+
+type Cell = fn(&Flat, &FlatRow) -> String;
+
+/// Name and content of each column of a row.
+const COLUMNS: &[(&str, Cell)] = &[
+    ("suite", |flat, _| flat.suite.clone()),
+    ("started", |flat, _| flat.started.clone()),
+    ("workload", |_, row| row.workload.clone()),
+    ("phase", |_, row| row.phase.to_string()),
+    ("entry", |_, row| row.entry.clone()),
+    ("copy", |_, row| row.copy.to_string()),
+    ("role", |_, row| row.role.to_owned()),
+    ("class", |_, row| row.class.map_or_else(String::new, |class| class.to_string())),
+    ("valid", |_, row| row.valid.to_string()),
+    ("runs", |_, row| row.runs.to_string()),
+    ("failed", |_, row| row.failed.to_string()),
+    ("errors", |_, row| row.errors.to_string()),
+    ("bound_by", |_, row| {
+        row.bound_by.iter().map(ToString::to_string).collect::<Vec<_>>().join("/")
+    }),
+];
+
+type FigureCell = fn(&FlatFigure) -> Option<String>;
+
+/// What follows the metric's name in its columns, and their content.
+const FIGURE_COLUMNS: &[(&str, FigureCell)] = &[
+    ("", |it| Some(it.value.to_string())),
+    ("_low", |it| low(it.interval)),
+    ("_high", |it| high(it.interval)),
+    ("_ratio", |it| Some(it.ratio?.value.to_string())),
+    ("_ratio_low", |it| low(it.ratio?.interval)),
+    ("_ratio_high", |it| high(it.ratio?.interval)),
+    ("_claim", |it| Some(it.ratio?.claim?.to_owned())),
+];
+
+/// All of it, with a first line of names.
+pub(super) fn text(flat: &Flat) -> String {
+    let of_metrics = Metric::ALL.iter().flat_map(|metric| {
+        FIGURE_COLUMNS.iter().map(move |(suffix, _)| format!("{}{suffix}", metric.field()))
+    });
+    let head = COLUMNS.iter().map(|(name, _)| (*name).to_owned()).chain(of_metrics);
+    let rows = flat.rows.iter().map(|row| line(flat, row));
+    std::iter::once(record(head)).chain(rows).collect()
+}
+
+fn line(flat: &Flat, row: &FlatRow) -> String {
+    let of_metric = |metric: &Metric| {
+        let figure = row.figures.iter().find(|figure| figure.metric == *metric);
+        FIGURE_COLUMNS.iter().map(move |(_, cell)| figure.and_then(cell).unwrap_or_default())
+    };
+    let cells = COLUMNS.iter().map(|(_, cell)| cell(flat, row));
+    record(cells.chain(Metric::ALL.iter().flat_map(of_metric)))
+}
+
+fn low(interval: Option<Interval>) -> Option<String> {
+    Some(interval?.low.to_string())
+}
+
+fn high(interval: Option<Interval>) -> Option<String> {
+    Some(interval?.high.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_manual_describes_every_column() {
+        let manual = include_str!("../../../../docs/formats.md");
+        let metrics = Metric::ALL.iter().map(|metric| metric.field());
+        let suffixes = FIGURE_COLUMNS.iter().map(|(suffix, _)| *suffix);
+        let names = COLUMNS.iter().map(|(name, _)| *name).chain(metrics).chain(suffixes);
+        for name in names.filter(|name| !name.is_empty()) {
+            assert!(manual.contains(&format!("`{name}`")), "docs/formats.md lacks `{name}`");
+        }
+    }
+}

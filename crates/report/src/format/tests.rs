@@ -1,0 +1,123 @@
+//! Every form of every kind of result against golden files, and what trackers must not see.
+
+use super::*;
+use crate::{
+    Details,
+    fixtures::{assert_golden, changed, failed, journal, pair, reason, run},
+};
+use serde_json::Value;
+use wirebench_schema::journal::{Journal, Weight};
+
+fn written(journal: &Journal, format: Format) -> String {
+    format.write(&Details(journal), None).text
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn the_forms_of_a_run() {
+    let journal = pair(0.9);
+    for (format, name) in [
+        (Format::Csv, "figures.csv"),
+        (Format::Bencher, "bencher.json"),
+        (Format::GithubActionBenchmark, "github-action-benchmark.json"),
+    ] {
+        assert_golden(&format!("run/{name}"), &written(&journal, format));
+    }
+}
+
+#[test]
+fn csv_has_a_line_for_each_row_with_as_many_cells_as_names() {
+    let text = written(&pair(0.9), Format::Csv);
+    let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+    let names = reader.headers().unwrap().clone();
+    let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), 3, "{text}");
+    let cell = |row: usize, name: &str| {
+        let column = names.iter().position(|it| it == name).unwrap();
+        rows[row][column].to_owned()
+    };
+    assert_eq!(cell(1, "role"), "second-of-baseline");
+    assert_eq!(cell(2, "entry"), "go/net");
+    assert_eq!(cell(2, "requests_per_second_claim"), "lower");
+    assert_eq!(cell(0, "requests_per_second_ratio"), "");
+    assert_eq!(cell(0, "memory_rest_bytes"), "");
+}
+
+#[test]
+fn trackers_get_neither_the_second_baseline_nor_figures_that_are_not_valid() {
+    let mut journal = pair(0.9);
+    let invalidate = |journal: &mut Journal, weight: Weight| {
+        for run in journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net") {
+            run.outcome =
+                changed(run.outcome.clone(), |it| it.reasons.push(reason(weight, "disturbed")));
+        }
+    };
+    let all = parsed(&written(&journal, Format::Bencher));
+    assert_eq!(
+        all.as_object().unwrap().keys().collect::<Vec<_>>(),
+        ["hello c/epoll", "hello go/net"]
+    );
+    let ratio = &all["hello go/net"]["requests_per_second_ratio"];
+    assert!(ratio["lower_value"].as_f64() < ratio["value"].as_f64(), "{ratio}");
+    assert!(ratio["upper_value"].as_f64() > ratio["value"].as_f64(), "{ratio}");
+    invalidate(&mut journal, Weight::Tail);
+    let measures = &parsed(&written(&journal, Format::Bencher))["hello go/net"];
+    assert!(measures["latency_ns_p99"].is_null() && measures["latency_ns_p50"].is_object());
+    invalidate(&mut journal, Weight::Invalid);
+    assert!(parsed(&written(&journal, Format::Bencher))["hello go/net"].is_null());
+    assert_eq!(Format::Bencher.write(&Details(&journal), None).skipped, 7, "one for each metric");
+    assert!(written(&journal, Format::Csv).contains(",go/net,0,entrant,library,false,"));
+}
+
+#[test]
+fn trackers_get_no_ratio_to_a_baseline_that_is_not_valid() {
+    let mut journal = pair(0.9);
+    let first = journal.runs.iter_mut().find(|run| run.variant.to_string() == "c/epoll").unwrap();
+    first.outcome =
+        changed(first.outcome.clone(), |it| it.reasons.push(reason(Weight::Invalid, "x")));
+    let all = parsed(&written(&journal, Format::Bencher));
+    let measures = all["hello go/net"].as_object().unwrap();
+    assert_eq!((all.as_object().unwrap().len(), measures.len()), (1, 7), "{all:#}");
+}
+
+#[test]
+fn all_points_of_a_file_have_one_direction() {
+    let journal = pair(0.9);
+    let names = |metric: Option<Metric>| -> Vec<String> {
+        let text = Format::GithubActionBenchmark.write(&Details(&journal), metric).text;
+        let points: Vec<Value> = serde_json::from_str(&text).unwrap();
+        points.iter().map(|point| point["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let less = names(None);
+    assert!(less.contains(&"hello go/net latency_ns_p50".to_owned()), "{less:?}");
+    assert!(!less.iter().any(|name| name.contains("requests_per_second")), "{less:?}");
+    let more = names(Some(Metric::Throughput));
+    assert_eq!(
+        more,
+        [
+            "hello c/epoll requests_per_second",
+            "hello go/net requests_per_second",
+            "hello go/net requests_per_second_ratio",
+        ]
+    );
+}
+
+#[test]
+fn the_text_of_a_server_is_no_html_in_markdown() {
+    let mut journal = pair(0.9);
+    journal.runs.push(run(6, "go/net", failed("it said <script>alert(1)</script>")));
+    let text = written(&journal, Format::Markdown);
+    assert!(text.contains("it said &lt;script>alert(1)&lt;/script>"), "{text}");
+    assert!(!text.contains("<script>"), "{text}");
+}
+
+#[test]
+fn a_journal_without_runs_has_no_rows() {
+    let journal = journal();
+    assert_eq!(written(&journal, Format::Csv).lines().count(), 1);
+    assert_eq!(parsed(&written(&journal, Format::Bencher)), serde_json::json!({}));
+    assert_eq!(parsed(&written(&journal, Format::GithubActionBenchmark)), serde_json::json!([]));
+}

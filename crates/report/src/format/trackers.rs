@@ -1,0 +1,110 @@
+//! A result for programs that follow benchmarks over time: a value with its interval for each figure,
+//! and another one for its ratio to the reference, which depends less on the machine.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+use crate::{
+    analysis::{Direction, Metric},
+    flat::{Flat, FlatFigure, FlatRow},
+    json::Interval,
+};
+
+/// A measure in Bencher Metric Format.
+#[derive(Debug, Serialize)]
+struct Measure {
+    value: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lower_value: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    upper_value: Option<f64>,
+}
+
+/// One point of github-action-benchmark.
+#[derive(Debug, Serialize)]
+struct Point {
+    name: String,
+    unit: &'static str,
+    value: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<String>,
+    extra: String,
+}
+
+/// A figure or a ratio.
+struct Value {
+    /// The metric's field, with `_ratio` after it if it is one.
+    measure: String,
+    unit: &'static str,
+    value: f64,
+    interval: Option<Interval>,
+}
+
+/// Bencher Metric Format: an object of benchmarks, each an object of measures.
+pub(super) fn bencher(flat: &Flat) -> String {
+    let mut benchmarks: BTreeMap<String, BTreeMap<String, Measure>> = BTreeMap::new();
+    for (row, figure) in flat.tracked() {
+        for it in values(figure) {
+            let measure = Measure {
+                value: it.value,
+                lower_value: it.interval.map(|it| it.low),
+                upper_value: it.interval.map(|it| it.high),
+            };
+            benchmarks.entry(row.benchmark()).or_default().insert(it.measure, measure);
+        }
+    }
+    pretty(&benchmarks)
+}
+
+/// What github-action-benchmark reads: an array of points.
+///
+/// All points of its file have one direction. Figures of which less is better are taken, and others
+/// only where there are no such figures.
+pub(super) fn github_action_benchmark(flat: &Flat) -> String {
+    let is_less = |metric: Metric| metric.direction() == Direction::LessIsBetter;
+    let less = flat.rows.iter().flat_map(|row| &row.figures).any(|it| is_less(it.metric));
+    let tracked = flat.tracked().filter(|(_, figure)| is_less(figure.metric) == less);
+    let points = tracked.flat_map(|(row, figure)| {
+        values(figure).into_iter().map(move |it| Point {
+            name: format!("{} {}", row.benchmark(), it.measure),
+            unit: it.unit,
+            value: it.value,
+            range: it.interval.map(|it| format!("{}..{}", it.low, it.high)),
+            extra: extra(flat, row, figure),
+        })
+    });
+    pretty(&points.collect::<Vec<_>>())
+}
+
+fn values(figure: &FlatFigure) -> Vec<Value> {
+    let FlatFigure { metric, value, interval, ratio, .. } = figure;
+    let own = Value {
+        measure: metric.field().to_owned(),
+        unit: metric.unit(),
+        value: *value,
+        interval: *interval,
+    };
+    let ratio = ratio.filter(|it| it.valid).map(|it| Value {
+        measure: format!("{}_ratio", metric.field()),
+        unit: "ratio",
+        value: it.value,
+        interval: it.interval,
+    });
+    std::iter::once(own).chain(ratio).collect()
+}
+
+/// What a reader of a point should know of it.
+fn extra(flat: &Flat, row: &FlatRow, figure: &FlatFigure) -> String {
+    let runs = if row.runs == 1 { "run" } else { "runs" };
+    let mut text = format!("suite {}, {}, {} {runs}", flat.suite, flat.started, row.runs);
+    if let Some(ratio) = figure.ratio {
+        let claim = ratio.claim.map_or_else(String::new, |claim| format!(", {claim}"));
+        text += &format!("\nratio {:.3} ({}){claim}", ratio.value, ratio.reads);
+    }
+    text
+}
+
+fn pretty(value: &impl Serialize) -> String {
+    let text = serde_json::to_string_pretty(value);
+    text.expect("keys are strings, and a number that JSON does not have becomes null") + "\n"
+}

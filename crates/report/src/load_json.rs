@@ -1,0 +1,40 @@
+//! The report of a load for programs: everything that was measured, and what follows from it.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use wirebench_judge::load::verdict;
+use wirebench_schema::load::{LoadReport, Verdict};
+
+/// The report, and what follows from it.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct JudgedLoad<'a> {
+    #[serde(flatten)]
+    report: &'a LoadReport,
+    verdict: Verdict,
+}
+
+/// The report of a load as one JSON object.
+///
+/// # Panics
+///
+/// Never: all keys are words, and a number that JSON does not have becomes null.
+#[must_use]
+pub fn text(report: &LoadReport) -> String {
+    let judged = JudgedLoad { report, verdict: verdict(report) };
+    let text = serde_json::to_string_pretty(&judged);
+    text.expect("every part of a load's report can be written as JSON") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixtures::{assert_golden, measured};
+    use wirebench_schema::journal::Outcome;
+
+    #[test]
+    fn a_report_has_its_verdict() {
+        let Outcome::Measured(it) = measured(1000.0, 3, &[]) else { panic!("it was measured") };
+        let text = super::text(&it.load);
+        assert!(text.contains("\"verdict\": {\n    \"limit\": "), "{text}");
+        assert_golden("load/report.json", &text);
+    }
+}

@@ -1,0 +1,67 @@
+//! What `tune` has found as rows: a row for each combination of a sweep, and one for the rate that a
+//! search has found.
+
+use super::{SearchReport, Sweep, SweepCell, counted};
+use crate::{
+    analysis::Metric,
+    flat::{Flat, FlatFigure, FlatRow},
+    json::Interval,
+};
+
+pub(super) fn of_sweep(sweep: &Sweep) -> Flat {
+    Flat {
+        suite: super::SUITE.to_owned(),
+        started: sweep.started.clone(),
+        rows: sweep.cells.iter().map(|cell| of_cell(sweep, cell)).collect(),
+    }
+}
+
+fn of_cell(sweep: &Sweep, cell: &SweepCell) -> FlatRow {
+    let figures = [
+        (Metric::Throughput, cell.requests_per_second),
+        (Metric::Cpu, cell.server_cpu_ns_per_request),
+        (Metric::LatencyP99, cell.latency_ns_p99),
+    ];
+    let workers = counted(cell.workers, "worker");
+    let connections = counted(cell.connections as u64, "connection");
+    FlatRow {
+        workload: format!("{}, {workers}, {connections}", sweep.scenario),
+        entry: sweep.variant.to_string(),
+        role: "entrant",
+        valid: !cell.invalid,
+        runs: cell.runs,
+        failed: cell.failed,
+        bound_by: cell.bound.iter().copied().collect(),
+        figures: figures
+            .into_iter()
+            .filter_map(|(metric, value)| Some(figure(metric, value?, None, !cell.invalid)))
+            .collect(),
+        ..FlatRow::default()
+    }
+}
+
+pub(super) fn of_search(search: &SearchReport) -> Flat {
+    let objectives: Vec<String> =
+        search.sought.objectives.iter().map(ToString::to_string).collect();
+    let connections = counted(search.connections as u64, "connection");
+    let rate = search.found.and_then(|found| {
+        let interval = found.low.zip(found.high);
+        let interval = interval.map(|(low, high)| Interval { low: low as f64, high: high as f64 });
+        Some(figure(Metric::Throughput, found.requests_per_second? as f64, interval, true))
+    });
+    let row = FlatRow {
+        workload: format!("{}, {connections}, {}", search.scenario, objectives.join(", ")),
+        entry: search.variant.to_string(),
+        role: "entrant",
+        valid: true,
+        runs: search.rates.iter().map(|rate| rate.runs).sum(),
+        failed: search.rates.iter().map(|rate| rate.failed).sum(),
+        figures: rate.into_iter().collect(),
+        ..FlatRow::default()
+    };
+    Flat { suite: super::SUITE.to_owned(), started: search.started.clone(), rows: vec![row] }
+}
+
+fn figure(metric: Metric, value: f64, interval: Option<Interval>, valid: bool) -> FlatFigure {
+    FlatFigure { metric, value, interval, valid, ratio: None }
+}
