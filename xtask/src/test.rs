@@ -11,8 +11,6 @@ use crate::{
 
 /// The test that needs a machine without other load: its server must become steady.
 const ALONE: &str = "a_server_that_becomes_faster";
-/// Tests of a program that run at the same time, on two CPUs.
-const TEST_THREADS: &str = "5";
 
 /// Arguments of `cargo xtask test`.
 #[derive(Debug, clap::Args)]
@@ -45,8 +43,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         attempt("packages of the entries", &[program, "setup"], &[])?;
         attempt("packages of the tests", &bench_load::install::apt_get(), &[])?;
     }
-    // Most tests wait for servers, timers and loads that are bound to a rate.
-    test_programs::run(cargo, ALONE, TEST_THREADS)?;
+    test_programs::run(cargo, ALONE)?;
     step("examples in the docs", &[cargo, "test", "--workspace", "--locked", "--doc"], &[])?;
     let alone = ["test", "-p", "wirebench", "--test", "it", "--locked", ALONE];
     step("a test that needs the machine", &[&[cargo], &alone[..]].concat(), &[])?;

@@ -19,6 +19,9 @@ use crate::step::root;
 const WORKERS: usize = 2;
 /// Programs that take longest, which start first.
 const LONGEST: [&str; 3] = ["wirebench/it", "wirebench-verify/it", "wirebench-nullserver/it"];
+/// Tests of a program that run at the same time, and of the first of [`LONGEST`]: most of its tests wait.
+const THREADS: &str = "3";
+const THREADS_OF_LONGEST: &str = "5";
 /// The program whose tests need the CPUs for themselves.
 const ALONE: &str = "wirebench/provoke";
 /// Not a test, but a server that tests start.
@@ -55,7 +58,7 @@ struct Program {
 }
 
 /// Builds all tests and runs them, except those whose name contains `skip`.
-pub(crate) fn run(cargo: &str, skip: &str, threads: &str) -> anyhow::Result<()> {
+pub(crate) fn run(cargo: &str, skip: &str) -> anyhow::Result<()> {
     let began = Instant::now();
     println!("\n== tests\n$ {cargo} test --workspace --locked --no-run");
     let mut programs = build(cargo)?;
@@ -73,7 +76,7 @@ pub(crate) fn run(cargo: &str, skip: &str, threads: &str) -> anyhow::Result<()> 
     println!("== tests: skipped: {}", skipped.join(", "));
     let mut failed = Vec::new();
     for (programs, workers) in [(together, WORKERS), (alone, 1)] {
-        failed.extend(run_all(programs, workers, &arguments, threads)?);
+        failed.extend(run_all(programs, workers, &arguments)?);
     }
     println!("== tests: {:.0} s", began.elapsed().as_secs_f64());
     if !failed.is_empty() {
@@ -119,7 +122,6 @@ fn run_all(
     programs: Vec<Program>,
     workers: usize,
     arguments: &[&str],
-    threads: &str,
 ) -> anyhow::Result<Vec<String>> {
     let queue = Mutex::new(programs.into_iter());
     let work = || -> anyhow::Result<Vec<String>> {
@@ -128,6 +130,7 @@ fn run_all(
             let next = queue.lock().ok().and_then(|mut queue| queue.next());
             let Some(program) = next else { return Ok(failed) };
             let began = Instant::now();
+            let threads = if program.name == LONGEST[0] { THREADS_OF_LONGEST } else { THREADS };
             let output = Command::new(&program.executable)
                 .args(arguments)
                 .env("RUST_TEST_THREADS", threads)

@@ -290,8 +290,8 @@ fn a_server_that_spins_at_rest_is_stopped_while_others_are_loaded() {
     let journal = world.journal();
     for run in of(&journal, "own/my-server") {
         let Some(measured) = figures(run) else { continue };
-        // All of a CPU, of which other tests may have taken the larger part.
-        assert!(measured.instance.unwrap().rest_share > 0.2, "{:?}", measured.instance);
+        // All of a CPU, of which other tests may have taken almost everything.
+        assert!(measured.instance.unwrap().rest_share > 0.05, "{:?}", measured.instance);
         let restless = measured.reasons.iter().any(|it| it.kind == ReasonKind::Restless);
         assert!(restless, "{:?}", measured.reasons);
     }
