@@ -13,6 +13,9 @@ use crate::faulty::{Fault, Shared};
 /// Loops of one request, and what a slow one has besides.
 const USUAL_LOOPS: u32 = 500;
 const FURTHER_LOOPS: u32 = 20_000;
+/// How many times as many a slow request of `tires` has. A difference counts only if it is well above the
+/// noise of the other servers, which a busy machine makes large.
+const TIRED: f64 = 40.0;
 /// Silence after which a server has rested: shorter than two slices of others, and longer than it waits
 /// for its CPU.
 const REST: Duration = Duration::from_millis(150);
@@ -52,7 +55,8 @@ impl Pace {
         let slowness = match fault {
             Fault::SettlesLate => f64::from(u8::from(times.began.elapsed() < SETTLING)),
             Fault::WarmsUp => (1.0 - f64::from(times.loads) / WARMING).max(0.0),
-            Fault::Tires => f64::from(u8::from(times.load.is_some_and(|it| it < LONG_LOAD))),
+            Fault::Tires if times.load.is_some_and(|it| it < LONG_LOAD) => TIRED,
+            Fault::Tires => 0.0,
             _ => return,
         };
         let further = (f64::from(FURTHER_LOOPS) * slowness) as u32;

@@ -16,8 +16,8 @@ use super::{
     supply::Supply,
 };
 
-/// Long slices of each server that confirm a difference: one may be disturbed.
-const LONG_SLICES: usize = 2;
+/// Further long slices of each server when one seems to differ: one may be disturbed.
+const FURTHER_LONG_SLICES: usize = 2;
 
 impl Cohort<'_> {
     /// Finds what is wrong with instances over all of their slices, besides drift.
@@ -39,8 +39,8 @@ impl Cohort<'_> {
     }
 
     /// Finds instances whose slices of a closed loop cost more, or less, than long ones. Where some do,
-    /// all have long slices once more, and only a difference to both counts: otherwise a machine that
-    /// was slow for a second would be a property of the server.
+    /// all have further long slices, and the difference to the median counts: otherwise a machine that was
+    /// slow for a second would be a property of the server.
     pub(super) fn compare_lengths(
         &self,
         bench: &mut slice::Bench<'_>,
@@ -56,19 +56,17 @@ impl Cohort<'_> {
             };
             length::differing(&members.iter().map(compared).collect::<Vec<_>>())
         };
-        let first = differing(members);
-        if first.iter().all(Option::is_none) {
+        if differing(members).iter().all(Option::is_none) {
             return Ok(());
         }
-        members.iter_mut().for_each(|member| member.long.clear());
-        for _ in 0..LONG_SLICES {
+        for _ in 0..FURTHER_LONG_SLICES {
             for index in 0..members.len() {
                 self.long_slice(bench, members, index)?;
             }
         }
-        let second = differing(members);
-        for (member, ratios) in members.iter_mut().zip(first.into_iter().zip(second)) {
-            member.length_ratio = length::confirmed(ratios).or(member.length_ratio);
+        let ratios = differing(members);
+        for (member, ratio) in members.iter_mut().zip(ratios) {
+            member.length_ratio = ratio.or(member.length_ratio);
         }
         Ok(())
     }

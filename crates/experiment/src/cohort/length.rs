@@ -53,16 +53,17 @@ pub(super) type Compared = (Vec<Option<Tail>>, Vec<Slice>);
 /// For each instance how its slices compare with the long ones, if they differ by more than those of
 /// the other instances.
 pub(super) fn differing(instances: &[Compared]) -> Vec<Option<f64>> {
-    let by_pass = |(long, _): &Compared| long.iter().map(|it| Some((*it)?.value)).collect();
+    let long = |passes: &[Option<Tail>]| {
+        median(&passes.iter().flatten().map(|tail| tail.value).collect::<Vec<_>>())
+    };
     let by_round = |(_, slices): &Compared| logarithms_by_round(slices, Slice::cpu_ns_per_request);
-    let long = instance_values(&instances.iter().map(by_pass).collect::<Vec<_>>());
     let short = instance_values(&instances.iter().map(by_round).collect::<Vec<_>>());
     let difference = |(index, (passes, _)): (usize, &Compared)| {
         let short = short[index].filter(|it| it.slices >= FEWEST)?;
         let errors: Vec<f64> = passes.iter().flatten().map(|it| it.error).collect();
         let squares: f64 = errors.iter().map(|error| error.powi(2)).sum();
         let long_error = squares.sqrt() / errors.len() as f64;
-        Some((short.value - long[index]?.value, short.error?.hypot(long_error)))
+        Some((short.value - long(passes)?, short.error?.hypot(long_error)))
     };
     let differences: Vec<Option<(f64, f64)>> =
         instances.iter().enumerate().map(difference).collect();
@@ -78,12 +79,6 @@ pub(super) fn differing(instances: &[Compared]) -> Vec<Option<f64>> {
         (own.abs() > allowed).then(|| own.exp())
     };
     differences.into_iter().map(|it| it.and_then(named)).collect()
-}
-
-/// The mean of two independent findings of one instance, if both say that it differs in the same way.
-pub(super) fn confirmed((first, second): (Option<f64>, Option<f64>)) -> Option<f64> {
-    let both = first.zip(second).filter(|(first, second)| (*first > 1.0) == (*second > 1.0));
-    both.map(|(first, second)| (first * second).sqrt())
 }
 
 /// That slices cost this much, compared with a long one.
@@ -107,14 +102,6 @@ mod tests {
             [(1.6, Weight::Invalid), (0.8, Weight::Invalid), (1.08, Weight::Note)]
         {
             assert_eq!(reason(ratio).weight, weight, "{ratio}");
-        }
-    }
-
-    #[test]
-    fn a_difference_counts_only_if_it_is_found_twice() {
-        assert_eq!(confirmed((Some(2.0), Some(8.0))), Some(4.0));
-        for ratios in [(Some(1.2), None), (None, Some(1.2)), (Some(1.2), Some(0.8)), (None, None)] {
-            assert_eq!(confirmed(ratios), None, "{ratios:?}");
         }
     }
 
@@ -206,6 +193,18 @@ mod tests {
         let unknown = |(_, slices): Compared| (Vec::new(), slices);
         assert_eq!(differing(&[of(1), of(9), unknown(of(1))]), [None; 3]);
         assert_eq!(Tail::of(&[], 0.0), None);
+    }
+
+    #[test]
+    fn one_long_slice_of_three_may_be_disturbed() {
+        let tail = |value| Some(Tail { value, error: 0.001 });
+        let slice = |round| Slice { round, requests: 1, cpu_ns: Some(1), ..Slice::default() };
+        let of = |long: &[Option<Tail>]| (long.to_vec(), (0..8).map(slice).collect::<Vec<_>>());
+        let undisturbed = of(&[tail(0.0), None, tail(0.0)]);
+        let found = |long: &[_]| differing(&[undisturbed.clone(), undisturbed.clone(), of(long)])[2];
+        assert_eq!(found(&[tail(0.5)]).map(|ratio| ratio < 1.0), Some(true));
+        assert_eq!(found(&[tail(0.5), tail(0.0), tail(0.0)]), None);
+        assert_eq!(found(&[None, None, None]), None);
     }
 
     #[test]

@@ -220,8 +220,9 @@ fn connections_come_from_the_sources_in_turn_also_when_they_are_made_again() {
         let peers = peers.lock().unwrap();
         let addresses: Vec<_> = peers.keys().map(ToString::to_string).collect();
         assert_eq!(addresses, ["127.0.0.2", "127.0.0.3", "127.0.0.9"]);
-        // Two of six connections each at the start, and some of those that follow.
-        assert!(peers.values().all(|count| *count > 2), "{peers:?}");
+        // Two of six connections each at the start; whose requests come next is up to the scheduler.
+        assert!(peers.values().all(|count| *count >= 2), "{peers:?}");
+        assert!(peers.values().sum::<usize>() >= 20, "{peers:?}");
     });
 }
 
