@@ -201,7 +201,8 @@ mod tests {
         let slice = |round| Slice { round, requests: 1, cpu_ns: Some(1), ..Slice::default() };
         let of = |long: &[Option<Tail>]| (long.to_vec(), (0..8).map(slice).collect::<Vec<_>>());
         let undisturbed = of(&[tail(0.0), None, tail(0.0)]);
-        let found = |long: &[_]| differing(&[undisturbed.clone(), undisturbed.clone(), of(long)])[2];
+        let found =
+            |long: &[_]| differing(&[undisturbed.clone(), undisturbed.clone(), of(long)])[2];
         assert_eq!(found(&[tail(0.5)]).map(|ratio| ratio < 1.0), Some(true));
         assert_eq!(found(&[tail(0.5), tail(0.0), tail(0.0)]), None);
         assert_eq!(found(&[None, None, None]), None);
