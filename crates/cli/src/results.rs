@@ -7,7 +7,7 @@ use std::{fs, path::Path, time::Duration};
 use wirebench_experiment::experiment::{ENVIRONMENT_FILE, Finished};
 use wirebench_report::{
     Report, commands,
-    screen::{self, Facts, live_page},
+    screen::{Facts, live_page},
     tune::Look,
 };
 use wirebench_schema::{environment::Environment, journal::Journal};
@@ -16,12 +16,15 @@ use crate::out;
 
 /// The report with all details.
 pub(crate) const DETAILS_FILE: &str = "report.txt";
+/// The report for a browser.
+const HTML_FILE: &str = "report.html";
 
 /// Writes the report files of `finished`.
 pub(crate) fn write(finished: &Finished, report: &dyn Report) -> anyhow::Result<()> {
     let files = [
         (DETAILS_FILE, report.details()),
         ("report.md", report.markdown()),
+        (HTML_FILE, report.html()),
         (report.json_file(), report.json()),
         ("commands.txt", commands::text(&finished.journal)),
     ];
@@ -38,11 +41,23 @@ pub(crate) fn write(finished: &Finished, report: &dyn Report) -> anyhow::Result<
     Ok(())
 }
 
-/// The first page of the journal in `folder`.
-pub(crate) fn page(journal: &Journal, folder: &Path, look: Look) -> String {
-    let machine = machine(folder);
-    let elapsed = elapsed(journal);
-    screen::page(journal, &Facts { machine: machine.as_deref(), elapsed, look })
+/// What a page shows besides the figures of a journal.
+#[derive(Debug)]
+pub(crate) struct Known {
+    machine: Option<String>,
+    elapsed: Option<Duration>,
+}
+
+impl Known {
+    /// Of the journal in `folder`.
+    pub(crate) fn of(journal: &Journal, folder: &Path) -> Self {
+        Self { machine: machine(folder), elapsed: elapsed(journal) }
+    }
+
+    /// The same for a page that looks like this.
+    pub(crate) fn facts(&self, look: Look) -> Facts<'_> {
+        Facts { machine: self.machine.as_deref(), elapsed: self.elapsed, look }
+    }
 }
 
 /// The table of a run in progress, for standard error.

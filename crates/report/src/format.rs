@@ -11,6 +11,8 @@ use crate::{Report, analysis::Metric, flat::Flat};
 pub enum Format {
     /// For forges.
     Markdown,
+    /// For browsers.
+    Html,
     /// For spreadsheets and data frames.
     Csv,
     /// Everything, for programs.
@@ -49,8 +51,14 @@ pub struct Written {
 
 impl Format {
     /// All forms.
-    pub const ALL: [Self; 5] =
-        [Self::Markdown, Self::Csv, Self::Json, Self::Bencher, Self::GithubActionBenchmark];
+    pub const ALL: [Self; 6] = [
+        Self::Markdown,
+        Self::Html,
+        Self::Csv,
+        Self::Json,
+        Self::Bencher,
+        Self::GithubActionBenchmark,
+    ];
 
     const fn traits(self) -> Traits {
         let (name, about, writer) = match self {
@@ -58,6 +66,11 @@ impl Format {
                 "markdown",
                 "Print Markdown, for a document or a pull request comment",
                 Writer::Own(|report| report.markdown()),
+            ),
+            Self::Html => (
+                "html",
+                "Print one HTML file with tables and pictures",
+                Writer::Own(|report| report.html()),
             ),
             Self::Csv => {
                 ("csv", "Print CSV with a line per workload and server", Writer::Flat(csv::text))

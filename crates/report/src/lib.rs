@@ -1,5 +1,5 @@
 //! Everything that people read, and what programs read of a run: a journal or a load's report goes
-//! in; text, Markdown, JSON, CSV and JUnit XML come out.
+//! in; text, Markdown, HTML, JSON, CSV and JUnit XML come out.
 //!
 //! This crate reads no clock, no file and no socket, so everything that it shows can be shown
 //! again.
@@ -15,6 +15,7 @@ mod fixtures;
 pub mod flat;
 pub mod format;
 pub mod hgrm;
+mod html;
 pub mod json;
 pub mod junit;
 pub mod load_csv;
@@ -41,6 +42,10 @@ pub trait Report {
     fn details(&self) -> String;
     /// All details, as Markdown.
     fn markdown(&self) -> String;
+    /// A document for a browser, in one file. Without a form of its own a result has its details in it.
+    fn html(&self) -> String {
+        html::of_text("wirebench", &self.details())
+    }
     /// All details, for programs.
     fn json(&self) -> String;
     /// Rows and figures, for forms of other programs.
@@ -53,22 +58,31 @@ pub trait Report {
 
 /// The details of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct Details<'a>(pub &'a Journal);
+pub struct Details<'a> {
+    /// The run.
+    pub journal: &'a Journal,
+    /// What the journal does not know.
+    pub facts: screen::Facts<'a>,
+}
 
 impl Report for Details<'_> {
     fn details(&self) -> String {
-        table::report(self.0, table::Style::Text)
+        table::report(self.journal, table::Style::Text)
     }
 
     fn markdown(&self) -> String {
-        table::report(self.0, table::Style::Markdown)
+        table::report(self.journal, table::Style::Markdown)
+    }
+
+    fn html(&self) -> String {
+        screen::html::page(self.journal, &self.facts)
     }
 
     fn json(&self) -> String {
-        json::text(self.0)
+        json::text(self.journal)
     }
 
     fn flat(&self) -> flat::Flat {
-        flat::of_run(&json::report(self.0))
+        flat::of_run(&json::report(self.journal))
     }
 }

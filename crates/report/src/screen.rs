@@ -10,6 +10,7 @@ mod figures;
 mod grid;
 mod headline;
 mod hint;
+pub mod html;
 mod model;
 mod paint;
 mod row;
@@ -36,7 +37,7 @@ const CUT: &str = " ...";
 const INDENT: &str = "    ";
 
 /// What the journal does not know.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Facts<'a> {
     /// The CPU's model.
     pub machine: Option<&'a str>,

@@ -7,6 +7,7 @@ use wirebench_report::{
     ab::{Ab, AbOptions},
     analysis::Metric,
     format::Format,
+    screen,
     table::{Style, report_by},
     tune::{Look, Tuned},
 };
@@ -15,7 +16,9 @@ use wirebench_schema::journal::Journal;
 use crate::{
     exit::{Exit, usage},
     format::{FormatOption, GROUP},
-    out, results, splice,
+    out,
+    results::{self, Known},
+    splice,
 };
 
 /// Arguments of `wirebench report`.
@@ -73,14 +76,18 @@ impl Arguments {
             (Some(Format::Markdown), _) => report_by(journal, Style::Markdown, metric),
             (None, true) => report_by(journal, Style::Text, metric),
             (None, false) => self.page(journal),
-            (Some(_), _) => self.format.text(&Details(journal), metric).unwrap_or_default(),
+            (Some(_), _) => {
+                let known = Known::of(journal, results::folder(&self.run));
+                let details = Details { journal, facts: known.facts(Look::Plain) };
+                self.format.text(&details, metric).unwrap_or_default()
+            }
         }
     }
 
     /// The page that `run` prints. In a document there are no colours, and no folder of this machine.
     fn page(&self, journal: &Journal) -> String {
         let folder = results::folder(&self.run);
-        let page = results::page(journal, folder, self.look());
+        let page = screen::page(journal, &Known::of(journal, folder).facts(self.look()));
         if self.splice.is_some() || !folder.join(results::DETAILS_FILE).is_file() {
             return page;
         }

@@ -28,9 +28,12 @@ fn a_run_prints_its_table_and_keeps_everything_in_its_folder() {
     let folder = world.results();
     let name = folder.file_name().unwrap().to_str().unwrap();
     assert!(outcome.stdout.ends_with(&format!("/{name}/report.txt\n")), "{outcome:#?}");
-    for file in
-        ["runs.jsonl", "environment.json", "commands.txt", "report.md", "report.txt", "report.json"]
-    {
+    for file in ["runs.jsonl", "environment.json", "commands.txt"].into_iter().chain([
+        "report.md",
+        "report.txt",
+        "report.json",
+        "report.html",
+    ]) {
         assert!(folder.join(file).is_file(), "{file}");
     }
     let journal = world.journal();

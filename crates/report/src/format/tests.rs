@@ -4,12 +4,17 @@ use super::*;
 use crate::{
     Details,
     fixtures::{assert_golden, changed, failed, journal, pair, reason, run},
+    screen::Facts,
 };
 use serde_json::Value;
 use wirebench_schema::journal::{Journal, Weight};
 
+fn details(journal: &Journal) -> Details<'_> {
+    Details { journal, facts: Facts::default() }
+}
+
 fn written(journal: &Journal, format: Format) -> String {
-    format.write(&Details(journal), None).text
+    format.write(&details(journal), None).text
 }
 
 fn parsed(text: &str) -> Value {
@@ -68,7 +73,7 @@ fn trackers_get_neither_the_second_baseline_nor_figures_that_are_not_valid() {
     assert!(measures["latency_ns_p99"].is_null() && measures["latency_ns_p50"].is_object());
     invalidate(&mut journal, Weight::Invalid);
     assert!(parsed(&written(&journal, Format::Bencher))["hello go/net"].is_null());
-    assert_eq!(Format::Bencher.write(&Details(&journal), None).skipped, 7, "one for each metric");
+    assert_eq!(Format::Bencher.write(&details(&journal), None).skipped, 7, "one for each metric");
     assert!(written(&journal, Format::Csv).contains(",go/net,0,entrant,library,false,"));
 }
 
@@ -87,7 +92,7 @@ fn trackers_get_no_ratio_to_a_baseline_that_is_not_valid() {
 fn all_points_of_a_file_have_one_direction() {
     let journal = pair(0.9);
     let names = |metric: Option<Metric>| -> Vec<String> {
-        let text = Format::GithubActionBenchmark.write(&Details(&journal), metric).text;
+        let text = Format::GithubActionBenchmark.write(&details(&journal), metric).text;
         let points: Vec<Value> = serde_json::from_str(&text).unwrap();
         points.iter().map(|point| point["name"].as_str().unwrap().to_owned()).collect()
     };

@@ -12,7 +12,7 @@ use super::{
     Stage,
     causes::{Causes, causes},
     figures::rate,
-    model::{Block, Column, Group, Model, Outcome, Repetitions, Value},
+    model::{Block, Column, Group, Model, Outcome, Ratio, Repetitions, Value},
     row::{Shown, is_listed, name, shown},
 };
 use crate::{
@@ -184,6 +184,7 @@ fn group(rows: &WorkloadRows<'_>, names: &[String]) -> Group {
     let is_comparable = baseline.is_some_and(|row| is_compared(shown(row)))
         && comparison.baseline_check.state != CheckState::Failed;
     let mut found: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    let mut ratios: BTreeMap<String, Ratio> = BTreeMap::new();
     for (index, row) in rows.rows.iter().enumerate().filter(|(_, row)| is_listed(row)) {
         let outcome = outcome(row, comparison.rows[index].as_ref(), is_comparable);
         let cell = |column: &Column| match column {
@@ -191,6 +192,10 @@ fn group(rows: &WorkloadRows<'_>, names: &[String]) -> Group {
             Column::Figure(metric) => figure(row, *metric),
         };
         found.insert(name(row), columns.iter().map(cell).collect());
+        if !matches!(outcome, None | Some(Outcome::Withheld)) {
+            ratios
+                .extend(comparison.rows[index].as_ref().and_then(ratio).map(|it| (name(row), it)));
+        }
     }
     let mut group = Group {
         title: title(rows),
@@ -198,6 +203,7 @@ fn group(rows: &WorkloadRows<'_>, names: &[String]) -> Group {
         baseline: baseline.map(|row| row.variant.to_string()),
         margin: comparison.margin,
         cells: names.iter().map(|name| found.remove(name)).collect(),
+        ratios: names.iter().map(|name| ratios.remove(name)).collect(),
         columns: columns.clone(),
     };
     let cells = group.cells.clone();
@@ -228,6 +234,15 @@ fn outcome(row: &Row<'_>, compared: Option<&Compared>, is_comparable: bool) -> O
         }
         (Some(Claim::Same), _) => Outcome::Same,
         _ => Outcome::Inconclusive,
+    })
+}
+
+fn ratio(compared: &Compared) -> Option<Ratio> {
+    let ratio = compared.ratio.as_ref()?;
+    Some(Ratio {
+        value: ratio.estimate.value,
+        interval: ratio.estimate.interval.map(|it| (it.low, it.high)),
+        cohorts: ratio.by_block.values().copied().collect(),
     })
 }
 

@@ -68,6 +68,19 @@ pub(super) struct Group {
     pub(super) columns: Vec<Column>,
     /// For each row of the block its cells; none where the variant does not take part.
     pub(super) cells: Vec<Option<Vec<Value>>>,
+    /// For each row of the block its ratio to the baseline, where the two may be compared.
+    pub(super) ratios: Vec<Option<Ratio>>,
+}
+
+/// A ratio to the baseline with everything behind it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Ratio {
+    /// The estimate.
+    pub(super) value: f64,
+    /// Its interval of 95 % confidence; absent with fewer than three cohorts.
+    pub(super) interval: Option<(f64, f64)>,
+    /// The ratio in each cohort.
+    pub(super) cohorts: Vec<f64>,
 }
 
 /// A column of a group.
@@ -125,6 +138,14 @@ impl Model {
         let groups = self.blocks.iter().flat_map(|block| &block.groups);
         let cells = groups.flat_map(|group| group.cells.iter().flatten().flatten());
         cells.filter(|value| is_meant(value)).count()
+    }
+}
+
+impl Ratio {
+    /// Everything that is in its picture.
+    pub(super) fn marks(&self) -> impl Iterator<Item = f64> {
+        let ends = self.interval.into_iter().flat_map(|(low, high)| [low, high]);
+        ends.chain([self.value]).chain(self.cohorts.iter().copied())
     }
 }
 

@@ -65,7 +65,8 @@ fn at(rate: &str) -> Group {
 
 fn group(title: &str, margin: f64, columns: Vec<Column>, cells: Vec<Option<Vec<Value>>>) -> Group {
     let baseline = Some("c/epoll".to_owned());
-    Group { title: title.to_owned(), metric: Metric::Cpu, baseline, margin, columns, cells }
+    let ratios = vec![None; cells.len()];
+    Group { title: title.to_owned(), metric: Metric::Cpu, baseline, margin, columns, cells, ratios }
 }
 
 fn block(title: &str, groups: Vec<Group>) -> Block {

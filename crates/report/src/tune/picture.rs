@@ -7,11 +7,12 @@ use super::{Sweep, SweepCell};
 use crate::table_units::thousands;
 
 /// What a picture is made of.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Look {
     /// Blocks in colours, for a terminal.
     Colours,
     /// Plain characters.
+    #[default]
     Plain,
 }
 

@@ -5,7 +5,7 @@ use wirebench_experiment::{
     experiment::{Finished, Observer as _, Progress, conduct},
     journal,
 };
-use wirebench_report::Details;
+use wirebench_report::{Details, screen};
 
 use super::{Arguments, Strictness, strict};
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
     interrupt::Interrupt,
     out,
     preparation::{bind, prepare_all},
-    results,
+    results::{self, Known},
     session::Setting,
 };
 
@@ -52,8 +52,11 @@ pub(super) fn conclude(
     names: &[String],
     strictness: Strictness,
 ) -> anyhow::Result<Exit> {
-    out::result(&results::page(&finished.journal, &finished.folder, out::look()));
-    results::write(finished, &Details(&finished.journal))?;
+    let journal = &finished.journal;
+    let known = Known::of(journal, &finished.folder);
+    let facts = known.facts(out::look());
+    out::result(&screen::page(journal, &facts));
+    results::write(finished, &Details { journal, facts })?;
     out::result(&results::place(&finished.folder));
     if let Some(exit) = interrupt.exit() {
         let resume = journal::resume_command(&finished.folder);

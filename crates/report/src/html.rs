@@ -1,0 +1,67 @@
+//! The frame of every HTML report: one file without scripts, without references to other files, and with
+//! all foreign text escaped.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+/// Reasons for its colours are in the file.
+const STYLE: &str = include_str!("html/style.css");
+
+/// A whole document.
+pub(crate) fn document(title: &str, body: &Markup) -> String {
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                // The file needs nothing from elsewhere, so a browser may refuse everything else.
+                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
+                title { (safe(title)) " - wirebench" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body { main { (body) } }
+        }
+    };
+    markup.into_string()
+}
+
+/// A document with the lines of a report as they are on a terminal.
+pub(crate) fn of_text(title: &str, text: &str) -> String {
+    let body = html! {
+        h1 { (safe(title)) }
+        div.scroll tabindex="0" role="region" aria-label="report" { pre { (safe(text)) } }
+    };
+    document(title, &body)
+}
+
+/// Text without characters that change how other text is shown: those of control, except line feeds, and
+/// those that turn the direction of writing.
+pub(crate) fn safe(text: &str) -> String {
+    let is_unsafe = |it: char| {
+        (it.is_control() && it != '\n')
+            || matches!(it, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars().map(|it| if is_unsafe(it) { '\u{fffd}' } else { it }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn foreign_text_is_only_text() {
+        let page = of_text("<script>alert(1)</script>", "a < b\n\u{1b}[31m\u{202e}abc & \"d\"");
+        assert!(!page.contains("<script"), "{page}");
+        assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{page}");
+        assert!(page.contains("a &lt; b\n\u{fffd}[31m\u{fffd}abc &amp; &quot;d&quot;"), "{page}");
+    }
+
+    #[test]
+    fn a_document_refers_to_no_other() {
+        let page = of_text("quick", "http://example.org/");
+        for reference in ["src=", "href=", "url(", "@import", "<script", "<link"] {
+            assert!(!page.contains(reference), "{reference}");
+        }
+    }
+}

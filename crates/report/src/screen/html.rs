@@ -1,0 +1,69 @@
+//! The first screen as an HTML document: the sentences, the tables with a picture of each ratio, and
+//! what disturbed the measurement.
+
+mod ratio;
+mod table;
+
+use maud::{Markup, html};
+use wirebench_schema::journal::Journal;
+
+use super::{
+    Facts, Stage, adapter,
+    figures::{BOUND, HIDDEN},
+    headline, hint,
+    model::{Model, Value},
+};
+use crate::html::{document, safe};
+
+/// The result of a run as one file.
+#[must_use]
+pub fn page(journal: &Journal, facts: &Facts<'_>) -> String {
+    let model = adapter::model(journal, Stage::Final);
+    let body = html! {
+        header {
+            h1 { (safe(&model.suite)) }
+            p.setting { (safe(&headline::setting(&model, facts))) br; (safe(&origin(journal))) }
+            p.result { (safe(&headline::result(&model))) }
+        }
+        @for block in &model.blocks { (table::section(block)) }
+        (legend(&model))
+        (causes(&model))
+        @if let Some(hint) = hint::hint(&model) { p { (safe(&hint)) } }
+    };
+    document(&model.suite, &body)
+}
+
+/// When it was measured, and with which seed.
+fn origin(journal: &Journal) -> String {
+    let start = &journal.start;
+    format!("measured {}, seed {}", start.started, start.seed)
+}
+
+fn legend(model: &Model) -> Markup {
+    html! {
+        p.legend {
+            "Each picture has the ratio to the baseline on a logarithmic axis: the estimate with its interval "
+            "of 95 % confidence, a ring for each cohort, and the margin within which servers count as the "
+            "same as a grey band. Orange is more than the baseline, blue is less; only significant "
+            "differences are coloured. "
+            @if model.count(|value| matches!(value, Value::AtLeast(_))) > 0 {
+                (BOUND) " is a lower bound: the load generator was saturated. "
+            }
+            @if model.count(Value::is_hidden) > 0 { (HIDDEN) " is a figure that is not valid. " }
+        }
+    }
+}
+
+fn causes(model: &Model) -> Markup {
+    html! {
+        @if !model.causes.is_empty() {
+            section {
+                h2 { "What disturbed or qualifies the measurement" }
+                ul { @for cause in &model.causes { li { (safe(cause)) } } }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! The picture of one ratio to the baseline: the margin, the interval, the estimate and each cohort.
+
+use maud::{Markup, html};
+
+use super::super::model::Ratio;
+
+/// The size of a picture, in CSS pixels.
+const WIDTH: f64 = 180.0;
+const HEIGHT: f64 = 22.0;
+/// Space at both ends, for the marks.
+const EDGE: f64 = 8.0;
+/// Ratios that are labelled besides 1, if they are on the axis and there is space; the first ones first.
+const TICKS: [f64; 12] = [2.0, 0.5, 10.0, 0.1, 5.0, 0.2, 3.0, 1.25, 1.5, 0.8, 50.0, 20.0];
+/// The least space between two labels, in CSS pixels.
+const TICK_SPACE: f64 = 30.0;
+/// An axis ends at least so far from 1, as a logarithm: small differences must look small.
+const LEAST_REACH: f64 = 0.1;
+
+/// A logarithmic axis on which all ratios of a load are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Axis {
+    low: f64,
+    high: f64,
+}
+
+impl Axis {
+    /// The axis for these ratios; none without any.
+    pub(super) fn of<'r>(ratios: impl Iterator<Item = &'r Ratio>) -> Option<Self> {
+        let marks = ratios.flat_map(Ratio::marks).map(f64::ln).filter(|mark| mark.is_finite());
+        let ends = marks.fold(None, |ends: Option<(f64, f64)>, mark| {
+            let (low, high) = ends.unwrap_or((-LEAST_REACH, LEAST_REACH));
+            Some((low.min(mark), high.max(mark)))
+        });
+        ends.map(|(low, high)| Self { low, high })
+    }
+
+    fn x(self, ratio: f64) -> f64 {
+        let share = (ratio.ln() - self.low) / (self.high - self.low);
+        share.clamp(0.0, 1.0).mul_add(WIDTH - 2.0 * EDGE, EDGE)
+    }
+
+    /// The labels of the axis.
+    pub(super) fn labels(self) -> Markup {
+        let mut places: Vec<(f64, f64)> = vec![(1.0, self.x(1.0))];
+        for tick in TICKS.into_iter().filter(|tick| (self.low..=self.high).contains(&tick.ln())) {
+            let x = self.x(tick);
+            if places.iter().all(|(_, other)| (x - other).abs() >= TICK_SPACE) {
+                places.push((tick, x));
+            }
+        }
+        html! {
+            svg width=(WIDTH) height="16" viewBox=(format!("0 0 {WIDTH} 16")) aria-hidden="true" {
+                @for (tick, x) in places {
+                    text.tick x=(number(x)) y="12" text-anchor="middle" { (tick) }
+                }
+            }
+        }
+    }
+
+    /// The picture of one ratio, which `words` describe.
+    pub(super) fn picture(self, ratio: &Ratio, margin: f64, words: &str) -> Markup {
+        let (from, to) = (self.x(1.0 / (1.0 + margin)), self.x(1.0 + margin));
+        let middle = number(HEIGHT / 2.0);
+        html! {
+            svg width=(WIDTH) height=(HEIGHT) viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(words) {
+                title { (words) }
+                rect.band x=(number(from)) y="0" width=(number(to - from)) height=(HEIGHT) {}
+                line.one x1=(number(self.x(1.0))) x2=(number(self.x(1.0))) y1="0" y2=(HEIGHT) {}
+                @if let Some((low, high)) = ratio.interval {
+                    line.interval x1=(number(self.x(low))) x2=(number(self.x(high))) y1=(middle) y2=(middle) {}
+                }
+                @for cohort in &ratio.cohorts {
+                    circle.cohort cx=(number(self.x(*cohort))) cy=(middle) r="3" {}
+                }
+                rect.estimate x=(number(self.x(ratio.value) - 1.5)) y="3" width="3" height=(HEIGHT - 6.0) {}
+            }
+        }
+    }
+}
+
+/// A coordinate, with as many digits as can be seen.
+fn number(value: f64) -> String {
+    format!("{value:.1}")
+}
+
+/// `1.24 ±0.03`, with the digits that the interval deserves.
+pub(super) fn text(ratio: &Ratio) -> String {
+    let Some((low, high)) = ratio.interval else { return format!("about {:.1}", ratio.value) };
+    let half_width = (high - low) / 2.0;
+    let digits = match half_width {
+        width if width < 0.0095 => 3,
+        width if width < 0.095 => 2,
+        width if width < 0.95 => 1,
+        _ => 0,
+    };
+    format!("{:.digits$} ±{half_width:.digits$}", ratio.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ratio(value: f64, half_width: f64) -> Ratio {
+        let interval = Some((value - half_width, value + half_width));
+        Ratio { value, interval, cohorts: vec![value] }
+    }
+
+    #[test]
+    fn ratios_have_the_digits_of_their_intervals() {
+        let shown = [(1.2413, 0.0312), (0.9951, 0.0023), (3.31, 0.36), (12.31, 1.4)]
+            .map(|(value, half_width)| text(&ratio(value, half_width)));
+        assert_eq!(shown, ["1.24 ±0.03", "0.995 ±0.002", "3.3 ±0.4", "12 ±1"]);
+        assert_eq!(text(&Ratio { interval: None, ..ratio(1.3, 0.0) }), "about 1.3");
+    }
+
+    #[test]
+    fn all_marks_are_on_the_axis_in_their_order() {
+        let ratios = [ratio(0.8, 0.1), ratio(3.0, 0.2)];
+        let axis = Axis::of(ratios.iter()).unwrap();
+        let places = [0.7, 0.8, 1.0, 3.0, 3.2].map(|it| axis.x(it));
+        assert!(places.is_sorted() && places[0] >= EDGE - 1e-9, "{places:?}");
+        assert!(places[4] <= WIDTH - EDGE + 1e-9, "{places:?}");
+        assert!(Axis::of([].iter()).is_none());
+        let page = axis.picture(&ratios[1], 0.03, "3x").into_string();
+        assert_eq!((page.matches("<circle").count(), page.matches("<line").count()), (1, 2));
+    }
+
+    #[test]
+    fn an_axis_with_small_differences_is_not_stretched() {
+        let axis = Axis::of([ratio(1.001, 0.001)].iter()).unwrap();
+        assert!((axis.x(1.002) - axis.x(1.0)) < 3.0, "{axis:?}");
+    }
+}

@@ -1,0 +1,114 @@
+//! The table of a scenario: servers as rows, the figures of each load as columns.
+
+use maud::{Markup, html};
+
+use super::{
+    super::{
+        figures::{cell, head, subject},
+        model::{Block, Column, Group, Outcome, Value},
+    },
+    ratio::{self, Axis},
+};
+use crate::{html::safe, table_units::percent};
+
+/// The heads of columns may be longer than on a terminal.
+const LONGEST_HEAD: usize = 40;
+/// Ratios from which a difference is coloured more strongly.
+const STRONGER: [f64; 2] = [1.15, 1.5];
+
+/// A scenario, with all loads next to each other.
+pub(super) fn section(block: &Block) -> Markup {
+    let axes: Vec<Option<Axis>> =
+        block.groups.iter().map(|group| Axis::of(group.ratios.iter().flatten())).collect();
+    let caption: Vec<String> = block.groups.iter().map(described).collect();
+    html! {
+        section {
+            h2 { (safe(&block.title)) }
+            div.scroll tabindex="0" role="region" aria-label=(safe(&block.title)) {
+                table {
+                    caption { (safe(&caption.join("; "))) }
+                    thead {
+                        tr {
+                            td {}
+                            @for (group, axis) in block.groups.iter().zip(&axes) {
+                                th scope="colgroup" colspan=(group.columns.len() + usize::from(axis.is_some())) {
+                                    (safe(&group.title))
+                                }
+                            }
+                        }
+                        tr {
+                            th scope="col" { "server" }
+                            @for (group, axis) in block.groups.iter().zip(&axes) { (heads(group, *axis)) }
+                        }
+                    }
+                    tbody {
+                        @for (row, name) in block.rows.iter().enumerate() {
+                            tr {
+                                th scope="row" { bdi { (safe(name)) } }
+                                @for (group, axis) in block.groups.iter().zip(&axes) { (cells(group, *axis, row)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What a load compares, and from which difference on.
+fn described(group: &Group) -> String {
+    format!("{}: {}, margin {}", group.title, subject(group.metric), percent(group.margin))
+}
+
+fn heads(group: &Group, axis: Option<Axis>) -> Markup {
+    html! {
+        @for column in &group.columns {
+            th scope="col" { (safe(&head(*column, group.baseline.as_deref(), LONGEST_HEAD))) }
+            @if let (Column::Outcome, Some(axis)) = (column, axis) {
+                th.picture scope="col" { "ratio" (axis.labels()) }
+            }
+        }
+    }
+}
+
+fn cells(group: &Group, axis: Option<Axis>, row: usize) -> Markup {
+    let values = group.cells[row].as_ref();
+    let ratio = group.ratios[row].as_ref();
+    html! {
+        @for (place, column) in group.columns.iter().enumerate() {
+            @let value = values.map_or(Value::Empty, |values| values[place]);
+            @let text = shown(*column, value, group, row);
+            td class=(class(place, value)) { (text) }
+            @if let (Column::Outcome, Some(axis)) = (column, axis) {
+                td.picture {
+                    @if let Some(ratio) = ratio {
+                        (axis.picture(ratio, group.margin, &format!("ratio {}", ratio::text(ratio))))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A significant difference as a ratio, everything else as on the terminal.
+fn shown(column: Column, value: Value, group: &Group, row: usize) -> String {
+    match (value, &group.ratios[row]) {
+        (Value::Compared(Outcome::Different { .. }), Some(ratio)) => ratio::text(ratio),
+        _ => cell(column, value),
+    }
+}
+
+/// How strongly a cell is coloured, and whether a load begins with it.
+fn class(place: usize, value: Value) -> String {
+    let shade = match value {
+        Value::Compared(Outcome::Different { ratio, .. }) => {
+            let far = ratio.max(1.0 / ratio);
+            let step = 1 + STRONGER.iter().filter(|from| far >= **from).count();
+            format!("{}{step}", if ratio > 1.0 { "more" } else { "less" })
+        }
+        Value::Compared(_) | Value::Empty | Value::Hidden => "weak".to_owned(),
+        Value::Exact(_) | Value::AtLeast(_) => String::new(),
+    };
+    let first = if place == 0 { "first " } else { "" };
+    format!("{first}{shade}")
+}
