@@ -96,7 +96,7 @@ requests = 60
 
 const A_COUNT: &str = r#"
 connections = 4
-requests = 1000000
+requests = 20000
 timeout = "200ms"
 "#;
 
