@@ -3,6 +3,7 @@
 //! They are not part of what users run; `cargo xtask` is for developers of the project.
 #![forbid(unsafe_code)]
 
+mod axe;
 mod bench;
 mod bench_difference;
 mod bench_load;

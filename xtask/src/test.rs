@@ -4,7 +4,7 @@ use anyhow::Context;
 use std::{process::Command, time::Instant};
 
 use crate::{
-    bench_load, bench_truth, conformance,
+    axe, bench_load, bench_truth, conformance,
     step::{attempt, built, root, step},
     test_programs, tidy,
 };
@@ -41,7 +41,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     } else {
         // It fails where a registry cannot be reached. What is missing then is listed at the end.
         attempt("packages of the entries", &[program, "setup"], &[])?;
-        attempt("packages of the tests", &bench_load::install::apt_get(), &[])?;
+        attempt("packages of the tests", &bench_load::install::apt_get(&["chromium"]), &[])?;
+        axe::install()?;
     }
     test_programs::run(cargo, ALONE)?;
     step("examples in the docs", &[cargo, "test", "--workspace", "--locked", "--doc"], &[])?;

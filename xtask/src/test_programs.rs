@@ -13,7 +13,7 @@ use std::{
 
 use wirebench_server::command::exists;
 
-use crate::step::root;
+use crate::{axe, step::root};
 
 /// Programs that run at the same time.
 const WORKERS: usize = 2;
@@ -30,8 +30,10 @@ const SERVER: &str = "servers::serve";
 type Need = (&'static str, fn() -> bool);
 /// Ends of the names of tests that need something: they are ignored by `cargo test`, and run here if it
 /// is there.
-const NEEDS: [Need; 14] = [
+const NEEDS: [Need; 16] = [
     ("_with_apt_get", || exists("apt-get")),
+    ("_with_axe", || exists("chromium") && axe::is_there()),
+    ("_with_chromium", || exists("chromium")),
     ("_with_cpp", || exists("g++")),
     ("_with_git", || exists("git")),
     ("_with_go", || exists("go")),

@@ -5,15 +5,16 @@ use crate::step::step;
 
 const PACKAGES: [&str; 3] = ["wrk", "hey", "nghttp2-client"];
 
-/// The command that installs the generators of Debian.
-pub(crate) fn apt_get() -> Vec<&'static str> {
+/// The command that installs the generators of Debian, and further packages.
+pub(crate) fn apt_get<'a>(further: &[&'a str]) -> Vec<&'a str> {
     let root = rustix::process::geteuid().is_root();
     let become_root: &[&str] = if root { &[] } else { &["sudo"] };
-    [become_root, &["apt-get", "install", "--yes", "--no-install-recommends"], &PACKAGES].concat()
+    [become_root, &["apt-get", "install", "--yes", "--no-install-recommends"], &PACKAGES, further]
+        .concat()
 }
 
 pub(crate) fn run() -> anyhow::Result<()> {
-    step("Debian packages", &apt_get(), &[])?;
+    step("Debian packages", &apt_get(&[]), &[])?;
     if Contestant::Oha.is_there() {
         println!("\noha is there");
     } else {

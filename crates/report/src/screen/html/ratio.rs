@@ -7,8 +7,8 @@ use super::super::model::Ratio;
 /// The size of a picture, in CSS pixels.
 const WIDTH: f64 = 180.0;
 const HEIGHT: f64 = 22.0;
-/// Space at both ends, for the marks.
-const EDGE: f64 = 8.0;
+/// Space at both ends, for half a label.
+const EDGE: f64 = 14.0;
 /// Ratios that are labelled besides 1, if they are on the axis and there is space; the first ones first.
 const TICKS: [f64; 12] = [2.0, 0.5, 10.0, 0.1, 5.0, 0.2, 3.0, 1.25, 1.5, 0.8, 50.0, 20.0];
 /// The least space between two labels, in CSS pixels.

@@ -1,0 +1,43 @@
+// Shows a page in a frame of `width` CSS pixels and returns each place where the layout is wrong. The page
+// keeps its content security policy: this script is in the document around it.
+function problems(page, width) {
+  const found = [];
+  const root = page.documentElement;
+  const say = (what, element) => {
+    const text = element.textContent.trim().slice(0, 60);
+    found.push(`${what}: <${element.tagName.toLowerCase()}> ${text}`);
+  };
+  if (root.scrollWidth > width) found.push(`the page is ${root.scrollWidth} px wide`);
+  for (const element of page.querySelectorAll("main *")) {
+    const box = element.getBoundingClientRect();
+    const scrolls = element.parentElement.closest(".scroll, svg");
+    if (!scrolls && (box.left < -1 || box.right > width + 1)) say("outside the page", element);
+    if (!element.closest("svg") && !element.matches(".scroll") && element.scrollWidth > element.clientWidth + 1
+        && element.clientWidth > 0) say("text leaves its box", element);
+  }
+  for (const picture of page.querySelectorAll("svg")) {
+    const frame = picture.getBoundingClientRect();
+    const labels = [...picture.querySelectorAll("text")].map((it) => [it, it.getBoundingClientRect()]);
+    labels.forEach(([label, box], index) => {
+      if (box.left < frame.left - 1 || box.right > frame.right + 1) say("label leaves its picture", label);
+      for (const [, other] of labels.slice(index + 1)) {
+        if (box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom) {
+          say("labels overlap", label);
+        }
+      }
+    });
+    if (picture.matches("[role=img]") && !picture.querySelector(".estimate")) say("no mark", picture);
+  }
+  return found;
+}
+
+const frame = document.querySelector("iframe");
+frame.addEventListener("load", () => {
+  const page = frame.contentDocument;
+  const result = {
+    problems: problems(page, Number(frame.width)),
+    background: getComputedStyle(page.body).backgroundColor,
+    pictures: page.querySelectorAll("svg[role=img]").length,
+  };
+  document.querySelector("#result").textContent = JSON.stringify(result);
+});
