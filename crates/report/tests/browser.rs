@@ -130,6 +130,14 @@ fn a_page_that_is_too_wide_is_found_with_chromium() {
 }
 
 #[test]
+#[ignore = "needs chromium"]
+#[should_panic(expected = "a message")]
+fn a_message_in_the_console_fails_with_chromium() {
+    let page = "<pre id=\"result\">0</pre><script>console.error('a message')</script>";
+    let _: u32 = opened(page, Scheme::Light);
+}
+
+#[test]
 #[ignore = "needs chromium and axe-core"]
 fn axe_finds_nothing_with_axe() {
     let axe = fs::read_to_string(axe()).unwrap();
