@@ -37,7 +37,8 @@ pub struct Course {
 pub struct WindowCpu {
     /// Of all processes, in nanoseconds; a lower bound when some are lost.
     pub cpu_ns: u64,
-    /// How many processes ended without their CPU time being known.
+    /// How many processes ended, or began and need not be the only ones, without their CPU time being
+    /// known.
     pub lost: u64,
     /// Whether processes began or ended in the window.
     pub changed: bool,
@@ -111,25 +112,27 @@ impl Course {
         let parents: BTreeSet<i32> = awaited.clone().map(|(_, parent, _)| *parent).collect();
         let due_ns: u64 = awaited.map(|(_, _, cpu_ns)| cpu_ns).sum();
         let is_reaped = reaped_ns + ticks_ns(TICKS_OFF * parents.len() as u64) >= due_ns;
-        let (mut grown_ns, mut moved_ns, mut lost) = (reaped_ns, 0, 0);
+        // What was seen of a process is exact. What was reaped is in ticks, so only what it has more
+        // is added: of processes that were never seen, and of time after the last look.
+        let (mut grown_ns, mut lost) = (reaped_ns.saturating_sub(due_ns), 0);
         for (key, parent, last_ns) in &ended {
-            let start_ns = self.start_ns(key);
-            if is_reaped && !ignoring.contains(parent) {
-                // All that it ever used is in what was reaped.
-                moved_ns += start_ns;
-                continue;
-            }
+            grown_ns += last_ns.saturating_sub(self.start_ns(key));
+            let is_counted = is_reaped && !ignoring.contains(parent);
             let is_known = self.edge(key).1.is_some() || self.after.processes.contains_key(key);
-            lost += u64::from(!is_known);
-            grown_ns += last_ns.saturating_sub(start_ns);
+            lost += u64::from(!is_counted && !is_known);
         }
+        // Where a child began in the window and will not be waited for, others may have begun and
+        // ended between two looks.
+        let is_new =
+            |key: &Key| self.edge(key).0.is_none() && !self.before.processes.contains_key(key);
+        let new = self.after.processes.iter().filter(|(key, _)| is_new(key));
+        lost += new.filter(|(_, used)| ignoring.contains(&used.parent)).count() as u64;
         for (key, used) in &self.settled.processes {
             let after_ns = self.after.processes.get(key).map(|used| used.cpu_ns);
             let end_ns = self.edge(key).1.or(after_ns).unwrap_or(used.cpu_ns);
             grown_ns += end_ns.saturating_sub(self.start_ns(key));
         }
-        let cpu_ns = grown_ns.saturating_sub(moved_ns);
-        WindowCpu { cpu_ns, lost, changed: self.changed() }
+        WindowCpu { cpu_ns: grown_ns, lost, changed: self.changed() }
     }
 
     fn edge(&self, key: &Key) -> (Option<u64>, Option<u64>) {

@@ -82,11 +82,14 @@ fn children_that_end_after_the_window_count_once() {
     let known = look(0, &[(SERVER, GUARD, 5, 0), (3, SERVER, 0, 0)]);
     let readings = readings(&[(Some(10), Some(20)), (Some(300), Some(500))]);
     let before = look(0, &[(SERVER, GUARD, 10, 0), (3, SERVER, 300, 0)]);
-    let settled = look(0, &[(SERVER, GUARD, 20, 500)]);
-    for after in [look(0, &[(SERVER, GUARD, 20, 0), (3, SERVER, 500, 0)]), settled.clone()] {
-        let ends = (after, settled.clone());
-        let course = Course::with_readings(&known, &readings, before.clone(), &[], ends);
-        assert_eq!(cpu(&course, &[]), (210, 0, false));
+    // The kernel shows what was reaped in ticks, rounded down.
+    for reaped_ms in [500, 490] {
+        let settled = look(0, &[(SERVER, GUARD, 20, reaped_ms)]);
+        for after in [look(0, &[(SERVER, GUARD, 20, 0), (3, SERVER, 500, 0)]), settled.clone()] {
+            let ends = (after, settled.clone());
+            let course = Course::with_readings(&known, &readings, before.clone(), &[], ends);
+            assert_eq!(cpu(&course, &[]), (210, 0, false));
+        }
     }
 }
 
@@ -121,6 +124,12 @@ fn children_that_ended_in_the_window_and_are_nowhere_are_lost() {
     assert_eq!(cpu(&course(&meanwhile, &before), &[SERVER]), (10 + 400 + 1, 2, true));
     let short = [look(0, &[(SERVER, GUARD, 15, 0), (4, SERVER, 0, 0)])];
     assert_eq!(cpu(&course(&short, &before), &[SERVER]), (10, 1, true));
+    // One that is still there at the end is exact, but not the only one.
+    let after = look(0, &[(SERVER, GUARD, 20, 0), (4, SERVER, 3, 0)]);
+    let ends = (after, settled.clone());
+    let at_the_end = Course::with_readings(&known, &readings, before.clone(), &[], ends);
+    assert_eq!(cpu(&at_the_end, &[SERVER]), (10 + 3, 1, true));
+    assert_eq!(cpu(&at_the_end, &[]), (10 + 3, 0, true));
     // A child so short may be in no tick of its parent.
     assert_eq!(cpu(&course(&short, &before), &[]), (10, 0, true));
 }
