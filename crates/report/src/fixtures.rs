@@ -263,3 +263,13 @@ pub(crate) fn assert_golden(name: &str, text: &str) {
     let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
     expect_test::expect_file![path].assert_eq(text);
 }
+
+/// Compares texts, each below its title, with one golden file.
+#[track_caller]
+pub(crate) fn assert_golden_cases<T: std::fmt::Display>(
+    name: &str,
+    cases: impl IntoIterator<Item = (T, String)>,
+) {
+    let shown = cases.into_iter().map(|(title, text)| format!("== {title}\n{text}\n"));
+    assert_golden(name, &shown.collect::<String>());
+}
