@@ -248,15 +248,6 @@ pub(crate) fn noisy(middle: f64, turn: usize) -> [f64; 6] {
     std::array::from_fn(|block| middle * NOISE[(block * turn + turn) % 6])
 }
 
-/// The line of a table that begins with `name`.
-pub(crate) fn row<'a>(text: &'a str, name: &str) -> &'a str {
-    // A name is followed by the padding of its cell; of a cell that is as wide as its column, by the
-    // next one.
-    let line = text.lines().find(|line| format!(" {line} ").contains(&format!(" {name}  ")));
-    let wide = || text.lines().find(|line| line.contains(&format!(" {name} | ")));
-    line.or_else(wide).unwrap_or_else(|| panic!("no row {name} in\n{text}"))
-}
-
 /// Compares `text` with `tests/golden/NAME`, which `UPDATE_EXPECT=1 cargo test` writes.
 #[track_caller]
 pub(crate) fn assert_golden(name: &str, text: &str) {

@@ -14,8 +14,8 @@ const INVALID: &str = "! ";
 /// Prefix of a reason that makes only the tail of the latencies invalid.
 const TAIL_INVALID: &str = "! p99 and above: ";
 
-const SECOND_WITHOUT_FIRST: &str = "second instance of the baseline (A/A); the first has no figures, so there is \
-                                    no baseline";
+const SECOND_WITHOUT_FIRST: &str = "second instance of the baseline (A/A); the first has no figures, so the \
+                                    baseline is another row";
 
 /// All that must be said of the row at `index`, each once.
 pub(crate) fn remarks(

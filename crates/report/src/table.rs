@@ -97,5 +97,12 @@ pub fn new_table(style: Style, head: &[&str]) -> Table {
     table
 }
 
+/// A table without spaces at the ends of its lines.
+#[must_use]
+pub fn table_text(table: &Table) -> String {
+    let table = table.to_string();
+    table.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
 #[cfg(test)]
 pub(crate) mod tests;

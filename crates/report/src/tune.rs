@@ -131,12 +131,6 @@ fn add_invalid(
     }
 }
 
-/// A table without spaces at the ends of its lines.
-fn trimmed(table: &comfy_table::Table) -> String {
-    let table = table.to_string();
-    table.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
-}
-
 /// `1 worker`, `2 workers`.
 fn counted(number: impl Into<u64>, noun: &str) -> String {
     let number = number.into();

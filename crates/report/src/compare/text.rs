@@ -9,7 +9,7 @@ use super::{Change, Comparison, Gate, GateVerdict, Summary, words};
 use crate::{
     analysis::Inconclusive,
     notes::{Notes, references},
-    table::{Style, new_table},
+    table::{Style, new_table, table_text},
 };
 
 /// Which changes are shown.
@@ -97,7 +97,7 @@ pub(super) fn table(style: Style, changes: &[&Change]) -> String {
     for change in changes {
         table.add_row(cells(change, &mut notes));
     }
-    let mut text = format!("{table}\n");
+    let mut text = format!("{}\n", table_text(&table));
     let bullet = if style == Style::Markdown { "- " } else { "  " };
     let notes: Vec<String> = notes.texts().collect();
     if style == Style::Markdown && !notes.is_empty() {

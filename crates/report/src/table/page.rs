@@ -4,7 +4,7 @@
 use comfy_table::Table;
 use std::fmt::Write;
 
-use super::Style;
+use super::{Style, table_text};
 
 /// A page that grows from above.
 #[derive(Debug)]
@@ -59,10 +59,7 @@ impl Page {
 
     /// A table and the notes below it, with their numbers.
     pub(crate) fn table(&mut self, table: &Table, notes: impl Iterator<Item = String>) {
-        // The last column needs no room behind it.
-        let table = table.to_string();
-        let table: Vec<&str> = table.lines().map(str::trim_end).collect();
-        let _ = writeln!(self.text, "{}", table.join("\n"));
+        let _ = writeln!(self.text, "{}", table_text(table));
         // Without an empty line a list of Markdown would be a part of the table.
         let (mut gap, bullet) = match self.style {
             Style::Text => ("", "  "),

@@ -8,9 +8,9 @@ use wirebench_schema::{
     objective::LatencyFigure,
 };
 
-use super::{SearchReport, counted, trimmed};
+use super::{SearchReport, counted};
 use crate::{
-    table::{Style, new_table},
+    table::{Style, new_table, table_text},
     table_units::{latency, thousands},
 };
 
@@ -25,7 +25,7 @@ pub(super) fn text(search: &SearchReport, style: Style) -> String {
     );
     let _ = writeln!(text, "{}\n", search.headline);
     if !search.rates.is_empty() {
-        let _ = writeln!(text, "{}\n", trimmed(&table(search, style)));
+        let _ = writeln!(text, "{}\n", table_text(&table(search, style)));
     }
     if let Some(rate) = search.closed_loop_requests_per_second {
         let rate = thousands(rate);

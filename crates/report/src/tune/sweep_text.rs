@@ -7,10 +7,9 @@ use wirebench_stats::MIN_COHORTS;
 use super::{
     CellRank, Look, Sweep, SweepCell, counted,
     picture::{bars, heat_map},
-    trimmed,
 };
 use crate::{
-    table::{Style, new_table},
+    table::{Style, new_table, table_text},
     table_units::{latency, thousands},
 };
 
@@ -54,7 +53,7 @@ fn add_table(text: &mut String, sweep: &Sweep, style: Style) {
         let row: Vec<String> = [workers.to_string()].into_iter().chain(cells).collect();
         table.add_row(row);
     }
-    let _ = writeln!(text, "requests/s (median)\n\n{}\n", trimmed(&table));
+    let _ = writeln!(text, "requests/s (median)\n\n{}\n", table_text(&table));
     let mut key = vec!["* highest", "= not significantly slower"];
     if sweep.cells.iter().any(SweepCell::is_limited) {
         key.push(">= lower bound: the load generator was saturated");

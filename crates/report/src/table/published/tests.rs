@@ -5,7 +5,7 @@ use super::*;
 mod documents;
 
 use crate::{
-    fixtures::{journal, measured, run},
+    fixtures::{assert_golden, assert_golden_cases, journal, measured, run},
     table::{Style, report},
 };
 use std::time::Duration;
@@ -66,16 +66,7 @@ fn rates(rows: &str) -> String {
 #[test]
 fn the_header_says_all_that_is_not_as_published() {
     let text = report(&repeated(&rates("\"c/epoll\" = [1]")), Style::Text);
-    for part in [
-        "suite example at machine scale, 3 blocks after 1 warm-up block",
-        "repeats `Example`; published machine: a machine; published load generator: their tool; this run: \
-         load by wirebench; 3 blocks instead of 30; 1 warm-up block instead of 3",
-        "server and generator on separate CPUs instead of shared ones",
-        "1 worker instead of 12; 64 connections instead of 768; 1 generator thread instead of 12",
-        "2000 requests per connection and run instead of 20000",
-    ] {
-        assert!(text.contains(part), "{part}\n{text}");
-    }
+    assert_golden("published/differences.txt", &text);
 }
 
 #[test]
@@ -87,7 +78,7 @@ fn a_load_as_published_is_said_to_be_so_but_for_its_generator() {
     journal.start.workloads = published.workloads;
     journal.start.placement.pinned = false;
     let text = report(&journal, Style::Text);
-    assert!(text.contains("; this run: load by wirebench; otherwise identical\n"), "{text}");
+    assert_golden("published/as-published.txt", &text);
 }
 
 #[test]
@@ -101,43 +92,22 @@ fn what_options_take_away_or_add_is_a_difference_too() {
     other.name = "other".to_owned();
     published.workloads.push(other);
     let text = report(&journal, Style::Text);
-    for part in [
-        "; server and generator on shared CPUs instead of separate ones; without other; ",
-        "; 200ms of warm-up instead of 0",
-    ] {
-        assert!(text.contains(part), "{part}\n{text}");
-    }
-}
-
-/// The cells of the line after `line` too, which has the measured figures.
-fn two_lines(text: &str, name: &str) -> [Vec<String>; 2] {
-    let (_, table) = text.split_once("Example: A").unwrap_or_else(|| panic!("no table in\n{text}"));
-    let mut lines =
-        table.lines().skip_while(|line| !line.trim_start_matches(['|', ' ']).starts_with(name));
-    [(); 2].map(|()| {
-        let cells = lines.next().unwrap_or_default().replace('|', "  ");
-        cells.split("  ").map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned).collect()
-    })
+    assert_golden("published/changed-by-options.txt", &text);
 }
 
 #[test]
 fn a_published_figure_is_next_to_the_one_measured_with_both_ratios() {
     let figures = rates("\"c/epoll\" = [2000]\n\"go/net\" = [1000]");
-    for style in [Style::Text, Style::Markdown] {
-        let text = report(&repeated(&figures), style);
-        let [published, measured] = two_lines(&text, "go/net");
-        assert_eq!(published, ["go/net", "published", "1 000", "0.50"], "{text}");
-        assert_eq!(measured, ["measured", "800", "0.80"], "{text}");
-    }
+    let shown = report(&repeated(&figures), Style::Text);
+    assert_golden("published/both-ratios.txt", &shown);
+    let shown = report(&repeated(&figures), Style::Markdown);
+    assert_golden("published/both-ratios.md", &shown);
 }
 
 #[test]
 fn without_a_published_pair_no_published_ratio_is_shown() {
     let text = report(&repeated(&rates("\"go/net\" = [2000]")), Style::Text);
-    let [published, measured] = two_lines(&text, "go/net");
-    assert_eq!(published, ["go/net", "published", "2 000", "-"], "{text}");
-    assert_eq!(measured, ["measured", "800", "0.80"], "{text}");
-    assert!(!text.contains("published differences"), "{text}");
+    assert_golden("published/without-pair.txt", &text);
 }
 
 #[test]
@@ -147,10 +117,7 @@ fn a_table_of_latencies_has_the_columns_of_the_document() {
                    [table.rows]\n\
                    \"c/epoll\" = [9_000, 10_000, 20_000]\n\"go/net\" = [14_000, 15_000, 50_000]\n";
     let text = report(&repeated(figures), Style::Text);
-    assert!(text.contains("Example: A, latencies in ns"), "{text}");
-    let [published, measured] = two_lines(&text, "go/net");
-    assert_eq!(published, ["go/net", "published", "14 000", "15 000", "50 000", "1.50"], "{text}");
-    assert_eq!(measured, ["measured", "1", "50 000", "-", "1.00"], "{text}");
+    assert_golden("published/latencies.txt", &text);
 }
 
 #[test]
@@ -160,10 +127,7 @@ fn percentages_refer_to_the_row_of_the_document() {
                    columns = [\"requests_per_second\", \"requests_per_second_percent\"]\n\
                    [table.rows]\n\"c/epoll\" = [2000, 100]\n\"go/net\" = [1000, 50]\n";
     let text = report(&repeated(figures), Style::Text);
-    assert!(text.contains("% of c/epoll"), "{text}");
-    let [published, measured] = two_lines(&text, "go/net");
-    assert_eq!(published, ["go/net", "published", "1 000", "50.00"], "{text}");
-    assert_eq!(measured, ["measured", "800", "80.00"], "{text}");
+    assert_golden("published/percentages.txt", &text);
 }
 
 #[test]
@@ -177,9 +141,7 @@ fn a_table_of_several_workloads_has_a_line_for_each() {
     let published = journal.start.published.as_mut().unwrap();
     published.figures = PublishedFigures::parse(figures, &suite).unwrap();
     let text = report(&journal, Style::Text);
-    let [line, _] = two_lines(&text, "hello");
-    assert_eq!(line, ["hello", "requests/s", "1 000", "800", "0.80", "1.60"], "{text}");
-    assert!(!text.contains("\n other "), "it was not measured: {text}");
+    assert_golden("published/workloads.txt", &text);
 }
 
 const OTHER: &str = "[[workload]]\nname = \"other\"\nscenario = \"hello\"\nconnections = 1\n\
@@ -190,7 +152,7 @@ fn the_versions_of_the_entries_are_listed() {
     let mut journal = repeated(&rates("\"c/epoll\" = [1]"));
     journal.start.variants[1].versions.insert("go".into(), "1.25".into());
     let text = report(&journal, Style::Text);
-    assert!(text.contains("versions\n  go/net: go 1.25\n"), "{text}");
+    assert_golden("published/versions.txt", &text);
 }
 
 #[test]
@@ -199,11 +161,8 @@ fn one_sentence_counts_the_published_differences_that_hold() {
         let figures = rates(&format!("\"c/epoll\" = [1000]\n\"go/net\" = [{}]", 1000.0 * ratio));
         report(&repeated(&figures), Style::Text)
     };
-    let half = text(0.5);
-    assert!(half.contains("published differences: 1 of 1 hold here, 0 reversed, "), "{half}");
-    let double = text(2.0);
-    assert!(double.contains("0 of 1 hold here, 1 reversed (go/net in hello), "), "{double}");
-    assert!(!text(1.01).contains("published differences"), "within the margin");
+    let cases = [0.5, 2.0, 1.01].map(|ratio| (format!("published ratio {ratio}"), text(ratio)));
+    assert_golden_cases("published/conclusion.txt", cases);
 }
 
 #[test]
@@ -211,6 +170,5 @@ fn the_smallest_scale_shows_no_published_figures_and_says_that_figures_mean_noth
     let mut journal = repeated(&rates("\"c/epoll\" = [2000]\n\"go/net\" = [1000]"));
     journal.start.scale = Scale::Smoke;
     let text = report(&journal, Style::Text);
-    assert!(!text.contains("Example: A") && !text.contains("published differences"), "{text}");
-    assert!(text.contains("figures are meaningless"), "{text}");
+    assert_golden("published/smoke.txt", &text);
 }
