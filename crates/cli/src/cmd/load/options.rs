@@ -32,25 +32,25 @@ pub(crate) struct Arguments {
     /// Threads that share the connections [default: 2, or 1 with one connection]
     #[arg(short, long, value_name = "N", value_parser = value::connections)]
     threads: Option<usize>,
-    /// Connections in total
+    /// Connections in total that carry requests
     #[arg(short, long, value_name = "N", default_value = "10", value_parser = value::connections)]
     connections: usize,
     /// Measure for this long [default: 10s]
     #[arg(short, visible_short_alias = 'z', long, value_name = "DURATION", value_parser = value::duration)]
     duration: Option<Duration>,
-    /// Measure this many requests instead
+    /// Measure this many requests instead, failed ones included
     #[arg(short = 'n', long, value_name = "COUNT", value_parser = value::count)]
     requests: Option<u64>,
     /// Measure this many requests on each connection instead
     #[arg(long, value_name = "COUNT", value_parser = value::count)]
     count_per_connection: Option<u64>,
-    /// Warm-up load before the window, checked but not counted
+    /// Load before the window, checked but not counted
     #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = value::duration)]
     warmup: Duration,
     /// Timeout of replies and of connecting
     #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = value::duration)]
     timeout: Duration,
-    /// I/O engine: auto, io_uring or epoll
+    /// I/O engine: io_uring, epoll, or auto for the best one available
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = engine)]
     engine: EngineChoice,
     /// Seed for random payloads and arrivals
@@ -88,7 +88,7 @@ struct ModelOptions {
     /// sending (deliberate coordinated omission)
     #[arg(long)]
     closed: bool,
-    /// Pause of a connection between a reply and its next request
+    /// Think time of each connection between a reply and its next request
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     delay: Option<Duration>,
     /// Requests in flight on each connection
@@ -109,10 +109,10 @@ struct ConnectionOptions {
     /// Additional connections that stay idle during the load
     #[arg(long, value_name = "N", default_value = "0", value_parser = value::connections)]
     idle_connections: usize,
-    /// Source addresses, used in turn: A,B or A-B
+    /// Local addresses to connect from, in turn: 127.0.0.2,127.0.0.3 or 127.0.0.2-127.0.0.9
     #[arg(long, value_name = "ADDRESSES", value_parser = value::sources)]
     source: Option<value::Sources>,
-    /// Connect to this Unix socket instead of the URL's host (HTTP only)
+    /// HTTP: connect to this Unix socket; the URL still gives host and path
     #[arg(long, value_name = "PATH")]
     unix_socket: Option<String>,
 }
@@ -121,7 +121,7 @@ struct ConnectionOptions {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "HTTP")]
 struct MessageOptions {
-    /// Message size for echo [default: 64]
+    /// Message size for echo, at most 1GiB [default: 64]
     #[arg(long, value_name = "SIZE", help_heading = "Load", value_parser = value::size)]
     payload: Option<usize>,
     /// Request method [default: GET]
@@ -133,7 +133,7 @@ struct MessageOptions {
     /// Request body
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     body: Option<String>,
-    /// File with the request body
+    /// Regular file with the request body, at most 1GiB
     #[arg(long, value_name = "FILE")]
     body_file: Option<String>,
     /// Expected reply body [default: the body of the first reply]
@@ -151,7 +151,7 @@ struct TrustOptions {
     /// Accept any certificate
     #[arg(long)]
     insecure: bool,
-    /// Trust the authorities in this PEM file instead of the system's
+    /// Trust the authorities in this regular PEM file, at most 16MiB, instead of the system's
     #[arg(long, value_name = "FILE")]
     ca: Option<String>,
 }
@@ -169,7 +169,7 @@ pub(crate) struct OutputOptions {
     /// Print one JSON object, including the latency distribution
     #[arg(long, conflicts_with = "percentiles")]
     pub(crate) json: bool,
-    /// Append a row of figures to this file
+    /// Append a row of figures to this file; a new file gets a header
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
     /// Write the latency distribution to this file, for HdrHistogram plotters
