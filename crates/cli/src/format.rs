@@ -1,11 +1,12 @@
 //! The options that choose the form of a result: one for each of [`Format::ALL`], of which at most one
-//! may be given.
+//! may be given. What is to be shared does not say whose machine it comes from.
 
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, Error, FromArgMatches};
 use wirebench_report::{
     Report,
     analysis::Metric,
     format::{Format, Written},
+    redact,
 };
 
 use crate::out;
@@ -13,22 +14,43 @@ use crate::out;
 /// The name of the group of these options.
 pub(crate) const GROUP: &str = "format";
 
-/// The form that was chosen; none of them is what people read on a terminal.
+/// The option that keeps folders and names.
+const NO_REDACT: &str = "no-redact";
+
+/// The form that was chosen.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FormatOption(pub(crate) Option<Format>);
+pub(crate) struct FormatOption {
+    /// None is what people read on a terminal.
+    pub(crate) format: Option<Format>,
+    /// Whether folders, names and secrets stay.
+    keeps_names: bool,
+}
 
 impl FormatOption {
     /// A result in the form that was chosen. Warns about figures that this form cannot show.
     pub(crate) fn text(self, report: &dyn Report, metric: Option<Metric>) -> Option<String> {
-        let Written { text, skipped } = self.0?.write(report, metric);
+        let Written { text, skipped } = self.format?.write(report, metric);
         if skipped > 0 {
             let figures = if skipped == 1 { "figure is" } else { "figures are" };
             out::note(&format!(
                 "warning: {skipped} {figures} not valid and skipped; see wirebench report --explain"
             ));
         }
-        Some(text)
+        Some(self.shared(&text))
     }
+
+    /// A text as it may be shared.
+    pub(crate) fn shared(self, text: &str) -> String {
+        if self.keeps_names { text.to_owned() } else { redacted(text) }
+    }
+}
+
+/// A text without folders, the values of secret headers, and the names of host and user.
+pub(crate) fn redacted(text: &str) -> String {
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let users =
+        ["USER", "LOGNAME", "SUDO_USER"].map(|name| std::env::var(name).unwrap_or_default());
+    redact::text(text, &[&[host], &users[..]].concat())
 }
 
 impl Args for FormatOption {
@@ -38,7 +60,10 @@ impl Args for FormatOption {
             let name = format.name();
             Arg::new(name).long(name).help(format.about()).action(ArgAction::SetTrue)
         };
-        command.args(Format::ALL.map(option)).group(ArgGroup::new(GROUP).args(names))
+        let keep = Arg::new(NO_REDACT).long(NO_REDACT).action(ArgAction::SetTrue);
+        let keep =
+            keep.help("Keep folders, host and user names, and secret headers in these forms");
+        command.args(Format::ALL.map(option)).group(ArgGroup::new(GROUP).args(names)).arg(keep)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -48,7 +73,10 @@ impl Args for FormatOption {
 
 impl FromArgMatches for FormatOption {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        Ok(Self(Format::ALL.into_iter().find(|format| matches.get_flag(format.name()))))
+        Ok(Self {
+            format: Format::ALL.into_iter().find(|format| matches.get_flag(format.name())),
+            keeps_names: matches.get_flag(NO_REDACT),
+        })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {

@@ -12,19 +12,19 @@ use wirebench_report::{
 };
 use wirebench_schema::{environment::Environment, journal::Journal};
 
-use crate::out;
+use crate::{format::redacted, out};
 
 /// The report with all details.
-pub(crate) const DETAILS_FILE: &str = "report.txt";
+const DETAILS_FILE: &str = "report.txt";
 /// The report for a browser.
-const HTML_FILE: &str = "report.html";
+pub(crate) const HTML_FILE: &str = "report.html";
 
 /// Writes the report files of `finished`.
 pub(crate) fn write(finished: &Finished, report: &dyn Report) -> anyhow::Result<()> {
     let files = [
         (DETAILS_FILE, report.details()),
-        ("report.md", report.markdown()),
-        (HTML_FILE, report.html()),
+        ("report.md", redacted(&report.markdown())),
+        (HTML_FILE, redacted(&report.html())),
         (report.json_file(), report.json()),
         ("commands.txt", commands::text(&finished.journal)),
     ];
@@ -66,9 +66,9 @@ pub(crate) fn live(journal: &Journal) -> String {
     live_page(journal, &Facts { machine: None, elapsed: None, look })
 }
 
-/// Where the details of a result are.
+/// Where the result is that a browser shows.
 pub(crate) fn place(folder: &Path) -> String {
-    let file = folder.join(DETAILS_FILE);
+    let file = folder.join(HTML_FILE);
     let here = std::env::current_dir().ok();
     let shown = here.and_then(|here| file.strip_prefix(here).ok());
     format!("Report: {}", shown.unwrap_or(&file).display())

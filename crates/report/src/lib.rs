@@ -24,6 +24,7 @@ pub mod load_text;
 pub mod load_words;
 mod notes;
 mod order;
+pub mod redact;
 mod remarks;
 #[cfg(test)]
 mod schemas;

@@ -51,8 +51,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         out::result(&text);
         return Ok(Exit::Fine);
     };
-    let is_markdown = matches!(arguments.format.0, Some(Format::Markdown));
+    let is_markdown = matches!(arguments.format.format, Some(Format::Markdown));
     let block = if is_markdown { splice::Block::Markdown } else { splice::Block::Code };
+    let text = arguments.format.shared(&text);
     splice::into(file, block, &text)?;
     out::note(&format!("{} has the result of {}", file.display(), arguments.run.display()));
     Ok(Exit::Fine)
@@ -72,8 +73,10 @@ impl Arguments {
             let formatted = self.format.text(&tuned, None);
             return formatted.unwrap_or_else(|| tuned.text(Style::Text, self.look()));
         }
-        match (self.format.0, explain) {
-            (Some(Format::Markdown), _) => report_by(journal, Style::Markdown, metric),
+        match (self.format.format, explain) {
+            (Some(Format::Markdown), _) => {
+                self.format.shared(&report_by(journal, Style::Markdown, metric))
+            }
             (None, true) => report_by(journal, Style::Text, metric),
             (None, false) => self.page(journal),
             (Some(_), _) => {
@@ -88,7 +91,7 @@ impl Arguments {
     fn page(&self, journal: &Journal) -> String {
         let folder = results::folder(&self.run);
         let page = screen::page(journal, &Known::of(journal, folder).facts(self.look()));
-        if self.splice.is_some() || !folder.join(results::DETAILS_FILE).is_file() {
+        if self.splice.is_some() || !folder.join(results::HTML_FILE).is_file() {
             return page;
         }
         format!("{}\n{}", page.trim_end_matches('\n'), results::place(folder))

@@ -255,6 +255,7 @@ fn the_result_in_all_forms() {
     assert_golden("ab/details.txt", &ab.text(Style::Text));
     assert_golden("ab/details.md", &ab.text(Style::Markdown));
     assert_golden("ab/report.json", &ab.json());
+    assert_golden("page/ab.html", &Format::Html.write(&ab, None).text);
     assert_golden("ab/figures.csv", &Format::Csv.write(&ab, None).text);
     assert_golden("ab/bencher.json", &Format::Bencher.write(&ab, None).text);
 }

@@ -85,7 +85,9 @@ fn shape(workload: &Workload) -> Shape<'_> {
 }
 
 /// The workloads with rows, those of one shape together.
-fn blocks(workloads: &[WorkloadRows<'_>]) -> Vec<Block> {
+fn shapes<'w, 'a>(
+    workloads: &'w [WorkloadRows<'a>],
+) -> Vec<(Shape<'w>, Vec<&'w WorkloadRows<'a>>)> {
     let mut shapes: Vec<(Shape<'_>, Vec<&WorkloadRows<'_>>)> = Vec::new();
     for workload in workloads.iter().filter(|it| !it.rows.is_empty()) {
         let shape = shape(&workload.workload);
@@ -94,6 +96,16 @@ fn blocks(workloads: &[WorkloadRows<'_>]) -> Vec<Block> {
             None => shapes.push((shape, vec![workload])),
         }
     }
+    shapes
+}
+
+/// The workloads of each block of the model, in its order.
+pub(super) fn members<'w, 'a>(workloads: &'w [WorkloadRows<'a>]) -> Vec<Vec<&'w WorkloadRows<'a>>> {
+    shapes(workloads).into_iter().map(|(_, members)| members).collect()
+}
+
+fn blocks(workloads: &[WorkloadRows<'_>]) -> Vec<Block> {
+    let shapes = shapes(workloads);
     let same = |scenario: &str| shapes.iter().filter(|((name, ..), _)| *name == scenario).count();
     shapes.iter().map(|((name, ..), members)| block(members, same(name) > 1)).collect()
 }
@@ -161,7 +173,8 @@ fn columns(workload: &Workload) -> Vec<Column> {
     }
 }
 
-fn title(rows: &WorkloadRows<'_>) -> String {
+/// What a load is called.
+pub(super) fn title(rows: &WorkloadRows<'_>) -> String {
     let workload = &rows.workload;
     match (workload.phase, &workload.model) {
         (Phase::Idle, _) => "idle".to_owned(),

@@ -1,8 +1,14 @@
 //! The first screen as an HTML document: the sentences, the tables with a picture of each ratio, and
 //! what disturbed the measurement.
 
+mod chart;
+mod ladder;
+mod latency;
+mod modes;
 mod ratio;
+mod servers;
 mod table;
+mod timeline;
 
 use maud::{Markup, html};
 use wirebench_schema::journal::Journal;
@@ -11,26 +17,59 @@ use super::{
     Facts, Stage, adapter,
     figures::{BOUND, HIDDEN},
     headline, hint,
-    model::{Model, Value},
+    model::{Block, Model, Value},
 };
-use crate::html::{document, safe};
+use crate::{
+    analysis::{WorkloadRows, rows},
+    html::{document, safe},
+};
 
 /// The result of a run as one file.
 #[must_use]
 pub fn page(journal: &Journal, facts: &Facts<'_>) -> String {
     let model = adapter::model(journal, Stage::Final);
+    let workloads = rows(journal);
+    let members = adapter::members(&workloads);
     let body = html! {
         header {
             h1 { (safe(&model.suite)) }
             p.setting { (safe(&headline::setting(&model, facts))) br; (safe(&origin(journal))) }
             p.result { (safe(&headline::result(&model))) }
         }
-        @for block in &model.blocks { (table::section(block)) }
+        @for block in &model.blocks {
+            section {
+                h2 { (safe(&block.title)) }
+                (table::table(block))
+            }
+        }
         (legend(&model))
         (causes(&model))
         @if let Some(hint) = hint::hint(&model) { p { (safe(&hint)) } }
+        @for (block, members) in model.blocks.iter().zip(&members) { (pictures(journal, block, members)) }
+        @if let Some(timeline) = timeline::section(journal) { (timeline) }
+        (servers::section(journal))
     };
     document(&model.suite, &body)
+}
+
+/// The pictures of a scenario.
+fn pictures(journal: &Journal, block: &Block, members: &[&WorkloadRows<'_>]) -> Markup {
+    let titled: Vec<_> = members.iter().map(|member| (adapter::title(member), *member)).collect();
+    let latencies =
+        titled.iter().filter_map(|(title, load)| latency::section(journal, block, title, load));
+    let pictures: Vec<Markup> = ladder::section(journal, &block.title, members)
+        .into_iter()
+        .chain(latencies)
+        .chain(modes::section(block, &titled))
+        .collect();
+    html! {
+        @if !pictures.is_empty() {
+            section {
+                h2 { (safe(&block.title)) " in pictures" }
+                @for picture in pictures { (picture) }
+            }
+        }
+    }
 }
 
 /// When it was measured, and with which seed.
@@ -42,10 +81,12 @@ fn origin(journal: &Journal) -> String {
 fn legend(model: &Model) -> Markup {
     html! {
         p.legend {
-            "Each picture has the ratio to the baseline on a logarithmic axis: the estimate with its interval "
-            "of 95 % confidence, a ring for each cohort, and the margin within which servers count as the "
-            "same as a grey band. Orange is more than the baseline, blue is less; only significant "
-            "differences are coloured. "
+            @if model.blocks.iter().flat_map(|it| &it.groups).any(|it| it.ratios.iter().any(Option::is_some)) {
+                "Each picture has the ratio to the baseline on a logarithmic axis: the estimate with its interval "
+                "of 95 % confidence, a ring for each cohort, and the margin within which servers count as the "
+                "same as a grey band. Orange is more than the baseline, blue is less; only significant "
+                "differences are coloured. "
+            }
             @if model.count(|value| matches!(value, Value::AtLeast(_))) > 0 {
                 (BOUND) " is a lower bound: the load generator was saturated. "
             }

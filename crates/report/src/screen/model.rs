@@ -141,6 +141,13 @@ impl Model {
     }
 }
 
+impl Block {
+    /// The place of a row among the others, from the best to the worst.
+    pub(super) fn place(&self, name: &str) -> usize {
+        self.rows.iter().position(|row| row == name).unwrap_or(self.rows.len())
+    }
+}
+
 impl Ratio {
     /// Everything that is in its picture.
     pub(super) fn marks(&self) -> impl Iterator<Item = f64> {

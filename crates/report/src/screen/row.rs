@@ -1,7 +1,7 @@
 //! What the first screen makes of a row: its name, and which of its figures it hides because most
 //! of its runs are not valid.
 
-use wirebench_schema::journal::{Bound, Reason, ReasonKind, Run, Weight};
+use wirebench_schema::journal::{Bound, Journal, Reason, ReasonKind, Run, Weight};
 
 use crate::{
     analysis::{Metric, Role, Row},
@@ -24,6 +24,14 @@ pub(super) enum Shown {
 /// The name of a row. The baseline's role is in its outcome, so that it needs no mark here.
 pub(super) fn name(row: &Row<'_>) -> String {
     if row.role == Role::Baseline { row.variant.to_string() } else { row.name() }
+}
+
+/// The place of its variant among those of the run; the baseline is the first one.
+pub(super) fn place(journal: &Journal, row: &Row<'_>) -> usize {
+    let start = &journal.start;
+    let baseline = start.baselines.first();
+    let others = start.variants.iter().map(|it| &it.variant).filter(|it| Some(*it) != baseline);
+    baseline.into_iter().chain(others).position(|it| it == row.variant).unwrap_or(0)
 }
 
 /// The rows that the first screen has. The baseline's second one is in the details.

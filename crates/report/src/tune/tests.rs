@@ -242,6 +242,7 @@ fn both_results_in_all_forms() {
         assert_golden(&format!("tune/{name}.txt"), &tuned.details());
         assert_golden(&format!("tune/{name}.md"), &tuned.markdown());
         assert_golden(&format!("tune/{name}.json"), &tuned.json());
+        assert_golden(&format!("page/{name}.html"), &Format::Html.write(&tuned, None).text);
         assert_golden(&format!("tune/{name}.csv"), &Format::Csv.write(&tuned, None).text);
         let points = Format::GithubActionBenchmark.write(&tuned, None).text;
         assert_golden(&format!("tune/{name}-github-action-benchmark.json"), &points);

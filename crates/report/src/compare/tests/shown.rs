@@ -59,6 +59,7 @@ fn every_form_of_a_comparison() {
     let comparison = slower();
     for (format, name) in [
         (Format::Json, "comparison.json"),
+        (Format::Html, "../page/compare.html"),
         (Format::Csv, "figures.csv"),
         (Format::Bencher, "bencher.json"),
     ] {

@@ -2,7 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::super::model::Ratio;
+use super::{
+    super::model::Ratio,
+    chart::{number, svg},
+};
 
 /// The size of a picture, in CSS pixels.
 const WIDTH: f64 = 180.0;
@@ -61,26 +64,19 @@ impl Axis {
     pub(super) fn picture(self, ratio: &Ratio, margin: f64, words: &str) -> Markup {
         let (from, to) = (self.x(1.0 / (1.0 + margin)), self.x(1.0 + margin));
         let middle = number(HEIGHT / 2.0);
-        html! {
-            svg width=(WIDTH) height=(HEIGHT) viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(words) {
-                title { (words) }
-                rect.band x=(number(from)) y="0" width=(number(to - from)) height=(HEIGHT) {}
-                line.one x1=(number(self.x(1.0))) x2=(number(self.x(1.0))) y1="0" y2=(HEIGHT) {}
-                @if let Some((low, high)) = ratio.interval {
-                    line.interval x1=(number(self.x(low))) x2=(number(self.x(high))) y1=(middle) y2=(middle) {}
-                }
-                @for cohort in &ratio.cohorts {
-                    circle.cohort cx=(number(self.x(*cohort))) cy=(middle) r="3" {}
-                }
-                rect.estimate x=(number(self.x(ratio.value) - 1.5)) y="3" width="3" height=(HEIGHT - 6.0) {}
+        let marks = html! {
+            rect.band x=(number(from)) y="0" width=(number(to - from)) height=(HEIGHT) {}
+            line.one x1=(number(self.x(1.0))) x2=(number(self.x(1.0))) y1="0" y2=(HEIGHT) {}
+            @if let Some((low, high)) = ratio.interval {
+                line.interval x1=(number(self.x(low))) x2=(number(self.x(high))) y1=(middle) y2=(middle) {}
             }
-        }
+            @for cohort in &ratio.cohorts {
+                circle.cohort cx=(number(self.x(*cohort))) cy=(middle) r="3" {}
+            }
+            rect.estimate x=(number(self.x(ratio.value) - 1.5)) y="3" width="3" height=(HEIGHT - 6.0) {}
+        };
+        svg("ratio", (WIDTH, HEIGHT), words, &marks)
     }
-}
-
-/// A coordinate, with as many digits as can be seen.
-fn number(value: f64) -> String {
-    format!("{value:.1}")
 }
 
 /// `1.24 ±0.03`, with the digits that the interval deserves.

@@ -17,13 +17,11 @@ const LONGEST_HEAD: usize = 40;
 const STRONGER: [f64; 2] = [1.15, 1.5];
 
 /// A scenario, with all loads next to each other.
-pub(super) fn section(block: &Block) -> Markup {
+pub(super) fn table(block: &Block) -> Markup {
     let axes: Vec<Option<Axis>> =
         block.groups.iter().map(|group| Axis::of(group.ratios.iter().flatten())).collect();
     let caption: Vec<String> = block.groups.iter().map(described).collect();
     html! {
-        section {
-            h2 { (safe(&block.title)) }
             div.scroll tabindex="0" role="region" aria-label=(safe(&block.title)) {
                 table {
                     caption { (safe(&caption.join("; "))) }
@@ -51,7 +49,6 @@ pub(super) fn section(block: &Block) -> Markup {
                     }
                 }
             }
-        }
     }
 }
 

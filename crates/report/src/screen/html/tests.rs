@@ -1,13 +1,45 @@
 //! The page of a run from fixture journals: its text, its pictures, hostile names, its size.
 
 use super::*;
+use crate::distribution::tests::summary_of;
 use crate::{
     fixtures::{add, assert_golden, changed, cost, failed, journal, noisy, pair, rate, reason},
     tune::Look,
 };
-use wirebench_schema::journal::Weight;
+use wirebench_schema::journal::{Instance, Outcome, ReasonKind, Slice, Weight};
 
 const FACTS: Facts<'_> = Facts { machine: Some("AMD EPYC"), elapsed: None, look: Look::Plain };
+
+/// Adds to each run what a cohort observes: slices, of which one is disturbed, the instance's CPU time,
+/// and a distribution of latency.
+fn observe(journal: &mut Journal) {
+    let samples: Vec<u64> = (1..=2000).map(|it| 50_000 + 40_000_000 / (2001 - it)).collect();
+    let summary = summary_of(&samples, 0);
+    for (place, run) in journal.runs.iter_mut().enumerate() {
+        let Outcome::Measured(measured) = &mut run.outcome else { continue };
+        let Some(cpu_ns) = measured.cost.cpu_ns_per_request else { continue };
+        let slice = |round: u32| {
+            let (place, turn) = (place as u32 % 7, f64::from(round % 3));
+            let drift = 1.0 + 0.02 * turn + 0.01 * f64::from(place);
+            Slice {
+                round,
+                start_ns: u64::from(round * 8 + place) * 100_000_000,
+                length_ns: 100_000_000,
+                requests: 10_000,
+                cpu_ns: Some((cpu_ns * drift * 1e4) as u64),
+                dropped: (round == 3).then_some(ReasonKind::Stolen),
+                ..Slice::default()
+            }
+        };
+        measured.slices = (0..10).map(slice).collect();
+        let (user_ns, kernel_ns) = (300_000_000, 700_000_000 + 10_000_000 * place as u64);
+        measured.instance = Some(Instance { user_ns, kernel_ns, ..Instance::default() });
+        // The number of blocks does not change the pictures of latency, and reading takes long.
+        if run.block < 2 {
+            measured.load.latency = Some(summary.clone());
+        }
+    }
+}
 
 /// Three servers saturated and at a rate; one is disturbed, and one has failed at the rate.
 fn run() -> Journal {
@@ -35,6 +67,7 @@ fn run() -> Journal {
         |value| changed(cost(value), |it| it.reasons.push(reason(Weight::Invalid, "lost")));
     add(&mut journal, "hello-at-rate", ("go/net", 0), noisy(9000.0, 2), disturbed);
     add(&mut journal, "hello-at-rate", ("own/server", 0), [0.0; 6], |_| failed("did not start"));
+    observe(&mut journal);
     journal
 }
 
@@ -46,8 +79,23 @@ fn a_run_as_a_page() {
 #[test]
 fn each_ratio_that_may_be_compared_has_a_picture_with_a_ring_for_each_cohort() {
     let page = page(&run(), &FACTS);
-    assert_eq!(page.matches("role=\"img\"").count(), 2, "go/net and own/server, saturated");
+    assert_eq!(page.matches("class=\"band\"").count(), 2, "go/net and own/server, saturated");
     assert_eq!(page.matches("class=\"cohort\"").count(), 2 * 6);
+}
+
+#[test]
+fn a_scenario_has_its_pictures() {
+    let page = page(&run(), &FACTS);
+    for (mark, count) in [
+        // Two servers have two loads and a distribution; one of them was disturbed at the rate.
+        ("class=\"line\"", 3),
+        ("class=\"line grey\"", 2),
+        ("class=\"estimate user\"", 3),
+        ("class=\"estimate slice quiet\"", 1),
+        ("class=\"estimate slice stolen\"", 1),
+    ] {
+        assert_eq!(page.matches(mark).count(), count, "{mark}");
+    }
 }
 
 #[test]
@@ -88,8 +136,10 @@ fn a_run_of_60_servers_under_8_loads_is_below_4_megabytes() {
     for load in 0..8 {
         add(&mut journal, &name(load), ("c/epoll", 0), baseline.clone(), cost);
     }
+    observe(&mut journal);
     let page = page(&journal, &FACTS);
-    assert_eq!(page.matches("<tr>").count(), 2 + 61, "one scenario, all loads next to each other");
-    assert_eq!(page.matches("role=\"img\"").count(), 60 * 8);
+    let (table, _) = page.split_once("</table>").unwrap();
+    assert_eq!(table.matches("<tr>").count(), 2 + 61, "one scenario, all loads next to each other");
+    assert_eq!(page.matches("class=\"band\"").count(), 60 * 8);
     assert!(page.len() < 4 << 20, "{} bytes", page.len());
 }

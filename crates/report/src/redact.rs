@@ -1,0 +1,122 @@
+//! Takes out of a text in any form what its reader must not learn about the machine and its users: the
+//! folders of paths, the values of headers with secrets, and names.
+
+/// What is in the place of a secret.
+const REDACTED: &str = "[redacted]";
+/// Headers of which the value is a secret, in lower case.
+const SECRET_HEADERS: [&str; 3] = ["authorization:", "cookie:", "x-api-key:"];
+/// Folders that are the same on every machine.
+const SYSTEM: [&str; 8] = ["bin", "dev", "etc", "lib", "proc", "run", "sys", "usr"];
+/// Names shorter than this are parts of ordinary words too often.
+const SHORTEST_NAME: usize = 4;
+
+/// The text without them. `names` are those of the host and of the user.
+#[must_use]
+pub fn text(text: &str, names: &[String]) -> String {
+    let text = without_folders(&without_secrets(text));
+    let names = names.iter().filter(|name| name.chars().count() >= SHORTEST_NAME);
+    names.fold(text, |text, name| without_name(&text, name))
+}
+
+fn without_secrets(text: &str) -> String {
+    // Lower case of other alphabets may have another length.
+    let lower = text.to_ascii_lowercase();
+    let mut result = String::with_capacity(text.len());
+    let mut at = 0;
+    while at < text.len() {
+        let found = SECRET_HEADERS
+            .iter()
+            .filter_map(|header| Some(lower[at..].find(header)? + at + header.len()))
+            .min();
+        let Some(value) = found else { break };
+        let end = text[value..].find(['"', '\'', '\n', '<', '\\', '&']);
+        let end = end.map_or(text.len(), |end| value + end);
+        result.push_str(&text[at..value]);
+        if !text[value..end].trim().is_empty() {
+            result.push(' ');
+            result.push_str(REDACTED);
+        }
+        at = end;
+    }
+    result + &text[at..]
+}
+
+/// A path keeps its last part, except for those of the system.
+fn without_folders(text: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut before = None;
+    while let Some(at) = rest.find('/') {
+        let (head, tail) = rest.split_at(at);
+        result.push_str(head);
+        let before_slash = head.chars().next_back().or(before);
+        let begins =
+            before_slash.is_none_or(|it| it.is_whitespace() || "\"'`=:(;,>[|".contains(it));
+        let end = tail.find(|it: char| it.is_whitespace() || "\"'`<>&,;)|:\\]".contains(it));
+        let path = &tail[..end.unwrap_or(tail.len())];
+        if begins && is_private(path) {
+            let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or("");
+            result.push_str("...");
+            result.push('/');
+            result.push_str(last);
+            before = path.chars().next_back();
+            rest = &tail[path.len()..];
+        } else {
+            result.push('/');
+            before = Some('/');
+            rest = &tail[1..];
+        }
+    }
+    result + rest
+}
+
+/// Whether it is an absolute path of at least two parts outside the folders of the system.
+fn is_private(path: &str) -> bool {
+    let mut parts = path.split('/').skip(1);
+    let first = parts.next().unwrap_or("");
+    let begins = first.starts_with(|it: char| it.is_alphanumeric() || "._~-".contains(it));
+    begins && parts.next().is_some() && !SYSTEM.contains(&first)
+}
+
+/// The text with `name` replaced where it is a word of its own.
+fn without_name(text: &str, name: &str) -> String {
+    let is_part = |it: char| it.is_alphanumeric() || "_/-".contains(it);
+    let mut result = String::with_capacity(text.len());
+    let mut last = 0;
+    for (at, found) in text.match_indices(name) {
+        let before = text[..at].chars().next_back();
+        let after = text[at + found.len()..].chars().next();
+        if !before.is_some_and(is_part) && !after.is_some_and(is_part) {
+            result.push_str(&text[last..at]);
+            result.push_str(REDACTED);
+            last = at + found.len();
+        }
+    }
+    result + &text[last..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::assert_golden;
+
+    #[test]
+    fn folders_headers_and_names_are_taken_out_and_nothing_else() {
+        let lines = [
+            "/home/alice/work/server --port 80",
+            "`/home/alice/my server`: --root=/opt/x/y, (/srv/a/b)",
+            "\"/home/alice/a\", &quot;/home/alice/b&quot; <td>/home/alice/c</td>",
+            "/usr/bin/python3 /proc/1/stat /dev/full / /a requests/s c/epoll text/plain",
+            "http://127.0.0.1:8080/path/x unix:/home/alice/socket",
+            "-H 'Authorization: Bearer abc' http://127.0.0.1/",
+            "--header=Cookie: a=b; c=d",
+            "<td>authorization: x</td> Authorization: ",
+            "on workstation7, workstation7/x and workstation77 of alice",
+            "/* a comment */ <br/> </td> 1 / 2 //x",
+            "/home/älice/ü ß",
+        ];
+        let names = ["workstation7", "alice", "vm"].map(str::to_owned);
+        let shown = lines.map(|line| format!("{line}\n  {}\n", text(line, &names)));
+        assert_golden("redacted.txt", &shown.concat());
+    }
+}

@@ -1,0 +1,320 @@
+//! A chart of lines: two axes, and for each server a line, its points and its name at the end. What the
+//! figures mean is not known here.
+
+use maud::{Markup, html};
+use std::fmt::Write;
+
+use crate::html::safe;
+
+/// The area in which lines are, in CSS pixels, and the space around it.
+const WIDTH: f64 = 470.0;
+const LEAST_HEIGHT: f64 = 260.0;
+const LEFT: f64 = 64.0;
+const TOP: f64 = 12.0;
+const BOTTOM: f64 = 44.0;
+/// Space for names at the right, and for each of them.
+const NAMES: f64 = 230.0;
+const NAME_HEIGHT: f64 = 15.0;
+const LONGEST_NAME: usize = 30;
+/// Colours in the style sheet. Lines after these have the same ones with dashes.
+const COLOURS: usize = 7;
+/// The least space between two labels of an axis.
+const LABEL_WIDTH: f64 = 52.0;
+const LABEL_HEIGHT: f64 = 18.0;
+/// Space at both ends of an axis, as a share of it.
+const MARGIN: f64 = 0.04;
+
+/// One direction of a chart.
+#[derive(Clone, Debug)]
+pub(super) struct Axis {
+    /// What is on it, with the unit.
+    pub(super) name: String,
+    /// Where a value is, before it is stretched to the range.
+    place: fn(f64) -> f64,
+    low: f64,
+    high: f64,
+    /// Values with labels, the most important ones first.
+    labels: Vec<(f64, String)>,
+}
+
+impl Axis {
+    /// An axis with equal space for equal ratios; none without a positive value.
+    pub(super) fn logarithmic(
+        name: &str,
+        values: impl Iterator<Item = f64>,
+        show: fn(f64) -> String,
+    ) -> Option<Self> {
+        let logarithms = values.filter(|it| *it > 0.0 && it.is_finite()).map(f64::ln);
+        let (low, high) = logarithms.fold((f64::INFINITY, f64::NEG_INFINITY), |ends, value| {
+            (ends.0.min(value), ends.1.max(value))
+        });
+        if low > high {
+            return None;
+        }
+        // A range of less than a factor of two would show noise as slopes.
+        let missing = (2_f64.ln() - (high - low)).max(0.0) / 2.0;
+        let (low, high) = (low - missing, high + missing);
+        let decades = (low / 10_f64.ln()).floor() as i32..=(high / 10_f64.ln()).ceil() as i32;
+        let labels = [1.0, 2.0, 5.0, 3.0, 7.0].into_iter().flat_map(|digit| {
+            let values = decades.clone().map(move |decade| digit * 10_f64.powi(decade));
+            values.map(|value| (value, show(value)))
+        });
+        let labels = labels.collect();
+        Some(Self { name: name.to_owned(), place: f64::ln, low, high, labels })
+    }
+
+    /// An axis of shares of samples, on which each further nine has the same space.
+    pub(super) fn nines(name: &str, most: f64) -> Self {
+        let labels = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.999_99];
+        let show = |share: f64| format!("{}", (share * 1e8).round() / 1e6);
+        let labels = labels.into_iter().map(|share| (share, show(share))).collect();
+        let place = |share: f64| -(1.0 - share).ln();
+        Self { name: name.to_owned(), place, low: 0.0, high: place(most).max(1.0), labels }
+    }
+
+    /// Where a value is, from 0 to 1.
+    fn share(&self, value: f64) -> f64 {
+        let share = ((self.place)(value) - self.low) / (self.high - self.low);
+        share.clamp(0.0, 1.0).mul_add(1.0 - 2.0 * MARGIN, MARGIN)
+    }
+
+    /// The labels that have space, with their places, on an axis of this length.
+    fn labelled(&self, length: f64, space: f64) -> Vec<(f64, &str)> {
+        let mut found: Vec<(f64, &str)> = Vec::new();
+        for (value, label) in &self.labels {
+            let place = (self.place)(*value);
+            let at = self.share(*value) * length;
+            let is_on_axis = (self.low - 1e-9..=self.high + 1e-9).contains(&place);
+            if is_on_axis && found.iter().all(|(other, _)| (at - other).abs() >= space) {
+                found.push((at, label));
+            }
+        }
+        found
+    }
+}
+
+/// How a point looks.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Mark {
+    /// A point of the line, with a dot.
+    Dot,
+    /// A point of the line without a mark.
+    Plain,
+    /// A point of another kind at the end of the line: a ring.
+    Ring,
+}
+
+/// A point of a line.
+#[derive(Clone, Debug)]
+pub(super) struct Point {
+    /// Its place.
+    pub(super) at: (f64, f64),
+    /// Its look.
+    pub(super) mark: Mark,
+    /// Whether the line up to it is not valid, and grey.
+    pub(super) is_grey: bool,
+    /// The values of single cohorts, as small dots at the same x.
+    pub(super) raw: Vec<f64>,
+}
+
+/// The line of a server.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    /// The server.
+    pub(super) name: String,
+    /// Its place among all servers of the run, so that it has one colour in all charts.
+    pub(super) place: usize,
+    /// Its points, from left to right.
+    pub(super) points: Vec<Point>,
+}
+
+/// A chart.
+#[derive(Clone, Debug)]
+pub(super) struct Chart {
+    /// What it shows, for those who cannot see it.
+    pub(super) words: String,
+    /// From left to right.
+    pub(super) x: Axis,
+    /// From the bottom to the top.
+    pub(super) y: Axis,
+    /// The lines.
+    pub(super) lines: Vec<Line>,
+}
+
+impl Chart {
+    /// The picture.
+    pub(super) fn draw(&self) -> Markup {
+        let height = LEAST_HEIGHT.max(self.lines.len() as f64 * NAME_HEIGHT);
+        let (width, whole) = (LEFT + WIDTH + NAMES, TOP + height + BOTTOM);
+        let ends: Vec<f64> = self.lines.iter().map(|line| self.end(line, height).1).collect();
+        let names = spread(&ends, TOP + 6.0, TOP + height);
+        let content = html! {
+            (self.axes(height))
+            @for (line, name) in self.lines.iter().zip(names) {
+                g class=(class(line.place)) {
+                    title { (safe(&line.name)) }
+                    (self.line(line, height))
+                    (self.name(line, name, height))
+                }
+            }
+        };
+        html! {
+            div.scroll tabindex="0" role="region" aria-label=(safe(&self.words)) {
+                (svg("chart", (width, whole), &self.words, &content))
+            }
+        }
+    }
+
+    fn place(&self, (x, y): (f64, f64), height: f64) -> (f64, f64) {
+        (LEFT + self.x.share(x) * WIDTH, TOP + (1.0 - self.y.share(y)) * height)
+    }
+
+    fn end(&self, line: &Line, height: f64) -> (f64, f64) {
+        line.points.last().map_or((LEFT, TOP), |point| self.place(point.at, height))
+    }
+
+    fn axes(&self, height: f64) -> Markup {
+        let bottom = TOP + height;
+        html! {
+            @for (at, label) in self.x.labelled(WIDTH, LABEL_WIDTH) {
+                @let x = number(LEFT + at);
+                line.grid x1=(x) x2=(x) y1=(TOP) y2=(bottom) {}
+                text.tick x=(x) y=(bottom + 16.0) text-anchor="middle" { (label) }
+            }
+            @for (at, label) in self.y.labelled(height, LABEL_HEIGHT) {
+                @let y = bottom - at;
+                line.grid x1=(LEFT) x2=(LEFT + WIDTH) y1=(number(y)) y2=(number(y)) {}
+                text.tick x=(LEFT - 6.0) y=(number(y + 4.0)) text-anchor="end" { (label) }
+            }
+            text.tick x=(LEFT + WIDTH / 2.0) y=(bottom + 36.0) text-anchor="middle" { (self.x.name) }
+        }
+    }
+
+    fn line(&self, line: &Line, height: f64) -> Markup {
+        let of = |is_grey: bool| self.path(line, is_grey, height);
+        let raw = line.points.iter().flat_map(|point| {
+            point.raw.iter().map(|value| self.place((point.at.0, *value), height))
+        });
+        let raw = dots(raw);
+        html! {
+            @if let Some(path) = of(false) { path.line d=(path) {} }
+            @if let Some(path) = of(true) { path.line.grey d=(path) {} }
+            @if !raw.is_empty() { path.raw d=(raw) {} }
+            @for point in line.points.iter().filter(|point| point.mark != Mark::Plain) {
+                @let (x, y) = self.place(point.at, height);
+                circle.estimate.ring[point.mark == Mark::Ring] cx=(number(x)) cy=(number(y)) r="3.5" {}
+            }
+        }
+    }
+
+    /// The valid part of a line, or the other one, which begins where the valid one ends.
+    fn path(&self, line: &Line, is_grey: bool, height: f64) -> Option<String> {
+        let valid = line.points.iter().take_while(|point| !point.is_grey).count();
+        let points =
+            if is_grey { &line.points[valid.saturating_sub(1)..] } else { &line.points[..valid] };
+        if points.len() < 2 {
+            return None;
+        }
+        let mut path = String::new();
+        for (index, point) in points.iter().enumerate() {
+            let (x, y) = self.place(point.at, height);
+            let _ = write!(path, "{}{x:.1} {y:.1}", if index == 0 { 'M' } else { 'L' });
+        }
+        Some(path)
+    }
+
+    fn name(&self, line: &Line, y: f64, height: f64) -> Markup {
+        let (from_x, from_y) = self.end(line, height);
+        let x = LEFT + WIDTH;
+        let leader = format!("M{from_x:.1} {from_y:.1}L{:.1} {y:.1}H{:.1}", x + 6.0, x + 16.0);
+        html! {
+            path.leader.estimate d=(leader) {}
+            text.name x=(x + 20.0) y=(number(y + 4.0)) { (cut(&safe(&line.name))) }
+        }
+    }
+}
+
+/// A picture of this size in CSS pixels, which `words` describe.
+pub(super) fn svg(class: &str, size: (f64, f64), words: &str, content: &Markup) -> Markup {
+    let (width, height) = size;
+    let view = format!("0 0 {width} {height}");
+    html! {
+        svg class=(class) width=(width) height=(height) viewBox=(view) role="img" aria-label=(safe(words)) {
+            title { (safe(words)) }
+            (content)
+        }
+    }
+}
+
+/// Dots as one path, because a mark for each would make large files.
+pub(super) fn dots(places: impl Iterator<Item = (f64, f64)>) -> String {
+    places.fold(String::new(), |mut path, (x, y)| {
+        let _ = write!(path, "M{x:.1} {y:.1}h0");
+        path
+    })
+}
+
+/// A coordinate, with as many digits as can be seen.
+pub(super) fn number(value: f64) -> String {
+    format!("{value:.1}")
+}
+
+/// The classes of the line of a server at this place.
+fn class(place: usize) -> String {
+    format!("colour{} dash{}", place % COLOURS, place / COLOURS % 3)
+}
+
+fn cut(name: &str) -> String {
+    if name.chars().count() <= LONGEST_NAME {
+        return name.to_owned();
+    }
+    name.chars().take(LONGEST_NAME - 3).chain("...".chars()).collect()
+}
+
+/// Places of labels next to these places, far enough apart and between `low` and `high`.
+fn spread(places: &[f64], low: f64, high: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..places.len()).collect();
+    order.sort_by(|a, b| places[*a].total_cmp(&places[*b]));
+    let mut spread = places.to_vec();
+    let mut least = low;
+    for index in &order {
+        spread[*index] = spread[*index].max(least);
+        least = spread[*index] + NAME_HEIGHT;
+    }
+    let mut most = high;
+    for index in order.iter().rev() {
+        spread[*index] = spread[*index].min(most);
+        most = spread[*index] - NAME_HEIGHT;
+    }
+    spread
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_apart_and_in_the_order_of_their_lines() {
+        let places = spread(&[50.0, 48.0, 52.0, 199.0, 200.0], 10.0, 200.0);
+        assert_eq!(places, [63.0, 48.0, 78.0, 185.0, 200.0]);
+    }
+
+    #[test]
+    fn a_logarithmic_axis_has_labels_apart_and_at_least_a_factor_of_two() {
+        let axis = Axis::logarithmic("us", [3.0, 3.1].into_iter(), |it| it.to_string()).unwrap();
+        assert!((axis.high - axis.low - 2_f64.ln()).abs() < 1e-9, "{axis:?}");
+        let labels = axis.labelled(260.0, LABEL_HEIGHT);
+        assert_eq!(labels.iter().map(|(_, label)| *label).collect::<Vec<_>>(), ["3"]);
+        assert!(Axis::logarithmic("us", [0.0].into_iter(), |it| it.to_string()).is_none());
+    }
+
+    #[test]
+    fn each_nine_has_the_same_space() {
+        let axis = Axis::nines("%", 0.9999);
+        let at = [0.0, 0.9, 0.99, 0.999].map(|share| axis.share(share));
+        let steps = [at[1] - at[0], at[2] - at[1], at[3] - at[2]];
+        assert!(steps.iter().all(|step| (step - steps[0]).abs() < 1e-9), "{steps:?}");
+        let labels: Vec<&str> = axis.labelled(WIDTH, LABEL_WIDTH).iter().map(|it| it.1).collect();
+        assert_eq!(labels, ["0", "90", "99", "99.9", "99.99"]);
+    }
+}

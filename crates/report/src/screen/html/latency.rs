@@ -1,0 +1,120 @@
+//! Latency by percentile at a fixed rate, over all cohorts of a server.
+
+use maud::{Markup, html};
+use wirebench_schema::{journal::Journal, load::LatencySummary, suite::Phase};
+
+use super::{
+    super::{
+        model::Block,
+        row::{Shown, is_listed, name, place, shown},
+    },
+    chart::{Axis, Chart, Line, Mark, Point},
+};
+use crate::{
+    analysis::{Row, WorkloadRows},
+    distribution::{Distribution, Support},
+    html::safe,
+    table_units::latency,
+};
+
+/// Percentiles of the lines, in per cent.
+const PERCENTILES: [f64; 18] = [
+    0.1, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 97.5, 99.0, 99.5, 99.75, 99.9, 99.95, 99.975, 99.99,
+    99.995, 99.999, 99.9995,
+];
+/// Percentiles of the table below them.
+const TABLE: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
+/// Beyond this one a tail that is not valid is grey.
+const TAIL: f64 = 99.0;
+
+/// The picture of one load; none without a distribution, and none of a saturated server, whose latency
+/// is the number of connections over its throughput.
+pub(super) fn section(
+    journal: &Journal,
+    block: &Block,
+    title: &str,
+    load: &WorkloadRows<'_>,
+) -> Option<Markup> {
+    if load.workload.phase != Phase::Cost {
+        return None;
+    }
+    let rows = load.rows.iter().filter(|row| is_listed(row) && shown(row) != Shown::Nothing);
+    let mut merged: Vec<(&Row<'_>, LatencySummary)> =
+        rows.filter_map(|row| Some((row, merged(row)?))).collect();
+    merged.sort_by_key(|(row, _)| block.place(&name(row)));
+    let lines: Vec<Line> =
+        merged.iter().map(|(row, summary)| line(journal, row, summary)).collect();
+    let points = || lines.iter().flat_map(|line| &line.points);
+    let y = Axis::logarithmic("latency", points().map(|it| it.at.1), latency)?;
+    let most = points().map(|it| it.at.0).fold(0.9, f64::max);
+    let x = Axis::nines("percentile; each further nine has the same space", most);
+    let words = format!("{} {title}: latency by percentile", block.title);
+    let chart = Chart { words, x, y, lines };
+    Some(html! {
+        h3 { "Latency " (safe(title)) }
+        p.legend {
+            "All cohorts of a server together, from the moment a request was due to its last byte. Lines end where "
+            "fewer than ten samples are left. A grey end is not valid, for the reasons above."
+        }
+        (chart.draw())
+        (table(&format!("{} {title}: latency as a table", block.title), &merged))
+    })
+}
+
+fn merged(row: &Row<'_>) -> Option<LatencySummary> {
+    LatencySummary::merge(row.measurements().filter_map(|it| it.load.latency.as_ref()))
+}
+
+fn line(journal: &Journal, row: &Row<'_>, summary: &LatencySummary) -> Line {
+    let distribution = Distribution::new(summary);
+    let is_tail_valid = shown(row) == Shown::All;
+    let supported = |percent: &f64| {
+        let found = distribution.at(*percent)?;
+        (found.support == Support::Enough).then_some((*percent, found.nanoseconds))
+    };
+    let points = PERCENTILES.iter().map_while(supported).map(|(percent, nanoseconds)| Point {
+        at: (percent / 100.0, nanoseconds as f64),
+        mark: Mark::Plain,
+        is_grey: !is_tail_valid && percent >= TAIL,
+        raw: Vec::new(),
+    });
+    Line { name: name(row), place: place(journal, row), points: points.collect() }
+}
+
+fn table(words: &str, rows: &[(&Row<'_>, LatencySummary)]) -> Markup {
+    html! {
+        details {
+            summary { "Latency as a table" }
+            div.scroll tabindex="0" role="region" aria-label=(safe(words)) {
+                table {
+                    thead {
+                        tr {
+                            th scope="col" { "server" }
+                            @for percent in TABLE { th scope="col" { "p" (percent) } }
+                            th scope="col" { "samples" }
+                        }
+                    }
+                    tbody {
+                        @for (row, summary) in rows {
+                            @let distribution = Distribution::new(summary);
+                            tr {
+                                th scope="row" { bdi { (safe(&name(row))) } }
+                                @for percent in TABLE { td { (cell(row, &distribution, percent)) } }
+                                td { (summary.count) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn cell(row: &Row<'_>, distribution: &Distribution<'_>, percent: f64) -> String {
+    let is_valid = percent < TAIL || shown(row) == Shown::All;
+    match distribution.at(percent).filter(|it| it.support == Support::Enough) {
+        Some(found) if is_valid => latency(found.nanoseconds as f64),
+        Some(_) => "!".to_owned(),
+        None => "-".to_owned(),
+    }
+}

@@ -1,0 +1,111 @@
+//! Where the CPU time of each server goes: user and kernel mode, and how often its threads wait.
+
+use maud::{Markup, html};
+use std::collections::BTreeMap;
+
+use super::{
+    super::{
+        model::Block,
+        row::{Shown, is_listed, name, shown},
+    },
+    chart::{number, svg},
+};
+use crate::{
+    analysis::{Metric, WorkloadRows},
+    html::safe,
+};
+
+/// The longest bar, in CSS pixels, and the height of all.
+const WIDTH: f64 = 220.0;
+const HEIGHT: f64 = 14.0;
+
+/// A server's CPU time over the lives of its instances, and its context switches in each load.
+#[derive(Debug, Default)]
+struct Modes {
+    user_ns: f64,
+    kernel_ns: f64,
+    switches: Vec<Option<f64>>,
+}
+
+/// The table of one scenario, of which the loads share instances; none if nothing is known.
+pub(super) fn section(block: &Block, members: &[(String, &WorkloadRows<'_>)]) -> Option<Markup> {
+    let mut rows = rows(members);
+    rows.sort_by_key(|(name, _)| block.place(name));
+    if rows.is_empty() {
+        return None;
+    }
+    Some(html! {
+        h3 { "User and kernel mode" }
+        p.legend {
+            "Shares of the CPU time of all instances over their lives, in ticks of 10 ms, and context switches "
+            "per request."
+        }
+        div.scroll tabindex="0" role="region" aria-label=(safe(&format!("{}: user and kernel mode", block.title))) {
+            table {
+                thead {
+                    tr {
+                        th scope="col" { "server" }
+                        th.picture scope="col" { "user | kernel" }
+                        th scope="col" { "kernel" }
+                        @for (title, _) in members { th scope="col" { "switches, " (safe(title)) } }
+                    }
+                }
+                tbody {
+                    @for (name, modes) in &rows {
+                        tr {
+                            th scope="row" { bdi { (safe(name)) } }
+                            td.picture { (bar(modes)) }
+                            td { (format!("{:.0} %", modes.kernel_share() * 100.0)) }
+                            @for value in &modes.switches {
+                                td { (value.map_or("-".to_owned(), |it| format!("{it:.2}"))) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    })
+}
+
+impl Modes {
+    fn kernel_share(&self) -> f64 {
+        self.kernel_ns / (self.user_ns + self.kernel_ns)
+    }
+}
+
+fn bar(modes: &Modes) -> Markup {
+    let user = (1.0 - modes.kernel_share()) * WIDTH;
+    let words = format!("{:.0} % in kernel mode", modes.kernel_share() * 100.0);
+    let bars = html! {
+        rect.estimate.user x="0" y="0" width=(number(user)) height=(HEIGHT) {}
+        rect.kernel x=(number(user)) y="0" width=(number(WIDTH - user)) height=(HEIGHT) {}
+    };
+    svg("bar", (WIDTH, HEIGHT), &words, &bars)
+}
+
+fn rows(members: &[(String, &WorkloadRows<'_>)]) -> Vec<(String, Modes)> {
+    let mut names: Vec<String> = Vec::new();
+    let mut found: BTreeMap<String, Modes> = BTreeMap::new();
+    for (index, (_, member)) in members.iter().enumerate() {
+        for row in member.rows.iter().filter(|row| is_listed(row) && shown(row) != Shown::Nothing) {
+            let name = name(row);
+            if !names.contains(&name) {
+                names.push(name.clone());
+            }
+            let modes = found.entry(name).or_default();
+            modes.switches.resize(members.len(), None);
+            modes.switches[index] = row.median(Metric::Switches);
+            // The loads share their instances.
+            let lives = row.measurements().filter_map(|it| it.instance);
+            let sum = lives.fold((0.0, 0.0), |sum, life| {
+                (sum.0 + life.user_ns as f64, sum.1 + life.kernel_ns as f64)
+            });
+            if sum.0 + sum.1 > modes.user_ns + modes.kernel_ns {
+                (modes.user_ns, modes.kernel_ns) = sum;
+            }
+        }
+    }
+    let known = |name: String| Some((name.clone(), found.remove(&name)?));
+    let rows = names.into_iter().filter_map(known);
+    rows.filter(|(_, modes)| modes.user_ns + modes.kernel_ns > 0.0).collect()
+}

@@ -1,0 +1,155 @@
+//! What each server is and how it was started: a row for each that opens to its versions, checks,
+//! commands and failures.
+
+use maud::{Markup, html};
+use std::collections::BTreeSet;
+use wirebench_schema::{
+    argv::display,
+    id::VariantId,
+    journal::{Counts, Described, Journal, Outcome, Run},
+};
+
+use crate::{
+    html::safe,
+    table_units::{bytes, latency},
+};
+
+/// Lines at the end of what a failed server wrote to its standard error.
+const LOG_LINES: usize = 20;
+
+/// All servers with a run or a reason why there is none.
+pub(super) fn section(journal: &Journal) -> Markup {
+    html! {
+        section {
+            h2 { "Servers" }
+            @for described in &journal.start.variants { (server(journal, described)) }
+            @for missing in &journal.unavailable {
+                p { bdi { (safe(&missing.variant.to_string())) } " was not measured: " (safe(&missing.reason)) }
+            }
+        }
+    }
+}
+
+fn server(journal: &Journal, described: &Described) -> Markup {
+    let runs: Vec<&Run> = of(journal, &described.variant).collect();
+    let name = described.variant.to_string();
+    html! {
+        details.server {
+            summary {
+                b { bdi { (safe(&name)) } }
+                @if described.title != name { " " (safe(&described.title)) }
+            }
+            dl {
+                (item("kind", &kind(described)))
+                (item("skips", &described.skips))
+                (item("versions", &versions(described)))
+                (item("checks", &checks(journal, &described.variant)))
+                (item("cost", &cost(&runs)))
+                (commands(&runs))
+                (failures(&runs))
+            }
+        }
+    }
+}
+
+/// The runs of a variant that count.
+fn of<'j>(journal: &'j Journal, variant: &VariantId) -> impl Iterator<Item = &'j Run> {
+    let variant = variant.clone();
+    journal.runs.iter().filter(move |run| run.variant == variant && run.counts == Counts::Yes)
+}
+
+fn item(name: &str, values: &[String]) -> Markup {
+    html! {
+        @if !values.is_empty() {
+            dt { (name) }
+            dd { @for value in values { div { (safe(value)) } } }
+        }
+    }
+}
+
+fn kind(described: &Described) -> Vec<String> {
+    let words = [
+        described.class.map(|it| it.to_string()),
+        described.model.map(|it| it.to_string()),
+        described.mechanism.map(|it| it.to_string()),
+        described.sharing.map(|it| it.to_string()),
+    ];
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    if words.is_empty() { Vec::new() } else { vec![words.join(", ")] }
+}
+
+fn versions(described: &Described) -> Vec<String> {
+    described.versions.iter().map(|(name, version)| format!("{name} {version}")).collect()
+}
+
+fn checks(journal: &Journal, variant: &VariantId) -> Vec<String> {
+    let verified = journal.verified.iter().filter(|it| it.variant == *variant);
+    let lines = verified.flat_map(|it| {
+        let failed = it.failed.iter().map(|(name, why)| format!("failed {name}: {why}"));
+        let known = it.deviates.iter().map(|(name, why)| format!("known: {name}: {why}"));
+        let passed = format!("{}: {} passed", it.scenario, it.passed);
+        [passed].into_iter().chain(failed).chain(known).collect::<Vec<_>>()
+    });
+    lines.collect()
+}
+
+/// The time to its start and its memory: medians over the instances.
+fn cost(runs: &[&Run]) -> Vec<String> {
+    let measured = || {
+        runs.iter().filter_map(|run| match &run.outcome {
+            Outcome::Measured(measured) => Some(measured),
+            Outcome::Idle(_) | Outcome::Failed { .. } => None,
+        })
+    };
+    let median = |values: Vec<f64>| wirebench_stats::median(&values);
+    let ready = measured().filter_map(|it| Some(it.instance?.ready_ns as f64)).collect();
+    let peak = measured().map(|it| it.cost.memory_peak_bytes as f64).collect();
+    let ready = median(ready).map(|it| format!("ready after {}", latency(it)));
+    let peak = median(peak).map(|it| format!("peak memory {}", bytes(it.round() as u64)));
+    ready.into_iter().chain(peak).collect()
+}
+
+/// The server's commands and those of its loads, each once. The port is another one in each run.
+fn commands(runs: &[&Run]) -> Markup {
+    let mut seen = BTreeSet::new();
+    let first: Vec<&&Run> = runs.iter().filter(|run| seen.insert(&run.workload)).collect();
+    let servers: BTreeSet<String> =
+        first.iter().take(1).map(|run| display(&run.server_command)).collect();
+    html! {
+        @if !first.is_empty() {
+            dt { "commands" }
+            dd {
+                @for command in servers { code { (safe(&command)) } }
+                @for run in first {
+                    @if !run.generator_command.is_empty() {
+                        div { (safe(&run.workload)) ": " code { (safe(&display(&run.generator_command))) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn failures(runs: &[&Run]) -> Markup {
+    let mut seen = BTreeSet::new();
+    let failed = runs.iter().filter_map(|run| match &run.outcome {
+        Outcome::Failed { reason, server_stderr } if seen.insert(reason) => {
+            Some((&run.workload, reason, server_stderr))
+        }
+        _ => None,
+    });
+    html! {
+        @for (workload, reason, log) in failed {
+            dt { "failed" }
+            dd {
+                (safe(workload)) ": " (safe(reason))
+                @if !log.is_empty() { pre tabindex="0" { (safe(&end_of(log))) } }
+            }
+        }
+    }
+}
+
+fn end_of(log: &str) -> String {
+    let lines: Vec<&str> = log.lines().collect();
+    lines[lines.len().saturating_sub(LOG_LINES)..].join("\n")
+}

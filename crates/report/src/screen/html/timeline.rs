@@ -1,0 +1,167 @@
+//! Every slice in the order in which it ran, by what disturbed it, so that drift is visible.
+
+use maud::{Markup, html};
+use std::collections::BTreeMap;
+use wirebench_schema::journal::{Journal, Outcome, ReasonKind, Slice};
+
+use super::chart::{dots, number, svg};
+use crate::html::safe;
+
+/// The picture in CSS pixels.
+const WIDTH: f64 = 760.0;
+const HEIGHT: f64 = 150.0;
+const LEFT: f64 = 64.0;
+const BOTTOM: f64 = 24.0;
+/// Space between two cohorts.
+const GAP: f64 = 8.0;
+/// Slices are between half and twice the median of their instance and load, or at the edge.
+const REACH: f64 = 2.0;
+/// A cohort has its number below it if it is so wide.
+const NUMBER_WIDTH: f64 = 20.0;
+
+/// What a slice was disturbed by, its colour, and what it is called.
+const CAUSES: [(Option<ReasonKind>, &str, &str); 6] = [
+    (None, "quiet", "undisturbed"),
+    (Some(ReasonKind::Stolen), "stolen", "the hypervisor took CPU time"),
+    (Some(ReasonKind::Neighbour), "neighbour", "other programs used the CPUs"),
+    (Some(ReasonKind::GeneratorStall), "stall", "the load generator was descheduled"),
+    (Some(ReasonKind::ParkedBusy), "parked", "other servers of the cohort used CPU time"),
+    (Some(ReasonKind::Throttled), "throttled", "the CPU was throttled"),
+];
+
+/// A slice at its place.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    start_ns: u64,
+    /// Its CPU per request over the median of its instance under this load.
+    ratio: f64,
+    dropped: Option<ReasonKind>,
+}
+
+/// All slices at their places.
+#[derive(Debug, Default)]
+struct Placed {
+    by_class: BTreeMap<&'static str, Vec<(f64, f64)>>,
+    /// Where each cohort begins, and its width.
+    cohorts: Vec<(f64, f64)>,
+}
+
+/// The picture; none of a run without slices.
+pub(super) fn section(journal: &Journal) -> Option<Markup> {
+    let cohorts = cohorts(journal);
+    let slices = cohorts.iter().map(Vec::len).sum::<usize>();
+    if slices == 0 {
+        return None;
+    }
+    let words = format!("CPU per request of {slices} slices in the order in which they ran");
+    Some(html! {
+        section {
+            h2 { "Timeline" }
+            p.legend {
+                "Each dot is a slice of load in the order in which it ran: its CPU per request, compared with the "
+                "median of its instance under this load. Without drift, dots scatter around 1. Disturbed slices are "
+                "coloured and do not count."
+            }
+            div.scroll tabindex="0" role="region" aria-label="timeline" {
+                (svg("chart", (WIDTH, HEIGHT + BOTTOM), &words, &marks(&placed(&cohorts))))
+            }
+            (table(&cohorts))
+        }
+    })
+}
+
+fn placed(cohorts: &[Vec<Mark>]) -> Placed {
+    let begin = |marks: &[Mark]| marks.iter().map(|it| it.start_ns).min().unwrap_or(0);
+    let end = |marks: &[Mark]| marks.iter().map(|it| it.start_ns).max().unwrap_or(0);
+    let length = |marks: &[Mark]| (end(marks) - begin(marks)).max(1) as f64;
+    let whole: f64 = cohorts.iter().map(|marks| length(marks)).sum();
+    let space = WIDTH - LEFT - GAP * cohorts.len() as f64;
+    let mut placed = Placed::default();
+    let mut left = LEFT;
+    for marks in cohorts {
+        let width = length(marks) / whole * space;
+        for mark in marks {
+            let since = (mark.start_ns - begin(marks)) as f64;
+            let at = (left + since / length(marks) * width, y(mark.ratio));
+            placed.by_class.entry(class(mark.dropped)).or_default().push(at);
+        }
+        placed.cohorts.push((left, width));
+        left += width + GAP;
+    }
+    placed
+}
+
+fn marks(placed: &Placed) -> Markup {
+    html! {
+        @for ratio in [0.5, 1.0, 2.0] {
+            @let y = y(ratio);
+            line.grid x1=(LEFT) x2=(WIDTH) y1=(number(y)) y2=(number(y)) {}
+            text.tick x=(LEFT - 6.0) y=(number(y + 4.0)) text-anchor="end" { (ratio) "x" }
+        }
+        @for (index, (left, width)) in placed.cohorts.iter().enumerate() {
+            line.one x1=(number(*left)) x2=(number(*left)) y1="0" y2=(HEIGHT) {}
+            @if *width >= NUMBER_WIDTH {
+                text.tick x=(number(left + 3.0)) y=(HEIGHT + 18.0) { (index + 1) }
+            }
+        }
+        @for (_, class, _) in CAUSES {
+            @if let Some(places) = placed.by_class.get(class) {
+                path class=(format!("estimate slice {class}")) d=(dots(places.iter().copied())) {}
+            }
+        }
+    }
+}
+
+/// How many slices were disturbed by what, which is also the key of the colours.
+fn table(cohorts: &[Vec<Mark>]) -> Markup {
+    let count = |kind: Option<ReasonKind>| {
+        cohorts.iter().flatten().filter(|mark| class(mark.dropped) == class(kind)).count()
+    };
+    html! {
+        ul.key {
+            @for (kind, class, words) in CAUSES {
+                @let count = count(kind);
+                @if count > 0 {
+                    li {
+                        svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true" {
+                            path class=(format!("slice {class}")) d="M7 7h0" {}
+                        }
+                        (count) " " (safe(words))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Kinds that a slice cannot have today count as other programs.
+fn class(dropped: Option<ReasonKind>) -> &'static str {
+    let found = CAUSES.iter().find(|(kind, ..)| *kind == dropped);
+    found.map_or("neighbour", |(_, class, _)| class)
+}
+
+fn y(ratio: f64) -> f64 {
+    let share = (ratio.ln() / REACH.ln()).clamp(-1.0, 1.0);
+    (1.0 - share) / 2.0 * (HEIGHT - 16.0) + 8.0
+}
+
+/// The slices of each cohort, in the order of the journal.
+fn cohorts(journal: &Journal) -> Vec<Vec<Mark>> {
+    let mut cohorts: BTreeMap<u32, Vec<Mark>> = BTreeMap::new();
+    for run in &journal.runs {
+        let Outcome::Measured(measured) = &run.outcome else { continue };
+        let values: Vec<f64> = Slice::counted(&measured.slices)
+            .iter()
+            .filter_map(|it| it.cpu_ns_per_request())
+            .collect();
+        let Some(median) = wirebench_stats::median(&values).filter(|it| *it > 0.0) else {
+            continue;
+        };
+        let marks = measured.slices.iter().filter_map(|slice| {
+            let ratio = slice.cpu_ns_per_request()? / median;
+            Some(Mark { start_ns: slice.start_ns, ratio, dropped: slice.dropped })
+        });
+        cohorts.entry(run.cohort()).or_default().extend(marks);
+    }
+    cohorts.into_values().filter(|marks| !marks.is_empty()).collect()
+}
