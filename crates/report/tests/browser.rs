@@ -11,6 +11,7 @@ use std::{
 };
 
 const LAYOUT: &str = include_str!("browser/layout.js");
+const SORTED: &str = include_str!("browser/sorted.js");
 /// Widths of a telephone and of a small notebook, in CSS pixels.
 const WIDTHS: [u32; 2] = [390, 1280];
 
@@ -83,12 +84,17 @@ fn opened<T: DeserializeOwned>(document: &str, scheme: Scheme) -> T {
 }
 
 fn layout(page: &str, width: u32, scheme: Scheme) -> Layout {
+    framed(page, width, scheme, LAYOUT)
+}
+
+/// What `script` finds in a page in a frame of this width.
+fn framed<T: DeserializeOwned>(page: &str, width: u32, scheme: Scheme, script: &str) -> T {
     let page = page.replace('&', "&amp;").replace('"', "&quot;");
     let frame = format!(
         "<iframe width=\"{width}\" height=\"800\" style=\"border: 0\" srcdoc=\"{page}\"></iframe>"
     );
     opened(
-        &format!("<!doctype html>{frame}<pre id=\"result\"></pre><script>{LAYOUT}</script>"),
+        &format!("<!doctype html>{frame}<pre id=\"result\"></pre><script>{script}</script>"),
         scheme,
     )
 }
@@ -106,6 +112,26 @@ fn no_text_leaves_its_box_with_chromium() {
             assert_ne!(light.background, dark.background, "both are {}", dark.background);
         }
     }
+}
+
+/// The servers of the golden page, in the order in which they are shown.
+#[test]
+#[ignore = "needs chromium"]
+fn tables_are_sorted_and_filtered_with_chromium() {
+    let (_, page) = pages().into_iter().find(|(path, _)| path.ends_with("run.html")).unwrap();
+    let found: Vec<String> = framed(&page, 1280, Scheme::Light, SORTED);
+    let expected = [
+        "at first: c/epoll own/server go/net",
+        "by CPU: own/server c/epoll go/net",
+        "aria-sort: ascending",
+        "by CPU again: go/net c/epoll own/server",
+        "as at first: c/epoll own/server go/net",
+        "by name: c/epoll go/net own/server",
+        "without a figure last: c/epoll go/net own/server",
+        "filter by name: go/net, 1 of 3 rows",
+        "filter by class: c/epoll, 1 of 3 rows",
+    ];
+    assert_eq!(found, expected);
 }
 
 #[test]

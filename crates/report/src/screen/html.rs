@@ -39,7 +39,7 @@ pub fn page(journal: &Journal, facts: &Facts<'_>) -> String {
         @for block in &model.blocks {
             section {
                 h2 { (safe(&block.title)) }
-                (table::table(block))
+                (table::table(journal, block))
             }
         }
         (legend(&model))

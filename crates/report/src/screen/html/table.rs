@@ -1,11 +1,12 @@
 //! The table of a scenario: servers as rows, the figures of each load as columns.
 
 use maud::{Markup, html};
+use wirebench_schema::journal::{Described, Journal};
 
 use super::{
     super::{
         figures::{cell, head, subject},
-        model::{Block, Column, Group, Outcome, Value},
+        model::{Block, Column, Group, Outcome, Ratio, Value},
     },
     ratio::{self, Axis},
 };
@@ -17,13 +18,13 @@ const LONGEST_HEAD: usize = 40;
 const STRONGER: [f64; 2] = [1.15, 1.5];
 
 /// A scenario, with all loads next to each other.
-pub(super) fn table(block: &Block) -> Markup {
+pub(super) fn table(journal: &Journal, block: &Block) -> Markup {
     let axes: Vec<Option<Axis>> =
         block.groups.iter().map(|group| Axis::of(group.ratios.iter().flatten())).collect();
     let caption: Vec<String> = block.groups.iter().map(described).collect();
     html! {
             div.scroll tabindex="0" role="region" aria-label=(safe(&block.title)) {
-                table {
+                table.results {
                     caption { (safe(&caption.join("; "))) }
                     thead {
                         tr {
@@ -41,7 +42,11 @@ pub(super) fn table(block: &Block) -> Markup {
                     }
                     tbody {
                         @for (row, name) in block.rows.iter().enumerate() {
-                            tr {
+                            @let described = described_row(journal, name);
+                            tr
+                                data-class=[described.and_then(|it| it.class)]
+                                data-language=[described.and_then(|it| it.variant.entry().split('/').next())]
+                                data-mechanism=[described.and_then(|it| it.mechanism)] {
                                 th scope="row" { bdi { (safe(name)) } }
                                 @for (group, axis) in block.groups.iter().zip(&axes) { (cells(group, *axis, row)) }
                             }
@@ -75,7 +80,7 @@ fn cells(group: &Group, axis: Option<Axis>, row: usize) -> Markup {
         @for (place, column) in group.columns.iter().enumerate() {
             @let value = values.map_or(Value::Empty, |values| values[place]);
             @let text = shown(*column, value, group, row);
-            td class=(class(place, value)) { (text) }
+            td class=(class(place, value)) data-value=[sorted_by(value, ratio)] { (text) }
             @if let (Column::Outcome, Some(axis)) = (column, axis) {
                 td.picture {
                     @if let Some(ratio) = ratio {
@@ -93,6 +98,22 @@ fn shown(column: Column, value: Value, group: &Group, row: usize) -> String {
         (Value::Compared(Outcome::Different { .. }), Some(ratio)) => ratio::text(ratio),
         _ => cell(column, value),
     }
+}
+
+/// What its column is sorted by, if it shows a figure.
+fn sorted_by(value: Value, ratio: Option<&Ratio>) -> Option<f64> {
+    match value {
+        Value::Exact(figure) | Value::AtLeast(figure) => Some(figure),
+        Value::Compared(Outcome::Reference) => Some(1.0),
+        Value::Compared(_) => Some(ratio?.value),
+        Value::Empty | Value::Hidden => None,
+    }
+}
+
+/// The variant of a row, of which there may be several copies.
+fn described_row<'j>(journal: &'j Journal, name: &str) -> Option<&'j Described> {
+    let variant = name.split(' ').next()?;
+    journal.start.variants.iter().find(|it| it.variant.to_string() == variant)
 }
 
 /// How strongly a cell is coloured, and whether a load begins with it.

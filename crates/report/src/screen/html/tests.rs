@@ -100,7 +100,7 @@ fn names_from_elsewhere_are_only_text() {
     let mut journal = run();
     journal.start.suite = "<script>alert(1)</script>\u{202e}".to_owned();
     let page = page(&journal, &Facts { machine: Some("</p><b onclick=\"x\">"), ..FACTS });
-    assert!(!page.contains("<script") && !page.contains("<b "), "{page}");
+    assert!(page.matches("<script").count() == 1 && !page.contains("<b "), "{page}");
     assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;\u{fffd}"), "{page}");
 }
 
@@ -136,7 +136,7 @@ fn a_run_of_60_servers_under_8_loads_is_below_4_megabytes() {
     observe(&mut journal);
     let page = page(&journal, &FACTS);
     let (table, _) = page.split_once("</table>").unwrap();
-    assert_eq!(table.matches("<tr>").count(), 2 + 61, "one scenario, all loads next to each other");
+    assert_eq!(table.matches("<tr").count(), 2 + 61, "one scenario, all loads next to each other");
     assert_eq!(page.matches("class=\"band\"").count(), 60 * 8);
     assert!(page.len() < 4 << 20, "{} bytes", page.len());
 }
