@@ -1,6 +1,8 @@
 //! The frame of every HTML report: one file without references to other files, with all foreign text
 //! escaped, and with no script but our own.
 
+mod markdown;
+
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest as _, Sha256};
@@ -36,11 +38,11 @@ pub(crate) fn document(title: &str, body: &Markup) -> String {
     markup.into_string()
 }
 
-/// A document with the lines of a report as they are on a terminal.
-pub(crate) fn of_text(title: &str, text: &str) -> String {
+/// A document with the Markdown form of a report.
+pub(crate) fn of_markdown(title: &str, markdown: &str) -> String {
     let body = html! {
-        h1 { (safe(title)) }
-        div.scroll tabindex="0" role="region" aria-label="report" { pre { (safe(text)) } }
+        @if !markdown.starts_with("# ") { h1 { (safe(title)) } }
+        (PreEscaped(markdown::body(markdown)))
     };
     document(title, &body)
 }
@@ -61,15 +63,15 @@ mod tests {
 
     #[test]
     fn foreign_text_is_only_text() {
-        let page = of_text("<script>alert(1)</script>", "a < b\n\u{1b}[31m\u{202e}abc & \"d\"");
+        let page = of_markdown("<script>alert(1)</script>", "a < b\n\u{1b}[31m\u{202e}abc & \"d\"");
         assert_eq!(page.matches("<script").count(), 1, "{page}");
         assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{page}");
-        assert!(page.contains("a &lt; b\n\u{fffd}[31m\u{fffd}abc &amp; &quot;d&quot;"), "{page}");
+        assert!(page.contains("a &lt; b\n\u{fffd}[31m\u{fffd}abc &amp; \"d\""), "{page}");
     }
 
     #[test]
     fn a_document_refers_to_no_other() {
-        let page = of_text("quick", "http://example.org/");
+        let page = of_markdown("quick", "http://example.org/");
         for reference in ["src=", "href=", "url(", "@import", "<script ", "<link"] {
             assert!(!page.contains(reference), "{reference}");
         }

@@ -43,10 +43,12 @@ pub trait Report {
     fn details(&self) -> String;
     /// All details, as Markdown.
     fn markdown(&self) -> String;
-    /// A document for a browser, in one file. Without a form of its own a result has its details in it.
+    /// A document for a browser, in one file. Without a form of its own it is made of the Markdown.
     fn html(&self) -> String {
-        html::of_text("wirebench", &self.details())
+        html::of_markdown(&self.title(), &self.markdown())
     }
+    /// The heading of the document.
+    fn title(&self) -> String;
     /// All details, for programs.
     fn json(&self) -> String;
     /// Rows and figures, for forms of other programs.
@@ -73,6 +75,10 @@ impl Report for Details<'_> {
 
     fn markdown(&self) -> String {
         table::report(self.journal, table::Style::Markdown)
+    }
+
+    fn title(&self) -> String {
+        self.journal.start.suite.clone()
     }
 
     fn html(&self) -> String {

@@ -56,6 +56,10 @@ impl Tuned {
 }
 
 impl Report for Tuned {
+    fn title(&self) -> String {
+        "wirebench tune".to_owned()
+    }
+
     fn details(&self) -> String {
         self.text(Style::Text, Look::Plain)
     }

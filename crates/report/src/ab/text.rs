@@ -26,6 +26,10 @@ const READING_AID: [&str; 4] = [
 ];
 
 impl Report for Ab<'_> {
+    fn title(&self) -> String {
+        "wirebench ab".to_owned()
+    }
+
     fn details(&self) -> String {
         self.text(Style::Text)
     }

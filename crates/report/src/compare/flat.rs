@@ -9,6 +9,10 @@ use crate::{
 };
 
 impl Report for Comparison {
+    fn title(&self) -> String {
+        "wirebench compare".to_owned()
+    }
+
     fn details(&self) -> String {
         super::text(self, super::Rows::All)
     }

@@ -54,7 +54,9 @@ fn add_table(text: &mut String, sweep: &Sweep, style: Style) {
         table.add_row(row);
     }
     let _ = writeln!(text, "requests/s (median)\n\n{}\n", table_text(&table));
-    let mut key = vec!["* highest", "= not significantly slower"];
+    // At the beginning of a line of Markdown an asterisk would begin a list.
+    let highest = if style == Style::Markdown { "\\* highest" } else { "* highest" };
+    let mut key = vec![highest, "= not significantly slower"];
     if sweep.cells.iter().any(SweepCell::is_limited) {
         key.push(">= lower bound: the load generator was saturated");
     }
