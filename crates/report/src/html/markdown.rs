@@ -17,12 +17,11 @@ pub(super) fn body(markdown: &str) -> String {
             tables += 1;
             vec![html(scroll(&format!("table {tables}"))), event]
         }
-        Event::End(TagEnd::Table) => vec![event, html("</div>".to_owned())],
+        Event::End(TagEnd::Table | TagEnd::CodeBlock) => vec![event, html("</div>".to_owned())],
         Event::Start(Tag::CodeBlock(_)) => {
             tables += 1;
             vec![html(scroll(&format!("text {tables}"))), event]
         }
-        Event::End(TagEnd::CodeBlock) => vec![event, html("</div>".to_owned())],
         Event::Start(Tag::Link { .. } | Tag::Image { .. })
         | Event::End(TagEnd::Link | TagEnd::Image) => Vec::new(),
         Event::Html(text) | Event::InlineHtml(text) if !is_ours(&text) => vec![Event::Text(text)],
