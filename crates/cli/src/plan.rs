@@ -130,6 +130,7 @@ mod tests {
         assert_eq!(show(Duration::from_secs(121)), "3 min");
         assert_eq!(show(Duration::from_secs(5400 * 3)), "4.5 h");
     }
+    use expect_test::expect_file;
     use wirebench_schema::suite::Phase;
 
     fn forecast() -> Forecast {
@@ -181,15 +182,11 @@ mod tests {
             lines(&Forecast { blocks: 6, goal, ..forecast() }).split_off(1)
         };
         assert_eq!(with(None, None), <[String; 0]>::default());
-        let both = with(Some(0.015), Some(1200));
-        assert!(both[0].contains("40 s each, until every interval is within +-1.5 %"), "{both:?}");
-        assert!(both[1].contains("later than 20m after the first run"), "{both:?}");
         let goal = Goal { precision: Some(0.01), budget: None };
         let many = lines(&Forecast { blocks: 1000, goal, ..forecast() });
-        assert!(many[1].starts_with("--precision 1 % has no effect"), "{many:?}");
         let pairs = lines(&Forecast { in_cohorts: true, goal, ..forecast() });
-        assert!(pairs[1].starts_with("then pairs of cohorts, 40 s each"), "{pairs:?}");
-        let little = with(None, Some(1));
-        assert!(little[0].contains("is less than the 20 s of one block"), "{little:?}");
+        let rows = [with(Some(0.015), Some(1200)), many, pairs, with(None, Some(1))];
+        let text = rows.concat().join("\n");
+        expect_file!["../tests/golden/unit/goals.txt"].assert_eq(&text);
     }
 }

@@ -111,6 +111,7 @@ fn replace(file: &Path, text: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use expect_test::{expect, expect_file};
 
     const DOCUMENT: &str =
         "a\n<!-- wirebench: begin -->\nold\n<!-- wirebench: end -->\n`<!-- wirebench: begin -->`\n";
@@ -128,15 +129,9 @@ mod tests {
     fn a_missing_a_doubled_and_an_exchanged_marker_are_errors() {
         let twice = DOCUMENT.replace("old", BEGIN);
         let exchanged = format!("{END}\n{BEGIN}\n");
-        for (document, part) in [
-            ("a\n", "there is no line `<!-- wirebench: begin -->`: add the lines"),
-            (BEGIN, "there is no line `<!-- wirebench: end -->`"),
-            (&twice, "2 lines are `<!-- wirebench: begin -->`: keep one"),
-            (&exchanged, "is above"),
-        ] {
-            let error = replaced(document, "new\n").unwrap_err();
-            assert!(error.contains(part), "{error}");
-        }
+        let documents = ["a\n", BEGIN, &twice, &exchanged];
+        let errors = documents.map(|document| replaced(document, "new\n").unwrap_err());
+        expect_file!["../tests/golden/unit/splice.txt"].assert_eq(&errors.join("\n"));
     }
 
     #[test]
@@ -156,12 +151,21 @@ mod tests {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
         into(&file, Block::Code, "figures").unwrap();
         let text = fs::read_to_string(&file).unwrap();
-        assert!(text.contains("\n```text\nfigures\n```\n\n<!-- wirebench: end -->\n"), "{text}");
+        // The comment in the first part has the arguments of the test program.
+        let parts = text.split_once(" -->\n\n").unwrap();
+        assert!(parts.0.starts_with("a\n<!-- wirebench: begin -->\n<!-- wirebench "), "{text}");
+        let end = DOCUMENT.split_once("old\n").unwrap().1;
+        assert_eq!(parts.1, format!("```text\nfigures\n```\n\n{end}"));
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         fs::set_permissions(&file, fs::Permissions::from_mode(0o440)).unwrap();
-        let error = format!("{:#}", into(&file, Block::Code, "other").unwrap_err());
-        assert!(error.contains("which is unchanged") && error.contains("read-only"), "{error}");
+        let error = into(&file, Block::Code, "other").unwrap_err();
+        let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+        let causes = causes.join("\n").replace(&file.display().to_string(), "README.md");
+        expect![[r#"
+            cannot write README.md, which is unchanged; it and its folder must be writable
+            the file is read-only"#]]
+        .assert_eq(&causes);
         assert_eq!(fs::read_to_string(&file).unwrap(), text);
     }
 }

@@ -137,37 +137,44 @@ pub(crate) fn header(text: &str) -> Result<(String, String), String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use expect_test::expect_file;
+    use std::fmt::Debug;
 
-    #[test]
-    fn every_mistake_says_how_to_write_it() {
-        assert!(duration("10x").unwrap_err().contains("10s"));
-        assert!(cpu_list("3-1").unwrap_err().contains("0-3"));
-        assert!(header("a").unwrap_err().contains("Name: value"));
-        assert!(small_count("9G").is_err());
-        assert!(instances("2").unwrap_err().contains("at least 3"));
-        assert_eq!(instances("3"), Ok(3));
-        for wrong in ["0", "0%", "-1%", "1", "100%", "x", "%", "NaN", "inf", ""] {
-            assert!(precision(wrong).unwrap_err().contains("write 1% or 0.01"), "{wrong}");
-        }
-        assert_eq!(["1%", "0.01", " 1.0 % "].map(precision), [Ok(0.01), Ok(0.01), Ok(0.01)]);
-        let slow = rate("0.5").unwrap_err();
-        assert!(slow.contains("--delay 2s") && slow.contains("-d long enough"), "{slow}");
-        assert_eq!((rate("0x").is_err(), rate("1.5k")), (true, Ok(1500)));
-        assert!(ramp("5k").unwrap_err().contains("1k:20k"));
-        assert!(ramp("5k:x").unwrap_err().contains("`x`"));
-        assert!(steps("1,,2").unwrap_err().contains("10k"));
-        for wrong in ["0", "101", "-5", "NaN", "50,x", ""] {
-            assert!(percentiles(wrong).unwrap_err().contains("50,90,99.9"), "{wrong}");
-        }
-        for wrong in ["127.0.0", "a-b", "127.0.0.1-", ""] {
-            assert!(sources(wrong).unwrap_err().contains("127.0.0.2-127.0.0.9"), "{wrong}");
-        }
+    /// The message of `parse` for each of the wrong `values`.
+    pub(crate) fn refusals<T: Debug>(
+        parse: impl Fn(&str) -> Result<T, String>,
+        values: &[&str],
+    ) -> String {
+        let row = |value: &&str| format!("{value:?}\n  {}\n", parse(value).unwrap_err());
+        values.iter().map(row).collect()
     }
 
     #[test]
-    fn headers_and_lists_are_read() {
+    fn every_mistake_says_how_to_write_it() {
+        let numbers = ["0", "0%", "-1%", "1", "100%", "x", "%", "NaN", "inf", ""];
+        let text = [
+            refusals(duration, &["10x"]),
+            refusals(cpu_list, &["3-1"]),
+            refusals(header, &["a"]),
+            refusals(small_count, &["9G"]),
+            refusals(instances, &["2"]),
+            refusals(precision, &numbers),
+            refusals(rate, &["0.5", "0x"]),
+            refusals(ramp, &["5k", "5k:x"]),
+            refusals(steps, &["1,,2"]),
+            refusals(percentiles, &["0", "101", "-5", "NaN", "50,x", ""]),
+            refusals(sources, &["127.0.0", "a-b", "127.0.0.1-", ""]),
+        ];
+        expect_file!["../tests/golden/unit/values.txt"].assert_eq(&text.concat());
+    }
+
+    #[test]
+    fn headers_numbers_and_lists_are_read() {
+        assert_eq!(instances("3"), Ok(3));
+        assert_eq!(["1%", "0.01", " 1.0 % "].map(precision), [Ok(0.01), Ok(0.01), Ok(0.01)]);
+        assert_eq!(rate("1.5k"), Ok(1500));
         assert_eq!(header("A: b: c"), Ok(("A".into(), "b: c".into())));
         assert_eq!(cpu_list("0,2-3"), Ok(CpuList(vec![0, 2, 3])));
         assert_eq!(ramp("1k:2.5k"), Ok(Ramp(1000, 2500)));

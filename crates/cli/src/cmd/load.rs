@@ -154,6 +154,7 @@ fn print_event(event: &LoadEvent) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use expect_test::expect;
     use wirebench_schema::load::{
         Arrivals, EngineChoice, LatencyOrigin, LatencySummary, LoadConfig, LoadModel, RateCurve,
     };
@@ -189,9 +190,9 @@ mod tests {
 
     #[test]
     fn replies_that_came_after_the_window_are_not_denied() {
-        let late = without_reply(&replies_after_the_window(5));
-        assert!(late.contains("within the window, 4 after it: use a longer -d"), "{late}");
-        let none = without_reply(&replies_after_the_window(1));
-        assert!(none.starts_with("no valid reply: no reply arrived"), "{none}");
+        expect!["no valid reply within the window, 4 after it: use a longer -d"]
+            .assert_eq(&without_reply(&replies_after_the_window(5)));
+        expect!["no valid reply: no reply arrived within the window; use a longer -d"]
+            .assert_eq(&without_reply(&replies_after_the_window(1)));
     }
 }

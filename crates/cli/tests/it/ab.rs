@@ -84,7 +84,7 @@ fn a_cohort_has_two_instances_of_either_side_and_two_cohorts_claim_nothing() {
     let few = line.starts_with("inconclusive: a verdict needs 3 cohorts; B uses ")
         && line.contains(" CPU per request than A (2 cohorts); next step: --cohorts 8");
     assert!(few || line.starts_with("not valid: "), "{outcome:#?}");
-    assert!(outcome.stdout.contains("A and B are the same program"), "{outcome:#?}");
+    outcome.assert_line("A and B are the same program: any difference is noise");
 }
 
 #[test]
@@ -139,7 +139,8 @@ fn the_folder_and_the_report_say_the_same_in_every_form() {
     assert_eq!(world.wirebench(&["report", &path, "--explain"]).stdout, read("report.txt"));
     // The page of `ab` is its sentence after at most five lines, one of which names the details.
     assert!(outcome.stdout.lines().count() <= 6, "{outcome:#?}");
-    assert!(outcome.stdout.contains("/report.txt\n"), "{outcome:#?}");
+    let name = folder.file_name().unwrap().to_str().unwrap();
+    outcome.assert_line(&format!("Report: target/wirebench/{name}/report.txt"));
     let page = world.wirebench(&["report", &path]).stdout;
     let shown = outcome.stdout.lines().filter(|line| !line.starts_with("Report: "));
     assert_eq!(page.lines().collect::<Vec<_>>(), shown.collect::<Vec<_>>());
@@ -180,9 +181,11 @@ fn a_server_that_answers_wrongly_is_refused_and_nothing_is_measured() {
     let sides = ["ab", "--a", &right, "--b", &wrong, "-d50ms", "--steady=0s", "-c2", "-q"];
     let outcome = world.wirebench(&[&sides[..], &["--fail-if=cpu > +3%"]].concat());
     assert_eq!(outcome.code, Some(1), "{outcome:#?}");
-    assert!(last_line(&outcome).starts_with("not measured: "), "{outcome:#?}");
-    assert!(last_line(&outcome).contains("B fails the check `"), "{outcome:#?}");
-    assert!(outcome.stdout.contains("FAILED: hello ab/B has no figures"), "{outcome:#?}");
+    let reason = "not measured: A was not run; B fails the check `reply-exact`: ";
+    assert!(last_line(&outcome).starts_with(reason), "{outcome:#?}");
+    let failed = "FAILED: hello ab/B has no figures: B fails the check `reply-exact`: a ... \
+                  (and 1 more: --explain)";
+    outcome.assert_line(failed);
     assert!(world.journal().runs.is_empty());
     world.wait_for_silence();
 }
@@ -197,7 +200,7 @@ fn what_was_interrupted_has_a_verdict_and_goes_on() {
     running.signal(rustix::process::Signal::INT);
     let outcome = running.end();
     assert_eq!(outcome.code, Some(130), "{outcome:#?}");
-    assert!(outcome.stdout.contains("Resume with: "), "{outcome:#?}");
+    outcome.assert_line(&format!("Resume with: wirebench run --resume {folder}"));
     let line = last_line(&outcome);
     assert!(line.starts_with("inconclusive: ") || line.starts_with("not "), "{line}");
     let resumed = world.wirebench(&["run", "--resume", &folder, "-q"]);
@@ -205,7 +208,7 @@ fn what_was_interrupted_has_a_verdict_and_goes_on() {
     let journal = world.journal();
     assert_eq!((runs_by_cohort(&journal), journal.resumed.len()), (vec![[2, 2]; 4], 1));
     let again = world.wirebench(&["run", "--resume", &folder]);
-    assert!(again.stderr.contains("nothing to resume"), "{again:#?}");
+    again.assert_line("nothing to resume: all runs are complete");
     assert_eq!(last_line(&again), last_line(&resumed));
     world.wait_for_silence();
 }
@@ -221,7 +224,7 @@ fn a_budget_that_is_used_up_cannot_grow_after_a_look_at_the_result() {
     let parts = ["fixes its budget before the first run", "start a new comparison", " ab "];
     longer.assert_refused(2, &parts);
     let again = world.wirebench(&["run", "--resume", &folder]);
-    assert!(again.stderr.contains("the budget is used up"), "{again:#?}");
+    again.assert_line("nothing to resume: the budget is used up");
     assert_eq!(fs::read(world.results().join("runs.jsonl")).unwrap(), before);
 }
 
@@ -258,7 +261,8 @@ fn commands_have_folders_of_their_own() {
     let outcome = ab(&world, [command, command], &folders);
     assert_fine(&outcome);
     let details = fs::read_to_string(world.results().join("report.txt")).unwrap();
-    assert!(details.contains("{workers}` in head, 4 runs"), "{details}");
+    let head = format!("  B: `{command}` in head, 4 runs");
+    assert!(details.lines().any(|line| line.starts_with(&head)), "{details}");
     let runs = world.journal().runs;
     let base = |run: &&wirebench_schema::journal::Run| run.server_command[0].contains("/base/");
     assert_eq!(runs.iter().filter(base).count(), 4);
@@ -305,8 +309,8 @@ fn an_entry_is_compared_between_two_revisions_with_git() {
     let branches = String::from_utf8(branches.unwrap().stdout).unwrap();
     assert_eq!(branches.lines().count(), 1, "the repository is as it was: {branches}");
     let wrong = world.wirebench(&["ab", "c/mine", "--old=no-such-revision"]);
-    assert_eq!(wrong.code, Some(2), "{wrong:#?}");
-    assert!(wrong.stderr.contains("`no-such-revision` is not a revision"), "{wrong:#?}");
+    let reason = "`no-such-revision` is not a revision of the repository at";
+    wrong.assert_error(2, &format!("{reason} {}", folder.canonicalize().unwrap().display()));
 }
 
 #[test]

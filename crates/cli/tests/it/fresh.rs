@@ -1,6 +1,7 @@
 //! Entries that `wirebench new` makes: they build and do what `hello` asks as they are.
 
-use crate::world::World;
+use crate::{golden, world::World};
+use expect_test::expect_file;
 
 /// Makes an entry, builds it and verifies it.
 fn make_and_verify(language: &str) {
@@ -9,14 +10,14 @@ fn make_and_verify(language: &str) {
     let made = world.wirebench(&["new", &name]);
     assert_eq!(made.code, Some(0), "{made:#?}");
     assert!(made.stdout.contains(&format!("1. wirebench verify {name}")), "{made:#?}");
-    let listed = world.wirebench(&["list", &format!("{language}/")]);
-    assert!(listed.stdout.contains("1 ready"), "{}", listed.stdout);
+    let listed = world.stdout(&["list", &format!("{language}/")]);
+    let count = "1 entry with 1 variant: 1 ready; `wirebench list ENTRY` shows details";
+    assert_eq!(listed.lines().last(), Some(count), "{listed}");
     let verified = world.wirebench(&["verify", &name, "--quiet"]);
     assert_eq!(verified.code, Some(0), "{verified:#?}");
     assert!(verified.stdout.contains(", 0 failed, "), "{verified:#?}");
-    let again = world.wirebench(&["new", &name]);
-    assert_eq!(again.code, Some(2), "{again:#?}");
-    assert!(again.stderr.contains("exists already"), "{again:#?}");
+    let taken = format!("entries/{name} exists already: choose another name, or remove it first");
+    world.wirebench(&["new", &name]).assert_error(2, &taken);
 }
 
 #[test]
@@ -62,24 +63,19 @@ fn a_fresh_entry_passes_its_checks_with_java() {
 #[test]
 fn a_fresh_entry_in_another_language_explains_itself_and_is_no_broken_one() {
     let world = World::new();
-    let made = world.wirebench(&["new", "cobol/mine"]);
-    assert_eq!(made.code, Some(0), "{made:#?}");
-    assert!(made.stdout.contains("1. write the server in entries/cobol/mine/"), "{made:#?}");
-    let listed = world.wirebench(&["list", "cobol/mine"]);
-    assert_eq!(listed.code, Some(0), "{listed:#?}");
-    assert!(listed.stdout.contains("the program `cobol` is missing"), "{listed:#?}");
+    let text = world.stdout(&["new", "cobol/mine"]) + &world.stdout(&["list", "cobol/mine"]);
+    expect_file!["../golden/new-cobol.txt"].assert_eq(&text);
 }
 
 #[test]
 fn a_name_that_cannot_be_one_is_refused_with_one_that_can() {
-    for name in ["mine", "c/", "c/a b", "own/mine"] {
-        let outcome = World::new().wirebench(&["new", name]);
-        assert_eq!(outcome.code, Some(2), "{outcome:#?}");
-        assert!(outcome.stderr.contains("LANGUAGE/NAME") || name == "own/mine", "{outcome:#?}");
-    }
+    let rows: [&[&str]; 4] = [&["mine"], &["c/"], &["c/a b"], &["own/mine"]];
+    golden::assert_refusals(&World::new(), "new", &rows);
     let folder = tempfile::tempdir().unwrap();
     let mut command = std::process::Command::new(crate::world::program());
     let output = command.args(["new", "c/mine"]).current_dir(folder.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("entries/ and suites/"));
+    let expected = "error: no project found: change to a wirebench checkout, or create folders \
+                    entries/ and suites/\n";
+    assert_eq!(String::from_utf8_lossy(&output.stderr), expected);
 }

@@ -1,29 +1,38 @@
 //! The output of verbs against golden files. `UPDATE_EXPECT=1 cargo test -p wirebench golden` writes
 //! them anew; review the difference.
 
-use crate::world::{ENTRY, World, program};
+use crate::world::{ENTRY, World};
 use expect_test::expect_file;
 use std::fs;
 use wirebench_schema::argv;
 
-/// Compares what `verb` says to each of `rows`, which it must refuse as wrong usage, with
+/// Compares the errors of `verb` for each of `rows`, which it must refuse, with
 /// `golden/refused/VERB.txt`.
 #[track_caller]
 pub(crate) fn assert_refusals(world: &World, verb: &str, rows: &[&[&str]]) {
+    let rows: Vec<Vec<&str>> = rows.iter().map(|row| [&[verb], *row].concat()).collect();
+    let rows: Vec<&[&str]> = rows.iter().map(Vec::as_slice).collect();
+    assert_refused_commands(world, verb, &rows);
+}
+
+/// The same with commands of several verbs and `golden/refused/NAME.txt`.
+#[track_caller]
+pub(crate) fn assert_refused_commands(world: &World, name: &str, commands: &[&[&str]]) {
     let mut text = String::new();
-    for arguments in rows {
-        let outcome = world.wirebench(&[&[verb], *arguments].concat());
-        outcome.assert_refused(2, &["error: "]);
-        let program = program().display().to_string();
+    for arguments in commands {
+        let outcome = world.wirebench(arguments);
+        let is_usage = outcome.code == Some(2);
+        outcome.assert_refused(if is_usage { 2 } else { 1 }, &["error: "]);
+        let code = if is_usage { "" } else { "(exit code 1)\n" };
         let shown = argv::display(&arguments.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
         // The help has the usage that clap adds to an error.
         let added = ["\n\nUsage:", "\n\nFor more information"];
         let ends = added.iter().filter_map(|it| outcome.stderr.find(it));
         let error = &outcome.stderr[..ends.min().unwrap_or(outcome.stderr.len())];
-        text +=
-            &format!("$ {verb} {shown}\n{}\n\n", error.trim_end()).replace(&program, "wirebench");
+        text += &format!("$ {shown}\n{code}{}\n\n", error.trim_end());
     }
-    expect_file![format!("../golden/refused/{verb}.txt")].assert_eq(&text);
+    let text = world.without_places(&text);
+    expect_file![format!("../golden/refused/{name}.txt")].assert_eq(&text);
 }
 
 /// The verbs that `--help` lists.
@@ -77,7 +86,7 @@ fn a_completion_script_names_every_verb_and_the_manual_has_a_page_for_each() {
         VERBS.map(|verb| format!("wirebench-{verb}.1")).iter().chain([&"wirebench.1".into()])
     {
         let text = fs::read_to_string(folder.join(page)).unwrap();
-        assert!(text.contains(".SH SYNOPSIS"), "{page}: {text}");
+        assert!(text.lines().any(|line| line == ".SH SYNOPSIS"), "{page}: {text}");
     }
     assert!(!folder.join("wirebench-guard.1").exists());
 }

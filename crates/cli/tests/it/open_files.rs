@@ -82,11 +82,9 @@ fn a_suite_is_carried_out_without_the_workloads_that_need_too_many_files() {
     let world = World::new().with_suite("both.toml", &both).with_suite("none.toml", &none);
     let planned = limited(&world, &["run", "both", "--dry-run"]);
     assert_eq!(planned.code, Some(0), "{planned:#?}");
-    let told = format!("{}{}", planned.stdout, planned.stderr);
-    assert!(told.contains("skipped many: 5000 connections need"), "{planned:#?}");
-    assert!(told.contains(" few "), "{planned:#?}");
+    assert!(planned.stdout.starts_with("skipped many: 5000 connections need "), "{planned:#?}");
+    planned.assert_line("workload few: hello, saturate, 8 connections; baseline builtin/epoll");
     let outcome = limited(&world, &["run", "none"]);
     assert_eq!(outcome.code, Some(2), "{outcome:#?}");
-    let sentence = "cannot run any workload of `none`";
-    assert!(outcome.stderr.contains(sentence), "{outcome:#?}");
+    outcome.assert_line("error: cannot run any workload of `none`:");
 }

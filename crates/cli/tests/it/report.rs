@@ -1,9 +1,11 @@
 //! `wirebench report` on a journal that was written by hand: no server is started.
 
+use expect_test::expect_file;
 use std::{fs, path::PathBuf};
 use wirebench_schema::journal::{IdleMeasurement, Outcome};
 
 use crate::{
+    golden,
     journals::{self, BASELINE, ROWS},
     world::World,
 };
@@ -48,17 +50,15 @@ fn a_journal_is_shown_as_text_markdown_and_json() {
     let world = World::new();
     let path = written(&world);
     let path = path.to_str().unwrap();
-    let page = world.wirebench(&["report", path]);
-    for part in ["go/net needs 41x the memory of c/epoll per connection.", "100 B  reference "] {
-        assert!(page.stdout.contains(part), "{part} is missing in {page:#?}");
+    for (name, options) in [
+        ("page.txt", &[][..]),
+        ("explained.txt", &["--explain"]),
+        ("report.md", &["--markdown"]),
+        ("idle-cpu.txt", &["--metric", "idle-cpu"]),
+    ] {
+        let text = world.stdout(&[&["report", path], options].concat());
+        expect_file![format!("../golden/report/{name}")].assert_eq(&text);
     }
-    let text = world.wirebench(&["report", path, "--explain"]);
-    assert_eq!(text.code, Some(0), "{text:#?}");
-    for part in ["c/epoll (baseline)", "c/epoll (A/A)", "larger", "A/A: two instances of c/epoll"] {
-        assert!(text.stdout.contains(part), "{part} is missing in {text:#?}");
-    }
-    let markdown = world.wirebench(&["report", path, "--markdown"]);
-    assert!(markdown.stdout.contains("| memory/connection |"), "{markdown:#?}");
     let json = world.wirebench(&["report", path, "--json"]);
     let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     let row = &json["workloads"][0]["rows"][2];
@@ -80,10 +80,6 @@ fn figures_are_printed_for_spreadsheets_and_trackers_and_at_most_one_form_is_cho
     let points = world.stdout(&["report", path, "--github-action-benchmark"]);
     let points: Vec<serde_json::Value> = serde_json::from_str(&points).unwrap();
     assert!(points.iter().any(|point| point["unit"] == "bytes/connection"), "{points:#?}");
-    for both in [["--csv", "--json"], ["--markdown", "--bencher"], ["--explain", "--csv"]] {
-        let outcome = world.wirebench(&[&["report", path][..], &both].concat());
-        outcome.assert_refused(2, &["cannot be used with"]);
-    }
 }
 
 #[test]
@@ -96,34 +92,28 @@ fn a_document_gets_the_result_between_its_markers() {
     fs::write(&file, format!("above\n{begin}old\n{end}below\n")).unwrap();
     let command = ["report", path, "--markdown", "--splice", "README.md"];
     assert_eq!(world.stdout(&command), "");
-    let text = fs::read_to_string(&file).unwrap();
-    let head =
-        format!("above\n{begin}<!-- wirebench report {path} --markdown --splice README.md -->\n");
-    assert!(text.starts_with(&head) && text.ends_with(&format!("\n\n{end}below\n")), "{text}");
-    assert!(text.contains("| memory/connection |") && !text.contains("old"), "{text}");
+    let expected = |options: &str, body: &str| {
+        let comment = format!("<!-- wirebench report {path} {options}--splice README.md -->");
+        format!("above\n{begin}{comment}\n\n{}\n\n{end}below\n", body.trim_end())
+    };
+    let text = expected("--markdown ", &world.stdout(&["report", path, "--markdown"]));
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
     world.stdout(&command);
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
     world.stdout(&["report", path, "--splice", "README.md"]);
-    let page = fs::read_to_string(&file).unwrap();
-    assert!(page.contains("```text\n") && page.contains("go/net needs 41x"), "{page}");
+    let page = world.stdout(&["report", path]);
+    let text = expected("", &format!("```text\n{page}```"));
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
     fs::write(&file, "no markers\n").unwrap();
-    world.wirebench(&command).assert_refused(2, &["README.md: there is no line", "add the lines"]);
+    let rows: [&[&str]; 7] = [
+        &[".", "--markdown", "--splice", "README.md"],
+        &[".", "--splice", "absent.md"],
+        &[".", "--csv", "--json"],
+        &[".", "--markdown", "--bencher"],
+        &[".", "--explain", "--csv"],
+        &[".", "--metric", "thruput"],
+        &[".", "--metric", "cpu", "--json"],
+    ];
+    golden::assert_refusals(&world, "report", &rows);
     assert_eq!(fs::read_to_string(&file).unwrap(), "no markers\n");
-    let absent = world.wirebench(&["report", path, "--splice", "absent.md"]);
-    assert_eq!(absent.code, Some(1), "{absent:#?}");
-    assert!(absent.stderr.contains("cannot read absent.md"), "{absent:#?}");
-}
-
-#[test]
-fn another_metric_is_compared_and_an_unknown_one_refused_with_a_proposal() {
-    let world = World::new();
-    let path = written(&world);
-    let path = path.to_str().unwrap();
-    let cpu = world.wirebench(&["report", path, "--metric", "idle-cpu"]);
-    assert!(cpu.stdout.contains("idle-cpu ratio") && cpu.stdout.contains("same"), "{cpu:#?}");
-    let wrong = world.wirebench(&["report", path, "--metric", "thruput"]);
-    assert_eq!(wrong.code, Some(2), "{wrong:#?}");
-    assert!(wrong.stderr.contains("did you mean `throughput`?"), "{wrong:#?}");
-    let both = world.wirebench(&["report", path, "--metric", "cpu", "--json"]);
-    assert_eq!(both.code, Some(2), "{both:#?}");
 }

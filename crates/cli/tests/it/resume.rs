@@ -1,6 +1,10 @@
 //! `wirebench run --resume`: whatever ended a run, it goes on where it was, or says why it cannot.
 
-use crate::world::{Outcome, World, program};
+use crate::{
+    golden,
+    world::{Outcome, World, program},
+};
+use expect_test::expect_file;
 use rustix::process::Signal;
 use std::{
     collections::BTreeSet,
@@ -35,6 +39,13 @@ fn resume(world: &World, folder: &Path) -> Outcome {
     world.wirebench(&["run", "--resume", folder.to_str().unwrap()])
 }
 
+/// The errors for a folder that cannot be resumed, without the places of this machine.
+fn refusal(world: &World, folder: &Path) -> String {
+    let outcome = resume(world, folder);
+    assert_eq!(outcome.code, Some(3), "{outcome:#?}");
+    world.without_places(&outcome.stderr)
+}
+
 fn places(journal: &Journal) -> Vec<(u32, u32, String, u32, String)> {
     let place = |run: &Run| {
         (run.block, run.position, run.variant.to_string(), run.copy, run.workload.clone())
@@ -52,7 +63,8 @@ fn a_run_that_was_killed_goes_on_to_the_very_runs_of_an_undisturbed_one() {
     assert!(before.end.is_none() && before.runs.len() < RUNS, "{}", before.runs.len());
     let outcome = resume(&world, &folder);
     outcome.assert_reported();
-    assert!(outcome.stderr.contains("runs recorded"), "{outcome:#?}");
+    let recorded = before.runs.len();
+    outcome.assert_line(&format!("resuming {}: {recorded} runs recorded", folder.display()));
     let journal = world.journal();
     assert_eq!(places(&journal), places(&undisturbed.journal()));
     assert_eq!(journal.runs[..before.runs.len()], before.runs, "what was there stays");
@@ -73,7 +85,7 @@ fn a_run_that_is_over_has_nothing_left_to_be_done() {
     let second = resume(&world, &folder);
     second.assert_reported();
     assert_eq!(first.code, second.code);
-    assert!(second.stderr.contains("nothing to resume: all runs are complete"));
+    second.assert_line("nothing to resume: all runs are complete");
     assert_eq!(
         (&first.stdout, &journal),
         (&second.stdout, &fs::read(folder.join("runs.jsonl")).unwrap())
@@ -94,7 +106,6 @@ fn a_line_that_was_cut_off_is_put_aside_and_its_run_is_made_again() {
     fs::write(&path, &bytes[..bytes.len() - 100]).unwrap();
     let outcome = resume(&world, &folder);
     outcome.assert_reported();
-    assert!(outcome.stderr.contains("incomplete last record"), "{outcome:#?}");
     let journal = world.journal();
     let unique: BTreeSet<_> = places(&journal).into_iter().collect();
     assert_eq!(unique.len(), RUNS);
@@ -104,6 +115,8 @@ fn a_line_that_was_cut_off_is_put_aside_and_its_run_is_made_again() {
     assert_eq!(journal.runs.len(), RUNS + baseline);
     let torn = fs::read_to_string(folder.join("runs.jsonl.torn")).unwrap();
     assert!(torn.starts_with("{\"record\":\"run\""), "{torn}");
+    let moved = format!("incomplete last record ({} bytes) moved aside", torn.trim_end().len());
+    outcome.assert_line(&moved);
 }
 
 #[test]
@@ -173,9 +186,7 @@ fn a_server_that_is_another_program_now_is_refused_with_the_way_out() {
     let text = fs::read_to_string(&server).unwrap();
     fs::write(&server, format!("{text}# Changed.\n")).unwrap();
     let journal = fs::read(folder.join("runs.jsonl")).unwrap();
-    let outcome = resume(&world, &folder);
-    let parts = ["own/my-server is another program", "Undo the change", "run --server './my"];
-    outcome.assert_refused(3, &parts);
+    expect_file!["../golden/refused/changed-program.txt"].assert_eq(&refusal(&world, &folder));
     assert_eq!(fs::read(folder.join("runs.jsonl")).unwrap(), journal, "nothing was written");
     // The way out.
     fs::write(&server, text).unwrap();
@@ -192,16 +203,16 @@ fn a_server_that_is_gone_and_another_suite_are_refused() {
     let server = own_server(&world);
     let folder = killed_after(&world, &OWN, 2);
     fs::remove_file(&server).unwrap();
-    resume(&world, &folder).assert_refused(3, &["there is no program `./my-server`"]);
+    let mut text = refusal(&world, &folder);
     let world = self::world();
     let folder = killed_after(&world, &BEGIN, 2);
     let world = world.with_suite("mine.toml", &SUITE.replace("connections = 2", "connections = 3"));
-    let parts = ["the workload a: connections was `2` and is `3`", "Undo the change"];
-    resume(&world, &folder).assert_refused(3, &parts);
+    text += &refusal(&world, &folder);
     let world = world.with_suite("mine.toml", &SUITE.replace("blocks = 3", "blocks = 4"));
-    resume(&world, &folder).assert_refused(3, &["the number of blocks was `3` and is `4`"]);
+    text += &refusal(&world, &folder);
     let world = world.with_suite("mine.toml", "nonsense");
-    resume(&world, &folder).assert_refused(3, &["its setup fails", "mine.toml"]);
+    text += &refusal(&world, &folder);
+    expect_file!["../golden/refused/changed-setup.txt"].assert_eq(&text);
 }
 
 #[test]
@@ -280,15 +291,19 @@ fn a_full_disk_ends_the_run_with_the_command_that_goes_on() {
 #[test]
 fn what_cannot_be_taken_up_is_refused_with_the_next_step() {
     let world = World::new();
-    let at = |folder: &str| world.wirebench(&["run", "--resume", folder]);
-    at("nowhere").assert_refused(2, &["cannot find nowhere"]);
-    at("suites").assert_refused(2, &["runs.jsonl"]);
     let empty = world.folder.path().join("empty");
     fs::create_dir(&empty).unwrap();
     fs::write(empty.join("runs.jsonl"), "").unwrap();
-    at("empty").assert_refused(2, &["does not begin with a `start` record"]);
-    for option in [&["quick"][..], &["--blocks", "3"], &["--seed", "1"], &["--no-verify"]] {
-        let outcome = world.wirebench(&[&["run", "--resume", "empty"], option].concat());
-        outcome.assert_refused(2, &["cannot be used with"]);
-    }
+    let commands: [&[&str]; 9] = [
+        &["report", "."],
+        &["run", "--resume", "."],
+        &["run", "--resume", "nowhere"],
+        &["run", "--resume", "suites"],
+        &["run", "--resume", "empty"],
+        &["run", "--resume", "empty", "quick"],
+        &["run", "--resume", "empty", "--blocks", "3"],
+        &["run", "--resume", "empty", "--seed", "1"],
+        &["run", "--resume", "empty", "--no-verify"],
+    ];
+    golden::assert_refused_commands(&world, "resume", &commands);
 }

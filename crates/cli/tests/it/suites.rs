@@ -182,8 +182,10 @@ fn an_entry_with_a_wrong_description_keeps_a_suite_that_names_it_from_nothing_el
     let outcome = world.wirebench(&["run", "mine", "--scale", "smoke", "--no-verify"]);
     assert_eq!(outcome.code, Some(1), "{outcome:#?}");
     let details = std::fs::read_to_string(world.results().join("report.txt")).unwrap();
-    assert!(details.contains("  c/wrong: entries/c/wrong/entry.toml: "), "{details}");
-    assert_eq!(details.matches("  c/wrong: ").count(), 1, "{details}");
+    let lines: Vec<_> = details.lines().filter(|line| line.starts_with("  c/wrong: ")).collect();
+    let expected = "  c/wrong: entries/c/wrong/entry.toml: line 1: invalid type: integer `1`, \
+                    expected a string";
+    assert_eq!(lines, [expected], "{details}");
     assert_eq!(world.journal().runs.len(), 1);
 }
 
@@ -213,8 +215,9 @@ fn the_scale_of_the_paper_is_as_written_and_says_what_the_machine_lacks() {
     let arguments = ["run", "mine", "--scale", "paper", "--blocks", "1", "--no-verify"];
     let outcome = world.wirebench(&[&arguments[..], &["--workers", "1"]].concat());
     assert_eq!(outcome.code, Some(0), "{outcome:#?}");
-    assert!(outcome.stderr.contains("paper scale: 4 runs, about"), "{outcome:#?}");
-    assert!(outcome.stderr.contains("the published machine had 100000 CPUs"), "{outcome:#?}");
+    for begin in ["paper scale: 4 runs, about ", "the published machine had 100000 CPUs and "] {
+        assert!(outcome.stderr.lines().any(|line| line.starts_with(begin)), "{outcome:#?}");
+    }
     let journal = world.journal();
     assert_eq!(journal.start.workloads[0].connections, 24);
     // Both sides shared the document's CPUs.
@@ -222,31 +225,16 @@ fn the_scale_of_the_paper_is_as_written_and_says_what_the_machine_lacks() {
 }
 
 #[test]
-fn a_suite_without_a_document_has_no_scale_of_a_paper() {
-    let outcome = World::new().wirebench(&["run", "smoke", "--scale", "paper"]);
-    assert_eq!(outcome.code, Some(2), "{outcome:#?}");
-    assert!(outcome.stderr.contains("`smoke` has no document to repeat"), "{outcome:#?}");
-    let outcome = World::new().wirebench(&["run", "--scale", "papr"]);
-    assert!(outcome.code == Some(2) && outcome.stderr.contains("did you mean `paper`?"));
-}
-
-#[test]
 fn a_missing_generator_is_named_with_the_package_that_installs_it() {
     for (generator, package) in [("wrk", "wrk"), ("hey", "hey"), ("h2load", "nghttp2-client")] {
         let arguments = ["run", "builtin/epoll", "--generator", generator, "--scenario", "hello"];
         let outcome = World::new().wirebench_alone(&arguments);
-        assert_eq!(outcome.code, Some(2), "{outcome:#?}");
-        let step = format!("`sudo apt-get install {package}` installs it");
-        assert!(outcome.stderr.contains(&step), "{outcome:#?}");
+        let expected = format!(
+            "the program `{generator}` is missing: `sudo apt-get install {package}` installs it; \
+             `wirebench setup` does not, because no entry needs it"
+        );
+        outcome.assert_error(2, &expected);
     }
-}
-
-#[test]
-fn a_load_that_a_generator_cannot_make_is_refused_with_the_reason() {
-    let arguments = ["run", "builtin/epoll", "--generator", "hey", "--scenario", "echo"];
-    let outcome = World::new().wirebench(&arguments);
-    assert_eq!(outcome.code, Some(2), "{outcome:#?}");
-    assert!(outcome.stderr.contains("echo: hey speaks HTTP and no echo"), "{outcome:#?}");
 }
 
 /// One run with another generator; every row says so.

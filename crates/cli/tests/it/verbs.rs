@@ -1,6 +1,7 @@
 //! The small verbs.
 
 use crate::world::{ENTRY, World};
+use expect_test::{expect, expect_file};
 
 const NEEDY: &str = "[[requires]]\ncommand = \"no-such-program\"\ndebian = [\"some-package\"]\n";
 
@@ -22,9 +23,14 @@ fn setup_says_for_whom_it_can_do_nothing_once_for_each_reason() {
 fn variants_that_lack_the_same_say_so_once() {
     let variants = "[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n";
     let world = World::new().with_entry("c/x", &format!("{ENTRY}{NEEDY}{variants}"));
-    let text = world.stdout(&["list", "c/"]);
-    assert_eq!(text.matches("no-such-program").count(), 1, "{text}");
-    assert!(text.contains("1 entry with 2 variants"), "{text}");
+    expect![[r#"
+        c
+          c/x:a  needs setup  hello  epoll  prefork
+          c/x:b  needs setup  hello  epoll  prefork
+              the program `no-such-program` is missing; `wirebench setup` installs some-package
+
+        1 entry with 2 variants: 0 ready, 2 need `wirebench setup`; `wirebench list ENTRY` shows details
+    "#]].assert_eq(&world.stdout(&["list", "c/"]));
 }
 
 #[test]
@@ -38,7 +44,7 @@ fn setup_prints_what_it_would_do_with_apt_get() {
     let text = world.stdout(&["setup", "--dry-run"]);
     assert!(text.contains("apt-get install") && text.contains("some-package"), "{text}");
     assert!(text.lines().any(|line| line == "fetcher x"), "{text}");
-    assert!(World::new().stdout(&["setup", "--dry-run"]).contains("nothing to install"));
+    assert_eq!(World::new().stdout(&["setup", "--dry-run"]), "nothing to install\n");
 }
 
 #[test]
@@ -54,37 +60,33 @@ fn setup_fetches_what_is_missing_and_remembers_what_failed() {
         .with_entry("c/brought", &needs("touch {build}/there"))
         .with_entry("c/refused", &needs("echo first; echo no route >&2; exit 7"))
         .with_entry("c/useless", &needs("true"));
-    let text = world.stdout(&["list", "c/"]);
-    assert!(text.contains("3 need `wirebench setup`"), "{text}");
-    assert!(text.contains("`wirebench setup` runs `sh -c 'touch "), "{text}");
-    let outcome = world.wirebench(&["setup", "c/"]);
-    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
-    assert!(outcome.stdout.contains("1 ready, 2 not available"), "{outcome:#?}");
-    assert!(outcome.stderr.contains("failed: the package x: `sh -c"), "{outcome:#?}");
-    let text = world.stdout(&["list", "c/"]);
-    for part in
-        ["1 ready, 2 not available", ": no route; ask around", ": the command succeeded, but"]
-    {
-        assert!(text.contains(part), "{part} is missing in {text}");
-    }
+    let mut text = String::new();
+    let mut add = |arguments: &[&str], code| {
+        let outcome = world.wirebench(arguments);
+        assert_eq!(outcome.code, Some(code), "{outcome:#?}");
+        text += &format!("$ {}\n{}{}\n", arguments.join(" "), outcome.stdout, outcome.stderr);
+    };
+    add(&["list", "c/"], 0);
+    add(&["setup", "c/"], 1);
+    add(&["list", "c/"], 0);
     // Another setup tries again, and succeeds where the world has changed.
     std::fs::write(world.folder.path().join("target/wirebench/build/c/refused/default/there"), "")
         .unwrap();
-    let again = world.wirebench(&["setup", "c/"]);
-    assert!(
-        again.code == Some(1) && again.stdout.contains("2 ready, 1 not available"),
-        "{again:#?}"
-    );
-    assert!(
-        world.stdout(&["setup", "c/brought", "c/refused"]).contains("2 ready, 0 not available")
-    );
+    add(&["setup", "c/"], 1);
+    add(&["setup", "c/brought", "c/refused"], 0);
+    let text = world.without_places(&text);
+    // Only the date of a failure is not the same every time.
+    let parts: Vec<&str> = text.split(" failed on ").collect();
+    let dated = |part: &&str| format!(" failed on DATE{}", &part["2026-01-02".len()..]);
+    let text = parts[0].to_owned() + &parts[1..].iter().map(dated).collect::<String>();
+    expect_file!["../golden/setup.txt"].assert_eq(&text);
 }
 
 #[test]
 fn versions_are_read_where_the_entry_says() {
     let world = World::new().with_entry("c/x", ENTRY);
     let text = world.stdout(&["versions"]);
-    assert!(text.lines().any(|line| line.contains("c/x") && line.contains("cat ")), "{text}");
+    assert!(text.lines().any(|line| line.starts_with(" c/x               cat ")), "{text}");
     assert!(world.stdout(&["versions", "--markdown"]).starts_with("| entry"));
 }
 
@@ -108,8 +110,9 @@ fn doctor_groups_what_it_finds_and_ends_well_whatever_it_says() {
     let place = |line: &str| lines.iter().position(|it| *it == line).unwrap();
     let groups = ["machine", "kernel", "limits", "network", "tools", "entries"].map(place);
     assert!(groups.is_sorted(), "{text}");
-    let entry = lines[groups[5]..].iter().find(|line| line.contains("c/x")).unwrap();
-    assert!(entry.trim_start().starts_with("missing"), "{entry}");
+    let entry = "  missing  entry            c/x cannot be measured here: the program \
+                 `no-such-program` is missing";
+    assert!(lines[groups[5]..].contains(&entry), "{text}");
     let counts = lines.last().unwrap();
     assert!(counts.contains(" fine, ") && counts.ends_with(" missing"), "{counts}");
 }
@@ -138,16 +141,18 @@ fn a_result_that_cannot_be_written_is_an_error() {
     let mut command = std::process::Command::new(crate::world::program());
     let output = command.arg("list").stdout(full).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("could not be written"));
+    let expected =
+        "error: the result could not be written: No space left on device (os error 28)\n";
+    assert_eq!(String::from_utf8_lossy(&output.stderr), expected);
 }
 
 #[test]
 fn build_builds_once() {
     let step = "[[build]]\ncommand = [\"cp\", \"entry.toml\", \"{build}/server\"]\n";
     let world = World::new().with_entry("c/x", &format!("{ENTRY}{step}"));
-    assert!(world.stdout(&["build", "c/x"]).contains("c/x: built in"));
+    assert!(world.stdout(&["build", "c/x"]).starts_with("c/x: built in "));
     assert_eq!(world.stdout(&["build", "c/x"]), "c/x: up to date\n");
-    assert!(world.stdout(&["build", "c/x", "--force"]).contains("c/x: built in"));
+    assert!(world.stdout(&["build", "c/x", "--force"]).starts_with("c/x: built in "));
 }
 
 #[test]
@@ -159,7 +164,8 @@ fn a_build_that_fails_shows_its_errors_and_stops_no_other() {
         .with_entry("c/y", &format!("{ENTRY}{works}"));
     let outcome = world.wirebench(&["build", "-j", "1"]);
     assert_eq!(outcome.code, Some(1), "{outcome:#?}");
-    assert!(outcome.stdout.contains("c/y: built in"), "{outcome:#?}");
+    let is_built = |line: &str| line.starts_with("c/y: built in ");
+    assert!(outcome.stdout.lines().any(is_built), "{outcome:#?}");
     for part in ["building c/x", "c/x: `sh -c", "\n    x.c: error: no"] {
         assert!(outcome.stderr.contains(part), "{part} is missing in {outcome:#?}");
     }
@@ -187,7 +193,6 @@ fn verify_names_each_check_and_counts_them() {
         assert!(text.lines().any(|l| l == line), "{check} is missing in {text}");
     }
     assert!(text.contains(", 0 failed, "), "{text}");
-    assert!(world.stdout(&["verify", "--checks"]).contains("reply-exact"));
 }
 
 #[test]
@@ -195,9 +200,8 @@ fn repeated_checks_are_counted_for_each_that_failed() {
     let world = World::new();
     let failing = world.wirebench(&["verify", "--server", "false {port}", "--repeat", "3", "-q"]);
     assert_eq!(failing.code, Some(1), "{failing:?}");
-    let line = "failed 3 of 3 times: own/false hello ready";
-    assert!(failing.stdout.lines().any(|l| l == line), "{failing:?}");
-    assert!(failing.stdout.contains("0 passed, 3 failed"), "{failing:?}");
+    let end = "failed 3 of 3 times: own/false hello ready\n0 passed, 3 failed, 57 skipped\n";
+    assert!(failing.stdout.ends_with(end), "{failing:?}");
 }
 
 #[test]
@@ -224,5 +228,5 @@ fn a_ring_is_found_where_it_is_declared() {
         return;
     }
     let text = world.stdout(&["verify", "builtin/io_uring", "--scenario", "echo"]);
-    assert!(text.contains("PASS  builtin/io_uring echo mechanism"), "{text}");
+    assert!(text.lines().any(|line| line == "PASS  builtin/io_uring echo mechanism"), "{text}");
 }

@@ -135,6 +135,7 @@ fn the_workflow_of_the_manual_installs_what_this_repository_has_unless_it_is_the
     let path = rest.unwrap().strip_prefix("wirebench/").unwrap();
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let manifest = repository.join(path).join("Cargo.toml");
-    assert!(fs::read_to_string(manifest).unwrap().contains("name = \"wirebench\""));
+    let manifest = fs::read_to_string(manifest).unwrap();
+    assert!(manifest.lines().any(|line| line == "name = \"wirebench\""));
     assert!(repository.join("Cargo.lock").is_file());
 }

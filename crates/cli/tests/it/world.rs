@@ -66,6 +66,20 @@ impl Outcome {
         assert!(matches!(self.code, Some(0 | 1)) && is_reported, "{self:#?}");
     }
 
+    /// Whether it ended with this exit code and printed this error and nothing else on standard error.
+    #[track_caller]
+    pub(crate) fn assert_error(&self, code: i32, message: &str) {
+        assert_eq!(self.stderr, format!("error: {message}\n"));
+        assert_eq!(self.code, Some(code), "{self:#?}");
+    }
+
+    /// Whether this is a whole line of what it printed.
+    #[track_caller]
+    pub(crate) fn assert_line(&self, line: &str) {
+        let mut lines = self.stdout.lines().chain(self.stderr.lines());
+        assert!(lines.any(|it| it == line), "{line:?} is missing in {self:#?}");
+    }
+
     /// Whether it ended with this exit code and a clear sentence with these parts, without a panic.
     #[track_caller]
     pub(crate) fn assert_refused(&self, code: i32, parts: &[&str]) {
@@ -99,6 +113,15 @@ impl World {
     pub(crate) fn with_suite(self, name: &str, text: &str) -> Self {
         fs::write(self.folder.path().join("suites").join(name), text).unwrap();
         self
+    }
+
+    /// `text` without the places of this machine.
+    pub(crate) fn without_places(&self, text: &str) -> String {
+        let folder = self.folder.path().canonicalize().unwrap();
+        let places = [(program(), "wirebench"), (&folder, "PROJECT")];
+        places.iter().fold(text.to_owned(), |text, (place, name)| {
+            text.replace(&place.display().to_string(), name)
+        })
     }
 
     /// The variable and its value that every process of this world carries.

@@ -111,6 +111,8 @@ fn one_two_five(low: u64, high: u64) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::tests::refusals;
+    use expect_test::expect_file;
 
     #[test]
     fn lists_and_ranges_are_sorted_and_have_each_value_once() {
@@ -134,23 +136,12 @@ mod tests {
 
     #[test]
     fn every_mistake_says_how_to_write_it() {
-        for (text, part) in [
-            ("", "write 1-4"),
-            ("x", "write 1-4"),
-            ("0-4", "0 workers are too few"),
-            ("4-1", "the first number is larger"),
-            ("1-4/0", "a step of 0"),
-            ("1-9G", "more than 100 values"),
-        ] {
-            let message = workers(text).unwrap_err();
-            assert!(message.contains(part), "{text}: {message}");
-        }
-        assert!(connections("10-").unwrap_err().contains("100-1000/100"));
-        for text in ["100", "0-5", "5-1", "a-b"] {
-            assert!(rates(text).unwrap_err().contains("-10M"), "{text}");
-        }
-        for text in ["0", "0%", "101%", "2 percent", "NaN", "-1%"] {
-            assert!(percent(text).unwrap_err().contains("write 2%"), "{text}");
-        }
+        let text = [
+            refusals(workers, &["", "x", "0-4", "4-1", "1-4/0", "1-9G"]),
+            refusals(connections, &["10-"]),
+            refusals(rates, &["100", "0-5", "5-1", "a-b"]),
+            refusals(percent, &["0", "0%", "101%", "2 percent", "NaN", "-1%"]),
+        ];
+        expect_file!["../../../tests/golden/unit/lists.txt"].assert_eq(&text.concat());
     }
 }

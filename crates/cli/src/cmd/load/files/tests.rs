@@ -34,7 +34,11 @@ fn a_table_with_other_columns_is_left_alone() {
     for before in ["a,b\n1,2\n", "\n", &longer] {
         fs::write(&path, before).unwrap();
         let message = csv(&path).unwrap_err().to_string();
-        assert!(message.contains("give --csv a new file"), "{message}");
+        let expected = format!(
+            "`{}` is not a table of loads with these columns: give --csv a new file",
+            path.display()
+        );
+        assert_eq!(message, expected);
         assert_eq!(fs::read_to_string(&path).unwrap(), before);
     }
 }
@@ -87,19 +91,23 @@ fn what_is_neither_a_file_nor_a_device_of_characters_is_refused_without_waiting(
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     let rows = [(pipe.as_path(), "a pipe"), (&socket, "a socket"), (folder.path(), "a folder")];
     for (path, kind) in rows {
+        let reason =
+            format!("`{}` is {kind}: give a file, or a device such as /dev/null", path.display());
         let table = Table::open("--csv", path).unwrap_err().to_string();
+        assert_eq!(table, format!("--csv {reason}"));
         let file = Sink::anew("--hgrm", path).unwrap_err().to_string();
-        assert!(table.starts_with("--csv") && table.contains(kind), "{table}");
-        assert!(file.starts_with("--hgrm") && file.contains(kind), "{file}");
+        assert_eq!(file, format!("--hgrm {reason}"));
     }
     assert!(Sink::anew("--hgrm", Path::new("/dev/null")).is_ok());
 }
 
+const NO_SPACE: &str = "`/dev/full` could not be written (No space left on device (os error 28)): \
+                        make room there, or give";
+
 #[test]
 fn a_full_disk_is_known_at_the_first_line() {
     let files = csv(Path::new("/dev/full")).unwrap();
-    let complaint = &files.complaints()[0];
-    assert!(complaint.contains("`/dev/full` could not be written (No space"), "{complaint}");
+    assert_eq!(files.complaints(), [format!("{NO_SPACE} --csv another file")]);
 }
 
 #[test]
@@ -109,6 +117,6 @@ fn after_a_failure_nothing_more_is_written_and_the_first_reason_stays() {
     let folder = tempfile::tempdir().unwrap();
     sink.file = File::create(folder.path().join("x")).unwrap();
     sink.write("b");
-    assert!(sink.complaint().unwrap().contains("No space"));
+    assert_eq!(sink.complaint(), Some(format!("{NO_SPACE} --hgrm another file")));
     assert_eq!(fs::read_to_string(folder.path().join("x")).unwrap(), "");
 }
