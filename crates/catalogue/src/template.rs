@@ -89,7 +89,7 @@ pub fn create(entries: &Path, name: &str) -> Result<NewEntry, NewError> {
         )));
     }
     if wirebench_schema::entry::RESERVED.contains(&language) {
-        let reason = format!("`{language}/` is wirebench's own: choose another language's name");
+        let reason = format!("`{language}/` is reserved: use the name of another language");
         return Err(NewError::Name(reason));
     }
     if own == wirebench_schema::entry::SHARED {
@@ -168,7 +168,7 @@ mod tests {
             ("c/a:b", "write LANGUAGE/NAME"),
             ("../x/y", "write LANGUAGE/NAME"),
             ("c/..", "write LANGUAGE/NAME"),
-            ("builtin/mine", "is wirebench's own"),
+            ("builtin/mine", "is reserved"),
             ("c/shared", "is the folder of what entries share"),
             ("-a/b", "would be taken for an option"),
             ("c/taken", "entries/c/taken exists already"),

@@ -51,7 +51,7 @@ pub(crate) fn pattern(probe: &VersionProbe) -> Result<Regex, String> {
     let pattern = Regex::new(shown).map_err(|error| format!("`{shown}`: {error}"))?;
     // The first group is the whole match.
     if pattern.captures_len() < 2 {
-        return Err(format!("`{shown}` has no group: put what is the version in parentheses"));
+        return Err(format!("`{shown}` has no group: put the version in parentheses"));
     }
     Ok(pattern)
 }

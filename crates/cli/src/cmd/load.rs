@@ -113,11 +113,11 @@ fn without_reply(report: &LoadReport) -> String {
         }
         (0, false) => format!("no valid reply: {reasons}"),
         (late, true) => {
-            format!("no valid reply within the window, {late} after it: use a longer -d")
+            format!("no valid reply in the window ({late} after it): use a longer -d")
         }
-        (late, false) => format!(
-            "no valid reply within the window, {late} after it ({reasons}): use a longer -d"
-        ),
+        (late, false) => {
+            format!("no valid reply in the window ({late} after it; {reasons}): use a longer -d")
+        }
     }
 }
 
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn replies_that_came_after_the_window_are_not_denied() {
-        expect!["no valid reply within the window, 4 after it: use a longer -d"]
+        expect!["no valid reply in the window (4 after it): use a longer -d"]
             .assert_eq(&without_reply(&replies_after_the_window(5)));
         expect!["no valid reply: no reply arrived within the window; use a longer -d"]
             .assert_eq(&without_reply(&replies_after_the_window(1)));

@@ -209,9 +209,9 @@ impl Work<'_> {
             if !failed && self.done.contains(&key) {
                 self.record(
                     &key,
-                    Some("the command succeeded, but the requirement is still missing"),
+                    Some("the command succeeded and the requirement is still missing"),
                 )?;
-                self.failed.push(format!("{what}: the command succeeded, but it is still missing"));
+                self.failed.push(format!("{what}: its command succeeded, but it is still missing"));
             }
         }
         Ok(())

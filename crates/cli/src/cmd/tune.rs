@@ -142,7 +142,7 @@ impl Arguments {
             let names = subjects.iter().map(|subject| subject.variant.id.to_string());
             let names: Vec<String> = names.collect();
             return Err(usage(format!(
-                "{} are {} servers: name one of them",
+                "`tune` needs one server, not {1}: name one of {0}",
                 names.join(", "),
                 names.len()
             )));

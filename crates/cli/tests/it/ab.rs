@@ -140,7 +140,7 @@ fn the_folder_and_the_report_say_the_same_in_every_form() {
     // The page of `ab` is its sentence after at most five lines, one of which names the details.
     assert!(outcome.stdout.lines().count() <= 6, "{outcome:#?}");
     let name = folder.file_name().unwrap().to_str().unwrap();
-    outcome.assert_line(&format!("Report: target/wirebench/{name}/report.txt"));
+    outcome.assert_line(&format!("Report: target/wirebench/{name}/report.html"));
     let page = world.wirebench(&["report", &path]).stdout;
     let shown = outcome.stdout.lines().filter(|line| !line.starts_with("Report: "));
     assert_eq!(page.lines().collect::<Vec<_>>(), shown.collect::<Vec<_>>());

@@ -31,7 +31,7 @@ fn a_run_prints_its_table_and_keeps_everything_in_its_folder() {
     }
     let folder = world.results();
     let name = folder.file_name().unwrap().to_str().unwrap();
-    assert!(outcome.stdout.ends_with(&format!("/{name}/report.txt\n")), "{outcome:#?}");
+    assert!(outcome.stdout.ends_with(&format!("/{name}/report.html\n")), "{outcome:#?}");
     for file in ["runs.jsonl", "environment.json", "commands.txt"].into_iter().chain([
         "report.md",
         "report.txt",

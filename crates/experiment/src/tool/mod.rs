@@ -147,11 +147,14 @@ pub fn check(generator: Generator, workload: &Workload) -> Result<(), String> {
         // It makes no load there, and wirebench itself makes the connections.
         return Ok(());
     }
-    let no_rate = "is used here for closed loops and holds no rate, as a phase `cost` wants it";
+    let no_rate = "cannot hold the rate of the phase `cost`";
     only(workload.phase != Phase::Cost, no_rate)?;
-    only(workload.scenario.protocol() == Protocol::Http1, "speaks HTTP and no echo")?;
-    only(workload.model == LoadModel::Closed, "is used here for closed loops without pauses")?;
-    only(workload.pipeline == 1, "is used here without pipelining")?;
+    only(workload.scenario.protocol() == Protocol::Http1, "supports HTTP only")?;
+    only(
+        workload.model == LoadModel::Closed,
+        "is supported for closed loops without think time only",
+    )?;
+    only(workload.pipeline == 1, "is supported without pipelining only")?;
     only(workload.idle_connections == 0, "keeps no idle connections")?;
     only(workload.requests_per_connection.is_none(), "does not close connections after a count")?;
     match (generator, workload.stop) {

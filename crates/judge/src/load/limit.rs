@@ -15,7 +15,7 @@ pub(super) fn limit(load: &LoadReport) -> (Limit, Vec<String>) {
     if load.requests == 0 {
         let reason = match answered {
             0 => "no valid reply".to_owned(),
-            _ => format!("no valid reply within the window, {answered} after it"),
+            _ => format!("no valid reply in the window ({answered} after it)"),
         };
         return (Limit::Unknown, vec![reason]);
     }

@@ -43,7 +43,7 @@ impl Ab<'_> {
         }
         findings.extend(self.unsaturated().map(|text| shortened(&text, WIDTH)));
         if Side::same_program(&self.sides) == Some(true) {
-            findings.push("A and B are the same program: any difference is noise".to_owned());
+            findings.push(self.same_program());
         }
         let remarks = self.remarks().len();
         if remarks > 0 {

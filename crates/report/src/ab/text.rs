@@ -17,8 +17,8 @@ use crate::{
 };
 
 const READING_AID: [&str; 4] = [
-    "A, B: medians over the cohorts or blocks, each with fresh instances of both servers",
-    "B/A: estimate of the model over all instances and cohorts; (a..b): its 95 % interval",
+    "{A}, {B}: medians over the cohorts or blocks, each with fresh instances of both servers",
+    "{B}/{A}: estimate of the model over all instances and cohorts; (a..b): its 95 % interval",
     "higher, lower: the interval excludes 0 and is not inside the margin; same: the 90 % interval is inside \
      the margin; otherwise inconclusive",
     "the verdict uses the first metric, chosen before the run; the intervals of the other metrics hold \
@@ -89,7 +89,7 @@ impl Ab<'_> {
     fn add_setting(&self, page: &mut Page) {
         page.list("compared", &self.sides.iter().map(who).collect::<Vec<_>>());
         if Side::same_program(&self.sides) == Some(true) {
-            page.paragraph("A and B are the same program: any difference is noise");
+            page.paragraph(&self.same_program());
         }
         page.line(&headline(self.journal, std::slice::from_ref(&self.rows)));
         page.line(&describe(&self.rows.workload));
@@ -106,9 +106,17 @@ impl Ab<'_> {
         }
     }
 
+    /// What follows from that.
+    pub(super) fn same_program(&self) -> String {
+        let [a, b] = self.sides.each_ref().map(|side| side.name);
+        format!("{a} and {b} are the same program: any difference is noise")
+    }
+
     fn add_reading_aid(&self, page: &mut Page) {
         page.list("notes on the runs", &self.remarks());
-        page.list("legend", &READING_AID.map(str::to_owned));
+        let [a, b] = self.sides.each_ref().map(|side| side.name);
+        let named = READING_AID.map(|line| line.replace("{A}", a).replace("{B}", b));
+        page.list("legend", &named);
     }
 
     fn table(&self, style: Style) -> comfy_table::Table {

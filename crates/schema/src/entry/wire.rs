@@ -115,7 +115,7 @@ fn error(message: impl Into<String>) -> EntryError {
 impl WireEntry {
     pub(super) fn resolve(self, id: &str) -> Result<Entry, EntryError> {
         if let Some(language) = RESERVED.iter().find(|name| id.starts_with(&format!("{name}/"))) {
-            return Err(error(format!("`{language}/` is wirebench's own: choose another folder")));
+            return Err(error(format!("`{language}/` is reserved: use another folder")));
         }
         if id.ends_with(&format!("/{SHARED}")) {
             let reason =
@@ -284,10 +284,10 @@ impl WireRequirement {
             ));
         };
         if self.what.is_some() && self.probe.is_none() {
-            return Err(error("`what` names the thing that a `probe` looks for: leave it out"));
+            return Err(error("`what` names the thing that a `probe` looks for: omit it"));
         }
         if self.io_uring == Some(false) {
-            return Err(error("`io_uring = false` requires nothing: leave it out"));
+            return Err(error("`io_uring = false` requires nothing: omit it"));
         }
         let fetch = self.fetch.as_deref().map(|command| early_command("fetch", command));
         Ok(Requirement {

@@ -55,9 +55,8 @@ pub(super) fn run(
         refusal(&start, &[format!("cannot enter its folder {}: {error}", start.folder)])
     })?;
     let context = Context::new(original.project())?;
-    let mut setting = original
-        .setting(&context)
-        .map_err(|error| refusal(&start, &[format!("its setup fails: {error:#}")]))?;
+    let mut setting =
+        original.setting(&context).map_err(|error| refusal(&start, &[format!("{error:#}")]))?;
     setting.experiment.goal.budget = arguments.budget.or(setting.experiment.goal.budget);
     let mut reporter = arguments.telling.reporter().with_view(view(&start));
     let added = added(&taken_up, &setting);
