@@ -174,10 +174,16 @@ mod tests {
     fn wishes_that_cannot_be_met_are_refused() {
         let wish =
             PlacementRequest { generator_cpus: Some(vec![9]), ..PlacementRequest::default() };
-        assert!(place(&cpus(2, false), &wish).unwrap_err().contains("CPU 9"));
+        assert_eq!(
+            place(&cpus(2, false), &wish).unwrap_err(),
+            "--generator-cpus: CPU 9 may not be used here; usable are [0, 1]"
+        );
         let wish =
             PlacementRequest { server_cpus: Some(vec![0, 1]), ..PlacementRequest::default() };
-        assert!(place(&cpus(2, false), &wish).unwrap_err().contains("--generator-cpus"));
+        assert_eq!(
+            place(&cpus(2, false), &wish).unwrap_err(),
+            "no CPU is left for the other side: give --generator-cpus too"
+        );
         let wish = PlacementRequest {
             no_pin: true,
             server_cpus: Some(vec![0]),

@@ -93,7 +93,11 @@ mod tests {
         let mut turned = sent.clone();
         turned.rotate_left(128);
         let text = difference(&sent, 0, &turned).unwrap();
-        assert!(text.contains("the bytes of position 128 came there"), "{text}");
+        assert_eq!(
+            text,
+            "byte 0 came back as 0x80, sent was 0x00: the bytes of position 128 came there, the \
+             order is wrong"
+        );
 
         let text = difference(b"abc", 1, b"bc\0\0").unwrap();
         assert_eq!(
