@@ -106,6 +106,7 @@ fn next_step(crowd: ConnectionCounts, limit: u64, possible: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use expect_test::expect_file;
 
     fn crowd(active: usize, threads: usize) -> ConnectionCounts {
         ConnectionCounts { active, idle: 0, threads }
@@ -141,27 +142,12 @@ mod tests {
             let limits = Rlimit { current: Some(limit), maximum: Some(limit) };
             new_soft_limit(crowd(connections, threads), limits).unwrap_err().to_string()
         };
-        let message = refused(1024, 1024, 1024);
-        assert_eq!(
-            message,
-            "1024 connections need 3136 file descriptors and this process may have 1024: give -t \
-             and -c at most 320, or raise the hard limit of open files (ulimit -Hn)"
-        );
         let limits = Rlimit { current: Some(1024), maximum: Some(1024) };
         assert_eq!(new_soft_limit(crowd(320, 320), limits).unwrap(), None);
         assert!(new_soft_limit(crowd(321, 321), limits).is_err());
-        let message = refused(1, 1, 66);
-        assert_eq!(
-            message,
-            "1 connections need 67 file descriptors and this process may have 66: raise the hard \
-             limit of open files (ulimit -Hn)"
-        );
-        assert_eq!(
-            refused(usize::MAX, usize::MAX, 1024),
-            "18446744073709551615 connections need 18446744073709551615 file descriptors and this \
-             process may have 1024: give -t and -c at most 320, or raise the hard limit of open \
-             files (ulimit -Hn)"
-        );
+        let refused = [(1024, 1024, 1024), (1, 1, 66), (usize::MAX, usize::MAX, 1024)]
+            .map(|(connections, threads, limit)| refused(connections, threads, limit) + "\n");
+        expect_file!["golden/limits.txt"].assert_eq(&refused.concat());
     }
 
     #[test]
@@ -171,19 +157,8 @@ mod tests {
                 .unwrap_err()
                 .to_string()
         };
-        let message = refused(64, 10_000);
-        assert_eq!(
-            message,
-            "64 connections and 10000 idle ones need 10132 file descriptors and this process may \
-             have 5000: give --idle-connections at most 4868, or raise the hard limit of open \
-             files (ulimit -Hn)"
-        );
-        assert_eq!(
-            refused(6000, 1),
-            "6000 connections and 1 idle ones need 6069 file descriptors and this process may \
-             have 5000: give -c at most 4932 without --idle-connections, or raise the hard limit \
-             of open files (ulimit -Hn)"
-        );
+        let refused = [(64, 10_000), (6000, 1)].map(|(active, idle)| refused(active, idle) + "\n");
+        expect_file!["golden/limits-idle.txt"].assert_eq(&refused.concat());
         let fits = ConnectionCounts { active: 64, idle: 4868, threads: 2 };
         assert_eq!(new_soft_limit(fits, LIMITS).unwrap(), Some(Some(5000)));
     }

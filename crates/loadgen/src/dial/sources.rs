@@ -154,7 +154,7 @@ fn nth(range: &SourceRange, place: u128) -> IpAddr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use expect_test::expect;
+    use expect_test::{expect, expect_file};
 
     fn sources(texts: &[(&str, &str)]) -> Sources {
         let range = |(first, last): &(&str, &str)| SourceRange {
@@ -200,24 +200,13 @@ mod tests {
         let v4 = sources(&[("127.0.0.2", "127.0.0.3")]);
         let both = [ip("[::1]:7"), ip("127.0.0.1:7")];
         assert_eq!(v4.check(both.to_vec(), 2).unwrap(), [ip("127.0.0.1:7")]);
-        let message = sentence(&v4, ip("[::1]:7"));
-        assert_eq!(
-            message,
-            "--source 127.0.0.2 is an IPv4 address and [::1]:7 is not: give addresses of the \
-             target's family"
-        );
-        let message = sentence(&v4, Endpoint::unix("/a").unwrap());
-        assert_eq!(
-            message,
-            "--source 127.0.0.2 does not apply to unix:/a: a Unix socket is connected to without \
-             an address; omit --source"
-        );
         let mixed = sources(&[("127.0.0.2", "127.0.0.2"), ("::1", "::1")]);
-        assert_eq!(
+        let sentences = [
+            sentence(&v4, ip("[::1]:7")),
+            sentence(&v4, Endpoint::unix("/a").unwrap()),
             sentence(&mixed, ip("127.0.0.1:7")),
-            "--source 127.0.0.2 and --source ::1 are addresses of different families: give \
-             addresses of the target's family alone"
-        );
+        ];
+        expect_file!["golden/sources.txt"].assert_eq(&(sentences.join("\n") + "\n"));
     }
 
     #[test]
