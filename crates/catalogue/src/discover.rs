@@ -183,6 +183,7 @@ fn entry_part(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use expect_test::expect;
     use std::fs;
 
     const ENTRY: &str = r#"
@@ -234,10 +235,15 @@ ready = "line"
         assert_eq!(names(&pick(&["c/epoll"]).unwrap()), ["c/epoll:a", "c/epoll:b"]);
         assert_eq!(names(&pick(&["go/", "c/epoll:b"]).unwrap()), ["c/epoll:b", "go/net"]);
         assert_eq!(names(&pick(&["go"]).unwrap()), ["go/net"]);
-        let message = pick(&["goo"]).unwrap_err().to_string();
-        assert!(message.contains("did you mean `go`?"), "{message}");
-        let message = pick(&["c/epol"]).unwrap_err().to_string();
-        assert!(message.contains("did you mean `c/epoll`?"), "{message}");
+        let message = |name| pick(&[name]).unwrap_err().to_string();
+        assert_eq!(
+            message("goo"),
+            "unknown entry `goo`: did you mean `go`? (`wirebench list` shows all)"
+        );
+        assert_eq!(
+            message("c/epol"),
+            "unknown entry `c/epol`: did you mean `c/epoll`? (`wirebench list` shows all)"
+        );
     }
 
     #[test]
@@ -254,14 +260,19 @@ ready = "line"
         let ids: Vec<_> = broken.iter().map(|subject| subject.variant.id.to_string()).collect();
         assert_eq!(ids, ["builtin/x", "c/a_b", "c/x"]);
         let reason = broken[2].broken().unwrap();
-        assert!(reason.starts_with("entries/c/x/entry.toml: line 9: unknown key"), "{reason}");
+        assert_eq!(
+            reason,
+            "entries/c/x/entry.toml: line 9: unknown key `skipz`: did you mean `skips`?"
+        );
         let pick = |name: &str| select(&all, &[name.to_owned()]);
         assert_eq!(names(&pick("c/y").unwrap()), ["c/y"]);
         assert_eq!(names(&pick("c/").unwrap()), ["c/a_b", "c/x", "c/y"]);
-        for name in ["c/x", "c/x:variant"] {
-            let message = pick(name).unwrap_err().to_string();
-            assert!(message.contains("`skipz`"), "{message}");
-        }
+        let messages = ["c/x", "c/x:variant"].map(|name| format!("{}\n", pick(name).unwrap_err()));
+        expect![[r#"
+            entries/c/x/entry.toml: line 9: unknown key `skipz`: did you mean `skips`?
+            entries/c/x/entry.toml: line 9: unknown key `skipz`: did you mean `skips`?
+        "#]]
+        .assert_eq(&messages.concat());
     }
 
     #[test]

@@ -135,7 +135,7 @@ impl Writer {
     /// An error of writing, with what to do when there is room again.
     fn goes_on_later(&self, error: &io::Error) -> io::Error {
         let resume = resume_command(&self.folder);
-        let next = "once it can be written again, this goes on";
+        let next = "when it can be written again, continue with";
         io::Error::new(error.kind(), format!("{error}; {next}: {resume}"))
     }
 }
@@ -192,8 +192,12 @@ mod tests {
         let mut writer = Writer { file, folder: PathBuf::from("/my results/x") };
         let record = Record::End(End { ended: now(), reason: EndReason::Complete });
         let message = writer.write(&record).unwrap_err().to_string();
-        assert!(message.contains("No space left") && message.contains("is kept"), "{message}");
-        assert!(message.ends_with("wirebench run --resume '/my results/x'"), "{message}");
+        assert_eq!(
+            message,
+            "/my results/x/runs.jsonl: No space left on device (os error 28); everything before \
+             this one is kept there; when it can be written again, continue with: wirebench run \
+             --resume '/my results/x'"
+        );
     }
 
     #[test]
@@ -223,7 +227,12 @@ mod tests {
         std::os::unix::fs::symlink("/dev/full", folder.path().join(TORN_FILE)).unwrap();
         let mut writer = Writer::reopen(folder.path()).unwrap();
         let message = writer.cut_torn_line().unwrap_err().to_string();
-        assert!(message.contains(TORN_FILE) && message.contains("run --resume"), "{message}");
+        let message = message.replace(folder.path().to_str().unwrap(), "FOLDER");
+        assert_eq!(
+            message,
+            "FOLDER/runs.jsonl.torn: No space left on device (os error 28); when it can be \
+             written again, continue with: wirebench run --resume FOLDER"
+        );
         assert_eq!(fs::read_to_string(&path).unwrap(), "{\"record\":");
     }
 
@@ -232,7 +241,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let writer = Writer::create(folder.path()).unwrap();
         let message = Writer::reopen(folder.path()).unwrap_err().to_string();
-        assert!(message.contains("another wirebench is writing"), "{message}");
+        let message = message.replace(folder.path().to_str().unwrap(), "FOLDER");
+        assert_eq!(
+            message,
+            "FOLDER/runs.jsonl: another wirebench is writing to it: wait for its end, or end it \
+             with Ctrl-C"
+        );
         drop(writer);
         assert!(Writer::reopen(folder.path()).is_ok());
     }
@@ -249,6 +263,11 @@ mod tests {
     fn a_folder_without_a_journal_is_answered_with_what_to_give() {
         let folder = tempfile::tempdir().unwrap();
         let message = read(folder.path()).unwrap_err();
-        assert!(message.contains("runs.jsonl") && message.contains("wirebench run"), "{message}");
+        let message = message.replace(folder.path().to_str().unwrap(), "FOLDER");
+        assert_eq!(
+            message,
+            "FOLDER/runs.jsonl: No such file or directory (os error 2); give the folder that \
+             `wirebench run` named"
+        );
     }
 }

@@ -40,7 +40,7 @@ pub fn place(usable: &[Cpu], wish: &PlacementRequest) -> Result<Placement, Strin
         [("--server-cpus", &wish.server_cpus), ("--generator-cpus", &wish.generator_cpus)]
     {
         if let Some(cpu) = cpus.iter().flatten().find(|cpu| !all.contains(cpu)) {
-            return Err(format!("{option}: CPU {cpu} may not be used here; usable are {all:?}"));
+            return Err(format!("{option}: CPU {cpu} is not available: use CPUs of {all:?}"));
         }
     }
     let rest = |taken: &[u32], other: &str| {
@@ -174,10 +174,16 @@ mod tests {
     fn wishes_that_cannot_be_met_are_refused() {
         let wish =
             PlacementRequest { generator_cpus: Some(vec![9]), ..PlacementRequest::default() };
-        assert!(place(&cpus(2, false), &wish).unwrap_err().contains("CPU 9"));
+        assert_eq!(
+            place(&cpus(2, false), &wish).unwrap_err(),
+            "--generator-cpus: CPU 9 is not available: use CPUs of [0, 1]"
+        );
         let wish =
             PlacementRequest { server_cpus: Some(vec![0, 1]), ..PlacementRequest::default() };
-        assert!(place(&cpus(2, false), &wish).unwrap_err().contains("--generator-cpus"));
+        assert_eq!(
+            place(&cpus(2, false), &wish).unwrap_err(),
+            "no CPU is left for the other side: give --generator-cpus too"
+        );
         let wish = PlacementRequest {
             no_pin: true,
             server_cpus: Some(vec![0]),

@@ -126,8 +126,17 @@ mod tests {
     #[test]
     fn the_limit_of_open_files_and_a_fixed_timeout_are_named() {
         let few = Idle { made: 7, missing: Some("refused"), files: Some(64), ..GOOD };
-        assert!(few.reasons()[0].text.contains("refused; the server may open 64 files"));
+        assert_eq!(
+            few.reasons()[0].text,
+            "only 7 of 100 connections had a request answered: refused; the server may open 64 \
+             files; check the open-file limits of both sides"
+        );
         let closed = Idle { lost: 1, timeout_is_fixed: true, ..GOOD };
-        assert!(closed.reasons()[0].text.contains("its command has no {timeout_ms}"));
+        assert_eq!(
+            closed.reasons()[0].text,
+            "the server closed, or wrote to, 1 of 100 idle connections; its command has no \
+             {timeout_ms}, so it may close them after 5 s; check its limits on requests and time \
+             per connection"
+        );
     }
 }

@@ -43,9 +43,15 @@ mod tests {
     #[test]
     fn work_at_rest_is_subtracted_unless_it_competes_with_requests() {
         let weight = |share, busy| rests(share, busy).map(|reason| reason.weight);
-        let says = |share, part| rests(share, 0.5).is_some_and(|it| it.text.contains(part));
-        assert!(says(0.1, "10.0 % of a CPU at rest; subtracted"));
-        assert!(says(0.6, "cost per request includes it"));
+        let text = |share| rests(share, 0.5).unwrap().text;
+        assert_eq!(
+            text(0.1),
+            "the server uses 10.0 % of a CPU at rest; subtracted from cost per request"
+        );
+        assert_eq!(
+            text(0.6),
+            "the server uses 60.0 % of a CPU at rest; cost per request includes it"
+        );
         assert_eq!(weight(0.1, 0.99), Some(Weight::Invalid));
         assert_eq!(weight(0.004, 1.0), None);
         assert_eq!(weight(0.02, 1.0), Some(Weight::Note));

@@ -307,8 +307,8 @@ fn request(config: &LoadConfig) -> Result<Vec<u8>, LoadError> {
         Some(Body::Text(text)) => Some(text.clone().into_bytes()),
         Some(Body::File(path)) => Some(file::read(path, BODY_LIMIT_BYTES).map_err(|reason| {
             LoadError::Configuration(format!(
-                "the body cannot be read from `{path}` ({reason}): give --body-file a file of at most \
-                 1GiB"
+                "the body cannot be read from `{path}` ({reason}): give --body-file a regular file of \
+                 at most 1GiB"
             ))
         })?),
     };
@@ -334,6 +334,7 @@ fn request(config: &LoadConfig) -> Result<Vec<u8>, LoadError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use expect_test::expect_file;
 
     fn config(target: &str) -> LoadConfig {
         LoadConfig::new(target.parse().unwrap())
@@ -378,20 +379,21 @@ mod tests {
         let path = folder.path().join("large");
         std::fs::File::create(&path).unwrap().set_len(BODY_LIMIT_BYTES + 1).unwrap();
         let mut config = config("http://127.0.0.1:80/");
-        for (path, part) in [(path.to_str().unwrap(), "1024 MiB"), ("/dev/zero", "regular")] {
+        let messages = [path.to_str().unwrap(), "/dev/zero"].map(|path| {
             config.body = Some(Body::File(path.to_owned()));
-            let message = Plan::new(&config).unwrap_err().to_string();
-            assert!(message.contains(part) && message.contains("--body-file"), "{message}");
-        }
+            Plan::new(&config).unwrap_err().to_string().replace(path, "PATH") + "\n"
+        });
+        expect_file!["plan/golden/body.txt"].assert_eq(&messages.concat());
     }
 
     #[test]
     fn a_plan_is_refused_with_the_reason_of_the_check() {
         let mut config = config("tcp://127.0.0.1:7");
         config.payload_bytes = usize::MAX;
-        assert!(Plan::new(&config).unwrap_err().to_string().contains("--payload"));
+        let large = Plan::new(&config).unwrap_err();
         config.payload_bytes = 1;
         config.connections = 0;
-        assert!(Plan::new(&config).unwrap_err().to_string().contains("-c"));
+        let none = Plan::new(&config).unwrap_err();
+        expect_file!["plan/golden/check.txt"].assert_eq(&format!("{large}\n{none}\n"));
     }
 }

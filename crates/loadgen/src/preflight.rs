@@ -247,7 +247,7 @@ impl Exchange<'_> {
                 self.target()
             ),
             other => format!(
-                "{} gives a wrong reply: {other}; repair the server, it would not count",
+                "{} gives a wrong reply: {other}; such replies do not count: correct the server",
                 self.target()
             ),
         }

@@ -14,6 +14,8 @@ pub mod environment;
 pub mod id;
 pub mod journal;
 pub mod load;
+#[cfg(test)]
+mod mistakes;
 pub mod objective;
 pub mod placeholder;
 pub mod scenario;

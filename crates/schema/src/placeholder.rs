@@ -94,6 +94,7 @@ pub fn fill_values(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use expect_test::expect;
 
     #[test]
     fn placeholders_are_filled_and_other_braces_stay() {
@@ -106,7 +107,8 @@ mod tests {
     #[test]
     fn an_unknown_placeholder_gets_the_nearest_one() {
         let message = names("--listen={prot}").unwrap_err().to_string();
-        assert!(message.contains("did you mean `port`?"), "{message}");
+        expect!["in `--listen={prot}`: unknown placeholder `prot`: did you mean `port`?"]
+            .assert_eq(&message);
     }
 
     #[test]

@@ -72,6 +72,7 @@ impl FromStr for Scenario {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use expect_test::expect;
 
     #[test]
     fn every_scenario_reads_back_from_its_name() {
@@ -83,6 +84,6 @@ mod tests {
     #[test]
     fn a_mistyped_scenario_gets_the_nearest_one() {
         let message = "helo".parse::<Scenario>().unwrap_err();
-        assert!(message.contains("did you mean `hello`?"), "{message}");
+        expect!["unknown scenario `helo`: did you mean `hello`?"].assert_eq(&message);
     }
 }

@@ -23,6 +23,7 @@ fn explain(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use expect_test::expect;
     use serde::Deserialize;
 
     #[derive(Debug, Deserialize)]
@@ -48,11 +49,14 @@ mod tests {
 
     #[test]
     fn other_mistakes_are_one_line_too() {
-        for text in ["", "title = 1\nskips = []", "title = \"a", "title = \"a\"\ntitle = \"b\"\n"] {
-            let sentence = sentence_for(text);
-            assert!(!sentence.contains('\n'), "{sentence}");
-            assert!(sentence.starts_with("line "), "{sentence}");
-        }
-        assert!(sentence_for("").contains("missing field"), "{}", sentence_for(""));
+        let texts = ["", "title = 1\nskips = []", "title = \"a", "title = \"a\"\ntitle = \"b\"\n"];
+        let sentences = texts.map(|text| sentence_for(text) + "\n").concat();
+        expect![[r#"
+            line 1: missing field `skips`
+            line 1: invalid type: integer `1`, expected a string
+            line 1: invalid basic string, expected `"`
+            line 2: duplicate key
+        "#]]
+        .assert_eq(&sentences);
     }
 }

@@ -279,7 +279,10 @@ mod tests {
             let Verdict::Fail { finding } = verdict(&rounds(lucky, 1.8)) else {
                 panic!("{lucky:?} hides two workers");
             };
-            assert!(finding.contains("64 busy connections 1.8 of its threads"), "{finding}");
+            let expected = "it was started with one worker, but under 64 busy connections 1.8 of its \
+                            threads wanted to run at the same time on average: WORKERS must bound \
+                            how many threads or processes do the work";
+            assert_eq!(finding, expected);
         }
         let mut last = rounds(&[], 1.8);
         last[ROUNDS - 1] = 1.0;

@@ -173,6 +173,7 @@ impl Replies {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use expect_test::{expect, expect_file};
 
     const GOOD: &str =
         "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!";
@@ -203,28 +204,30 @@ mod tests {
 
     #[test]
     fn each_fault_is_named() {
-        for (from, to, words) in [
-            ("200", "404", "must begin with `HTTP/1.1 200`"),
-            ("200", "2000", "must begin with `HTTP/1.1 200`"),
-            ("1.1", "1.0", "must begin with `HTTP/1.1 200`"),
-            ("text/plain\r\n", "text/plain\n", "bare LF"),
-            ("\r\n\r\n", "\r\n\n", "bare LF"),
-            ("h: 12", "h: 13", "must be 12, it is 13"),
-            ("Content-Length: 12\r\n", "", "no `Content-Length"),
-            ("Content-Type: text/plain\r\n", "", "no `Content-Type"),
-            ("text/plain", "text/html", "it is text/html"),
-            ("\r\n\r\n", "\r\nContent-Length: 12\r\n\r\n", "more than one"),
-            ("\r\n\r\n", "\r\nTransfer-Encoding: chunked\r\n\r\n", "chunked"),
-            ("\r\n\r\n", "\r\nConnection: close\r\n\r\n", "must be kept"),
-            ("\r\n\r\n", "\r\nnonsense\r\n\r\n", "not a header field"),
-            ("\r\n\r\n", "\r\nServer : x\r\n\r\n", "not a header field"),
-            ("world", "World", "\"Hello World!\" (12 bytes)"),
-        ] {
+        let changes = [
+            ("200", "404"),
+            ("200", "2000"),
+            ("1.1", "1.0"),
+            ("text/plain\r\n", "text/plain\n"),
+            ("\r\n\r\n", "\r\n\n"),
+            ("h: 12", "h: 13"),
+            ("Content-Length: 12\r\n", ""),
+            ("Content-Type: text/plain\r\n", ""),
+            ("text/plain", "text/html"),
+            ("\r\n\r\n", "\r\nContent-Length: 12\r\n\r\n"),
+            ("\r\n\r\n", "\r\nTransfer-Encoding: chunked\r\n\r\n"),
+            ("\r\n\r\n", "\r\nConnection: close\r\n\r\n"),
+            ("\r\n\r\n", "\r\nnonsense\r\n\r\n"),
+            ("\r\n\r\n", "\r\nServer : x\r\n\r\n"),
+            ("world", "World"),
+        ];
+        let messages = changes.map(|(from, to)| {
             let message = wrong(&GOOD.replacen(from, to, 1));
-            assert!(message.contains(words), "{words}: {message}");
-        }
+            format!("{} => {}\n  {message}\n", from.escape_debug(), to.escape_debug())
+        });
+        expect_file!["golden/reply.txt"].assert_eq(&messages.concat());
         let endless = format!("HTTP/1.1 200 OK\r\nX: {}", "x".repeat(HEAD_BYTES_MOST));
-        assert!(wrong(&endless).contains("no end"));
+        expect!["the head has no end within 16384 bytes"].assert_eq(&wrong(&endless));
     }
 
     #[test]

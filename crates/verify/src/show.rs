@@ -56,7 +56,7 @@ pub(super) fn difference(sent: &[u8], offset: usize, came: &[u8]) -> Option<Stri
         .then(|| sent.windows(NEEDLE_BYTES).position(|window| window == needle))
         .flatten();
     if let Some(elsewhere) = elsewhere {
-        let _ = write!(text, ": the bytes of position {elsewhere} came there, the order is wrong");
+        let _ = write!(text, ": it is from position {elsewhere}, so the order is wrong");
     } else if (seen ^ wanted).count_ones() == 1 {
         text.push_str(": one bit differs");
     }
@@ -93,7 +93,11 @@ mod tests {
         let mut turned = sent.clone();
         turned.rotate_left(128);
         let text = difference(&sent, 0, &turned).unwrap();
-        assert!(text.contains("the bytes of position 128 came there"), "{text}");
+        assert_eq!(
+            text,
+            "byte 0 came back as 0x80, sent was 0x00: it is from position 128, so the \
+             order is wrong"
+        );
 
         let text = difference(b"abc", 1, b"bc\0\0").unwrap();
         assert_eq!(

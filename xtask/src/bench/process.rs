@@ -162,7 +162,10 @@ mod tests {
     #[test]
     fn a_program_that_does_not_end_is_killed() {
         let error = finish(shell("exec sleep 60"), &cpus(), Duration::from_millis(100));
-        assert!(error.unwrap_err().to_string().contains("was killed"));
+        assert_eq!(
+            error.unwrap_err().to_string(),
+            "`sh -c exec sleep 60` did not end within 100ms, and was killed"
+        );
     }
 
     #[test]
@@ -170,6 +173,9 @@ mod tests {
         let server = Server::start(shell("echo listening 127.0.0.1:80; exec sleep 60"), &cpus());
         assert_eq!(server.unwrap().address, "127.0.0.1:80".parse().unwrap());
         let error = Server::start(shell("echo no"), &cpus()).unwrap_err();
-        assert!(error.to_string().contains("did not say where it listens"), "{error}");
+        assert_eq!(
+            error.to_string(),
+            "`sh -c echo no` did not say where it listens, but `no` (Ok(3))"
+        );
     }
 }

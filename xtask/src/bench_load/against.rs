@@ -156,6 +156,7 @@ fn describe_ratio(ratios: &[f64]) -> String {
 mod tests {
     use super::super::shape::{AGAINST, select};
     use super::*;
+    use expect_test::expect;
 
     /// A pair at 64 connections, in which the two made these requests per second.
     fn pair(number: u32, ours: f64, theirs: f64) -> [Sample; 2] {
@@ -176,13 +177,13 @@ mod tests {
             })
             .collect();
         let text = describe(&select(&AGAINST.map(str::to_owned))[..1], &samples);
-        for part in ["connections-64: 64 connections", "median 2 600 requests/s, 15 errors"] {
-            assert!(text.contains(part), "{part} in {text}");
-        }
-        assert!(
-            text.contains("requests/s, this tree / against: mean 0.990, 95 % interval 0.985..0.995 (pairs: 15)"),
-            "{text}"
-        );
+        expect![[r#"
+            connections-64: 64 connections, body of 12 bytes
+              this tree  median 2 600 requests/s, 0 errors
+              against    median 2 600 requests/s, 15 errors
+              requests/s, this tree / against: mean 0.990, 95 % interval 0.985..0.995 (pairs: 15)
+              CPU per request, this tree / against: mean 1.000, 95 % interval 1.000..1.000 (pairs: 15)
+        "#]].assert_eq(&text);
     }
 
     #[test]
@@ -205,15 +206,23 @@ mod tests {
     fn a_file_that_the_build_replaces_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("wirebench");
-        let missing = Build::find(&program).unwrap_err().to_string();
-        assert!(missing.contains("--against"), "{missing}");
+        let shown = |error: anyhow::Error| {
+            format!("{error:#}").replace(folder.path().to_str().unwrap(), "FOLDER")
+        };
+        assert_eq!(
+            shown(Build::find(&program).unwrap_err()),
+            "--against FOLDER/wirebench: No such file or directory (os error 2)"
+        );
         fs::write(&program, "old").unwrap();
         let build = Build::find(&program).unwrap();
         build.is_unchanged().unwrap();
         let later = build.written + std::time::Duration::from_secs(1);
         fs::File::options().write(true).open(&program).unwrap().set_modified(later).unwrap();
-        let replaced = build.is_unchanged().unwrap_err().to_string();
-        assert!(replaced.contains("copy the old build elsewhere"), "{replaced}");
+        assert_eq!(
+            shown(build.is_unchanged().unwrap_err()),
+            "--against FOLDER/wirebench: building this tree replaced that file; copy the old \
+             build elsewhere first"
+        );
         assert!(Build::find(folder.path()).is_err());
     }
 }

@@ -299,6 +299,7 @@ fn judge_smoke(samples: &[Sample], left_out: &[LeftOut]) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use expect_test::expect;
 
     fn sample(contestant: Contestant, requests: u64, errors: u64) -> Sample {
         Sample { requests, errors, ..Sample::example(1, contestant, 1000.0) }
@@ -315,6 +316,6 @@ mod tests {
         let reason = "unexpected argument".to_owned();
         let refused = LeftOut { shape: "pipeline-16", contestant: "wirebench", reason };
         let message = judge_smoke(&[good], &[refused]).unwrap_err().to_string();
-        assert!(message.contains("wirebench refused pipeline-16"), "{message}");
+        expect!["wirebench refused pipeline-16: unexpected argument"].assert_eq(&message);
     }
 }

@@ -141,6 +141,7 @@ fn whole(window: Duration, period: Duration) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use expect_test::expect;
 
     #[test]
     fn each_model_is_asked_for_with_its_own_options() {
@@ -151,7 +152,7 @@ mod tests {
         assert!(line(1).ends_with("-R 1000 --spin"));
         assert!(line(2).ends_with("-R 1000 --poisson"));
         assert!(line(3).ends_with("-R 1000 --closed"));
-        assert!(!line(4).contains("-R"));
+        expect!["load --json -t 1 -c 2 -d 3000ms --warmup 100ms"].assert_eq(&line(4));
     }
 
     #[test]

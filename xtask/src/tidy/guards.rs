@@ -62,7 +62,13 @@ mod tests {
 
     #[test]
     fn a_missing_table_is_reported() {
-        assert!(missing("# T", |_| true)[0].contains("no heading"));
-        assert!(missing("## Known traps\nnone", |_| true)[0].contains("no table"));
+        assert_eq!(
+            missing("# T", |_| true).join("\n"),
+            "docs/methodology.md: there is no heading `## Known traps`"
+        );
+        assert_eq!(
+            missing("## Known traps\nnone", |_| true).join("\n"),
+            "docs/methodology.md: no table below `## Known traps`"
+        );
     }
 }

@@ -91,7 +91,7 @@ pub(super) fn environment(was: &Environment, is: &Environment, differences: &mut
     if let (Some(was), Some(is)) = (&was.boot, &is.boot)
         && was != is
     {
-        differences.noted.push("the machine was started anew in between".to_owned());
+        differences.noted.push("the machine was restarted meanwhile".to_owned());
     }
 }
 
@@ -132,6 +132,7 @@ fn show(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use expect_test::expect;
     use serde_json::json;
 
     #[test]
@@ -147,7 +148,7 @@ mod tests {
         (is.boot, is.load_average_1m) = (Some("b".into()), 9.0);
         let noted = differences(&is);
         assert_eq!((noted.refusing.len(), noted.noted.len()), (0, 1), "{noted:?}");
-        assert!(noted.noted[0].contains("started anew"), "{noted:?}");
+        expect!["the machine was restarted meanwhile"].assert_eq(&noted.noted[0]);
         is.cpus_online = 4;
         let other = differences(&is);
         assert_eq!(other.refusing, ["another machine: cpus_online was `2` and is `4`"]);

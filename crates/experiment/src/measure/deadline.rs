@@ -99,6 +99,7 @@ impl Deadline {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use expect_test::expect;
     use wirebench_schema::load::Interval;
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -123,7 +124,7 @@ mod tests {
         deadline.hear(&LoadEvent::Connected { connections: 100_000 }, connected);
         assert_eq!(deadline.check(connected + 21 * SECOND), Ok(()));
         let message = deadline.check(connected + 22 * SECOND).unwrap_err();
-        assert!(message.contains("did not end in time"), "{message}");
+        expect!["the generator did not end in time and was killed"].assert_eq(&message);
     }
 
     #[test]
@@ -131,11 +132,19 @@ mod tests {
         let (mut deadline, begun) = deadline(Stop::Requests(1));
         assert_eq!(deadline.check(begun + 20 * SECOND), Ok(()));
         let message = deadline.check(begun + 21 * SECOND).unwrap_err();
-        assert!(message.contains("tried 0 of 100000 connections after 21 s"), "{message}");
+        assert_eq!(
+            message,
+            "the generator had tried 0 of 100000 connections after 21 s and was killed: ask for \
+             fewer connections"
+        );
         deadline.hear(&LoadEvent::Connecting { settled: 500 }, begun + 20 * SECOND);
         assert_eq!(deadline.check(begun + 40 * SECOND), Ok(()));
         let message = deadline.check(begun + 41 * SECOND).unwrap_err();
-        assert!(message.contains("tried 500 of 100000 connections after 41 s"), "{message}");
+        assert_eq!(
+            message,
+            "the generator had tried 500 of 100000 connections after 41 s and was killed: ask for \
+             fewer connections"
+        );
     }
 
     #[test]
@@ -173,7 +182,11 @@ mod tests {
         assert!(deadline.check(begun + 20 * SECOND).is_err());
         deadline.hear(&interval(Phase::Window), begun + 19 * SECOND);
         assert_eq!(deadline.check(begun + 29 * SECOND), Ok(()));
-        assert!(deadline.check(begun + 31 * SECOND).unwrap_err().contains("100000 of 1000000"));
+        assert_eq!(
+            deadline.check(begun + 31 * SECOND).unwrap_err(),
+            "only 100000 of 1000000 requests were over after 31 s, and a count may take 300 s: \
+             ask for fewer requests, or for a duration"
+        );
         deadline.hear(&LoadEvent::WindowEnd, begun + 31 * SECOND);
         assert_eq!(deadline.check(begun + 51 * SECOND), Ok(()));
         assert!(deadline.check(begun + 52 * SECOND).is_err());

@@ -180,7 +180,12 @@ mod tests {
         assert_eq!(sources.of(22_585).unwrap().to_string(), "127.0.0.2");
         assert_eq!(sources.of(99_999).unwrap().to_string(), "127.0.0.5");
         let message = Sources::new("::1".parse().unwrap(), 30_000, Some("32768 60999"));
-        assert!(message.unwrap_err().contains("more than the 22585 usable local ports"));
+        assert_eq!(
+            message.unwrap_err(),
+            "30000 idle connections to ::1 need more than the 22585 usable local ports of 32768 \
+             to 60999: use fewer (`idle_phase_connections`), or widen \
+             net.ipv4.ip_local_port_range"
+        );
         assert_eq!(Sources::new(local, 100_000, None).unwrap().of(99_999), None);
     }
 
@@ -188,7 +193,12 @@ mod tests {
     fn more_connections_than_files_are_refused_with_the_numbers() {
         assert_eq!(require_files(1000, 2000), Ok(()));
         let message = require_files(2000, 2000).unwrap_err();
-        assert!(message.contains("need 2128 open files") && message.contains("at most 1872"));
+        assert_eq!(
+            message,
+            "2000 idle connections need 2128 open files and this process may have 2000: use at \
+             most 1872 (--idle-connections, or `idle_phase_connections` in a suite), or raise \
+             `ulimit -Hn`"
+        );
     }
 
     #[test]

@@ -112,8 +112,7 @@ fn asked(argv: &[String], timeout: Duration, stop: &AtomicBool) -> Result<String
         Ok(output) => Ok(output.text),
         Err(CommandError::NotFound(_) | CommandError::Io { .. }) => Ok(String::new()),
         Err(error @ (CommandError::Timeout { .. } | CommandError::Flood(_))) => Err(format!(
-            "{error} when it was asked for its version by `{}`: look at what is installed under \
-             that name",
+            "{error} (asked for its version with `{}`): check that it is the right program",
             argv.join(" ")
         )),
         Err(CommandError::Interrupted) => Err("interrupted".to_owned()),

@@ -34,7 +34,7 @@ pub fn grid(model: &Workload, grid: &Grid) -> Result<Vec<Workload>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
+    use expect_test::expect;
     use wirebench_schema::suite::Suite;
 
     fn model() -> Workload {
@@ -49,13 +49,22 @@ mod tests {
         let workloads = grid(&model(), &cells).unwrap();
         let shape: Vec<_> = workloads.iter().map(|it| (it.workers, it.connections)).collect();
         assert_eq!(shape, [(Some(1), 10), (Some(1), 50), (Some(2), 10), (Some(2), 50)]);
-        let names: BTreeSet<&str> = workloads.iter().map(|it| it.name.as_str()).collect();
-        assert!(names.len() == 4 && names.contains("workers-2-connections-50"), "{names:?}");
+        let names = workloads.iter().map(|it| format!("{}\n", it.name)).collect::<String>();
+        expect![[r#"
+            workers-1-connections-10
+            workers-1-connections-50
+            workers-2-connections-10
+            workers-2-connections-50
+        "#]]
+        .assert_eq(&names);
     }
 
     #[test]
     fn a_cell_that_cannot_be_carried_out_is_refused() {
         let cells = Grid { workers: vec![1], connections: vec![10, 0] };
-        assert!(grid(&model(), &cells).unwrap_err().contains("0 connections"));
+        assert_eq!(
+            grid(&model(), &cells).unwrap_err(),
+            "0 connections send nothing: give -c at least 1"
+        );
     }
 }

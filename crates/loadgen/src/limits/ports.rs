@@ -140,7 +140,7 @@ fn too_many(demand: Demand, ports: Ports, all: usize) -> String {
     let fewer = match (possible, demand.idle) {
         (0, _) => "fewer --idle-connections".to_owned(),
         (_, 0) => format!("-c at most {possible}"),
-        (_, _) => format!("-c at most {possible} beside the idle ones"),
+        (_, _) => format!("-c at most {possible} in addition to the idle ones"),
     };
     let plural = if demand.sources == 1 { "address" } else { "addresses" };
     format!(
@@ -250,25 +250,34 @@ mod tests {
     fn as_many_connections_as_ports_fit_and_one_more_does_not() {
         assert_eq!(shortage(DEMAND, PORTS), None);
         let sentence = shortage(Demand { active: 28_232, ..DEMAND }, PORTS).unwrap();
-        let parts = [
-            "28232 connections from 1 address need more local ports than the 28232 that each has",
-            "ip_local_port_range is 32768 to 60999",
-            "give --source 127.0.0.1-127.0.0.2, -c at most 28231, or widen",
-        ];
-        assert!(parts.iter().all(|part| sentence.contains(part)), "{sentence}");
+        assert_eq!(
+            sentence,
+            "28232 connections from 1 address need more local ports than the 28232 that each has \
+             (net.ipv4.ip_local_port_range is 32768 to 60999): give --source 127.0.0.1-127.0.0.2, \
+             -c at most 28231, or widen the range"
+        );
     }
 
     #[test]
     fn more_addresses_give_more_ports_and_the_proposal_fits() {
         let many = Demand { active: 100_000, idle: 50_000, ..DEMAND };
         let sentence = shortage(many, PORTS).unwrap();
-        assert!(sentence.contains("--source 127.0.0.1-127.0.0.6, fewer --idle"), "{sentence}");
+        assert_eq!(
+            sentence,
+            "150000 connections from 1 address need more local ports than the 28232 that each has \
+             (net.ipv4.ip_local_port_range is 32768 to 60999): give --source 127.0.0.1-127.0.0.6, \
+             fewer --idle-connections, or widen the range"
+        );
         assert_eq!(shortage(Demand { sources: 6, ..many }, PORTS), None);
         assert!(shortage(Demand { sources: 5, ..many }, PORTS).is_some());
         let few = Demand { active: 20_000, idle: 10_000, is_loopback: false, ..DEMAND };
         let sentence = shortage(few, PORTS).unwrap();
-        let part = "give --source 2 addresses of this host, -c at most 18231 beside the idle ones";
-        assert!(sentence.contains(part), "{sentence}");
+        assert_eq!(
+            sentence,
+            "30000 connections from 1 address need more local ports than the 28232 that each has \
+             (net.ipv4.ip_local_port_range is 32768 to 60999): give --source 2 addresses of this \
+             host, -c at most 18231 in addition to the idle ones, or widen the range"
+        );
         assert!(shortage(Demand { active: usize::MAX, ..many }, PORTS).is_some());
     }
 
@@ -277,13 +286,13 @@ mod tests {
         let churn = Churn { rate: 10_000, requests_per_connection: 2, seconds: 30.0 };
         let demand = Demand { active: 231, churn: Some(churn), ..DEMAND };
         let sentence = shortage(demand, PORTS).unwrap();
-        let parts = [
-            "10000 requests/s with 2 on each connection close 5000 connections/s",
-            "keeps the port of each for 60 s",
-            "the 28000 that are left would be used up after 5.6 s",
-            "--source 127.0.0.1-127.0.0.6, or -R at most 933, or let ports be used again sooner",
-        ];
-        assert!(parts.iter().all(|part| sentence.contains(part)), "{sentence}");
+        assert_eq!(
+            sentence,
+            "10000 requests/s with 2 on each connection close 5000 connections/s, and the kernel \
+             keeps the port of each for 60 s (TIME_WAIT): the 28000 that are left would be used \
+             up after 5.6 s; give --source 127.0.0.1-127.0.0.6, or -R at most 933, or let ports \
+             be used again sooner (sysctl net.ipv4.tcp_tw_reuse=1)"
+        );
         assert_eq!(shortage(Demand { sources: 6, ..demand }, PORTS), None);
         let slow = Churn { rate: 933, seconds: f64::INFINITY, ..churn };
         assert_eq!(shortage(Demand { churn: Some(slow), ..demand }, PORTS), None);
@@ -293,7 +302,12 @@ mod tests {
         assert_eq!(shortage(demand, reused), None);
         let fast = Churn { rate: 100_000, ..churn };
         let sentence = shortage(Demand { churn: Some(fast), ..demand }, reused).unwrap();
-        assert!(sentence.ends_with("or -R at most 56000"), "{sentence}");
+        assert_eq!(
+            sentence,
+            "100000 requests/s with 2 on each connection close 50000 connections/s, and the \
+             kernel keeps the port of each for 1 s (TIME_WAIT): the 28000 that are left would be \
+             used up after 0.6 s; give --source 127.0.0.1-127.0.0.2, or -R at most 56000"
+        );
     }
 
     #[test]

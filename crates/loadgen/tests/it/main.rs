@@ -40,6 +40,12 @@ fn each_engine(check: impl Fn(EngineChoice)) {
     }
 }
 
+/// Compares this text with the one in `golden/NAME.txt`.
+#[track_caller]
+fn assert_golden(name: &str, text: &str) {
+    expect_test::expect_file![format!("golden/{name}.txt")].assert_eq(&format!("{text}\n"));
+}
+
 /// A short load of this many requests over four connections of two threads.
 fn counted(target: &str, engine: EngineChoice, requests: u64) -> LoadConfig {
     let mut config = LoadConfig::new(target.parse().unwrap());

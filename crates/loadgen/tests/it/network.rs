@@ -1,5 +1,6 @@
 //! Endpoints and source addresses: Unix sockets, IPv6, chosen addresses, full backlogs.
 
+use expect_test::expect_file;
 use std::{
     collections::BTreeMap,
     io::{Read, Write},
@@ -229,15 +230,13 @@ fn connections_come_from_the_sources_in_turn_also_when_they_are_made_again() {
 #[test]
 fn sources_that_cannot_be_used_get_one_sentence() {
     let server = Server::start(|_, stream, _| answer(stream, HELLO));
-    for (first, part) in [
-        ("::1", "--source ::1 is an IPv6 address and 127.0.0.1:"),
-        ("203.0.113.7", "this host does not have the address 203.0.113.7"),
-    ] {
+    let messages = ["::1", "203.0.113.7"].map(|source| {
         let mut config = counted(&server.http(), EngineChoice::Auto, 1);
-        sources(&mut config, first, first);
-        let message = try_load(&config).unwrap_err().to_string();
-        assert!(message.contains(part), "{message}");
-    }
+        sources(&mut config, source, source);
+        let port = server.port().to_string();
+        try_load(&config).unwrap_err().to_string().replace(&port, "PORT") + "\n"
+    });
+    expect_file!["golden/sources.txt"].assert_eq(&messages.concat());
 }
 
 #[test]

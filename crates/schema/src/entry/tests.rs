@@ -1,6 +1,8 @@
 //! The keys of `entry.toml`, the inheritance of variants, and the message for each mistake.
 
 use super::*;
+use crate::mistakes::messages;
+use expect_test::{expect, expect_file};
 
 const MINIMAL: &str = r#"
 title = "A"
@@ -20,8 +22,12 @@ command = ["{build}/server", "{port}"]
 ready = "line"
 "#;
 
+fn parse(text: &str) -> Result<Entry, EntryError> {
+    Entry::parse("cpp/example", text)
+}
+
 fn error_of(text: &str) -> String {
-    Entry::parse("cpp/example", text).unwrap_err().to_string()
+    parse(text).unwrap_err().to_string()
 }
 
 #[test]
@@ -66,8 +72,8 @@ fn deviations_add_up_and_are_caveats() {
         ["fails the check pipelined: by design", "fails the check half-close: by design"]
     );
     let silent = deviation("deviation", "pipelined").replace("by design", "");
-    let message = error_of(&format!("{MINIMAL}{silent}"));
-    assert!(message.contains("says its `reason`"), "{message}");
+    expect!["each [[deviation]] names its `checks` and says its `reason`"]
+        .assert_eq(&error_of(&format!("{MINIMAL}{silent}")));
 }
 
 #[test]
@@ -89,10 +95,14 @@ fn a_probe_has_a_name_and_may_have_a_command_that_brings_the_thing() {
 
 #[test]
 fn an_unknown_key_is_an_error_that_names_it_and_its_line() {
-    let message = error_of(&MINIMAL.replace("skips", "skipz"));
-    assert!(message.contains("line 9: unknown key `skipz`: did you mean `skips`?"), "{message}");
-    let message = error_of(&MINIMAL.replace("ready", "raedy"));
-    assert!(message.contains("raedy"), "{message}");
+    let text = messages(MINIMAL, &[("skips", "skipz"), ("ready", "raedy")], parse);
+    expect![[r#"
+        skips => skipz
+          line 9: unknown key `skipz`: did you mean `skips`?
+        ready => raedy
+          line 16: unknown key `raedy`: did you mean `ready`?
+    "#]]
+    .assert_eq(&text);
 }
 
 /// An entry that needs this Debian package.
@@ -110,50 +120,38 @@ fn names_that_debian_has_are_packages() {
 
 #[test]
 fn each_mistake_is_answered_with_what_to_write() {
-    let rows = [
-        (MINIMAL.replace("\"library\"", "\"fast\""), "unknown variant `fast`"),
-        (MINIMAL.replace("[\"hello\", \"echo\"]", "[]"), "has no scenario"),
-        (MINIMAL.replace("{port}", "{prot}"), "did you mean `port`?"),
-        (MINIMAL.replace("\"echo\"", "\"hello\""), "names a scenario twice"),
-        (MINIMAL.replace("\"line\"", "\"connect\"").replace("{port}", "80"), "where {port} goes"),
-        (MINIMAL.replace("[\"{build}/server\", \"{port}\"]", "[]"), "write the program first"),
-        (format!("{MINIMAL}[[requires]]\ndebian = [\"gcc\"]\n"), "exactly one of"),
-        (with_package("-oDPkg::Pre-Invoke::=x"), "`-oDPkg::Pre-Invoke::=x` is not the name"),
-        (with_package("./x.deb"), "`./x.deb` is not the name"),
-        (with_package("openssl-"), "`openssl-` is not the name"),
-        (format!("{MINIMAL}[[requires]]\nprobe = [\"x\"]\n"), "a `probe` needs `what`"),
-        (format!("{MINIMAL}[[requires]]\ncommand = \"x\"\nwhat = \"x\"\n"), "leave it out"),
-        (
-            format!("{MINIMAL}[[requires]]\ncommand = \"x\"\nfetch = [\"get\", \"{{port}}\"]\n"),
-            "`{port}` has no value here: it knows build, source, variant",
-        ),
-        (format!("{MINIMAL}[[build]]\ncommand = [\"cc\", \"{{host}}\"]\n"), "no value here"),
-        (
-            format!("{MINIMAL}[[build]]\ncommand = [\"cc\"]\nenv = {{ A = \"{{buidl}}\" }}\n"),
-            "did you mean `build`?",
-        ),
-        (format!("{MINIMAL}env = {{ \"A=B\" = \"x\" }}\n"), "not the name of a variable"),
-        (format!("{MINIMAL}[[requires]]\nkernel = \"new\"\n"), "such as 5.19"),
-        (
-            format!("{MINIMAL}[[variant]]\nname = \"a\"\n[[variant]]\nname = \"a\"\n"),
-            "two variants",
-        ),
-        (format!("{MINIMAL}[[variant]]\nname = \"a b\"\n"), "not an entry's name"),
-        (MINIMAL.replace("skips = []", ""), "missing field `skips`"),
-        (MINIMAL.replace("command = [\"cc\", \"--version\"]", ""), "one of command and file"),
+    let packages = ["-oDPkg::Pre-Invoke::=x", "./x.deb", "openssl-"].map(with_package);
+    let packages = packages.each_ref().map(|text| ("", text.strip_prefix(MINIMAL).unwrap()));
+    let changes = [
+        ("\"library\"", "\"fast\""),
+        ("[\"hello\", \"echo\"]", "[]"),
+        ("{port}", "{prot}"),
+        ("\"echo\"", "\"hello\""),
+        ("{port}\"]\nready = \"line\"", "80\"]\nready = \"connect\""),
+        ("[\"{build}/server\", \"{port}\"]", "[]"),
+        ("", "[[requires]]\ndebian = [\"gcc\"]\n"),
+        ("", "[[requires]]\nprobe = [\"x\"]\n"),
+        ("", "[[requires]]\ncommand = \"x\"\nwhat = \"x\"\n"),
+        ("", "[[requires]]\ncommand = \"x\"\nfetch = [\"get\", \"{port}\"]\n"),
+        ("", "[[build]]\ncommand = [\"cc\", \"{host}\"]\n"),
+        ("", "[[build]]\ncommand = [\"cc\"]\nenv = { A = \"{buidl}\" }\n"),
+        ("", "env = { \"A=B\" = \"x\" }\n"),
+        ("", "[[requires]]\nkernel = \"new\"\n"),
+        ("", "[[variant]]\nname = \"a\"\n[[variant]]\nname = \"a\"\n"),
+        ("", "[[variant]]\nname = \"a b\"\n"),
+        ("skips = []", ""),
+        ("command = [\"cc\", \"--version\"]", ""),
     ];
-    for (text, part) in rows {
-        let message = error_of(&text);
-        assert!(message.contains(part), "{message}");
-    }
+    let text = messages(MINIMAL, &[&changes[..], &packages].concat(), parse);
+    expect_file!["golden/mistakes.txt"].assert_eq(&text);
 }
 
 #[test]
 fn the_names_of_wirebenchs_own_servers_are_reserved() {
-    let message = Entry::parse("builtin/epoll", MINIMAL).unwrap_err().to_string();
-    assert!(message.contains("`builtin/` is wirebench's own"), "{message}");
-    let message = Entry::parse("c/shared", MINIMAL).unwrap_err().to_string();
-    assert!(message.contains("`shared` is the folder of what entries share"), "{message}");
+    let message = |id| Entry::parse(id, MINIMAL).unwrap_err().to_string();
+    expect!["`builtin/` is reserved: use another folder"].assert_eq(&message("builtin/epoll"));
+    expect!["`shared` is the folder of what entries share: use another name"]
+        .assert_eq(&message("c/shared"));
 }
 
 #[test]

@@ -222,7 +222,7 @@ fn early_command(what: &str, command: &[String]) -> Result<Vec<String>, EntryErr
     let command = checked_command(what, command)?;
     for argument in &command {
         placeholder::fill(argument, &values).map_err(|e| {
-            error(format!("the {what} command: {e}: it knows {}", KNOWN.join(", ")))
+            error(format!("the {what} command: {e}: use one of {}", KNOWN.join(", ")))
         })?;
     }
     Ok(command)

@@ -122,6 +122,7 @@ pub struct ToolReport {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use expect_test::expect;
 
     #[test]
     fn every_generator_reads_back_from_its_name() {
@@ -129,6 +130,7 @@ mod tests {
             assert_eq!(generator.name().parse(), Ok(generator));
             assert_eq!(generator == Generator::Wirebench, generator.debian_package().is_none());
         }
-        assert!("wrkk".parse::<Generator>().unwrap_err().contains("did you mean `wrk`?"));
+        expect!["unknown generator `wrkk`: did you mean `wrk`?"]
+            .assert_eq(&"wrkk".parse::<Generator>().unwrap_err());
     }
 }

@@ -145,6 +145,7 @@ mod tests {
         journal::{Cause, EndReason, GeneratorVersion, Goal, Placement, Procedure},
         suite::Scale,
     };
+    use expect_test::expect;
     use std::time::Duration;
 
     fn start() -> Start {
@@ -223,7 +224,8 @@ mod tests {
     fn a_damaged_line_in_the_middle_is_named() {
         let text = line(&Record::Start(start())) + "{\"record\":\"ru\n" + &line(&unavailable());
         let message = Journal::parse(&text).unwrap_err().to_string();
-        assert!(message.starts_with("line 2 of the journal is damaged"), "{message}");
+        expect!["line 2 of the journal is damaged: EOF while parsing a string at line 1 column 13"]
+            .assert_eq(&message);
     }
 
     #[test]
@@ -231,7 +233,11 @@ mod tests {
         let text = line(&Record::Start(start()))
             + "{\"record\":\"run\",\"outcome\":{\"measured\":{\"load\":{\"format\":1}}}}\n";
         let message = Journal::parse(&text).unwrap_err().to_string();
-        assert!(message.contains("line 2") && message.contains("format 1, this"), "{message}");
+        assert_eq!(
+            message,
+            "line 2 of the journal has a load's report of format 1, this wirebench reads format 4: \
+             use the version that wrote it"
+        );
     }
 
     #[test]

@@ -68,12 +68,14 @@ impl FromStr for Phase {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use expect_test::expect;
 
     #[test]
     fn every_phase_reads_back_from_its_name() {
         for phase in Phase::ALL {
             assert_eq!(phase.name().parse(), Ok(phase));
         }
-        assert!("costs".parse::<Phase>().unwrap_err().contains("did you mean `cost`?"));
+        expect!["unknown phase `costs`: did you mean `cost`?"]
+            .assert_eq(&"costs".parse::<Phase>().unwrap_err());
     }
 }

@@ -196,6 +196,7 @@ fn smoke(mut suite: Suite) -> Suite {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use expect_test::expect;
 
     const SUITE: &str = r#"
 description = "An example."
@@ -286,7 +287,8 @@ count_per_connection = 2
                     scenario = \"hello\"\nconnections = 64\nduration = \"1s\"\n";
         let plain = Suite::parse("plain", text).unwrap();
         let message = plain.at_scale(Scale::Paper, 1).unwrap_err().to_string();
-        assert!(message.contains("`plain` has no document to repeat"), "{message}");
+        expect!["the suite `plain` has no document to repeat: omit --scale, or use --scale smoke"]
+            .assert_eq(&message);
         assert_eq!(plain.at_scale(Scale::Machine, 1), Ok(plain.clone()));
         assert_eq!(plain.at_scale(Scale::Smoke, 1).unwrap().blocks, 1);
     }
@@ -296,6 +298,7 @@ count_per_connection = 2
         for scale in Scale::ALL {
             assert_eq!(scale.name().parse(), Ok(scale));
         }
-        assert!("papr".parse::<Scale>().unwrap_err().contains("did you mean `paper`?"));
+        expect!["unknown scale `papr`: did you mean `paper`?"]
+            .assert_eq(&"papr".parse::<Scale>().unwrap_err());
     }
 }

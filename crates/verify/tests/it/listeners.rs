@@ -68,5 +68,9 @@ fn an_address_on_which_nothing_listens_is_not_ready() {
     drop(other);
     let script = format!("echo listening {address}; exec sleep 60");
     let message = start(&["sh", "-c", &script]).unwrap_err().to_string();
-    assert!(message.contains("nothing listens on the address that it printed"), "{message}");
+    assert_eq!(
+        message,
+        "the server was not ready within 2 s: nothing listens on the address that it printed; it \
+         wrote nothing to standard error"
+    );
 }

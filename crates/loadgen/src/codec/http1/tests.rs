@@ -6,6 +6,7 @@ mod remembering;
 
 use super::*;
 use crate::codec::{Check, Expectation, Persistence};
+use expect_test::expect_file;
 
 fn http(expected: Option<&[u8]>) -> Http1 {
     let expected = expected.map(|body| Arc::new(ExpectedBody::given(body)));
@@ -54,6 +55,11 @@ fn error(reply: &[u8]) -> String {
     verdict(&http(Some(b"Hello world!")), &[reply]).unwrap_err().to_string()
 }
 
+/// Each of the byte strings with its message.
+fn explained(rows: &[&[u8]], error: impl Fn(&[u8]) -> String) -> String {
+    rows.iter().map(|bytes| format!("{}\n  {}\n", bytes.escape_ascii(), error(bytes))).collect()
+}
+
 fn status(reply: &[u8]) -> Option<u16> {
     verdict(&http(None), &[reply]).unwrap().and_then(|reply| reply.status)
 }
@@ -74,50 +80,44 @@ fn a_sized_reply_is_complete_with_its_last_byte_and_the_next_may_follow() {
 
 #[test]
 fn each_wrong_reply_is_explained() {
-    let rows: [(&[u8], &str); 18] = [
-        (b"SSH-2.0-OpenSSH_9.2\r\n", "it starts with \"SSH-2.0-OpenSSH_9.2\""),
-        (b"\r\nHTTP/1.1 200 OK\r\n\r\n", "not HTTP/1.1"),
-        (b"HTTP/2 200\r\n\r\n", "not HTTP/1.1"),
-        (b"HTTP/1.1 200 OK\nContent-Length: 12\n\nHello world!", "a bare LF"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\nHello world!", "a bare LF"),
-        (b"HTTP/1.1 2xx OK\r\n\r\n", "cannot be read"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: +12\r\n\r\nHello world!", "Content-Length is"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n", "Content-Length is"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx", "two Content"),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", "not just `chunked`"),
-        (
-            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\nx",
-            "there are Content-Length and Transfer-Encoding",
-        ),
-        (b"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.0 reply"),
-        (b"HTTP/1.1 101 Upgrade\r\n\r\n", "101"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello", "5 bytes instead of 12"),
-        (b"HTTP/1.1 204 No Content\r\n\r\n", "0 bytes instead of 12"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello World!", "at byte 6"),
-        (b"HTTP/1.1 200 OK\r\n\r\nHello", "5 bytes instead of 12"),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nd\r\nHello world!!", "13 bytes"),
+    let rows: [&[u8]; 18] = [
+        b"SSH-2.0-OpenSSH_9.2\r\n",
+        b"\r\nHTTP/1.1 200 OK\r\n\r\n",
+        b"HTTP/2 200\r\n\r\n",
+        b"HTTP/1.1 200 OK\nContent-Length: 12\n\nHello world!",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\nHello world!",
+        b"HTTP/1.1 2xx OK\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: +12\r\n\r\nHello world!",
+        b"HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\nx",
+        b"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"HTTP/1.1 101 Upgrade\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello",
+        b"HTTP/1.1 204 No Content\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello World!",
+        b"HTTP/1.1 200 OK\r\n\r\nHello",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nd\r\nHello world!!",
     ];
-    for (reply, part) in rows {
-        let message = error(reply);
-        assert!(message.contains(part), "{}: {message}", reply.escape_ascii());
-    }
+    expect_file!["tests/golden/wrong.txt"].assert_eq(&explained(&rows, error));
 }
 
 #[test]
 fn a_broken_chunk_is_explained() {
-    let rows: [(&[u8], &str); 6] = [
-        (b"5\nHello", "bare LF"),
-        (b"5\r\nHelloX", "longer than its size"),
-        (b"5\r\nHello\n", "bare LF"),
-        (b"\r\n", "a size is missing"),
-        (b"xyz\r\n", "not hexadecimal"),
-        (b"fffffffffffffffff\r\n", "too large"),
+    let rows: [&[u8]; 6] = [
+        b"5\nHello",
+        b"5\r\nHelloX",
+        b"5\r\nHello\n",
+        b"\r\n",
+        b"xyz\r\n",
+        b"fffffffffffffffff\r\n",
     ];
-    for (body, part) in rows {
+    let text = explained(&rows, |body| {
         let reply = [&b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"[..], body].concat();
-        let message = verdict(&http(None), &[&reply]).unwrap_err().to_string();
-        assert!(message.contains(part), "{}: {message}", body.escape_ascii());
-    }
+        verdict(&http(None), &[&reply]).unwrap_err().to_string()
+    });
+    expect_file!["tests/golden/chunks.txt"].assert_eq(&text);
 }
 
 #[test]
