@@ -288,7 +288,15 @@ fn missing_packages_and_entries_are_in_the_group_of_entries() {
         ready: 1,
         packages: ["liburing-dev".to_owned()].into(),
         fetches: [fetch].into(),
-        out_of_reach: vec![("c/x".to_owned(), "Linux 9.9 is needed".to_owned())],
+        out_of_reach: [
+            ("c/x", "a"),
+            ("c/y:1", "a"),
+            ("c/y:2", "a"),
+            ("c/z:1", "a"),
+            ("c/z:2", "b"),
+        ]
+        .map(|(variant, reason)| (variant.to_owned(), reason.to_owned()))
+        .into(),
     };
     let findings = examine(&good(), &Ok(()), &setup);
     let missing: Vec<(&str, &str)> = findings
@@ -299,7 +307,12 @@ fn missing_packages_and_entries_are_in_the_group_of_entries() {
     let expected = [
         ("packages", "missing for some entries: liburing-dev"),
         ("registries", "missing for some entries: the crates of rust/x"),
-        ("entry", "c/x cannot be measured here: Linux 9.9 is needed"),
+        ("entry", "c/x cannot be measured: a"),
+        ("entry", "c/y, 2 variants, cannot be measured: a"),
+        (
+            "entry",
+            "c/z, 2 variants, cannot be measured for several reasons: `wirebench list c/z` shows them",
+        ),
     ];
     assert_eq!(missing, expected);
 }
