@@ -56,6 +56,8 @@ enum Verb {
     Report(cmd::report::Arguments),
     /// Compare two results and report significant changes
     Compare(cmd::compare::Arguments),
+    /// Make a static site of many results, with what changed
+    Site(cmd::site::Arguments),
     /// List entries and their missing requirements
     List(cmd::list::Arguments),
     /// Create an entry from a working template
@@ -95,6 +97,7 @@ fn main() -> ExitCode {
         Verb::Tune(arguments) => cmd::tune::run(&arguments),
         Verb::Report(arguments) => cmd::report::run(&arguments),
         Verb::Compare(arguments) => cmd::compare::run(&arguments),
+        Verb::Site(arguments) => cmd::site::run(&arguments),
         Verb::List(arguments) => cmd::list::run(&arguments),
         Verb::New(arguments) => cmd::new::run(&arguments),
         Verb::Build(arguments) => cmd::build::run(&arguments),

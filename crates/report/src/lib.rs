@@ -29,6 +29,7 @@ mod remarks;
 #[cfg(test)]
 mod schemas;
 pub mod screen;
+pub mod site;
 pub mod table;
 pub mod table_units;
 pub mod tune;

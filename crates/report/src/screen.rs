@@ -10,10 +10,15 @@ mod figures;
 mod grid;
 mod headline;
 mod hint;
+pub(crate) mod history;
 pub mod html;
 mod model;
 mod paint;
+mod points;
 mod row;
+
+pub use points::Point;
+pub(crate) use points::summary;
 
 use std::time::Duration;
 use wirebench_schema::journal::Journal;

@@ -14,6 +14,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod setup;
+pub(crate) mod site;
 pub(crate) mod tune;
 pub(crate) mod verify;
 pub(crate) mod versions;

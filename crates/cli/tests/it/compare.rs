@@ -262,3 +262,66 @@ fn machine_drift_is_reported_and_absolute_figures_are_available() {
     let parts = ["include machine drift", "the same program in both"];
     assert_says(&outcome, 0, &parts);
 }
+
+/// What is in the site, by path.
+fn files_of(world: &World) -> std::collections::BTreeMap<String, std::time::SystemTime> {
+    let mut found = std::collections::BTreeMap::new();
+    let mut folders = vec![world.folder.path().join("out")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            if entry.path().is_dir() {
+                folders.push(entry.path());
+                continue;
+            }
+            let path =
+                entry.path().strip_prefix(world.folder.path()).unwrap().display().to_string();
+            found.insert(path, entry.metadata().unwrap().modified().unwrap());
+        }
+    }
+    found
+}
+
+#[test]
+fn a_site_shows_what_changed_and_reads_each_journal_once() {
+    let world = World::new();
+    fs::create_dir(world.folder.path().join("results")).unwrap();
+    MADE.write(&world, "results/a");
+    Made { rate: 60_000.0, ..MADE }.write(&world, "results/b");
+    let journal = world.folder.path().join("results/b/runs.jsonl");
+    let text = fs::read_to_string(&journal).unwrap();
+    let later = text.replacen("2026-01-02T", "2026-01-03T", 1);
+    assert_ne!(later, text);
+    fs::write(&journal, later).unwrap();
+    let text = world.stdout(&["site", "results", "--out", "out"]);
+    assert_eq!(text, "2 runs, 1 with significant changes: out/index.html\n");
+    let before = files_of(&world);
+    let pages = before.keys().filter(|path| path.ends_with(".html")).count();
+    assert_eq!(pages, 1 + 2 + 2 + 1, "index, runs, servers, machine: {before:#?}");
+    let index = fs::read_to_string(world.folder.path().join("out/index.html")).unwrap();
+    assert!(index.contains("requests/s -25."), "{index}");
+    // Again with one more: pages of runs stay, and earlier runs need not be named.
+    Made { rate: 60_000.0, connections: 65, ..MADE }.write(&world, "results/c");
+    let text = world.stdout(&["site", "results/c", "--out", "out"]);
+    assert_eq!(text, "3 runs, 1 with significant changes: out/index.html\n");
+    let after = files_of(&world);
+    let runs: Vec<_> = before.iter().filter(|(path, _)| path.starts_with("out/runs/")).collect();
+    assert!(runs.iter().all(|(path, written)| after[*path] == **written), "{before:#?} {after:#?}");
+}
+
+#[test]
+fn a_site_skips_what_is_no_result_and_says_so() {
+    let world = World::new();
+    MADE.write(&world, "a");
+    fs::create_dir(world.folder.path().join("empty")).unwrap();
+    let none = world.wirebench(&["site", "empty", "-o", "out"]);
+    none.assert_refused(2, &["empty has no result: name folders with a runs.jsonl"]);
+    fs::create_dir(world.folder.path().join("broken")).unwrap();
+    fs::write(world.folder.path().join("broken/runs.jsonl"), "{}\n").unwrap();
+    let outcome = world.wirebench(&["site", "a", "broken", "-o", "out"]);
+    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    assert_eq!(outcome.stdout, "1 run, 0 with significant changes: out/index.html\n");
+    outcome.assert_line(
+        "warning: skipped broken: line 1 of the journal is damaged: missing field `record` at line 1 \
+         column 2",
+    );
+}

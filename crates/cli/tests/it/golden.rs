@@ -36,13 +36,14 @@ pub(crate) fn assert_refused_commands(world: &World, name: &str, commands: &[&[&
 }
 
 /// The verbs that `--help` lists.
-const VERBS: [&str; 16] = [
+const VERBS: [&str; 17] = [
     "run",
     "ab",
     "load",
     "tune",
     "report",
     "compare",
+    "site",
     "list",
     "new",
     "build",

@@ -1,7 +1,7 @@
 //! The first screen as an HTML document: the sentences, the tables with a picture of each ratio, and
 //! what disturbed the measurement.
 
-mod chart;
+pub(super) mod chart;
 mod ladder;
 mod latency;
 mod modes;

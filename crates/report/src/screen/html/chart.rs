@@ -26,9 +26,9 @@ const MARGIN: f64 = 0.04;
 
 /// One direction of a chart.
 #[derive(Clone, Debug)]
-pub(super) struct Axis {
+pub(in crate::screen) struct Axis {
     /// What is on it, with the unit.
-    pub(super) name: String,
+    pub(in crate::screen) name: String,
     /// Where a value is, before it is stretched to the range.
     place: fn(f64) -> f64,
     low: f64,
@@ -39,7 +39,7 @@ pub(super) struct Axis {
 
 impl Axis {
     /// An axis with equal space for equal ratios; none without a positive value.
-    pub(super) fn logarithmic(
+    pub(in crate::screen) fn logarithmic(
         name: &str,
         values: impl Iterator<Item = f64>,
         show: fn(f64) -> String,
@@ -64,12 +64,23 @@ impl Axis {
     }
 
     /// An axis of shares of samples, on which each further nine has the same space.
-    pub(super) fn nines(name: &str, most: f64) -> Self {
+    pub(in crate::screen) fn nines(name: &str, most: f64) -> Self {
         let labels = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.999_99];
         let show = |share: f64| format!("{}", (share * 1e8).round() / 1e6);
         let labels = labels.into_iter().map(|share| (share, show(share))).collect();
         let place = |share: f64| -(1.0 - share).ln();
         Self { name: name.to_owned(), place, low: 0.0, high: place(most).max(1.0), labels }
+    }
+
+    /// An axis of numbers from 1, of which those with a round number have labels.
+    pub(in crate::screen) fn numbered(name: &str, most: f64) -> Self {
+        let steps = [1000, 500, 200, 100, 50, 20, 10, 5, 2, 1];
+        let labels = steps.into_iter().flat_map(|step| {
+            let numbers = (1..=most as usize).filter(move |it| it % step == 0);
+            numbers.map(|it| (it as f64, it.to_string()))
+        });
+        let (place, labels): (fn(f64) -> f64, _) = (|it| it, labels.collect());
+        Self { name: name.to_owned(), place, low: 1.0, high: most.max(2.0), labels }
     }
 
     /// Where a value is, from 0 to 1.
@@ -95,7 +106,7 @@ impl Axis {
 
 /// How a point looks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Mark {
+pub(in crate::screen) enum Mark {
     /// A point of the line, with a dot.
     Dot,
     /// A point of the line without a mark.
@@ -106,44 +117,44 @@ pub(super) enum Mark {
 
 /// A point of a line.
 #[derive(Clone, Debug)]
-pub(super) struct Point {
+pub(in crate::screen) struct Point {
     /// Its place.
-    pub(super) at: (f64, f64),
+    pub(in crate::screen) at: (f64, f64),
     /// Its look.
-    pub(super) mark: Mark,
+    pub(in crate::screen) mark: Mark,
     /// Whether the line up to it is not valid, and grey.
-    pub(super) is_grey: bool,
+    pub(in crate::screen) is_grey: bool,
     /// The values of single cohorts, as small dots at the same x.
-    pub(super) raw: Vec<f64>,
+    pub(in crate::screen) raw: Vec<f64>,
 }
 
 /// The line of a server.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(in crate::screen) struct Line {
     /// The server.
-    pub(super) name: String,
+    pub(in crate::screen) name: String,
     /// Its place among all servers of the run, so that it has one colour in all charts.
-    pub(super) place: usize,
+    pub(in crate::screen) place: usize,
     /// Its points, from left to right.
-    pub(super) points: Vec<Point>,
+    pub(in crate::screen) points: Vec<Point>,
 }
 
 /// A chart.
 #[derive(Clone, Debug)]
-pub(super) struct Chart {
+pub(in crate::screen) struct Chart {
     /// What it shows, for those who cannot see it.
-    pub(super) words: String,
+    pub(in crate::screen) words: String,
     /// From left to right.
-    pub(super) x: Axis,
+    pub(in crate::screen) x: Axis,
     /// From the bottom to the top.
-    pub(super) y: Axis,
+    pub(in crate::screen) y: Axis,
     /// The lines.
-    pub(super) lines: Vec<Line>,
+    pub(in crate::screen) lines: Vec<Line>,
 }
 
 impl Chart {
     /// The picture.
-    pub(super) fn draw(&self) -> Markup {
+    pub(in crate::screen) fn draw(&self) -> Markup {
         let height = LEAST_HEIGHT.max(self.lines.len() as f64 * NAME_HEIGHT);
         let (width, whole) = (LEFT + WIDTH + NAMES, TOP + height + BOTTOM);
         let ends: Vec<f64> = self.lines.iter().map(|line| self.end(line, height).1).collect();
@@ -235,7 +246,12 @@ impl Chart {
 }
 
 /// A picture of this size in CSS pixels, which `words` describe.
-pub(super) fn svg(class: &str, size: (f64, f64), words: &str, content: &Markup) -> Markup {
+pub(in crate::screen) fn svg(
+    class: &str,
+    size: (f64, f64),
+    words: &str,
+    content: &Markup,
+) -> Markup {
     let (width, height) = size;
     let view = format!("0 0 {width} {height}");
     html! {
@@ -247,7 +263,7 @@ pub(super) fn svg(class: &str, size: (f64, f64), words: &str, content: &Markup) 
 }
 
 /// Dots as one path, because a mark for each would make large files.
-pub(super) fn dots(places: impl Iterator<Item = (f64, f64)>) -> String {
+pub(in crate::screen) fn dots(places: impl Iterator<Item = (f64, f64)>) -> String {
     places.fold(String::new(), |mut path, (x, y)| {
         let _ = write!(path, "M{x:.1} {y:.1}h0");
         path
@@ -255,7 +271,7 @@ pub(super) fn dots(places: impl Iterator<Item = (f64, f64)>) -> String {
 }
 
 /// A coordinate, with as many digits as can be seen.
-pub(super) fn number(value: f64) -> String {
+pub(in crate::screen) fn number(value: f64) -> String {
     format!("{value:.1}")
 }
 

@@ -1,0 +1,232 @@
+//! `wirebench site`: a static site of many results. What was made of a run is kept with it, so that each
+//! journal is read once.
+
+use anyhow::Context as _;
+use serde::{Serialize, de::DeserializeOwned};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+use wirebench_experiment::{experiment::ENVIRONMENT_FILE, journal};
+use wirebench_report::{
+    compare::Side,
+    site::{self, Changes, FORMAT, Summary},
+    tune::Look,
+};
+use wirebench_schema::{environment::Environment, journal::Journal};
+use wirebench_server::digest;
+
+use crate::{
+    exit::{Exit, usage},
+    format::redacted,
+    out,
+    results::Known,
+};
+
+/// The depth of result folders below those that are given.
+const DEPTH: usize = 3;
+const JOURNAL_FILE: &str = "runs.jsonl";
+const SUMMARY_FILE: &str = "summary.json";
+const PAGE_FILE: &str = "index.html";
+
+/// Arguments of `wirebench site`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The site has a page with all significant changes, and one for each run, server and machine. It works without \
+a server. Runs that are already in OUT stay, so results can be added one by one.
+
+Manual: docs/site.md")]
+pub(crate) struct Arguments {
+    /// Result folders, or folders with result folders in them
+    #[arg(required = true, value_name = "DIR")]
+    folders: Vec<PathBuf>,
+    /// Folder of the site
+    #[arg(short, long, value_name = "OUT")]
+    out: PathBuf,
+    /// Keep folders, host and user names, and secret headers
+    #[arg(long)]
+    no_redact: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let mut found = Vec::new();
+    for folder in &arguments.folders {
+        let before = found.len();
+        results_below(folder, DEPTH, &mut found)
+            .map_err(|error| usage(format!("cannot read {}: {error}", folder.display())))?;
+        if found.len() == before {
+            return Err(usage(format!(
+                "{} has no result: name folders with a {JOURNAL_FILE}, such as target/wirebench",
+                folder.display()
+            )));
+        }
+    }
+    let runs = arguments.out.join("runs");
+    fs::create_dir_all(&runs).with_context(|| format!("cannot create {}", runs.display()))?;
+    let failed = in_parallel(&found, |folder| arguments.add(folder, &runs));
+    for (folder, why) in &failed {
+        out::note(&format!("warning: skipped {}: {why:#}", folder.display()));
+    }
+    let summaries = stored(&runs)?;
+    let changes = arguments.changes(&summaries, &runs)?;
+    for page in site::pages(&summaries, &changes) {
+        write(&arguments.out.join(page.path), &page.text)?;
+    }
+    let significant = changes.iter().filter(|it| !it.changes.is_empty()).count();
+    out::result(&format!(
+        "{} run{}, {significant} with significant changes: {}\n",
+        summaries.len(),
+        if summaries.len() == 1 { "" } else { "s" },
+        arguments.out.join(PAGE_FILE).display()
+    ));
+    Ok(if failed.is_empty() { Exit::Fine } else { Exit::Failed })
+}
+
+impl Arguments {
+    fn shared(&self, text: &str) -> String {
+        if self.no_redact { text.to_owned() } else { redacted(text) }
+    }
+
+    /// Makes the folder of a run in the site, unless it is there. Its summary is written last.
+    fn add(&self, folder: &Path, runs: &Path) -> anyhow::Result<()> {
+        let text = fs::read_to_string(folder.join(JOURNAL_FILE))?;
+        let own = runs.join(digest::of_text(&text));
+        if read::<Summary>(&own.join(SUMMARY_FILE)).is_some_and(|it| it.format == FORMAT) {
+            return Ok(());
+        }
+        let journal = Journal::parse(&text)?;
+        fs::create_dir_all(&own)?;
+        write(&own.join(JOURNAL_FILE), &self.shared(&text))?;
+        let environment = fs::read_to_string(folder.join(ENVIRONMENT_FILE)).ok();
+        if let Some(environment) = &environment {
+            write(&own.join(ENVIRONMENT_FILE), &self.shared(environment))?;
+        }
+        let known = Known::of(&journal, folder);
+        let page = site::run_page(&journal, known.facts(Look::Plain));
+        write(&own.join(PAGE_FILE), &self.shared(&page))?;
+        let environment = environment.and_then(|text| serde_json::from_str(&text).ok());
+        let id = own.file_name().unwrap_or_default().to_string_lossy();
+        let origin = digest::of_text(text.lines().next().unwrap_or_default());
+        let summary = site::summary((&id, &origin), &journal, environment.as_ref());
+        write_json(&own.join(SUMMARY_FILE), &summary)
+    }
+
+    /// The changes from each run to the next one, which are kept with the newer one.
+    fn changes(&self, summaries: &[Summary], runs: &Path) -> anyhow::Result<Vec<Changes>> {
+        let pairs = site::pairs(summaries);
+        let file = |old: &Summary, new: &Summary| {
+            runs.join(&new.id).join(format!("changes-since-{}.json", old.id))
+        };
+        let missing: Vec<_> =
+            pairs.iter().filter(|(old, new)| !file(old, new).is_file()).copied().collect();
+        let failed = in_parallel(&missing, |(old, new)| {
+            let [one, other] = [old, new].map(|it| Stored::read(&runs.join(&it.id)));
+            let (one, other) = (one?, other?);
+            let changes = site::changes(&one.side(&old.id), &other.side(&new.id));
+            write_json(&file(old, new), &changes)
+        });
+        if let Some((_, why)) = failed.into_iter().next() {
+            return Err(why);
+        }
+        Ok(pairs.iter().filter_map(|(old, new)| read(&file(old, new))).collect())
+    }
+}
+
+/// A run in the site.
+struct Stored {
+    journal: Journal,
+    environment: Option<Environment>,
+}
+
+impl Stored {
+    fn read(folder: &Path) -> anyhow::Result<Self> {
+        let journal = journal::read(folder).map_err(anyhow::Error::msg)?;
+        Ok(Self { journal, environment: read(&folder.join(ENVIRONMENT_FILE)) })
+    }
+
+    fn side<'a>(&'a self, name: &'a str) -> Side<'a> {
+        Side { name, journal: &self.journal, environment: self.environment.as_ref() }
+    }
+}
+
+/// The folders with a journal at `folder` and below it.
+fn results_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    if folder.join(JOURNAL_FILE).is_file() {
+        found.push(folder.to_owned());
+        return Ok(());
+    }
+    let entries = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
+    let mut folders: Vec<PathBuf> =
+        entries.iter().map(fs::DirEntry::path).filter(|path| path.is_dir()).collect();
+    folders.sort();
+    for inner in folders.iter().filter(|_| depth > 0) {
+        results_below(inner, depth - 1, found)?;
+    }
+    Ok(())
+}
+
+/// All runs of the site in the order of their start. A run that was resumed has several journals, of
+/// which the longest counts.
+fn stored(runs: &Path) -> anyhow::Result<Vec<Summary>> {
+    let mut found: BTreeMap<(String, String), Summary> = BTreeMap::new();
+    for entry in fs::read_dir(runs)? {
+        let Some(summary) = read::<Summary>(&entry?.path().join(SUMMARY_FILE)) else { continue };
+        let key = (summary.started.clone(), summary.origin.clone());
+        let known = found.get(&key).map_or(0, |known| known.runs);
+        if summary.format == FORMAT && summary.runs >= known {
+            found.insert(key, summary);
+        }
+    }
+    Ok(found.into_values().collect())
+}
+
+/// Does something with all of `items` on all CPUs, and returns those with which it failed.
+fn in_parallel<T: Sync + Clone + Send>(
+    items: &[T],
+    work: impl Fn(&T) -> anyhow::Result<()> + Sync,
+) -> Vec<(T, anyhow::Error)> {
+    let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(items.len());
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(error) = work(item)
+                        && let Ok(mut failed) = failed.lock()
+                    {
+                        failed.push((item.clone(), error));
+                    }
+                }
+            });
+        }
+    });
+    failed.into_inner().unwrap_or_default()
+}
+
+fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
+}
+
+fn write_json(path: &Path, value: &impl Serialize) -> anyhow::Result<()> {
+    write(path, &serde_json::to_string(value)?)
+}
+
+/// Replaces a file as a whole, or leaves it as it was.
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    let failed = || format!("cannot write {}", path.display());
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).with_context(failed)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let new = folder.join(format!(".{name}.{}", std::process::id()));
+    let written = fs::write(&new, text).and_then(|()| fs::rename(&new, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&new);
+    }
+    written.with_context(failed)
+}

@@ -1,0 +1,68 @@
+//! The figures of a run on their own, as a history of many runs needs them.
+
+use serde::{Deserialize, Serialize};
+use wirebench_schema::journal::Journal;
+
+use super::{
+    Stage, adapter, figures, headline,
+    model::{Column, Value},
+};
+use crate::compare::words;
+
+/// The figures of a server under a load.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Point {
+    /// The server.
+    pub server: String,
+    /// Its versions in words.
+    pub versions: String,
+    /// The load, such as `hello, saturated`.
+    pub load: String,
+    /// CPU per request, or memory per connection, with its unit.
+    pub figure: String,
+    /// The ratio to the baseline with its interval, where the two may be compared.
+    pub ratio: Option<(f64, Option<(f64, f64)>)>,
+    /// The outcome of the comparison, as on the page of the run.
+    pub outcome: String,
+}
+
+/// The result in a sentence or two, and the figures of each server under each load.
+pub(crate) fn summary(journal: &Journal) -> (String, Vec<Point>) {
+    let model = adapter::model(journal, Stage::Final);
+    let mut points = Vec::new();
+    for (block, group) in
+        model.blocks.iter().flat_map(|it| it.groups.iter().map(move |group| (it, group)))
+    {
+        for (row, server) in block.rows.iter().enumerate() {
+            let Some(cells) = &group.cells[row] else { continue };
+            let find = |is_meant: fn(&Column) -> bool| {
+                let place = group.columns.iter().position(is_meant)?;
+                Some((group.columns[place], cells[place]))
+            };
+            let figure = match find(|it| matches!(it, Column::Figure(_))) {
+                Some((Column::Figure(metric), Value::Exact(value))) => words::figure(metric, value),
+                Some((column, value)) => figures::cell(column, value),
+                None => "-".to_owned(),
+            };
+            let outcome = find(|it| *it == Column::Outcome)
+                .map_or("-".to_owned(), |(column, value)| figures::cell(column, value));
+            let versions =
+                journal.start.variants.iter().find(|it| it.variant.to_string() == *server);
+            points.push(Point {
+                server: server.clone(),
+                versions: versions.map_or_else(String::new, |it| {
+                    let versions = it.versions.iter();
+                    versions
+                        .map(|(name, version)| format!("{name} {version}"))
+                        .collect::<Vec<_>>()
+                        .join(", ")
+                }),
+                load: format!("{}, {}", block.title, group.title),
+                figure,
+                ratio: group.ratios[row].as_ref().map(|it| (it.value, it.interval)),
+                outcome,
+            });
+        }
+    }
+    (headline::result(&model), points)
+}

@@ -1,0 +1,92 @@
+//! What changed significantly from one run to the next of the same suite on the same machine.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use super::{Machine, Summary};
+use crate::{
+    compare::{CompareOptions, Movement, NotComparable, Side, compare, words},
+    table_units::percent,
+};
+
+/// The changes between two runs.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Changes {
+    /// The older run.
+    pub old: String,
+    /// The newer one.
+    pub new: String,
+    /// Why they are not compared, if so.
+    pub refused: Option<String>,
+    /// Versions of entries that differ.
+    pub versions: Vec<String>,
+    /// Significant changes, the largest first.
+    pub changes: Vec<Change>,
+}
+
+/// A significant change.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Change {
+    /// The server.
+    pub server: String,
+    /// The workload.
+    pub workload: String,
+    /// The figure and its change with the interval.
+    pub change: String,
+    /// The change below which two figures count as the same.
+    pub margin: String,
+    /// Whether it became better.
+    pub is_better: bool,
+}
+
+/// Compares two runs.
+#[must_use]
+pub fn changes(old: &Side<'_>, new: &Side<'_>) -> Changes {
+    let (old_name, new_name) = (old.name.to_owned(), new.name.to_owned());
+    match compare(old, new, &CompareOptions::default()) {
+        Ok(comparison) => {
+            let significant = comparison.changes.iter().filter_map(|change| {
+                let movement = change.movement()?;
+                Some(Change {
+                    server: change.cell.entry(),
+                    workload: change.cell.workload.clone(),
+                    change: words::change(change),
+                    margin: percent(change.margin),
+                    is_better: movement == Movement::Better,
+                })
+            });
+            let changes = significant.collect();
+            let versions = comparison.versions;
+            Changes { old: old_name, new: new_name, refused: None, versions, changes }
+        }
+        Err(why) => Changes {
+            old: old_name,
+            new: new_name,
+            refused: Some(words_of(&why)),
+            versions: Vec::new(),
+            changes: Vec::new(),
+        },
+    }
+}
+
+fn words_of(why: &NotComparable) -> String {
+    match why {
+        NotComparable::Differ(differences) => {
+            differences.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+        }
+        NotComparable::NothingInCommon(reasons) => reasons.join("; "),
+    }
+}
+
+/// Each run with the one before it of the same suite and workloads on the same machine: older, newer. `runs` are in
+/// the order of their start.
+#[must_use]
+pub fn pairs(runs: &[Summary]) -> Vec<(&Summary, &Summary)> {
+    let mut last: BTreeMap<(&str, &str, &Machine), &Summary> = BTreeMap::new();
+    let mut pairs = Vec::new();
+    for run in runs {
+        let before = last.insert((&run.suite, &run.workloads, &run.machine), run);
+        pairs.extend(before.map(|before| (before, run)));
+    }
+    pairs
+}

@@ -1,0 +1,111 @@
+//! What a site keeps of a run, so that its journal is read once.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use wirebench_schema::{
+    environment::Environment,
+    journal::{Journal, Outcome},
+    suite::Workload,
+};
+use wirebench_stats::median;
+
+use crate::screen::{self, Point};
+
+/// Summaries of other formats are made anew.
+pub const FORMAT: u32 = 1;
+
+/// A run in a few lines.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Summary {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// The digest of its journal, which is the name of its folder.
+    pub id: String,
+    /// The digest of its first record: the same for all journals of a run that was resumed.
+    pub origin: String,
+    /// When it began, as RFC 3339 in UTC.
+    pub started: String,
+    /// Its suite.
+    pub suite: String,
+    /// A digest of its workloads: only runs with the same ones are compared.
+    pub workloads: String,
+    /// The result in a sentence or two.
+    pub sentence: String,
+    /// Where it was measured.
+    pub machine: Machine,
+    /// Runs in its journal. Of two summaries of one run the one with more of them counts.
+    pub runs: usize,
+    /// The median half width of its ratios' intervals, as a share; absent without intervals.
+    pub noise: Option<f64>,
+    /// The share of its slices that were disturbed; absent without slices.
+    pub disturbed: Option<f64>,
+    /// Its figures.
+    pub points: Vec<Point>,
+}
+
+/// A machine.
+#[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+pub struct Machine {
+    /// The same for all runs on it.
+    pub key: String,
+    /// Its CPU and how many of them.
+    pub name: String,
+}
+
+/// The summary of a journal of which `id` is the digest, and `origin` that of its first record.
+#[must_use]
+pub fn summary(
+    (id, origin): (&str, &str),
+    journal: &Journal,
+    environment: Option<&Environment>,
+) -> Summary {
+    let (sentence, points) = screen::summary(journal);
+    let ratios = points.iter().filter_map(|point| point.ratio);
+    let widths =
+        ratios.filter_map(|(value, ends)| ends.map(|(low, high)| (high - low) / 2.0 / value));
+    Summary {
+        format: FORMAT,
+        id: id.to_owned(),
+        origin: origin.to_owned(),
+        started: journal.start.started.clone(),
+        suite: journal.start.suite.clone(),
+        workloads: digest(&journal.start.workloads),
+        sentence,
+        machine: machine(environment),
+        runs: journal.runs.len(),
+        noise: median(&widths.collect::<Vec<_>>()),
+        disturbed: disturbed(journal),
+        points,
+    }
+}
+
+fn digest(workloads: &[Workload]) -> String {
+    let text = serde_json::to_string(workloads).unwrap_or_default();
+    Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The machine by its number, or by what it looks like.
+fn machine(environment: Option<&Environment>) -> Machine {
+    let Some(environment) = environment else {
+        return Machine { key: "unknown".to_owned(), name: "unknown machine".to_owned() };
+    };
+    let model = environment.cpu_model.as_deref().unwrap_or("unknown CPU");
+    let name = format!("{model}, {} CPUs", environment.cpus_online);
+    let words = |text: &str| -> String {
+        let kept = text.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '-' });
+        kept.collect::<String>().to_lowercase()
+    };
+    let number = environment.machine.as_deref().unwrap_or("").chars().take(8).collect::<String>();
+    Machine { key: words(&format!("{name} {number}")), name }
+}
+
+fn disturbed(journal: &Journal) -> Option<f64> {
+    let slices = journal.runs.iter().filter_map(|run| match &run.outcome {
+        Outcome::Measured(measured) => Some(&measured.slices),
+        Outcome::Idle(_) | Outcome::Failed { .. } => None,
+    });
+    let (all, dropped) = slices.flatten().fold((0, 0), |(all, dropped), slice| {
+        (all + 1, dropped + usize::from(slice.dropped.is_some()))
+    });
+    (all > 0).then(|| dropped as f64 / all as f64)
+}

@@ -1,0 +1,90 @@
+//! A site of fixture runs: what changed, which runs are compared, and that names are only text.
+
+use super::*;
+use crate::{
+    compare::Side,
+    fixtures::{assert_golden, pair},
+};
+use wirebench_schema::{environment::Environment, journal::Journal};
+
+fn environment(cpu_model: &str) -> Environment {
+    let cpu_model = Some(cpu_model.to_owned());
+    Environment { cpu_model, cpus_online: 2, ..Environment::default() }
+}
+
+/// A run on this day, in which go/net has this share of the baseline's throughput.
+fn run(day: u32, throughput: f64) -> Journal {
+    let mut journal = pair(throughput);
+    journal.start.started = format!("2026-01-{day:02}T03:04:05Z");
+    let version = format!("1.{day}");
+    journal.start.variants[1].versions.insert("go".to_owned(), version);
+    journal
+}
+
+fn summaries() -> (Vec<Journal>, Vec<Summary>) {
+    let journals = vec![run(1, 0.95), run(2, 0.95), run(3, 0.8), run(4, 0.8)];
+    let machines = ["Model 1", "Model 1", "Model 1", "<b>Model 2"];
+    let summary = |(place, journal): (usize, &Journal)| {
+        summary((&format!("id{place}"), "origin"), journal, Some(&environment(machines[place])))
+    };
+    let summaries = journals.iter().enumerate().map(summary).collect();
+    (journals, summaries)
+}
+
+fn all_changes(journals: &[Journal], summaries: &[Summary]) -> Vec<Changes> {
+    let side = |run: &'_ Summary| summaries.iter().position(|it| it.id == run.id).unwrap();
+    let compared = pairs(summaries).into_iter().map(|(old, new)| {
+        let [one, other] = [old, new].map(|run| Side {
+            name: &run.id,
+            journal: &journals[side(run)],
+            environment: None,
+        });
+        changes(&one, &other)
+    });
+    compared.collect()
+}
+
+#[test]
+fn a_site_has_the_changes_and_a_page_for_each_server_and_machine() {
+    let (journals, summaries) = summaries();
+    let changes = all_changes(&journals, &summaries);
+    let pages = pages(&summaries, &changes);
+    let paths: Vec<&str> = pages.iter().map(|page| page.path.as_str()).collect();
+    assert_eq!(
+        paths,
+        [
+            "index.html",
+            "servers/c--epoll.html",
+            "servers/go--net.html",
+            "machines/-b-model-2--2-cpus-.html",
+            "machines/model-1--2-cpus-.html",
+        ]
+    );
+    assert_golden("page/site-index.html", &pages[0].text);
+    assert_golden("page/site-server.html", &pages[2].text);
+    assert_golden("page/site-machine.html", &pages[4].text);
+    assert!(pages.iter().all(|page| !page.text.contains("<b>Model")));
+}
+
+#[test]
+fn a_run_is_compared_with_the_one_before_it_on_its_machine() {
+    let (journals, summaries) = summaries();
+    let changes = all_changes(&journals, &summaries);
+    let compared: Vec<_> = changes
+        .iter()
+        .map(|it| (it.old.as_str(), it.new.as_str(), it.changes.len(), it.refused.as_deref()))
+        .collect();
+    assert_eq!(compared, [("id0", "id1", 0, None), ("id1", "id2", 1, None)]);
+    let change = &changes[1].changes[0];
+    assert!(!change.is_better && change.server == "go/net", "{change:?}");
+}
+
+#[test]
+fn a_run_that_cannot_be_compared_says_why() {
+    let (old, mut new) = (run(1, 0.9), run(2, 0.9));
+    new.start.workloads[0].connections = 7;
+    let side = |name, journal| Side { name, journal, environment: None };
+    let changes = changes(&side("a", &old), &side("b", &new));
+    let why = "`connections` of the workload hello was `64` and is `7`";
+    assert_eq!((changes.refused.as_deref(), changes.changes.len()), (Some(why), 0));
+}
