@@ -8,7 +8,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest as _, Sha256};
 
 /// Reasons for its colours are in the file.
-const STYLE: &str = include_str!("html/style.css");
+pub(crate) const STYLE: &str = include_str!("html/style.css");
 /// Sorts and filters tables.
 const SCRIPT: &str = include_str!("html/table.js");
 

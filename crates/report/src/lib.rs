@@ -30,6 +30,7 @@ mod remarks;
 mod schemas;
 pub mod screen;
 pub mod site;
+pub mod svg;
 pub mod table;
 pub mod table_units;
 pub mod tune;

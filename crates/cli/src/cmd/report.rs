@@ -1,13 +1,17 @@
 //! `wirebench report`: shows a result again, from its journal alone.
 
-use std::path::PathBuf;
+use anyhow::Context as _;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 use wirebench_experiment::journal;
 use wirebench_report::{
     Details,
     ab::{Ab, AbOptions},
     analysis::Metric,
     format::Format,
-    screen,
+    screen, site, svg,
     table::{Style, report_by},
     tune::{Look, Tuned},
 };
@@ -42,10 +46,16 @@ pub(crate) struct Arguments {
     /// this file by the output
     #[arg(long, value_name = "FILE")]
     splice: Option<PathBuf>,
+    /// Write each picture of the HTML report to this folder as SVG
+    #[arg(long, value_name = "DIR", conflicts_with_all = [GROUP, "explain", "splice"])]
+    svg: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let journal = journal::read(&arguments.run).map_err(usage)?;
+    if let Some(folder) = &arguments.svg {
+        return arguments.pictures(&journal, folder);
+    }
     let text = arguments.text(&journal);
     let Some(file) = &arguments.splice else {
         out::result(&text);
@@ -60,6 +70,27 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 impl Arguments {
+    /// Writes the pictures of the HTML report.
+    fn pictures(&self, journal: &Journal, folder: &Path) -> anyhow::Result<Exit> {
+        let known = Known::of(journal, results::folder(&self.run));
+        let page = site::run_page(journal, known.facts(Look::Plain));
+        let pictures = svg::pictures(&self.format.shared(&page));
+        if pictures.is_empty() {
+            return Err(usage(format!(
+                "{} has no pictures: they are made of rates and cohorts of `wirebench run`",
+                self.run.display()
+            )));
+        }
+        let failed = |path: &Path| format!("cannot write {}", path.display());
+        fs::create_dir_all(folder).with_context(|| failed(folder))?;
+        for picture in pictures {
+            let path = folder.join(picture.name);
+            fs::write(&path, picture.text).with_context(|| failed(&path))?;
+            out::result(&format!("{}\n", path.display()));
+        }
+        Ok(Exit::Fine)
+    }
+
     /// The result as it was asked for.
     fn text(&self, journal: &Journal) -> String {
         let metric = self.metric;

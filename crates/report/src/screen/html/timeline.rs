@@ -49,11 +49,10 @@ struct Placed {
 /// The picture; none of a run without slices.
 pub(super) fn section(journal: &Journal) -> Option<Markup> {
     let cohorts = cohorts(journal);
-    let slices = cohorts.iter().map(Vec::len).sum::<usize>();
-    if slices == 0 {
+    if cohorts.is_empty() {
         return None;
     }
-    let words = format!("CPU per request of {slices} slices in the order in which they ran");
+    let words = "timeline: CPU per request of each slice in the order in which they ran";
     Some(html! {
         section {
             h2 { "Timeline" }
@@ -63,7 +62,7 @@ pub(super) fn section(journal: &Journal) -> Option<Markup> {
                 "coloured and do not count."
             }
             div.scroll tabindex="0" role="region" aria-label="timeline" {
-                (svg("chart", (WIDTH, HEIGHT + BOTTOM), &words, &marks(&placed(&cohorts))))
+                (svg("chart", (WIDTH, HEIGHT + BOTTOM), words, &marks(&placed(&cohorts))))
             }
             (table(&cohorts))
         }
