@@ -25,7 +25,7 @@ pub(crate) fn write(finished: &Finished, report: &dyn Report) -> anyhow::Result<
         (DETAILS_FILE, report.details()),
         ("report.md", redacted(&report.markdown())),
         (HTML_FILE, redacted(&report.html())),
-        (report.json_file(), report.json()),
+        (report.json_file(), redacted(&report.json())),
         ("commands.txt", commands::text(&finished.journal)),
     ];
     for (name, text) in files {

@@ -244,7 +244,7 @@ fn load_with(generator: Generator) {
     let arguments = ["run", "builtin/epoll", "--generator", name, "--blocks", "1", "-d1s"];
     let outcome = world.wirebench(&[&arguments[..], &["-c8", "--warmup", "100ms"]].concat());
     assert_eq!(outcome.code, Some(0), "{outcome:#?}");
-    for part in [format!("load by {name}"), format!("echo: {name} speaks HTTP and no echo")] {
+    for part in [format!("load by {name}"), format!("echo: {name} supports HTTP only")] {
         assert!(outcome.stdout.contains(&part), "{part}\n{outcome:#?}");
     }
     let details = std::fs::read_to_string(world.results().join("report.txt")).unwrap();

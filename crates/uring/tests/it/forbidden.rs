@@ -17,7 +17,7 @@ fn a_filter_of_system_calls_is_named_with_what_lifts_it() {
     assert_eq!(wirebench_uring::probe(), Ok(()));
     for (error, cause, remedy) in [
         (libc::EPERM, "forbidden by a seccomp filter", "seccomp=unconfined"),
-        (libc::ENOSYS, "do not exist here", "CONFIG_IO_URING"),
+        (libc::ENOSYS, "io_uring is missing", "CONFIG_IO_URING"),
     ] {
         let probed = thread::spawn(move || {
             forbid(error);
