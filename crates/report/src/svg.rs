@@ -24,9 +24,8 @@ pub fn pictures(page: &str) -> Vec<Picture> {
         let Some((picture, after)) = found.split_once(END) else { break };
         let name = format!("{:02}-{}.svg", pictures.len() + 1, slug(label(picture)));
         let text = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\"{}<style>{STYLE}\
-             svg {{ background: var(--back); }}</style>{END}\n",
-            picture
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\"{picture}<style>{STYLE}\
+             svg {{ background: var(--back); }}</style>{END}\n"
         );
         pictures.push(Picture { name, text });
         rest = after;
