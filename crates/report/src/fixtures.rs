@@ -255,6 +255,19 @@ pub(crate) fn assert_golden(name: &str, text: &str) {
     expect_test::expect_file![path].assert_eq(text);
 }
 
+/// Compares an HTML page with a golden file, in which style and script are named and not repeated. The
+/// tests of the pages in a browser put them back.
+#[track_caller]
+pub(crate) fn assert_golden_page(name: &str, page: &str) {
+    let mut page = page.to_owned();
+    for (begin, end) in [("<style>", "</style>"), ("<script>", "</script>"), ("'sha256-", "'")] {
+        let from = page.find(begin).unwrap() + begin.len();
+        let to = from + page[from..].find(end).unwrap();
+        page.replace_range(from..to, "");
+    }
+    assert_golden(&format!("page/{name}"), &page);
+}
+
 /// Compares texts, each below its title, with one golden file.
 #[track_caller]
 pub(crate) fn assert_golden_cases<T: std::fmt::Display>(

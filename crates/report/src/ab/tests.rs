@@ -6,8 +6,8 @@ use crate::{
     analysis::Claim,
     compare::GateVerdict,
     fixtures::{
-        add, assert_golden, assert_golden_cases, changed, cost, failed, journal_of, limited, rate,
-        reason,
+        add, assert_golden, assert_golden_cases, assert_golden_page, changed, cost, failed,
+        journal_of, limited, rate, reason,
     },
     format::Format,
     table::Style,
@@ -255,7 +255,7 @@ fn the_result_in_all_forms() {
     assert_golden("ab/details.txt", &ab.text(Style::Text));
     assert_golden("ab/details.md", &ab.text(Style::Markdown));
     assert_golden("ab/report.json", &ab.json());
-    assert_golden("page/ab.html", &Format::Html.write(&ab, None).text);
+    assert_golden_page("ab.html", &Format::Html.write(&ab, None).text);
     assert_golden("ab/figures.csv", &Format::Csv.write(&ab, None).text);
     assert_golden("ab/bencher.json", &Format::Bencher.write(&ab, None).text);
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     compare::Side,
-    fixtures::{assert_golden, pair},
+    fixtures::{assert_golden_page, pair},
 };
 use wirebench_schema::{environment::Environment, journal::Journal};
 
@@ -60,9 +60,9 @@ fn a_site_has_the_changes_and_a_page_for_each_server_and_machine() {
             "machines/model-1--2-cpus-.html",
         ]
     );
-    assert_golden("page/site-index.html", &pages[0].text);
-    assert_golden("page/site-server.html", &pages[2].text);
-    assert_golden("page/site-machine.html", &pages[4].text);
+    assert_golden_page("site-index.html", &pages[0].text);
+    assert_golden_page("site-server.html", &pages[2].text);
+    assert_golden_page("site-machine.html", &pages[4].text);
     assert!(pages.iter().all(|page| !page.text.contains("<b>Model")));
 }
 

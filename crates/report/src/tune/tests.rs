@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::fixtures::{
-    NOISE, assert_golden, assert_golden_cases, changed, failed, journal_of, limited, measured,
-    noisy, rate, reason, run,
+    NOISE, assert_golden, assert_golden_cases, assert_golden_page, changed, failed, journal_of,
+    limited, measured, noisy, rate, reason, run,
 };
 use crate::format::Format;
 use wirebench_schema::{
@@ -242,7 +242,7 @@ fn both_results_in_all_forms() {
         assert_golden(&format!("tune/{name}.txt"), &tuned.details());
         assert_golden(&format!("tune/{name}.md"), &tuned.markdown());
         assert_golden(&format!("tune/{name}.json"), &tuned.json());
-        assert_golden(&format!("page/{name}.html"), &Format::Html.write(&tuned, None).text);
+        assert_golden_page(&format!("{name}.html"), &Format::Html.write(&tuned, None).text);
         assert_golden(&format!("tune/{name}.csv"), &Format::Csv.write(&tuned, None).text);
         let points = Format::GithubActionBenchmark.write(&tuned, None).text;
         assert_golden(&format!("tune/{name}-github-action-benchmark.json"), &points);

@@ -31,13 +31,11 @@ function problems(page, width) {
   return found;
 }
 
-const frame = document.querySelector("iframe");
-frame.addEventListener("load", () => {
+function inspect(frame) {
   const page = frame.contentDocument;
-  const result = {
+  return {
     problems: problems(page, Number(frame.width)),
     background: getComputedStyle(page.body).backgroundColor,
     pictures: page.querySelectorAll("svg[role=img]").length,
   };
-  document.querySelector("#result").textContent = JSON.stringify(result);
-});
+}

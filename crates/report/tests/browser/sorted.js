@@ -1,6 +1,5 @@
 // Presses heads of the first table and uses its filter, and returns which servers are shown in which order.
-const frame = document.querySelector("iframe");
-frame.addEventListener("load", () => {
+function inspect(frame) {
   const page = frame.contentDocument;
   const table = page.querySelector("table.results");
   const shown = () => [...table.tBodies[0].rows].filter((row) => row.getClientRects().length > 0)
@@ -31,5 +30,5 @@ frame.addEventListener("load", () => {
   enter("server", "");
   enter("class", "raw");
   found.push(`filter by class: ${shown()}, ${filter.querySelector("output").value}`);
-  document.querySelector("#result").textContent = JSON.stringify(found);
-});
+  return found;
+}

@@ -1,7 +1,11 @@
 //! What the text, the Markdown and the JSON of a comparison say.
 
 use super::*;
-use crate::{fixtures::assert_golden, format::Format, junit};
+use crate::{
+    fixtures::{assert_golden, assert_golden_page},
+    format::Format,
+    junit,
+};
 use wirebench_schema::journal::{ReasonKind, Weight};
 
 /// One entry 5 % slower, with a condition that it meets.
@@ -59,12 +63,12 @@ fn every_form_of_a_comparison() {
     let comparison = slower();
     for (format, name) in [
         (Format::Json, "comparison.json"),
-        (Format::Html, "../page/compare.html"),
         (Format::Csv, "figures.csv"),
         (Format::Bencher, "bencher.json"),
     ] {
         assert_golden(&format!("compare/{name}"), &format.write(&comparison, None).text);
     }
+    assert_golden_page("compare.html", &Format::Html.write(&comparison, None).text);
     let gate = comparison.gate.as_ref().unwrap();
     let cases = junit::text("wirebench compare", &junit::of_gate(gate));
     assert_golden("compare/junit.xml", &cases);

@@ -3,7 +3,9 @@
 use super::*;
 use crate::distribution::tests::summary_of;
 use crate::{
-    fixtures::{add, assert_golden, changed, cost, failed, journal, noisy, pair, rate, reason},
+    fixtures::{
+        add, assert_golden_page, changed, cost, failed, journal, noisy, pair, rate, reason,
+    },
     tune::Look,
 };
 use wirebench_schema::journal::{Instance, Outcome, ReasonKind, Slice, Weight};
@@ -70,7 +72,7 @@ fn run() -> Journal {
 
 #[test]
 fn a_run_as_a_page() {
-    assert_golden("page/run.html", &page(&run(), &FACTS));
+    assert_golden_page("run.html", &page(&run(), &FACTS));
 }
 
 #[test]
