@@ -110,7 +110,7 @@ fn doctor_groups_what_it_finds_and_ends_well_whatever_it_says() {
     let place = |line: &str| lines.iter().position(|it| *it == line).unwrap();
     let groups = ["machine", "kernel", "limits", "network", "tools", "entries"].map(place);
     assert!(groups.is_sorted(), "{text}");
-    let entry = "  missing  entry            c/x cannot be measured here: the program \
+    let entry = "  missing  entry            c/x cannot be measured: the program \
                  `no-such-program` is missing";
     assert!(lines[groups[5]..].contains(&entry), "{text}");
     let counts = lines.last().unwrap();

@@ -17,6 +17,9 @@ use super::RunObservation;
 
 /// How often the tree is looked at until two looks in a row are alike, and the time between them.
 const LOOKS_MOST: usize = 40;
+/// How often a tree is looked at until a child is seen that will not be waited for: it may live for a few
+/// milliseconds only.
+const LOOKS_FOR_CHILDREN: usize = 12;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 /// What can be read of the two sides.
@@ -83,6 +86,15 @@ impl<R: Read> Observer<R> {
     pub(super) fn window_starts(&mut self) {
         let machine = self.sides.machine();
         self.start = Some((self.sides.look(), machine));
+        let Some((rest, details)) = &self.rest else { return };
+        for _ in 0..LOOKS_FOR_CHILDREN {
+            let has_changed = |look: &Look| !look.has_the_processes_of(rest);
+            if !details.ignores_children() || self.meanwhile.iter().any(has_changed) {
+                break;
+            }
+            thread::sleep(BETWEEN_LOOKS);
+            self.meanwhile.push(self.sides.look());
+        }
     }
 
     /// An interval has passed. Children that are not waited for must be seen while they live.
