@@ -6,7 +6,7 @@ use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html::push_htm
 use super::safe;
 
 /// HTML that our Markdown has.
-const DETAILS: [&str; 3] = ["<details>", "</details>", "<summary>"];
+const TAGS: [&str; 4] = ["<details>", "</details>", "<summary>", "</summary>"];
 
 /// The body of a document with `markdown`.
 pub(super) fn body(markdown: &str) -> String {
@@ -40,12 +40,10 @@ fn scroll(name: &str) -> String {
     format!("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{name}\">")
 }
 
+/// Whether a piece of HTML has tags of ours and no others.
 fn is_ours(text: &str) -> bool {
-    let text = text.trim();
-    let begins = DETAILS.iter().any(|tag| text.starts_with(tag));
-    let tags = text.matches('<').count();
-    let known = ["<details>", "</details>", "<summary>", "</summary>"];
-    begins && known.iter().map(|tag| text.matches(tag).count()).sum::<usize>() == tags
+    let ours: usize = TAGS.iter().map(|tag| text.matches(tag).count()).sum();
+    ours > 0 && ours == text.matches('<').count()
 }
 
 #[cfg(test)]
