@@ -1,7 +1,9 @@
 //! The frame of every HTML report: one file without references to other files, with all foreign text
 //! escaped, and with no script but our own.
 
+pub(crate) mod chart;
 mod markdown;
+pub(crate) mod ratio;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -38,11 +40,15 @@ pub(crate) fn document(title: &str, body: &Markup) -> String {
     markup.into_string()
 }
 
-/// A document with the Markdown form of a report.
-pub(crate) fn of_markdown(title: &str, markdown: &str) -> String {
+/// A document with the Markdown form of a report. Pictures are in front of the details.
+pub(crate) fn of_markdown(title: &str, markdown: &str, pictures: &Markup) -> String {
+    let body = markdown::body(markdown);
+    let (first, details) = body.split_at(body.find("<details>").unwrap_or(body.len()));
     let body = html! {
         @if !markdown.starts_with("# ") { h1 { (safe(title)) } }
-        (PreEscaped(markdown::body(markdown)))
+        (PreEscaped(first))
+        (pictures)
+        (PreEscaped(details))
     };
     document(title, &body)
 }
@@ -63,7 +69,11 @@ mod tests {
 
     #[test]
     fn foreign_text_is_only_text() {
-        let page = of_markdown("<script>alert(1)</script>", "a < b\n\u{1b}[31m\u{202e}abc & \"d\"");
+        let page = of_markdown(
+            "<script>alert(1)</script>",
+            "a < b\n\u{1b}[31m\u{202e}abc & \"d\"",
+            &html! {},
+        );
         assert_eq!(page.matches("<script").count(), 1, "{page}");
         assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{page}");
         assert!(page.contains("a &lt; b\n\u{fffd}[31m\u{fffd}abc &amp; \"d\""), "{page}");
@@ -71,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_document_refers_to_no_other() {
-        let page = of_markdown("quick", "http://example.org/");
+        let page = of_markdown("quick", "http://example.org/", &html! {});
         for reference in ["src=", "href=", "url(", "@import", "<script ", "<link"] {
             assert!(!page.contains(reference), "{reference}");
         }

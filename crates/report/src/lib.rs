@@ -37,6 +37,7 @@ pub mod tune;
 mod wrap;
 pub mod wrk_units;
 
+use maud::Markup;
 use wirebench_schema::journal::Journal;
 
 /// A result in the forms that its folder has.
@@ -47,7 +48,11 @@ pub trait Report {
     fn markdown(&self) -> String;
     /// A document for a browser, in one file. Without a form of its own it is made of the Markdown.
     fn html(&self) -> String {
-        html::of_markdown(&self.title(), &self.markdown())
+        html::of_markdown(&self.title(), &self.markdown(), &self.pictures())
+    }
+    /// Pictures for that document.
+    fn pictures(&self) -> Markup {
+        Markup::default()
     }
     /// The heading of the document.
     fn title(&self) -> String;

@@ -60,8 +60,9 @@ mod tests {
             names,
             [
                 "01-hello-cpu-time-per-request-over-the-rate-of-requests.svg",
-                "02-hello-at-20k-s-latency-by-percentile.svg",
-                "03-timeline-cpu-per-request-of-each-slice-in-the-order-in-which-they-ran.svg",
+                "02-hello-p99-latency-over-the-rate-of-requests.svg",
+                "03-hello-at-20k-s-latency-by-percentile.svg",
+                "04-timeline-cpu-per-request-of-each-slice-in-the-order-in-which-they-ran.svg",
             ]
         );
         for picture in pictures {

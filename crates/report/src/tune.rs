@@ -3,6 +3,7 @@
 //! tells.
 
 mod flat;
+mod map;
 mod picture;
 mod search;
 mod search_text;
@@ -13,6 +14,7 @@ pub use picture::Look;
 pub use search::{ProbedRate, SearchReport};
 pub use sweep::{CellRank, Sweep, SweepCell};
 
+use maud::Markup;
 use schemars::JsonSchema;
 use serde::Serialize;
 use wirebench_schema::journal::{EndReason, Journal, Weight};
@@ -66,6 +68,13 @@ impl Report for Tuned {
 
     fn markdown(&self) -> String {
         self.text(Style::Markdown, Look::Plain)
+    }
+
+    fn pictures(&self) -> Markup {
+        match self {
+            Self::Sweep(sweep) => map::of_sweep(sweep),
+            Self::Search(search) => map::of_search(search),
+        }
     }
 
     /// # Panics

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 /// single difference.
 pub const MIN_COHORTS: usize = 3;
 /// The values beyond the two ends of the plain interval.
-const PLAIN_TAILS: f64 = 0.10;
+pub(crate) const PLAIN_TAILS: f64 = 0.10;
 /// Critical values are computed for degrees of freedom in steps of 2 %.
 const FREEDOM_STEP: f64 = 0.02;
 /// How often the check of the baseline fails without a cause. It is stricter than a verdict because
@@ -181,7 +181,7 @@ impl Rule {
     }
 
     /// The critical value of slightly fewer degrees of freedom, so that rows share it.
-    fn critical(&mut self, contrast: &Contrast) -> f64 {
+    pub(crate) fn critical(&mut self, contrast: &Contrast) -> f64 {
         let step = (contrast.freedom.ln() / FREEDOM_STEP).floor();
         let (family, alpha) = (self.family_of(contrast), self.alpha);
         let compute = || family.critical(alpha, (step * FREEDOM_STEP).exp());

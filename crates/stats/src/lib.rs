@@ -13,6 +13,7 @@
 //! | do two programs differ? | [`judge_sides`] |
 //! | may the baseline be trusted? | [`check_baseline`] |
 //! | which rows differ from each other? | [`rank_levels`] |
+//! | how does any row compare with any other one? | [`pair_levels`] |
 //! | what do the slices of an instance say together? | [`instance_values`] |
 //! | what changed between two results made at different times? | [`Contrast::since`], [`judge_changes`] |
 //! | how do two programs compare, with several instances of each? | [`judge_sides`] |
@@ -30,6 +31,7 @@ mod judgement;
 mod mean;
 mod moderation;
 mod outlier;
+mod pairs;
 mod ranks;
 mod simultaneous;
 mod slices;
@@ -45,6 +47,7 @@ pub use judgement::{
 };
 pub use mean::mean_interval;
 pub use outlier::outliers;
+pub use pairs::{PairLevel, pair_levels};
 pub use ranks::{Better, Rank, rank_levels};
 pub use slices::{InstanceValue, Trend, instance_values};
 pub use steady::{STEADY_WINDOW, Steadiness, steadiness};

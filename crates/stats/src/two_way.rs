@@ -131,6 +131,26 @@ impl TwoWay {
         })
     }
 
+    /// The mean level of `rows` by itself, with the error that it has where the effects of the cohorts
+    /// are known. None where one of them is not in the model.
+    pub(crate) fn level(&self, rows: &[usize]) -> Option<Contrast> {
+        let place = |row: &usize| self.members.iter().position(|it| it == row);
+        let places: Vec<usize> = rows.iter().map(place).collect::<Option<_>>()?;
+        let count = places.len() as f64;
+        let variance = places.iter().map(|it| self.variance_of(*it)).sum::<f64>() / count.powi(2);
+        let noise = places.iter().map(|it| &self.noise[*it]);
+        let worst = noise.min_by(|one, other| one.freedom.total_cmp(&other.freedom))?;
+        let has_value = |cohort: &usize| places.iter().any(|it| self.present[*it][*cohort]);
+        Some(Contrast {
+            difference: places.iter().map(|it| self.levels[*it]).sum::<f64>() / count,
+            error: variance.sqrt(),
+            freedom: worst.freedom,
+            borrowed: worst.borrowed,
+            reference_share: 0.0,
+            cohorts: (0..self.present[0].len()).filter(has_value).count(),
+        })
+    }
+
     /// The variance of a row's level where its cohorts are known.
     fn variance_of(&self, place: usize) -> f64 {
         self.noise[place].variance / self.counts[place] as f64

@@ -2,6 +2,7 @@
 //! must be known of the runs, and the verdict.
 
 use comfy_table::CellAlignment;
+use maud::Markup;
 use wirebench_schema::suite::Phase;
 
 use super::{Ab, Figure, METRICS, Side, State, has};
@@ -10,6 +11,7 @@ use crate::{
     analysis::{BaselineCheck, CheckState, Metric, SideRatio, absent},
     compare::{markdown::escape, text::gate_lines, words},
     flat::Flat,
+    html::ratio::{self, Ratio},
     table::{
         Style, describe::describe, headline::headline, new_table, page::Page, workload::about_rate,
     },
@@ -36,6 +38,18 @@ impl Report for Ab<'_> {
 
     fn markdown(&self) -> String {
         self.text(Style::Markdown)
+    }
+
+    fn pictures(&self) -> Markup {
+        let [a, b] = self.sides.each_ref().map(|side| side.name);
+        let ratio = |figure: &Figure| {
+            let ratio = figure.ratio.as_ref()?;
+            let cohorts = ratio.by_block.values().copied().collect();
+            let name = words::title(figure.metric).to_owned();
+            Some((name, Ratio::of(&ratio.estimate, cohorts), ratio.margin))
+        };
+        let rows: Vec<_> = self.figures.iter().filter_map(ratio).collect();
+        ratio::table(&format!("{b}/{a}"), &rows)
     }
 
     fn json(&self) -> String {

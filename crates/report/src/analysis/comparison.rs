@@ -2,7 +2,9 @@
 //! check of the baseline, claims and ranks. It renders nothing.
 
 use std::collections::BTreeMap;
-use wirebench_stats::{Estimate, Interval, Judged, Outcome, Rank, mean_interval, median, outliers};
+use wirebench_stats::{
+    Estimate, Interval, Judged, Outcome, PairLevel, Rank, mean_interval, median, outliers,
+};
 
 use super::{
     BaselineCheck, CheckState, Claim, Limited, Metric, Reads, Role, Row, WorkloadRows,
@@ -126,6 +128,17 @@ impl WorkloadRows<'_> {
     #[must_use]
     pub fn compare_to_baseline(&self, metric: Metric) -> Comparison {
         self.fit(metric).0
+    }
+
+    /// What is needed to compare any two of these rows by `metric`; nothing where the check of the
+    /// baseline has failed.
+    pub(crate) fn pairs(&self, metric: Metric, rows: &[usize]) -> Vec<Option<PairLevel>> {
+        let values: Vec<Values> = self.rows.iter().map(|row| row.values(metric)).collect();
+        let levels = Levels::of(self, &values, self.margins.of(metric, self.workload.phase));
+        match BaselineCheck::of(levels.check()).state {
+            CheckState::Failed => vec![None; rows.len()],
+            CheckState::Passed | CheckState::Absent => levels.pairs(rows),
+        }
     }
 
     fn fit(&self, metric: Metric) -> (Comparison, Levels) {

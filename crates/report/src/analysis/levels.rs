@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 use wirebench_stats::{
-    AaCheck, Better, Contrast, Judged, Rank, TwoWay, check_baseline, judge_against, rank_levels,
+    AaCheck, Better, Contrast, Judged, PairLevel, Rank, TwoWay, check_baseline, judge_against,
+    pair_levels, rank_levels,
 };
 
 use super::{Direction, Metric, Role, WorkloadRows, comparison::Values};
@@ -77,17 +78,25 @@ impl Levels {
         }
     }
 
+    /// What is needed to compare any two of `rows`; the baseline stands for both of its instances.
+    pub(super) fn pairs(&self, rows: &[usize]) -> Vec<Option<PairLevel>> {
+        let items: Vec<Vec<usize>> = rows.iter().map(|row| self.item(*row)).collect();
+        let pairs = |model| pair_levels(model, &items);
+        self.model.as_ref().map_or_else(|| vec![None; rows.len()], pairs)
+    }
+
+    /// The rows with the instances of a program.
+    fn item(&self, row: usize) -> Vec<usize> {
+        if self.baseline.first() == Some(&row) { self.baseline.clone() } else { vec![row] }
+    }
+
     /// The ranks of `rows`; the baseline stands for both of its instances.
     pub(super) fn ranks(&self, rows: &[usize], metric: Metric) -> Vec<Option<Rank>> {
         let better = match metric.direction() {
             Direction::MoreIsBetter => Better::More,
             Direction::LessIsBetter => Better::Less,
         };
-        let item = |row: &usize| match self.baseline.first() == Some(row) {
-            true => self.baseline.clone(),
-            false => vec![*row],
-        };
-        let items: Vec<Vec<usize>> = rows.iter().map(item).collect();
+        let items: Vec<Vec<usize>> = rows.iter().map(|row| self.item(*row)).collect();
         let ranks = |model| rank_levels(model, &items, better, self.margin);
         self.model.as_ref().map_or_else(|| vec![None; rows.len()], ranks)
     }

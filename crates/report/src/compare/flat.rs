@@ -1,11 +1,13 @@
 //! A comparison as rows: the newer result's figures, and their ratios to the older one's.
 
+use maud::Markup;
 use std::collections::BTreeMap;
 
-use super::{Cell, Change, Comparison};
+use super::{Cell, Change, Comparison, words};
 use crate::{
     Report,
     flat::{Flat, FlatFigure, FlatRatio, FlatRow},
+    html::ratio::{self, Ratio},
 };
 
 impl Report for Comparison {
@@ -19,6 +21,14 @@ impl Report for Comparison {
 
     fn markdown(&self) -> String {
         super::markdown(self)
+    }
+
+    fn pictures(&self) -> Markup {
+        let name = |it: &Change| {
+            format!("{} {}: {}", it.cell.workload, it.cell.entry(), words::title(it.metric))
+        };
+        let ratio = |it: &Change| (name(it), Ratio::of(&it.estimate, Vec::new()), it.margin);
+        ratio::table("new/old", &self.changes.iter().map(ratio).collect::<Vec<_>>())
     }
 
     fn json(&self) -> String {

@@ -1,5 +1,5 @@
-// Sorts each table by the column of which the head is pressed, and hides servers that do not match the
-// filter. Without it the page shows everything, in its first order.
+// Sorts each table by the column of which the head is pressed, hides servers that do not match the filter,
+// and compares with another row. Without it the page shows everything, compared with the baseline.
 "use strict";
 (() => {
   const tables = [...document.querySelectorAll("table.results")];
@@ -38,6 +38,55 @@
     });
   }
 
+  // The ratio of two rows with its interval: see `pair_levels` of the statistics.
+  const judge = (row, base, margin) => {
+    const [level, variance, critical, plain] = row;
+    const difference = level - base[0];
+    const error = Math.sqrt(variance + base[1]);
+    const ends = (reach) => [Math.exp(difference - reach * error), Math.exp(difference + reach * error)];
+    const isInside = ([low, high]) => low >= 1 / (1 + margin) && high <= 1 + margin;
+    const interval = ends(Math.max(critical, base[2]));
+    const [low, high] = interval;
+    const ratio = Math.exp(difference);
+    if (!isInside(interval) && (low > 1 || high < 1)) {
+      const half = (high - low) / 2;
+      const digits = [0.0095, 0.095, 0.95].filter((width) => half < width).length;
+      const far = Math.max(ratio, 1 / ratio);
+      const step = 1 + [1.15, 1.5].filter((from) => far >= from).length;
+      const shade = `${ratio > 1 ? "more" : "less"}${step}`;
+      return { ratio, shade, text: `${ratio.toFixed(digits)} ±${half.toFixed(digits)}` };
+    }
+    return { ratio, shade: "weak", text: isInside(ends(Math.max(plain, base[3]))) ? "same" : "inconclusive" };
+  };
+  const firstOf = new Map();
+  const compareWith = (table, server) => {
+    [...table.tHead.rows[1].cells].forEach((head, column) => {
+      if (head.dataset.margin === undefined) return;
+      const pair = (row) => row?.cells[column].dataset.pair?.split(" ").map(Number);
+      const base = rows(table).find((row) => row.cells[0].textContent === server);
+      const button = head.querySelector("button");
+      if (!firstOf.has(button)) firstOf.set(button, button.textContent);
+      button.textContent = server ? `vs ${server}` : firstOf.get(button);
+      for (const row of rows(table)) {
+        const cell = row.cells[column];
+        const shown = firstOf.get(cell) ?? { text: cell.textContent, shade: cell.className, ratio: cell.dataset.value };
+        firstOf.set(cell, shown);
+        const picture = row.cells[column + 1];
+        if (picture?.matches(".picture")) picture.style.visibility = server ? "hidden" : "";
+        let found = shown;
+        if (server) {
+          found = { text: "-", shade: "weak" };
+          if (row === base) found = { text: "reference", shade: "weak", ratio: 1 };
+          else if (pair(row) && pair(base)) found = judge(pair(row), pair(base), Number(head.dataset.margin));
+        }
+        cell.textContent = found.text;
+        cell.className = found.shade;
+        if (found.ratio === undefined) delete cell.dataset.value;
+        else cell.dataset.value = found.ratio;
+      }
+    });
+  };
+
   const all = tables.flatMap(rows);
   const form = document.createElement("form");
   form.className = "filter";
@@ -58,6 +107,12 @@
     for (const text of ["", ...values]) select.append(new Option(text || "all", text));
     return [select];
   });
+  const servers = [...new Set(all.filter((row) => row.querySelector("[data-pair]")).map((row) => row.cells[0].textContent))];
+  if (servers.length > 1) {
+    const other = add("compare with", document.createElement("select"));
+    for (const text of ["", ...servers]) other.append(new Option(text || "the baseline", text));
+    other.addEventListener("input", () => tables.forEach((table) => compareWith(table, other.value)));
+  }
   const count = document.createElement("output");
   form.append(count);
   const filter = () => {

@@ -12,11 +12,12 @@ use super::{
     Stage,
     causes::{Causes, causes},
     figures::rate,
-    model::{Block, Column, Group, Model, Outcome, Ratio, Repetitions, Value},
+    model::{Block, Column, Group, Model, Outcome, Repetitions, Value},
     row::{Shown, is_listed, name, shown},
 };
 use crate::{
     analysis::{CheckState, Claim, Compared, Limited, Metric, Role, Row, WorkloadRows, rows},
+    html::ratio::Ratio,
     table::{describe_model, describe_payload, describe_shape},
 };
 
@@ -153,7 +154,8 @@ fn order(members: &[&WorkloadRows<'_>]) -> Vec<String> {
     found.into_iter().map(|(.., name)| name).collect()
 }
 
-fn main_metric(workload: &Workload) -> Metric {
+/// What the rows of a load are compared by.
+pub(super) fn main_metric(workload: &Workload) -> Metric {
     match workload.phase {
         Phase::Saturate | Phase::Cost => Metric::Cpu,
         Phase::Idle => Metric::MemoryPerConnection,
@@ -252,14 +254,11 @@ fn outcome(row: &Row<'_>, compared: Option<&Compared>, is_comparable: bool) -> O
 
 fn ratio(compared: &Compared) -> Option<Ratio> {
     let ratio = compared.ratio.as_ref()?;
-    Some(Ratio {
-        value: ratio.estimate.value,
-        interval: ratio.estimate.interval.map(|it| (it.low, it.high)),
-        cohorts: ratio.by_block.values().copied().collect(),
-    })
+    Some(Ratio::of(&ratio.estimate, ratio.by_block.values().copied().collect()))
 }
 
-const fn is_compared(shown: Shown) -> bool {
+/// Whether a row that is shown so may be compared.
+pub(super) const fn is_compared(shown: Shown) -> bool {
     matches!(shown, Shown::All | Shown::NoTail)
 }
 

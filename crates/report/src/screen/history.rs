@@ -2,7 +2,7 @@
 
 use maud::Markup;
 
-use super::html::chart::{Axis, Chart, Line, Mark, Point};
+use crate::html::chart::{Axis, Chart, Line, Mark, Point};
 
 /// The runs on one machine.
 #[derive(Clone, Debug)]

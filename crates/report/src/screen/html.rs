@@ -1,11 +1,11 @@
 //! The first screen as an HTML document: the sentences, the tables with a picture of each ratio, and
 //! what disturbed the measurement.
 
-pub(super) mod chart;
 mod ladder;
 mod latency;
+mod lines;
 mod modes;
-mod ratio;
+mod scaling;
 mod servers;
 mod table;
 mod timeline;
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     analysis::{WorkloadRows, rows},
-    html::{document, safe},
+    html::{document, ratio::LEGEND, safe},
 };
 
 /// The result of a run as one file.
@@ -36,16 +36,17 @@ pub fn page(journal: &Journal, facts: &Facts<'_>) -> String {
             p.setting { (safe(&headline::setting(&model, facts))) br; (safe(&origin(journal))) }
             p.result { (safe(&headline::result(&model))) }
         }
-        @for block in &model.blocks {
+        @for (block, loads) in model.blocks.iter().zip(&members) {
             section {
                 h2 { (safe(&block.title)) }
-                (table::table(journal, block))
+                (table::table(journal, block, loads))
             }
         }
         (legend(&model))
         (causes(&model))
         @if let Some(hint) = hint::hint(&model) { p { (safe(&hint)) } }
         @for (block, members) in model.blocks.iter().zip(&members) { (pictures(journal, block, members)) }
+        @if let Some(scaling) = scaling::section(journal, &workloads) { (scaling) }
         @if let Some(timeline) = timeline::section(journal) { (timeline) }
         (servers::section(journal))
     };
@@ -57,8 +58,9 @@ fn pictures(journal: &Journal, block: &Block, members: &[&WorkloadRows<'_>]) -> 
     let titled: Vec<_> = members.iter().map(|member| (adapter::title(member), *member)).collect();
     let latencies =
         titled.iter().filter_map(|(title, load)| latency::section(journal, block, title, load));
-    let pictures: Vec<Markup> = ladder::section(journal, &block.title, members)
+    let pictures: Vec<Markup> = ladder::cpu(journal, &block.title, members)
         .into_iter()
+        .chain(ladder::tail(journal, &block.title, members))
         .chain(latencies)
         .chain(modes::section(block, &titled))
         .collect();
@@ -82,11 +84,10 @@ fn legend(model: &Model) -> Markup {
     html! {
         p.legend {
             @if model.blocks.iter().flat_map(|it| &it.groups).any(|it| it.ratios.iter().any(Option::is_some)) {
-                "Each picture has the ratio to the baseline on a logarithmic axis: the estimate with its interval "
-                "of 95 % confidence, a ring for each cohort, and the margin within which servers count as the "
-                "same as a grey band. Orange is more than the baseline, blue is less; only significant "
+                (LEGEND) "Orange is more than the baseline, blue is less; only significant "
                 "differences are coloured. "
             }
+            "With another row to compare with, intervals hold for all pairs of rows. "
             @if model.count(|value| matches!(value, Value::AtLeast(_))) > 0 {
                 (BOUND) " is a lower bound: the load generator was saturated. "
             }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use wirebench_schema::suite::Scale;
 
-use crate::analysis::Metric;
+use crate::{analysis::Metric, html::ratio::Ratio};
 
 /// A result, as far as the first screen shows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,17 +72,6 @@ pub(super) struct Group {
     pub(super) ratios: Vec<Option<Ratio>>,
 }
 
-/// A ratio to the baseline with everything behind it.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Ratio {
-    /// The estimate.
-    pub(super) value: f64,
-    /// Its interval of 95 % confidence; absent with fewer than three cohorts.
-    pub(super) interval: Option<(f64, f64)>,
-    /// The ratio in each cohort.
-    pub(super) cohorts: Vec<f64>,
-}
-
 /// A column of a group.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Column {
@@ -145,14 +134,6 @@ impl Block {
     /// The place of a row among the others, from the best to the worst.
     pub(super) fn place(&self, name: &str) -> usize {
         self.rows.iter().position(|row| row == name).unwrap_or(self.rows.len())
-    }
-}
-
-impl Ratio {
-    /// Everything that is in its picture.
-    pub(super) fn marks(&self) -> impl Iterator<Item = f64> {
-        let ends = self.interval.into_iter().flat_map(|(low, high)| [low, high]);
-        ends.chain([self.value]).chain(self.cohorts.iter().copied())
     }
 }
 

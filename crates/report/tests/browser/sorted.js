@@ -30,5 +30,13 @@ function inspect(frame) {
   enter("server", "");
   enter("class", "raw");
   found.push(`filter by class: ${shown()}, ${filter.querySelector("output").value}`);
+  enter("class", "");
+  const outcomes = () => [...table.tBodies[0].rows]
+    .map((row) => `${row.cells[0].textContent} ${row.cells[2].textContent}`).sort().join(", ");
+  found.push(`with the baseline: ${outcomes()}`);
+  enter("compare with", "go/net");
+  found.push(`${heads[2].textContent}: ${outcomes()}`);
+  enter("compare with", "");
+  found.push(`${heads[2].textContent}: ${outcomes()}`);
   return found;
 }

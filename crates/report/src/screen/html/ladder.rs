@@ -1,4 +1,4 @@
-//! CPU per request over the rate: the fixed rates of a scenario, and the saturated server at the end.
+//! Figures over the rate: the fixed rates of a scenario, and the saturated server at the end.
 
 use maud::{Markup, html};
 use wirebench_schema::{
@@ -9,68 +9,71 @@ use wirebench_schema::{
 use super::{
     super::{
         figures::rate,
-        row::{Shown, is_listed, name, place, shown},
+        row::{Shown, shown},
     },
-    chart::{Axis, Chart, Line, Mark, Point},
+    lines,
 };
-use crate::analysis::{Metric, Row, WorkloadRows};
+use crate::{
+    analysis::{Metric, Row, WorkloadRows},
+    html::chart::{Chart, Mark, Point},
+    table_units::latency,
+};
 
-/// The picture of the loads of one scenario; none with fewer than two of them.
-pub(super) fn section(
-    journal: &Journal,
-    title: &str,
-    members: &[&WorkloadRows<'_>],
-) -> Option<Markup> {
-    let lines = lines(journal, members);
-    let points = || lines.iter().flat_map(|line| &line.points);
-    let values = || points().flat_map(|it| it.raw.iter().copied().chain([it.at.1]));
-    let x = Axis::logarithmic("requests/s", points().map(|it| it.at.0), rate)?;
-    let y = Axis::logarithmic("CPU per request", values(), |us| format!("{us} us"))?;
-    if lines.iter().all(|line| line.points.len() < 2) {
-        return None;
-    }
+const MARKS: &str = "Dots are fixed rates, the ring at the end is the saturated server. Small dots are single \
+                     cohorts, grey lines are not valid. Both axes are logarithmic. ";
+
+/// The picture of the CPU time in the loads of one scenario; none with fewer than two of them.
+pub(super) fn cpu(journal: &Journal, title: &str, loads: &[&WorkloadRows<'_>]) -> Option<Markup> {
     let words = format!("{title}: CPU time per request over the rate of requests");
-    let chart = Chart { words, x, y, lines };
+    let show = |ns: f64| format!("{} us", ns / 1000.0);
+    let chart = chart(journal, words, loads, Metric::Cpu, ("CPU per request", show))?;
     Some(html! {
         h3 { "CPU per request over the rate" }
+        p.legend { (MARKS) "At a low rate a request also pays for waking the server." }
+        (chart.draw())
+    })
+}
+
+/// The same picture of the tail latency.
+pub(super) fn tail(journal: &Journal, title: &str, loads: &[&WorkloadRows<'_>]) -> Option<Markup> {
+    let words = format!("{title}: p99 latency over the rate of requests");
+    let chart = chart(journal, words, loads, Metric::LatencyP99, ("p99 latency", latency))?;
+    Some(html! {
+        h3 { "Latency over throughput" }
         p.legend {
-            "Dots are fixed rates, the ring at the end is the saturated server. Small dots are single cohorts, "
-            "grey lines are not valid. Both axes are logarithmic. At a low rate a request also pays for waking "
-            "the server."
+            (MARKS) "The latency of a saturated server is mostly the number of connections over its throughput."
         }
         (chart.draw())
     })
 }
 
-fn lines(journal: &Journal, members: &[&WorkloadRows<'_>]) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::new();
-    for member in members {
-        let fixed = match &member.workload.model {
-            LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => Some(*rate as f64),
-            LoadModel::Closed => None,
-            _ => continue,
-        };
-        for row in member.rows.iter().filter(|row| is_listed(row) && shown(row) != Shown::Nothing) {
-            let Some(point) = point(row, fixed) else { continue };
-            let name = name(row);
-            match lines.iter_mut().find(|line| line.name == name) {
-                Some(line) => line.points.push(point),
-                None => lines.push(Line { name, place: place(journal, row), points: vec![point] }),
-            }
+fn chart(
+    journal: &Journal,
+    words: String,
+    loads: &[&WorkloadRows<'_>],
+    metric: Metric,
+    y: (&str, impl Fn(f64) -> String),
+) -> Option<Chart> {
+    let mut lines = lines::lines(journal, loads, |load, row| match &load.workload.model {
+        LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => {
+            point(row, *rate as f64, Mark::Dot, metric)
         }
-    }
+        LoadModel::Closed => point(row, row.median(Metric::Throughput)?, Mark::Ring, metric),
+        _ => None,
+    });
     for line in &mut lines {
         let is_end = |point: &Point| point.mark == Mark::Ring;
         line.points.sort_by(|a, b| is_end(a).cmp(&is_end(b)).then(a.at.0.total_cmp(&b.at.0)));
     }
-    lines
+    lines::chart(words, lines, ("requests/s", rate), y)
 }
 
-/// The point of a row at a fixed rate, or at the one that it reached.
-fn point(row: &Row<'_>, fixed: Option<f64>) -> Option<Point> {
-    let rate = fixed.or_else(|| row.median(Metric::Throughput))?;
-    let mark = if fixed.is_some() { Mark::Dot } else { Mark::Ring };
-    let raw = row.values(Metric::Cpu).into_values().map(|ns| ns / 1000.0).collect();
-    let at = (rate, row.median(Metric::Cpu)? / 1000.0);
-    Some(Point { at, mark, is_grey: shown(row) == Shown::NotCompared, raw })
+fn point(row: &Row<'_>, rate: f64, mark: Mark, metric: Metric) -> Option<Point> {
+    let is_grey = match shown(row) {
+        Shown::All => false,
+        Shown::NoTail => metric.is_tail(),
+        Shown::NotCompared | Shown::Nothing => true,
+    };
+    let raw = row.values(metric).into_values().collect();
+    Some(Point { at: (rate, row.median(metric)?), mark, is_grey, raw })
 }

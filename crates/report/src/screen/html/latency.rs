@@ -3,17 +3,17 @@
 use maud::{Markup, html};
 use wirebench_schema::{journal::Journal, load::LatencySummary, suite::Phase};
 
-use super::{
-    super::{
-        model::Block,
-        row::{Shown, is_listed, name, place, shown},
-    },
-    chart::{Axis, Chart, Line, Mark, Point},
+use super::super::{
+    model::Block,
+    row::{Shown, is_listed, name, place, shown},
 };
 use crate::{
     analysis::{Row, WorkloadRows},
     distribution::{Distribution, Support},
-    html::safe,
+    html::{
+        chart::{Axis, Chart, Line, Mark, Point},
+        safe,
+    },
     table_units::latency,
 };
 

@@ -3,16 +3,16 @@
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 
-use super::{
-    super::{
-        model::Block,
-        row::{Shown, is_listed, name, shown},
-    },
-    chart::{number, svg},
+use super::super::{
+    model::Block,
+    row::{Shown, is_listed, name, shown},
 };
 use crate::{
     analysis::{Metric, WorkloadRows},
-    html::safe,
+    html::{
+        chart::{number, svg},
+        safe,
+    },
 };
 
 /// The longest bar, in CSS pixels, and the height of all.

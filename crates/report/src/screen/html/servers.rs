@@ -1,5 +1,5 @@
-//! What each server is and how it was started: a row for each that opens to its versions, checks,
-//! commands and failures.
+//! What each server is and how it was started: a table of kinds, start times and memory, and for each
+//! server what opens to its versions, checks, commands and failures.
 
 use maud::{Markup, html};
 use std::collections::BTreeSet;
@@ -22,12 +22,63 @@ pub(super) fn section(journal: &Journal) -> Markup {
     html! {
         section {
             h2 { "Servers" }
+            (overview(journal))
             @for described in &journal.start.variants { (server(journal, described)) }
             @for missing in &journal.unavailable {
                 p { bdi { (safe(&missing.variant.to_string())) } " was not measured: " (safe(&missing.reason)) }
             }
         }
     }
+}
+
+/// What kind of server each is, and medians over its instances.
+fn overview(journal: &Journal) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Servers" {
+            table {
+                thead {
+                    tr {
+                        th scope="col" { "server" }
+                        @for head in ["class", "model", "mechanism"] { th.words scope="col" { (head) } }
+                        @for head in ["ready after", "peak memory"] { th scope="col" { (head) } }
+                    }
+                }
+                tbody {
+                    @for described in &journal.start.variants {
+                        @let (ready, peak) = medians(&of(journal, &described.variant).collect::<Vec<_>>());
+                        tr {
+                            th scope="row" { bdi { (safe(&described.variant.to_string())) } }
+                            @for word in kind(described) { td.words { (word.unwrap_or_else(|| "-".to_owned())) } }
+                            td { (ready.map_or("-".to_owned(), latency)) }
+                            td { (peak.map_or("-".to_owned(), |it| bytes(it.round() as u64))) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Its class, its model, and its mechanism with how workers share connections.
+fn kind(described: &Described) -> [Option<String>; 3] {
+    let mechanism = described.mechanism.map(|it| match described.sharing {
+        Some(sharing) => format!("{it}, {sharing}"),
+        None => it.to_string(),
+    });
+    [described.class.map(|it| it.to_string()), described.model.map(|it| it.to_string()), mechanism]
+}
+
+/// The time from the start of an instance until it accepts, in nanoseconds, and its peak memory in bytes.
+fn medians(runs: &[&Run]) -> (Option<f64>, Option<f64>) {
+    let measured = || {
+        runs.iter().filter_map(|run| match &run.outcome {
+            Outcome::Measured(measured) => Some(measured),
+            Outcome::Idle(_) | Outcome::Failed { .. } => None,
+        })
+    };
+    let ready: Vec<f64> = measured().filter_map(|it| Some(it.instance?.ready_ns as f64)).collect();
+    let peak: Vec<f64> = measured().map(|it| it.cost.memory_peak_bytes as f64).collect();
+    (wirebench_stats::median(&ready), wirebench_stats::median(&peak))
 }
 
 fn server(journal: &Journal, described: &Described) -> Markup {
@@ -40,11 +91,9 @@ fn server(journal: &Journal, described: &Described) -> Markup {
                 @if described.title != name { " " (safe(&described.title)) }
             }
             dl {
-                (item("kind", &kind(described)))
                 (item("skips", &described.skips))
                 (item("versions", &versions(described)))
                 (item("checks", &checks(journal, &described.variant)))
-                (item("cost", &cost(&runs)))
                 (commands(&runs))
                 (failures(&runs))
             }
@@ -67,17 +116,6 @@ fn item(name: &str, values: &[String]) -> Markup {
     }
 }
 
-fn kind(described: &Described) -> Vec<String> {
-    let words = [
-        described.class.map(|it| it.to_string()),
-        described.model.map(|it| it.to_string()),
-        described.mechanism.map(|it| it.to_string()),
-        described.sharing.map(|it| it.to_string()),
-    ];
-    let words: Vec<String> = words.into_iter().flatten().collect();
-    if words.is_empty() { Vec::new() } else { vec![words.join(", ")] }
-}
-
 fn versions(described: &Described) -> Vec<String> {
     described.versions.iter().map(|(name, version)| format!("{name} {version}")).collect()
 }
@@ -91,22 +129,6 @@ fn checks(journal: &Journal, variant: &VariantId) -> Vec<String> {
         [passed].into_iter().chain(failed).chain(known).collect::<Vec<_>>()
     });
     lines.collect()
-}
-
-/// The time to its start and its memory: medians over the instances.
-fn cost(runs: &[&Run]) -> Vec<String> {
-    let measured = || {
-        runs.iter().filter_map(|run| match &run.outcome {
-            Outcome::Measured(measured) => Some(measured),
-            Outcome::Idle(_) | Outcome::Failed { .. } => None,
-        })
-    };
-    let median = |values: Vec<f64>| wirebench_stats::median(&values);
-    let ready = measured().filter_map(|it| Some(it.instance?.ready_ns as f64)).collect();
-    let peak = measured().map(|it| it.cost.memory_peak_bytes as f64).collect();
-    let ready = median(ready).map(|it| format!("ready after {}", latency(it)));
-    let peak = median(peak).map(|it| format!("peak memory {}", bytes(it.round() as u64)));
-    ready.into_iter().chain(peak).collect()
 }
 
 /// The server's commands and those of its loads, each once. The port is another one in each run.

@@ -2,15 +2,22 @@
 
 use maud::{Markup, html};
 use wirebench_schema::journal::{Described, Journal};
+use wirebench_stats::PairLevel;
 
-use super::{
-    super::{
-        figures::{cell, head, subject},
-        model::{Block, Column, Group, Outcome, Ratio, Value},
-    },
-    ratio::{self, Axis},
+use super::super::{
+    adapter::is_compared,
+    figures::{cell, head, subject},
+    model::{Block, Column, Group, Outcome, Value},
+    row::{is_listed, name, shown},
 };
-use crate::{html::safe, table_units::percent};
+use crate::{
+    analysis::{Row, WorkloadRows},
+    html::{
+        ratio::{self, Axis, Ratio},
+        safe,
+    },
+    table_units::percent,
+};
 
 /// The heads of columns may be longer than on a terminal.
 const LONGEST_HEAD: usize = 40;
@@ -18,7 +25,9 @@ const LONGEST_HEAD: usize = 40;
 const STRONGER: [f64; 2] = [1.15, 1.5];
 
 /// A scenario, with all loads next to each other.
-pub(super) fn table(journal: &Journal, block: &Block) -> Markup {
+pub(super) fn table(journal: &Journal, block: &Block, loads: &[&WorkloadRows<'_>]) -> Markup {
+    let pairs: Vec<Vec<Option<PairLevel>>> =
+        loads.iter().zip(&block.groups).map(|(load, group)| pairs(load, group, block)).collect();
     let axes: Vec<Option<Axis>> =
         block.groups.iter().map(|group| Axis::of(group.ratios.iter().flatten())).collect();
     let caption: Vec<String> = block.groups.iter().map(described).collect();
@@ -48,7 +57,9 @@ pub(super) fn table(journal: &Journal, block: &Block) -> Markup {
                                 data-language=[described.and_then(|it| it.variant.entry().split('/').next())]
                                 data-mechanism=[described.and_then(|it| it.mechanism)] {
                                 th scope="row" { bdi { (safe(name)) } }
-                                @for (group, axis) in block.groups.iter().zip(&axes) { (cells(group, *axis, row)) }
+                                @for ((group, axis), pairs) in block.groups.iter().zip(&axes).zip(&pairs) {
+                                    (cells(group, *axis, row, pairs[row]))
+                                }
                             }
                         }
                     }
@@ -65,7 +76,9 @@ fn described(group: &Group) -> String {
 fn heads(group: &Group, axis: Option<Axis>) -> Markup {
     html! {
         @for column in &group.columns {
-            th scope="col" { (safe(&head(*column, group.baseline.as_deref(), LONGEST_HEAD))) }
+            th scope="col" data-margin=[(*column == Column::Outcome).then_some(group.margin)] {
+                (safe(&head(*column, group.baseline.as_deref(), LONGEST_HEAD)))
+            }
             @if let (Column::Outcome, Some(axis)) = (column, axis) {
                 th.picture scope="col" { "ratio" (axis.labels()) }
             }
@@ -73,14 +86,27 @@ fn heads(group: &Group, axis: Option<Axis>) -> Markup {
     }
 }
 
-fn cells(group: &Group, axis: Option<Axis>, row: usize) -> Markup {
+/// What is needed to compare a row with any other one, for those that may be compared.
+fn pairs(load: &WorkloadRows<'_>, group: &Group, block: &Block) -> Vec<Option<PairLevel>> {
+    let place = |wanted: &String| {
+        let is_meant = |row: &Row<'_>| is_listed(row) && name(row) == *wanted;
+        load.rows.iter().position(is_meant).filter(|index| is_compared(shown(&load.rows[*index])))
+    };
+    let places: Vec<Option<usize>> = block.rows.iter().map(place).collect();
+    let known: Vec<usize> = places.iter().flatten().copied().collect();
+    let mut levels = load.pairs(group.metric, &known).into_iter();
+    places.into_iter().map(|place| place.and_then(|_| levels.next().flatten())).collect()
+}
+
+fn cells(group: &Group, axis: Option<Axis>, row: usize, pair: Option<PairLevel>) -> Markup {
     let values = group.cells[row].as_ref();
     let ratio = group.ratios[row].as_ref();
     html! {
         @for (place, column) in group.columns.iter().enumerate() {
             @let value = values.map_or(Value::Empty, |values| values[place]);
-            @let text = shown(*column, value, group, row);
-            td class=(class(place, value)) data-value=[sorted_by(value, ratio)] { (text) }
+            @let text = text_of(*column, value, group, row);
+            @let pair = pair.filter(|_| *column == Column::Outcome).map(packed);
+            td class=(class(place, value)) data-value=[sorted_by(value, ratio)] data-pair=[pair] { (text) }
             @if let (Column::Outcome, Some(axis)) = (column, axis) {
                 td.picture {
                     @if let Some(ratio) = ratio {
@@ -92,8 +118,14 @@ fn cells(group: &Group, axis: Option<Axis>, row: usize) -> Markup {
     }
 }
 
+/// What the script of the page reads.
+fn packed(pair: PairLevel) -> String {
+    let PairLevel { level, variance, critical, plain } = pair;
+    format!("{level:.6} {variance:.3e} {critical:.4} {plain:.4}")
+}
+
 /// A significant difference as a ratio, everything else as on the terminal.
-fn shown(column: Column, value: Value, group: &Group, row: usize) -> String {
+fn text_of(column: Column, value: Value, group: &Group, row: usize) -> String {
     match (value, &group.ratios[row]) {
         (Value::Compared(Outcome::Different { .. }), Some(ratio)) => ratio::text(ratio),
         _ => cell(column, value),

@@ -4,11 +4,14 @@ use super::*;
 use crate::distribution::tests::summary_of;
 use crate::{
     fixtures::{
-        add, assert_golden_page, changed, cost, failed, journal, noisy, pair, rate, reason,
+        add, assert_golden_page, changed, cost, failed, journal, limited, noisy, pair, rate, reason,
     },
     tune::Look,
 };
-use wirebench_schema::journal::{Instance, Outcome, ReasonKind, Slice, Weight};
+use wirebench_schema::{
+    journal::{Instance, Outcome, ReasonKind, Slice, Weight},
+    scenario::Scenario,
+};
 
 const FACTS: Facts<'_> = Facts { machine: Some("AMD EPYC"), elapsed: None, look: Look::Plain };
 
@@ -75,6 +78,35 @@ fn a_run_as_a_page() {
     assert_golden_page("run.html", &page(&run(), &FACTS));
 }
 
+/// An echo with two servers over three numbers of connections; the load generator limits one of them.
+fn scaling() -> Journal {
+    let mut journal = journal();
+    let first = journal.start.workloads[0].clone();
+    journal.start.workloads.clear();
+    journal.runs.clear();
+    for (place, connections) in [10_usize, 100, 1000].into_iter().enumerate() {
+        let name = format!("echo-c{connections}");
+        let mut workload = first.clone();
+        workload.name.clone_from(&name);
+        (workload.scenario, workload.payload_bytes) = (Scenario::Echo, 128);
+        workload.connections = connections;
+        journal.start.workloads.push(workload);
+        let values = |turn: usize, share: f64| {
+            noisy(1e5, turn).map(|it| it * share / (1.0 + place as f64 / 4.0))
+        };
+        for (row, turn) in [(("c/epoll", 0), 1), (("c/epoll", 1), 5)] {
+            add(&mut journal, &name, row, values(turn, 1.0), |it| limited(rate(it)));
+        }
+        add(&mut journal, &name, ("go/net", 0), values(2, 0.7), rate);
+    }
+    journal
+}
+
+#[test]
+fn loads_that_differ_in_their_connections_have_a_picture() {
+    assert_golden_page("scaling.html", &page(&scaling(), &FACTS));
+}
+
 #[test]
 fn each_ratio_that_may_be_compared_has_a_picture_with_a_ring_for_each_cohort() {
     let page = page(&run(), &FACTS);
@@ -86,9 +118,10 @@ fn each_ratio_that_may_be_compared_has_a_picture_with_a_ring_for_each_cohort() {
 fn a_scenario_has_its_pictures() {
     let page = page(&run(), &FACTS);
     for (mark, count) in [
-        // Two servers have two loads and a distribution; one of them was disturbed at the rate.
-        ("class=\"line\"", 3),
-        ("class=\"line grey\"", 2),
+        // Two servers have two loads, by CPU and by latency, and a distribution; one of them was
+        // disturbed at the rate.
+        ("class=\"line\"", 4),
+        ("class=\"line grey\"", 3),
         ("class=\"estimate user\"", 3),
         ("class=\"estimate slice quiet\"", 1),
         ("class=\"estimate slice stolen\"", 1),

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use std::collections::BTreeMap;
 use wirebench_schema::journal::{Journal, Outcome, ReasonKind, Slice};
 
-use super::chart::{dots, number, svg};
+use crate::html::chart::{dots, number, svg};
 use crate::html::safe;
 
 /// The picture in CSS pixels.

@@ -1,11 +1,17 @@
-//! The picture of one ratio to the baseline: the margin, the interval, the estimate and each cohort.
+//! A ratio and its picture: the margin, the interval, the estimate and each cohort.
 
 use maud::{Markup, html};
+use wirebench_stats::Estimate;
 
 use super::{
-    super::model::Ratio,
     chart::{number, svg},
+    safe,
 };
+
+/// What a picture shows.
+pub(crate) const LEGEND: &str = "Each picture has the ratio on a logarithmic axis: the estimate with its interval of \
+                                 95 % confidence, a ring for each cohort, and the margin within which servers \
+                                 count as the same as a grey band. ";
 
 /// The size of a picture, in CSS pixels.
 const WIDTH: f64 = 180.0;
@@ -19,16 +25,41 @@ const TICK_SPACE: f64 = 30.0;
 /// An axis ends at least so far from 1, as a logarithm: small differences must look small.
 const LEAST_REACH: f64 = 0.1;
 
+/// A ratio with everything behind it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ratio {
+    /// The estimate.
+    pub(crate) value: f64,
+    /// Its interval of 95 % confidence; absent with fewer than three cohorts.
+    pub(crate) interval: Option<(f64, f64)>,
+    /// The ratio in each cohort.
+    pub(crate) cohorts: Vec<f64>,
+}
+
+impl Ratio {
+    /// An estimate and the ratios in cohorts.
+    pub(crate) fn of(estimate: &Estimate, cohorts: Vec<f64>) -> Self {
+        let interval = estimate.interval.map(|it| (it.low, it.high));
+        Self { value: estimate.value, interval, cohorts }
+    }
+
+    /// Everything that is in its picture.
+    fn marks(&self) -> impl Iterator<Item = f64> {
+        let ends = self.interval.into_iter().flat_map(|(low, high)| [low, high]);
+        ends.chain([self.value]).chain(self.cohorts.iter().copied())
+    }
+}
+
 /// A logarithmic axis on which all ratios of a load are.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Axis {
+pub(crate) struct Axis {
     low: f64,
     high: f64,
 }
 
 impl Axis {
     /// The axis for these ratios; none without any.
-    pub(super) fn of<'r>(ratios: impl Iterator<Item = &'r Ratio>) -> Option<Self> {
+    pub(crate) fn of<'r>(ratios: impl Iterator<Item = &'r Ratio>) -> Option<Self> {
         let marks = ratios.flat_map(Ratio::marks).map(f64::ln).filter(|mark| mark.is_finite());
         let ends = marks.fold(None, |ends: Option<(f64, f64)>, mark| {
             let (low, high) = ends.unwrap_or((-LEAST_REACH, LEAST_REACH));
@@ -43,7 +74,7 @@ impl Axis {
     }
 
     /// The labels of the axis.
-    pub(super) fn labels(self) -> Markup {
+    pub(crate) fn labels(self) -> Markup {
         let mut places: Vec<(f64, f64)> = vec![(1.0, self.x(1.0))];
         for tick in TICKS.into_iter().filter(|tick| (self.low..=self.high).contains(&tick.ln())) {
             let x = self.x(tick);
@@ -61,7 +92,7 @@ impl Axis {
     }
 
     /// The picture of one ratio, which `words` describe.
-    pub(super) fn picture(self, ratio: &Ratio, margin: f64, words: &str) -> Markup {
+    pub(crate) fn picture(self, ratio: &Ratio, margin: f64, words: &str) -> Markup {
         let (from, to) = (self.x(1.0 / (1.0 + margin)), self.x(1.0 + margin));
         let middle = number(HEIGHT / 2.0);
         let marks = html! {
@@ -79,8 +110,38 @@ impl Axis {
     }
 }
 
+/// Ratios with their names and margins, one below the other on the same axis; nothing without any.
+pub(crate) fn table(head: &str, rows: &[(String, Ratio, f64)]) -> Markup {
+    let axis = Axis::of(rows.iter().map(|(_, ratio, _)| ratio));
+    html! {
+        @if let Some(axis) = axis {
+            p.legend { (LEGEND) }
+            div.scroll tabindex="0" role="region" aria-label=(safe(head)) {
+                table {
+                    thead {
+                        tr {
+                            td {}
+                            th scope="col" { (safe(head)) }
+                            th.picture scope="col" { "ratio" (axis.labels()) }
+                        }
+                    }
+                    tbody {
+                        @for (name, ratio, margin) in rows {
+                            tr {
+                                th scope="row" { bdi { (safe(name)) } }
+                                td { (text(ratio)) }
+                                td.picture { (axis.picture(ratio, *margin, &format!("ratio {}", text(ratio)))) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// `1.24 ±0.03`, with the digits that the interval deserves.
-pub(super) fn text(ratio: &Ratio) -> String {
+pub(crate) fn text(ratio: &Ratio) -> String {
     let Some((low, high)) = ratio.interval else { return format!("about {:.1}", ratio.value) };
     let half_width = (high - low) / 2.0;
     let digits = match half_width {

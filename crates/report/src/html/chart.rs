@@ -26,9 +26,9 @@ const MARGIN: f64 = 0.04;
 
 /// One direction of a chart.
 #[derive(Clone, Debug)]
-pub(in crate::screen) struct Axis {
+pub(crate) struct Axis {
     /// What is on it, with the unit.
-    pub(in crate::screen) name: String,
+    pub(crate) name: String,
     /// Where a value is, before it is stretched to the range.
     place: fn(f64) -> f64,
     low: f64,
@@ -39,10 +39,10 @@ pub(in crate::screen) struct Axis {
 
 impl Axis {
     /// An axis with equal space for equal ratios; none without a positive value.
-    pub(in crate::screen) fn logarithmic(
+    pub(crate) fn logarithmic(
         name: &str,
         values: impl Iterator<Item = f64>,
-        show: fn(f64) -> String,
+        show: impl Fn(f64) -> String,
     ) -> Option<Self> {
         let logarithms = values.filter(|it| *it > 0.0 && it.is_finite()).map(f64::ln);
         let (low, high) = logarithms.fold((f64::INFINITY, f64::NEG_INFINITY), |ends, value| {
@@ -55,16 +55,15 @@ impl Axis {
         let missing = (2_f64.ln() - (high - low)).max(0.0) / 2.0;
         let (low, high) = (low - missing, high + missing);
         let decades = (low / 10_f64.ln()).floor() as i32..=(high / 10_f64.ln()).ceil() as i32;
-        let labels = [1.0, 2.0, 5.0, 3.0, 7.0].into_iter().flat_map(|digit| {
-            let values = decades.clone().map(move |decade| digit * 10_f64.powi(decade));
-            values.map(|value| (value, show(value)))
-        });
-        let labels = labels.collect();
+        let labels = [1.0, 2.0, 5.0, 3.0, 7.0]
+            .into_iter()
+            .flat_map(|digit| decades.clone().map(move |decade| digit * 10_f64.powi(decade)));
+        let labels = labels.map(|value| (value, show(value))).collect();
         Some(Self { name: name.to_owned(), place: f64::ln, low, high, labels })
     }
 
     /// An axis of shares of samples, on which each further nine has the same space.
-    pub(in crate::screen) fn nines(name: &str, most: f64) -> Self {
+    pub(crate) fn nines(name: &str, most: f64) -> Self {
         let labels = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.999_99];
         let show = |share: f64| format!("{}", (share * 1e8).round() / 1e6);
         let labels = labels.into_iter().map(|share| (share, show(share))).collect();
@@ -73,7 +72,7 @@ impl Axis {
     }
 
     /// An axis of numbers from 1, of which those with a round number have labels.
-    pub(in crate::screen) fn numbered(name: &str, most: f64) -> Self {
+    pub(crate) fn numbered(name: &str, most: f64) -> Self {
         let steps = [1000, 500, 200, 100, 50, 20, 10, 5, 2, 1];
         let labels = steps.into_iter().flat_map(|step| {
             let numbers = (1..=most as usize).filter(move |it| it % step == 0);
@@ -106,7 +105,7 @@ impl Axis {
 
 /// How a point looks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(in crate::screen) enum Mark {
+pub(crate) enum Mark {
     /// A point of the line, with a dot.
     Dot,
     /// A point of the line without a mark.
@@ -117,44 +116,44 @@ pub(in crate::screen) enum Mark {
 
 /// A point of a line.
 #[derive(Clone, Debug)]
-pub(in crate::screen) struct Point {
+pub(crate) struct Point {
     /// Its place.
-    pub(in crate::screen) at: (f64, f64),
+    pub(crate) at: (f64, f64),
     /// Its look.
-    pub(in crate::screen) mark: Mark,
+    pub(crate) mark: Mark,
     /// Whether the line up to it is not valid, and grey.
-    pub(in crate::screen) is_grey: bool,
+    pub(crate) is_grey: bool,
     /// The values of single cohorts, as small dots at the same x.
-    pub(in crate::screen) raw: Vec<f64>,
+    pub(crate) raw: Vec<f64>,
 }
 
 /// The line of a server.
 #[derive(Clone, Debug)]
-pub(in crate::screen) struct Line {
+pub(crate) struct Line {
     /// The server.
-    pub(in crate::screen) name: String,
+    pub(crate) name: String,
     /// Its place among all servers of the run, so that it has one colour in all charts.
-    pub(in crate::screen) place: usize,
+    pub(crate) place: usize,
     /// Its points, from left to right.
-    pub(in crate::screen) points: Vec<Point>,
+    pub(crate) points: Vec<Point>,
 }
 
 /// A chart.
 #[derive(Clone, Debug)]
-pub(in crate::screen) struct Chart {
+pub(crate) struct Chart {
     /// What it shows, for those who cannot see it.
-    pub(in crate::screen) words: String,
+    pub(crate) words: String,
     /// From left to right.
-    pub(in crate::screen) x: Axis,
+    pub(crate) x: Axis,
     /// From the bottom to the top.
-    pub(in crate::screen) y: Axis,
+    pub(crate) y: Axis,
     /// The lines.
-    pub(in crate::screen) lines: Vec<Line>,
+    pub(crate) lines: Vec<Line>,
 }
 
 impl Chart {
     /// The picture.
-    pub(in crate::screen) fn draw(&self) -> Markup {
+    pub(crate) fn draw(&self) -> Markup {
         let height = LEAST_HEIGHT.max(self.lines.len() as f64 * NAME_HEIGHT);
         let (width, whole) = (LEFT + WIDTH + NAMES, TOP + height + BOTTOM);
         let ends: Vec<f64> = self.lines.iter().map(|line| self.end(line, height).1).collect();
@@ -246,12 +245,7 @@ impl Chart {
 }
 
 /// A picture of this size in CSS pixels, which `words` describe.
-pub(in crate::screen) fn svg(
-    class: &str,
-    size: (f64, f64),
-    words: &str,
-    content: &Markup,
-) -> Markup {
+pub(crate) fn svg(class: &str, size: (f64, f64), words: &str, content: &Markup) -> Markup {
     let (width, height) = size;
     let view = format!("0 0 {width} {height}");
     html! {
@@ -263,7 +257,7 @@ pub(in crate::screen) fn svg(
 }
 
 /// Dots as one path, because a mark for each would make large files.
-pub(in crate::screen) fn dots(places: impl Iterator<Item = (f64, f64)>) -> String {
+pub(crate) fn dots(places: impl Iterator<Item = (f64, f64)>) -> String {
     places.fold(String::new(), |mut path, (x, y)| {
         let _ = write!(path, "M{x:.1} {y:.1}h0");
         path
@@ -271,7 +265,7 @@ pub(in crate::screen) fn dots(places: impl Iterator<Item = (f64, f64)>) -> Strin
 }
 
 /// A coordinate, with as many digits as can be seen.
-pub(in crate::screen) fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     format!("{value:.1}")
 }
 
