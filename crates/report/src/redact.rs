@@ -52,9 +52,8 @@ fn without_folders(text: &str) -> String {
         let before_slash = head.chars().next_back().or(before);
         let begins =
             before_slash.is_none_or(|it| it.is_whitespace() || "\"'`=:(;,>[|".contains(it));
-        let end = tail.find(|it: char| it.is_whitespace() || "\"'`<>&,;)|:\\]".contains(it));
-        let path = &tail[..end.unwrap_or(tail.len())];
-        if begins && is_private(path) {
+        // Only where a path begins: histograms are long texts with many slashes.
+        if let Some(path) = begins.then(|| path(tail)).filter(|path| is_private(path)) {
             let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or("");
             result.push_str("...");
             result.push('/');
@@ -68,6 +67,12 @@ fn without_folders(text: &str) -> String {
         }
     }
     result + rest
+}
+
+/// The path at the beginning of a text.
+fn path(text: &str) -> &str {
+    let end = text.find(|it: char| it.is_whitespace() || "\"'`<>&,;)|:\\]".contains(it));
+    &text[..end.unwrap_or(text.len())]
 }
 
 /// Whether it is an absolute path of at least two parts outside the folders of the system.
