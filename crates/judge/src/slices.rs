@@ -2,17 +2,22 @@
 
 use wirebench_schema::journal::{Reason, ReasonKind, Slice, Weight};
 
-/// How many of the slices do not count, and what disturbed most of them.
+/// How many of the slices were disturbed, what disturbed most of them, and whether they count anyway.
 #[must_use]
 pub fn disturbed(slices: &[Slice]) -> Option<Reason> {
     let kinds: Vec<ReasonKind> = slices.iter().filter_map(|it| it.dropped).collect();
     let count = |kind: ReasonKind| kinds.iter().filter(|other| **other == kind).count();
     let most = kinds.iter().copied().max_by_key(|kind| count(*kind))?;
     let (dropped, all) = (kinds.len(), slices.len());
-    // When most are disturbed, all of them count.
-    let (weight, what) = match 2 * dropped > all {
-        true => (Weight::Invalid, "were disturbed"),
-        false => (Weight::Note, "were disturbed and excluded"),
+    let counted: Vec<ReasonKind> =
+        Slice::counted(slices).into_iter().filter_map(|it| it.dropped).collect();
+    let (weight, what) = if counted.is_empty() {
+        (Weight::Note, "were disturbed and excluded")
+    } else if counted.iter().all(|kind| *kind == ReasonKind::Neighbour) {
+        // How long a side waited in them is judged by itself.
+        (Weight::Note, "were disturbed; too few others are left, so they count")
+    } else {
+        (Weight::Invalid, "were disturbed")
     };
     let text = format!("{dropped} of {all} slices {what}, most by `{}`", most.guide().name);
     Some(ReasonKind::SlicesDropped.reason(weight, Some(dropped as f64 / all as f64), text))
@@ -24,14 +29,23 @@ mod tests {
 
     #[test]
     fn slices_that_were_dropped_are_counted_and_most_of_them_spoil_a_run() {
-        let slices = |dropped: usize| -> Vec<Slice> {
-            let kind = |n| (n < dropped).then_some(ReasonKind::Neighbour);
+        let slices = |dropped: usize, kind: ReasonKind| -> Vec<Slice> {
+            let kind = |n| (n < dropped).then_some(kind);
             (0..4).map(|n| Slice { dropped: kind(n), ..Slice::default() }).collect()
         };
-        assert_eq!(disturbed(&slices(0)), None);
-        let few = disturbed(&slices(2)).unwrap();
+        let (stolen, waited) = (ReasonKind::Stolen, ReasonKind::Neighbour);
+        assert_eq!(disturbed(&slices(0, stolen)), None);
+        let few = disturbed(&slices(2, waited)).unwrap();
         assert_eq!((few.weight, few.figure), (Weight::Note, Some(0.5)));
-        assert_eq!(few.text, "2 of 4 slices were disturbed and excluded, most by `neighbour`");
-        assert_eq!(disturbed(&slices(3)).unwrap().weight, Weight::Invalid);
+        let shown = [(2, waited), (3, waited), (3, stolen)].map(|(dropped, kind)| {
+            let reason = disturbed(&slices(dropped, kind)).unwrap();
+            format!("{:?}: {}\n", reason.weight, reason.text)
+        });
+        expect_test::expect![[r"
+            Note: 2 of 4 slices were disturbed and excluded, most by `neighbour`
+            Note: 3 of 4 slices were disturbed; too few others are left, so they count, most by `neighbour`
+            Invalid: 3 of 4 slices were disturbed, most by `stolen`
+        "]]
+        .assert_eq(&shown.concat());
     }
 }

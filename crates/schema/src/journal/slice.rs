@@ -97,12 +97,19 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// The slices of a run that count: those that were not dropped, or all of them when more than half
-    /// were. A run of such slices is not valid.
+    /// The slices of a run that count: those that were not dropped. If these are less than half, a side
+    /// waited a little for other programs nearly all of the time. Those slices count then too, and how long
+    /// it waited decides whether the run is valid. If even these are less than half, all slices count, and
+    /// the run is not valid.
     #[must_use]
     pub fn counted(slices: &[Self]) -> Vec<&Self> {
-        let kept: Vec<&Self> = slices.iter().filter(|slice| slice.dropped.is_none()).collect();
-        if 2 * kept.len() < slices.len() { slices.iter().collect() } else { kept }
+        let is_free = |slice: &&Self| slice.dropped.is_none();
+        let has_waited = |slice: &&Self| slice.dropped == Some(ReasonKind::Neighbour);
+        let free: Vec<&Self> = slices.iter().filter(is_free).collect();
+        let usable: Vec<&Self> = slices.iter().filter(|it| is_free(it) || has_waited(it)).collect();
+        let choices = [free, usable].into_iter();
+        let mut most = choices.filter(|kept| 2 * kept.len() >= slices.len());
+        most.next().unwrap_or_else(|| slices.iter().collect())
     }
 
     /// CPU time per request in nanoseconds; absent where it is not known.
@@ -157,14 +164,22 @@ mod tests {
 
     #[test]
     fn dropped_slices_do_not_count_unless_they_are_most() {
-        let slices = |dropped: usize| -> Vec<Slice> {
+        let counted = |stolen: usize, waited: usize| {
             let slice = |index| Slice {
-                dropped: (index < dropped).then_some(ReasonKind::Neighbour),
+                dropped: match index {
+                    _ if index < stolen => Some(ReasonKind::Stolen),
+                    _ if index < stolen + waited => Some(ReasonKind::Neighbour),
+                    _ => None,
+                },
                 ..Slice::default()
             };
-            (0..4).map(slice).collect()
+            Slice::counted(&(0..4).map(slice).collect::<Vec<_>>()).len()
         };
-        let counted = |dropped| Slice::counted(&slices(dropped)).len();
-        assert_eq!([0, 1, 2, 3, 4].map(counted), [4, 3, 2, 4, 4]);
+        assert_eq!([0, 1, 2, 3, 4].map(|stolen| counted(stolen, 0)), [4, 3, 2, 4, 4]);
+        assert_eq!([0, 1, 2, 3, 4].map(|waited| counted(0, waited)), [4, 3, 2, 4, 4]);
+        assert_eq!(
+            [(1, 3), (2, 2), (3, 1)].map(|(stolen, waited)| counted(stolen, waited)),
+            [3, 2, 4]
+        );
     }
 }

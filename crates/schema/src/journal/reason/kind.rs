@@ -312,7 +312,7 @@ kinds! {
     SlicesDropped = "slices-dropped" {
         "Other work disturbed slices of the run, by its clocks, and these are excluded",
         says: "{percent} of the slices were disturbed",
-        weight: "invalid if more than half of them, which are then kept; else note",
+        weight: "note; invalid if less than half of them are left without those of `neighbour`, and all are kept",
         figure: "share of the slices, 0 to 1",
         do: "stop other programs and measure again"
     }
