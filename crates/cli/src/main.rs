@@ -1,6 +1,7 @@
 //! The program `wirebench`. This file is its table of contents: one verb, one file in `cmd/`.
 #![forbid(unsafe_code)]
 
+mod archive;
 mod building;
 mod cmd;
 mod context;

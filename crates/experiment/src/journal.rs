@@ -1,10 +1,12 @@
 //! Writes the journal of a run: each record is one line and is in the file before the next thing
 //! happens. It knows nothing of what the records mean.
 
+use flate2::{Compression, read::MultiGzDecoder, write::GzEncoder};
 use jiff::Timestamp;
 use std::{
+    fmt,
     fs::{self, File, OpenOptions, TryLockError},
-    io::{self, Write},
+    io::{self, Read as _, Write},
     path::{Path, PathBuf},
 };
 use wirebench_schema::{
@@ -14,6 +16,12 @@ use wirebench_schema::{
 
 /// The journal's name in the folder of a run.
 pub const JOURNAL_FILE: &str = "runs.jsonl";
+
+/// The name of a compressed journal.
+pub const ARCHIVE_FILE: &str = "runs.jsonl.gz";
+
+/// How a compressed file begins.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Where the last line of a journal is kept that was cut off while it was written.
 pub const TORN_FILE: &str = "runs.jsonl.torn";
@@ -156,12 +164,44 @@ fn whole_lines(bytes: &[u8]) -> usize {
 
 /// Reads the journal in `folder`, or the journal that `folder` itself is.
 pub fn read(folder: &Path) -> Result<Journal, String> {
-    let path = if folder.is_dir() { folder.join(JOURNAL_FILE) } else { folder.to_owned() };
-    let bytes = fs::read(&path).map_err(|error| not_there(&path, &error))?;
+    let (path, text) = text(folder)?;
+    Journal::parse(&text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Whether `folder` has a journal.
+#[must_use]
+pub fn is_in(folder: &Path) -> bool {
+    [JOURNAL_FILE, ARCHIVE_FILE].iter().any(|name| folder.join(name).is_file())
+}
+
+/// The whole lines of the journal in `folder`, or of the journal that `folder` itself is, and its file.
+pub fn text(folder: &Path) -> Result<(PathBuf, String), String> {
+    let names = [JOURNAL_FILE, ARCHIVE_FILE].map(|name| folder.join(name));
+    let path = match folder.is_dir() {
+        true => names.iter().find(|path| path.is_file()).unwrap_or(&names[0]),
+        false => folder,
+    };
+    let damaged =
+        |error: &dyn fmt::Display| format!("{}: the journal is damaged: {error}", path.display());
+    let mut bytes = fs::read(path).map_err(|error| not_there(path, &error))?;
+    if bytes.starts_with(&GZIP) {
+        let mut text = Vec::new();
+        MultiGzDecoder::new(&bytes[..]).read_to_end(&mut text).map_err(|error| damaged(&error))?;
+        bytes = text;
+    }
     // A line that was cut off may end in the middle of a character.
-    let text = str::from_utf8(&bytes[..whole_lines(&bytes)])
-        .map_err(|error| format!("{}: the journal is damaged: {error}", path.display()))?;
-    Journal::parse(text).map_err(|error| format!("{}: {error}", path.display()))
+    bytes.truncate(whole_lines(&bytes));
+    let text = String::from_utf8(bytes).map_err(|error| damaged(&error))?;
+    Ok((path.to_owned(), text))
+}
+
+/// Writes a journal's text to a new file in `folder`, compressed. It can be read, and not be continued.
+pub fn archive(folder: &Path, text: &str) -> io::Result<()> {
+    let path = folder.join(ARCHIVE_FILE);
+    let file = File::create_new(&path).map_err(|error| at(&path, &error))?;
+    let mut encoder = GzEncoder::new(file, Compression::best());
+    let written = encoder.write_all(text.as_bytes()).and_then(|()| encoder.finish());
+    written.map(|_| ()).map_err(|error| at(&path, &error))
 }
 
 fn not_there(path: &Path, error: &io::Error) -> String {
@@ -172,6 +212,26 @@ fn not_there(path: &Path, error: &io::Error) -> String {
 mod tests {
     use super::*;
     use wirebench_schema::journal::{End, EndReason};
+
+    #[test]
+    fn an_archive_reads_like_the_journal_and_a_damaged_one_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "{\"a\":1}\n{\"b\":2}\n";
+        assert!(!is_in(folder.path()));
+        archive(folder.path(), text).unwrap();
+        assert!(is_in(folder.path()));
+        assert_eq!(super::text(folder.path()).unwrap().1, text);
+        assert_eq!(archive(folder.path(), text).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        let path = folder.path().join(ARCHIVE_FILE);
+        let bytes = fs::read(&path).unwrap();
+        fs::write(&path, &bytes[..bytes.len() - 6]).unwrap();
+        let error = super::text(folder.path()).unwrap_err();
+        let shown = error.replace(&folder.path().display().to_string(), "FOLDER");
+        expect_test::expect![
+            "FOLDER/runs.jsonl.gz: the journal is damaged: unexpected end of file"
+        ]
+        .assert_eq(&shown);
+    }
 
     #[test]
     fn a_record_is_in_the_file_as_soon_as_it_is_written() {

@@ -77,11 +77,11 @@ pub struct Details<'a> {
 
 impl Report for Details<'_> {
     fn details(&self) -> String {
-        table::report(self.journal, table::Style::Text)
+        table::report_by(self.journal, self.facts.machine, table::Style::Text, None)
     }
 
     fn markdown(&self) -> String {
-        table::report(self.journal, table::Style::Markdown)
+        table::report_by(self.journal, self.facts.machine, table::Style::Markdown, None)
     }
 
     fn title(&self) -> String {

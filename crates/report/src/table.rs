@@ -47,12 +47,18 @@ impl Style {
 /// not be measured. Rows are compared by what their phase is for.
 #[must_use]
 pub fn report(journal: &Journal, style: Style) -> String {
-    report_by(journal, style, None)
+    report_by(journal, None, style, None)
 }
 
-/// The same with ratios, verdicts and ranks of `metric` where a workload has it.
+/// The same with ratios, verdicts and ranks of `metric` where a workload has it, and the name of the
+/// machine next to that of a document.
 #[must_use]
-pub fn report_by(journal: &Journal, style: Style, metric: Option<Metric>) -> String {
+pub fn report_by(
+    journal: &Journal,
+    machine: Option<&str>,
+    style: Style,
+    metric: Option<Metric>,
+) -> String {
     let workloads = rows(journal);
     let mut page = Page::new(style);
     page.title(&format!("wirebench {}", journal.start.suite));
@@ -63,7 +69,7 @@ pub fn report_by(journal: &Journal, style: Style, metric: Option<Metric>) -> Str
     // The figures of the smallest scale mean nothing, so nothing is compared with them.
     let tells = journal.start.scale != Scale::Smoke;
     let published = journal.start.published.as_deref().filter(|_| tells);
-    if let Some(paragraph) = published::paragraph(journal) {
+    if let Some(paragraph) = published::paragraph(journal, machine) {
         page.paragraph(&paragraph);
     }
     if let Some(sentence) = published.and_then(|it| published::conclusion(it, &workloads)) {

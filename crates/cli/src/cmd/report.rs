@@ -18,6 +18,7 @@ use wirebench_report::{
 use wirebench_schema::journal::Journal;
 
 use crate::{
+    archive,
     exit::{Exit, usage},
     format::{FormatOption, GROUP},
     out,
@@ -28,7 +29,7 @@ use crate::{
 /// Arguments of `wirebench report`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Result folder of `wirebench run`, `ab` or `tune`, or its runs.jsonl
+    /// Result folder of `wirebench run`, `ab` or `tune`, or its runs.jsonl, which may be compressed
     run: PathBuf,
     /// Show all details: intervals, A/A check, outliers, all reasons [default: the page that `run`
     /// prints]
@@ -49,10 +50,20 @@ pub(crate) struct Arguments {
     /// Write each picture of the HTML report to this folder as SVG
     #[arg(long, value_name = "DIR", conflicts_with_all = [GROUP, "explain", "splice"])]
     svg: Option<PathBuf>,
+    /// Write a smaller copy of the result to this folder, to share it: the compressed journal without
+    /// names and folders, and the machine
+    #[arg(long, value_name = "DIR", conflicts_with_all = [GROUP, "explain", "splice", "svg"])]
+    archive: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let journal = journal::read(&arguments.run).map_err(usage)?;
+    if let Some(target) = &arguments.archive {
+        let folder = results::folder(&arguments.run);
+        archive::write(folder, target, |text| arguments.format.shared(text))?;
+        out::result(&format!("{}\n", target.display()));
+        return Ok(Exit::Fine);
+    }
     if let Some(folder) = &arguments.svg {
         return arguments.pictures(&journal, folder);
     }
@@ -104,15 +115,16 @@ impl Arguments {
             let formatted = self.format.text(&tuned, None);
             return formatted.unwrap_or_else(|| tuned.text(Style::Text, self.look()));
         }
+        let known = Known::of(journal, results::folder(&self.run));
+        let facts = known.facts(Look::Plain);
         match (self.format.format, explain) {
             (Some(Format::Markdown), _) => {
-                self.format.shared(&report_by(journal, Style::Markdown, metric))
+                self.format.shared(&report_by(journal, facts.machine, Style::Markdown, metric))
             }
-            (None, true) => report_by(journal, Style::Text, metric),
+            (None, true) => report_by(journal, facts.machine, Style::Text, metric),
             (None, false) => self.page(journal),
             (Some(_), _) => {
-                let known = Known::of(journal, results::folder(&self.run));
-                let details = Details { journal, facts: known.facts(Look::Plain) };
+                let details = Details { journal, facts };
                 self.format.text(&details, metric).unwrap_or_default()
             }
         }

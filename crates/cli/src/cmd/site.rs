@@ -13,7 +13,10 @@ use std::{
     },
     thread,
 };
-use wirebench_experiment::{experiment::ENVIRONMENT_FILE, journal};
+use wirebench_experiment::{
+    experiment::ENVIRONMENT_FILE,
+    journal::{self, JOURNAL_FILE},
+};
 use wirebench_report::{
     compare::Side,
     site::{self, Changes, FORMAT, Summary},
@@ -31,7 +34,6 @@ use crate::{
 
 /// The depth of result folders below those that are given.
 const DEPTH: usize = 3;
-const JOURNAL_FILE: &str = "runs.jsonl";
 const SUMMARY_FILE: &str = "summary.json";
 const PAGE_FILE: &str = "index.html";
 
@@ -95,7 +97,7 @@ impl Arguments {
 
     /// Makes the folder of a run in the site, unless it is there. Its summary is written last.
     fn add(&self, folder: &Path, runs: &Path) -> anyhow::Result<()> {
-        let text = fs::read_to_string(folder.join(JOURNAL_FILE))?;
+        let (_, text) = journal::text(folder).map_err(anyhow::Error::msg)?;
         let own = runs.join(digest::of_text(&text));
         if read::<Summary>(&own.join(SUMMARY_FILE)).is_some_and(|it| it.format == FORMAT) {
             return Ok(());
@@ -157,7 +159,7 @@ impl Stored {
 
 /// The folders with a journal at `folder` and below it.
 fn results_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    if folder.join(JOURNAL_FILE).is_file() {
+    if journal::is_in(folder) {
         found.push(folder.to_owned());
         return Ok(());
     }

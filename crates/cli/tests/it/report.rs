@@ -83,6 +83,23 @@ fn figures_are_printed_for_spreadsheets_and_trackers_and_at_most_one_form_is_cho
 }
 
 #[test]
+fn an_archive_shows_what_the_result_shows_and_is_not_overwritten() {
+    let world = World::new();
+    let path = written(&world);
+    let path = path.to_str().unwrap();
+    assert_eq!(world.stdout(&["report", path, "--archive", "kept"]), "kept\n");
+    let shown = |result| world.stdout(&["report", result, "--markdown"]);
+    assert_eq!(shown("kept"), shown(path));
+    assert_eq!(shown("kept/runs.jsonl.gz"), shown(path));
+    world.wirebench(&["report", path, "--archive", "kept"]).assert_error(
+        1,
+        "cannot write the archive in kept: kept/runs.jsonl.gz: File exists (os error 17)",
+    );
+    let site = world.stdout(&["site", "kept", "-o", "site"]);
+    assert_eq!(site, "1 run, 0 with significant changes: site/index.html\n");
+}
+
+#[test]
 fn a_document_gets_the_result_between_its_markers() {
     let world = World::new();
     let path = written(&world);

@@ -231,6 +231,7 @@ fn who_used_no_time_in_some_blocks_is_not_judged_by_the_others() {
     let name = journal.start.workloads[0].name.clone();
     add(&mut journal, &name, ("c/epoll", 0), one, idle);
     add(&mut journal, &name, ("go/net", 0), holes, idle);
-    let text = crate::table::report_by(&journal, crate::table::Style::Text, Some(Metric::IdleCpu));
+    let text =
+        crate::table::report_by(&journal, None, crate::table::Style::Text, Some(Metric::IdleCpu));
     assert!(text.contains("no ratio: its idle CPU is 0"), "{text}");
 }

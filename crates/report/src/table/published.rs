@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// The document, its machine, and all that is not as there; none for a suite without a document.
-pub(super) fn paragraph(journal: &Journal) -> Option<String> {
+pub(super) fn paragraph(journal: &Journal, machine: Option<&str>) -> Option<String> {
     let published = journal.start.published.as_ref()?;
     let document = &published.document;
     let differences = differences(journal, published);
@@ -28,8 +28,9 @@ pub(super) fn paragraph(journal: &Journal) -> Option<String> {
         [] => "otherwise identical".to_owned(),
         some => some.join("; "),
     };
+    let machine = machine.map_or_else(String::new, |machine| format!("{machine}, "));
     Some(format!(
-        "repeats `{}`; published machine: {}; published load generator: {}; this run: load by {}; {rest}",
+        "repeats `{}`; published machine: {}; published load generator: {}; this run: {machine}load by {}; {rest}",
         document.title, document.machine, document.generator, journal.start.generator
     ))
 }

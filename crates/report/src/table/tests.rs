@@ -110,7 +110,7 @@ fn what_is_not_valid_is_marked_in_text_and_markdown() {
     assert_golden("details/not-valid.txt", &report(&journal, Style::Text));
     assert_golden("details/not-valid.md", &report(&journal, Style::Markdown));
     // CPU time is not a bound, so the limit has no sign there and must be reported in words.
-    let text = report_by(&journal, Style::Text, Some(Metric::Cpu));
+    let text = report_by(&journal, None, Style::Text, Some(Metric::Cpu));
     assert_golden("details/what-is-not-valid-is-marked-in-text-and.txt", &text);
 }
 
@@ -190,7 +190,7 @@ fn another_metric_is_compared_where_it_is_asked_for() {
             it.load.latency.as_mut().unwrap().latency_ns_p99 = 3_000_000;
         });
     }
-    let text = report_by(&journal, Style::Text, Some(Metric::LatencyP99));
+    let text = report_by(&journal, None, Style::Text, Some(Metric::LatencyP99));
     assert_golden("details/another-metric-is-compared-where-it-is-asked-for.txt", &text);
     assert_eq!(text.matches(" p99 ").count(), 1 + 1, "its value stands once, beside the ratio");
 }
