@@ -17,7 +17,7 @@ mod text;
 mod verdict;
 
 use wirebench_schema::{
-    journal::{Journal, Procedure, Start},
+    journal::{Journal, Start},
     suite::Phase,
 };
 use wirebench_stats::MIN_COHORTS;
@@ -110,12 +110,9 @@ impl<'a> Ab<'a> {
         self.figures.iter().find(|figure| figure.metric == self.metric)
     }
 
-    /// A unit of repetition: one of `--cohorts`.
+    /// A unit of repetition.
     const fn noun(&self) -> &'static str {
-        match self.journal.start.procedure {
-            Procedure::Cohorts => "cohort",
-            Procedure::Process => "block",
-        }
+        self.journal.start.procedure.repetition()
     }
 }
 

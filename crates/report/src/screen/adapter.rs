@@ -21,9 +21,6 @@ use crate::{
     table::{describe_model, describe_payload, describe_shape},
 };
 
-/// What one repetition of everything is called, in texts and in options.
-const REPETITION: &str = "block";
-
 /// What the first screen shows of `journal`.
 pub(super) fn model(journal: &Journal, stage: Stage) -> Model {
     let workloads = rows(journal);
@@ -48,7 +45,7 @@ pub(super) fn model(journal: &Journal, stage: Stage) -> Model {
         repetitions: Repetitions {
             made: workloads.iter().map(|it| it.blocks).max().unwrap_or(0),
             planned: start.blocks,
-            noun: REPETITION,
+            noun: start.procedure.repetition(),
             ended: ended(journal, stage),
         },
         cpus: placement

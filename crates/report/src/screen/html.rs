@@ -42,7 +42,7 @@ pub fn page(journal: &Journal, facts: &Facts<'_>) -> String {
                 (table::table(journal, block, loads))
             }
         }
-        (legend(&model))
+        (legend(journal, &model))
         (causes(&model))
         @if let Some(hint) = hint::hint(&model) { p { (safe(&hint)) } }
         @for (block, members) in model.blocks.iter().zip(&members) { (pictures(journal, block, members)) }
@@ -80,7 +80,9 @@ fn origin(journal: &Journal) -> String {
     format!("measured {}, seed {}", start.started, start.seed)
 }
 
-fn legend(model: &Model) -> Markup {
+fn legend(journal: &Journal, model: &Model) -> Markup {
+    let variants = || journal.start.variants.iter().map(|it| &it.variant);
+    let has_known = variants().any(|it| table::deviates(journal, it));
     html! {
         p.legend {
             @if model.blocks.iter().flat_map(|it| &it.groups).any(|it| it.ratios.iter().any(Option::is_some)) {
@@ -91,6 +93,7 @@ fn legend(model: &Model) -> Markup {
             @if model.count(|value| matches!(value, Value::AtLeast(_))) > 0 {
                 (BOUND) " is a lower bound: the load generator was saturated. "
             }
+            @if has_known { (table::KNOWN) " deviates from its scenario in a declared point: see below, at the server. " }
             @if model.count(Value::is_hidden) > 0 { (HIDDEN) " is a figure that is not valid. " }
         }
     }

@@ -30,10 +30,11 @@ pub(crate) fn headline(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Str
         Scale::Machine if start.published.is_none() => String::new(),
         scale => format!(" at {scale} scale"),
     };
-    let blocks = blocks(start.blocks, made(workloads));
+    let noun = start.procedure.repetition();
+    let blocks = blocks(start.blocks, made(workloads), noun);
     let before = match start.warmup_blocks {
         0 => String::new(),
-        number => format!(" after {}", count(number, "warm-up block")),
+        number => format!(" after {}", count(number, &format!("warm-up {noun}"))),
     };
     let generator = match start.generator.name {
         Generator::Wirebench => String::new(),
@@ -59,7 +60,7 @@ pub(super) fn cautions(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Vec
     if made < needed {
         let end = journal.end.as_ref().map(|end| end.reason);
         let next = match (start.blocks < needed, end) {
-            (true, _) => format!("use --blocks {USUAL_BLOCKS}"),
+            (true, _) => format!("use --{}s {USUAL_BLOCKS}", start.procedure.repetition()),
             (false, Some(EndReason::Budget)) => {
                 "resume it with `wirebench run --resume FOLDER --budget DURATION`".to_owned()
             }
@@ -67,7 +68,7 @@ pub(super) fn cautions(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Vec
         };
         lines.push(format!(
             "{}: verdicts, ranks and intervals need {needed}, so ranges are shown; {next}",
-            count(made, "block")
+            count(made, start.procedure.repetition())
         ));
     }
     lines
@@ -78,13 +79,9 @@ fn made(workloads: &[WorkloadRows<'_>]) -> u32 {
     workloads.iter().map(|rows| rows.blocks).max().unwrap_or(0)
 }
 
-/// How many blocks were made of those that were planned; with a precision there may be more.
-fn blocks(planned: u32, made: u32) -> String {
-    if made < planned {
-        format!("{made} of {}", count(planned, "block"))
-    } else {
-        count(made, "block")
-    }
+/// How many repetitions were made of those that were planned; with a precision there may be more.
+fn blocks(planned: u32, made: u32, noun: &str) -> String {
+    if made < planned { format!("{made} of {}", count(planned, noun)) } else { count(made, noun) }
 }
 
 fn ended(journal: &Journal) -> String {

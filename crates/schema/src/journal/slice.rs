@@ -31,6 +31,15 @@ impl Procedure {
             Self::Cohorts => "cohorts",
         }
     }
+
+    /// One repetition of everything, which `--cohorts` and `--blocks` count.
+    #[must_use]
+    pub const fn repetition(self) -> &'static str {
+        match self {
+            Self::Process => "block",
+            Self::Cohorts => "cohort",
+        }
+    }
 }
 
 impl fmt::Display for Procedure {

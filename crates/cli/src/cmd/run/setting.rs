@@ -34,10 +34,7 @@ fn raise_blocks(suite: &mut Suite, goal: &Goal, arguments: &Arguments) {
         return;
     }
     let blocks = suite.blocks.max(FEWEST_BLOCKS).next_multiple_of(2);
-    let noun = match arguments.procedure() {
-        Procedure::Cohorts => "cohort",
-        Procedure::Process => "block",
-    };
+    let noun = arguments.procedure().repetition();
     if blocks != suite.blocks && !arguments.telling.quiet {
         out::note(&format!(
             "--precision needs an even number of {noun}s, at least {FEWEST_BLOCKS}: {blocks} instead of {}",

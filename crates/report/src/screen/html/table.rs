@@ -1,7 +1,10 @@
 //! The table of a scenario: servers as rows, the figures of each load as columns.
 
 use maud::{Markup, html};
-use wirebench_schema::journal::{Described, Journal};
+use wirebench_schema::{
+    id::VariantId,
+    journal::{Described, Journal},
+};
 use wirebench_stats::PairLevel;
 
 use super::super::{
@@ -23,6 +26,14 @@ use crate::{
 const LONGEST_HEAD: usize = 40;
 /// Ratios from which a difference is coloured more strongly.
 const STRONGER: [f64; 2] = [1.15, 1.5];
+
+/// Behind the name of a server that is known not to keep to its scenario in some point.
+pub(super) const KNOWN: &str = "\u{2020}";
+
+/// Whether an entry declares a deviation from its scenario.
+pub(super) fn deviates(journal: &Journal, variant: &VariantId) -> bool {
+    journal.verified.iter().any(|it| it.variant == *variant && !it.deviates.is_empty())
+}
 
 /// A scenario, with all loads next to each other.
 pub(super) fn table(journal: &Journal, block: &Block, loads: &[&WorkloadRows<'_>]) -> Markup {
@@ -56,7 +67,10 @@ pub(super) fn table(journal: &Journal, block: &Block, loads: &[&WorkloadRows<'_>
                                 data-class=[described.and_then(|it| it.class)]
                                 data-language=[described.and_then(|it| it.variant.entry().split('/').next())]
                                 data-mechanism=[described.and_then(|it| it.mechanism)] {
-                                th scope="row" { bdi { (safe(name)) } }
+                                th scope="row" {
+                                    bdi { (safe(name)) }
+                                    @if described.is_some_and(|it| deviates(journal, &it.variant)) { " " (KNOWN) }
+                                }
                                 @for ((group, axis), pairs) in block.groups.iter().zip(&axes).zip(&pairs) {
                                     (cells(group, *axis, row, pairs[row]))
                                 }
