@@ -22,6 +22,9 @@ pub(crate) struct Arguments {
 
 /// Installs, checks the sources, runs the tests, builds and verifies every entry, and runs the
 /// smoke suite and the smoke runs of both benches.
+/// Debian packages that tests need, besides the load generators.
+const TEST_PACKAGES: [&str; 4] = ["chromium", "iproute2", "openssh-client", "openssh-server"];
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let began = Instant::now();
     toolchain()?;
@@ -41,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     } else {
         // It fails where a registry cannot be reached. What is missing then is listed at the end.
         attempt("packages of the entries", &[program, "setup"], &[])?;
-        attempt("packages of the tests", &bench_load::install::apt_get(&["chromium"]), &[])?;
+        attempt("packages of the tests", &bench_load::install::apt_get(&TEST_PACKAGES), &[])?;
         axe::install()?;
     }
     test_programs::run(cargo, ALONE)?;

@@ -4,7 +4,7 @@
 use anyhow::{Context, bail, ensure};
 use std::{
     net::{Ipv6Addr, TcpListener},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     sync::Mutex,
     thread,
@@ -30,7 +30,7 @@ const SERVER: &str = "servers::serve";
 type Need = (&'static str, fn() -> bool);
 /// Ends of the names of tests that need something: they are ignored by `cargo test`, and run here if it
 /// is there.
-const NEEDS: [Need; 16] = [
+const NEEDS: [Need; 17] = [
     ("_with_apt_get", || exists("apt-get")),
     ("_with_axe", || exists("chromium") && axe::is_there()),
     ("_with_chromium", || exists("chromium")),
@@ -39,6 +39,7 @@ const NEEDS: [Need; 16] = [
     ("_with_go", || exists("go")),
     ("_with_h2load", || exists("h2load")),
     ("_with_hey", || exists("hey")),
+    ("_with_hosts", can_make_hosts),
     ("_with_java", || exists("javac")),
     ("_with_make", || exists("make")),
     ("_with_node", || exists("node")),
@@ -48,6 +49,19 @@ const NEEDS: [Need; 16] = [
     ("_with_two_cpus", || thread::available_parallelism().is_ok_and(|it| it.get() >= 2)),
     ("_as_root", || rustix::process::geteuid().is_root()),
 ];
+
+/// Whether tests may make hosts: network namespaces that are connected, with an sshd in each.
+fn can_make_hosts() -> bool {
+    let name = format!("wirebench{}", std::process::id());
+    let ip = |arguments: &[&str]| {
+        Command::new("ip").args(arguments).output().is_ok_and(|it| it.status.success())
+    };
+    let is_made = Path::new("/usr/sbin/sshd").exists()
+        && exists("ssh-keygen")
+        && ip(&["netns", "add", &name]);
+    let has_bridge = is_made && ip(&["-n", &name, "link", "add", "br0", "type", "bridge"]);
+    is_made && ip(&["netns", "del", &name]) && has_bridge
+}
 
 /// A program with tests.
 #[derive(Clone, Debug, Eq, PartialEq)]

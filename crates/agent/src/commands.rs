@@ -1,45 +1,89 @@
-//! Reads commands on a thread of its own, so that the end of the input is noticed while a slice lasts.
+//! Reads commands on a thread of its own, so that the end of the input is noticed while a load lasts.
 
 use std::{
     io::BufRead,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
-        mpsc::{self, Receiver},
+        atomic::{AtomicBool, AtomicU64, Ordering},
+        mpsc::{self, Receiver, Sender},
     },
     thread,
+    time::Duration,
 };
-use wirebench_schema::agent::AgentCommand;
+use wirebench_loadgen::now_ns;
+use wirebench_schema::agent::{AgentCommand, HEARTBEAT_WITHIN_NS};
+
+/// How often it is looked whether heartbeats still come.
+const LOOK: Duration = Duration::from_millis(100);
+
+type Line = Result<AgentCommand, String>;
 
 /// Commands as they come.
 pub(crate) struct Commands {
-    lines: Receiver<String>,
+    /// None is the end.
+    lines: Receiver<Option<Line>>,
     /// Set when the input has ended: whatever lasts shall stop.
     pub(crate) stop: Arc<AtomicBool>,
 }
 
 impl Commands {
-    /// Reads `input` from now on.
-    pub(crate) fn read(input: impl BufRead + Send + 'static) -> Self {
+    /// Reads `input` from now on. `alive` answers a heartbeat.
+    pub(crate) fn read(
+        input: impl BufRead + Send + 'static,
+        alive: impl Fn() + Send + 'static,
+    ) -> Self {
         let (sender, lines) = mpsc::channel();
         let stop = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&stop);
         thread::spawn(move || {
+            let mut heartbeat: Option<Arc<AtomicU64>> = None;
             for line in input.lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
+                let command = parse(&line);
+                match &command {
+                    Ok(AgentCommand::Heartbeat) => {
+                        let watch = || watch(&sender, &ended);
+                        heartbeat.get_or_insert_with(watch).store(now_ns(), Ordering::Relaxed);
+                        alive();
+                        continue;
+                    }
+                    Ok(AgentCommand::Stop) => ended.store(true, Ordering::Relaxed),
+                    _ => {}
+                }
+                if sender.send(Some(command)).is_err() {
                     return;
                 }
             }
-            ended.store(true, Ordering::Relaxed);
+            end(&sender, &ended);
         });
         Self { lines, stop }
     }
 
     /// The next command, or why a line is none; nothing when the input has ended.
-    pub(crate) fn next(&self) -> Option<Result<AgentCommand, String>> {
-        let line = self.lines.recv().ok()?;
-        Some(serde_json::from_str(&line).map_err(|error| {
-            format!("`{line}` is not a command ({error}): both sides must be the same version")
-        }))
+    pub(crate) fn next(&self) -> Option<Line> {
+        self.lines.recv().ok()?
     }
+}
+
+fn parse(line: &str) -> Line {
+    serde_json::from_str(line).map_err(|error| {
+        format!("`{line}` is not a command ({error}): both sides must be the same version")
+    })
+}
+
+fn end(lines: &Sender<Option<Line>>, stop: &AtomicBool) {
+    stop.store(true, Ordering::Relaxed);
+    let _ = lines.send(None);
+}
+
+/// Ends everything when heartbeats stay away. Returns where the moment of the last one is kept.
+fn watch(lines: &Sender<Option<Line>>, stop: &Arc<AtomicBool>) -> Arc<AtomicU64> {
+    let last_ns = Arc::new(AtomicU64::new(now_ns()));
+    let (seen, lines, stop) = (Arc::clone(&last_ns), lines.clone(), Arc::clone(stop));
+    thread::spawn(move || {
+        while now_ns().saturating_sub(seen.load(Ordering::Relaxed)) < HEARTBEAT_WITHIN_NS {
+            thread::sleep(LOOK);
+        }
+        end(&lines, &stop);
+    });
+    last_ns
 }

@@ -2,45 +2,61 @@
 //! that it loads.
 //!
 //! Commands and events are those of [`wirebench_schema::agent`]. `commands` reads the pipe, `loads`
-//! holds the connections, `slice` runs one slice, `clocks` reads the CPU time of processes on this
-//! host. It starts no process, writes no file, and ends when its input does.
+//! holds the connections, `slice` runs one slice, `whole` a whole load, `clocks` reads the CPU time of
+//! processes on this host. It starts no process, writes no file, and ends when its input does.
 #![forbid(unsafe_code)]
 
 mod clocks;
 mod commands;
 mod loads;
 mod slice;
+mod whole;
 
 use std::{
     io::{self, BufRead, Write},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
+use wirebench_loadgen::now_ns;
 use wirebench_schema::agent::{AGENT_PROTOCOL, AgentCommand, AgentEvent};
 
 use crate::{commands::Commands, loads::Loads};
 
 /// Carries out the commands of `input` until it ends, and answers each of them on `output`. A slice
 /// that lasts when the input ends is cut off.
-pub fn serve(input: impl BufRead + Send + 'static, mut output: impl Write) -> io::Result<()> {
-    let commands = Commands::read(input);
+pub fn serve(
+    input: impl BufRead + Send + 'static,
+    output: impl Write + Send + 'static,
+) -> io::Result<()> {
+    let output = Arc::new(Mutex::new(output));
+    let heartbeats = Arc::clone(&output);
+    // Who does not read the answer is noticed by the next one.
+    let commands = Commands::read(input, move || drop(write(&heartbeats, &AgentEvent::Alive)));
     let mut loads = Loads::new(Arc::clone(&commands.stop));
     let wirebench = env!("CARGO_PKG_VERSION").to_owned();
-    write(&mut output, &AgentEvent::Ready { protocol: AGENT_PROTOCOL, wirebench })?;
+    write(&output, &AgentEvent::Ready { protocol: AGENT_PROTOCOL, wirebench })?;
     while let Some(command) = commands.next() {
         let done = match command {
             Ok(AgentCommand::Connect { load, config }) => loads.connect(load, &config),
             Ok(AgentCommand::Slice(order)) => loads.slice(&order),
             Ok(AgentCommand::Close { load }) => loads.close(load),
+            Ok(AgentCommand::Load { config }) => {
+                whole::carry_out(&config, &commands, &mut |event| write(&output, event))
+            }
+            Ok(AgentCommand::Clock) => Ok(AgentEvent::Clock { now_ns: now_ns() }),
+            Ok(AgentCommand::Start { .. }) => Err("there is no load to start".to_owned()),
+            // Those are carried out as soon as they are read.
+            Ok(AgentCommand::Heartbeat | AgentCommand::Stop) => continue,
             Err(reason) => Err(reason),
         };
         let event = done.unwrap_or_else(|reason| AgentEvent::Failed { reason });
-        write(&mut output, &event)?;
+        write(&output, &event)?;
     }
     Ok(())
 }
 
-fn write(output: &mut impl Write, event: &AgentEvent) -> io::Result<()> {
+fn write(output: &Mutex<impl Write>, event: &AgentEvent) -> io::Result<()> {
     let line = serde_json::to_string(event)?;
+    let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
     writeln!(output, "{line}")?;
     output.flush()
 }

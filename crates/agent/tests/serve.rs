@@ -10,7 +10,7 @@ use std::{
 };
 use wirebench_schema::{
     agent::{AGENT_PROTOCOL, AgentCommand, AgentEvent, LoadProcesses, SliceOrder},
-    load::{Arrivals, LatencyOrigin, LoadConfig, LoadModel, RateCurve},
+    load::{Arrivals, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop},
 };
 
 /// An agent on a thread, and the two ends of its pipes.
@@ -124,7 +124,8 @@ fn what_cannot_be_carried_out_is_answered_and_the_agent_goes_on() {
     assert_eq!(
         reason,
         "`{\"command\":\"sing\"}` is not a command (unknown variant `sing`, expected one of \
-         `connect`, `slice`, `close` at line 1 column 17): both sides must be the same version"
+         `connect`, `slice`, `close`, `load`, `start`, `clock`, `heartbeat`, `stop` at line 1 column \
+         17): both sides must be the same version"
     );
     let event = agent.ask(&AgentCommand::Slice(Box::new(order(7, LoadModel::Closed))));
     let AgentEvent::Failed { reason } = event else { panic!("{event:?}") };
@@ -144,4 +145,39 @@ fn an_agent_whose_input_ends_cuts_its_slice_off() {
     agent.say(&serde_json::to_string(&AgentCommand::Slice(Box::new(long))).unwrap());
     thread::sleep(Duration::from_millis(100));
     agent.end();
+}
+
+#[test]
+fn a_whole_load_begins_at_the_moment_that_was_asked_for() {
+    let (server, mut agent) = (echo(), Agent::start());
+    let config = LoadConfig { stop: Stop::After(Duration::from_millis(100)), ..server };
+    let made = agent.ask(&AgentCommand::Load { config: Box::new(config.clone()) });
+    assert!(
+        matches!(made, AgentEvent::Connected { connections, .. } if connections == config.connections)
+    );
+    let AgentEvent::Clock { now_ns } = agent.ask(&AgentCommand::Clock) else { panic!("no clock") };
+    let wanted_ns = now_ns + 50_000_000;
+    let end = agent.ask(&AgentCommand::Start { start_ns: wanted_ns });
+    let AgentEvent::Report { report, start_ns } = end else { panic!("{end:?}") };
+    assert!(start_ns >= wanted_ns && report.requests > 0, "{start_ns} {wanted_ns} {report:?}");
+    agent.end();
+}
+
+#[test]
+fn a_load_is_stopped_with_a_report_and_without_heartbeats_the_agent_ends() {
+    let (server, mut agent) = (echo(), Agent::start());
+    let config = LoadConfig { stop: Stop::After(Duration::from_secs(600)), ..server };
+    agent.ask(&AgentCommand::Load { config: Box::new(config.clone()) });
+    agent.say(&serde_json::to_string(&AgentCommand::Start { start_ns: 0 }).unwrap());
+    thread::sleep(Duration::from_millis(100));
+    let end = agent.ask(&AgentCommand::Stop);
+    let AgentEvent::Report { report, .. } = end else { panic!("{end:?}") };
+    assert!(report.interrupted, "{report:?}");
+    agent.ask(&AgentCommand::Load { config: Box::new(config) });
+    agent.say(&serde_json::to_string(&AgentCommand::Start { start_ns: 0 }).unwrap());
+    assert_eq!(agent.ask(&AgentCommand::Heartbeat), AgentEvent::Alive);
+    // Its input stays open.
+    let AgentEvent::Report { report, .. } = agent.event() else { panic!("no report") };
+    assert!(report.interrupted, "{report:?}");
+    agent.thread.join().unwrap();
 }

@@ -7,6 +7,7 @@ mod cmd;
 mod context;
 mod exit;
 mod files;
+mod fleet;
 mod format;
 mod interrupt;
 mod junit;

@@ -13,7 +13,7 @@ use wirebench_schema::{
 use wirebench_server::pipe::PipedChild;
 
 /// How much longer than planned a command may take before the agent counts as hung.
-const PATIENCE: Duration = Duration::from_secs(15);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
 /// How often a wait looks whether a signal asked to end.
 const STEP: Duration = Duration::from_millis(50);
 

@@ -13,5 +13,6 @@ pub mod generate;
 pub mod journal;
 pub mod measure;
 pub mod plan;
+pub mod remote;
 pub mod tool;
 pub mod tune;

@@ -79,9 +79,19 @@ pub fn run_observed(
     clocks: &ServerClocks,
     observe: &mut dyn FnMut(LoadEvent),
 ) -> Result<LoadReport, LoadError> {
+    Ok(measure(config, stop, clocks, observe)?.report)
+}
+
+/// The same, with the moment of the first request.
+pub fn measure(
+    config: &LoadConfig,
+    stop: &AtomicBool,
+    clocks: &ServerClocks,
+    observe: &mut dyn FnMut(LoadEvent),
+) -> Result<Measured, LoadError> {
     let mut load = Load::open(config, Keep::Nothing, clocks, stop, observe)?;
     if load.connections() > 0 || load.has_threads() {
         observe(LoadEvent::Connected { connections: load.connections() });
     }
-    Ok(load.first_window(stop, observe)?.report)
+    load.first_window(stop, observe)
 }

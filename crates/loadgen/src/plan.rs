@@ -1,11 +1,12 @@
 //! A checked plan made from a configuration: an existing plan has no configuration errors.
 
 pub(crate) mod file;
+mod rates;
 
 use std::sync::Arc;
 use wirebench_schema::{
     agent::SERIES_NS,
-    load::{Body, LatencyOrigin, LoadConfig, LoadModel, PIECE_NS, RateCurve, Stop, Waiting},
+    load::{Body, GeneratorShare, LatencyOrigin, LoadConfig, LoadModel, PIECE_NS, Stop, Waiting},
     scenario::Protocol,
 };
 
@@ -62,6 +63,7 @@ pub(crate) struct ThreadParams {
     model: LoadModel,
     parts: Vec<Part>,
     seed: u64,
+    share: GeneratorShare,
 }
 
 impl ThreadParams {
@@ -101,9 +103,10 @@ impl ThreadParams {
             segment_ns: nanoseconds(config.interval).min(PIECE_NS),
             keeps_connections: false,
             model: config.model.clone(),
-            parts: parts(config),
+            parts: rates::parts(config),
             threads: config.threads,
             seed: config.seed,
+            share: config.share,
         }
     }
 
@@ -117,7 +120,7 @@ impl ThreadParams {
                     LatencyOrigin::Due => Missed::Owed,
                     LatencyOrigin::Sent => Missed::Skipped,
                 };
-                let threads = (thread, self.threads);
+                let threads = self.share.of_thread(thread, self.threads);
                 Rule::Schedule(Schedule::new(
                     self.parts.clone(),
                     *arrivals,
@@ -128,30 +131,6 @@ impl ThreadParams {
             }
         }
     }
-}
-
-/// The rate over the warm-up and the window.
-#[allow(clippy::cast_precision_loss, reason = "rates are checked and far below 2^53")]
-fn parts(config: &LoadConfig) -> Vec<Part> {
-    let LoadModel::Rate { curve, .. } = &config.model else { return Vec::new() };
-    let window = match config.stop {
-        Stop::After(window) => window.as_secs_f64(),
-        Stop::Requests(_) | Stop::RequestsPerConnection(_) => 0.0,
-    };
-    let first = curve.first() as f64;
-    let mut parts = vec![Part { seconds: config.warmup.as_secs_f64(), from: first, to: first }];
-    match curve {
-        RateCurve::Constant(_) => {}
-        RateCurve::Ramp(_, to) => {
-            parts.push(Part { seconds: window, from: first, to: *to as f64 });
-        }
-        RateCurve::Steps(rates) => {
-            let seconds = window / rates.len().max(1) as f64;
-            let step = |rate: &u64| Part { seconds, from: *rate as f64, to: *rate as f64 };
-            parts.extend(rates.iter().map(step));
-        }
-    }
-    parts
 }
 
 /// One thread's part of the load.

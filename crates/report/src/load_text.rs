@@ -33,18 +33,22 @@ pub struct Wanted {
 /// Everything: what is said when the load begins, and what came of it.
 #[must_use]
 pub fn load_text(report: &LoadReport, wanted: &Wanted) -> String {
-    heading(&report.config) + &results(report, wanted)
+    let hosts: Vec<String> = report.generators.iter().map(|it| it.host.clone()).collect();
+    heading(&report.config, &hosts) + &results(report, wanted)
 }
 
 /// The lines that are printed when the load begins: two, and one for each thing that makes it other
-/// than a plain closed loop.
+/// than a plain closed loop. `hosts` are those of the generators, if the load comes from others.
 #[must_use]
-pub fn heading(config: &LoadConfig) -> String {
+pub fn heading(config: &LoadConfig, hosts: &[String]) -> String {
     let mut text = String::new();
     let asked = load_words::stop(config.stop);
     line(&mut text, format_args!("Running {asked} @ {}", config.target));
     let (threads, connections) = (config.threads, config.connections);
     line(&mut text, format_args!("  {threads} threads and {connections} connections"));
+    if !hosts.is_empty() {
+        line(&mut text, format_args!("  from {}, with as many threads on each", hosts.join(", ")));
+    }
     for particular in load_words::particulars(config) {
         line(&mut text, format_args!("  {particular}"));
     }
@@ -73,6 +77,7 @@ pub fn results(report: &LoadReport, wanted: &Wanted) -> String {
             wrk_units::bytes(received)
         ),
     );
+    generators(&mut text, report);
     particulars::lines(&mut text, report, wanted.detail);
     errors(&mut text, report);
     particulars::verdict(&mut text, report);
@@ -85,6 +90,38 @@ pub fn results(report: &LoadReport, wanted: &Wanted) -> String {
 fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
     // Writing into a String does not fail.
     let _ = writeln!(text, "{arguments}");
+}
+
+/// What each of several generators made.
+fn generators(text: &mut String, report: &LoadReport) {
+    let head = ["Req/Sec", "p99", "sent late", "CPUs used", "began"];
+    if !report.generators.is_empty() {
+        line(
+            text,
+            format_args!(
+                "  Generators{:>14}{:>10}{:>11}{:>11}{:>20}",
+                head[0], head[1], head[2], head[3], head[4]
+            ),
+        );
+    }
+    let time = |ns: Option<u64>| ns.map_or("-".to_owned(), |ns| wrk_units::time(ns as f64));
+    for part in &report.generators {
+        let began =
+            format!("+{} ±{}", time(Some(part.start_delay_ns)), time(Some(part.clock_error_ns)));
+        let limit = if part.is_saturated() { "  saturated" } else { "" };
+        line(
+            text,
+            format_args!(
+                "    {:<12}{:>8}{:>10}{:>11}{:>11}{:>20}{limit}",
+                part.host,
+                wrk_units::rate(part.requests_per_second),
+                time(part.latency_ns_p99),
+                time(part.lag_ns_p99),
+                format!("{:.2} of {}", part.cpus_used, part.threads),
+                began
+            ),
+        );
+    }
 }
 
 fn thread_stats(text: &mut String, report: &LoadReport) {

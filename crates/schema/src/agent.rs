@@ -11,12 +11,16 @@ use serde::{Deserialize, Serialize};
 use crate::load::{LoadConfig, LoadModel, LoadReport};
 
 /// The version of commands and events. Both sides must have the same.
-pub const AGENT_PROTOCOL: u32 = 1;
+pub const AGENT_PROTOCOL: u32 = 2;
 
 /// The distance of the values in the series of a slice.
 pub const SERIES_NS: u64 = 20_000_000;
 
-/// A command to an agent, which answers each with one event.
+/// Once an agent has had a heartbeat, it ends when none follows for this long: its host has been cut off. The
+/// other side gives an agent up that answers none for this long.
+pub const HEARTBEAT_WITHIN_NS: u64 = 5_000_000_000;
+
+/// A command to an agent, which answers each with one event, except for `Stop`.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
 pub enum AgentCommand {
@@ -34,6 +38,22 @@ pub enum AgentCommand {
         /// Its number.
         load: u32,
     },
+    /// Make the connections of a whole load and wait for `Start`.
+    Load {
+        /// Server, connections, requests, and the share of this agent.
+        config: Box<LoadConfig>,
+    },
+    /// Begin the load whose connections are made.
+    Start {
+        /// When, in nanoseconds of the agent's monotonic clock.
+        start_ns: u64,
+    },
+    /// Read the clock.
+    Clock,
+    /// The other side still exists. It is answered at once, also during a load.
+    Heartbeat,
+    /// End the load that lasts; its report follows.
+    Stop,
 }
 
 /// One slice.
@@ -86,6 +106,20 @@ pub enum AgentEvent {
         /// The load.
         load: u32,
     },
+    /// A whole load is over.
+    Report {
+        /// The measurement.
+        report: Box<LoadReport>,
+        /// When its first request was due, in nanoseconds of the agent's monotonic clock.
+        start_ns: u64,
+    },
+    /// The agent's monotonic clock.
+    Clock {
+        /// In nanoseconds.
+        now_ns: u64,
+    },
+    /// The agent still exists.
+    Alive,
     /// A command could not be carried out. The agent takes further ones.
     Failed {
         /// Why, with the next step.

@@ -14,14 +14,16 @@ mod tls;
 mod verdict;
 
 pub use check::{SHORTEST_WINDOW, THREADS_LIMIT};
-pub use config::{Body, BodyCheck, EngineChoice, LoadConfig, SourceRange, Stop, Trust, Waiting};
+pub use config::{
+    Body, BodyCheck, EngineChoice, GeneratorShare, LoadConfig, SourceRange, Stop, Trust, Waiting,
+};
 pub use errors::ErrorCounts;
 pub use failures::{ErrorExample, ErrorKind};
 pub use latency::LatencySummary;
 pub use model::{Arrivals, LatencyOrigin, LoadModel, RateCurve};
 pub use report::{
-    EdgeClocks, Fairness, IdleCounts, Interval, LoadEvent, LoadReport, LoadStart, Offered, Phase,
-    ReplyChecks, ThreadRate,
+    EdgeClocks, Fairness, GeneratorPart, IdleCounts, Interval, LoadEvent, LoadReport, LoadStart,
+    Offered, Phase, ReplyChecks, ThreadRate,
 };
 pub use series::{PIECE_NS, ReplySeries};
 pub use tls::TlsSummary;

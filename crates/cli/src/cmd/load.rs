@@ -12,6 +12,7 @@ mod options;
 
 pub(crate) use options::Arguments;
 
+use wirebench_experiment::remote;
 use wirebench_judge::load::{failures, gave_up};
 use wirebench_loadgen as loadgen;
 use wirebench_report::{
@@ -26,6 +27,7 @@ use crate::{exit::Exit, interrupt::Interrupt, out};
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let config = arguments.config()?;
     let output = &arguments.output;
+    let fleet = arguments.fleet.fleet()?;
     let mut files = Files::open(output)?;
     let interrupt = Interrupt::listen()?;
     let ceiling = if output.ceiling {
@@ -44,7 +46,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         match &event {
             // By now the target has answered: what cannot be loaded gets an error and no heading.
             LoadEvent::Connected { .. } if !output.json && !output.events => {
-                out::result(&load_text::heading(&config));
+                out::result(&load_text::heading(
+                    &config,
+                    fleet.as_ref().map_or(&[], |it| &it.hosts),
+                ));
             }
             LoadEvent::Interval(interval) => files.interval(interval),
             _ => {}
@@ -57,7 +62,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
         live.on(&event);
     };
-    let result = loadgen::run_observed(&config, interrupt.flag(), &observed.clocks(), &mut observe);
+    let result = match &fleet {
+        Some(fleet) => {
+            let mut connected = |connections| observe(LoadEvent::Connected { connections });
+            remote::together(fleet, &config, interrupt.flag(), &mut connected)
+                .map_err(anyhow::Error::msg)
+        }
+        None => {
+            let clocks = observed.clocks();
+            loadgen::run_observed(&config, interrupt.flag(), &clocks, &mut observe)
+                .map_err(Into::into)
+        }
+    };
     live.finish();
     match result {
         Ok(mut report) => {
@@ -76,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             }
             match interrupt.exit() {
                 Some(exit) => Ok(exit),
-                None => Err(error.into()),
+                None => Err(error),
             }
         }
     }
@@ -95,6 +111,10 @@ fn conclude(output: &OutputOptions, report: &LoadReport, files: &Files) -> anyho
     }
     if let Some(failures) = failures(report).filter(|_| report.requests > 0) {
         out::note(&failures);
+    }
+    if let Some(reason) = remote::generators::apart(report) {
+        exit = Exit::NotValid;
+        out::error(&reason);
     }
     for complaint in files.complaints() {
         exit = Exit::Failed;

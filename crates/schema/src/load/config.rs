@@ -106,6 +106,42 @@ pub struct SourceRange {
     pub last: IpAddr,
 }
 
+/// The part of a load that one of several generators makes. Of a rate it has the requests whose number is
+/// `index` modulo `count`, so that all of them together are as even as from one generator.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct GeneratorShare {
+    /// Which of the generators, from 0.
+    pub index: usize,
+    /// How many generators there are.
+    pub count: usize,
+}
+
+impl Default for GeneratorShare {
+    fn default() -> Self {
+        Self { index: 0, count: 1 }
+    }
+}
+
+impl GeneratorShare {
+    /// Whether there is no other generator.
+    #[must_use]
+    pub const fn is_whole(&self) -> bool {
+        self.count == 1
+    }
+
+    /// The place of a thread among those of all generators, and their number.
+    #[must_use]
+    pub const fn of_thread(&self, thread: usize, threads: usize) -> (usize, usize) {
+        (thread * self.count + self.index, threads * self.count)
+    }
+
+    /// The part of `number` things that this generator has.
+    const fn part(&self, number: u64) -> u64 {
+        let count = self.count as u64;
+        number / count + if (self.index as u64) < number % count { 1 } else { 0 }
+    }
+}
+
 /// The whole configuration of one load, as it takes effect. [`LoadConfig::check`] says whether it
 /// can be carried out.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -164,6 +200,10 @@ pub struct LoadConfig {
     pub trust: Trust,
     /// The seed of the random echo payload and of random arrivals.
     pub seed: u64,
+    /// The part of the load that this generator makes. Rates are those of all generators, connections
+    /// those of this one.
+    #[serde(default, skip_serializing_if = "GeneratorShare::is_whole")]
+    pub share: GeneratorShare,
 }
 
 impl LoadConfig {
@@ -194,6 +234,71 @@ impl LoadConfig {
             body_check: BodyCheck::Same,
             trust: Trust::System,
             seed: 1,
+            share: GeneratorShare::default(),
         }
+    }
+
+    /// The configurations of `count` generators that make this load together, each with its share of
+    /// connections and requests. All have the same number of threads, so that their requests interleave.
+    pub fn shares(&self, count: usize) -> Result<Vec<Self>, String> {
+        if count == 0 || self.connections < count {
+            let connections = self.connections;
+            return Err(format!(
+                "{connections} connections are fewer than {count} generators: give -c at least {count}"
+            ));
+        }
+        let threads = self.threads.min(self.connections / count);
+        let share = |index| {
+            let share = GeneratorShare { index, count };
+            let part = |number: usize| share.part(number as u64) as usize;
+            let stop = match self.stop {
+                Stop::Requests(requests) => Stop::Requests(share.part(requests).max(1)),
+                other => other,
+            };
+            Self {
+                threads,
+                connections: part(self.connections),
+                idle_connections: part(self.idle_connections),
+                stop,
+                share,
+                ..self.clone()
+            }
+        };
+        Ok((0..count).map(share).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_add_up_to_the_whole() {
+        let mut config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
+        (config.connections, config.idle_connections, config.threads) = (10, 2, 4);
+        config.stop = Stop::Requests(100);
+        let shares = config.shares(3).unwrap();
+        let shown: Vec<_> = shares
+            .iter()
+            .map(|it| (it.connections, it.idle_connections, it.threads, it.stop))
+            .collect();
+        let requests = Stop::Requests;
+        assert_eq!(
+            shown,
+            [(4, 1, 3, requests(34)), (3, 1, 3, requests(33)), (3, 0, 3, requests(33))]
+        );
+        assert_eq!(config.shares(1).unwrap(), [config.clone()]);
+        expect_test::expect!["10 connections are fewer than 11 generators: give -c at least 11"]
+            .assert_eq(&config.shares(11).unwrap_err());
+    }
+
+    #[test]
+    fn threads_of_all_generators_have_different_places() {
+        let mut places: Vec<_> = (0..3)
+            .flat_map(|index| (0..2).map(move |thread| (index, thread)))
+            .map(|(index, thread)| GeneratorShare { index, count: 3 }.of_thread(thread, 2))
+            .collect();
+        places.sort_unstable();
+        assert_eq!(places, [(0, 6), (1, 6), (2, 6), (3, 6), (4, 6), (5, 6)]);
     }
 }

@@ -1,8 +1,10 @@
-//! Merges the reports of several windows of the same load.
+//! Merges reports: of several windows of the same load, and of several generators of one load.
 
 use std::time::Duration;
 
-use super::{Fairness, IdleCounts, LatencySummary, LoadReport, Offered, ReplyChecks, Stop};
+use super::{
+    Fairness, IdleCounts, LatencySummary, LoadConfig, LoadReport, Offered, ReplyChecks, Stop,
+};
 
 impl LoadReport {
     /// The combined report of `parts`, as if their windows were one; none without parts. Counts are
@@ -17,13 +19,7 @@ impl LoadReport {
         }
         let seconds = whole.window_ns as f64 / 1e9;
         whole.requests_per_second = rate(whole.requests, seconds);
-        let all = |of: fn(&Self) -> &Option<LatencySummary>| {
-            LatencySummary::merge(parts.iter().filter_map(|part| of(part).as_ref()))
-        };
-        whole.latency = all(|part| &part.latency);
-        whole.service = all(|part| &part.service);
-        whole.lag = all(|part| &part.lag);
-        whole.connect = all(|part| &part.connect);
+        whole.distributions(parts);
         whole.offered = whole
             .offered
             .map(|offered| Offered { requests_per_second: rate(offered.due, seconds), ..offered });
@@ -31,13 +27,81 @@ impl LoadReport {
         Some(whole)
     }
 
-    /// Adds the counts.
+    /// The report of the load `config`, of which several generators made `parts` at the same time; none
+    /// without parts. Rates and counts are added, distributions contain all samples. Fairness is that of
+    /// the generator with the least even connections.
+    #[must_use]
+    pub fn together(config: LoadConfig, parts: &[Self]) -> Option<Self> {
+        let (first, rest) = parts.split_first()?;
+        let mut whole = Self { config, ..first.clone() };
+        for part in rest {
+            whole.add_generator(part);
+        }
+        let count = parts.len() as f64;
+        let mean = |of: fn(&Self) -> f64| parts.iter().map(of).sum::<f64>() / count;
+        whole.ready_share = mean(|part| part.ready_share);
+        // As if each generator had as many intervals of as many threads.
+        let rate = mean(|part| part.thread_rate.mean);
+        let square =
+            |part: &Self| part.thread_rate.stdev.powi(2) + (part.thread_rate.mean - rate).powi(2);
+        whole.thread_rate.stdev = (parts.iter().map(square).sum::<f64>() / count).sqrt();
+        whole.thread_rate.mean = rate;
+        whole.thread_rate.within_stdev = mean(|part| part.thread_rate.within_stdev);
+        whole.distributions(parts);
+        Some(whole)
+    }
+
+    fn add_generator(&mut self, part: &Self) {
+        self.add_counts(part);
+        self.window_ns = self.window_ns.max(part.window_ns);
+        self.requests_per_second += part.requests_per_second;
+        self.offered = self.offered.zip(part.offered).map(|(sum, part)| Offered {
+            requests_per_second: sum.requests_per_second + part.requests_per_second,
+            ..sum
+        });
+        self.connections_made += part.connections_made;
+        self.idle.made += part.idle.made;
+        self.idle.lost += part.idle.lost;
+        self.in_flight_at_end += part.in_flight_at_end;
+        self.thread_cpu_ns.extend(&part.thread_cpu_ns);
+        self.thread_rate.max = self.thread_rate.max.max(part.thread_rate.max);
+        if self.engine_fallback.is_none() {
+            self.engine_fallback.clone_from(&part.engine_fallback);
+        }
+        self.reply_series.add(&part.reply_series);
+    }
+
+    fn distributions(&mut self, parts: &[Self]) {
+        let all = |of: fn(&Self) -> &Option<LatencySummary>| {
+            LatencySummary::merge(parts.iter().filter_map(|part| of(part).as_ref()))
+        };
+        self.latency = all(|part| &part.latency);
+        self.service = all(|part| &part.service);
+        self.lag = all(|part| &part.lag);
+        self.connect = all(|part| &part.connect);
+    }
+
+    /// Adds a window of the same load.
     fn add(&mut self, part: &Self) {
-        self.interrupted |= part.interrupted;
+        self.add_counts(part);
         let windows = (self.window_ns as f64, part.window_ns as f64);
         let ready = self.ready_share * windows.0 + part.ready_share * windows.1;
         self.ready_share = ready / (windows.0 + windows.1).max(1.0);
         self.window_ns += part.window_ns;
+        self.connections_made = self.connections_made.min(part.connections_made);
+        self.idle = IdleCounts {
+            made: self.idle.made.min(part.idle.made),
+            lost: self.idle.lost.max(part.idle.lost),
+        };
+        self.in_flight_at_end = self.in_flight_at_end.max(part.in_flight_at_end);
+        for (sum, part) in self.thread_cpu_ns.iter_mut().zip(&part.thread_cpu_ns) {
+            *sum += part;
+        }
+    }
+
+    /// Adds what is added up in either case.
+    fn add_counts(&mut self, part: &Self) {
+        self.interrupted |= part.interrupted;
         self.requests += part.requests;
         self.bytes_received += part.bytes_received;
         self.bytes_sent += part.bytes_sent;
@@ -62,19 +126,10 @@ impl LoadReport {
             owed_at_end: sum.owed_at_end + part.owed_at_end,
             ..sum
         });
-        self.connections_made = self.connections_made.min(part.connections_made);
         self.reconnects += part.reconnects;
         self.client_closes += part.client_closes;
         self.server_closes += part.server_closes;
-        self.idle = IdleCounts {
-            made: self.idle.made.min(part.idle.made),
-            lost: self.idle.lost.max(part.idle.lost),
-        };
         self.fairness = less_even(self.fairness, part.fairness);
-        self.in_flight_at_end = self.in_flight_at_end.max(part.in_flight_at_end);
-        for (sum, part) in self.thread_cpu_ns.iter_mut().zip(&part.thread_cpu_ns) {
-            *sum += part;
-        }
         self.stall_ns_max = self.stall_ns_max.max(part.stall_ns_max);
         self.stall_ns_total += part.stall_ns_total;
     }
@@ -116,6 +171,28 @@ mod tests {
         assert!((merged.fairness.jain_index - 0.5).abs() < 1e-12);
         assert_eq!(merged.config.stop, Stop::After(Duration::from_millis(300)));
         assert_eq!(LoadReport::merge(&[]), None);
+    }
+
+    #[test]
+    fn generators_of_one_load_have_one_window_and_all_connections() {
+        let parts = [part(10, 100, 1.0), part(50, 100, 0.5)].map(|mut part| {
+            part.requests_per_second = part.requests as f64 / 0.1;
+            part.thread_rate.mean = part.requests_per_second;
+            part
+        });
+        let mut config = parts[0].config.clone();
+        config.connections = 60;
+        let whole = LoadReport::together(config.clone(), &parts).unwrap();
+        assert_eq!(
+            (whole.requests, whole.window_ns, whole.connections_made),
+            (60, 100_000_000, 60)
+        );
+        assert!((whole.requests_per_second - 600.0).abs() < 1e-9);
+        assert_eq!((whole.thread_cpu_ns, whole.config), (vec![100, 1, 100, 1], config.clone()));
+        assert!((whole.thread_rate.mean - 300.0).abs() < 1e-9);
+        assert!((whole.thread_rate.stdev - 200.0).abs() < 1e-9);
+        assert_eq!((whole.error_examples.len(), whole.errors.reset), (1, 4));
+        assert_eq!(LoadReport::together(config, &[]), None);
     }
 
     #[test]

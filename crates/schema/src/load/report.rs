@@ -186,6 +186,43 @@ pub struct LoadReport {
     /// Requests per second that the generator reaches with the same load on a server that does
     /// nothing but answer, if that was measured.
     pub ceiling_requests_per_second: Option<f64>,
+    /// The generators that made the load together; empty if there was only one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub generators: Vec<GeneratorPart>,
+}
+
+/// The part of one generator in a load that several made together.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct GeneratorPart {
+    /// Its host.
+    pub host: String,
+    /// Connections that it could make.
+    pub connections: usize,
+    /// Its correct replies over the window.
+    pub requests_per_second: f64,
+    /// The 99th percentile of its latency.
+    pub latency_ns_p99: Option<u64>,
+    /// With a schedule: the 99th percentile of how much later than due it sent requests.
+    pub lag_ns_p99: Option<u64>,
+    /// CPU time of its threads over the length of the window, in CPUs.
+    pub cpus_used: f64,
+    /// Its threads.
+    pub threads: usize,
+    /// How much later than the first generator it began.
+    pub start_delay_ns: u64,
+    /// How far that may be wrong: the error of the clocks.
+    pub clock_error_ns: u64,
+}
+
+impl GeneratorPart {
+    /// The share of the CPUs that its threads can use at most, from which it counts as saturated.
+    const SATURATED: f64 = 0.95;
+
+    /// Whether it could hardly have made more load.
+    #[must_use]
+    pub fn is_saturated(&self) -> bool {
+        self.cpus_used > Self::SATURATED * self.threads as f64
+    }
 }
 
 impl LoadReport {
@@ -229,6 +266,7 @@ impl LoadReport {
             stall_ns_total: 0,
             reply_series: ReplySeries::default(),
             ceiling_requests_per_second: None,
+            generators: Vec::new(),
         }
     }
 }

@@ -45,6 +45,19 @@ impl From<Written> for ReplySeries {
 }
 
 impl ReplySeries {
+    /// Adds the replies of another generator at the same time. A silence of all of them is at most as long
+    /// as the shortest of theirs.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.silence_ns_max = self.silence_ns_max.min(other.silence_ns_max);
+        if self.step_ns == other.step_ns {
+            let length = self.replies.len().max(other.replies.len());
+            self.replies.resize(length, 0);
+            for (sum, replies) in self.replies.iter_mut().zip(&other.replies) {
+                *sum += replies;
+            }
+        }
+    }
+
     /// The series of a window with this many replies in each piece of 100 ms.
     #[must_use]
     pub fn of_pieces(pieces: &[u64]) -> Self {

@@ -4,13 +4,13 @@
 use std::{path::PathBuf, time::Duration};
 use wirebench_schema::{
     load::{
-        Arrivals, Body, BodyCheck, EngineChoice, LatencyOrigin, LoadConfig, LoadModel, RateCurve,
-        Stop, Trust, Waiting,
+        Arrivals, Body, BodyCheck, EngineChoice, GeneratorShare, LatencyOrigin, LoadConfig,
+        LoadModel, RateCurve, Stop, Trust, Waiting,
     },
     target::Target,
 };
 
-use crate::{exit::usage, value};
+use crate::{exit::usage, fleet::FleetOptions, value};
 
 /// Default length of the window.
 const DEFAULT_WINDOW: Duration = Duration::from_secs(10);
@@ -64,6 +64,8 @@ pub(crate) struct Arguments {
     message: MessageOptions,
     #[command(flatten)]
     trust: TrustOptions,
+    #[command(flatten)]
+    pub(crate) fleet: FleetOptions,
     #[command(flatten)]
     pub(crate) output: OutputOptions,
 }
@@ -230,6 +232,7 @@ impl Arguments {
             body_check: if self.message.any_body { BodyCheck::Any } else { BodyCheck::Same },
             trust: self.trust.trust().map_err(usage)?,
             seed: self.seed,
+            share: GeneratorShare::default(),
             target: defaults.target,
         };
         config.check().map_err(usage)?;

@@ -1,0 +1,141 @@
+//! `wirebench load --from`: generators on other hosts. Here a host is a cache folder of its own, and the
+//! carrier a shell.
+
+use rustix::process::{Pid, Signal, kill_process};
+use std::{fs, time::Instant};
+use wirebench_schema::load::LoadReport;
+
+use crate::world::{PATIENCE, World, falling_silent_server};
+
+/// A carrier whose hosts have their own folders of copied programs.
+fn carrier(world: &World) -> String {
+    format!("env XDG_CACHE_HOME={}/{{host}} sh -c", world.folder.path().display())
+}
+
+fn url() -> String {
+    format!("http://{}/", falling_silent_server(u32::MAX))
+}
+
+#[test]
+fn two_generators_make_one_load_and_are_copied_once() {
+    let world = World::new();
+    let (carrier, url) = (carrier(&world), url());
+    let load = |options: &[&str]| {
+        let first = ["load", "--from", "a,b", "--carrier", &carrier, "-t1", "-c6", "-d1s"];
+        world.stdout(&[&first[..], options, &[&url]].concat())
+    };
+    let report: LoadReport = serde_json::from_str(&load(&["-R", "500", "--json"])).unwrap();
+    let hosts: Vec<_> = report.generators.iter().map(|it| (&*it.host, it.connections)).collect();
+    assert_eq!(hosts, [("a", 3), ("b", 3)]);
+    assert_eq!((report.connections_made, report.config.connections), (6, 6));
+    let due = report.offered.unwrap().due;
+    assert!((499..=501).contains(&due), "{due} requests were due");
+    assert!(report.requests > 0 && report.thread_cpu_ns.len() == 2, "{report:?}");
+    let copies: Vec<_> = ["a", "b"]
+        .iter()
+        .flat_map(|host| {
+            fs::read_dir(world.folder.path().join(host).join("wirebench/agents")).unwrap()
+        })
+        .map(|entry| entry.unwrap())
+        .collect();
+    assert_eq!(copies.len(), 2, "{copies:?}");
+    let times = || copies.iter().map(|it| it.metadata().unwrap().modified().unwrap());
+    let before: Vec<_> = times().collect();
+    let text = load(&[]);
+    assert_eq!(before, times().collect::<Vec<_>>());
+    assert!(text.contains("  from a, b, with as many threads on each\n"), "{text}");
+    assert_eq!(text.lines().filter(|it| it.contains(" of 1 ")).count(), 2, "{text}");
+    world.wait_for_silence();
+}
+
+#[test]
+fn a_host_that_cannot_be_used_is_named_with_its_reason() {
+    let world = World::new();
+    let url = url();
+    let old = r#"{"event":"ready","protocol":1,"wirebench":"0.0.1"}"#;
+    let old = format!("sh -c 'echo '\\''{old}'\\''; cat' {{host}}");
+    let mut shown = String::new();
+    for (carrier, options) in [
+        ("sh -c 'echo no route to {host} >&2; exit 255' {host}", &[][..]),
+        ("no-such-program {host}", &[]),
+        ("env PATH=/nowhere HOST={host} /bin/sh -c", &["--no-copy"]),
+        (&old, &[]),
+        ("env HOST={host} XDG_CACHE_HOME=/proc sh -c", &[]),
+    ] {
+        let first = ["load", "--from", "lab2", "--carrier", carrier, "-d1s"];
+        let outcome = world.wirebench(&[&first[..], options, &[&url]].concat());
+        assert_eq!((outcome.code, &*outcome.stdout), (Some(1), ""), "{outcome:#?}");
+        shown += &format!("{}\n", world.without_places(&outcome.stderr));
+    }
+    expect_test::expect_file!["../golden/from.txt"].assert_eq(&shown);
+}
+
+#[test]
+fn a_generator_that_is_killed_ends_the_load_with_its_name() {
+    let world = World::new();
+    let carrier = carrier(&world);
+    let load =
+        world.start(&["load", "--from", "a,b", "--carrier", &carrier, "-c4", "-d60s", &url()]);
+    let agents = || -> Vec<String> {
+        let mine = world.processes();
+        mine.into_iter().filter(|it| it.ends_with(" agent ")).collect()
+    };
+    let until = Instant::now() + PATIENCE;
+    while agents().len() < 2 {
+        assert!(Instant::now() < until, "{:#?}", world.processes());
+    }
+    let pid = agents()[0].split(' ').next().unwrap().parse().unwrap();
+    kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+    let outcome = load.end();
+    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    let named = ["a", "b"].map(|host| {
+        format!("error: {host}: the load generator ended without a report (signal: 9 (SIGKILL)) \n")
+    });
+    assert!(named.contains(&outcome.stderr), "{outcome:#?}");
+    world.wait_for_silence();
+}
+
+#[test]
+fn a_generator_that_is_stopped_ends_the_load_within_ten_seconds() {
+    let world = World::new();
+    let carrier = carrier(&world);
+    let mut load =
+        world.start(&["load", "--from", "a", "--carrier", &carrier, "-c4", "-d60s", &url()]);
+    assert!(load.first_line().starts_with("Running 1m test"));
+    let agent = || world.processes().into_iter().find(|it| it.ends_with(" agent ")).unwrap();
+    let pid = Pid::from_raw(agent().split(' ').next().unwrap().parse().unwrap()).unwrap();
+    kill_process(pid, Signal::STOP).unwrap();
+    let stopped = Instant::now();
+    let outcome = load.end();
+    assert!(stopped.elapsed().as_secs() < 10, "{:?}", stopped.elapsed());
+    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    assert!(outcome.stderr.starts_with("error: a: no sign of life for 5 s: "), "{outcome:#?}");
+    world.wait_for_silence();
+}
+
+#[test]
+#[ignore = "needs time namespaces"]
+fn clocks_that_differ_by_hours_start_a_load_together_with_hosts() {
+    let world = World::new();
+    let folder = world.folder.path().display();
+    let carrier = format!(
+        "env XDG_CACHE_HOME={folder}/{{host}} unshare --time --fork --monotonic={{host}} sh -c"
+    );
+    let first = ["load", "--from", "100000,5000", "--carrier", &carrier, "-t1", "-c2", "-d1s"];
+    let text = world.stdout(&[&first[..], &["--json", &url()]].concat());
+    let report: LoadReport = serde_json::from_str(&text).unwrap();
+    let delays = report.generators.iter().map(|it| it.start_delay_ns + it.clock_error_ns);
+    assert!(delays.max().unwrap() < 1_000_000_000, "{:?}", report.generators);
+    world.wait_for_silence();
+}
+
+#[test]
+fn no_generator_outlives_a_load_that_is_killed() {
+    let world = World::new();
+    let carrier = carrier(&world);
+    let load =
+        world.start(&["load", "--from", "a,b", "--carrier", &carrier, "-c4", "-d60s", &url()]);
+    world.wait_for_process(" agent ");
+    load.signal(Signal::KILL);
+    world.wait_for_silence();
+}

@@ -1,0 +1,29 @@
+//! The rate of a load over time, in parts.
+
+use wirebench_schema::load::{LoadConfig, LoadModel, RateCurve, Stop};
+
+use crate::pace::Part;
+
+/// The rate over the warm-up and the window.
+#[allow(clippy::cast_precision_loss, reason = "rates are checked and far below 2^53")]
+pub(super) fn parts(config: &LoadConfig) -> Vec<Part> {
+    let LoadModel::Rate { curve, .. } = &config.model else { return Vec::new() };
+    let window = match config.stop {
+        Stop::After(window) => window.as_secs_f64(),
+        Stop::Requests(_) | Stop::RequestsPerConnection(_) => 0.0,
+    };
+    let first = curve.first() as f64;
+    let mut parts = vec![Part { seconds: config.warmup.as_secs_f64(), from: first, to: first }];
+    match curve {
+        RateCurve::Constant(_) => {}
+        RateCurve::Ramp(_, to) => {
+            parts.push(Part { seconds: window, from: first, to: *to as f64 });
+        }
+        RateCurve::Steps(rates) => {
+            let seconds = window / rates.len().max(1) as f64;
+            let step = |rate: &u64| Part { seconds, from: *rate as f64, to: *rate as f64 };
+            parts.extend(rates.iter().map(step));
+        }
+    }
+    parts
+}
