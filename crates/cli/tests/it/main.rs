@@ -9,6 +9,7 @@ mod cohort_groups;
 mod cohorts;
 mod compare;
 mod costs;
+mod curated;
 mod foreign;
 mod fresh;
 mod from;

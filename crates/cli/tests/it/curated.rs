@@ -1,0 +1,70 @@
+//! The measured results in `results/`: their tables and pictures, and the README's, are what the program
+//! makes of the journals today.
+
+use expect_test::expect_file;
+use std::{
+    fs,
+    os::unix,
+    path::{Path, PathBuf},
+};
+
+use crate::world::World;
+
+const README: &str = "README.md";
+const BEGIN: &str = "<!-- wirebench report ";
+
+fn project() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// A world with a link to the results.
+fn world() -> World {
+    let world = World::new();
+    unix::fs::symlink(project().join("results"), world.folder.path().join("results")).unwrap();
+    world
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn tables_and_pictures_of_the_results_are_up_to_date() {
+    let (world, project) = (world(), project());
+    let sessions = entries(&project.join("results")).into_iter().filter(|it| it.is_dir());
+    let results: Vec<PathBuf> =
+        sessions.flat_map(|it| entries(&it)).filter(|it| it.is_dir()).collect();
+    assert!(!results.is_empty());
+    for result in results {
+        let relative = result.strip_prefix(&project).unwrap().to_str().unwrap();
+        let table = world.stdout(&["report", relative, "--markdown"]);
+        expect_file![result.join("report.md")].assert_eq(&table);
+        let pictures = world.folder.path().join("pictures");
+        let is_picture = |path: &PathBuf| path.extension().is_some_and(|it| it == "svg");
+        for picture in entries(&result).into_iter().filter(is_picture) {
+            world.stdout(&["report", relative, "--svg", "pictures"]);
+            let made = pictures.join(picture.file_name().unwrap());
+            expect_file![&picture].assert_eq(&fs::read_to_string(made).unwrap());
+        }
+    }
+}
+
+#[test]
+fn the_readme_has_a_result_as_it_is() {
+    let (world, project) = (world(), project());
+    let readme = fs::read_to_string(project.join(README)).unwrap();
+    let (_, command) = readme.split_once(BEGIN).unwrap();
+    let (result, _) = command.split_once(' ').unwrap();
+    assert!(result.starts_with("results/"), "{result}");
+    let copy = world.folder.path().join(README);
+    fs::write(&copy, &readme).unwrap();
+    world.stdout(&["report", result, "--splice", README]);
+    expect_file![project.join(README)].assert_eq(&fs::read_to_string(copy).unwrap());
+    for picture in readme.split("(results/").skip(1) {
+        let (path, _) = picture.split_once(')').unwrap();
+        assert!(project.join("results").join(path).exists(), "results/{path} is not there");
+    }
+}
