@@ -93,7 +93,9 @@ fn legend(journal: &Journal, model: &Model) -> Markup {
             @if model.count(|value| matches!(value, Value::AtLeast(_))) > 0 {
                 (BOUND) " is a lower bound: the load generator was saturated. "
             }
-            @if has_known { (table::KNOWN) " deviates from its scenario in a declared point: see below, at the server. " }
+            @if has_known {
+                (table::KNOWN) " deviates from its scenario in a declared point: see below, at the server. "
+            }
             @if model.count(Value::is_hidden) > 0 { (HIDDEN) " is a figure that is not valid. " }
         }
     }
