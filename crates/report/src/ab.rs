@@ -111,8 +111,8 @@ impl<'a> Ab<'a> {
     }
 
     /// A unit of repetition.
-    const fn noun(&self) -> &'static str {
-        self.journal.start.procedure.repetition()
+    fn noun(&self) -> &'static str {
+        self.journal.start.repetition()
     }
 }
 

@@ -125,6 +125,15 @@ pub struct Start {
     pub placement: Placement,
 }
 
+impl Start {
+    /// What one repetition of everything is called.
+    #[must_use]
+    pub fn repetition(&self) -> &'static str {
+        let has_cohorts = self.workloads.iter().any(Workload::has_slices);
+        if has_cohorts { self.procedure.repetition() } else { Procedure::Process.repetition() }
+    }
+}
+
 const fn one() -> u32 {
     1
 }

@@ -2,11 +2,7 @@
 //! in the load model alone. Pure.
 
 use std::time::Duration;
-use wirebench_schema::{
-    load::{LoadModel, RateCurve, Stop},
-    scenario::Scenario,
-    suite::{Phase, Workload},
-};
+use wirebench_schema::{scenario::Scenario, suite::Workload};
 
 /// What the instances and connections of a cohort have in common.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -24,19 +20,7 @@ impl Common {
     /// Of a workload that can be measured in slices; none of one that needs a process and a window
     /// of its own.
     pub(crate) fn of(workload: &Workload) -> Option<Self> {
-        let is_even = match &workload.model {
-            LoadModel::Closed => workload.phase == Phase::Saturate || workload.needs_rate(),
-            LoadModel::Think { .. } => false,
-            LoadModel::Rate { curve, .. } => matches!(curve, RateCurve::Constant(_)),
-        };
-        let fits = is_even
-            && workload.phase != Phase::Idle
-            && workload.scenario != Scenario::HelloTimeout
-            && matches!(workload.stop, Stop::After(_))
-            && workload.requests_per_connection.is_none()
-            && workload.warmup_requests.is_none()
-            && workload.idle_connections == 0;
-        fits.then_some(Self {
+        workload.has_slices().then_some(Self {
             scenario: workload.scenario,
             workers: workload.workers,
             connections: workload.connections,
@@ -46,11 +30,6 @@ impl Common {
             timeout: workload.timeout,
         })
     }
-}
-
-/// Whether a workload can be measured in slices.
-pub(crate) fn has_slices(workload: &Workload) -> bool {
-    Common::of(workload).is_some()
 }
 
 /// The groups of `workloads`, by their indices, and the workloads that are in none.

@@ -27,6 +27,6 @@ mod warm_up;
 
 pub(crate) use course::{Cohort, Round};
 pub(crate) use drift::note_drift;
-pub(crate) use group::{groups, has_slices};
+pub(crate) use group::groups;
 pub(crate) use prepare::KnownServers;
 pub use supply::{FEWEST_INSTANCES, MOST_INSTANCES, instances_that_fit};

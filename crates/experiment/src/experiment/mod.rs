@@ -49,7 +49,7 @@ use wirebench_schema::{
     verification::Verification,
 };
 
-use crate::{cohort, measure::Bench, plan};
+use crate::{measure::Bench, plan};
 
 /// The half width of the widest interval of a journal; none while it is not known.
 pub struct Precision(pub Box<HalfWidth>);
@@ -117,7 +117,7 @@ impl Experiment {
     /// How long a run of `workload` takes, about.
     #[must_use]
     pub fn estimate(&self, workload: &Workload) -> Duration {
-        match self.in_cohorts() && cohort::has_slices(workload) {
+        match self.in_cohorts() && workload.has_slices() {
             true => self.bench.cut.estimate(workload),
             false => plan::estimate(workload),
         }

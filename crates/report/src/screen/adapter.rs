@@ -45,7 +45,7 @@ pub(super) fn model(journal: &Journal, stage: Stage) -> Model {
         repetitions: Repetitions {
             made: workloads.iter().map(|it| it.blocks).max().unwrap_or(0),
             planned: start.blocks,
-            noun: start.procedure.repetition(),
+            noun: start.repetition(),
             ended: ended(journal, stage),
         },
         cpus: placement

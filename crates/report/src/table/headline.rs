@@ -30,7 +30,7 @@ pub(crate) fn headline(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Str
         Scale::Machine if start.published.is_none() => String::new(),
         scale => format!(" at {scale} scale"),
     };
-    let noun = start.procedure.repetition();
+    let noun = start.repetition();
     let blocks = blocks(start.blocks, made(workloads), noun);
     let before = match start.warmup_blocks {
         0 => String::new(),
@@ -60,7 +60,7 @@ pub(super) fn cautions(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Vec
     if made < needed {
         let end = journal.end.as_ref().map(|end| end.reason);
         let next = match (start.blocks < needed, end) {
-            (true, _) => format!("use --{}s {USUAL_BLOCKS}", start.procedure.repetition()),
+            (true, _) => format!("use --{}s {USUAL_BLOCKS}", start.repetition()),
             (false, Some(EndReason::Budget)) => {
                 "resume it with `wirebench run --resume FOLDER --budget DURATION`".to_owned()
             }
@@ -68,7 +68,7 @@ pub(super) fn cautions(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Vec
         };
         lines.push(format!(
             "{}: verdicts, ranks and intervals need {needed}, so ranges are shown; {next}",
-            count(made, start.procedure.repetition())
+            count(made, start.repetition())
         ));
     }
     lines

@@ -68,6 +68,23 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// Whether it can be measured in slices; otherwise it needs a process and a window of its own.
+    #[must_use]
+    pub fn has_slices(&self) -> bool {
+        let is_even = match &self.model {
+            LoadModel::Closed => self.phase == Phase::Saturate || self.needs_rate(),
+            LoadModel::Think { .. } => false,
+            LoadModel::Rate { curve, .. } => matches!(curve, RateCurve::Constant(_)),
+        };
+        is_even
+            && self.phase != Phase::Idle
+            && self.scenario != Scenario::HelloTimeout
+            && matches!(self.stop, Stop::After(_))
+            && self.requests_per_connection.is_none()
+            && self.warmup_requests.is_none()
+            && self.idle_connections == 0
+    }
+
     /// Whether a pilot must find the rate first.
     #[must_use]
     pub fn needs_rate(&self) -> bool {
