@@ -29,7 +29,7 @@ pub fn serve(
 ) -> io::Result<()> {
     let output = Arc::new(Mutex::new(output));
     let heartbeats = Arc::clone(&output);
-    // Who does not read the answer is noticed by the next one.
+    // A reader that has gone is noticed at the next write.
     let commands = Commands::read(input, move || drop(write(&heartbeats, &AgentEvent::Alive)));
     let mut loads = Loads::new(Arc::clone(&commands.stop));
     let wirebench = env!("CARGO_PKG_VERSION").to_owned();
