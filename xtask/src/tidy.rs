@@ -50,7 +50,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("catalogue", &["schema", "server", "verify"]),
     ("doctor", &["catalogue", "host", "schema"]),
     ("experiment", &["catalogue", "host", "judge", "schema", "server", "stats", "sys", "verify"]),
-    ("agent", &["loadgen", "schema", "sys"]),
+    ("agent", &["loadgen", "schema", "server"]),
     (
         "cli",
         &[

@@ -2,11 +2,10 @@
 //! that it loads.
 //!
 //! Commands and events are those of [`wirebench_schema::agent`]. `commands` reads the pipe, `loads`
-//! holds the connections, `slice` runs one slice, `whole` a whole load, `clocks` reads the CPU time of
-//! processes on this host. It starts no process, writes no file, and ends when its input does.
+//! holds the connections, `slice` runs one slice, and `whole` a whole load. It starts no process, writes no file,
+//! and ends when its input does.
 #![forbid(unsafe_code)]
 
-mod clocks;
 mod commands;
 mod loads;
 mod slice;

@@ -4,11 +4,12 @@
 use std::{sync::atomic::AtomicBool, time::Duration};
 use wirebench_loadgen::{Load, Measured, ServerClocks, now_ns};
 use wirebench_schema::{
-    agent::{LoadProcesses, SliceCpu, SliceOrder, SlicePiece, SliceReport},
+    agent::{SliceCpu, SliceOrder, SlicePiece, SliceReport},
     load::{EdgeClocks, Interval, LoadConfig, LoadEvent, Stop},
 };
+use wirebench_server::process_clocks::{self as clocks, counted_ns, used};
 
-use crate::clocks;
+use crate::whole::sleep_until;
 
 pub(crate) fn carry_out(
     order: &SliceOrder,
@@ -34,6 +35,9 @@ pub(crate) fn carry_out(
     let began_ns = now_ns();
     let before = clocks::wait_for_rest(&order.processes);
     let waited_ns = now_ns() - began_ns;
+    if let Some(start_ns) = order.start_ns {
+        sleep_until(start_ns, stop);
+    }
     let measured = load.window(&config, &server_clocks, stop, &mut observe);
     let Measured { report, start_ns } = measured.map_err(|error| error.to_string())?;
     let end_ns = now_ns();
@@ -52,19 +56,6 @@ pub(crate) fn carry_out(
     })
 }
 
-fn used(servers: &[LoadProcesses], before: &[u64], after: &[u64]) -> Vec<(u32, u64)> {
-    let grown = before.iter().zip(after).map(|(before, after)| after.saturating_sub(*before));
-    servers.iter().map(|server| server.load).zip(grown).collect()
-}
-
-/// The growth between the edges, where each process could be read at both.
-fn counted_ns(edges: &EdgeClocks) -> Option<u64> {
-    let pairs = edges.start_ns.iter().zip(&edges.end_ns);
-    let grown = pairs.map(|(start, end)| Some((*end)?.saturating_sub((*start)?)));
-    let sum = grown.sum::<Option<u64>>()?;
-    (!edges.start_ns.is_empty() && edges.start_ns.len() == edges.end_ns.len()).then_some(sum)
-}
-
 /// Requests of the intervals, and the growth of the CPU time in the same time.
 fn series(intervals: &[Interval], sums_ns: &[u64]) -> Vec<SlicePiece> {
     let mut intervals: Vec<&Interval> = intervals.iter().collect();
@@ -72,17 +63,4 @@ fn series(intervals: &[Interval], sums_ns: &[u64]) -> Vec<SlicePiece> {
     let grown = sums_ns.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
     let requests = intervals.iter().map(|interval| interval.requests);
     requests.zip(grown).map(|(requests, cpu_ns)| SlicePiece { requests, cpu_ns }).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_process_that_ends_within_the_slice_leaves_no_figure() {
-        let edges = |start_ns, end_ns| EdgeClocks { start_ns, end_ns, series_ns: Vec::new() };
-        assert_eq!(counted_ns(&edges(vec![Some(5), Some(1)], vec![Some(9), Some(4)])), Some(7));
-        assert_eq!(counted_ns(&edges(vec![Some(5), Some(1)], vec![Some(9), None])), None);
-        assert_eq!(counted_ns(&EdgeClocks::default()), None);
-    }
 }

@@ -17,7 +17,8 @@ use crate::commands::Commands;
 /// The longest sleep between two looks whether the load shall stop.
 const STEP: Duration = Duration::from_millis(20);
 
-/// Carries out a load that begins on `Start`. `say` takes the event that the connections are made.
+/// Carries out a load that begins on `Start`. `say` takes the events that the connections are made, and that
+/// an interval has passed.
 pub(crate) fn carry_out(
     config: &LoadConfig,
     commands: &Commands,
@@ -26,9 +27,14 @@ pub(crate) fn carry_out(
     commands.stop.store(false, Ordering::Relaxed);
     let mut failure = None;
     let mut observe = |event| {
-        if let LoadEvent::Connected { connections } = event
-            && let Err(reason) = wait_for_start(connections, commands, say)
-        {
+        let done = match event {
+            LoadEvent::Connected { connections } => wait_for_start(connections, commands, say),
+            LoadEvent::Interval(interval) => {
+                say(&AgentEvent::Interval(interval)).map_err(|error| error.to_string())
+            }
+            _ => Ok(()),
+        };
+        if let Err(reason) = done {
             failure = Some(reason);
             commands.stop.store(true, Ordering::Relaxed);
         }
@@ -65,7 +71,8 @@ fn wait_for_start(
     }
 }
 
-fn sleep_until(moment_ns: u64, stop: &AtomicBool) {
+/// Waits until the agent's clock shows `moment_ns`, unless it shall stop.
+pub(crate) fn sleep_until(moment_ns: u64, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         let left = Duration::from_nanos(moment_ns.saturating_sub(now_ns()));
         if left.is_zero() {

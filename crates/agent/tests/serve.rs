@@ -38,8 +38,10 @@ impl Agent {
         agent
     }
 
+    /// The next one that does not come by itself.
     fn event(&mut self) -> AgentEvent {
-        self.events.next().unwrap().unwrap()
+        let mut events = self.events.by_ref().map(|event| event.unwrap());
+        events.find(|event| !matches!(event, AgentEvent::Interval(_))).unwrap()
     }
 
     fn say(&mut self, line: &str) {
@@ -79,7 +81,14 @@ fn echo() -> LoadConfig {
 fn order(load: u32, model: LoadModel) -> SliceOrder {
     let own = std::process::id().cast_signed();
     let processes = (0..2).map(|load| LoadProcesses { load, pids: vec![own] }).collect::<Vec<_>>();
-    SliceOrder { load, model, discard_ns: 40_000_000, length_ns: 100_000_000, processes }
+    SliceOrder {
+        load,
+        model,
+        discard_ns: 40_000_000,
+        length_ns: 100_000_000,
+        start_ns: None,
+        processes,
+    }
 }
 
 fn rate(requests_per_second: u64) -> LoadModel {

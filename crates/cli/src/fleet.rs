@@ -1,22 +1,25 @@
 //! The options that name the hosts from which load comes.
 
 use anyhow::Context as _;
+use std::net::IpAddr;
 use wirebench_experiment::remote::{Carrier, Fleet, Program};
 
+/// Where `--help` lists them.
+const HEADING: &str = "Other hosts";
+
 /// Load generators on other hosts.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Generators")]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct FleetOptions {
-    /// Hosts that make the load together, such as lab2,lab3; -c and -R are totals, -t counts per host
-    #[arg(long, value_name = "HOSTS", value_delimiter = ',', value_parser = host,
-          conflicts_with_all = ["events", "intervals", "ceiling"])]
+    /// Hosts that make the load together, such as lab2,lab3; connections and
+    /// rates are totals, threads count per host
+    #[arg(long, value_name = "HOSTS", value_delimiter = ',', value_parser = host, help_heading = HEADING)]
     from: Vec<String>,
     /// Command that carries out a shell script, its last argument, on {host}
     /// [default: ssh -o BatchMode=yes -o ConnectTimeout=10 {host}]
-    #[arg(long, value_name = "COMMAND", requires = "from")]
+    #[arg(long, value_name = "COMMAND", requires = "from", help_heading = HEADING)]
     carrier: Option<Carrier>,
     /// Start the wirebench that is installed on each host, instead of copying this one there
-    #[arg(long, requires = "from")]
+    #[arg(long, requires = "from", help_heading = HEADING)]
     no_copy: bool,
 }
 
@@ -32,8 +35,24 @@ impl FleetOptions {
             Program::own().context("use --no-copy")?
         };
         let carrier = self.carrier.clone().unwrap_or_else(Carrier::ssh);
-        Ok(Some(Fleet { hosts: self.from.clone(), carrier, program }))
+        Ok(Some(Fleet::new(self.from.clone(), carrier, program)))
     }
+}
+
+/// The words of `load` that name the hosts of `fleet`, for a command that a user can repeat.
+pub(crate) fn words(fleet: &Fleet) -> Vec<String> {
+    let mut words = vec!["--from".to_owned(), fleet.hosts.join(",")];
+    if fleet.carrier != Carrier::ssh() {
+        words.extend(["--carrier".to_owned(), fleet.carrier.to_string()]);
+    }
+    words
+}
+
+/// The address of this host that another one has reached, if it is known.
+pub(crate) fn own_address() -> Option<IpAddr> {
+    // sshd names the client's address and port, then those of this side.
+    let connection = std::env::var("SSH_CONNECTION").ok()?;
+    connection.split(' ').nth(2)?.parse().ok()
 }
 
 /// A host that a carrier cannot take for an option.

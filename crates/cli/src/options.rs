@@ -4,6 +4,7 @@
 use anyhow::Context as _;
 use std::{
     io,
+    net::{IpAddr, Ipv4Addr},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -18,10 +19,12 @@ use wirebench_schema::{
     suite::Workload,
     verification::Verification,
 };
+use wirebench_server::launch::Launcher;
 
 use crate::{
     context::Context,
     exit::usage,
+    fleet::{self, FleetOptions},
     progress::{Reporter, Verbosity},
     value::{self, CpuList},
 };
@@ -72,6 +75,11 @@ pub(crate) struct Conditions {
     /// Skip the conformance checks; marks every run invalid
     #[arg(long)]
     no_verify: bool,
+    /// Address on which servers listen [default: 127.0.0.1; with --from the one that ssh has reached]
+    #[arg(long, value_name = "ADDRESS")]
+    address: Option<IpAddr>,
+    #[command(flatten)]
+    fleet: FleetOptions,
 }
 
 impl Conditions {
@@ -88,18 +96,40 @@ impl Conditions {
     /// CPUs. Without a seed there is a new one.
     pub(crate) fn bench(&self, context: &Context, placement: Placement) -> anyhow::Result<Bench> {
         let program = context.program.display().to_string();
+        let fleet = self.fleet.fleet()?;
+        let mut load_command = vec![program.clone(), "load".to_owned()];
+        match &fleet {
+            Some(fleet) => load_command.extend(fleet::words(fleet)),
+            None => load_command.push("--events".to_owned()),
+        }
+        let host = self.host(fleet.is_some())?;
         Ok(Bench {
-            launcher: context.launcher(Some(&placement)),
-            agent_command: vec![program.clone(), "agent".into()],
+            launcher: Launcher { host, ..context.launcher(Some(&placement)) },
+            agent_command: vec![program, "agent".into()],
             cut: Cut::default(),
             most_instances: MOST_INSTANCES,
-            load_command: vec![program, "load".to_owned(), "--events".to_owned()],
+            load_command,
             tool: None,
+            fleet,
             workers: u32::try_from(placement.server_cpus.len())?,
             // A seed that is easy to read aloud and to type again.
             seed: self.seed.unwrap_or_else(|| u64::from(std::process::id())),
             placement,
         })
+    }
+
+    /// The address on which servers listen.
+    fn host(&self, is_reached_from_elsewhere: bool) -> anyhow::Result<IpAddr> {
+        match (self.address, is_reached_from_elsewhere) {
+            (Some(address), _) => Ok(address),
+            (None, false) => Ok(Ipv4Addr::LOCALHOST.into()),
+            (None, true) => fleet::own_address().ok_or_else(|| {
+                usage(
+                    "--from needs --address ADDRESS, the address of this host at which the generators reach its \
+                     servers",
+                )
+            }),
+        }
     }
 
     /// Whether conformance is checked first; `usual` is how, unless it is to be left out.

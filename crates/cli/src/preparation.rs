@@ -17,8 +17,12 @@ pub(crate) fn prepare_all(
     prepare(subjects, &context.project, &context.prober(), stop, reporter)
 }
 
-/// Waiting and sampling happen on the generator's CPUs, so that the server's are the server's alone.
+/// Waiting and sampling happen on the generator's CPUs, so that the server's are the server's alone. Hosts from
+/// which the load comes are reached before anything is checked or measured.
 pub(crate) fn bind(experiment: &Experiment) -> anyhow::Result<()> {
+    if let Some(fleet) = &experiment.bench.fleet {
+        fleet.provide().map_err(anyhow::Error::msg)?;
+    }
     let placement = &experiment.bench.placement;
     if placement.pinned {
         wirebench_sys::affinity::bind(&placement.generator_cpus).context(

@@ -1,4 +1,5 @@
-//! The agent of a cohort, as a child process of this program on the load generator's CPUs.
+//! The agent of a cohort: a child process of this program on the load generator's CPUs, or agents on other hosts
+//! that make its load together.
 
 use rustix::process::Pid;
 use std::{
@@ -12,18 +13,63 @@ use wirebench_schema::{
 };
 use wirebench_server::pipe::PipedChild;
 
-/// How much longer than planned a command may take before the agent counts as hung.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
+use crate::remote::{PATIENCE, SharedSlices};
+
 /// How often a wait looks whether a signal asked to end.
 const STEP: Duration = Duration::from_millis(50);
 
 /// An agent that waits for commands. Dropping it ends it.
 #[derive(Debug)]
-pub(crate) struct Agent {
-    process: PipedChild<AgentEvent>,
+pub(crate) enum Agent {
+    /// On this host.
+    Here(Child),
+    /// On other hosts.
+    Away(SharedSlices),
 }
 
 impl Agent {
+    /// Makes the connections of a load. The answer is how many could be made.
+    pub(crate) fn connect(
+        &mut self,
+        load: u32,
+        config: &LoadConfig,
+        stop: &AtomicBool,
+    ) -> Result<usize, String> {
+        match self {
+            Self::Here(child) => child.connect(load, config, stop),
+            Self::Away(slices) => slices.connect(load, config, stop),
+        }
+    }
+
+    /// Carries out one slice.
+    pub(crate) fn slice(
+        &mut self,
+        order: SliceOrder,
+        timeout: Duration,
+        stop: &AtomicBool,
+    ) -> Result<SliceReport, String> {
+        match self {
+            Self::Here(child) => child.slice(order, timeout, stop),
+            Self::Away(slices) => slices.slice(&order, timeout, stop),
+        }
+    }
+
+    /// The process that makes the load, if it is on this host.
+    pub(crate) fn pid(&self) -> Option<Pid> {
+        match self {
+            Self::Here(child) => Some(child.process.pid()),
+            Self::Away(_) => None,
+        }
+    }
+}
+
+/// An agent on this host.
+#[derive(Debug)]
+pub(crate) struct Child {
+    process: PipedChild<AgentEvent>,
+}
+
+impl Child {
     /// Starts `argv`, which is this program with `agent`, on `cpus`.
     pub(crate) fn start(
         argv: &[String],
@@ -45,8 +91,7 @@ impl Agent {
         }
     }
 
-    /// Makes the connections of a load. The answer is how many could be made.
-    pub(crate) fn connect(
+    fn connect(
         &mut self,
         load: u32,
         config: &LoadConfig,
@@ -60,8 +105,7 @@ impl Agent {
         }
     }
 
-    /// Carries out one slice.
-    pub(crate) fn slice(
+    fn slice(
         &mut self,
         order: SliceOrder,
         timeout: Duration,
@@ -74,11 +118,6 @@ impl Agent {
             AgentEvent::Failed { reason } => Err(reason),
             other => Err(unexpected(&other)),
         }
-    }
-
-    /// The process that makes the load.
-    pub(crate) fn pid(&self) -> Pid {
-        self.process.pid()
     }
 
     fn ask(

@@ -14,6 +14,8 @@ use wirebench_schema::{
 };
 use wirebench_server::pipe::PipedChild;
 
+use crate::remote::SharedLoad;
+
 /// The arguments of `wirebench load` that ask for `config`, for every field of it.
 #[must_use]
 pub fn load_arguments(config: &LoadConfig) -> Vec<String> {
@@ -138,8 +140,11 @@ fn list<T: ToString>(values: &[T]) -> String {
 
 /// A load generator that runs. Dropping it kills it.
 #[derive(Debug)]
-pub struct Generator {
-    process: PipedChild<LoadEvent>,
+pub enum Generator {
+    /// A child process.
+    Here(PipedChild<LoadEvent>),
+    /// Generators on other hosts, which make one load together.
+    Away(Box<SharedLoad>),
 }
 
 impl Generator {
@@ -147,7 +152,7 @@ impl Generator {
     pub fn start(argv: &[String], cpus: Option<&[u32]>) -> std::io::Result<Self> {
         let mut command = Command::new(&argv[0]);
         command.args(&argv[1..]).stdin(Stdio::null());
-        Ok(Self { process: PipedChild::spawn(command, cpus)? })
+        PipedChild::spawn(command, cpus).map(Self::Here)
     }
 
     /// The same, but the load does not begin before [`Generator::begin`], and the generator reads
@@ -155,30 +160,42 @@ impl Generator {
     pub fn start_observed(argv: &[String], cpus: Option<&[u32]>) -> std::io::Result<Self> {
         let mut command = Command::new(&argv[0]);
         command.args(&argv[1..]).arg("--observed").stdin(Stdio::piped());
-        Ok(Self { process: PipedChild::spawn(command, cpus)? })
+        PipedChild::spawn(command, cpus).map(Self::Here)
     }
 
     /// Lets the load begin that [`LoadEvent::Connected`] has announced.
     pub fn begin(&mut self, start: &LoadStart) -> Result<(), String> {
-        self.process.say(start)
+        match self {
+            Self::Here(process) => process.say(start),
+            Self::Away(load) => load.begin(start),
+        }
     }
 
-    /// The process that makes the load.
+    /// The process that makes the load, if it is on this host.
     #[must_use]
-    pub fn pid(&self) -> Pid {
-        self.process.pid()
+    pub fn pid(&self) -> Option<Pid> {
+        match self {
+            Self::Here(process) => Some(process.pid()),
+            Self::Away(_) => None,
+        }
     }
 
     /// The next event, or none within `timeout`. An error is a sentence on how the generator ended.
     pub fn next_event(&mut self, timeout: Duration) -> Result<Option<LoadEvent>, String> {
-        self.process.next("generator", timeout)
+        match self {
+            Self::Here(process) => process.next("generator", timeout),
+            Self::Away(load) => load.next_event(timeout),
+        }
     }
 
     /// Ends the load before its time, as a signal at a terminal does: connections are closed in
     /// order. Returns the report up to that moment. What does not end within `patience` is killed.
     pub fn end(mut self, patience: Duration) -> Result<Box<LoadReport>, String> {
         // It may have ended by itself meanwhile; its report tells.
-        let _ = kill_process(self.process.pid(), Signal::TERM);
+        match &mut self {
+            Self::Here(process) => _ = kill_process(process.pid(), Signal::TERM),
+            Self::Away(load) => load.end()?,
+        }
         let until = Instant::now() + patience;
         loop {
             let left = until.saturating_duration_since(Instant::now());

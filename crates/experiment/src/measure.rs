@@ -48,6 +48,7 @@ use self::{
 use crate::{
     cut::Cut,
     generate::{Generator, load_arguments},
+    remote::{Fleet, SharedLoad},
     tool::Tool,
 };
 
@@ -73,6 +74,8 @@ pub struct Bench {
     pub most_instances: usize,
     /// A third-party load generator instead of our own.
     pub tool: Option<Tool>,
+    /// The hosts from which the load comes, if not from this one.
+    pub fleet: Option<Fleet>,
     /// Where both sides run.
     pub placement: Placement,
     /// Workers asked for where a workload does not say how many.
@@ -220,7 +223,7 @@ impl Bench {
         let warm_up = self.warm_until_steady(cell, &config, server, stop)?;
         self.warm_up(cell, &config, stop)?;
         let seen = match self.tool {
-            None => self.observe(&run.generator_command, &config, server, stop),
+            None => self.observe(&config, server, stop),
             Some(_) => self.observe_tool(&run.generator_command, &config, server, stop),
         }?;
         Ok(Loaded { seen, warm_up, workers: run.workers, busy_before: None })
@@ -323,6 +326,25 @@ impl Bench {
         }
     }
 
+    /// Lets our own generator make the load `config`, on this host or on those of the fleet. With `observed` the
+    /// load does not begin before [`Generator::begin`], and the server's clocks are read at the edges of its
+    /// window.
+    fn generator(
+        &self,
+        config: &LoadConfig,
+        observed: bool,
+        stop: &AtomicBool,
+    ) -> Result<Generator, String> {
+        if let Some(fleet) = &self.fleet {
+            let load = SharedLoad::connect(fleet, config, observed, stop)?;
+            return Ok(Generator::Away(Box::new(load)));
+        }
+        let argv = [self.load_command.clone(), load_arguments(config)].concat();
+        let start = if observed { Generator::start_observed } else { Generator::start };
+        start(&argv, self.generator_cpus())
+            .map_err(|error| format!("the generator could not be started: {error}"))
+    }
+
     /// The generator's CPUs, if the sides are bound to theirs.
     pub(crate) fn generator_cpus(&self) -> Option<&[u32]> {
         self.placement.pinned.then_some(self.placement.generator_cpus.as_slice())
@@ -349,13 +371,11 @@ impl Bench {
     /// Runs the generator and observes the server meanwhile.
     fn observe(
         &self,
-        argv: &[String],
         config: &LoadConfig,
         server: &Server,
         stop: &AtomicBool,
     ) -> Result<RunObservation, String> {
-        let mut generator = Generator::start_observed(argv, self.generator_cpus())
-            .map_err(|error| format!("the generator could not be started: {error}"))?;
+        let mut generator = self.generator(config, true, stop)?;
         let mut deadline = Deadline::new(config, Instant::now());
         let mut observer = Observer::new(Sides { server, generator: generator.pid() });
         loop {

@@ -1,11 +1,18 @@
 //! Load generators on other hosts. A [`Carrier`] starts an agent on each host and carries its lines; nothing of
-//! wirebench listens on a network. [`generators`] makes one load with several of them.
+//! wirebench listens on a network. A [`SharedLoad`] is a whole load that several of them make, and cohorts have
+//! slices of that kind.
 
 mod carrier;
 mod clock;
-pub mod generators;
+mod crew;
 mod install;
+mod parts;
+mod shared_load;
+mod shared_slices;
 
 pub use carrier::Carrier;
-pub use generators::{Fleet, together};
+pub use crew::Fleet;
+pub(crate) use crew::PATIENCE;
 pub use install::Program;
+pub use shared_load::{SharedLoad, together};
+pub(crate) use shared_slices::SharedSlices;

@@ -6,6 +6,7 @@
 
 #[cfg(test)]
 mod fixtures;
+pub mod generators;
 pub mod idle;
 pub mod load;
 pub mod neighbours;

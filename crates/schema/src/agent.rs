@@ -8,10 +8,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::load::{LoadConfig, LoadModel, LoadReport};
+use crate::load::{Interval, LoadConfig, LoadModel, LoadReport};
 
 /// The version of commands and events. Both sides must have the same.
-pub const AGENT_PROTOCOL: u32 = 2;
+pub const AGENT_PROTOCOL: u32 = 3;
 
 /// The distance of the values in the series of a slice.
 pub const SERIES_NS: u64 = 20_000_000;
@@ -67,6 +67,9 @@ pub struct SliceOrder {
     pub discard_ns: u64,
     /// Length of the counted part.
     pub length_ns: u64,
+    /// When to begin, in nanoseconds of the agent's monotonic clock; absent means at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_ns: Option<u64>,
     /// The processes of all servers of the cohort that run on the agent's host, by load: the CPU
     /// clocks of those of this load are read at the edges, those of all before and after.
     pub processes: Vec<LoadProcesses>,
@@ -106,6 +109,8 @@ pub enum AgentEvent {
         /// The load.
         load: u32,
     },
+    /// An interval of a whole load has passed.
+    Interval(Interval),
     /// A whole load is over.
     Report {
         /// The measurement.

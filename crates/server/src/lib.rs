@@ -11,5 +11,6 @@ pub mod guard;
 pub mod launch;
 pub mod memory;
 pub mod pipe;
+pub mod process_clocks;
 pub mod threads;
 pub mod tree;

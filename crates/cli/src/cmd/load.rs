@@ -13,7 +13,10 @@ mod options;
 pub(crate) use options::Arguments;
 
 use wirebench_experiment::remote;
-use wirebench_judge::load::{failures, gave_up};
+use wirebench_judge::{
+    generators::apart,
+    load::{failures, gave_up},
+};
 use wirebench_loadgen as loadgen;
 use wirebench_report::{
     load_json,
@@ -63,11 +66,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         live.on(&event);
     };
     let result = match &fleet {
-        Some(fleet) => {
-            let mut connected = |connections| observe(LoadEvent::Connected { connections });
-            remote::together(fleet, &config, interrupt.flag(), &mut connected)
-                .map_err(anyhow::Error::msg)
-        }
+        Some(fleet) => remote::together(fleet, &config, interrupt.flag(), &mut observe)
+            .map_err(anyhow::Error::msg),
         None => {
             let clocks = observed.clocks();
             loadgen::run_observed(&config, interrupt.flag(), &clocks, &mut observe)
@@ -112,9 +112,9 @@ fn conclude(output: &OutputOptions, report: &LoadReport, files: &Files) -> anyho
     if let Some(failures) = failures(report).filter(|_| report.requests > 0) {
         out::note(&failures);
     }
-    if let Some(reason) = remote::generators::apart(report) {
+    if let Some(reason) = apart(report) {
         exit = Exit::NotValid;
-        out::error(&reason);
+        out::error(&format!("not valid: {}", reason.with_next_step().text));
     }
     for complaint in files.complaints() {
         exit = Exit::Failed;

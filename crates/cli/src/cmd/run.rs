@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", default_value_t)]
     scale: Scale,
     /// Load generator: wirebench, wrk, hey or h2load; third-party tools run closed loops over HTTP only
-    #[arg(long, value_name = "PROGRAM", default_value_t)]
+    #[arg(long, value_name = "PROGRAM", default_value_t, conflicts_with = "from")]
     generator: Generator,
     /// Measure only this scenario; repeatable [default: all of the suite; hello with --server]
     #[arg(long = "scenario", value_name = "NAME")]

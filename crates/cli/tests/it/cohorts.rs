@@ -266,7 +266,8 @@ fn ctrl_c_in_a_cohort_keeps_whole_cohorts_and_resume_makes_the_others() {
 #[test]
 fn idle_connections_that_the_server_closes_are_made_again_and_count_for_nothing() {
     // Each slice of another server is longer than the connections may be silent.
-    let options = ["--server", "python3 server.py {port} 100000000", "--blocks=1", "--slice=1200ms"];
+    let options =
+        ["--server", "python3 server.py {port} 100000000", "--blocks=1", "--slice=1200ms"];
     let (world, outcome) = undisturbed(with_server, &options);
     outcome.assert_reported();
     let closed = world.folder.path().join("hung-up").exists();

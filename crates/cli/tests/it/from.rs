@@ -3,7 +3,7 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::{fs, time::Instant};
-use wirebench_schema::load::LoadReport;
+use wirebench_schema::{journal::Outcome, load::LoadReport};
 
 use crate::world::{PATIENCE, World, falling_silent_server};
 
@@ -137,5 +137,63 @@ fn no_generator_outlives_a_load_that_is_killed() {
         world.start(&["load", "--from", "a,b", "--carrier", &carrier, "-c4", "-d60s", &url()]);
     world.wait_for_process(" agent ");
     load.signal(Signal::KILL);
+    world.wait_for_silence();
+}
+
+#[test]
+fn a_run_takes_its_load_from_elsewhere_in_cohorts_and_in_processes() {
+    let world = World::new();
+    let carrier = carrier(&world);
+    let run = |options: &[&str]| {
+        let first = [
+            "run",
+            "builtin/epoll",
+            "builtin/io_uring",
+            "--scenario",
+            "hello",
+            "--scale",
+            "smoke",
+            "--no-pin",
+            "--quiet",
+            "--from",
+            "a,b",
+            "--carrier",
+            &carrier,
+        ];
+        world.wirebench(&[&first[..], options].concat())
+    };
+    let outcome = run(&[]);
+    assert_eq!(outcome.code, Some(2), "{outcome:#?}");
+    assert!(outcome.stderr.contains("--from needs --address"), "{outcome:#?}");
+    for procedure in ["cohorts", "process"] {
+        let outcome =
+            run(&["--address=127.0.0.1", "--procedure", procedure, "--output", procedure]);
+        outcome.assert_reported();
+        let results = fs::read_dir(world.folder.path().join(procedure)).unwrap().next();
+        let journal =
+            wirebench_experiment::journal::read(&results.unwrap().unwrap().path()).unwrap();
+        let measured = journal.runs.iter().filter_map(|run| match &run.outcome {
+            Outcome::Measured(measured) => Some((run, measured)),
+            // Where several tests run, an agent may be so late that a slice says nothing.
+            Outcome::Failed { reason, .. } if reason.contains("disturbed") => None,
+            Outcome::Failed { .. } => panic!("{run:#?}"),
+            Outcome::Idle(_) => None,
+        });
+        let mut count = 0;
+        for (run, measured) in measured {
+            count += 1;
+            let hosts: Vec<_> = measured.load.generators.iter().map(|it| &*it.host).collect();
+            assert_eq!(hosts, ["a", "b"], "{run:#?}");
+            let sum: f64 = measured.load.generators.iter().map(|it| it.requests_per_second).sum();
+            let whole = measured.load.requests_per_second;
+            assert!((sum / whole - 1.0).abs() < 0.02, "{sum} {whole}");
+            assert_eq!(measured.load.errors.total(), 0, "{run:#?}");
+            assert!(
+                run.generator_command.join(" ").contains("load --from a,b --carrier"),
+                "{run:#?}"
+            );
+        }
+        assert!(count >= 2, "{:#?}", journal.runs);
+    }
     world.wait_for_silence();
 }

@@ -44,6 +44,7 @@ fn bench() -> Bench {
         most_instances: 16,
         load_command: vec![program, "load".into(), "--events".into()],
         tool: None,
+        fleet: None,
         placement: Placement {
             server_cpus: vec![0],
             generator_cpus: vec![0],

@@ -6,6 +6,7 @@ use wirebench_host::{
     environment::resources,
     neighbours::{Machine, SliceInterference},
 };
+use wirebench_judge::generators::apart;
 use wirebench_schema::{
     agent::{LoadProcesses, SliceOrder, SliceReport},
     journal::{Placement, ReasonKind, Slice},
@@ -80,13 +81,14 @@ impl Bench<'_> {
             model: shape.model.clone(),
             discard_ns: shape.discard_ns,
             length_ns: shape.length_ns,
+            start_ns: None,
             processes,
         };
         let agent = self.agent.pid();
-        let before = (member.details(), Machine::read(Some(agent)));
+        let before = (member.details(), Machine::read(agent));
         let report = self.agent.slice(order, shape.timeout, self.stop);
         let frequency_khz = resources::frequency_khz(Path::new("/"), &self.placement.server_cpus);
-        let after = (member.details(), Machine::read(Some(agent)));
+        let after = (member.details(), Machine::read(agent));
         member.park(true);
         let report = report?;
         let load_ns = shape.discard_ns + shape.length_ns;
@@ -161,6 +163,7 @@ fn dropped(slice: &Slice, throttled_ns: u64, load: &LoadReport) -> Option<Reason
         (share(slice.parked_cpu_ns) > PARKED_SHARE, ReasonKind::ParkedBusy),
         (waited > TAKEN_SHARE, ReasonKind::Neighbour),
         (share(load.stall_ns_total) > TAKEN_SHARE, ReasonKind::GeneratorStall),
+        (apart(load).is_some(), ReasonKind::GeneratorsApart),
     ];
     rules.into_iter().find(|(applies, _)| *applies).map(|(_, kind)| kind)
 }

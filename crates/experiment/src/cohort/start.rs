@@ -5,7 +5,11 @@ use wirebench_schema::journal::Run;
 use wirebench_server::launch::stop_grace;
 
 use super::{course::Cohort, member::Member, prepare::KnownServers, supply::Supply};
-use crate::{agent::Agent, measure::Cell};
+use crate::{
+    agent::{Agent, Child},
+    measure::Cell,
+    remote::SharedSlices,
+};
 
 impl<'a> Cohort<'a> {
     /// Starts the agent and the servers, and makes all connections. A server that fails leaves a
@@ -16,8 +20,13 @@ impl<'a> Cohort<'a> {
         known: &KnownServers,
     ) -> Result<(Result<Agent, String>, Vec<Member<'a>>, Vec<Run>), String> {
         let started = crate::journal::now();
-        let cpus = self.bench.generator_cpus();
-        let mut agent = Agent::start(&self.bench.agent_command, cpus, self.stop)?;
+        let mut agent = match &self.bench.fleet {
+            Some(fleet) => Agent::Away(SharedSlices::start(fleet, self.stop)?),
+            None => {
+                let cpus = self.bench.generator_cpus();
+                Agent::Here(Child::start(&self.bench.agent_command, cpus, self.stop)?)
+            }
+        };
         let (mut members, mut runs): (Vec<Member<'a>>, Vec<Run>) = (Vec::new(), Vec::new());
         let before = Supply::read();
         let mut expected_bytes = 0;

@@ -35,7 +35,8 @@ pub(super) trait Read {
 /// The sides of a run, as `/proc` shows them.
 pub(super) struct Sides<'a> {
     pub(super) server: &'a Server,
-    pub(super) generator: Pid,
+    /// None of one on another host.
+    pub(super) generator: Option<Pid>,
 }
 
 impl Read for Sides<'_> {
@@ -48,7 +49,7 @@ impl Read for Sides<'_> {
     }
 
     fn machine(&self) -> Machine {
-        Machine::read(Some(self.generator))
+        Machine::read(self.generator)
     }
 }
 

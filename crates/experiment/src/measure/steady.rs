@@ -23,7 +23,7 @@ use wirebench_server::{cost::Clocks, launch::Server};
 use wirebench_stats::{STEADY_WINDOW, Steadiness, median, steadiness};
 
 use super::{Bench, Cell, STEP, deadline::Deadline};
-use crate::generate::{Generator, load_arguments};
+use crate::generate::Generator;
 
 /// The distance of the values.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -208,10 +208,8 @@ impl Bench {
             return Ok(None);
         }
         let config = load(config, within);
-        let argv = [self.load_command.clone(), load_arguments(&config)].concat();
         let named = |reason| format!("in the load that warms up until it is steady: {reason}");
-        let generator = Generator::start(&argv, self.generator_cpus())
-            .map_err(|error| named(format!("the generator could not be started: {error}")))?;
+        let generator = self.generator(&config, false, stop).map_err(named)?;
         let course = Course { best: cell.best, ..Course::default() };
         watch(generator, &config, (course, server), stop).map(Some).map_err(named)
     }

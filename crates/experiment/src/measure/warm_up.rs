@@ -7,7 +7,7 @@ use std::{
 use wirebench_schema::load::{LoadConfig, LoadEvent, Stop};
 
 use super::{Bench, Cell, STEP, deadline::Deadline, outside::patience};
-use crate::{generate::Generator, tool::Tool};
+use crate::tool::Tool;
 
 impl Bench {
     /// Loads the server with requests that do not count, by a generator of their own.
@@ -27,16 +27,15 @@ impl Bench {
             (None, _) => return Ok(()),
         };
         let config = LoadConfig { warmup: Duration::ZERO, stop: warmup, ..config.clone() };
-        let argv = self.generator_command(&config);
         let named = |reason| format!("in the load before the measured one: {reason}");
         if self.tool.is_some() {
+            let argv = self.generator_command(&config);
             let patience = patience(&config);
             return Tool::run(&argv, self.generator_cpus(), patience, stop)
                 .map(|_| ())
                 .map_err(named);
         }
-        let mut generator = Generator::start(&argv, self.generator_cpus())
-            .map_err(|error| format!("the generator could not be started: {error}"))?;
+        let mut generator = self.generator(&config, false, stop)?;
         let mut deadline = Deadline::new(&config, Instant::now());
         loop {
             if stop.load(Ordering::Relaxed) {

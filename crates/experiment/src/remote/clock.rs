@@ -30,6 +30,11 @@ impl Offset {
         Some(Self { there_ns, error_ns: trip(&best).div_ceil(2) })
     }
 
+    /// The same when the clocks may have drifted apart since.
+    pub(super) const fn with_drift(self, drift_ns: u64) -> Self {
+        Self { error_ns: self.error_ns + drift_ns, ..self }
+    }
+
     /// A moment of this clock on the other one.
     pub(super) fn there(self, here_ns: u64) -> u64 {
         clamp(i128::from(here_ns) + self.there_ns)

@@ -12,7 +12,7 @@ use super::{
     gave_up,
     limit::{kept, share_of_rate},
 };
-use crate::thresholds::KEPT;
+use crate::{generators::apart, thresholds::KEPT};
 
 /// Samples of which ten lie beyond the 99.9th percentile, which cost phases show.
 const ENOUGH_FOR_P999: u64 = 10_000;
@@ -46,6 +46,7 @@ pub fn reasons(load: &LoadReport, phase: Phase) -> Vec<Reason> {
         server_stall(load),
         generator_stall(load),
         few_for_p999(load, phase),
+        apart(load),
     ];
     reasons.extend(further.into_iter().flatten());
     reasons

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::{
-    Fairness, IdleCounts, LatencySummary, LoadConfig, LoadReport, Offered, ReplyChecks, Stop,
+    Fairness, GeneratorPart, IdleCounts, LatencySummary, LoadConfig, LoadReport, Offered,
+    ReplyChecks, Stop,
 };
 
 impl LoadReport {
@@ -97,6 +98,9 @@ impl LoadReport {
         for (sum, part) in self.thread_cpu_ns.iter_mut().zip(&part.thread_cpu_ns) {
             *sum += part;
         }
+        for (sum, part) in self.generators.iter_mut().zip(&part.generators) {
+            sum.add(part, windows);
+        }
     }
 
     /// Adds what is added up in either case.
@@ -132,6 +136,21 @@ impl LoadReport {
         self.fairness = less_even(self.fairness, part.fairness);
         self.stall_ns_max = self.stall_ns_max.max(part.stall_ns_max);
         self.stall_ns_total += part.stall_ns_total;
+    }
+}
+
+impl GeneratorPart {
+    /// Adds what the same generator made in another window: means over both, and the worst of the rest.
+    fn add(&mut self, part: &Self, windows: (f64, f64)) {
+        let mean =
+            |one, other| (one * windows.0 + other * windows.1) / (windows.0 + windows.1).max(1.0);
+        self.connections = self.connections.min(part.connections);
+        self.requests_per_second = mean(self.requests_per_second, part.requests_per_second);
+        self.cpus_used = mean(self.cpus_used, part.cpus_used);
+        self.latency_ns_p99 = self.latency_ns_p99.max(part.latency_ns_p99);
+        self.lag_ns_p99 = self.lag_ns_p99.max(part.lag_ns_p99);
+        self.start_delay_ns = self.start_delay_ns.max(part.start_delay_ns);
+        self.clock_error_ns = self.clock_error_ns.max(part.clock_error_ns);
     }
 }
 

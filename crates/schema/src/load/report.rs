@@ -192,7 +192,7 @@ pub struct LoadReport {
 }
 
 /// The part of one generator in a load that several made together.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct GeneratorPart {
     /// Its host.
     pub host: String,

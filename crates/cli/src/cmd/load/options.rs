@@ -184,7 +184,7 @@ pub(crate) struct OutputOptions {
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = value::duration)]
     interval: Duration,
     /// Measure the generator's maximum throughput on a built-in null server before the load
-    #[arg(long)]
+    #[arg(long, conflicts_with = "from")]
     pub(crate) ceiling: bool,
     /// Show no progress
     #[arg(long)]
@@ -194,7 +194,7 @@ pub(crate) struct OutputOptions {
     pub(crate) events: bool,
     /// Wait for a JSON line that names the server's processes, and read their CPU clocks at the edges
     /// of the window (internal)
-    #[arg(long, hide = true, requires = "events")]
+    #[arg(long, hide = true, requires = "events", conflicts_with = "from")]
     pub(crate) observed: bool,
 }
 

@@ -223,6 +223,13 @@ kinds! {
         figure: "longest delay in nanoseconds",
         do: "stop other programs on its CPUs"
     }
+    GeneratorsApart = "generators-apart" {
+        "Several load generators began too far apart to be one load",
+        says: "the load generators began up to {time} apart",
+        weight: "invalid above 10 ms and above 1 % of the window, with what the clocks may be off",
+        figure: "time between the first and the last start in nanoseconds",
+        do: "use a longer -d, or hosts that are closer"
+    }
     Neighbour = "neighbour" {
         "Other programs ran on the CPUs of a side",
         says: "other programs took {percent} of the CPU time of server or generator",

@@ -1,11 +1,11 @@
-//! CPU time of processes on this host.
+//! CPU time of the processes of servers on this host, around and within a load.
 
 use rustix::process::Pid;
 use std::{
     thread,
     time::{Duration, Instant},
 };
-use wirebench_schema::agent::LoadProcesses;
+use wirebench_schema::{agent::LoadProcesses, load::EdgeClocks};
 
 /// A server is at rest when it uses at most this share of a CPU.
 const REST_SHARE: f64 = 0.02;
@@ -16,7 +16,8 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 const REST_WITHIN: Duration = Duration::from_millis(40);
 
 /// CPU time of each process so far, in nanoseconds; none of one that has ended.
-pub(crate) fn read(pids: &[i32]) -> Vec<Option<u64>> {
+#[must_use]
+pub fn read(pids: &[i32]) -> Vec<Option<u64>> {
     let clock = |pid: &i32| {
         Pid::from_raw(*pid).and_then(|pid| wirebench_sys::cpu_clock::process_cpu_ns(pid).ok())
     };
@@ -24,18 +25,36 @@ pub(crate) fn read(pids: &[i32]) -> Vec<Option<u64>> {
 }
 
 /// The sum over the processes of each server.
-pub(crate) fn sums(servers: &[LoadProcesses]) -> Vec<u64> {
+#[must_use]
+pub fn sums(servers: &[LoadProcesses]) -> Vec<u64> {
     servers.iter().map(|server| read(&server.pids).into_iter().flatten().sum()).collect()
 }
 
 /// Waits until no server uses CPU time any more, or for so long that it will not. Returns the sums
 /// then.
-pub(crate) fn wait_for_rest(servers: &[LoadProcesses]) -> Vec<u64> {
+#[must_use]
+pub fn wait_for_rest(servers: &[LoadProcesses]) -> Vec<u64> {
     let began = Instant::now();
     wait((sums(servers), Duration::ZERO), || {
         thread::sleep(BETWEEN_LOOKS);
         (sums(servers), began.elapsed())
     })
+}
+
+/// How much the sum of each server has grown, by load.
+#[must_use]
+pub fn used(servers: &[LoadProcesses], before: &[u64], after: &[u64]) -> Vec<(u32, u64)> {
+    let grown = before.iter().zip(after).map(|(before, after)| after.saturating_sub(*before));
+    servers.iter().map(|server| server.load).zip(grown).collect()
+}
+
+/// The growth between the edges, where each process could be read at both.
+#[must_use]
+pub fn counted_ns(edges: &EdgeClocks) -> Option<u64> {
+    let pairs = edges.start_ns.iter().zip(&edges.end_ns);
+    let grown = pairs.map(|(start, end)| Some((*end)?.saturating_sub((*start)?)));
+    let sum = grown.sum::<Option<u64>>()?;
+    (!edges.start_ns.is_empty() && edges.start_ns.len() == edges.end_ns.len()).then_some(sum)
 }
 
 /// Looks until two looks in a row say that nothing works. Each has the sums and the time passed.
@@ -83,5 +102,12 @@ mod tests {
         let readings: Vec<bool> = read(&[4_194_304, own]).iter().map(Option::is_some).collect();
         assert_eq!(readings, [false, true]);
         assert!(sums(&[LoadProcesses { load: 0, pids: vec![own] }])[0] > 0);
+    }
+    #[test]
+    fn a_process_that_ends_within_the_slice_leaves_no_figure() {
+        let edges = |start_ns, end_ns| EdgeClocks { start_ns, end_ns, series_ns: Vec::new() };
+        assert_eq!(counted_ns(&edges(vec![Some(5), Some(1)], vec![Some(9), Some(4)])), Some(7));
+        assert_eq!(counted_ns(&edges(vec![Some(5), Some(1)], vec![Some(9), None])), None);
+        assert_eq!(counted_ns(&EdgeClocks::default()), None);
     }
 }

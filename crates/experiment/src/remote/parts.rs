@@ -1,0 +1,55 @@
+//! The parts of a load that several generators made, put together. Pure.
+
+use wirebench_schema::load::{GeneratorPart, Interval, LoadConfig, LoadReport};
+
+/// What one generator made.
+#[derive(Clone, Debug)]
+pub(super) struct Share {
+    pub(super) host: String,
+    pub(super) report: LoadReport,
+    /// When it began, on this side's clock.
+    pub(super) start_ns: u64,
+    pub(super) clock_error_ns: u64,
+}
+
+/// The load `config` that all shares are together, with a row for each; none without shares.
+pub(super) fn whole(config: LoadConfig, shares: Vec<Share>) -> Option<LoadReport> {
+    let first_ns = shares.iter().map(|it| it.start_ns).min()?;
+    let generators = shares.iter().map(|it| part(it, first_ns)).collect();
+    let reports: Vec<LoadReport> = shares.into_iter().map(|it| it.report).collect();
+    Some(LoadReport { generators, ..LoadReport::together(config, &reports)? })
+}
+
+fn part(share: &Share, first_ns: u64) -> GeneratorPart {
+    let report = &share.report;
+    let cpu_ns: u64 = report.thread_cpu_ns.iter().sum();
+    GeneratorPart {
+        host: share.host.clone(),
+        connections: report.connections_made,
+        requests_per_second: report.requests_per_second,
+        latency_ns_p99: report.latency.as_ref().map(|it| it.latency_ns_p99),
+        lag_ns_p99: report.lag.as_ref().map(|it| it.latency_ns_p99),
+        cpus_used: cpu_ns as f64 / report.window_ns.max(1) as f64,
+        threads: report.thread_cpu_ns.len(),
+        start_delay_ns: share.start_ns - first_ns,
+        clock_error_ns: share.clock_error_ns,
+    }
+}
+
+/// The same interval of all generators; none without generators. A percentile is the largest of theirs, because
+/// an interval has no distribution.
+pub(super) fn interval(parts: &[Interval]) -> Option<Interval> {
+    let first = parts.first()?.clone();
+    let sum = |of: fn(&Interval) -> u64| parts.iter().map(of).sum();
+    let most = |of: fn(&Interval) -> Option<u64>| parts.iter().filter_map(of).max();
+    Some(Interval {
+        requests: sum(|it| it.requests),
+        requests_per_second: parts.iter().map(|it| it.requests_per_second).sum(),
+        errors: sum(|it| it.errors),
+        bytes_received: sum(|it| it.bytes_received),
+        latency_ns_p50: most(|it| it.latency_ns_p50),
+        latency_ns_p99: most(|it| it.latency_ns_p99),
+        latency_ns_max: most(|it| it.latency_ns_max),
+        ..first
+    })
+}
