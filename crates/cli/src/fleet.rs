@@ -1,8 +1,11 @@
-//! The options that name the hosts from which load comes.
+//! The options that name other hosts: those from which load comes, and that of the servers.
 
 use anyhow::Context as _;
 use std::net::IpAddr;
 use wirebench_experiment::remote::{Carrier, Fleet, Program};
+use wirebench_schema::argv;
+
+use crate::exit::usage;
 
 /// Where `--help` lists them.
 const HEADING: &str = "Other hosts";
@@ -10,42 +13,102 @@ const HEADING: &str = "Other hosts";
 /// Load generators on other hosts.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct FleetOptions {
-    /// Hosts that make the load together, such as lab2,lab3; connections and
-    /// rates are totals, threads count per host
+    /// Hosts that make the load together, such as lab2,lab3; connections and rates are totals, threads
+    /// count per host
     #[arg(long, value_name = "HOSTS", value_delimiter = ',', value_parser = host, help_heading = HEADING)]
     from: Vec<String>,
     /// Command that carries out a shell script, its last argument, on {host}
     /// [default: ssh -o BatchMode=yes -o ConnectTimeout=10 {host}]
-    #[arg(long, value_name = "COMMAND", requires = "from", help_heading = HEADING)]
+    #[arg(long, value_name = "COMMAND", help_heading = HEADING)]
     carrier: Option<Carrier>,
     /// Start the wirebench that is installed on each host, instead of copying this one there
-    #[arg(long, requires = "from", help_heading = HEADING)]
+    #[arg(long, help_heading = HEADING)]
     no_copy: bool,
+}
+
+/// The host of the servers.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct ServerHostOption {
+    /// Host on which everything is built, checked, started and measured; the result comes back
+    #[arg(long, value_name = "HOST", value_parser = host, help_heading = HEADING)]
+    server_on: Option<String>,
+}
+
+/// The host of the servers, and how it and those of the generators are reached.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerHost {
+    pub(crate) host: String,
+    pub(crate) carrier: Carrier,
+    pub(crate) program: Program,
+    pub(crate) generators: Vec<String>,
+}
+
+impl ServerHost {
+    /// Whether the program is that of the host.
+    pub(crate) const fn is_installed(&self) -> bool {
+        matches!(self.program, Program::Installed)
+    }
+
+    /// A verb of wirebench on this host, as a user gives it.
+    pub(crate) fn command(&self, verb: &str) -> String {
+        let mut words = vec!["wirebench".to_owned(), verb.to_owned()];
+        words.extend(["--server-on".to_owned(), self.host.clone()]);
+        if !self.generators.is_empty() {
+            words.extend(["--from".to_owned(), self.generators.join(",")]);
+        }
+        words.extend(carrier_words(&self.carrier));
+        words.extend(self.is_installed().then(|| "--no-copy".to_owned()));
+        argv::display(&words)
+    }
 }
 
 impl FleetOptions {
     /// The generators; none if the load comes from here.
     pub(crate) fn fleet(&self) -> anyhow::Result<Option<Fleet>> {
         if self.from.is_empty() {
+            if self.carrier.is_some() || self.no_copy {
+                return Err(usage("--carrier and --no-copy need another host: add --from HOSTS"));
+            }
             return Ok(None);
         }
-        let program = if self.no_copy {
-            Program::Installed
-        } else {
-            Program::own().context("use --no-copy")?
-        };
         let carrier = self.carrier.clone().unwrap_or_else(Carrier::ssh);
-        Ok(Some(Fleet::new(self.from.clone(), carrier, program)))
+        Ok(Some(Fleet::new(self.from.clone(), carrier, self.program()?)))
+    }
+
+    /// Whether any of them is given.
+    pub(crate) const fn is_given(&self) -> bool {
+        !self.from.is_empty() || self.carrier.is_some() || self.no_copy
+    }
+
+    /// The host of the servers, unless they are here.
+    pub(crate) fn server_host(
+        &self,
+        option: &ServerHostOption,
+    ) -> anyhow::Result<Option<ServerHost>> {
+        let Some(host) = &option.server_on else { return Ok(None) };
+        Ok(Some(ServerHost {
+            host: host.clone(),
+            carrier: self.carrier.clone().unwrap_or_else(Carrier::ssh),
+            program: self.program()?,
+            generators: self.from.clone(),
+        }))
+    }
+
+    fn program(&self) -> anyhow::Result<Program> {
+        if self.no_copy { Ok(Program::Installed) } else { Program::own().context("use --no-copy") }
     }
 }
 
 /// The words of `load` that name the hosts of `fleet`, for a command that a user can repeat.
 pub(crate) fn words(fleet: &Fleet) -> Vec<String> {
     let mut words = vec!["--from".to_owned(), fleet.hosts.join(",")];
-    if fleet.carrier != Carrier::ssh() {
-        words.extend(["--carrier".to_owned(), fleet.carrier.to_string()]);
-    }
+    words.extend(carrier_words(&fleet.carrier));
     words
+}
+
+fn carrier_words(carrier: &Carrier) -> Vec<String> {
+    let is_usual = *carrier == Carrier::ssh();
+    if is_usual { Vec::new() } else { vec!["--carrier".to_owned(), carrier.to_string()] }
 }
 
 /// The address of this host that another one has reached, if it is known.

@@ -24,7 +24,7 @@ use wirebench_server::launch::Launcher;
 use crate::{
     context::Context,
     exit::usage,
-    fleet::{self, FleetOptions},
+    fleet::{self, FleetOptions, ServerHost, ServerHostOption},
     progress::{Reporter, Verbosity},
     value::{self, CpuList},
 };
@@ -79,6 +79,8 @@ pub(crate) struct Conditions {
     #[arg(long, value_name = "ADDRESS")]
     address: Option<IpAddr>,
     #[command(flatten)]
+    server_host: ServerHostOption,
+    #[command(flatten)]
     fleet: FleetOptions,
 }
 
@@ -90,6 +92,16 @@ impl Conditions {
             server_cpus: self.server_cpus.clone().map(|list| list.0),
             generator_cpus: self.generator_cpus.clone().map(|list| list.0),
         }
+    }
+
+    /// The host of the servers, unless they are here.
+    pub(crate) fn server_host(&self) -> anyhow::Result<Option<ServerHost>> {
+        self.fleet.server_host(&self.server_host)
+    }
+
+    /// Whether an option names a host, or how it is reached.
+    pub(crate) const fn names_hosts(&self) -> bool {
+        self.fleet.is_given()
     }
 
     /// How runs are made by wirebench's own generator, with one worker for each of the server's
@@ -204,7 +216,7 @@ impl Cohorts {
 pub(crate) struct ResultOptions {
     /// Create the result folder in this folder [default: target/wirebench]
     #[arg(short, long, value_name = "FOLDER")]
-    output: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
     /// Show no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,

@@ -11,6 +11,7 @@ pub mod agent;
 pub mod argv;
 pub mod entry;
 pub mod environment;
+pub mod hosting;
 pub mod id;
 pub mod journal;
 pub mod load;

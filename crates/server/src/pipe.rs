@@ -6,7 +6,10 @@ use std::{
     io::{BufRead, BufReader, Write},
     marker::PhantomData,
     process::{Child, ChildStdin, Command, Stdio},
-    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{self, Receiver, RecvTimeoutError},
+    },
     thread,
     time::Duration,
 };
@@ -17,10 +20,26 @@ use crate::launch::{STDERR_PATIENCE, StderrTail};
 #[derive(Debug)]
 pub struct PipedChild<E> {
     child: Child,
-    input: Option<ChildStdin>,
+    input: Option<Writer>,
     lines: Receiver<String>,
     stderr: StderrTail,
     event: PhantomData<fn() -> E>,
+}
+
+/// The input of a child.
+#[derive(Clone, Debug)]
+pub struct Writer(Arc<Mutex<ChildStdin>>);
+
+impl Writer {
+    /// Writes one line. One to a child that has ended is lost: its last event says why it has.
+    pub fn say(&self, message: &impl Serialize) -> Result<(), String> {
+        let mut input = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let write = serde_json::to_string(message).map_err(std::io::Error::other);
+        write.and_then(|line| writeln!(input, "{line}")).or_else(|error| {
+            let is_gone = error.kind() == std::io::ErrorKind::BrokenPipe;
+            is_gone.then_some(()).ok_or_else(|| format!("cannot write to the process: {error}"))
+        })
+    }
 }
 
 impl<E: DeserializeOwned> PipedChild<E> {
@@ -36,7 +55,7 @@ impl<E: DeserializeOwned> PipedChild<E> {
         let missing = || std::io::Error::other("a pipe is missing");
         let stdout = child.stdout.take().ok_or_else(missing)?;
         let stderr = StderrTail::follow(child.stderr.take().ok_or_else(missing)?);
-        let input = child.stdin.take();
+        let input = child.stdin.take().map(|it| Writer(Arc::new(Mutex::new(it))));
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
@@ -49,13 +68,13 @@ impl<E: DeserializeOwned> PipedChild<E> {
     }
 
     /// Writes one line to it. One that has ended says why in its last event.
-    pub fn say(&mut self, message: &impl Serialize) -> Result<(), String> {
-        let input = self.input.as_mut().ok_or("the process takes no input")?;
-        let write = serde_json::to_string(message).map_err(std::io::Error::other);
-        write.and_then(|line| writeln!(input, "{line}")).or_else(|error| {
-            let is_gone = error.kind() == std::io::ErrorKind::BrokenPipe;
-            is_gone.then_some(()).ok_or_else(|| format!("cannot write to the process: {error}"))
-        })
+    pub fn say(&self, message: &impl Serialize) -> Result<(), String> {
+        self.input.as_ref().ok_or("the process takes no input")?.say(message)
+    }
+
+    /// What writes to it, for several threads; none if it takes no input.
+    pub fn writer(&self) -> Option<Writer> {
+        self.input.clone()
     }
 
     /// The next event, or none within `timeout`. An error is a sentence on how the process ended,

@@ -12,6 +12,7 @@ use wirebench_report::{analysis::Metric, compare::Condition};
 use wirebench_schema::{scenario::Scenario, suite::Phase};
 
 use crate::{
+    away,
     context::Context,
     exit::Exit,
     format::FormatOption,
@@ -161,6 +162,10 @@ impl Resumable for Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new(&arguments.project)?;
+    if let Some(server) = arguments.conditions.server_host()? {
+        let results = arguments.telling.project(&context)?.results;
+        return away::carry_out(&context, &server, None, &results);
+    }
     let Setting { experiment, subjects, .. } = arguments.experiment(&context)?;
     let mut reporter = arguments.telling.reporter();
     let prepared = match ready(&context, &experiment, subjects, &mut reporter)? {

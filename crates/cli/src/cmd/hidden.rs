@@ -1,7 +1,8 @@
-//! The verbs with which wirebench starts itself again: an agent that makes load, the guard of a server,
-//! and a built-in null server.
+//! The verbs with which wirebench starts itself again: an agent that makes load, a verb that is carried out for
+//! another host, the guard of a server, and a built-in null server.
 
 use std::process::ExitCode;
+use wirebench_experiment::remote;
 
 /// Anything; the words are taken from the command line itself, because clap would swallow the
 /// guard's `--`.
@@ -21,6 +22,27 @@ pub(crate) fn agent() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         // The reader has gone, so the reason cannot be delivered either.
         Err(_) => ExitCode::FAILURE,
+    }
+}
+
+pub(crate) fn host() -> ExitCode {
+    let hosted = std::env::current_exe().and_then(|program| {
+        remote::host(&program, std::io::BufReader::new(std::io::stdin()), std::io::stdout())
+    });
+    ended(hosted.map(|()| 0))
+}
+
+pub(crate) fn carry(host: String, script: String) -> ExitCode {
+    ended(remote::carry(host, script))
+}
+
+fn ended(done: std::io::Result<i32>) -> ExitCode {
+    match done {
+        Ok(code) => ExitCode::from(u8::try_from(code).unwrap_or(1)),
+        Err(error) => {
+            crate::out::error(&error.to_string());
+            ExitCode::FAILURE
+        }
     }
 }
 

@@ -18,8 +18,9 @@ use wirebench_schema::{
 };
 
 use crate::{
+    away,
     context::Context,
-    exit::Exit,
+    exit::{Exit, usage},
     interrupt::Interrupt,
     options::{Cohorts, Conditions, ProjectOption, ResultOptions, RunOptions},
     session::{Resumable, Setting},
@@ -37,7 +38,8 @@ const MARGIN: &str = "Margin within which servers count as equal, such as 2% [de
                       at a rate]";
 
 /// Options that `--resume` accepts. All others would change the run.
-const BESIDE_RESUME: [&str; 4] = ["resume", "budget", "quiet", "strict"];
+const BESIDE_RESUME: [&str; 9] =
+    ["resume", "budget", "quiet", "strict", "output", "server_on", "from", "carrier", "no_copy"];
 
 /// Arguments of `wirebench run`.
 #[derive(Clone, Debug, clap::Args)]
@@ -176,10 +178,21 @@ pub(crate) fn run(
     arguments: &Arguments,
     original: fn(&Start) -> anyhow::Result<Box<dyn Resumable>>,
 ) -> anyhow::Result<Exit> {
-    if let Some(folder) = &arguments.resume {
+    if arguments.conditions.server_host()?.is_none()
+        && let Some(folder) = &arguments.resume
+    {
+        if arguments.conditions.names_hosts() || arguments.telling.output.is_some() {
+            return Err(usage(
+                "--resume takes hosts and folders from the run: omit --output, --from, --carrier and --no-copy",
+            ));
+        }
         return resume::run(folder, arguments, original);
     }
     let context = Context::new(&arguments.project)?;
+    if let Some(server) = arguments.conditions.server_host()? {
+        let results = arguments.telling.project(&context)?.results;
+        return away::carry_out(&context, &server, arguments.resume.as_deref(), &results);
+    }
     let setting = match arguments.experiment(&context) {
         Ok(setting) => setting,
         // Looking for another generator takes a moment.

@@ -28,6 +28,7 @@ use wirebench_schema::{
 
 use self::lists::{Connections, Rates, Workers};
 use crate::{
+    away,
     context::{Context, command_line},
     exit::{Exit, usage},
     format::FormatOption,
@@ -119,6 +120,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return Err(usage("--budget 0s leaves no time: use a longer one, such as --budget 20m"));
     }
     let context = Context::new(&arguments.project)?;
+    if let Some(server) = arguments.conditions.server_host()? {
+        let results = arguments.telling.project(&context)?.results;
+        return away::carry_out(&context, &server, None, &results);
+    }
     context.require_files()?;
     let subject = arguments.subject(&context)?;
     let model = arguments.model()?;

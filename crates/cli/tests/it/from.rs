@@ -8,7 +8,7 @@ use wirebench_schema::{journal::Outcome, load::LoadReport};
 use crate::world::{PATIENCE, World, falling_silent_server};
 
 /// A carrier whose hosts have their own folders of copied programs.
-fn carrier(world: &World) -> String {
+pub(crate) fn carrier(world: &World) -> String {
     format!("env XDG_CACHE_HOME={}/{{host}} sh -c", world.folder.path().display())
 }
 

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod ab;
+mod away;
 mod bad_input;
 mod cohort_groups;
 mod cohorts;

@@ -25,7 +25,7 @@ const EXCHANGES: u32 = 8;
 /// The time between two looks whether something was said.
 pub(super) const STEP: Duration = Duration::from_millis(1);
 /// Heartbeats come several times as often as they must.
-const HEARTBEAT_EVERY: Duration = Duration::from_nanos(HEARTBEAT_WITHIN_NS / 5);
+pub(super) const HEARTBEAT_EVERY: Duration = Duration::from_nanos(HEARTBEAT_WITHIN_NS / 5);
 
 /// Where the generators are, and how they are reached.
 #[derive(Clone, Debug)]

@@ -48,11 +48,11 @@ impl Program {
         }
     }
 
-    /// The script that becomes an agent.
-    fn start(&self) -> String {
+    /// The script that becomes a role of wirebench.
+    pub(super) fn start(&self, role: &str) -> String {
         match self {
-            Self::Installed => "exec wirebench agent".to_owned(),
-            Self::Own { digest, .. } => format!("exec {FOLDER}/{digest} agent"),
+            Self::Installed => format!("exec wirebench {role}"),
+            Self::Own { digest, .. } => format!("exec {FOLDER}/{digest} {role}"),
         }
     }
 }
@@ -84,7 +84,7 @@ pub(super) fn spawn(
     host: &str,
     program: &Program,
 ) -> Result<PipedChild<AgentEvent>, String> {
-    let mut command = carrier.command(host, &program.start());
+    let mut command = carrier.command(host, &program.start("agent"));
     command.stdin(Stdio::piped());
     PipedChild::spawn(command, None)
         .map_err(|error| format!("{host}: the carrier cannot be started: {error}"))
@@ -111,7 +111,7 @@ fn receive(digest: &str) -> String {
 }
 
 /// Runs a carrier to its end. An error has the exit code, and how it ended with what it wrote.
-fn finish(command: &mut Command) -> Result<(), (Option<i32>, String)> {
+pub(super) fn finish(command: &mut Command) -> Result<(), (Option<i32>, String)> {
     let output = command.stdout(Stdio::null()).stderr(Stdio::piped()).output();
     let output =
         output.map_err(|error| (None, format!("the carrier cannot be started: {error}")))?;

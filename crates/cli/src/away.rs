@@ -1,0 +1,165 @@
+//! Carrying a verb out on the host of the servers: what is copied there, which words it gets, and how what it
+//! prints and leaves comes back.
+
+use std::path::{Path, PathBuf};
+use wirebench_experiment::remote::{Away, Fleet, Folder};
+
+use crate::{context::Context, exit::Exit, fleet::ServerHost, out};
+
+/// Options that are for this side, and whether a value follows.
+const OWN: [(&str, bool); 7] = [
+    ("--server-on", true),
+    ("--carrier", true),
+    ("--no-copy", false),
+    ("--output", true),
+    ("-o", true),
+    ("--project", true),
+    ("--resume", true),
+];
+/// Where results are on the other side, until they are fetched.
+const RESULTS: &str = "results";
+
+/// Carries the verb of this command line out on `server.host`. Results come to `results` here; with `resumed`, the
+/// folder there in which they are, a run goes on.
+pub(crate) fn carry_out(
+    context: &Context,
+    server: &ServerHost,
+    resumed: Option<&Path>,
+    results: &Path,
+) -> anyhow::Result<Exit> {
+    let ServerHost { host, program, carrier, generators } = server;
+    let root = context.project.root.as_deref();
+    let folder = Folder::of(root);
+    let hosts = [std::slice::from_ref(host), generators].concat();
+    let fleet = Fleet::new(hosts, carrier.clone(), program.clone());
+    fleet.provide().map_err(anyhow::Error::msg)?;
+    folder.send(carrier, host, root).map_err(anyhow::Error::msg)?;
+    let there = there(resumed);
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    let mut arguments = without(&given, &OWN);
+    match resumed {
+        Some(run) => {
+            arguments = without(&arguments, &[("--from", true)]);
+            arguments.extend(["--resume".to_owned(), run.display().to_string()]);
+        }
+        None => {
+            arguments.extend(["--output".to_owned(), there.clone()]);
+            let is_installed = server.is_installed() && !generators.is_empty();
+            arguments.extend(is_installed.then(|| "--no-copy".to_owned()));
+        }
+    }
+    let away = Away {
+        host: host.clone(),
+        carrier: carrier.clone(),
+        script: folder.start(program),
+        arguments,
+        // A run that goes on has the carrier of its beginning.
+        lacks_carrier: resumed.is_none() && !generators.is_empty(),
+    };
+    let shown = shown(results);
+    let mut run = None;
+    let mut print = |line: &str, is_result: bool| {
+        run = place(line, &there).or(run.take());
+        let line = match line.starts_with("Resume with: ") {
+            true => line.replace("wirebench run", &server.command("run")),
+            false => with_place(line, &there, &shown),
+        };
+        if is_result { out::result(&line) } else { out::note(&line) }
+    };
+    let done = away.carry_out(context.interrupt.flag(), &mut print);
+    let code = match done {
+        Ok(code) => code,
+        Err(reason) => {
+            let next = run.map_or_else(String::new, |run| {
+                let command = server.command("run");
+                format!("\nWhat was measured is there. Resume with: {command} --resume {run}")
+            });
+            anyhow::bail!("{reason}{next}");
+        }
+    };
+    folder.fetch(carrier, host, &there, results).map_err(anyhow::Error::msg)?;
+    if context.interrupt.exit().is_none() {
+        folder.clear(carrier, host, &there).map_err(anyhow::Error::msg)?;
+    }
+    Ok(context.interrupt.exit().unwrap_or_else(|| Exit::of(code)))
+}
+
+/// The folder of results on the other side, a path in the folder of the project.
+fn there(resumed: Option<&Path>) -> String {
+    if let Some(folder) = resumed.and_then(Path::parent) {
+        return folder.display().to_string();
+    }
+    let now = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S").to_string();
+    format!("{RESULTS}/{now}-{}", std::process::id())
+}
+
+/// How the folder of results here is shown.
+fn shown(results: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    results.strip_prefix(here).unwrap_or(results).display().to_string()
+}
+
+/// `words` without those options.
+fn without(words: &[String], options: &[(&str, bool)]) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let is_it = |(name, has_value): &&(&str, bool)| {
+            let is_short = !name.starts_with("--");
+            let value = word.strip_prefix(name).filter(|_| *has_value);
+            word == name
+                || value.is_some_and(|it| it.starts_with('=') || (is_short && !it.is_empty()))
+        };
+        match options.iter().find(is_it) {
+            None => kept.push(word.clone()),
+            Some((name, has_value)) => {
+                if *has_value && word == name {
+                    words.next();
+                }
+            }
+        }
+    }
+    kept
+}
+
+/// The folder of a run that `line` names, a path in the folder of the project there.
+fn place(line: &str, there: &str) -> Option<String> {
+    let (_, rest) = line.split_once(&format!("{there}/"))?;
+    let name: PathBuf = rest.split_whitespace().next()?.into();
+    let first = name.components().next()?.as_os_str().to_str()?.to_owned();
+    Some(format!("{there}/{first}"))
+}
+
+/// `line` with the place of the results here instead of there.
+fn with_place(line: &str, there: &str, here: &str) -> String {
+    let Some((head, rest)) = line.split_once(there) else { return line.to_owned() };
+    let word = head.rfind(char::is_whitespace).map_or(0, |space| space + 1);
+    format!("{}{here}{rest}", &head[..word])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_this_side_are_taken_out_with_their_values() {
+        let given =
+            "run quick --server-on lab1 --carrier=ssh\u{20}{host} --no-copy -o x -oy --seed 1";
+        let words: Vec<String> = given.split(' ').map(str::to_owned).collect();
+        assert_eq!(without(&words, &OWN).join(" "), "run quick {host} --seed 1");
+    }
+
+    #[test]
+    fn the_place_of_results_is_shown_as_it_is_here() {
+        let there = "results/1-2";
+        let line = "Report: /root/.cache/p/results/1-2/quick/report.html and more";
+        assert_eq!(with_place(line, there, "out"), "Report: out/quick/report.html and more");
+        assert_eq!(with_place("nothing", there, "out"), "nothing");
+        assert_eq!(place(line, there).as_deref(), Some("results/1-2/quick"));
+        assert_eq!(
+            place("results: results/1-2/quick", there).as_deref(),
+            Some("results/1-2/quick")
+        );
+        assert_eq!(place("nothing", there), None);
+    }
+}

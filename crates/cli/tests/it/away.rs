@@ -1,0 +1,172 @@
+//! `--server-on`: a verb that is carried out on another host, with load from further ones. Here a host is a cache
+//! folder of its own, and the carrier a shell.
+
+use rustix::process::{Pid, Signal, kill_process};
+use std::{
+    fs,
+    path::PathBuf,
+    thread,
+    time::{Duration, Instant},
+};
+use wirebench_schema::journal::{Counts, EndReason, Journal};
+
+use crate::{
+    from::carrier,
+    world::{Outcome, Running, World},
+};
+
+/// A suite that only this project has.
+const SUITE: &str = "description = \"An example.\"\nentries = [\"builtin/\"]\nbaseline = \"builtin/epoll\"\n\
+                     blocks = 4\n[[workload]]\nname = \"hello\"\nscenario = \"hello\"\nconnections = 4\n\
+                     duration = \"200ms\"\nsteady_within = \"0s\"\n";
+
+fn world() -> World {
+    World::new().with_suite("own.toml", SUITE)
+}
+
+/// The words of a run on host `s`, with load from `a` and `b`.
+fn words(carrier: &str) -> Vec<&str> {
+    let words = "run own --server-on s --from a,b --address 127.0.0.1 --no-pin --no-verify -o out --carrier";
+    words.split(' ').chain([carrier]).collect()
+}
+
+fn results(world: &World) -> PathBuf {
+    let mut folders = fs::read_dir(world.folder.path().join("out")).unwrap().flatten();
+    folders.next().unwrap().path()
+}
+
+fn journal(world: &World) -> Journal {
+    wirebench_experiment::journal::read(&results(world)).unwrap()
+}
+
+/// The results that are left on the host of the servers.
+fn left(world: &World) -> Vec<PathBuf> {
+    let projects = world.folder.path().join("s/wirebench/projects");
+    let folders = fs::read_dir(projects).unwrap().flatten().map(|it| it.path().join("results"));
+    folders.flat_map(fs::read_dir).flatten().flatten().map(|it| it.path()).collect()
+}
+
+/// Starts a run, and waits until it measures.
+fn measuring(world: &World, carrier: &str) -> Running {
+    let run = world.start(&words(carrier));
+    let until = Instant::now() + crate::world::PATIENCE;
+    let has_record = |folder: &PathBuf| {
+        let runs = fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut texts = runs.filter_map(|it| fs::read_to_string(it.path().join("runs.jsonl")).ok());
+        texts.any(|text| text.contains("{\"record\":\"run\""))
+    };
+    let projects = world.folder.path().join("s/wirebench/projects");
+    while !projects.is_dir() || !left(world).iter().any(has_record) {
+        assert!(Instant::now() < until, "{:#?}", world.processes());
+        thread::sleep(Duration::from_millis(20));
+    }
+    run
+}
+
+#[test]
+fn a_run_on_another_host_comes_back_as_if_it_had_been_made_here() {
+    let world = world();
+    let carrier = carrier(&world);
+    let outcome = world.wirebench(&[&words(&carrier)[..], &["--blocks", "1"]].concat());
+    outcome.assert_reported();
+    let folder = results(&world);
+    let name = folder.file_name().unwrap().to_str().unwrap();
+    outcome.assert_line(&format!("Report: out/{name}/report.html"));
+    outcome.assert_line(&format!("results: out/{name}"));
+    assert!(folder.join("report.html").is_file());
+    let journal = journal(&world);
+    assert_eq!(journal.end.unwrap().reason, EndReason::Complete);
+    let hosts = |run: &wirebench_schema::journal::Run| match &run.outcome {
+        wirebench_schema::journal::Outcome::Measured(it) => {
+            it.load.generators.iter().map(|it| it.host.clone()).collect()
+        }
+        _ => vec!["a".to_owned(), "b".to_owned()],
+    };
+    let runs = journal.runs.iter().filter(|run| run.counts != Counts::Pilot);
+    assert!(runs.map(hosts).all(|hosts| hosts == ["a", "b"]), "{:#?}", journal.runs);
+    assert_eq!(left(&world), Vec::<PathBuf>::new());
+    world.wait_for_silence();
+}
+
+#[test]
+fn a_run_on_another_host_ends_in_order_on_ctrl_c_and_goes_on_where_it_was() {
+    let world = world();
+    let carrier = carrier(&world);
+    let run = measuring(&world, &carrier);
+    run.signal(Signal::INT);
+    let Outcome { code, stdout, stderr } = run.end();
+    assert_eq!(code, Some(130), "{stdout}{stderr}");
+    world.wait_for_silence();
+    let before = journal(&world);
+    assert_eq!(before.end.unwrap().reason, EndReason::Interrupted);
+    let resume = stdout.lines().find_map(|it| it.strip_prefix("Resume with: wirebench ")).unwrap();
+    let (head, run) = resume.rsplit_once(" --resume ").unwrap();
+    assert!(head.starts_with("run --server-on s --from a,b --carrier 'env "), "{head}");
+    let words =
+        ["run", "--server-on", "s", "--from", "a,b", "--carrier", &carrier, "--resume", run];
+    fs::remove_dir_all(world.folder.path().join("out")).unwrap();
+    let outcome = world.wirebench(&[&words[..], &["-o", "out"]].concat());
+    outcome.assert_reported();
+    let after = journal(&world);
+    assert_eq!(after.end.unwrap().reason, EndReason::Complete);
+    assert_eq!(after.runs[..before.runs.len()], before.runs);
+    assert!(after.runs.len() > before.runs.len());
+    world.wait_for_silence();
+}
+
+#[test]
+fn nothing_outlives_the_side_that_was_killed_and_its_results_are_still_there() {
+    let world = world();
+    let carrier = carrier(&world);
+    measuring(&world, &carrier).signal(Signal::KILL);
+    world.wait_for_silence();
+    assert_eq!(left(&world).len(), 1);
+}
+
+#[test]
+fn a_host_that_is_stopped_ends_the_run_within_ten_seconds_and_names_its_results() {
+    let world = world();
+    let carrier = carrier(&world);
+    let run = measuring(&world, &carrier);
+    let host = world.processes().into_iter().find(|it| it.ends_with(" host ")).unwrap();
+    let pid = Pid::from_raw(host.split(' ').next().unwrap().parse().unwrap()).unwrap();
+    kill_process(pid, Signal::STOP).unwrap();
+    let stopped = Instant::now();
+    let outcome = run.end();
+    assert!(stopped.elapsed().as_secs() < 10, "{:?}", stopped.elapsed());
+    // Its carrier has been killed, and may have been the same process.
+    let _ = kill_process(pid, Signal::CONT);
+    outcome.assert_refused(1, &["error: s: no sign of life for 5 s", "What was measured is there"]);
+    let command = "Resume with: wirebench run --server-on s --from a,b --carrier 'env ";
+    assert!(outcome.stderr.contains(command), "{outcome:#?}");
+    world.wait_for_silence();
+}
+
+#[test]
+fn a_generator_that_dies_fails_its_slice_and_the_suite_goes_on() {
+    let world = world();
+    let carrier = carrier(&world);
+    let run = measuring(&world, &carrier);
+    let is_agent = |it: &String| it.ends_with(" agent ") && it.contains("/b/wirebench/");
+    let until = Instant::now() + crate::world::PATIENCE;
+    let agent = loop {
+        if let Some(agent) = world.processes().into_iter().find(is_agent) {
+            break agent;
+        }
+        assert!(Instant::now() < until, "{:#?}", world.processes());
+    };
+    let pid = Pid::from_raw(agent.split(' ').next().unwrap().parse().unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+    let outcome = run.end();
+    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    let journal = journal(&world);
+    assert_eq!(journal.end.unwrap().reason, EndReason::Complete);
+    let failed = journal.runs.iter().filter_map(|run| match &run.outcome {
+        wirebench_schema::journal::Outcome::Failed { reason, .. } => Some((run.block, reason)),
+        _ => None,
+    });
+    let failed: Vec<_> = failed.filter(|(_, reason)| reason.contains("b: ")).collect();
+    assert!(!failed.is_empty(), "{:#?}", journal.runs);
+    assert!(failed.iter().all(|(block, _)| *block == failed[0].0), "{failed:?}");
+    world.wait_for_silence();
+}
