@@ -10,11 +10,47 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use wirebench_schema::load::LoadReport;
+use wirebench_schema::{
+    journal::{EndReason, Journal, Outcome},
+    load::LoadReport,
+};
 
 use crate::world::{PATIENCE, World, program};
 
 const SERVER: &str = "198.18.0.2:8080";
+
+/// Carries a connection on standard input and output with delay and loss.
+const SLOW: &str = r#"
+import os, queue, random, socket, sys, threading, time
+connection = socket.create_connection((sys.argv[1], int(sys.argv[2])))
+def pump(read, write):
+    pieces = queue.Queue()
+    def late():
+        while True:
+            due, piece = pieces.get()
+            time.sleep(max(0, due - time.monotonic()))
+            write(piece)
+            if not piece:
+                os._exit(0)
+    threading.Thread(target=late, daemon=True).start()
+    while True:
+        piece = read(65536)
+        pieces.put((time.monotonic() + 0.05 + (0.2 if random.random() < 0.01 else 0), piece))
+        if not piece:
+            return
+def write_all(piece):
+    while piece:
+        piece = piece[os.write(1, piece):]
+threading.Thread(target=pump, args=(connection.recv, write_all)).start()
+pump(lambda size: os.read(0, size), connection.sendall)
+"#;
+
+/// A suite of every kind of load.
+const SUITE: &str = "description = \"An example.\"\nentries = [\"builtin/\"]\nbaseline = \"builtin/epoll\"\n\
+                     blocks = 1\n[[workload]]\nname = \"hello\"\nscenario = \"hello\"\nconnections = 4\n\
+                     duration = \"400ms\"\nsteady_within = \"0s\"\nphases = [\"saturate\", \"cost\"]\n\
+                     rate = 500\n[[workload]]\nname = \"count\"\nscenario = \"echo\"\nconnections = 4\n\
+                     requests = 200\n";
 
 /// A network of hosts. It and everything that runs in it is taken away when this is dropped.
 struct Network {
@@ -81,7 +117,7 @@ impl Network {
         self.start(server);
     }
 
-    /// Starts an sshd on both generators, and returns the carrier that reaches them from `c`.
+    /// Starts an sshd on all hosts, and returns the carrier that reaches them from `c`.
     fn sshd(&mut self) -> String {
         let folder = self.folder.join("ssh");
         fs::create_dir(&folder).unwrap();
@@ -100,7 +136,7 @@ impl Network {
             at("known")
         );
         let mut known = String::new();
-        for (host, address) in [("g1", "198.18.0.11"), ("g2", "198.18.0.12")] {
+        for (host, address) in [("s", "198.18.0.2"), ("g1", "198.18.0.11"), ("g2", "198.18.0.12")] {
             let config = format!(
                 "ListenAddress {address}\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\n\
                  PidFile none\nPermitRootLogin yes\nSetEnv XDG_CACHE_HOME={}\n",
@@ -119,10 +155,19 @@ impl Network {
         fs::write(at("client"), client).unwrap();
         let carrier =
             format!("ip netns exec {} ssh -F {} -o BatchMode=yes", self.name("c"), at("client"));
-        for host in ["g1", "g2"] {
+        for host in ["s", "g1", "g2"] {
             self.wait_for(&format!("{carrier} {host} true"));
         }
         format!("{carrier} {{host}}")
+    }
+
+    /// The same carrier over a way that takes 50 ms in each direction, and on which one piece in a hundred is
+    /// lost and comes after the time that TCP takes to send it again.
+    fn slow(&self, carrier: &str) -> String {
+        let script = self.folder.join("slow.py");
+        fs::write(&script, SLOW).unwrap();
+        let proxy = format!("-o 'ProxyCommand=python3 {} %h %p'", script.display());
+        carrier.replace(" {host}", &format!(" {proxy} {{host}}"))
     }
 
     /// Waits until a command succeeds.
@@ -226,5 +271,77 @@ fn a_link_that_is_cut_ends_the_load_and_the_agents_with_hosts() {
     assert!(cut.elapsed() < Duration::from_secs(10), "{:?}", cut.elapsed());
     assert_eq!(outcome.code, Some(1), "{outcome:#?}");
     assert!(outcome.stderr.starts_with("error: g1: "), "{outcome:#?}");
+    world.wait_for_silence();
+}
+
+/// The rows of generators in all runs with figures.
+fn generators(journal: &Journal) -> Vec<Vec<String>> {
+    let measured = journal.runs.iter().filter_map(|run| match &run.outcome {
+        Outcome::Measured(measured) => Some(&measured.load),
+        Outcome::Failed { reason, .. } if reason.contains("disturbed") => None,
+        _ => panic!("{run:#?}"),
+    });
+    measured.map(|load| load.generators.iter().map(|it| it.host.clone()).collect()).collect()
+}
+
+#[test]
+#[ignore = "needs network namespaces and sshd"]
+fn a_suite_runs_with_server_and_generators_on_three_hosts_over_ssh_with_hosts() {
+    let world = World::new().with_suite("own.toml", SUITE);
+    let mut network = Network::new(world.folder.path());
+    let carrier = network.sshd();
+    let slow = ["--scenario=hello", "--phase=saturate"];
+    for (carrier, options, runs) in [(network.slow(&carrier), &slow[..], 3), (carrier, &[], 9)] {
+        // The address of the servers is the one that ssh has reached.
+        let words = "run own --server-on s --from g1,g2 -o out --no-pin --carrier";
+        let words: Vec<&str> = words.split(' ').chain([&*carrier]).collect();
+        let outcome = world.wirebench(&[&words[..], options].concat());
+        outcome.assert_reported();
+        let results = fs::read_dir(world.folder.path().join("out")).unwrap().next();
+        let folder = results.unwrap().unwrap().path();
+        let journal = wirebench_experiment::journal::read(&folder).unwrap();
+        assert_eq!(journal.end.as_ref().unwrap().reason, EndReason::Complete);
+        assert_eq!(journal.runs.len(), runs, "{:#?}", journal.runs);
+        let generators = generators(&journal);
+        assert!(generators.iter().all(|it| *it == ["g1", "g2"]), "{generators:?}");
+        assert!(!generators.is_empty(), "{:#?}", journal.runs);
+        fs::remove_dir_all(world.folder.path().join("out")).unwrap();
+    }
+    world.wait_for_silence();
+}
+
+#[test]
+#[ignore = "needs network namespaces and sshd"]
+fn a_link_to_the_server_that_is_cut_ends_the_run_and_all_of_its_processes_with_hosts() {
+    let world = World::new().with_suite("own.toml", SUITE);
+    let mut network = Network::new(world.folder.path());
+    let carrier = network.sshd();
+    let words = "run own --server-on s --from g1 -o out --no-pin --blocks 50 --carrier";
+    let run = world.start(&[&words.split(' ').collect::<Vec<_>>()[..], &[&carrier]].concat());
+    let servers = || {
+        let pids = Command::new("ip").args(["netns", "pids", &network.name("s")]).output().unwrap();
+        let pids = String::from_utf8(pids.stdout).unwrap();
+        let line =
+            |pid: &str| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        pids.lines()
+            .map(line)
+            .filter(|it| it.contains("null-server") || it.contains("\0host\0"))
+            .count()
+    };
+    let wait = |is_so: &dyn Fn(usize) -> bool| {
+        let until = Instant::now() + PATIENCE;
+        while !is_so(servers()) {
+            assert!(Instant::now() < until, "{} processes", servers());
+            thread::sleep(Duration::from_millis(20));
+        }
+    };
+    wait(&|count| count >= 2);
+    network.within("s", &["link", "set", "eth0", "down"]);
+    let cut = Instant::now();
+    let outcome = run.end();
+    assert!(cut.elapsed() < Duration::from_secs(10), "{:?}", cut.elapsed());
+    outcome.assert_refused(1, &["error: s: no sign of life"]);
+    wait(&|count| count == 0);
+    assert!(cut.elapsed() < Duration::from_secs(20), "{:?}", cut.elapsed());
     world.wait_for_silence();
 }

@@ -2,6 +2,7 @@
 //! any order.
 
 use std::{
+    collections::VecDeque,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
@@ -21,7 +22,8 @@ use super::{
 /// How much longer than planned a command may take before an agent counts as hung.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
 /// Messages there and back by which a clock is read.
-const EXCHANGES: u32 = 8;
+const BATCHES: u32 = 2;
+const IN_BATCH: u32 = 4;
 /// The time between two looks whether something was said.
 pub(super) const STEP: Duration = Duration::from_millis(1);
 /// Heartbeats come several times as often as they must.
@@ -200,36 +202,32 @@ impl Crew {
         Ok(answers.into_iter().flatten().collect())
     }
 
-    /// The clocks of all.
+    /// The clocks of all. Whatever else they say meanwhile is lost.
     pub(super) fn offsets(&mut self) -> Result<Vec<Offset>, String> {
-        (0..self.members.len()).map(|place| self.offset(place)).collect()
-    }
-
-    fn offset(&mut self, place: usize) -> Result<Offset, String> {
-        let exchanges: Result<Vec<_>, String> =
-            (0..EXCHANGES).map(|_| self.exchange(place)).collect();
-        Offset::of(&exchanges?).ok_or_else(|| "no clock was read".to_owned())
-    }
-
-    fn exchange(&mut self, place: usize) -> Result<Exchange, String> {
-        let sent_ns = self.now_ns();
-        let (member, origin) = (&mut self.members[place], self.origin);
-        member.say(&AgentCommand::Clock)?;
-        let wait = Duration::from_nanos(HEARTBEAT_WITHIN_NS);
-        loop {
-            match member.listen(wait)? {
-                Some(AgentEvent::Clock { now_ns: there_ns }) => {
-                    return Ok(Exchange { sent_ns, there_ns, received_ns: elapsed_ns(origin) });
+        let mut exchanges: Vec<Vec<Exchange>> = vec![Vec::new(); self.members.len()];
+        // Over a long way each exchange by itself would take its time.
+        for _ in 0..BATCHES {
+            let mut sent: Vec<VecDeque<u64>> = vec![VecDeque::new(); self.members.len()];
+            for _ in 0..IN_BATCH {
+                for (member, sent) in self.members.iter_mut().zip(&mut sent) {
+                    sent.push_back(elapsed_ns(self.origin));
+                    member.say(&AgentCommand::Clock)?;
                 }
-                // It is the answer to a heartbeat.
-                None if sent_ns + HEARTBEAT_WITHIN_NS > elapsed_ns(origin) => {}
-                None => return Err(format!("{}: it does not tell its clock", member.host)),
-                Some(other) => {
-                    let host = &member.host;
-                    return Err(format!("{host}: asked for the time, it answered {other:?}"));
+            }
+            for (place, mut sent) in sent.into_iter().enumerate() {
+                while let Some(sent_ns) = sent.front().copied() {
+                    let wait = Duration::from_nanos(HEARTBEAT_WITHIN_NS);
+                    // None is the answer to a heartbeat, or a silence that the next look finds.
+                    if let Some(AgentEvent::Clock { now_ns }) = self.members[place].listen(wait)? {
+                        let received_ns = self.now_ns();
+                        exchanges[place].push(Exchange { sent_ns, there_ns: now_ns, received_ns });
+                        sent.pop_front();
+                    }
                 }
             }
         }
+        let offsets = exchanges.iter().map(|it| Offset::of(it));
+        offsets.collect::<Option<_>>().ok_or_else(|| "no clock was read".to_owned())
     }
 }
 

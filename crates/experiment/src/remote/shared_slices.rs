@@ -23,9 +23,11 @@ use super::{
 const AHEAD_NS: u64 = 5_000_000;
 /// An order may take this many times the error of a clock, which is half of the way there and back.
 const AHEAD_ERRORS: u64 = 4;
-/// How old the reading of a clock may be: two clocks differ by up to 100 millionths of the time.
-const FRESH: Duration = Duration::from_secs(1);
+/// Two clocks differ by up to 100 millionths of the time. They are read again when that is as much as half of the
+/// error, within these limits.
 const DRIFT_SHARE: f64 = 1e-4;
+const FRESH_LEAST: Duration = Duration::from_secs(1);
+const FRESH_MOST: Duration = Duration::from_secs(30);
 /// CPU time at an edge is unknown when the clocks are off by more than this share of a slice.
 const ERROR_SHARE: f64 = 0.01;
 
@@ -138,7 +140,7 @@ impl SharedSlices {
     /// The clocks, read again when the last reading is old. What they may have drifted since is in their errors.
     fn offsets(&mut self) -> Result<Vec<Offset>, String> {
         let (read_at, offsets) = match self.clocks.take() {
-            Some(clocks) if clocks.0.elapsed() < FRESH => clocks,
+            Some(clocks) if clocks.0.elapsed() < fresh(&clocks.1) => clocks,
             _ => (Instant::now(), self.crew.offsets()?),
         };
         let drift_ns = (read_at.elapsed().as_nanos() as f64 * DRIFT_SHARE) as u64;
@@ -161,6 +163,13 @@ impl SharedSlices {
         }
         clocks
     }
+}
+
+/// How old the reading of clocks may be.
+fn fresh(offsets: &[Offset]) -> Duration {
+    let error_ns = offsets.iter().map(|it| it.error_ns).min().unwrap_or(0) as f64;
+    let fresh = Duration::from_nanos((error_ns / 2.0 / DRIFT_SHARE) as u64);
+    fresh.clamp(FRESH_LEAST, FRESH_MOST)
 }
 
 /// What a moment of a slice is for.
