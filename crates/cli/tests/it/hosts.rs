@@ -291,7 +291,8 @@ fn a_suite_runs_with_server_and_generators_on_three_hosts_over_ssh_with_hosts() 
     let mut network = Network::new(world.folder.path());
     let carrier = network.sshd();
     let slow = ["--scenario=hello", "--phase=saturate"];
-    for (carrier, options, runs) in [(network.slow(&carrier), &slow[..], 3), (carrier, &[], 9)] {
+    let slowly = network.slow(&carrier);
+    for (carrier, options, runs) in [(carrier, &[][..], 9), (slowly, &slow, 3)] {
         // The address of the servers is the one that ssh has reached.
         let words = "run own --server-on s --from g1,g2 -o out --no-pin --carrier";
         let words: Vec<&str> = words.split(' ').chain([&*carrier]).collect();
