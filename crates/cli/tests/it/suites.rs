@@ -82,6 +82,7 @@ fn the_published_tables_are_complete() {
         ("httpbench", "c64", 19, 2_197_392.0),
         ("httpbench", "c128", 19, 2_148_377.0),
         ("httpbench", "c256", 19, 1_951_391.0),
+        ("zab", "rps-c1000-b4096", 2, 1_091_310.0),
     ];
     for (name, workload, count, expected) in rows {
         let numbers = rates(name, workload);
@@ -91,6 +92,12 @@ fn the_published_tables_are_complete() {
     assert_eq!(column("async-bench", "hello-latency", Column::LatencyNsP9999).len(), 18);
     assert_eq!(column("async-bench", "hello-timeout-latency", Column::LatencyNsMean).len(), 17);
     assert_eq!(figures("httpbench").tables.len(), 4);
+    let megabytes = figures("zab")
+        .tables
+        .iter()
+        .filter(|it| it.columns == [Column::MegabytesPerSecond])
+        .count();
+    assert_eq!((megabytes, figures("zab").tables.len()), (20, 30));
 }
 
 #[test]
@@ -102,6 +109,7 @@ fn known_cells_of_the_documents_are_found_and_their_ratios_too() {
         ("httpbench", "c256", "d/arsd:processes", Column::Requests, 105_172.0),
         ("httpbench", "c64", "rust/actix:web", Column::LatencyMsP99, 0.8),
         ("restinio", "hello", "cpp/cpprestsdk", Column::RequestsPerSecond, 9487.37),
+        ("zab", "medium-c300", "cpp/asio:threads", Column::MegabytesPerSecond, 5702.34),
     ];
     for (name, workload, variant, column, expected) in cells {
         let figure = figures(name).figure(workload, &variant.parse().unwrap(), column).unwrap();
@@ -116,9 +124,12 @@ fn known_cells_of_the_documents_are_found_and_their_ratios_too() {
         assert!((ratio * 100.0 - percent).abs() < 0.01, "{variant}: {ratio} {percent}");
     }
     let (zab, asio) = ("cpp/zab".parse().unwrap(), "cpp/asio:threads".parse().unwrap());
-    for (workload, expected) in [("rps-c200-b512", 1.6), ("large-c20", 1.2)] {
-        let ratio = figures("zab").ratio(workload, &zab, &asio, Column::RequestsPerSecond);
-        assert_eq!(ratio, Some(expected), "{workload}");
+    for (workload, column, expected) in [
+        ("rps-c200-b512", Column::RequestsPerSecond, 1.722),
+        ("large-c20", Column::MegabytesPerSecond, 1.193),
+    ] {
+        let ratio = figures("zab").ratio(workload, &zab, &asio, column).unwrap();
+        assert!((ratio - expected).abs() < 0.0005, "{workload}: {ratio}");
     }
 }
 

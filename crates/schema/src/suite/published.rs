@@ -56,6 +56,8 @@ pub enum Column {
     Errors,
     /// Bytes received per second.
     BytesPerSecond,
+    /// Bytes received and sent per second, in millions.
+    MegabytesPerSecond,
     /// Mean latency in nanoseconds.
     LatencyNsMean,
     /// Median latency in nanoseconds.

@@ -20,6 +20,7 @@ pub(super) fn head(column: Column, reference: &str) -> String {
         Column::Requests => "Req",
         Column::Errors => "Err",
         Column::BytesPerSecond => "BPS",
+        Column::MegabytesPerSecond => "MB/s",
         Column::LatencyNsMean => "mean",
         Column::LatencyNsP50 => "median",
         Column::LatencyNsP90 => "0.9",
@@ -59,6 +60,7 @@ pub(super) const fn latency_unit(column: Column) -> Option<&'static str> {
 pub(super) const fn metric(column: Column) -> Option<Metric> {
     match column {
         Column::RequestsPerSecond
+        | Column::MegabytesPerSecond
         | Column::RequestsPerSecondRatio
         | Column::RequestsPerSecondPercent => Some(Metric::Throughput),
         Column::LatencyNsP50 => Some(Metric::LatencyP50),
@@ -102,6 +104,10 @@ fn of(column: Column, measurement: &Measurement) -> Option<f64> {
         Column::Requests => Some(load.requests as f64),
         Column::Errors => Some(load.errors.total() as f64),
         Column::BytesPerSecond => (seconds > 0.0).then(|| load.bytes_received as f64 / seconds),
+        Column::MegabytesPerSecond => {
+            let bytes = (load.bytes_received + load.bytes_sent) as f64;
+            (seconds > 0.0).then(|| bytes / 1e6 / seconds)
+        }
         Column::LatencyNsMean => latency.map(|it| it.latency_ns_mean),
         Column::LatencyNsP50 => latency.map(|it| it.latency_ns_p50 as f64),
         Column::LatencyNsP90 => latency.map(|it| it.latency_ns_p90 as f64),

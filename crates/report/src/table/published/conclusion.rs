@@ -53,6 +53,7 @@ fn of_workload(published: &Published, rows: &WorkloadRows<'_>) -> Vec<(Fate, Str
     let base = rows.rows[baseline].variant;
     let columns = [
         (Column::RequestsPerSecond, Metric::Throughput),
+        (Column::MegabytesPerSecond, Metric::Throughput),
         (Column::LatencyNsP50, Metric::LatencyP50),
     ];
     let mut fates = Vec::new();

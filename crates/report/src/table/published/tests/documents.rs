@@ -36,7 +36,9 @@ fn tables(name: &str, suite: &str, figures: &str) -> String {
     for workload in &here.workloads {
         for (variant, block) in variants.iter().flat_map(|it| (0..4).map(move |block| (it, block)))
         {
-            let own = figures.figure(&workload.name, variant, Column::RequestsPerSecond);
+            let published = |column| figures.figure(&workload.name, variant, column);
+            let megabytes = published(Column::MegabytesPerSecond);
+            let own = published(Column::RequestsPerSecond).or(megabytes);
             let factor = match variant.entry().split_once('/').unwrap().0 {
                 "go" => 0.5,
                 "d" => 2.0,
@@ -44,7 +46,9 @@ fn tables(name: &str, suite: &str, figures: &str) -> String {
             };
             let noise = 1.0 + f64::from(block) / 1000.0;
             let outcome = measured(own.unwrap_or(1000.0) * factor * noise, 0, &[]);
-            let outcome = changed(outcome, |it| it.load.bytes_received = it.load.requests * 77);
+            // A request of 1 MB in both directions, or of 77 bytes in one.
+            let bytes = if megabytes.is_some() { 1_000_000 } else { 77 };
+            let outcome = changed(outcome, |it| it.load.bytes_received = it.load.requests * bytes);
             let run = run(block, &variant.to_string(), outcome);
             journal.runs.push(Run { workload: workload.name.clone(), ..run });
         }
