@@ -7,8 +7,9 @@ use wirebench_experiment::remote::{Away, Fleet, Folder};
 use crate::{context::Context, exit::Exit, fleet::ServerHost, out};
 
 /// Options that are for this side, and whether a value follows.
-const OWN: [(&str, bool); 7] = [
+const OWN: [(&str, bool); 8] = [
     ("--server-on", true),
+    ("--slurm", true),
     ("--carrier", true),
     ("--no-copy", false),
     ("--output", true),
@@ -27,7 +28,7 @@ pub(crate) fn carry_out(
     resumed: Option<&Path>,
     results: &Path,
 ) -> anyhow::Result<Exit> {
-    let ServerHost { host, program, carrier, generators } = server;
+    let ServerHost { host, program, carrier, generators, .. } = server;
     let root = context.project.root.as_deref();
     let folder = Folder::of(root);
     let hosts = [std::slice::from_ref(host), generators].concat();

@@ -1,11 +1,11 @@
 //! The options that name other hosts: those from which load comes, and that of the servers.
 
 use anyhow::Context as _;
-use std::net::IpAddr;
+use std::net::{IpAddr, ToSocketAddrs as _};
 use wirebench_experiment::remote::{Carrier, Fleet, Program};
 use wirebench_schema::argv;
 
-use crate::exit::usage;
+use crate::{exit::usage, interrupt::Interrupt, slurm::Allocation};
 
 /// Where `--help` lists them.
 const HEADING: &str = "Other hosts";
@@ -32,15 +32,29 @@ pub(crate) struct ServerHostOption {
     /// Host on which everything is built, checked, started and measured; the result comes back
     #[arg(long, value_name = "HOST", value_parser = host, help_heading = HEADING)]
     server_on: Option<String>,
+    /// Hosts from a Slurm job with these options of salloc, such as '--partition=bench --exclusive':
+    /// the first of two nodes for the servers, the others for the load; all on one with --nodes=1
+    #[arg(long, value_name = "OPTIONS", conflicts_with_all = ["server_on", "from", "carrier"],
+          allow_hyphen_values = true, help_heading = HEADING)]
+    slurm: Option<String>,
+}
+
+impl ServerHostOption {
+    /// Whether the servers are on another host.
+    pub(crate) const fn is_given(&self) -> bool {
+        self.server_on.is_some() || self.slurm.is_some()
+    }
 }
 
 /// The host of the servers, and how it and those of the generators are reached.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct ServerHost {
     pub(crate) host: String,
     pub(crate) carrier: Carrier,
     pub(crate) program: Program,
     pub(crate) generators: Vec<String>,
+    /// The options of the job that the hosts belong to, and the job.
+    pub(crate) slurm: Option<(String, Allocation)>,
 }
 
 impl ServerHost {
@@ -52,6 +66,10 @@ impl ServerHost {
     /// A verb of wirebench on this host, as a user gives it.
     pub(crate) fn command(&self, verb: &str) -> String {
         let mut words = vec!["wirebench".to_owned(), verb.to_owned()];
+        if let Some((options, _)) = &self.slurm {
+            words.extend(["--slurm".to_owned(), options.clone()]);
+            return argv::display(&words);
+        }
         words.extend(["--server-on".to_owned(), self.host.clone()]);
         if !self.generators.is_empty() {
             words.extend(["--from".to_owned(), self.generators.join(",")]);
@@ -84,13 +102,27 @@ impl FleetOptions {
     pub(crate) fn server_host(
         &self,
         option: &ServerHostOption,
+        interrupt: &Interrupt,
     ) -> anyhow::Result<Option<ServerHost>> {
+        if let Some(options) = &option.slurm {
+            let program = self.program()?;
+            let allocation = Allocation::wait(options, interrupt)?;
+            let mut hosts = allocation.hosts.clone();
+            return Ok(Some(ServerHost {
+                host: hosts.remove(0),
+                carrier: allocation.carrier()?,
+                program,
+                generators: hosts,
+                slurm: Some((options.clone(), allocation)),
+            }));
+        }
         let Some(host) = &option.server_on else { return Ok(None) };
         Ok(Some(ServerHost {
             host: host.clone(),
             carrier: self.carrier.clone().unwrap_or_else(Carrier::ssh),
             program: self.program()?,
             generators: self.from.clone(),
+            slurm: None,
         }))
     }
 
@@ -113,9 +145,13 @@ fn carrier_words(carrier: &Carrier) -> Vec<String> {
 
 /// The address of this host that another one has reached, if it is known.
 pub(crate) fn own_address() -> Option<IpAddr> {
-    // sshd names the client's address and port, then those of this side.
-    let connection = std::env::var("SSH_CONNECTION").ok()?;
-    connection.split(' ').nth(2)?.parse().ok()
+    // sshd names the client's address and port, then those of this side. Slurm names the node.
+    if let Ok(connection) = std::env::var("SSH_CONNECTION") {
+        return connection.split(' ').nth(2)?.parse().ok();
+    }
+    let node = std::env::var("SLURMD_NODENAME").ok()?;
+    let addresses = (node.as_str(), 0).to_socket_addrs().ok()?;
+    addresses.map(|it| it.ip()).find(|address| !address.is_loopback())
 }
 
 /// A host that a carrier cannot take for an option.

@@ -19,6 +19,7 @@ mod preparation;
 mod progress;
 mod results;
 mod session;
+mod slurm;
 mod splice;
 mod suites;
 mod value;

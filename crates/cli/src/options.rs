@@ -25,6 +25,7 @@ use crate::{
     context::Context,
     exit::usage,
     fleet::{self, FleetOptions, ServerHost, ServerHostOption},
+    interrupt::Interrupt,
     progress::{Reporter, Verbosity},
     value::{self, CpuList},
 };
@@ -95,8 +96,13 @@ impl Conditions {
     }
 
     /// The host of the servers, unless they are here.
-    pub(crate) fn server_host(&self) -> anyhow::Result<Option<ServerHost>> {
-        self.fleet.server_host(&self.server_host)
+    pub(crate) fn server_host(&self, interrupt: &Interrupt) -> anyhow::Result<Option<ServerHost>> {
+        self.fleet.server_host(&self.server_host, interrupt)
+    }
+
+    /// Whether the servers are on another host.
+    pub(crate) const fn is_away(&self) -> bool {
+        self.server_host.is_given()
     }
 
     /// Whether an option names a host, or how it is reached.

@@ -162,7 +162,7 @@ impl Resumable for Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new(&arguments.project)?;
-    if let Some(server) = arguments.conditions.server_host()? {
+    if let Some(server) = arguments.conditions.server_host(&context.interrupt)? {
         let results = arguments.telling.project(&context)?.results;
         return away::carry_out(&context, &server, None, &results);
     }

@@ -38,8 +38,18 @@ const MARGIN: &str = "Margin within which servers count as equal, such as 2% [de
                       at a rate]";
 
 /// Options that `--resume` accepts. All others would change the run.
-const BESIDE_RESUME: [&str; 9] =
-    ["resume", "budget", "quiet", "strict", "output", "server_on", "from", "carrier", "no_copy"];
+const BESIDE_RESUME: [&str; 10] = [
+    "resume",
+    "budget",
+    "quiet",
+    "strict",
+    "output",
+    "server_on",
+    "slurm",
+    "from",
+    "carrier",
+    "no_copy",
+];
 
 /// Arguments of `wirebench run`.
 #[derive(Clone, Debug, clap::Args)]
@@ -178,7 +188,7 @@ pub(crate) fn run(
     arguments: &Arguments,
     original: fn(&Start) -> anyhow::Result<Box<dyn Resumable>>,
 ) -> anyhow::Result<Exit> {
-    if arguments.conditions.server_host()?.is_none()
+    if !arguments.conditions.is_away()
         && let Some(folder) = &arguments.resume
     {
         if arguments.conditions.names_hosts() || arguments.telling.output.is_some() {
@@ -189,7 +199,7 @@ pub(crate) fn run(
         return resume::run(folder, arguments, original);
     }
     let context = Context::new(&arguments.project)?;
-    if let Some(server) = arguments.conditions.server_host()? {
+    if let Some(server) = arguments.conditions.server_host(&context.interrupt)? {
         let results = arguments.telling.project(&context)?.results;
         return away::carry_out(&context, &server, arguments.resume.as_deref(), &results);
     }

@@ -120,7 +120,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return Err(usage("--budget 0s leaves no time: use a longer one, such as --budget 20m"));
     }
     let context = Context::new(&arguments.project)?;
-    if let Some(server) = arguments.conditions.server_host()? {
+    if let Some(server) = arguments.conditions.server_host(&context.interrupt)? {
         let results = arguments.telling.project(&context)?.results;
         return away::carry_out(&context, &server, None, &results);
     }
