@@ -23,7 +23,8 @@ pub(crate) struct Arguments {
 /// Installs, checks the sources, runs the tests, builds and verifies every entry, and runs the
 /// smoke suite and the smoke runs of both benches.
 /// Debian packages that tests need, besides the load generators.
-const TEST_PACKAGES: [&str; 4] = ["chromium", "iproute2", "openssh-client", "openssh-server"];
+const TEST_PACKAGES: [&str; 6] =
+    ["chromium", "iproute2", "munge", "openssh-client", "openssh-server", "slurm-wlm"];
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let began = Instant::now();

@@ -30,7 +30,7 @@ const SERVER: &str = "servers::serve";
 type Need = (&'static str, fn() -> bool);
 /// Ends of the names of tests that need something: they are ignored by `cargo test`, and run here if it
 /// is there.
-const NEEDS: [Need; 17] = [
+const NEEDS: [Need; 18] = [
     ("_with_apt_get", || exists("apt-get")),
     ("_with_axe", || exists("chromium") && axe::is_there()),
     ("_with_chromium", || exists("chromium")),
@@ -44,6 +44,7 @@ const NEEDS: [Need; 17] = [
     ("_with_make", || exists("make")),
     ("_with_node", || exists("node")),
     ("_with_python3", || exists("python3")),
+    ("_with_slurm", can_make_a_cluster),
     ("_with_wrk", || exists("wrk")),
     ("_with_ipv6", || TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_ok()),
     ("_with_two_cpus", || thread::available_parallelism().is_ok_and(|it| it.get() >= 2)),
@@ -61,6 +62,14 @@ fn can_make_hosts() -> bool {
         && ip(&["netns", "add", &name]);
     let has_bridge = is_made && ip(&["-n", &name, "link", "add", "br0", "type", "bridge"]);
     is_made && ip(&["netns", "del", &name]) && has_bridge
+}
+
+/// Whether tests may start a cluster of one node.
+fn can_make_a_cluster() -> bool {
+    let daemons = ["/usr/sbin/munged", "/usr/sbin/slurmctld", "/usr/sbin/slurmd"];
+    rustix::process::geteuid().is_root()
+        && daemons.iter().all(|it| Path::new(it).exists())
+        && exists("salloc")
 }
 
 /// A program with tests.

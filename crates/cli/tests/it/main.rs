@@ -25,6 +25,7 @@ mod report;
 mod resume;
 mod run;
 mod servers;
+mod slurm;
 mod stalled;
 mod suites;
 mod survive;

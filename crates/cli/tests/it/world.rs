@@ -172,8 +172,7 @@ impl World {
     pub(crate) fn start(&self, arguments: &[&str]) -> Running {
         let mut command = std::process::Command::new(program());
         command.args(arguments).current_dir(self.folder.path()).envs([self.mark()]);
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        Running { child }
+        Running::of(command)
     }
 
     /// Numbers and command lines of all living processes of this world.
@@ -310,6 +309,12 @@ pub(crate) struct Running {
 }
 
 impl Running {
+    /// Starts a command.
+    pub(crate) fn of(mut command: std::process::Command) -> Self {
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Self { child }
+    }
+
     /// The first line on standard output.
     pub(crate) fn first_line(&mut self) -> String {
         let mut line = String::new();
