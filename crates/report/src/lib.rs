@@ -14,6 +14,7 @@ pub mod distribution;
 mod fixtures;
 pub mod flat;
 pub mod format;
+mod generators;
 pub mod hgrm;
 mod html;
 pub mod json;

@@ -10,12 +10,28 @@ const SYSTEM: [&str; 8] = ["bin", "dev", "etc", "lib", "proc", "run", "sys", "us
 /// Names shorter than this are parts of ordinary words too often.
 const SHORTEST_NAME: usize = 4;
 
+/// What stands before the names of other hosts, with commas between them.
+const BEFORE_HOSTS: [&str; 4] = ["--from ", "--server-on ", "\"host\":\"", "load generator on "];
+
 /// The text without them. `names` are those of the host and of the user.
 #[must_use]
 pub fn text(text: &str, names: &[String]) -> String {
+    let hosts = hosts(text);
     let text = without_folders(&without_secrets(text));
-    let names = names.iter().filter(|name| name.chars().count() >= SHORTEST_NAME);
+    let names = names.iter().chain(&hosts).filter(|name| name.chars().count() >= SHORTEST_NAME);
     names.fold(text, |text, name| without_name(&text, name))
+}
+
+/// The names of other hosts in a text.
+fn hosts(text: &str) -> Vec<String> {
+    let lists = BEFORE_HOSTS.iter().flat_map(|before| text.split(before).skip(1));
+    let lists = lists.filter_map(|rest| {
+        rest.split(|it: char| it.is_whitespace() || "\"'&<:".contains(it)).next()
+    });
+    let mut hosts: Vec<String> = lists.flat_map(|it| it.split(',')).map(str::to_owned).collect();
+    hosts.sort();
+    hosts.dedup();
+    hosts
 }
 
 fn without_secrets(text: &str) -> String {
@@ -119,6 +135,7 @@ mod tests {
             "on workstation7, workstation7/x and workstation77 of alice",
             "/* a comment */ <br/> </td> 1 / 2 //x",
             "/home/älice/ü ß",
+            "load --from lab-2,lab-3 http://10.0.0.1/; load generator on lab-4: lab-2",
         ];
         let names = ["workstation7", "alice", "vm"].map(str::to_owned);
         let shown = lines.map(|line| format!("{line}\n  {}\n", text(line, &names)));

@@ -16,7 +16,10 @@ use comfy_table::{Table, presets};
 use std::borrow::Cow;
 use wirebench_schema::{journal::Journal, suite::Scale};
 
-use crate::analysis::{Metric, rows};
+use crate::{
+    analysis::{Metric, rows},
+    generators,
+};
 
 use self::{columns::CostTables, page::Page};
 pub(crate) use self::{
@@ -83,6 +86,7 @@ pub fn report_by(
         published::add(&mut page, published, &workloads);
         page.list("versions", &lists::versions(journal));
     }
+    page.list("generators", &generators::lines(journal));
     page.list("not measured", &lists::unavailable(journal));
     page.list("skipped by entries", &lists::skips(journal));
     page.list("resumed", &lists::resumed(journal));

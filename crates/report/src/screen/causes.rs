@@ -150,6 +150,14 @@ fn cpus(runs: &[&Run], placement: &Placement) -> String {
             _ => {}
         }
     }
+    // Those of other hosts are not the ones of the placement.
+    let is_elsewhere = |run: &&Run| match &run.outcome {
+        Outcome::Measured(measured) => !measured.load.generators.is_empty(),
+        Outcome::Idle(_) | Outcome::Failed { .. } => false,
+    };
+    if runs.iter().any(|run| is_elsewhere(run)) {
+        return String::new();
+    }
     let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
     match list.len() {
         0 => String::new(),

@@ -21,6 +21,7 @@ use super::{
 };
 use crate::{
     analysis::{WorkloadRows, rows},
+    generators,
     html::{document, ratio::LEGEND, safe},
 };
 
@@ -48,6 +49,7 @@ pub fn page(journal: &Journal, facts: &Facts<'_>) -> String {
         @for (block, members) in model.blocks.iter().zip(&members) { (pictures(journal, block, members)) }
         @if let Some(scaling) = scaling::section(journal, &workloads) { (scaling) }
         @if let Some(timeline) = timeline::section(journal) { (timeline) }
+        (load_generators(journal))
         (servers::section(journal))
     };
     document(&model.suite, &body)
@@ -78,6 +80,19 @@ fn pictures(journal: &Journal, block: &Block, members: &[&WorkloadRows<'_>]) -> 
 fn origin(journal: &Journal) -> String {
     let start = &journal.start;
     format!("measured {}, seed {}", start.started, start.seed)
+}
+
+/// What each of several load generators did.
+fn load_generators(journal: &Journal) -> Markup {
+    let lines = generators::lines(journal);
+    html! {
+        @if !lines.is_empty() {
+            section {
+                h2 { "Load generators" }
+                ul { @for line in &lines { li { (safe(line)) } } }
+            }
+        }
+    }
 }
 
 fn legend(journal: &Journal, model: &Model) -> Markup {
