@@ -228,7 +228,9 @@ mod tests {
         let command = Arguments::augment_args(Command::new("run"));
         for argument in command.get_arguments() {
             let id = argument.get_id().as_str();
-            let value = if argument.get_action().takes_values() { Some("1") } else { None };
+            // A carrier has a place for the host.
+            let value = if id == "carrier" { "x {host}" } else { "1" };
+            let value = argument.get_action().takes_values().then_some(value);
             let option = argument.get_long().map(|name| format!("--{name}"));
             let words = ["run", "--resume", "x"].map(str::to_owned).into_iter();
             let words = words.chain(option).chain(value.map(str::to_owned));

@@ -24,7 +24,6 @@ impl Cluster {
     /// Started, with an idle node.
     fn new(folder: &Path) -> Self {
         let mut cluster = Self { folder: folder.join("slurm"), daemons: Vec::new() };
-        // Its daemons are started by root and read by nobody else.
         for name in ["state", "spool"] {
             fs::create_dir_all(cluster.folder.join(name)).unwrap();
         }

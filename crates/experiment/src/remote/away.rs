@@ -144,7 +144,7 @@ impl Session<'_> {
         }
     }
 
-    /// Carries a script to a host. How that ends is told to the other side.
+    /// Carries a script to a host. The other side hears how that ends.
     fn open(&mut self, stream: u32, host: &str, script: &str) {
         let writer = self.writer.clone();
         let closed = |code, stderr| HostCommand::Closed { stream, code, stderr };

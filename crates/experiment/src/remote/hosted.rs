@@ -100,7 +100,7 @@ fn read_commands(input: impl BufRead + Send + 'static, sender: Sender<Happening>
     });
 }
 
-/// A socket in a folder of its own, which nobody else can enter. It is gone when this is dropped.
+/// A socket in a folder of its own, which no other user can enter. It is gone when this is dropped.
 struct Socket(PathBuf);
 
 impl Socket {

@@ -155,7 +155,7 @@ fn cpus(runs: &[&Run], placement: &Placement) -> String {
         Outcome::Measured(measured) => !measured.load.generators.is_empty(),
         Outcome::Idle(_) | Outcome::Failed { .. } => false,
     };
-    if runs.iter().any(|run| is_elsewhere(run)) {
+    if runs.iter().any(is_elsewhere) {
         return String::new();
     }
     let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
