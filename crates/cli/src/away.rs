@@ -1,13 +1,17 @@
 //! Carrying a verb out on the host of the servers: what is copied there, which words it gets, and how what it
 //! prints and leaves comes back.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, AtomicU32, Ordering},
+};
 use wirebench_experiment::remote::{Away, Fleet, Folder};
 
 use crate::{context::Context, exit::Exit, fleet::ServerHost, out};
 
 /// Options that are for this side, and whether a value follows.
-const OWN: [(&str, bool); 8] = [
+const OWN: [(&str, bool); 9] = [
+    ("--pairs", true),
     ("--server-on", true),
     ("--slurm", true),
     ("--carrier", true),
@@ -20,6 +24,66 @@ const OWN: [(&str, bool); 8] = [
 /// Where results are on the other side, until they are fetched.
 const RESULTS: &str = "results";
 
+/// The host of the servers, with its copy of the project.
+pub(crate) struct Elsewhere<'a> {
+    server: &'a ServerHost,
+    root: Option<&'a Path>,
+    folder: Folder,
+}
+
+impl<'a> Elsewhere<'a> {
+    /// Nothing is done yet.
+    pub(crate) fn new(context: &'a Context, server: &'a ServerHost) -> Self {
+        let root = context.project.root.as_deref();
+        Self { server, root, folder: Folder::of(root) }
+    }
+
+    /// Makes sure that all hosts have what they need.
+    pub(crate) fn prepare(&self) -> Result<(), String> {
+        let ServerHost { host, program, carrier, generators, .. } = self.server;
+        let hosts = [std::slice::from_ref(host), generators].concat();
+        Fleet::new(hosts, carrier.clone(), program.clone()).provide()?;
+        self.folder.send(carrier, host, self.root)
+    }
+
+    /// Carries a verb out. `print` takes each line, and whether it is a result. The answer is the exit code.
+    pub(crate) fn carry_out(
+        &self,
+        arguments: Vec<String>,
+        lacks_carrier: bool,
+        stop: &AtomicBool,
+        print: &mut dyn FnMut(&str, bool),
+    ) -> Result<i32, String> {
+        let ServerHost { host, program, carrier, .. } = self.server;
+        let (host, carrier) = (host.clone(), carrier.clone());
+        let script = self.folder.start(program);
+        Away { host, carrier, script, arguments, lacks_carrier }.carry_out(stop, print)
+    }
+
+    /// Fetches the results in `there` into `here`.
+    pub(crate) fn fetch(&self, there: &str, here: &Path) -> Result<(), String> {
+        self.folder.fetch(&self.server.carrier, &self.server.host, there, here)
+    }
+
+    /// Removes results that were fetched.
+    pub(crate) fn clear(&self, there: &str) -> Result<(), String> {
+        self.folder.clear(&self.server.carrier, &self.server.host, there)
+    }
+
+    /// Writes a file in the folder of the project.
+    pub(crate) fn write(&self, path: &str, text: &str) -> Result<(), String> {
+        self.folder.write(&self.server.carrier, &self.server.host, path, text)
+    }
+
+    /// The words that a verb there gets besides its own.
+    pub(crate) fn words(&self, there: &str) -> Vec<String> {
+        let mut words = vec!["--output".to_owned(), there.to_owned()];
+        let is_installed = self.server.is_installed() && !self.server.generators.is_empty();
+        words.extend(is_installed.then(|| "--no-copy".to_owned()));
+        words
+    }
+}
+
 /// Carries the verb of this command line out on `server.host`. Results come to `results` here; with `resumed`, the
 /// folder there in which they are, a run goes on.
 pub(crate) fn carry_out(
@@ -28,35 +92,20 @@ pub(crate) fn carry_out(
     resumed: Option<&Path>,
     results: &Path,
 ) -> anyhow::Result<Exit> {
-    let ServerHost { host, program, carrier, generators, .. } = server;
-    let root = context.project.root.as_deref();
-    let folder = Folder::of(root);
-    let hosts = [std::slice::from_ref(host), generators].concat();
-    let fleet = Fleet::new(hosts, carrier.clone(), program.clone());
-    fleet.provide().map_err(anyhow::Error::msg)?;
-    folder.send(carrier, host, root).map_err(anyhow::Error::msg)?;
-    let there = there(resumed);
-    let given: Vec<String> = std::env::args().skip(1).collect();
-    let mut arguments = without(&given, &OWN);
+    let elsewhere = Elsewhere::new(context, server);
+    elsewhere.prepare().map_err(anyhow::Error::msg)?;
+    let there = match resumed.and_then(Path::parent) {
+        Some(folder) => folder.display().to_string(),
+        None => new_folder(),
+    };
+    let mut arguments = given();
     match resumed {
         Some(run) => {
             arguments = without(&arguments, &[("--from", true)]);
             arguments.extend(["--resume".to_owned(), run.display().to_string()]);
         }
-        None => {
-            arguments.extend(["--output".to_owned(), there.clone()]);
-            let is_installed = server.is_installed() && !generators.is_empty();
-            arguments.extend(is_installed.then(|| "--no-copy".to_owned()));
-        }
+        None => arguments.extend(elsewhere.words(&there)),
     }
-    let away = Away {
-        host: host.clone(),
-        carrier: carrier.clone(),
-        script: folder.start(program),
-        arguments,
-        // A run that goes on has the carrier of its beginning.
-        lacks_carrier: resumed.is_none() && !generators.is_empty(),
-    };
     let shown = shown(results);
     let mut run = None;
     let mut print = |line: &str, is_result: bool| {
@@ -67,31 +116,40 @@ pub(crate) fn carry_out(
         };
         if is_result { out::result(&line) } else { out::note(&line) }
     };
-    let done = away.carry_out(context.interrupt.flag(), &mut print);
-    let code = match done {
-        Ok(code) => code,
-        Err(reason) => {
+    // A run that goes on has the carrier of its beginning.
+    let lacks_carrier = resumed.is_none() && !server.generators.is_empty();
+    let stop = context.interrupt.flag();
+    let code =
+        elsewhere.carry_out(arguments, lacks_carrier, stop, &mut print).map_err(|reason| {
             let next = run.map_or_else(String::new, |run| {
                 let command = server.command("run");
                 format!("\nWhat was measured is there. Resume with: {command} --resume {run}")
             });
-            anyhow::bail!("{reason}{next}");
-        }
-    };
-    folder.fetch(carrier, host, &there, results).map_err(anyhow::Error::msg)?;
+            anyhow::anyhow!("{reason}{next}")
+        })?;
+    elsewhere.fetch(&there, results).map_err(anyhow::Error::msg)?;
     if context.interrupt.exit().is_none() {
-        folder.clear(carrier, host, &there).map_err(anyhow::Error::msg)?;
+        elsewhere.clear(&there).map_err(anyhow::Error::msg)?;
     }
     Ok(context.interrupt.exit().unwrap_or_else(|| Exit::of(code)))
 }
 
-/// The folder of results on the other side, a path in the folder of the project.
-fn there(resumed: Option<&Path>) -> String {
-    if let Some(folder) = resumed.and_then(Path::parent) {
-        return folder.display().to_string();
-    }
+/// The words of this command line that are for the other side.
+pub(crate) fn given() -> Vec<String> {
+    words_for_others(&crate::context::command_line())
+}
+
+/// The words of a command that are for the other side, without the program.
+pub(crate) fn words_for_others(command: &[String]) -> Vec<String> {
+    without(command.get(1..).unwrap_or_default(), &OWN)
+}
+
+/// A new folder for results on the other side, a path in the folder of the project.
+pub(crate) fn new_folder() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
     let now = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S").to_string();
-    format!("{RESULTS}/{now}-{}", std::process::id())
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("{RESULTS}/{now}-{}-{count}", std::process::id())
 }
 
 /// How the folder of results here is shown.

@@ -1,14 +1,17 @@
 //! The options that name other hosts: those from which load comes, and that of the servers.
 
 use anyhow::Context as _;
-use std::net::{IpAddr, ToSocketAddrs as _};
+use std::{
+    fmt,
+    net::{IpAddr, ToSocketAddrs as _},
+};
 use wirebench_experiment::remote::{Carrier, Fleet, Program};
 use wirebench_schema::argv;
 
 use crate::{exit::usage, interrupt::Interrupt, slurm::Allocation};
 
 /// Where `--help` lists them.
-const HEADING: &str = "Other hosts";
+pub(crate) const HEADING: &str = "Other hosts";
 
 /// Load generators on other hosts.
 #[derive(Clone, Debug, clap::Args)]
@@ -57,6 +60,36 @@ pub(crate) struct ServerHost {
     pub(crate) slurm: Option<(String, Allocation)>,
 }
 
+/// A host for the servers, and those for the load; none if the load is made there, too.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Pair {
+    server: String,
+    generators: Vec<String>,
+}
+
+impl fmt::Display for Pair {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.server)?;
+        for (index, host) in self.generators.iter().enumerate() {
+            write!(formatter, "{}{host}", if index == 0 { ':' } else { '+' })?;
+        }
+        Ok(())
+    }
+}
+
+/// A pair of hosts, as `SERVER`, `SERVER:LOAD` or `SERVER:LOAD+LOAD`.
+pub(crate) fn pair(text: &str) -> Result<Pair, String> {
+    let (server, load) = match text.strip_prefix('[').and_then(|it| it.split_once("]:")) {
+        Some((address, load)) => (format!("[{address}]"), Some(load)),
+        None => match text.split_once(':') {
+            Some((server, load)) => (server.to_owned(), Some(load)),
+            None => (text.to_owned(), None),
+        },
+    };
+    let generators = load.map_or_else(|| Ok(Vec::new()), |it| it.split('+').map(host).collect());
+    Ok(Pair { server: host(&server)?, generators: generators? })
+}
+
 impl ServerHost {
     /// Whether the program is that of the host.
     pub(crate) const fn is_installed(&self) -> bool {
@@ -91,6 +124,17 @@ impl FleetOptions {
         }
         let carrier = self.carrier.clone().unwrap_or_else(Carrier::ssh);
         Ok(Some(Fleet::new(self.from.clone(), carrier, self.program()?)))
+    }
+
+    /// The hosts of a pair.
+    pub(crate) fn hosts_of(&self, pair: &Pair) -> anyhow::Result<ServerHost> {
+        Ok(ServerHost {
+            host: pair.server.clone(),
+            carrier: self.carrier.clone().unwrap_or_else(Carrier::ssh),
+            program: self.program()?,
+            generators: pair.generators.clone(),
+            slurm: None,
+        })
     }
 
     /// Whether any of them is given.
@@ -168,6 +212,17 @@ fn host(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pair_has_a_host_for_servers_and_some_for_load() {
+        for text in ["lab1", "lab1:lab2", "lab1:lab2+lab3", "[::1]:[::2]", "me@lab1:lab2"] {
+            assert_eq!(pair(text).unwrap().to_string(), text);
+        }
+        assert_eq!(pair("[::1]:b+c").unwrap().generators, ["b", "c"]);
+        for text in ["", ":", "a:", ":b", "a:-o", "a b:c"] {
+            assert!(pair(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn hosts_are_names_and_no_options() {

@@ -24,7 +24,7 @@ use wirebench_server::launch::Launcher;
 use crate::{
     context::Context,
     exit::usage,
-    fleet::{self, FleetOptions, ServerHost, ServerHostOption},
+    fleet::{self, FleetOptions, Pair, ServerHost, ServerHostOption},
     interrupt::Interrupt,
     progress::{Reporter, Verbosity},
     value::{self, CpuList},
@@ -98,6 +98,11 @@ impl Conditions {
     /// The host of the servers, unless they are here.
     pub(crate) fn server_host(&self, interrupt: &Interrupt) -> anyhow::Result<Option<ServerHost>> {
         self.fleet.server_host(&self.server_host, interrupt)
+    }
+
+    /// The hosts of a pair.
+    pub(crate) fn hosts_of(&self, pair: &Pair) -> anyhow::Result<ServerHost> {
+        self.fleet.hosts_of(pair)
     }
 
     /// Whether the servers are on another host.

@@ -80,7 +80,7 @@ pub(crate) fn folder(result: &Path) -> &Path {
     folder.unwrap_or(result)
 }
 
-fn machine(folder: &Path) -> Option<String> {
+pub(crate) fn machine(folder: &Path) -> Option<String> {
     let text = fs::read_to_string(folder.join(ENVIRONMENT_FILE)).ok()?;
     let environment: Environment = serde_json::from_str(&text).ok()?;
     Some(short(&environment.cpu_model?))

@@ -1,6 +1,7 @@
 //! What `run` and `ab` have in common: an experiment that is ready to be carried out, and a saved
 //! command that `run --resume` continues. How each verb makes its experiment is its own.
 
+use std::path::Path;
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::experiment::{Experiment, Finished};
 use wirebench_schema::{
@@ -43,6 +44,11 @@ pub(crate) trait Resumable {
 
     /// The experiment as of now.
     fn setting(&self, context: &Context) -> anyhow::Result<Setting>;
+
+    /// Goes on with a run that pairs of hosts measure; none if it is no such run.
+    fn go_on_with_pairs(&self, _folder: &Path) -> Option<anyhow::Result<Exit>> {
+        None
+    }
 
     /// Prints the result, writes the reports and decides the exit code.
     fn conclude(&self, interrupt: &Interrupt, finished: &Finished) -> anyhow::Result<Exit>;

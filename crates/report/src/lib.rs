@@ -25,6 +25,7 @@ pub mod load_text;
 pub mod load_words;
 mod notes;
 mod order;
+mod pairs;
 pub mod redact;
 mod remarks;
 #[cfg(test)]

@@ -11,7 +11,15 @@ const SYSTEM: [&str; 8] = ["bin", "dev", "etc", "lib", "proc", "run", "sys", "us
 const SHORTEST_NAME: usize = 4;
 
 /// What stands before the names of other hosts, with commas between them.
-const BEFORE_HOSTS: [&str; 4] = ["--from ", "--server-on ", "\"host\":\"", "load generator on "];
+const BEFORE_HOSTS: [&str; 7] = [
+    "--from ",
+    "--server-on ",
+    "--pairs ",
+    "\"host\":\"",
+    "\"pair\":\"",
+    "load generator on ",
+    "pair of hosts ",
+];
 
 /// The text without them. `names` are those of the host and of the user.
 #[must_use]
@@ -25,10 +33,10 @@ pub fn text(text: &str, names: &[String]) -> String {
 /// The names of other hosts in a text.
 fn hosts(text: &str) -> Vec<String> {
     let lists = BEFORE_HOSTS.iter().flat_map(|before| text.split(before).skip(1));
-    let lists = lists.filter_map(|rest| {
-        rest.split(|it: char| it.is_whitespace() || "\"'&<:".contains(it)).next()
-    });
-    let mut hosts: Vec<String> = lists.flat_map(|it| it.split(',')).map(str::to_owned).collect();
+    let is_end = |it: char| it.is_whitespace() || "\"'&<".contains(it);
+    let lists = lists.filter_map(|rest| rest.split(is_end).next());
+    let names = lists.flat_map(|it| it.split([',', ':', '+']));
+    let mut hosts: Vec<String> = names.map(str::to_owned).collect();
     hosts.sort();
     hosts.dedup();
     hosts
@@ -135,7 +143,7 @@ mod tests {
             "on workstation7, workstation7/x and workstation77 of alice",
             "/* a comment */ <br/> </td> 1 / 2 //x",
             "/home/älice/ü ß",
-            "load --from lab-2,lab-3 http://10.0.0.1/; load generator on lab-4: lab-2",
+            "load --from lab-2,lab-3 http://10.0.0.1/; load generator on lab-4: lab-2; pair of hosts lab-5:lab-6",
         ];
         let names = ["workstation7", "alice", "vm"].map(str::to_owned);
         let shown = lines.map(|line| format!("{line}\n  {}\n", text(line, &names)));

@@ -18,7 +18,7 @@ use wirebench_schema::{journal::Journal, suite::Scale};
 
 use crate::{
     analysis::{Metric, rows},
-    generators,
+    generators, pairs,
 };
 
 use self::{columns::CostTables, page::Page};
@@ -86,6 +86,7 @@ pub fn report_by(
         published::add(&mut page, published, &workloads);
         page.list("versions", &lists::versions(journal));
     }
+    page.list("pairs of hosts", &pairs::lines(journal));
     page.list("generators", &generators::lines(journal));
     page.list("not measured", &lists::unavailable(journal));
     page.list("skipped by entries", &lists::skips(journal));

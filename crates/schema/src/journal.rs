@@ -57,6 +57,8 @@ pub enum Record {
     Found(Found),
     /// One measurement of one cell.
     Run(Box<Run>),
+    /// A block that was given to a pair of hosts.
+    Part(Part),
     /// A run that was cut off goes on from here.
     Resumed(Resumed),
     /// The last line, also of an interrupted run. Without it the run was cut off.
@@ -163,6 +165,19 @@ pub struct FixedRate {
     pub reached: Vec<(VariantId, f64)>,
     /// Variants that cannot hold it, each with a sentence. They are not measured at it.
     pub too_slow: Vec<(VariantId, String)>,
+}
+
+/// What became of a block that a pair of hosts was to measure. Its runs, if there are any, come right before.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct Part {
+    /// The host of the servers and those of the load, such as `lab1:lab2`.
+    pub pair: String,
+    /// The machine of the servers.
+    pub machine: Option<String>,
+    /// The block, from 0.
+    pub block: u32,
+    /// Why it was not measured, if so. Another attempt follows, on whichever pair is free.
+    pub failure: Option<String>,
 }
 
 /// A run that was cut off goes on.

@@ -203,6 +203,7 @@ impl Arguments {
             verification: self.conditions.verification(Verification::Full),
             goal: Goal { precision: None, budget: self.budget },
             // A sweep has no ratio to a baseline whose interval could be narrow enough.
+            part: None,
             precision: Precision(Box::new(|_| None)),
         })
     }

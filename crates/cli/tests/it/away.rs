@@ -170,3 +170,78 @@ fn a_generator_that_dies_fails_its_slice_and_the_suite_goes_on() {
     assert!(failed.iter().all(|(block, _)| *block == failed[0].0), "{failed:?}");
     world.wait_for_silence();
 }
+
+#[test]
+fn pairs_of_hosts_measure_whole_cohorts_and_one_that_fails_gives_its_own_back() {
+    let world = world();
+    let folder = world.folder.path().display();
+    // Host `x` cannot be reached.
+    let carrier = format!(
+        "sh -c 'test {{host}} != x || exit 255; XDG_CACHE_HOME={folder}/{{host}} exec sh -c \"$0\"'"
+    );
+    let words =
+        "run own --pairs s:a,t:b,u:x --address 127.0.0.1 --no-pin --no-verify -o out --carrier";
+    let words: Vec<&str> = words.split(' ').chain([&*carrier]).collect();
+    let outcome = world.wirebench(&words);
+    outcome.assert_reported();
+    let whole = journal(&world);
+    assert_eq!(whole.end.as_ref().unwrap().reason, EndReason::Complete);
+    let mut blocks: Vec<u32> =
+        whole.parts.iter().filter(|it| it.failure.is_none()).map(|it| it.block).collect();
+    blocks.sort_unstable();
+    assert_eq!(blocks, [0, 1, 2, 3], "{:#?}", whole.parts);
+    let failed = whole.parts.iter().filter(|it| it.failure.is_some());
+    assert!(failed.clone().all(|it| it.pair == "u:x"), "{:#?}", whole.parts);
+    assert!(outcome.stderr.contains("u:x: cohort "), "{outcome:#?}");
+    // Each block has its runs once, as one side would have made them.
+    let mut cells: Vec<_> = whole.runs.iter().map(|it| (it.block, &it.variant, it.copy)).collect();
+    cells.sort();
+    cells.dedup();
+    assert_eq!((cells.len(), whole.runs.len()), (12, 12));
+    let report = fs::read_to_string(results(&world).join("report.txt")).unwrap();
+    assert!(
+        report.contains("pair of hosts s:a") && report.contains("load generator on b"),
+        "{report}"
+    );
+    for host in ["s", "t"] {
+        let projects = world.folder.path().join(host).join("wirebench/projects");
+        assert!(projects.is_dir(), "{host} was not used");
+    }
+    world.wait_for_silence();
+}
+
+#[test]
+fn pairs_of_hosts_that_are_interrupted_go_on_with_the_cohorts_that_are_missing() {
+    let world = world();
+    let carrier = carrier(&world);
+    let words = "run own --pairs s:a,t:b --address 127.0.0.1 --no-pin --no-verify -o out --blocks 8 --carrier";
+    let words: Vec<&str> = words.split(' ').chain([&*carrier]).collect();
+    let run = world.start(&words);
+    let until = Instant::now() + crate::world::PATIENCE;
+    let out = world.folder.path().join("out");
+    let parts = || {
+        let folders = fs::read_dir(&out).into_iter().flatten().flatten();
+        let mut texts =
+            folders.filter_map(|it| fs::read_to_string(it.path().join("runs.jsonl")).ok());
+        texts.next().map_or(0, |text| text.matches("{\"record\":\"part\"").count())
+    };
+    while parts() < 2 {
+        assert!(Instant::now() < until, "{:#?}", world.processes());
+        thread::sleep(Duration::from_millis(20));
+    }
+    run.signal(Signal::INT);
+    let outcome = run.end();
+    assert_eq!(outcome.code, Some(130), "{outcome:#?}");
+    let before = journal(&world);
+    assert_eq!(before.end.as_ref().unwrap().reason, EndReason::Interrupted);
+    let outcome = world.wirebench(&["run", "--resume", results(&world).to_str().unwrap()]);
+    outcome.assert_reported();
+    let after = journal(&world);
+    assert_eq!(after.end.as_ref().unwrap().reason, EndReason::Complete);
+    let mut blocks: Vec<u32> =
+        after.parts.iter().filter(|it| it.failure.is_none()).map(|it| it.block).collect();
+    blocks.sort_unstable();
+    assert_eq!(blocks, [0, 1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(after.runs[..before.runs.len()], before.runs);
+    world.wait_for_silence();
+}

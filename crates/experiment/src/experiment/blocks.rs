@@ -73,8 +73,15 @@ impl Blocks<'_> {
         let mut planned = warm_up.saturating_add(limits.blocks).max(begun);
         // All blocks have the same cells, and of this one no run has been made.
         let whole = steps_of(&self.units(begun));
-        observer.on(&self.measuring(&whole, begun, planned));
-        for number in 0.. {
+        let mut numbers = 0..u32::MAX;
+        if let Some(part) = &experiment.part {
+            (numbers, planned) = (part.block..part.block + 1, part.block + 1);
+            let (runs, left) = (whole.len(), self.pace.sum(&whole));
+            observer.on(&Progress::Measuring { runs, left });
+        } else {
+            observer.on(&self.measuring(&whole, begun, planned));
+        }
+        for number in numbers {
             if number >= begun {
                 let done = self.done(number, journal_file, observer);
                 if let Some(reason) = limits.end(&done) {

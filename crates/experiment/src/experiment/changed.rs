@@ -50,6 +50,20 @@ pub(super) fn plan(was: &Start, is: &Start) -> Vec<String> {
     sentences
 }
 
+/// What is different between the beginnings of two parts of one experiment, on different hosts.
+#[must_use]
+pub fn between_parts(one: &Start, other: &Start) -> Vec<String> {
+    let mut sentences = plan(one, other);
+    for was in &one.variants {
+        let is = other.variants.iter().find(|is| is.variant == was.variant);
+        let versions = is.map(|is| value(&is.versions));
+        if let Some(versions) = versions {
+            add_changes(&mut sentences, &was.variant.to_string(), &value(&was.versions), &versions);
+        }
+    }
+    sentences
+}
+
 /// What is different in a variant, first of all whether it is another program. How it is described
 /// in words is left out.
 pub(super) fn variant(was: &Described, is: &Described) -> Vec<String> {

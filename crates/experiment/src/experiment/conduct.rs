@@ -87,7 +87,10 @@ pub(super) fn begin(
     let folder = journal::new_run_folder(&experiment.project.results, &experiment.suite.name)?;
     write_environment(&prepared.environment, &folder)?;
     let start = start::start(experiment, prepared);
-    let journal_file = OpenJournal::begin(&folder, start, &prepared.unavailable)?;
+    let mut journal_file = OpenJournal::begin(&folder, start, &prepared.unavailable)?;
+    if let Some(part) = &experiment.part {
+        journal_file.write_all(part.known.clone())?;
+    }
     observer.on(&Progress::Started { folder: &folder });
     Ok(journal_file)
 }

@@ -30,6 +30,7 @@ mod start;
 mod started;
 mod units;
 
+pub use changed::between_parts;
 pub use conduct::{ENVIRONMENT_FILE, ExperimentError, Finished, conduct};
 pub use forecast::Forecast;
 pub use limits::MOST_BLOCKS_FOR_PRECISION;
@@ -43,7 +44,7 @@ use std::{fmt, path::Path, sync::atomic::AtomicBool, time::Duration};
 use wirebench_catalogue::{build::Built, project::Project, subject::Subject};
 use wirebench_schema::{
     id::VariantId,
-    journal::{Goal, Journal, LeftOut, Procedure, Published, Run, Unavailable, Verified},
+    journal::{Goal, Journal, LeftOut, Procedure, Published, Record, Run, Unavailable, Verified},
     scenario::Scenario,
     suite::{Scale, Suite, Workload},
     verification::Verification,
@@ -92,9 +93,20 @@ pub struct Experiment {
     pub verification: Verification,
     /// What ends it, beside its number of blocks.
     pub goal: Goal,
+    /// The part of it that is measured here; none if all of it is.
+    pub part: Option<ExperimentPart>,
     /// How wide the widest interval of a ratio is: half of its width over the ratio; none as long
     /// as one of them is not known. This crate makes no statistics.
     pub precision: Precision,
+}
+
+/// One block of an experiment whose other blocks are measured on other hosts.
+#[derive(Clone, Debug)]
+pub struct ExperimentPart {
+    /// The block, from 0.
+    pub block: u32,
+    /// What is known already and holds here, too: rates, and checks of this host.
+    pub known: Vec<Record>,
 }
 
 /// What all parts of an experiment work with.

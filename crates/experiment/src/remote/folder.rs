@@ -103,6 +103,32 @@ impl Folder {
         }
     }
 
+    /// Writes a file; `path` is one in this folder.
+    pub fn write(
+        &self,
+        carrier: &Carrier,
+        host: &str,
+        path: &str,
+        text: &str,
+    ) -> Result<(), String> {
+        let failed = |why: String| format!("{host}: {path} could not be written: {why}");
+        let path = argv::display(&[path.to_owned()]);
+        let script =
+            format!("cd {} && mkdir -p \"$(dirname {path})\" && cat > {path}", self.path());
+        let mut command = carrier.command(host, &script);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
+        let mut input = child.stdin.take();
+        // One that has ended says why.
+        let _ = input.as_mut().map(|it| std::io::Write::write_all(it, text.as_bytes()));
+        drop(input);
+        let output = child.wait_with_output().map_err(|error| failed(error.to_string()))?;
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned())),
+        }
+    }
+
     /// Removes results that were fetched.
     pub fn clear(&self, carrier: &Carrier, host: &str, folder: &str) -> Result<(), String> {
         let folder = argv::display(&[folder.to_owned()]);

@@ -106,7 +106,9 @@ struct Socket(PathBuf);
 impl Socket {
     fn listen(sender: Sender<Happening>) -> io::Result<Self> {
         use std::os::unix::fs::DirBuilderExt as _;
-        let folder = std::env::temp_dir().join(format!("wirebench-{}", std::process::id()));
+        // A process of the same number may have been killed and have left its folder.
+        let (id, now) = (std::process::id(), jiff::Timestamp::now().as_nanosecond());
+        let folder = std::env::temp_dir().join(format!("wirebench-{id}-{now}"));
         fs::DirBuilder::new().mode(0o700).create(&folder)?;
         let socket = Self(folder.join("relay"));
         let listener = UnixListener::bind(&socket.0)?;

@@ -23,6 +23,7 @@ use crate::{
     analysis::{WorkloadRows, rows},
     generators,
     html::{document, ratio::LEGEND, safe},
+    pairs,
 };
 
 /// The result of a run as one file.
@@ -49,7 +50,8 @@ pub fn page(journal: &Journal, facts: &Facts<'_>) -> String {
         @for (block, members) in model.blocks.iter().zip(&members) { (pictures(journal, block, members)) }
         @if let Some(scaling) = scaling::section(journal, &workloads) { (scaling) }
         @if let Some(timeline) = timeline::section(journal) { (timeline) }
-        (load_generators(journal))
+        (lines("Pairs of hosts", &pairs::lines(journal)))
+        (lines("Load generators", &generators::lines(journal)))
         (servers::section(journal))
     };
     document(&model.suite, &body)
@@ -82,14 +84,13 @@ fn origin(journal: &Journal) -> String {
     format!("measured {}, seed {}", start.started, start.seed)
 }
 
-/// What each of several load generators did.
-fn load_generators(journal: &Journal) -> Markup {
-    let lines = generators::lines(journal);
+/// What there is to say of each host.
+fn lines(title: &str, lines: &[String]) -> Markup {
     html! {
         @if !lines.is_empty() {
             section {
-                h2 { "Load generators" }
-                ul { @for line in &lines { li { (safe(line)) } } }
+                h2 { (title) }
+                ul { @for line in lines { li { (safe(line)) } } }
             }
         }
     }

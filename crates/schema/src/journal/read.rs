@@ -1,8 +1,8 @@
 //! Reads a journal, including one whose last line is incomplete.
 
 use super::{
-    End, FixedRate, Found, JOURNAL_FORMAT, Record, Resumed, Run, SearchSpec, Start, Unavailable,
-    Verified,
+    End, FixedRate, Found, JOURNAL_FORMAT, Part, Record, Resumed, Run, SearchSpec, Start,
+    Unavailable, Verified,
 };
 use crate::load::LOAD_FORMAT;
 
@@ -58,6 +58,8 @@ pub struct Journal {
     pub found: Option<Found>,
     /// All runs, in the order in which they were made.
     pub runs: Vec<Run>,
+    /// The blocks that were given to pairs of hosts; empty if all were measured by one side.
+    pub parts: Vec<Part>,
     /// The times at which it was resumed.
     pub resumed: Vec<Resumed>,
     /// Its tail, if it has one.
@@ -76,6 +78,7 @@ impl Journal {
             sought: None,
             found: None,
             runs: Vec::new(),
+            parts: Vec::new(),
             resumed: Vec::new(),
             end: None,
         }
@@ -111,6 +114,7 @@ impl Journal {
             Record::Sought(record) => self.sought = Some(record),
             Record::Found(record) => self.found = Some(record),
             Record::Run(record) => self.runs.push(*record),
+            Record::Part(record) => self.parts.push(record),
             // A resumed run has no end any more; only a later end counts.
             Record::Resumed(record) => {
                 self.resumed.push(record);

@@ -5,7 +5,7 @@ use anyhow::Context as _;
 use std::{io, path::Path};
 use wirebench_experiment::{
     experiment::{Differences, ResumedExperiment},
-    journal::JOURNAL_FILE,
+    journal::{self, JOURNAL_FILE},
 };
 use wirebench_report::{ab, tune};
 use wirebench_schema::{
@@ -36,6 +36,11 @@ pub(super) fn run(
         true => folder.parent().unwrap_or(&folder),
         false => &folder,
     };
+    if let Ok(journal) = journal::read(folder)
+        && let Some(exit) = original(&journal.start)?.go_on_with_pairs(folder)
+    {
+        return exit;
+    }
     let taken_up = ResumedExperiment::open(folder).map_err(|error| match error.kind() {
         io::ErrorKind::WouldBlock => error.into(),
         _ => usage(error),
