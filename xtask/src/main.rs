@@ -7,6 +7,7 @@ mod axe;
 mod bench;
 mod bench_difference;
 mod bench_load;
+mod bench_scale;
 mod bench_truth;
 mod conformance;
 mod provoke;
@@ -33,6 +34,11 @@ enum Chore {
     BenchDifference(bench_difference::Arguments),
     /// Compare `wirebench load` with wrk, h2load, oha, hey and two bare loops
     BenchLoad(bench_load::Arguments),
+    /// Measure what one side with many agents uses, with agents that make no load
+    BenchScale(bench_scale::Arguments),
+    /// Answer as an agent does (internal)
+    #[command(hide = true)]
+    FakeAgent { report: std::path::PathBuf, host: String, script: String },
     /// Hold what `wirebench load` measures against a server whose delays are known
     BenchTruth(bench_truth::Arguments),
     /// Cause the faults of runs, and print the text that reports each
@@ -47,6 +53,8 @@ fn main() -> ExitCode {
         Chore::Test(arguments) => test::run(&arguments),
         Chore::BenchDifference(arguments) => bench_difference::run(&arguments),
         Chore::BenchLoad(arguments) => bench_load::run(&arguments),
+        Chore::BenchScale(arguments) => bench_scale::run(&arguments),
+        Chore::FakeAgent { report, script, .. } => bench_scale::fake_agent(&report, &script),
         Chore::BenchTruth(arguments) => bench_truth::run(&arguments),
         Chore::Provoke => provoke::run(),
         Chore::Tidy => tidy::run(),

@@ -11,7 +11,7 @@ use std::{
         mpsc::{self, Receiver, RecvTimeoutError},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use crate::launch::{STDERR_PATIENCE, StderrTail};
@@ -21,7 +21,8 @@ use crate::launch::{STDERR_PATIENCE, StderrTail};
 pub struct PipedChild<E> {
     child: Child,
     input: Option<Writer>,
-    lines: Receiver<String>,
+    /// With the moments at which they arrived.
+    lines: Receiver<(Instant, String)>,
     stderr: StderrTail,
     event: PhantomData<fn() -> E>,
 }
@@ -59,7 +60,7 @@ impl<E: DeserializeOwned> PipedChild<E> {
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
+                if sender.send((Instant::now(), line)).is_err() {
                     return;
                 }
             }
@@ -80,9 +81,18 @@ impl<E: DeserializeOwned> PipedChild<E> {
     /// The next event, or none within `timeout`. An error is a sentence on how the process ended,
     /// which `name` names.
     pub fn next(&mut self, name: &str, timeout: Duration) -> Result<Option<E>, String> {
+        Ok(self.next_at(name, timeout)?.map(|(_, event)| event))
+    }
+
+    /// The same with the moment at which it arrived, which may be before it was asked for.
+    pub fn next_at(
+        &mut self,
+        name: &str,
+        timeout: Duration,
+    ) -> Result<Option<(Instant, E)>, String> {
         match self.lines.recv_timeout(timeout) {
-            Ok(line) => serde_json::from_str(&line)
-                .map(Some)
+            Ok((at, line)) => serde_json::from_str(&line)
+                .map(|event| Some((at, event)))
                 .map_err(|error| format!("the {name} wrote `{line}`: {error}")),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => {

@@ -82,12 +82,15 @@ impl Member {
 
     /// Listens for a while. An error is that it has ended, has failed, or has said nothing for too long.
     fn listen(&mut self, wait: Duration) -> Result<Option<AgentEvent>, String> {
-        let event = self.process.next("load generator", wait);
+        let event = self.process.next_at("load generator", wait);
         let event = event.map_err(|reason| format!("{}: {reason}", self.host))?;
-        if event.is_some() {
-            self.heard = Some(Instant::now());
-        }
-        let silence = self.heard.map_or(Duration::ZERO, |heard| heard.elapsed());
+        self.heard = event.as_ref().map_or(self.heard, |(at, _)| Some(*at));
+        let event = event.map(|(_, event)| event);
+        // What has waited here to be read is no silence.
+        let silence = match (&event, self.heard) {
+            (None, Some(heard)) => heard.elapsed(),
+            _ => Duration::ZERO,
+        };
         if silence > Duration::from_nanos(HEARTBEAT_WITHIN_NS) {
             return Err(format!(
                 "{}: no sign of life for {:.0} s: its host, or the way there, has stalled",
@@ -111,18 +114,22 @@ pub(super) struct Crew {
     origin: Instant,
     /// When the last heartbeats were sent.
     heartbeat: Option<Instant>,
+    /// Who is listened to first.
+    turn: usize,
 }
 
 impl Crew {
     /// Starts an agent on each host, and waits until all of them take commands.
     pub(super) fn start(fleet: &Fleet, stop: &AtomicBool) -> Result<Self, String> {
+        // Each agent needs several files. Too few are found when one cannot be started.
+        let _ = wirebench_sys::limits::raise_open_files();
         fleet.provide()?;
         let spawn = |host: &String| {
             let process = install::spawn(&fleet.carrier, host, &fleet.program)?;
             Ok(Member { host: host.clone(), process, heard: None })
         };
         let members = fleet.hosts.iter().map(spawn).collect::<Result<Vec<_>, String>>()?;
-        let mut crew = Self { members, origin: Instant::now(), heartbeat: None };
+        let mut crew = Self { members, origin: Instant::now(), heartbeat: None, turn: 0 };
         let versions = crew.answers(PATIENCE, stop, |event| match event {
             AgentEvent::Ready { protocol, wirebench } => Some((protocol, wirebench)),
             _ => None,
@@ -167,8 +174,10 @@ impl Crew {
             self.heartbeat = Some(Instant::now());
             self.tell(&AgentCommand::Heartbeat)?;
         }
-        for (place, member) in self.members.iter_mut().enumerate() {
-            if let Some(event) = member.listen(Duration::ZERO)? {
+        let count = self.members.len();
+        for place in (self.turn..self.turn + count).map(|place| place % count) {
+            if let Some(event) = self.members[place].listen(Duration::ZERO)? {
+                self.turn = place + 1;
                 return Ok(Some((place, event)));
             }
         }
@@ -219,7 +228,8 @@ impl Crew {
                     let wait = Duration::from_nanos(HEARTBEAT_WITHIN_NS);
                     // None is the answer to a heartbeat, or a silence that the next look finds.
                     if let Some(AgentEvent::Clock { now_ns }) = self.members[place].listen(wait)? {
-                        let received_ns = self.now_ns();
+                        let received = self.members[place].heard.unwrap_or_else(Instant::now);
+                        let received_ns = nanoseconds(received.duration_since(self.origin));
                         exchanges[place].push(Exchange { sent_ns, there_ns: now_ns, received_ns });
                         sent.pop_front();
                     }
@@ -232,5 +242,9 @@ impl Crew {
 }
 
 fn elapsed_ns(origin: Instant) -> u64 {
-    u64::try_from(origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    nanoseconds(origin.elapsed())
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -1,0 +1,163 @@
+//! `cargo xtask bench-scale`: what one side that carries many agents uses, with agents that make no load. Each is a
+//! process over real pipes, as a carrier is.
+
+mod fake;
+
+pub(crate) use fake::run as fake_agent;
+
+use anyhow::{Context as _, ensure};
+use comfy_table::CellAlignment;
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Command, Stdio},
+    time::Instant,
+};
+use wirebench_report::table::{Style, new_table};
+use wirebench_schema::load::{GeneratorPart, LoadEvent};
+use wirebench_stats::median;
+
+use crate::step::{built, root, step};
+
+const HEAD: [&str; 8] = [
+    "agents",
+    "until connected s",
+    "until the report s",
+    "until all ended s",
+    "CPU s",
+    "memory MiB",
+    "started within ms",
+    "clock error us",
+];
+
+/// Arguments of `cargo xtask bench-scale`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Numbers of agents
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 10, 100, 300, 1000])]
+    agents: Vec<usize>,
+    /// Length of each load in seconds
+    #[arg(long, default_value_t = 5)]
+    seconds: u64,
+    /// How often each number is measured; medians are shown
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+}
+
+/// What one load with some agents took.
+#[derive(Clone, Copy, Debug)]
+struct Taken {
+    /// From the start of the program until all agents are connected.
+    connected_s: f64,
+    /// From the end of the window until the report is printed.
+    reported_s: f64,
+    /// From then until the program and all agents have ended.
+    ended_s: f64,
+    /// Until the end of the window.
+    cpu_s: f64,
+    memory_mib: f64,
+    spread_ms: f64,
+    clock_error_us: f64,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    step("build", &["cargo", "build", "--release", "--locked", "-p", "wirebench"], &[])?;
+    let program = built("wirebench")?;
+    let report = root().join("target/bench-scale.json");
+    fs::write(&report, canned(&program)?)?;
+    println!("a report has {} bytes", fs::metadata(&report)?.len());
+    let mut table = new_table(Style::Markdown, &HEAD);
+    for agents in &arguments.agents {
+        let rounds =
+            (0..arguments.rounds).map(|_| load(&program, &report, *agents, arguments.seconds));
+        let rounds: Vec<Taken> = rounds.collect::<anyhow::Result<_>>()?;
+        let of = |of: fn(&Taken) -> f64, digits: usize| {
+            let values: Vec<f64> = rounds.iter().map(of).collect();
+            median(&values).map_or("-".to_owned(), |it| format!("{it:.digits$}"))
+        };
+        table.add_row([
+            agents.to_string(),
+            of(|it| it.connected_s, 2),
+            of(|it| it.reported_s, 2),
+            of(|it| it.ended_s, 2),
+            of(|it| it.cpu_s, 2),
+            of(|it| it.memory_mib, 0),
+            of(|it| it.spread_ms, 2),
+            of(|it| it.clock_error_us, 0),
+        ]);
+    }
+    table.column_iter_mut().for_each(|it| it.set_cell_alignment(CellAlignment::Right));
+    println!("{table}");
+    Ok(())
+}
+
+/// The report of a real load of 1 s.
+fn canned(program: &Path) -> anyhow::Result<Vec<u8>> {
+    let mut server = Command::new(program);
+    server.args(["null-server", "epoll", "hello", "127.0.0.1", "18099", "1"]);
+    let mut server = server.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().context("no pipe")?).read_line(&mut line)?;
+    let load = ["load", "-t1", "-c16", "-d1s", "--json", "http://127.0.0.1:18099/"];
+    let output = Command::new(program).args(load).output();
+    server.kill()?;
+    server.wait()?;
+    let output = output?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(output.stdout)
+}
+
+fn load(program: &Path, report: &Path, agents: usize, seconds: u64) -> anyhow::Result<Taken> {
+    let hosts: Vec<String> = (0..agents).map(|number| format!("h{number}")).collect();
+    let own = std::env::current_exe()?;
+    let carrier = format!("{} fake-agent {} {{host}}", own.display(), report.display());
+    let mut command = Command::new(program);
+    command.args(["load", "--from", &hosts.join(","), "--carrier", &carrier, "--events", "-t1"]);
+    command.arg(format!("-c{agents}")).arg(format!("-d{seconds}s")).arg("http://127.0.0.1:9/");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let began = Instant::now();
+    let mut child = command.spawn()?;
+    let pid = i32::try_from(child.id())?;
+    let (mut connected, mut window_ended, mut used_so_far) = (None, None, (0.0, 0.0));
+    let mut last = None;
+    for line in BufReader::new(child.stdout.take().context("no pipe")?).lines() {
+        match serde_json::from_str(&line?)? {
+            LoadEvent::Connected { .. } => connected = Some(began.elapsed()),
+            LoadEvent::WindowEnd => {
+                window_ended = Some(began.elapsed());
+                used_so_far = used(pid)?;
+            }
+            LoadEvent::Report(report) => last = Some((report, began.elapsed())),
+            _ => {}
+        }
+    }
+    // 3 says that they began too far apart, which the table shows.
+    let code = child.wait()?.code();
+    ensure!(matches!(code, Some(0 | 3)), "the load of {agents} agents failed");
+    let ended = began.elapsed();
+    let ((report, reported), connected) =
+        (last.context("no report")?, connected.context("no connection")?);
+    ensure!(report.generators.len() == agents, "{} generators", report.generators.len());
+    let most =
+        |of: fn(&GeneratorPart) -> u64| report.generators.iter().map(of).max().unwrap_or(0) as f64;
+    let window_ended = window_ended.context("no window")?;
+    Ok(Taken {
+        connected_s: connected.as_secs_f64(),
+        reported_s: reported.saturating_sub(window_ended).as_secs_f64(),
+        ended_s: ended.saturating_sub(reported).as_secs_f64(),
+        cpu_s: used_so_far.0,
+        memory_mib: used_so_far.1,
+        spread_ms: most(|it| it.start_delay_ns) / 1e6,
+        clock_error_us: most(|it| it.clock_error_ns) / 1e3,
+    })
+}
+
+/// CPU time and the most memory of a process so far.
+fn used(pid: i32) -> anyhow::Result<(f64, f64)> {
+    let process = procfs::process::Process::new(pid)?;
+    let stat = process.stat()?;
+    let ticks = stat.utime + stat.stime;
+    let memory_kib = process.status()?.vmhwm.unwrap_or(0);
+    Ok((ticks as f64 / procfs::ticks_per_second() as f64, memory_kib as f64 / 1024.0))
+}
