@@ -16,13 +16,21 @@ fn url() -> String {
     format!("http://{}/", falling_silent_server(u32::MAX))
 }
 
+/// What a load prints. Where other tests run, generators may begin too far apart, which it says then.
+pub(crate) fn loaded(world: &World, arguments: &[&str]) -> String {
+    let outcome = world.wirebench(arguments);
+    let is_apart = outcome.code == Some(3) && outcome.stderr.contains("generators began up to");
+    assert!(outcome.code == Some(0) || is_apart, "{outcome:#?}");
+    outcome.stdout
+}
+
 #[test]
 fn two_generators_make_one_load_and_are_copied_once() {
     let world = World::new();
     let (carrier, url) = (carrier(&world), url());
     let load = |options: &[&str]| {
         let first = ["load", "--from", "a,b", "--carrier", &carrier, "-t1", "-c6", "-d1s"];
-        world.stdout(&[&first[..], options, &[&url]].concat())
+        loaded(&world, &[&first[..], options, &[&url]].concat())
     };
     let report: LoadReport = serde_json::from_str(&load(&["-R", "500", "--json"])).unwrap();
     let hosts: Vec<_> = report.generators.iter().map(|it| (&*it.host, it.connections)).collect();
@@ -122,7 +130,7 @@ fn clocks_that_differ_by_hours_start_a_load_together_with_hosts() {
         "env XDG_CACHE_HOME={folder}/{{host}} unshare --time --fork --monotonic={{host}} sh -c"
     );
     let first = ["load", "--from", "100000,5000", "--carrier", &carrier, "-t1", "-c2", "-d1s"];
-    let text = world.stdout(&[&first[..], &["--json", &url()]].concat());
+    let text = loaded(&world, &[&first[..], &["--json", &url()]].concat());
     let report: LoadReport = serde_json::from_str(&text).unwrap();
     let delays = report.generators.iter().map(|it| it.start_delay_ns + it.clock_error_ns);
     assert!(delays.max().unwrap() < 1_000_000_000, "{:?}", report.generators);
