@@ -262,7 +262,12 @@ fn add_sources(hash: &mut Sha256, folder: &Path) -> io::Result<()> {
     };
     let mut files = Vec::new();
     if folder.is_dir() {
-        for file in WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(is_source) {
+        for file in WalkDir::new(folder)
+            .follow_links(true)
+            .sort_by_file_name()
+            .into_iter()
+            .filter_entry(is_source)
+        {
             files.push(file.map_err(io::Error::from)?.into_path());
         }
     }

@@ -41,7 +41,7 @@ impl Folder {
         let failed = |why: String| format!("{host}: the project could not be copied: {why}");
         let Some(root) = root else { return Ok(()) };
         let mut pack = Command::new("tar");
-        pack.arg("-C").arg(root).args(["-czf", "-"]).args(PARTS).stdout(Stdio::piped());
+        pack.arg("-C").arg(root).args(["-chzf", "-"]).args(PARTS).stdout(Stdio::piped());
         let mut pack = pack.spawn().map_err(|error| failed(format!("tar: {error}")))?;
         let packed = pack.stdout.take().map_or_else(Stdio::null, Stdio::from);
         let sent = install::finish(carrier.command(host, &self.receive()).stdin(packed));

@@ -1,0 +1,155 @@
+//! What all workers of a runtime share, and how one of them is woken.
+
+use std::{
+    fmt, io,
+    sync::atomic::{
+        AtomicBool, AtomicU64, AtomicUsize,
+        Ordering::{Relaxed, SeqCst},
+        fence,
+    },
+    time::{Duration, Instant},
+};
+
+use crate::{
+    policy::Policy,
+    poller::{Poller, Source},
+    queue::Task,
+    timers::Timers,
+};
+
+/// What all workers of a runtime share.
+pub(crate) struct Shared<P: Policy> {
+    pub(crate) policy: P,
+    pub(crate) poller: Poller,
+    pub(crate) timers: Timers,
+    /// Which of the runtimes of this process.
+    pub(crate) number: u64,
+    origin: Instant,
+    has_ended: AtomicBool,
+    /// Workers that wait for events, or are about to.
+    idle: AtomicUsize,
+    /// Whether a worker is being woken.
+    is_waking: AtomicBool,
+}
+
+impl<P: Policy> Shared<P> {
+    pub(crate) fn new(workers: usize) -> io::Result<Self> {
+        static COUNT: AtomicU64 = AtomicU64::new(1);
+        Ok(Self {
+            policy: P::new(workers),
+            poller: Poller::new()?,
+            timers: Timers::new(),
+            number: COUNT.fetch_add(1, Relaxed),
+            origin: Instant::now(),
+            has_ended: AtomicBool::new(false),
+            idle: AtomicUsize::new(0),
+            is_waking: AtomicBool::new(false),
+        })
+    }
+
+    /// The clock of its timers.
+    pub(crate) fn now_ns(&self) -> u64 {
+        u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended.load(Relaxed)
+    }
+
+    /// A fiber can go on.
+    pub(crate) fn ready(&self, worker: Option<usize>, task: Task) {
+        self.policy.push(worker, task);
+        self.wake_one();
+    }
+
+    /// Wakes a worker that waits, if there is one and none is being woken.
+    ///
+    /// A worker says that it is idle, and looks for work once more; this side has put work there, and looks for idle
+    /// workers. The fences put both in one order, so that one of the two sees what the other did.
+    pub(crate) fn wake_one(&self) {
+        fence(SeqCst);
+        if self.idle.load(Relaxed) > 0 && !self.is_waking.swap(true, SeqCst) {
+            self.poller.wake();
+        }
+    }
+
+    /// Takes events without waiting.
+    pub(crate) fn poll(&self, worker: Option<usize>) {
+        // A wake-up was meant for a worker that waits.
+        if self.take_events(worker, Some(Duration::ZERO)) {
+            self.has_woken();
+        }
+    }
+
+    /// Waits until there may be something to do.
+    pub(crate) fn wait(&self, worker: usize) {
+        self.idle.fetch_add(1, SeqCst);
+        fence(SeqCst);
+        if self.policy.has_work() || self.has_ended() {
+            self.idle.fetch_sub(1, SeqCst);
+            return;
+        }
+        let next_ns = self.timers.next_ns();
+        let timeout = match next_ns {
+            u64::MAX => None,
+            _ => Some(Duration::from_nanos(next_ns.saturating_sub(self.now_ns()))),
+        };
+        self.take_events(Some(worker), timeout);
+        self.idle.fetch_sub(1, SeqCst);
+        self.has_woken();
+    }
+
+    /// A wake-up has come, and the next one may be sent. Where there is more to do than one worker can do at once,
+    /// another one is woken.
+    ///
+    /// Who has put work there and saw that a worker is being woken has sent nothing. That was before the swap, so that
+    /// the work is seen behind the fence.
+    fn has_woken(&self) {
+        self.is_waking.swap(false, SeqCst);
+        fence(SeqCst);
+        if self.policy.has_work() {
+            self.wake_one();
+        }
+    }
+
+    fn take_events(&self, worker: Option<usize>, timeout: Option<Duration>) -> bool {
+        let mut ready = |fiber| self.policy.push(worker, Task(fiber));
+        let is_woken = self.poller.wait(timeout, &mut ready);
+        if self.timers.next_ns() < u64::MAX {
+            self.timers.expire(self.now_ns(), &mut ready);
+        }
+        is_woken
+    }
+
+    /// A timer became the earliest: a worker that waits may wait too long.
+    pub(crate) fn timer_is_first(&self) {
+        self.wake_one();
+    }
+
+    /// All workers end.
+    pub(crate) fn end(&self) {
+        self.has_ended.store(true, SeqCst);
+        self.poller.wake();
+    }
+
+    /// Unwinds all fibers that will never go on. No worker runs any more.
+    pub(crate) fn unwind(&self) {
+        loop {
+            let queued = self.policy.pop(0, 0).map(|task| task.0);
+            let left = queued
+                .or_else(|| Source::any_waiting(self.number))
+                .or_else(|| self.timers.any_sleeping());
+            match left {
+                Some(fiber) => drop(fiber),
+                None => return,
+            }
+        }
+    }
+}
+
+impl<P: Policy> fmt::Debug for Shared<P> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let idle = self.idle.load(Relaxed);
+        formatter.debug_struct("Shared").field("policy", &self.policy).field("idle", &idle).finish()
+    }
+}

@@ -1,0 +1,94 @@
+//! A thread that runs fibers, and what a fiber can ask of the thread that runs it.
+
+use std::{cell::Cell, ptr, sync::Arc};
+
+use crate::{
+    fiber::{Ready, Suspension, current_fiber},
+    policy::Policy,
+    queue::Task,
+    shared::Shared,
+};
+
+thread_local! {
+    static WORKER: Cell<*const ()> = const { Cell::new(ptr::null()) };
+}
+
+/// How often a worker that always has something to run looks for events.
+const POLL_EVERY: u32 = 61;
+
+/// One of the threads of a runtime.
+#[derive(Debug)]
+pub(crate) struct Worker<P: Policy> {
+    pub(crate) shared: Arc<Shared<P>>,
+    pub(crate) index: usize,
+}
+
+impl<P: Policy> Worker<P> {
+    /// Runs fibers until the runtime ends.
+    pub(crate) fn work(&self) {
+        WORKER.set(ptr::from_ref(self).cast());
+        let mut turn = 0_u32;
+        while !self.shared.has_ended() {
+            turn = turn.wrapping_add(1);
+            if turn.is_multiple_of(POLL_EVERY) {
+                self.shared.poll(Some(self.index));
+            }
+            match self.shared.policy.pop(self.index, turn) {
+                Some(task) => self.run(task.0),
+                None => self.shared.wait(self.index),
+            }
+        }
+        WORKER.set(ptr::null());
+    }
+
+    fn run(&self, fiber: Ready) {
+        if let Some((suspension, fiber)) = fiber.resume() {
+            // SAFETY: the suspension was made for this kind of worker, and `data` is what it expects.
+            unsafe { (suspension.action)(suspension.data, ptr::from_ref(self).cast(), fiber) };
+        }
+    }
+
+    /// A fiber can go on.
+    pub(crate) fn ready(&self, fiber: Ready) {
+        self.shared.ready(Some(self.index), Task(fiber));
+    }
+}
+
+/// Calls `with` with the worker of this thread, if it is one of this kind of runtime. Never inlined, because a fiber
+/// may go on on another thread.
+#[inline(never)]
+pub(crate) fn current<P: Policy, R>(with: impl FnOnce(Option<&Worker<P>>) -> R) -> R {
+    let worker = WORKER.get().cast::<Worker<P>>();
+    // SAFETY: a runtime has one type of policy, and a worker stays where it is while its thread runs fibers.
+    with(unsafe { worker.as_ref() })
+}
+
+/// Gives way. `then` gets the fiber once it is at rest; it must do nothing after it has handed it over.
+pub(crate) fn suspend<P: Policy, F: FnOnce(&Worker<P>, Ready)>(then: F) {
+    /// The action: takes the closure out of the fiber's stack, so that nothing on that stack is touched afterwards.
+    unsafe fn action<P: Policy, F: FnOnce(&Worker<P>, Ready)>(
+        data: *const (),
+        worker: *const (),
+        fiber: Ready,
+    ) {
+        // SAFETY: the caller passes what `suspend` made, once, and the worker that runs the fiber.
+        let (then, worker) = unsafe { (ptr::read(data.cast::<F>()), &*worker.cast::<Worker<P>>()) };
+        then(worker, fiber);
+    }
+    let then = std::mem::ManuallyDrop::new(then);
+    let data = ptr::from_ref(&*then).cast();
+    current_fiber(|fiber| fiber.suspend(Suspension { action: action::<P, F>, data }));
+}
+
+/// Lets others run first.
+pub(crate) fn yield_now<P: Policy>() {
+    suspend::<P, _>(Worker::ready);
+}
+
+/// Lets a fiber go on. Where no worker runs, as while fibers are unwound, it never will.
+pub(crate) fn wake<P: Policy>(fiber: Ready) {
+    current::<P, _>(|worker| match worker {
+        Some(worker) => worker.ready(fiber),
+        None => drop(fiber),
+    });
+}

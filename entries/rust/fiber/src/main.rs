@@ -1,0 +1,104 @@
+//! wirebench-fiber: one fiber per connection, and a policy with its run queue that the variant chooses.
+//!
+//! It is deliberately not an HTTP server: it only looks for the end of each request head.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use shared::{ACCEPT_RETRY, BACKLOG, HeadCounter, Options, READ_BYTES, Scenario, replies};
+use socket2::{Domain, Socket, Type};
+use wirebench_fiber::net::{TcpListener, TcpStream};
+use wirebench_fiber::queue::{BoundedMpmc, BoundedSpmc, Locking, SimpleMpmc};
+use wirebench_fiber::{Policy, Sharing, Stealing, run, sleep, spawn};
+
+fn serve_hello<P: Policy>(stream: &TcpStream<P>, limit: Option<Duration>) -> io::Result<()> {
+    let mut counter = HeadCounter::default();
+    let mut buffer = [0; READ_BYTES];
+    loop {
+        let length = stream.read(&mut buffer, limit)?;
+        if length == 0 {
+            return Ok(());
+        }
+        for output in replies(counter.count(&buffer[..length])) {
+            stream.write_all(output, limit)?;
+        }
+    }
+}
+
+fn serve_echo<P: Policy>(stream: &TcpStream<P>) -> io::Result<()> {
+    let mut buffer = [0; READ_BYTES];
+    loop {
+        let length = stream.read(&mut buffer, None)?;
+        if length == 0 {
+            return Ok(());
+        }
+        stream.write_all(&buffer[..length], None)?;
+    }
+}
+
+/// An error ends a connection that is reset or times out: it needs no report.
+fn serve<P: Policy>(stream: &TcpStream<P>, scenario: Scenario) {
+    let _ = match scenario {
+        Scenario::Hello => serve_hello(stream, None),
+        Scenario::HelloTimeout(limit) => serve_hello(stream, Some(limit)),
+        Scenario::Echo => serve_echo(stream),
+    };
+}
+
+fn accept<P: Policy>(listener: &TcpListener<P>, scenario: Scenario) -> ! {
+    loop {
+        let accepted =
+            listener.accept().and_then(|stream| spawn::<P, _>(move || serve(&stream, scenario)));
+        // Out of file descriptors or memory: the next accept would fail at once as well.
+        if accepted.is_err() {
+            sleep::<P>(ACCEPT_RETRY);
+        }
+    }
+}
+
+/// One runtime for all workers.
+fn together<P: Policy>(options: &Options) -> io::Result<()> {
+    let Options { workers, address, scenario, .. } = *options;
+    run::<P, _>(workers, move || {
+        let listener = TcpListener::<P>::bind(address)?;
+        shared::announce(listener.local_addr()?)?;
+        accept(&listener, scenario)
+    })?
+}
+
+/// A runtime for one worker, on this thread.
+fn apart(address: SocketAddr, scenario: Scenario, ready: &dyn Fn()) -> io::Result<Infallible> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+    socket.set_reuse_address(true)?;
+    socket.set_reuse_port(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG.into())?;
+    ready();
+    run::<Sharing<Locking>, _>(1, move || {
+        let listener = TcpListener::<Sharing<Locking>>::from_std(socket.into())?;
+        accept(&listener, scenario)
+    })?
+}
+
+fn start(options: &Options) -> io::Result<()> {
+    let scenario = options.scenario;
+    match options.variant.as_str() {
+        "sharing-locking" => together::<Sharing<Locking>>(options),
+        "sharing-bounded-mpmc" => together::<Sharing<BoundedMpmc>>(options),
+        "sharing-simple-mpmc" => together::<Sharing<SimpleMpmc>>(options),
+        "stealing-locking" => together::<Stealing<Locking>>(options),
+        "stealing-bounded-mpmc" => together::<Stealing<BoundedMpmc>>(options),
+        "stealing-bounded-spmc" => together::<Stealing<BoundedSpmc>>(options),
+        "prefork" => {
+            shared::prefork::run(options, move |address, ready| apart(address, scenario, ready))
+        }
+        other => shared::refuse(format!("unknown variant `{other}`")),
+    }
+}
+
+fn main() -> ExitCode {
+    shared::main(&["hello", "hello-timeout", "echo"], start)
+}
