@@ -10,7 +10,7 @@ use corosensei::{
 };
 use crossbeam_queue::SegQueue;
 use std::{
-    cell::Cell,
+    cell::{Cell, UnsafeCell},
     io,
     ptr::{self, NonNull},
     sync::LazyLock,
@@ -55,7 +55,8 @@ pub(crate) struct Suspension {
 
 /// The body of a fiber. Its memory stays where it is until it has ended.
 pub(crate) struct Fiber {
-    coroutine: Coroutine<(), Suspension, (), DefaultStack>,
+    /// Only the thread that has the [`Ready`] uses it, also while the fiber itself uses the rest.
+    coroutine: UnsafeCell<Coroutine<(), Suspension, (), DefaultStack>>,
     yielder: Cell<*const Yielder<(), Suspension>>,
 }
 
@@ -74,6 +75,7 @@ impl Ready {
             current_fiber(|fiber| fiber.yielder.set(yielder));
             body();
         });
+        let coroutine = UnsafeCell::new(coroutine);
         let fiber = Box::new(Fiber { coroutine, yielder: Cell::new(ptr::null()) });
         Ok(Self(NonNull::from(Box::leak(fiber))))
     }
@@ -104,7 +106,7 @@ impl Ready {
         let place = self.into_place();
         FIBER.set(place.as_ptr());
         // SAFETY: this is the only `Ready` of the fiber, so that no other thread uses it.
-        let result = unsafe { (*place.as_ptr()).coroutine.resume(()) };
+        let result = unsafe { (*place.as_ref().coroutine.get()).resume(()) };
         FIBER.set(ptr::null());
         match result {
             CoroutineResult::Yield(suspension) => {
@@ -116,7 +118,7 @@ impl Ready {
                 // SAFETY: it was leaked in `new`, has ended, and no one else has its place.
                 let fiber = unsafe { Box::from_raw(place.as_ptr()) };
                 if POOL.len() < POOLED_MOST {
-                    POOL.push(fiber.coroutine.into_stack());
+                    POOL.push(fiber.coroutine.into_inner().into_stack());
                 }
                 None
             }
@@ -129,9 +131,10 @@ impl Drop for Ready {
     fn drop(&mut self) {
         // SAFETY: this is the only `Ready` of the fiber, which was leaked in `new`.
         let mut fiber = unsafe { Box::from_raw(self.0.as_ptr()) };
-        if !fiber.coroutine.done() {
+        let coroutine = fiber.coroutine.get_mut();
+        if !coroutine.done() {
             let before = UNWINDS.replace(true);
-            fiber.coroutine.force_unwind();
+            coroutine.force_unwind();
             UNWINDS.set(before);
         }
     }
