@@ -14,6 +14,7 @@ mod interrupt;
 mod junit;
 mod options;
 mod out;
+mod pairs;
 mod plan;
 mod preparation;
 mod progress;

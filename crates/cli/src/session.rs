@@ -1,7 +1,6 @@
 //! What `run` and `ab` have in common: an experiment that is ready to be carried out, and a saved
 //! command that `run --resume` continues. How each verb makes its experiment is its own.
 
-use std::path::Path;
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::experiment::{Experiment, Finished};
 use wirebench_schema::{
@@ -14,6 +13,7 @@ use crate::{
     exit::{Exit, incomparable},
     interrupt::Interrupt,
     options::ProjectOption,
+    pairs::Pairs,
 };
 
 /// The fewest blocks with intervals and verdicts: two blocks give a single difference to estimate
@@ -45,10 +45,8 @@ pub(crate) trait Resumable {
     /// The experiment as of now.
     fn setting(&self, context: &Context) -> anyhow::Result<Setting>;
 
-    /// Goes on with a run that pairs of hosts measure; none if it is no such run.
-    fn go_on_with_pairs(&self, _folder: &Path) -> Option<anyhow::Result<Exit>> {
-        None
-    }
+    /// The pairs of hosts that measure it, if it is not measured by one side.
+    fn pairs(&self) -> Option<Pairs<'_>>;
 
     /// Prints the result, writes the reports and decides the exit code.
     fn conclude(&self, interrupt: &Interrupt, finished: &Finished) -> anyhow::Result<Exit>;

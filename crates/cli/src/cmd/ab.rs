@@ -18,6 +18,7 @@ use crate::{
     format::FormatOption,
     interrupt::Interrupt,
     options::{Cohorts, Conditions, ProjectOption, ResultOptions, RunOptions},
+    pairs::{Pairs, PairsOptions},
     preparation::ready,
     session::{Resumable, Setting},
     value,
@@ -126,12 +127,14 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     conditions: Conditions,
     /// Write the result of every --fail-if to this file as JUnit XML
-    #[arg(long, value_name = "FILE", requires = "fail_if")]
+    #[arg(long, value_name = "FILE", requires = "fail_if", conflicts_with_all = ["server_on", "slurm"])]
     junit: Option<PathBuf>,
     #[command(flatten)]
     format: FormatOption,
     #[command(flatten)]
     telling: ResultOptions,
+    #[command(flatten)]
+    pairs: PairsOptions,
     #[command(flatten)]
     project: ProjectOption,
 }
@@ -155,6 +158,11 @@ impl Resumable for Arguments {
         self.experiment(context)
     }
 
+    fn pairs(&self) -> Option<Pairs<'_>> {
+        let conclude = |interrupt: &_, finished: &_| self.conclude(interrupt, finished);
+        self.pairs.of((&self.conditions, &self.telling), &self.project, conclude)
+    }
+
     fn conclude(&self, interrupt: &Interrupt, finished: &Finished) -> anyhow::Result<Exit> {
         self.report(interrupt, finished)
     }
@@ -162,6 +170,9 @@ impl Resumable for Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new(&arguments.project)?;
+    if let Some(pairs) = arguments.pairs() {
+        return pairs.begin(&context);
+    }
     if let Some(server) = arguments.conditions.server_host(&context.interrupt)? {
         let results = arguments.telling.project(&context)?.results;
         return away::carry_out(&context, &server, None, &results);

@@ -4,16 +4,12 @@
 mod carry_out;
 mod choice;
 mod dry_run;
-mod pairs;
 mod resume;
 mod scale;
 mod setting;
 mod strict;
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 use wirebench_experiment::experiment::Finished;
 use wirebench_schema::{
     journal::{Generator, Procedure, Start},
@@ -25,9 +21,9 @@ use crate::{
     away,
     context::Context,
     exit::{Exit, usage},
-    fleet::{self, Pair},
     interrupt::Interrupt,
     options::{Cohorts, Conditions, ProjectOption, ResultOptions, RunOptions},
+    pairs::{Pairs, PairsOptions},
     session::{Resumable, Setting},
     value,
 };
@@ -62,6 +58,7 @@ const BESIDE_RESUME: [&str; 10] = [
     mut_arg("count", |it| it.help(COUNT)),
     mut_arg("procedure", |it| it.help(PROCEDURE)),
     mut_arg("margin", |it| it.help(MARGIN)),
+    mut_arg("pairs", |it| it.conflicts_with("dry_run")),
     mut_args(|argument| alone_with_resume(argument))
 )]
 pub(crate) struct Arguments {
@@ -125,18 +122,8 @@ pub(crate) struct Arguments {
     /// Print the plan without measuring
     #[arg(long)]
     dry_run: bool,
-    /// Pairs of hosts, each as SERVER:LOAD, that measure whole cohorts of one result at the same time, such as
-    /// lab1:lab2,lab3:lab4
-    #[arg(long, value_name = "PAIRS", value_delimiter = ',', value_parser = fleet::pair,
-          conflicts_with_all = ["server_on", "slurm", "from", "precision", "budget", "dry_run"],
-          help_heading = fleet::HEADING)]
-    pairs: Vec<Pair>,
-    /// Measure only this block, from 0 (internal)
-    #[arg(long, hide = true, value_name = "N", requires = "known")]
-    block: Option<u32>,
-    /// File with records that hold, for --block (internal)
-    #[arg(long, hide = true, value_name = "FILE", requires = "block")]
-    known: Option<PathBuf>,
+    #[command(flatten)]
+    pairs: PairsOptions,
     /// Continue the interrupted run in this folder
     #[arg(long, value_name = "FOLDER")]
     resume: Option<PathBuf>,
@@ -195,8 +182,9 @@ impl Resumable for Arguments {
         self.experiment(context)
     }
 
-    fn go_on_with_pairs(&self, folder: &Path) -> Option<anyhow::Result<Exit>> {
-        (!self.pairs.is_empty()).then(|| pairs::go_on(self, folder))
+    fn pairs(&self) -> Option<Pairs<'_>> {
+        let conclude = |interrupt: &_, finished: &_| self.conclude(interrupt, finished);
+        self.pairs.of((&self.conditions, &self.telling), &self.project, conclude)
     }
 
     fn conclude(&self, interrupt: &Interrupt, finished: &Finished) -> anyhow::Result<Exit> {
@@ -220,8 +208,8 @@ pub(crate) fn run(
         return resume::run(folder, arguments, original);
     }
     let context = Context::new(&arguments.project)?;
-    if !arguments.pairs.is_empty() {
-        return pairs::begin(&context, arguments);
+    if let Some(pairs) = arguments.pairs() {
+        return pairs.begin(&context);
     }
     if let Some(server) = arguments.conditions.server_host(&context.interrupt)? {
         let results = arguments.telling.project(&context)?.results;

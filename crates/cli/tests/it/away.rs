@@ -245,3 +245,25 @@ fn pairs_of_hosts_that_are_interrupted_go_on_with_the_cohorts_that_are_missing()
     assert_eq!(after.runs[..before.runs.len()], before.runs);
     world.wait_for_silence();
 }
+
+#[test]
+fn ab_is_measured_by_pairs_of_hosts_and_on_another_host() {
+    let world = world();
+    let carrier = carrier(&world);
+    let words = "ab --a builtin/epoll --b builtin/io_uring --cohorts 3 --no-pin --no-verify -o out --duration 200ms \
+                 --steady 0s";
+    for hosts in [&["--pairs", "s:a,t"][..], &["--server-on", "s", "--from", "a"]] {
+        let words: Vec<&str> = words.split(' ').collect();
+        let rest = ["--address", "127.0.0.1", "--carrier", &carrier];
+        let outcome = world.wirebench(&[&words[..], hosts, &rest].concat());
+        assert!(matches!(outcome.code, Some(0 | 1)), "{outcome:#?}");
+        let journal = journal(&world);
+        assert_eq!(journal.end.as_ref().unwrap().reason, EndReason::Complete, "{outcome:#?}");
+        let blocks: std::collections::BTreeSet<u32> =
+            journal.runs.iter().map(|run| run.block).collect();
+        assert_eq!(blocks.len(), 3, "{journal:#?}");
+        assert!(results(&world).join("report.html").is_file());
+        fs::remove_dir_all(world.folder.path().join("out")).unwrap();
+    }
+    world.wait_for_silence();
+}

@@ -86,7 +86,7 @@ impl Arguments {
             command: command_line(),
             verification: self.conditions.verification(Verification::AllOrNothing),
             goal,
-            part: None,
+            part: self.pairs.part()?,
             precision: Precision(Box::new(move |journal| half_width(journal, metric))),
         };
         Ok(Setting { experiment, subjects: sides.into(), missing: Vec::new() })

@@ -37,9 +37,9 @@ pub(super) fn run(
         false => &folder,
     };
     if let Ok(journal) = journal::read(folder)
-        && let Some(exit) = original(&journal.start)?.go_on_with_pairs(folder)
+        && let Some(pairs) = original(&journal.start)?.pairs()
     {
-        return exit;
+        return pairs.go_on(folder);
     }
     let taken_up = ResumedExperiment::open(folder).map_err(|error| match error.kind() {
         io::ErrorKind::WouldBlock => error.into(),

@@ -1,12 +1,10 @@
 //! From options to an experiment: the suite as changed, the servers, the placement. Nothing is built
 //! or started here.
 
-use anyhow::Context as _;
-use std::fs;
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::{
     cohort::{MOST_INSTANCES, instances_that_fit},
-    experiment::{Experiment, ExperimentPart, Precision},
+    experiment::{Experiment, Precision},
     measure::Bench,
     plan::{self, Changes},
     tool::{self, Tool},
@@ -111,18 +109,10 @@ impl Arguments {
             command: command_line(),
             verification: conditions.verification(Verification::Full),
             goal,
-            part: self.part()?,
+            part: self.pairs.part()?,
             precision: Precision(Box::new(widest_interval)),
         };
         Ok(Setting { experiment, subjects: chosen.subjects, missing: chosen.missing })
-    }
-
-    /// The block that is measured here, if it is only one.
-    fn part(&self) -> anyhow::Result<Option<ExperimentPart>> {
-        let (Some(block), Some(path)) = (self.block, &self.known) else { return Ok(None) };
-        let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-        let known = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
-        Ok(Some(ExperimentPart { block, known }))
     }
 
     fn changes(&self) -> Changes {

@@ -1,5 +1,5 @@
-//! `wirebench run --pairs`: whole cohorts of one result, measured by several pairs of hosts at the same time. Ratios
-//! live inside a cohort, so that pairs may differ.
+//! `--pairs`: whole cohorts of one result, measured by several pairs of hosts at the same time. Ratios live inside a
+//! cohort, so that pairs may differ.
 //!
 //! A pair takes the next block from a queue. One that fails gives its block back, and is left out after its second
 //! failure. The first block is measured alone: rates that it finds hold for all.
@@ -14,19 +14,19 @@ use std::{
     time::Duration,
 };
 use wirebench_experiment::{
-    experiment::{ENVIRONMENT_FILE, Finished, between_parts},
+    experiment::{ENVIRONMENT_FILE, ExperimentPart, Finished, between_parts},
     journal::{self, Writer, new_run_folder},
 };
 use wirebench_schema::journal::{End, EndReason, FixedRate, Journal, Part, Record, Start};
 
-use super::{Arguments, carry_out};
 use crate::{
     away::{self, Elsewhere},
     context::{Context, command_line},
     exit::Exit,
-    fleet::{Pair, ServerHost},
+    fleet::{self, Pair, ServerHost},
+    interrupt::Interrupt,
+    options::{Conditions, ProjectOption, ResultOptions},
     out, results,
-    session::Resumable as _,
 };
 
 /// Failures after which a pair is left out.
@@ -62,80 +62,134 @@ struct Whole {
     journal: Journal,
 }
 
-/// Measures with all pairs of `arguments`.
-pub(super) fn begin(context: &Context, arguments: &Arguments) -> anyhow::Result<Exit> {
-    let seed = arguments.conditions.seed.unwrap_or_else(|| u64::from(std::process::id()));
-    measure(context, arguments, away::given(), seed, None)
+/// The options of a verb whose cohorts pairs of hosts can measure.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct PairsOptions {
+    /// Pairs of hosts, each as SERVER:LOAD, that measure whole cohorts of one result at the same time, such as
+    /// lab1:lab2,lab3:lab4
+    #[arg(long, value_name = "PAIRS", value_delimiter = ',', value_parser = fleet::pair,
+          conflicts_with_all = ["server_on", "slurm", "from", "precision", "budget"],
+          help_heading = fleet::HEADING)]
+    pairs: Vec<Pair>,
+    /// Measure only this block, from 0 (internal)
+    #[arg(long, hide = true, value_name = "N", requires = "known")]
+    block: Option<u32>,
+    /// File with records that hold, for --block (internal)
+    #[arg(long, hide = true, value_name = "FILE", requires = "block")]
+    known: Option<PathBuf>,
 }
 
-/// Measures the blocks that the result in `folder` lacks.
-pub(super) fn go_on(arguments: &Arguments, folder: &Path) -> anyhow::Result<Exit> {
-    let context = Context::new(arguments.project())?;
-    let mut writer = Writer::reopen(folder)?;
-    writer.cut_torn_line()?;
-    let journal = journal::read(folder).map_err(anyhow::Error::msg)?;
-    let (words, seed) = (away::words_for_others(&journal.start.command), journal.start.seed);
-    let whole = Whole { folder: folder.to_owned(), writer, journal };
-    measure(&context, arguments, words, seed, Some(whole))
-}
-
-fn measure(
-    context: &Context,
-    arguments: &Arguments,
-    mut words: Vec<String>,
-    seed: u64,
-    mut whole: Option<Whole>,
-) -> anyhow::Result<Exit> {
-    if arguments.conditions.seed.is_none() {
-        words.extend(["--seed".to_owned(), seed.to_string()]);
+impl PairsOptions {
+    /// The pairs, if any are given. `conclude` reports the result, as it does where one side measures.
+    pub(crate) fn of<'a>(
+        &'a self,
+        (conditions, telling): (&'a Conditions, &'a ResultOptions),
+        project: &'a ProjectOption,
+        conclude: impl Fn(&Interrupt, &Finished) -> anyhow::Result<Exit> + 'a,
+    ) -> Option<Pairs<'a>> {
+        let conclude: Conclude<'a> = Box::new(conclude);
+        let pairs = &self.pairs;
+        (!pairs.is_empty()).then_some(Pairs { conditions, telling, project, conclude, pairs })
     }
-    let results = arguments.telling.project(context)?.results;
-    let parts = tempfile_folder(&results)?;
-    let work = Mutex::new(match &whole {
-        Some(whole) => open(&whole.journal),
-        None => Work { queue: [0].into(), ..Work::default() },
-    });
-    let hosts: Vec<(&Pair, ServerHost)> = arguments
-        .pairs
-        .iter()
-        .map(|pair| Ok((pair, arguments.conditions.hosts_of(pair)?)))
-        .collect::<anyhow::Result<_>>()?;
-    let (sender, measured) = mpsc::channel();
-    let done = thread::scope(|scope| {
-        for (pair, server) in &hosts {
-            let (sender, words, work, parts) = (sender.clone(), &words, &work, &parts);
-            let pair = Measurer { context, pair: pair.to_string(), server, words, work, parts };
-            scope.spawn(move || pair.measure(&sender));
+
+    /// The block that is measured here, if it is only one.
+    pub(crate) fn part(&self) -> anyhow::Result<Option<ExperimentPart>> {
+        let (Some(block), Some(path)) = (self.block, &self.known) else { return Ok(None) };
+        let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let known = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+        Ok(Some(ExperimentPart { block, known }))
+    }
+}
+
+/// Reports a result and decides the exit code.
+type Conclude<'a> = Box<dyn Fn(&Interrupt, &Finished) -> anyhow::Result<Exit> + 'a>;
+
+/// Pairs of hosts and what they measure.
+pub(crate) struct Pairs<'a> {
+    project: &'a ProjectOption,
+    conclude: Conclude<'a>,
+    conditions: &'a Conditions,
+    telling: &'a ResultOptions,
+    pairs: &'a [Pair],
+}
+
+impl Pairs<'_> {
+    /// Measures all blocks.
+    pub(crate) fn begin(&self, context: &Context) -> anyhow::Result<Exit> {
+        let seed = self.conditions.seed.unwrap_or_else(|| u64::from(std::process::id()));
+        self.measure(context, away::given(), seed, None)
+    }
+
+    /// Measures the blocks that the result in `folder` lacks.
+    pub(crate) fn go_on(&self, folder: &Path) -> anyhow::Result<Exit> {
+        let context = Context::new(self.project)?;
+        let mut writer = Writer::reopen(folder)?;
+        writer.cut_torn_line()?;
+        let journal = journal::read(folder).map_err(anyhow::Error::msg)?;
+        let (words, seed) = (away::words_for_others(&journal.start.command), journal.start.seed);
+        let whole = Whole { folder: folder.to_owned(), writer, journal };
+        self.measure(&context, words, seed, Some(whole))
+    }
+
+    fn measure(
+        &self,
+        context: &Context,
+        mut words: Vec<String>,
+        seed: u64,
+        mut whole: Option<Whole>,
+    ) -> anyhow::Result<Exit> {
+        if self.conditions.seed.is_none() {
+            words.extend(["--seed".to_owned(), seed.to_string()]);
         }
-        drop(sender);
-        for measured in measured {
-            take_in(measured, &mut whole, &work, &results, arguments)?;
+        let results = self.telling.project(context)?.results;
+        let parts = folder_of_parts(&results)?;
+        let work = Mutex::new(match &whole {
+            Some(whole) => open(&whole.journal),
+            None => Work { queue: [0].into(), ..Work::default() },
+        });
+        let hosts = self.pairs.iter().map(|pair| Ok((pair, self.conditions.hosts_of(pair)?)));
+        let hosts: Vec<(&Pair, ServerHost)> = hosts.collect::<anyhow::Result<_>>()?;
+        let (sender, measured) = mpsc::channel();
+        let done = thread::scope(|scope| {
+            for (pair, server) in &hosts {
+                let (sender, words, work, parts) = (sender.clone(), &words, &work, &parts);
+                let pair = Measurer { context, pair: pair.to_string(), server, words, work, parts };
+                scope.spawn(move || pair.measure(&sender));
+            }
+            drop(sender);
+            for measured in measured {
+                take_in(measured, &mut whole, &work, &results, self.telling.quiet)?;
+            }
+            anyhow::Ok(())
+        });
+        let _ = fs::remove_dir_all(&parts);
+        done?;
+        let left = locked(&work).queue.len();
+        self.conclude(context, whole.context("no pair of hosts has measured anything")?, left)
+    }
+
+    /// Ends the journal, and reports what there is. `left` blocks are missing.
+    fn conclude(&self, context: &Context, mut whole: Whole, left: usize) -> anyhow::Result<Exit> {
+        let is_interrupted = context.interrupt.exit().is_some();
+        let is_complete = left == 0 && !is_interrupted;
+        let reason = if is_complete { EndReason::Complete } else { EndReason::Interrupted };
+        whole.write(vec![Record::End(End { ended: journal::now(), reason })])?;
+        let Whole { folder, journal, .. } = whole;
+        let finished = Finished { folder, journal };
+        let exit = (self.conclude)(&context.interrupt, &finished)?;
+        if is_complete || is_interrupted {
+            return Ok(exit);
         }
-        anyhow::Ok(())
-    });
-    let _ = fs::remove_dir_all(&parts);
-    done?;
-    let left = locked(&work).queue.len();
-    let mut whole = whole.context("no pair of hosts has measured anything")?;
-    let is_complete = left == 0 && context.interrupt.exit().is_none();
-    let reason = if is_complete { EndReason::Complete } else { EndReason::Interrupted };
-    whole.write(vec![Record::End(End { ended: journal::now(), reason })])?;
-    let Whole { folder, journal, .. } = whole;
-    let finished = Finished { folder, journal };
-    let (names, strictness) = (&arguments.names, arguments.strictness());
-    let exit = carry_out::conclude(&context.interrupt, &finished, names, strictness)?;
-    if left > 0 && context.interrupt.exit().is_none() {
         let resume = journal::resume_command(&finished.folder);
         out::error(&format!(
-            "{left} cohorts are not measured, because no pair of hosts is left: {resume}"
+            "{left} cohorts are not measured, because no pair of hosts is left. Resume with: {resume}"
         ));
-        return Ok(Exit::Failed);
+        Ok(Exit::Failed)
     }
-    Ok(exit)
 }
 
 /// A folder for the results of pairs, next to where the whole one will be.
-fn tempfile_folder(results: &Path) -> anyhow::Result<PathBuf> {
+fn folder_of_parts(results: &Path) -> anyhow::Result<PathBuf> {
     let folder = results.join(format!(".parts-{}", std::process::id()));
     fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     Ok(folder)
@@ -162,7 +216,7 @@ fn take_in(
     whole: &mut Option<Whole>,
     work: &Mutex<Work>,
     results: &Path,
-    arguments: &Arguments,
+    is_quiet: bool,
 ) -> anyhow::Result<()> {
     let Measured { pair, block, result } = measured;
     if let Ok((folder, journal)) = &result {
@@ -190,7 +244,7 @@ fn take_in(
     match result {
         Ok(_) => {
             let left = work.queue.len() + work.taken;
-            if !arguments.telling.quiet {
+            if !is_quiet {
                 out::note(&format!("{pair}: cohort {} measured, {left} left", block + 1));
             }
         }
