@@ -2,8 +2,8 @@
 //!
 //! Code in a fiber looks as if it blocked: it spawns and joins fibers, sleeps, takes locks, and reads and writes
 //! sockets. The parts are chosen once, as a type: a [`Policy`] says which worker runs which fiber, [`Sharing`] one
-//! run queue or [`Stealing`] from queues of their own, each over one of the [`queue`]s. Nothing on the way of a
-//! request is called through a pointer.
+//! run queue or [`Stealing`] from queues of their own, each over one of the [`queue`]s. The compiler
+//! makes a runtime of its own for each, without tables of functions for policies and queues.
 //!
 //! ```
 //! use wirebench_fiber::{Sharing, queue::Locking, run, spawn};
