@@ -41,7 +41,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
     ("uring", &[]),
     ("nullserver", &["uring"]),
     ("bareload", &[]),
-    ("fiber", &[]),
+    ("fiber", &["uring"]),
     ("delayserver", &["schema"]),
     ("report", &["judge", "schema", "stats"]),
     ("loadgen", &["schema", "uring"]),

@@ -10,7 +10,7 @@ use std::{
 
 use crate::{
     fiber::{Ready, unwinds},
-    policy::Policy,
+    parts::Parts,
     spin::Spin,
     worker::{suspend, wake},
 };
@@ -36,7 +36,7 @@ impl<T> Outcome<T> {
 
 /// A fiber that calls `body`, and then `after`. A panic ends it alone.
 #[allow(clippy::type_complexity, reason = "the two parts go apart at once")]
-pub(crate) fn body<P: Policy, T: Send + 'static>(
+pub(crate) fn body<P: Parts, T: Send + 'static>(
     body: impl FnOnce() -> T + Send + 'static,
     after: impl FnOnce() + Send + 'static,
 ) -> io::Result<(Ready, Arc<Outcome<T>>)> {
@@ -65,7 +65,7 @@ pub struct JoinHandle<P, T> {
     policy: PhantomData<fn() -> P>,
 }
 
-impl<P: Policy, T> JoinHandle<P, T> {
+impl<P: Parts, T> JoinHandle<P, T> {
     pub(crate) const fn new(outcome: Arc<Outcome<T>>) -> Self {
         Self { outcome, policy: PhantomData }
     }

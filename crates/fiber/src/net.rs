@@ -2,20 +2,22 @@
 
 use std::{
     fmt, io,
-    io::{Read as _, Write as _},
     marker::PhantomData,
     net::{self, SocketAddr},
-    sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
     time::Duration,
 };
 
-use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with, sockopt};
+use rustix::{
+    fd::{AsFd, BorrowedFd, OwnedFd},
+    net::{AddressFamily, SocketFlags, SocketType, connect, socket_with, sockopt},
+};
 
 use crate::{
-    policy::Policy,
-    poller::Source,
+    parts::Parts,
+    poller::{Poller, Source},
     slot::Slot,
-    worker::{current, suspend},
+    worker::{Worker, current, suspend},
 };
 
 /// Connections that may wait to be accepted.
@@ -29,22 +31,21 @@ enum Direction {
 }
 
 /// A socket and what its fibers wait for.
-struct Registered<P: Policy, S> {
-    /// Closed before the source is given back.
+struct Registered<P: Parts, S: Into<OwnedFd>> {
+    /// There until this is dropped.
     socket: Option<S>,
     source: &'static Source,
-    policy: PhantomData<fn() -> P>,
+    parts: PhantomData<fn() -> P>,
 }
 
-impl<P: Policy, S: rustix::fd::AsFd> Registered<P, S> {
+impl<P: Parts, S: AsFd + Into<OwnedFd>> Registered<P, S> {
     fn new(socket: S) -> io::Result<Self> {
-        current::<P, _>(|worker| {
-            let outside = || io::Error::other("sockets are made in a fiber");
-            let shared = &worker.ok_or_else(outside)?.shared;
-            let source = Source::take(shared.number);
+        rustix::io::ioctl_fionbio(&socket, P::Poller::NONBLOCKING)?;
+        with_worker::<P, _>(|worker| {
+            let source = Source::take(worker.shared.number);
             // From here on the source is given back when this is dropped.
-            let registered = Self { socket: Some(socket), source, policy: PhantomData };
-            shared.poller.add(registered.socket(), source)?;
+            let registered = Self { socket: Some(socket), source, parts: PhantomData };
+            worker.shared.poller.add(registered.socket().as_fd(), source)?;
             Ok(registered)
         })
     }
@@ -95,11 +96,12 @@ impl<P: Policy, S: rustix::fd::AsFd> Registered<P, S> {
         &self,
         direction: Direction,
         timeout: Option<Duration>,
-        mut attempt: impl FnMut(&S) -> io::Result<T>,
+        mut attempt: impl FnMut(&Worker<P>, BorrowedFd<'_>, &'static Source) -> io::Result<T>,
     ) -> io::Result<T> {
         let mut until_ns = None;
         loop {
-            match attempt(self.socket()) {
+            let socket = self.socket().as_fd();
+            match with_worker::<P, _>(|worker| attempt(worker, socket, self.source)) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     let until_ns = *until_ns.get_or_insert_with(|| deadline::<P>(timeout));
                     self.wait(direction, until_ns)?;
@@ -111,26 +113,36 @@ impl<P: Policy, S: rustix::fd::AsFd> Registered<P, S> {
     }
 }
 
-impl<P: Policy, S> Drop for Registered<P, S> {
+impl<P: Parts, S: Into<OwnedFd>> Drop for Registered<P, S> {
     fn drop(&mut self) {
-        drop(self.socket.take());
-        self.source.give_back();
+        let Some(socket) = self.socket.take().map(Into::into) else { return };
+        current::<P, _>(|worker| match worker {
+            Some(worker) => worker.shared.poller.close(&worker.own, socket, self.source),
+            None => P::Poller::close_outside(socket, self.source),
+        });
     }
 }
 
-fn now_ns<P: Policy>() -> u64 {
+/// Calls `with` with the worker that runs this fiber.
+fn with_worker<P: Parts, R>(with: impl FnOnce(&Worker<P>) -> io::Result<R>) -> io::Result<R> {
+    current::<P, _>(|worker| {
+        with(worker.ok_or_else(|| io::Error::other("sockets are used in a fiber"))?)
+    })
+}
+
+fn now_ns<P: Parts>() -> u64 {
     current::<P, _>(|worker| worker.map_or(0, |worker| worker.shared.now_ns()))
 }
 
-fn deadline<P: Policy>(timeout: Option<Duration>) -> u64 {
+fn deadline<P: Parts>(timeout: Option<Duration>) -> u64 {
     let time_ns = |it: Duration| u64::try_from(it.as_nanos()).unwrap_or(u64::MAX / 2);
     timeout.map_or(u64::MAX, |timeout| now_ns::<P>().saturating_add(time_ns(timeout)))
 }
 
 /// Takes connections.
-pub struct TcpListener<P: Policy>(Registered<P, net::TcpListener>);
+pub struct TcpListener<P: Parts>(Registered<P, net::TcpListener>);
 
-impl<P: Policy> TcpListener<P> {
+impl<P: Parts> TcpListener<P> {
     /// Listens on an address.
     ///
     /// # Errors
@@ -149,7 +161,6 @@ impl<P: Policy> TcpListener<P> {
     /// # Errors
     /// When the kernel refuses to wait for it.
     pub fn from_std(listener: net::TcpListener) -> io::Result<Self> {
-        listener.set_nonblocking(true)?;
         Registered::new(listener).map(Self)
     }
 
@@ -166,25 +177,22 @@ impl<P: Policy> TcpListener<P> {
     /// # Errors
     /// When the kernel has none to give, as without free descriptors.
     pub fn accept(&self) -> io::Result<TcpStream<P>> {
-        let stream = self.0.retry(Direction::Read, None, |listener| {
-            let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-            Ok(rustix::net::accept_with(listener, flags)?)
+        let stream = self.0.retry(Direction::Read, None, |worker, socket, source| {
+            worker.shared.poller.accept(&worker.own, socket, source)
         })?;
         TcpStream::new(stream.into())
     }
 }
 
 /// A connection.
-pub struct TcpStream<P: Policy> {
+pub struct TcpStream<P: Parts> {
     registered: Registered<P, net::TcpStream>,
-    /// Whether the last read took all that there was: an event comes before there is more.
-    is_drained: AtomicBool,
 }
 
-impl<P: Policy> TcpStream<P> {
+impl<P: Parts> TcpStream<P> {
     fn new(stream: net::TcpStream) -> io::Result<Self> {
         stream.set_nodelay(true)?;
-        Ok(Self { registered: Registered::new(stream)?, is_drained: AtomicBool::new(false) })
+        Ok(Self { registered: Registered::new(stream)? })
     }
 
     /// Connects.
@@ -201,6 +209,12 @@ impl<P: Policy> TcpStream<P> {
             if error != rustix::io::Errno::INPROGRESS {
                 return Err(error.into());
             }
+            with_worker::<P, _>(|worker| {
+                let Registered { source, .. } = stream.registered;
+                let socket = stream.registered.socket().as_fd();
+                worker.shared.poller.connecting(&worker.own, socket, source);
+                Ok(())
+            })?;
             stream.registered.wait(Direction::Write, deadline::<P>(timeout))?;
             if let Some(error) = stream.registered.socket().take_error()? {
                 return Err(error);
@@ -214,24 +228,23 @@ impl<P: Policy> TcpStream<P> {
     /// # Errors
     /// When the connection is broken, or nothing came in time.
     pub fn read(&self, buffer: &mut [u8], timeout: Option<Duration>) -> io::Result<usize> {
-        if self.is_drained.load(Relaxed) && !self.registered.source.has_ended.load(Relaxed) {
-            self.registered.wait(Direction::Read, deadline::<P>(timeout))?;
-        }
-        let length = self.registered.retry(Direction::Read, timeout, |mut it| it.read(buffer))?;
-        self.is_drained.store(length > 0 && length < buffer.len(), Relaxed);
-        Ok(length)
+        self.registered.retry(Direction::Read, timeout, |worker, socket, source| {
+            worker.shared.poller.read(&worker.own, socket, source, buffer)
+        })
     }
 
-    /// Writes all bytes, and waits no longer than `timeout` for room for each part.
+    /// Writes all bytes, and waits no longer than `timeout` for room for each part. The last part is taken over when
+    /// this returns, and an error of it is seen by the next write.
     ///
     /// # Errors
     /// When the connection is broken, or there was no room in time.
     pub fn write_all(&self, mut bytes: &[u8], timeout: Option<Duration>) -> io::Result<()> {
         while !bytes.is_empty() {
-            match self.registered.retry(Direction::Write, timeout, |mut it| it.write(bytes))? {
-                0 => return Err(io::ErrorKind::WriteZero.into()),
-                length => bytes = &bytes[length..],
-            }
+            let length =
+                self.registered.retry(Direction::Write, timeout, |worker, socket, source| {
+                    worker.shared.poller.write(&worker.own, socket, source, bytes)
+                })?;
+            bytes = &bytes[length..];
         }
         Ok(())
     }
@@ -241,17 +254,20 @@ impl<P: Policy> TcpStream<P> {
     /// # Errors
     /// When it is broken.
     pub fn shutdown_write(&self) -> io::Result<()> {
+        self.registered.retry(Direction::Write, None, |worker, _, source| {
+            worker.shared.poller.flush(&worker.own, source)
+        })?;
         self.registered.socket().shutdown(net::Shutdown::Write)
     }
 }
 
-impl<P: Policy> fmt::Debug for TcpListener<P> {
+impl<P: Parts> fmt::Debug for TcpListener<P> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_tuple("TcpListener").field(self.0.socket()).finish()
     }
 }
 
-impl<P: Policy> fmt::Debug for TcpStream<P> {
+impl<P: Parts> fmt::Debug for TcpStream<P> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_tuple("TcpStream").field(self.registered.socket()).finish()
     }

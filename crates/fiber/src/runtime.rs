@@ -4,7 +4,9 @@ use std::{io, panic, sync::Arc, thread, time::Duration};
 
 use crate::{
     join::{self, JoinHandle},
+    parts::Parts,
     policy::Policy,
+    poller::Poller,
     queue::Task,
     shared::Shared,
     worker::{self, Worker, suspend, wake},
@@ -14,11 +16,11 @@ use crate::{
 /// unwound: what they hold is released.
 ///
 /// # Errors
-/// When the kernel gives no epoll instance, stack or thread.
+/// When the kernel gives no stack or thread, or not what the poller needs.
 ///
 /// # Panics
 /// When `main` does.
-pub fn run<P: Policy, T: Send + 'static>(
+pub fn run<P: Parts, T: Send + 'static>(
     workers: usize,
     main: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<T> {
@@ -26,21 +28,26 @@ pub fn run<P: Policy, T: Send + 'static>(
     let ended = Arc::clone(&shared);
     let (fiber, result) = join::body::<P, T>(main, move || ended.end())?;
     shared.policy.push(None, Task(fiber));
-    let worker = |index| Worker { shared: Arc::clone(&shared), index };
-    thread::scope(|scope| {
-        for index in 1..workers.max(1) {
-            let worker = worker(index);
-            scope.spawn(move || {
-                worker.work();
-                // The next one that waits is woken by this one.
-                worker.shared.poller.wake();
-            });
+    let work = |index| {
+        let worker = Worker::new(Arc::clone(&shared), index);
+        match &worker {
+            Ok(worker) => worker.work(),
+            Err(_) => shared.end(),
         }
-        let worker = worker(0);
-        worker.work();
+        // The next one that waits is woken by this one.
         shared.poller.wake();
+        worker.map(drop)
+    };
+    let worked = thread::scope(|scope| {
+        let others: Vec<_> =
+            (1..workers.max(1)).map(|index| scope.spawn(move || work(index))).collect();
+        let first = work(0);
+        let panicked = || io::Error::other("a worker has panicked");
+        let others = others.into_iter().map(|it| it.join().unwrap_or_else(|_| Err(panicked())));
+        others.fold(first, io::Result::and)
     });
     shared.unwind();
+    worked?;
     match result.take() {
         Some(Ok(value)) => Ok(value),
         Some(Err(payload)) => panic::resume_unwind(payload),
@@ -57,8 +64,8 @@ pub fn run<P: Policy, T: Send + 'static>(
 /// When the kernel gives no stack.
 ///
 /// # Panics
-/// Outside of a fiber of a runtime with this policy.
-pub fn spawn<P: Policy, T: Send + 'static>(
+/// Outside of a fiber of a runtime with these parts.
+pub fn spawn<P: Parts, T: Send + 'static>(
     body: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<JoinHandle<P, T>> {
     let (fiber, result) = join::body::<P, T>(body, || ())?;
@@ -67,12 +74,12 @@ pub fn spawn<P: Policy, T: Send + 'static>(
 }
 
 /// Lets other fibers run first.
-pub fn yield_now<P: Policy>() {
+pub fn yield_now<P: Parts>() {
     worker::yield_now::<P>();
 }
 
 /// Lets others run for at least this long.
-pub fn sleep<P: Policy>(time: Duration) {
+pub fn sleep<P: Parts>(time: Duration) {
     suspend::<P, _>(|worker, fiber| {
         let shared = &worker.shared;
         let at_ns = shared.now_ns() + u64::try_from(time.as_nanos()).unwrap_or(u64::MAX / 2);

@@ -11,16 +11,20 @@ use std::{
 };
 
 use crate::{
+    parts::Parts,
     policy::Policy,
     poller::{Poller, Source},
     queue::Task,
     timers::Timers,
 };
 
+/// What a worker has of its own of the poller.
+pub(crate) type Own<P> = <<P as Parts>::Poller as Poller>::Own;
+
 /// What all workers of a runtime share.
-pub(crate) struct Shared<P: Policy> {
-    pub(crate) policy: P,
-    pub(crate) poller: Poller,
+pub(crate) struct Shared<P: Parts> {
+    pub(crate) policy: P::Policy,
+    pub(crate) poller: P::Poller,
     pub(crate) timers: Timers,
     /// Which of the runtimes of this process.
     pub(crate) number: u64,
@@ -32,12 +36,12 @@ pub(crate) struct Shared<P: Policy> {
     is_waking: AtomicBool,
 }
 
-impl<P: Policy> Shared<P> {
+impl<P: Parts> Shared<P> {
     pub(crate) fn new(workers: usize) -> io::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(1);
         Ok(Self {
-            policy: P::new(workers),
-            poller: Poller::new()?,
+            policy: P::Policy::new(workers),
+            poller: P::Poller::new(workers)?,
             timers: Timers::new(),
             number: COUNT.fetch_add(1, Relaxed),
             origin: Instant::now(),
@@ -74,15 +78,15 @@ impl<P: Policy> Shared<P> {
     }
 
     /// Takes events without waiting.
-    pub(crate) fn poll(&self, worker: Option<usize>) {
+    pub(crate) fn poll(&self, worker: usize, own: &Own<P>) {
         // A wake-up was meant for a worker that waits.
-        if self.take_events(worker, Some(Duration::ZERO)) {
+        if self.take_events(worker, own, Some(Duration::ZERO)) {
             self.has_woken();
         }
     }
 
     /// Waits until there may be something to do.
-    pub(crate) fn wait(&self, worker: usize) {
+    pub(crate) fn wait(&self, worker: usize, own: &Own<P>) {
         self.idle.fetch_add(1, SeqCst);
         fence(SeqCst);
         if self.policy.has_work() || self.has_ended() {
@@ -94,7 +98,7 @@ impl<P: Policy> Shared<P> {
             u64::MAX => None,
             _ => Some(Duration::from_nanos(next_ns.saturating_sub(self.now_ns()))),
         };
-        self.take_events(Some(worker), timeout);
+        self.take_events(worker, own, timeout);
         self.idle.fetch_sub(1, SeqCst);
         self.has_woken();
     }
@@ -112,9 +116,9 @@ impl<P: Policy> Shared<P> {
         }
     }
 
-    fn take_events(&self, worker: Option<usize>, timeout: Option<Duration>) -> bool {
-        let mut ready = |fiber| self.policy.push(worker, Task(fiber));
-        let is_woken = self.poller.wait(timeout, &mut ready);
+    fn take_events(&self, worker: usize, own: &Own<P>, timeout: Option<Duration>) -> bool {
+        let mut ready = |fiber| self.policy.push(Some(worker), Task(fiber));
+        let is_woken = self.poller.wait(own, timeout, &mut ready);
         if self.timers.next_ns() < u64::MAX {
             self.timers.expire(self.now_ns(), &mut ready);
         }
@@ -141,13 +145,14 @@ impl<P: Policy> Shared<P> {
                 .or_else(|| self.timers.any_sleeping());
             match left {
                 Some(fiber) => drop(fiber),
-                None => return,
+                None => break,
             }
         }
+        Source::for_each(self.number, P::Poller::forget);
     }
 }
 
-impl<P: Policy> fmt::Debug for Shared<P> {
+impl<P: Parts> fmt::Debug for Shared<P> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let idle = self.idle.load(Relaxed);
         formatter.debug_struct("Shared").field("policy", &self.policy).field("idle", &idle).finish()

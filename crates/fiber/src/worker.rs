@@ -1,12 +1,14 @@
 //! A thread that runs fibers, and what a fiber can ask of the thread that runs it.
 
-use std::{cell::Cell, ptr, sync::Arc};
+use std::{cell::Cell, io, ptr, sync::Arc};
 
 use crate::{
     fiber::{Ready, Suspension, current_fiber},
+    parts::Parts,
     policy::Policy,
+    poller::Poller,
     queue::Task,
-    shared::Shared,
+    shared::{Own, Shared},
 };
 
 thread_local! {
@@ -18,12 +20,20 @@ const POLL_EVERY: u32 = 61;
 
 /// One of the threads of a runtime.
 #[derive(Debug)]
-pub(crate) struct Worker<P: Policy> {
+pub(crate) struct Worker<P: Parts> {
     pub(crate) shared: Arc<Shared<P>>,
     pub(crate) index: usize,
+    /// Its part of the poller.
+    pub(crate) own: Own<P>,
 }
 
-impl<P: Policy> Worker<P> {
+impl<P: Parts> Worker<P> {
+    /// The worker of this thread.
+    pub(crate) fn new(shared: Arc<Shared<P>>, index: usize) -> io::Result<Self> {
+        let own = shared.poller.own(index)?;
+        Ok(Self { shared, index, own })
+    }
+
     /// Runs fibers until the runtime ends.
     pub(crate) fn work(&self) {
         WORKER.set(ptr::from_ref(self).cast());
@@ -31,11 +41,11 @@ impl<P: Policy> Worker<P> {
         while !self.shared.has_ended() {
             turn = turn.wrapping_add(1);
             if turn.is_multiple_of(POLL_EVERY) {
-                self.shared.poll(Some(self.index));
+                self.shared.poll(self.index, &self.own);
             }
             match self.shared.policy.pop(self.index, turn) {
                 Some(task) => self.run(task.0),
-                None => self.shared.wait(self.index),
+                None => self.shared.wait(self.index, &self.own),
             }
         }
         WORKER.set(ptr::null());
@@ -57,16 +67,16 @@ impl<P: Policy> Worker<P> {
 /// Calls `with` with the worker of this thread, if it is one of this kind of runtime. Never inlined, because a fiber
 /// may go on on another thread.
 #[inline(never)]
-pub(crate) fn current<P: Policy, R>(with: impl FnOnce(Option<&Worker<P>>) -> R) -> R {
+pub(crate) fn current<P: Parts, R>(with: impl FnOnce(Option<&Worker<P>>) -> R) -> R {
     let worker = WORKER.get().cast::<Worker<P>>();
     // SAFETY: a runtime has one type of policy, and a worker stays where it is while its thread runs fibers.
     with(unsafe { worker.as_ref() })
 }
 
 /// Gives way. `then` gets the fiber once it is at rest; it must do nothing after it has handed it over.
-pub(crate) fn suspend<P: Policy, F: FnOnce(&Worker<P>, Ready)>(then: F) {
+pub(crate) fn suspend<P: Parts, F: FnOnce(&Worker<P>, Ready)>(then: F) {
     /// The action: takes the closure out of the fiber's stack, so that nothing on that stack is touched afterwards.
-    unsafe fn action<P: Policy, F: FnOnce(&Worker<P>, Ready)>(
+    unsafe fn action<P: Parts, F: FnOnce(&Worker<P>, Ready)>(
         data: *const (),
         worker: *const (),
         fiber: Ready,
@@ -81,12 +91,12 @@ pub(crate) fn suspend<P: Policy, F: FnOnce(&Worker<P>, Ready)>(then: F) {
 }
 
 /// Lets others run first.
-pub(crate) fn yield_now<P: Policy>() {
+pub(crate) fn yield_now<P: Parts>() {
     suspend::<P, _>(Worker::ready);
 }
 
 /// Lets a fiber go on. Where no worker runs, as while fibers are unwound, it never will.
-pub(crate) fn wake<P: Policy>(fiber: Ready) {
+pub(crate) fn wake<P: Parts>(fiber: Ready) {
     current::<P, _>(|worker| match worker {
         Some(worker) => worker.ready(fiber),
         None => drop(fiber),

@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_fiber::{
-    Policy, Sharing, Stealing,
+    Epoll, IoUring, Parts, Sharing, Stealing,
     net::{TcpListener, TcpStream},
     queue::{BoundedMpmc, BoundedSpmc, Locking, SimpleMpmc},
     run, sleep, spawn,
@@ -26,16 +26,23 @@ macro_rules! with_all_parts {
         $(
             #[test]
             fn $test() {
-                for workers in [1, 4] {
-                    of::$test::<Sharing<Locking>>(workers);
-                    of::$test::<Sharing<BoundedMpmc>>(workers);
-                    of::$test::<Sharing<SimpleMpmc>>(workers);
-                    of::$test::<Stealing<Locking>>(workers);
-                    of::$test::<Stealing<BoundedMpmc>>(workers);
-                    of::$test::<Stealing<BoundedSpmc>>(workers);
-                }
+                with_all_policies!($test Epoll);
+                with_all_policies!($test IoUring);
             }
         )+
+    };
+}
+
+macro_rules! with_all_policies {
+    ($test:ident $poller:ty) => {
+        for workers in [1, 4] {
+            of::$test::<(Sharing<Locking>, $poller)>(workers);
+            of::$test::<(Sharing<BoundedMpmc>, $poller)>(workers);
+            of::$test::<(Sharing<SimpleMpmc>, $poller)>(workers);
+            of::$test::<(Stealing<Locking>, $poller)>(workers);
+            of::$test::<(Stealing<BoundedMpmc>, $poller)>(workers);
+            of::$test::<(Stealing<BoundedSpmc>, $poller)>(workers);
+        }
     };
 }
 
@@ -57,7 +64,7 @@ with_all_parts! {
 mod of {
     use super::*;
 
-    pub(crate) fn many_fibers_are_spawned_and_joined<P: Policy>(workers: usize) {
+    pub(crate) fn many_fibers_are_spawned_and_joined<P: Parts>(workers: usize) {
         let sum = run::<P, u64>(workers, || {
             // More than the bound of any queue.
             let fibers = (0..5000).map(|number| {
@@ -72,7 +79,7 @@ mod of {
         assert_eq!(sum.unwrap(), 4999 * 5000 / 2);
     }
 
-    pub(crate) fn a_panic_ends_one_fiber_and_is_reported<P: Policy>(workers: usize) {
+    pub(crate) fn a_panic_ends_one_fiber_and_is_reported<P: Parts>(workers: usize) {
         let said = run::<P, _>(workers, || {
             let other = spawn::<P, _>(|| 7).unwrap();
             let bad = spawn::<P, ()>(|| std::panic::panic_any("no".to_owned())).unwrap();
@@ -82,7 +89,7 @@ mod of {
         assert_eq!(said.unwrap(), (7, Some("no".to_owned())));
     }
 
-    pub(crate) fn sleepers_wake_in_their_order_and_not_before<P: Policy>(workers: usize) {
+    pub(crate) fn sleepers_wake_in_their_order_and_not_before<P: Parts>(workers: usize) {
         run::<P, _>(workers, || {
             let begun = Instant::now();
             let fibers = [30, 10, 20, 0].map(|ms| {
@@ -105,7 +112,7 @@ mod of {
         .unwrap();
     }
 
-    pub(crate) fn a_mutex_lets_one_fiber_in_at_a_time<P: Policy>(workers: usize) {
+    pub(crate) fn a_mutex_lets_one_fiber_in_at_a_time<P: Parts>(workers: usize) {
         let count = run::<P, _>(workers, || {
             let mutex = Arc::new(Mutex::<P, u64>::new(0));
             let inside = Arc::new(AtomicUsize::new(0));
@@ -134,7 +141,7 @@ mod of {
         assert_eq!(count.unwrap(), 5000);
     }
 
-    pub(crate) fn no_wake_up_is_lost_between_two_fibers<P: Policy>(workers: usize) {
+    pub(crate) fn no_wake_up_is_lost_between_two_fibers<P: Parts>(workers: usize) {
         run::<P, _>(workers, || {
             // Each waits for its turn, so that every wake-up is needed.
             let turn = Arc::new((Mutex::<P, u64>::new(0), Condvar::<P>::new()));
@@ -158,7 +165,7 @@ mod of {
         .unwrap();
     }
 
-    pub(crate) fn a_semaphore_limits_and_a_channel_has_a_bound<P: Policy>(workers: usize) {
+    pub(crate) fn a_semaphore_limits_and_a_channel_has_a_bound<P: Parts>(workers: usize) {
         run::<P, _>(workers, || {
             let semaphore = Arc::new(Semaphore::<P>::new(3));
             let (inside, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
@@ -194,7 +201,7 @@ mod of {
         .unwrap();
     }
 
-    pub(crate) fn a_closed_channel_says_so_on_both_sides<P: Policy>(workers: usize) {
+    pub(crate) fn a_closed_channel_says_so_on_both_sides<P: Parts>(workers: usize) {
         run::<P, _>(workers, || {
             let (sender, receiver) = channel::<P, u8>(1);
             sender.send(1).unwrap();
@@ -212,7 +219,7 @@ mod of {
     }
 
     /// A listener whose connections are echoed, and its address.
-    fn echo<P: Policy>() -> SocketAddr {
+    fn echo<P: Parts>() -> SocketAddr {
         let listener = TcpListener::<P>::bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = listener.local_addr().unwrap();
         spawn::<P, _>(move || {
@@ -232,7 +239,7 @@ mod of {
         address
     }
 
-    pub(crate) fn an_echo_answers_many_connections<P: Policy>(workers: usize) {
+    pub(crate) fn an_echo_answers_many_connections<P: Parts>(workers: usize) {
         run::<P, _>(workers, || {
             let address = echo::<P>();
             let clients: Vec<_> = (0..40_u8)
@@ -263,7 +270,7 @@ mod of {
         .unwrap();
     }
 
-    pub(crate) fn an_end_that_comes_with_the_last_bytes_is_seen<P: Policy>(workers: usize) {
+    pub(crate) fn an_end_that_comes_with_the_last_bytes_is_seen<P: Parts>(workers: usize) {
         run::<P, _>(workers, || {
             let address = echo::<P>();
             for number in 0..100_u8 {
@@ -281,7 +288,7 @@ mod of {
         .unwrap();
     }
 
-    pub(crate) fn a_read_ends_at_its_timeout_and_not_at_an_earlier_one<P: Policy>(workers: usize) {
+    pub(crate) fn a_read_ends_at_its_timeout_and_not_at_an_earlier_one<P: Parts>(workers: usize) {
         run::<P, _>(workers, || {
             let address = echo::<P>();
             let stream = TcpStream::<P>::connect(address, Some(Duration::from_secs(20))).unwrap();
@@ -303,7 +310,7 @@ mod of {
         .unwrap();
     }
 
-    pub(crate) fn what_is_left_at_the_end_is_unwound<P: Policy>(workers: usize) {
+    pub(crate) fn what_is_left_at_the_end_is_unwound<P: Parts>(workers: usize) {
         struct Counts(Arc<AtomicU64>);
         impl Drop for Counts {
             fn drop(&mut self) {
@@ -340,7 +347,7 @@ mod of {
         assert_eq!(count.load(SeqCst), 3);
     }
 
-    pub(crate) fn a_worker_that_sleeps_is_woken_for_what_another_cannot_do<P: Policy>(
+    pub(crate) fn a_worker_that_sleeps_is_woken_for_what_another_cannot_do<P: Parts>(
         workers: usize,
     ) {
         if workers == 1 {

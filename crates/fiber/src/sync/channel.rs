@@ -4,7 +4,7 @@ use std::{collections::VecDeque, fmt, marker::PhantomData, sync::Arc};
 
 use crate::{
     fiber::Ready,
-    policy::Policy,
+    parts::Parts,
     spin::Spin,
     worker::{suspend, wake},
 };
@@ -28,14 +28,14 @@ struct Shared<P, T> {
 pub struct Closed;
 
 /// The end of a channel that values go into.
-pub struct Sender<P: Policy, T>(Arc<Shared<P, T>>);
+pub struct Sender<P: Parts, T>(Arc<Shared<P, T>>);
 
 /// The end of a channel that values come out of.
-pub struct Receiver<P: Policy, T>(Arc<Shared<P, T>>);
+pub struct Receiver<P: Parts, T>(Arc<Shared<P, T>>);
 
 /// A channel that holds up to `room` values, at least one.
 #[must_use]
-pub fn channel<P: Policy, T>(room: usize) -> (Sender<P, T>, Receiver<P, T>) {
+pub fn channel<P: Parts, T>(room: usize) -> (Sender<P, T>, Receiver<P, T>) {
     let state = State {
         values: VecDeque::new(),
         room: room.max(1),
@@ -48,7 +48,7 @@ pub fn channel<P: Policy, T>(room: usize) -> (Sender<P, T>, Receiver<P, T>) {
     (Sender(Arc::clone(&shared)), Receiver(shared))
 }
 
-impl<P: Policy, T> Sender<P, T> {
+impl<P: Parts, T> Sender<P, T> {
     /// Waits for room.
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl<P: Policy, T> Sender<P, T> {
     }
 }
 
-impl<P: Policy, T> Receiver<P, T> {
+impl<P: Parts, T> Receiver<P, T> {
     /// Waits for a value.
     ///
     /// # Errors
@@ -111,21 +111,21 @@ impl<P: Policy, T> Receiver<P, T> {
     }
 }
 
-impl<P: Policy, T> Clone for Sender<P, T> {
+impl<P: Parts, T> Clone for Sender<P, T> {
     fn clone(&self) -> Self {
         self.0.state.lock().senders += 1;
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<P: Policy, T> Clone for Receiver<P, T> {
+impl<P: Parts, T> Clone for Receiver<P, T> {
     fn clone(&self) -> Self {
         self.0.state.lock().receivers += 1;
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<P: Policy, T> Drop for Sender<P, T> {
+impl<P: Parts, T> Drop for Sender<P, T> {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
         state.senders -= 1;
@@ -137,7 +137,7 @@ impl<P: Policy, T> Drop for Sender<P, T> {
     }
 }
 
-impl<P: Policy, T> Drop for Receiver<P, T> {
+impl<P: Parts, T> Drop for Receiver<P, T> {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
         state.receivers -= 1;
@@ -149,13 +149,13 @@ impl<P: Policy, T> Drop for Receiver<P, T> {
     }
 }
 
-impl<P: Policy, T> fmt::Debug for Sender<P, T> {
+impl<P: Parts, T> fmt::Debug for Sender<P, T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Sender")
     }
 }
 
-impl<P: Policy, T> fmt::Debug for Receiver<P, T> {
+impl<P: Parts, T> fmt::Debug for Receiver<P, T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Receiver")
     }

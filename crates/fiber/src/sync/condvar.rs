@@ -5,7 +5,7 @@ use std::{collections::VecDeque, fmt, marker::PhantomData};
 use super::MutexGuard;
 use crate::{
     fiber::Ready,
-    policy::Policy,
+    parts::Parts,
     spin::Spin,
     worker::{suspend, wake},
 };
@@ -16,7 +16,7 @@ pub struct Condvar<P> {
     policy: PhantomData<fn() -> P>,
 }
 
-impl<P: Policy> Condvar<P> {
+impl<P: Parts> Condvar<P> {
     /// No fiber waits.
     #[must_use]
     pub const fn new() -> Self {
@@ -47,7 +47,7 @@ impl<P: Policy> Condvar<P> {
     }
 }
 
-impl<P: Policy> Default for Condvar<P> {
+impl<P: Parts> Default for Condvar<P> {
     fn default() -> Self {
         Self::new()
     }

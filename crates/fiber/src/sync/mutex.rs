@@ -10,7 +10,7 @@ use std::{
 
 use crate::{
     fiber::Ready,
-    policy::Policy,
+    parts::Parts,
     spin::Spin,
     worker::{suspend, wake},
 };
@@ -34,7 +34,7 @@ unsafe impl<P, T: Send> Send for Mutex<P, T> {}
 // SAFETY: as above.
 unsafe impl<P, T: Send> Sync for Mutex<P, T> {}
 
-impl<P: Policy, T> Mutex<P, T> {
+impl<P: Parts, T> Mutex<P, T> {
     /// Not locked.
     pub fn new(value: T) -> Self {
         let (state, value) = (Spin::new(State::default()), UnsafeCell::new(value));
@@ -84,9 +84,9 @@ impl<P, T> fmt::Debug for Mutex<P, T> {
 }
 
 /// The lock. Dropping it hands it on. Another worker may do that than the one that took it.
-pub struct MutexGuard<'a, P: Policy, T>(pub(super) &'a Mutex<P, T>);
+pub struct MutexGuard<'a, P: Parts, T>(pub(super) &'a Mutex<P, T>);
 
-impl<P: Policy, T> Deref for MutexGuard<'_, P, T> {
+impl<P: Parts, T> Deref for MutexGuard<'_, P, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -95,20 +95,20 @@ impl<P: Policy, T> Deref for MutexGuard<'_, P, T> {
     }
 }
 
-impl<P: Policy, T> DerefMut for MutexGuard<'_, P, T> {
+impl<P: Parts, T> DerefMut for MutexGuard<'_, P, T> {
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: the guard is the lock.
         unsafe { &mut *self.0.value.get() }
     }
 }
 
-impl<P: Policy, T> Drop for MutexGuard<'_, P, T> {
+impl<P: Parts, T> Drop for MutexGuard<'_, P, T> {
     fn drop(&mut self) {
         self.0.unlock_raw();
     }
 }
 
-impl<P: Policy, T> fmt::Debug for MutexGuard<'_, P, T> {
+impl<P: Parts, T> fmt::Debug for MutexGuard<'_, P, T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("MutexGuard")
     }

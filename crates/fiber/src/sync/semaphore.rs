@@ -4,7 +4,7 @@ use std::{collections::VecDeque, fmt, marker::PhantomData};
 
 use crate::{
     fiber::Ready,
-    policy::Policy,
+    parts::Parts,
     spin::Spin,
     worker::{suspend, wake},
 };
@@ -20,7 +20,7 @@ pub struct Semaphore<P> {
     policy: PhantomData<fn() -> P>,
 }
 
-impl<P: Policy> Semaphore<P> {
+impl<P: Parts> Semaphore<P> {
     /// With this many permits.
     #[must_use]
     pub const fn new(permits: usize) -> Self {

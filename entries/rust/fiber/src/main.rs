@@ -1,4 +1,4 @@
-//! wirebench-fiber: one fiber per connection, and a policy with its run queue that the variant chooses.
+//! wirebench-fiber: one fiber per connection, on the poller, policy and run queue that the variant chooses.
 //!
 //! It is deliberately not an HTTP server: it only looks for the end of each request head.
 
@@ -12,9 +12,9 @@ use shared::{ACCEPT_RETRY, BACKLOG, HeadCounter, Options, READ_BYTES, Scenario, 
 use socket2::{Domain, Socket, Type};
 use wirebench_fiber::net::{TcpListener, TcpStream};
 use wirebench_fiber::queue::{BoundedMpmc, BoundedSpmc, Locking, SimpleMpmc};
-use wirebench_fiber::{Policy, Sharing, Stealing, run, sleep, spawn};
+use wirebench_fiber::{Epoll, IoUring, Parts, Poller, Sharing, Stealing, run, sleep, spawn};
 
-fn serve_hello<P: Policy>(stream: &TcpStream<P>, limit: Option<Duration>) -> io::Result<()> {
+fn serve_hello<P: Parts>(stream: &TcpStream<P>, limit: Option<Duration>) -> io::Result<()> {
     let mut counter = HeadCounter::default();
     let mut buffer = [0; READ_BYTES];
     loop {
@@ -28,7 +28,7 @@ fn serve_hello<P: Policy>(stream: &TcpStream<P>, limit: Option<Duration>) -> io:
     }
 }
 
-fn serve_echo<P: Policy>(stream: &TcpStream<P>) -> io::Result<()> {
+fn serve_echo<P: Parts>(stream: &TcpStream<P>) -> io::Result<()> {
     let mut buffer = [0; READ_BYTES];
     loop {
         let length = stream.read(&mut buffer, None)?;
@@ -40,7 +40,7 @@ fn serve_echo<P: Policy>(stream: &TcpStream<P>) -> io::Result<()> {
 }
 
 /// An error ends a connection that is reset or times out: it needs no report.
-fn serve<P: Policy>(stream: &TcpStream<P>, scenario: Scenario) {
+fn serve<P: Parts>(stream: &TcpStream<P>, scenario: Scenario) {
     let _ = match scenario {
         Scenario::Hello => serve_hello(stream, None),
         Scenario::HelloTimeout(limit) => serve_hello(stream, Some(limit)),
@@ -48,7 +48,7 @@ fn serve<P: Policy>(stream: &TcpStream<P>, scenario: Scenario) {
     };
 }
 
-fn accept<P: Policy>(listener: &TcpListener<P>, scenario: Scenario) -> ! {
+fn accept<P: Parts>(listener: &TcpListener<P>, scenario: Scenario) -> ! {
     loop {
         let accepted =
             listener.accept().and_then(|stream| spawn::<P, _>(move || serve(&stream, scenario)));
@@ -60,7 +60,7 @@ fn accept<P: Policy>(listener: &TcpListener<P>, scenario: Scenario) -> ! {
 }
 
 /// One runtime for all workers.
-fn together<P: Policy>(options: &Options) -> io::Result<()> {
+fn together<P: Parts>(options: &Options) -> io::Result<()> {
     let Options { workers, address, scenario, .. } = *options;
     run::<P, _>(workers, move || {
         let listener = TcpListener::<P>::bind(address)?;
@@ -70,32 +70,44 @@ fn together<P: Policy>(options: &Options) -> io::Result<()> {
 }
 
 /// A runtime for one worker, on this thread.
-fn apart(address: SocketAddr, scenario: Scenario, ready: &dyn Fn()) -> io::Result<Infallible> {
+fn apart<P: Parts>(
+    address: SocketAddr,
+    scenario: Scenario,
+    ready: &dyn Fn(),
+) -> io::Result<Infallible> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
     socket.set_reuse_address(true)?;
     socket.set_reuse_port(true)?;
     socket.bind(&address.into())?;
     socket.listen(BACKLOG.into())?;
     ready();
-    run::<Sharing<Locking>, _>(1, move || {
-        let listener = TcpListener::<Sharing<Locking>>::from_std(socket.into())?;
+    run::<P, _>(1, move || {
+        let listener = TcpListener::<P>::from_std(socket.into())?;
         accept(&listener, scenario)
     })?
 }
 
-fn start(options: &Options) -> io::Result<()> {
+fn start_on<L: Poller>(options: &Options, parts: &str) -> io::Result<()> {
     let scenario = options.scenario;
-    match options.variant.as_str() {
-        "sharing-locking" => together::<Sharing<Locking>>(options),
-        "sharing-bounded-mpmc" => together::<Sharing<BoundedMpmc>>(options),
-        "sharing-simple-mpmc" => together::<Sharing<SimpleMpmc>>(options),
-        "stealing-locking" => together::<Stealing<Locking>>(options),
-        "stealing-bounded-mpmc" => together::<Stealing<BoundedMpmc>>(options),
-        "stealing-bounded-spmc" => together::<Stealing<BoundedSpmc>>(options),
-        "prefork" => {
-            shared::prefork::run(options, move |address, ready| apart(address, scenario, ready))
-        }
+    match parts {
+        "sharing-locking" => together::<(Sharing<Locking>, L)>(options),
+        "sharing-bounded-mpmc" => together::<(Sharing<BoundedMpmc>, L)>(options),
+        "sharing-simple-mpmc" => together::<(Sharing<SimpleMpmc>, L)>(options),
+        "stealing-locking" => together::<(Stealing<Locking>, L)>(options),
+        "stealing-bounded-mpmc" => together::<(Stealing<BoundedMpmc>, L)>(options),
+        "stealing-bounded-spmc" => together::<(Stealing<BoundedSpmc>, L)>(options),
+        "prefork" => shared::prefork::run(options, move |address, ready| {
+            apart::<(Sharing<Locking>, L)>(address, scenario, ready)
+        }),
         other => shared::refuse(format!("unknown variant `{other}`")),
+    }
+}
+
+fn start(options: &Options) -> io::Result<()> {
+    match options.variant.split_once('-') {
+        Some(("epoll", parts)) => start_on::<Epoll>(options, parts),
+        Some(("io_uring", parts)) => start_on::<IoUring>(options, parts),
+        _ => shared::refuse(format!("unknown variant `{}`", options.variant)),
     }
 }
 
