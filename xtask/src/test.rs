@@ -50,6 +50,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     test_programs::run(cargo, ALONE)?;
     step("examples in the docs", &[cargo, "test", "--workspace", "--locked", "--doc"], &[])?;
+    let loom = ["test", "-p", "wirebench-fiber", "--features", "loom", "--lib", "--locked", "loom"];
+    step("fibers in all orders of their steps", &[&[cargo], &loom[..]].concat(), &[])?;
     let alone = ["test", "-p", "wirebench", "--test", "it", "--locked", ALONE];
     step("a test that needs the machine", &[&[cargo], &alone[..]].concat(), &[])?;
     step("list", &[program, "list"], &[])?;

@@ -95,10 +95,17 @@ impl Ready {
         Self(place)
     }
 
-    /// Where the fiber is.
+    /// One for tests of what passes fibers on: it is only a number, and is never run or dropped.
     #[cfg(test)]
-    pub(crate) const fn place(&self) -> NonNull<Fiber> {
-        self.0
+    pub(crate) fn of_number(number: usize) -> Self {
+        let place = ptr::without_provenance_mut(number * align_of::<Fiber>());
+        Self(NonNull::new(place).expect("numbers begin with 1"))
+    }
+
+    /// The number of one for tests.
+    #[cfg(test)]
+    pub(crate) fn into_number(self) -> usize {
+        self.into_place().as_ptr().addr() / align_of::<Fiber>()
     }
 
     /// Runs it until it gives way, or to its end. The answer is what is to be done with it.

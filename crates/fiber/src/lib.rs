@@ -21,7 +21,9 @@
 //! Linux only. A panic ends one fiber, and [`JoinHandle::join`] reports it. A fiber overflows its stack of 64 KiB into
 //! a page that no one may touch, which ends the process.
 
+mod atomic;
 mod fiber;
+mod idle;
 mod join;
 pub mod net;
 mod parts;

@@ -3,14 +3,14 @@
 use std::{
     fmt, io,
     sync::atomic::{
-        AtomicBool, AtomicU64, AtomicUsize,
+        AtomicBool, AtomicU64,
         Ordering::{Relaxed, SeqCst},
-        fence,
     },
     time::{Duration, Instant},
 };
 
 use crate::{
+    idle::Idle,
     parts::Parts,
     policy::Policy,
     poller::{Poller, Source},
@@ -30,10 +30,7 @@ pub(crate) struct Shared<P: Parts> {
     pub(crate) number: u64,
     origin: Instant,
     has_ended: AtomicBool,
-    /// Workers that wait for events, or are about to.
-    idle: AtomicUsize,
-    /// Whether a worker is being woken.
-    is_waking: AtomicBool,
+    idle: Idle,
 }
 
 impl<P: Parts> Shared<P> {
@@ -46,8 +43,7 @@ impl<P: Parts> Shared<P> {
             number: COUNT.fetch_add(1, Relaxed),
             origin: Instant::now(),
             has_ended: AtomicBool::new(false),
-            idle: AtomicUsize::new(0),
-            is_waking: AtomicBool::new(false),
+            idle: Idle::new(),
         })
     }
 
@@ -67,12 +63,8 @@ impl<P: Parts> Shared<P> {
     }
 
     /// Wakes a worker that waits, if there is one and none is being woken.
-    ///
-    /// A worker says that it is idle, and looks for work once more; this side has put work there, and looks for idle
-    /// workers. The fences put both in one order, so that one of the two sees what the other did.
     pub(crate) fn wake_one(&self) {
-        fence(SeqCst);
-        if self.idle.load(Relaxed) > 0 && !self.is_waking.swap(true, SeqCst) {
+        if self.idle.must_wake() {
             self.poller.wake();
         }
     }
@@ -87,10 +79,9 @@ impl<P: Parts> Shared<P> {
 
     /// Waits until there may be something to do.
     pub(crate) fn wait(&self, worker: usize, own: &Own<P>) {
-        self.idle.fetch_add(1, SeqCst);
-        fence(SeqCst);
+        self.idle.begin();
         if self.policy.has_work() || self.has_ended() {
-            self.idle.fetch_sub(1, SeqCst);
+            self.idle.end();
             return;
         }
         let next_ns = self.timers.next_ns();
@@ -99,18 +90,14 @@ impl<P: Parts> Shared<P> {
             _ => Some(Duration::from_nanos(next_ns.saturating_sub(self.now_ns()))),
         };
         self.take_events(worker, own, timeout);
-        self.idle.fetch_sub(1, SeqCst);
+        self.idle.end();
         self.has_woken();
     }
 
     /// A wake-up has come, and the next one may be sent. Where there is more to do than one worker can do at once,
     /// another one is woken.
-    ///
-    /// Who has put work there and saw that a worker is being woken has sent nothing. That was before the swap, so that
-    /// the work is seen behind the fence.
     fn has_woken(&self) {
-        self.is_waking.swap(false, SeqCst);
-        fence(SeqCst);
+        self.idle.has_woken();
         if self.policy.has_work() {
             self.wake_one();
         }
@@ -154,7 +141,7 @@ impl<P: Parts> Shared<P> {
 
 impl<P: Parts> fmt::Debug for Shared<P> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let idle = self.idle.load(Relaxed);
-        formatter.debug_struct("Shared").field("policy", &self.policy).field("idle", &idle).finish()
+        let mut shown = formatter.debug_struct("Shared");
+        shown.field("policy", &self.policy).field("idle", &self.idle).finish()
     }
 }

@@ -3,13 +3,13 @@
 use std::{
     fmt,
     ptr::{self, NonNull},
-    sync::atomic::{
-        AtomicPtr,
-        Ordering::{AcqRel, Acquire, Relaxed},
-    },
+    sync::atomic::Ordering::{AcqRel, Acquire, Relaxed},
 };
 
-use crate::fiber::{Fiber, Ready};
+use crate::{
+    atomic::AtomicPtr,
+    fiber::{Fiber, Ready},
+};
 
 /// Empty, an event, or a fiber.
 pub(crate) struct Slot(AtomicPtr<Fiber>);
@@ -18,7 +18,11 @@ pub(crate) struct Slot(AtomicPtr<Fiber>);
 const EVENT: *mut Fiber = ptr::without_provenance_mut(1);
 
 impl Slot {
-    pub(crate) const fn new() -> Self {
+    #[cfg_attr(
+        not(feature = "loom"),
+        expect(clippy::missing_const_for_fn, reason = "loom's cannot")
+    )]
+    pub(crate) fn new() -> Self {
         Self(AtomicPtr::new(ptr::null_mut()))
     }
 
@@ -84,30 +88,68 @@ impl fmt::Debug for Slot {
     }
 }
 
+#[cfg(not(feature = "loom"))]
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn fiber() -> Ready {
-        Ready::new(|| ()).unwrap()
-    }
 
     #[test]
     fn an_event_before_the_fiber_is_not_lost_and_two_are_one() {
         let slot = Slot::new();
         assert!(slot.signal().is_none() && slot.signal().is_none());
-        assert!(slot.wait(fiber()).is_some());
-        assert!(slot.wait(fiber()).is_none());
-        assert!(slot.signal().is_some() && !slot.take_event());
+        assert_eq!(slot.wait(Ready::of_number(1)).map(Ready::into_number), Some(1));
+        assert!(slot.wait(Ready::of_number(2)).is_none());
+        assert_eq!(slot.signal().map(Ready::into_number), Some(2));
+        assert!(!slot.take_event());
     }
 
     #[test]
     fn a_fiber_that_is_woken_leaves_no_event() {
         let slot = Slot::new();
         assert!(slot.wake().is_none());
-        assert!(slot.wait(fiber()).is_none());
-        assert!(slot.wake().is_some() && slot.wake().is_none() && !slot.take_event());
+        assert!(slot.wait(Ready::of_number(1)).is_none());
+        assert_eq!(slot.wake().map(Ready::into_number), Some(1));
+        assert!(slot.wake().is_none() && !slot.take_event());
         slot.signal();
         assert!(slot.wake().is_none() && slot.take_event());
+    }
+}
+
+#[cfg(feature = "loom")]
+#[cfg(test)]
+mod loom_tests {
+    use super::*;
+    use loom::{sync::Arc, thread};
+
+    /// Another thread that signals, and whether it woke the fiber.
+    fn signal(slot: &Arc<Slot>) -> thread::JoinHandle<bool> {
+        let slot = Arc::clone(slot);
+        thread::spawn(move || slot.signal().map(Ready::into_number).is_some())
+    }
+
+    #[test]
+    fn a_fiber_that_waits_during_an_event_goes_on_once() {
+        loom::model(|| {
+            let slot = Arc::new(Slot::new());
+            let signals = signal(&slot);
+            let goes_on = slot.wait(Ready::of_number(1)).map(Ready::into_number).is_some();
+            let is_woken = signals.join().unwrap();
+            assert!(goes_on ^ is_woken, "{goes_on} {is_woken}");
+            assert!(!slot.take_event());
+        });
+    }
+
+    #[test]
+    fn an_event_and_a_timer_wake_a_fiber_once() {
+        loom::model(|| {
+            let slot = Arc::new(Slot::new());
+            assert!(slot.wait(Ready::of_number(1)).is_none());
+            let signals = signal(&slot);
+            let by_timer = slot.wake().map(Ready::into_number).is_some();
+            let by_event = signals.join().unwrap();
+            assert!(by_timer ^ by_event, "{by_timer} {by_event}");
+            // The event that came too late is there for the next wait.
+            assert_eq!(slot.take_event(), by_timer);
+        });
     }
 }

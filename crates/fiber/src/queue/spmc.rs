@@ -3,14 +3,14 @@
 use std::{
     fmt,
     ptr::NonNull,
-    sync::atomic::{
-        AtomicPtr, AtomicUsize,
-        Ordering::{AcqRel, Acquire, Relaxed, Release},
-    },
+    sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
 use super::{BOUND, Queue, Task};
-use crate::fiber::{Fiber, Ready};
+use crate::{
+    atomic::{AtomicPtr, AtomicUsize},
+    fiber::{Fiber, Ready},
+};
 
 /// Only the worker that owns it pushes. `head` and `tail` count up for ever; a place is one of them modulo the size.
 /// Places from `head` to `tail` hold fibers. The owner never writes to one of them, so that what a thief has read
@@ -89,60 +89,113 @@ impl fmt::Debug for BoundedSpmc {
 }
 
 #[cfg(test)]
+fn task(number: usize) -> Task {
+    Task(Ready::of_number(number))
+}
+
+#[cfg(test)]
+fn number(task: Task) -> usize {
+    task.0.into_number()
+}
+
+#[cfg(not(feature = "loom"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::{
-        sync::atomic::{AtomicBool, AtomicU64},
+        sync::{
+            Mutex,
+            atomic::{AtomicBool, Ordering::SeqCst},
+        },
         thread,
     };
 
-    fn task() -> Task {
-        Task(Ready::new(|| ()).unwrap())
-    }
+    const TASKS: usize = if cfg!(miri) { 300 } else { 20_000 };
 
     #[test]
     fn a_full_ring_gives_the_fiber_back_and_order_is_kept() {
         let ring = BoundedSpmc::with_places(2);
-        let places: Vec<_> = (0..2)
-            .map(|_| {
-                let task = task();
-                let place = task.0.place();
-                assert!(ring.push(task).is_ok());
-                place
-            })
-            .collect();
-        assert!(ring.push(task()).is_err());
-        assert_eq!(ring.pop().map(|it| it.0.place()), Some(places[0]));
-        assert!(ring.push(task()).is_ok());
-        assert_eq!(ring.pop().map(|it| it.0.place()), Some(places[1]));
-        assert!(ring.pop().is_some() && ring.pop().is_none() && ring.is_empty());
+        assert!(ring.push(task(1)).is_ok() && ring.push(task(2)).is_ok());
+        assert_eq!(ring.push(task(3)).map_err(number), Err(3));
+        assert_eq!(ring.pop().map(number), Some(1));
+        assert!(ring.push(task(4)).is_ok());
+        assert_eq!([ring.pop(), ring.pop()].map(|it| it.map(number)), [Some(2), Some(4)]);
+        assert!(ring.pop().is_none() && ring.is_empty());
     }
 
     #[test]
     fn each_fiber_is_popped_once_by_thieves_and_owner() {
         let ring = BoundedSpmc::with_places(8);
-        let (popped, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
+        let (popped, is_over) = (Mutex::new(Vec::new()), AtomicBool::new(false));
+        let pop = || {
+            let task = ring.pop();
+            popped.lock().unwrap().extend(task.map(number));
+        };
         thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
-                    while !is_over.load(Acquire) || !ring.is_empty() {
-                        if ring.pop().is_some() {
-                            popped.fetch_add(1, Relaxed);
-                        }
+                    while !is_over.load(SeqCst) || !ring.is_empty() {
+                        pop();
                     }
                 });
             }
-            for _ in 0..20_000 {
-                let mut task = task();
+            for number in 1..=TASKS {
+                let mut task = task(number);
                 while let Err(back) = ring.push(task) {
                     task = back;
-                    if ring.pop().is_some() {
-                        popped.fetch_add(1, Relaxed);
-                    }
+                    pop();
                 }
             }
-            is_over.store(true, Release);
+            is_over.store(true, SeqCst);
         });
-        assert_eq!(popped.load(Relaxed), 20_000);
+        let mut popped = popped.into_inner().unwrap();
+        popped.sort_unstable();
+        assert_eq!(popped, Vec::from_iter(1..=TASKS));
+    }
+}
+
+#[cfg(feature = "loom")]
+#[cfg(test)]
+mod loom_tests {
+    use super::*;
+    use loom::{sync::Arc, thread};
+
+    #[test]
+    fn owner_and_thief_get_each_fiber_once_over_a_wrapped_ring() {
+        loom::model(|| {
+            let ring = Arc::new(BoundedSpmc::with_places(2));
+            let other = Arc::clone(&ring);
+            let thief = thread::spawn(move || {
+                let stolen = [other.pop(), other.pop()];
+                stolen.into_iter().flatten().map(number).collect::<Vec<_>>()
+            });
+            let mut seen = Vec::new();
+            for index in 1..=4 {
+                seen.extend(ring.push(task(index)).err().map(number));
+            }
+            let stolen = thief.join().unwrap();
+            assert!(stolen.is_sorted(), "{stolen:?}");
+            seen.extend(stolen);
+            seen.extend(std::iter::from_fn(|| ring.pop()).map(number));
+            seen.sort_unstable();
+            assert_eq!(seen, [1, 2, 3, 4]);
+        });
+    }
+
+    #[test]
+    fn two_thieves_get_each_fiber_once() {
+        loom::model(|| {
+            let ring = Arc::new(BoundedSpmc::with_places(2));
+            assert!(ring.push(task(1)).is_ok() && ring.push(task(2)).is_ok());
+            let thieves = [(); 2].map(|()| {
+                let ring = Arc::clone(&ring);
+                thread::spawn(move || ring.pop().map(number))
+            });
+            let mut seen: Vec<_> =
+                thieves.into_iter().filter_map(|it| it.join().unwrap()).collect();
+            seen.extend(std::iter::from_fn(|| ring.pop()).map(number));
+            seen.sort_unstable();
+            assert_eq!(seen, [1, 2]);
+        });
     }
 }
