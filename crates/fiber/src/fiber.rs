@@ -16,6 +16,8 @@ use std::{
     sync::LazyLock,
 };
 
+use crate::counters::{Event, ReadySince, count};
+
 /// Bytes of a stack, of which the kernel gives only those that are used. Below it is a page that no one may touch.
 const STACK_BYTES: usize = 64 << 10;
 /// Stacks that are kept for later fibers.
@@ -58,6 +60,7 @@ pub(crate) struct Fiber {
     /// Only the thread that has the [`Ready`] uses it, also while the fiber itself uses the rest.
     coroutine: UnsafeCell<Coroutine<(), Suspension, (), DefaultStack>>,
     yielder: Cell<*const Yielder<(), Suspension>>,
+    ready_since: Cell<ReadySince>,
 }
 
 /// A fiber that is not running, and the right to run it.
@@ -76,7 +79,11 @@ impl Ready {
             body();
         });
         let coroutine = UnsafeCell::new(coroutine);
-        let fiber = Box::new(Fiber { coroutine, yielder: Cell::new(ptr::null()) });
+        let fiber = Box::new(Fiber {
+            coroutine,
+            yielder: Cell::new(ptr::null()),
+            ready_since: Cell::default(),
+        });
         Ok(Self(NonNull::from(Box::leak(fiber))))
     }
 
@@ -108,9 +115,18 @@ impl Ready {
         self.into_place().as_ptr().addr() / align_of::<Fiber>()
     }
 
+    /// It waits for a worker from now on.
+    pub(crate) fn begin_ready(&self) {
+        // SAFETY: this is the only `Ready` of the fiber.
+        unsafe { self.0.as_ref() }.ready_since.set(ReadySince::now());
+    }
+
     /// Runs it until it gives way, or to its end. The answer is what is to be done with it.
     pub(crate) fn resume(self) -> Option<(Suspension, Self)> {
         let place = self.into_place();
+        count(Event::Run);
+        // SAFETY: this was the only `Ready` of the fiber.
+        unsafe { place.as_ref() }.ready_since.get().is_run();
         FIBER.set(place.as_ptr());
         // SAFETY: this is the only `Ready` of the fiber, so that no other thread uses it.
         let result = unsafe { (*place.as_ref().coroutine.get()).resume(()) };

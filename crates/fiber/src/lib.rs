@@ -22,6 +22,7 @@
 //! a page that no one may touch, which ends the process.
 
 mod atomic;
+mod counters;
 mod fiber;
 mod idle;
 mod join;
@@ -38,6 +39,8 @@ pub mod sync;
 mod timers;
 mod worker;
 
+#[cfg(feature = "counters")]
+pub use counters::{Counted, take_counted};
 pub use fiber::stack_bytes;
 pub use join::{Ended, JoinHandle};
 pub use parts::Parts;

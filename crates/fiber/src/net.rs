@@ -42,7 +42,7 @@ impl<P: Parts, S: AsFd + Into<OwnedFd>> Registered<P, S> {
     fn new(socket: S) -> io::Result<Self> {
         rustix::io::ioctl_fionbio(&socket, P::Poller::NONBLOCKING)?;
         with_worker::<P, _>(|worker| {
-            let source = Source::take(worker.shared.number);
+            let source = worker.shared.sources.one();
             // From here on the source is given back when this is dropped.
             let registered = Self { socket: Some(socket), source, parts: PhantomData };
             worker.shared.poller.add(registered.socket().as_fd(), source)?;

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use crate::queue::{AnyProducer, Locking, Queue, Task};
+use crate::{
+    counters::{Event, count},
+    queue::{AnyProducer, Locking, Queue, Task},
+};
 
 /// How often a worker looks into the common queue before its own: what it has itself must not starve the others.
 const COMMON_EVERY: u32 = 61;
@@ -81,9 +84,14 @@ impl<Q: Queue> Policy for Stealing<Q> {
             true => common().or_else(mine),
             false => mine().or_else(common),
         };
-        let count = self.own.len();
+        let workers = self.own.len();
         // Each worker begins with another victim.
-        let steal = || (1..count).find_map(|step| self.own[(worker + step) % count].pop());
+        let steal = || {
+            (1..workers).find_map(|step| {
+                let stolen = self.own[(worker + step) % workers].pop();
+                stolen.inspect(|_| count(Event::Steal))
+            })
+        };
         first.or_else(steal)
     }
 

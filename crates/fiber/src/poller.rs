@@ -9,7 +9,7 @@ mod source;
 
 pub use self::{epoll::Epoll, io_uring::IoUring};
 
-pub(crate) use self::source::Source;
+pub(crate) use self::source::{Source, Sources};
 
 use rustix::fd::{BorrowedFd, OwnedFd};
 use std::{fmt, io, time::Duration};

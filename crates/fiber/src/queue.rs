@@ -20,6 +20,14 @@ pub(crate) const BOUND: usize = 1024;
 #[derive(Debug)]
 pub struct Task(pub(crate) Ready);
 
+impl Task {
+    /// For a fiber that can go on from now on.
+    pub(crate) fn new(fiber: Ready) -> Self {
+        fiber.begin_ready();
+        Self(fiber)
+    }
+}
+
 /// A run queue that any thread pops from. Its owner pushes to it, and with [`AnyProducer`] any thread.
 pub trait Queue: fmt::Debug + Default + Send + Sync + 'static {
     /// Puts a fiber at the end; returns it if there is no room.

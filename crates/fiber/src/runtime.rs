@@ -27,7 +27,7 @@ pub fn run<P: Parts, T: Send + 'static>(
     let shared = Arc::new(Shared::<P>::new(workers.max(1))?);
     let ended = Arc::clone(&shared);
     let (fiber, result) = join::body::<P, T>(main, move || ended.end())?;
-    shared.policy.push(None, Task(fiber));
+    shared.policy.push(None, Task::new(fiber));
     let work = |index| {
         let worker = Worker::new(Arc::clone(&shared), index);
         match &worker {

@@ -3,17 +3,18 @@
 use std::{
     fmt, io,
     sync::atomic::{
-        AtomicBool, AtomicU64,
+        AtomicBool,
         Ordering::{Relaxed, SeqCst},
     },
     time::{Duration, Instant},
 };
 
 use crate::{
+    counters::{Event, count},
     idle::Idle,
     parts::Parts,
     policy::Policy,
-    poller::{Poller, Source},
+    poller::{Poller, Sources},
     queue::Task,
     timers::Timers,
 };
@@ -26,8 +27,7 @@ pub(crate) struct Shared<P: Parts> {
     pub(crate) policy: P::Policy,
     pub(crate) poller: P::Poller,
     pub(crate) timers: Timers,
-    /// Which of the runtimes of this process.
-    pub(crate) number: u64,
+    pub(crate) sources: &'static Sources,
     origin: Instant,
     has_ended: AtomicBool,
     idle: Idle,
@@ -35,12 +35,11 @@ pub(crate) struct Shared<P: Parts> {
 
 impl<P: Parts> Shared<P> {
     pub(crate) fn new(workers: usize) -> io::Result<Self> {
-        static COUNT: AtomicU64 = AtomicU64::new(1);
         Ok(Self {
             policy: P::Policy::new(workers),
             poller: P::Poller::new(workers)?,
             timers: Timers::new(),
-            number: COUNT.fetch_add(1, Relaxed),
+            sources: Sources::take(),
             origin: Instant::now(),
             has_ended: AtomicBool::new(false),
             idle: Idle::new(),
@@ -65,6 +64,7 @@ impl<P: Parts> Shared<P> {
     /// Wakes a worker that waits, if there is one and none is being woken.
     pub(crate) fn wake_one(&self) {
         if self.idle.must_wake() {
+            count(Event::WakeUp);
             self.poller.wake();
         }
     }
@@ -104,7 +104,8 @@ impl<P: Parts> Shared<P> {
     }
 
     fn take_events(&self, worker: usize, own: &Own<P>, timeout: Option<Duration>) -> bool {
-        let mut ready = |fiber| self.policy.push(Some(worker), Task(fiber));
+        let mut ready = |fiber| self.policy.push(Some(worker), Task::new(fiber));
+        count(Event::Poll);
         let is_woken = self.poller.wait(own, timeout, &mut ready);
         if self.timers.next_ns() < u64::MAX {
             self.timers.expire(self.now_ns(), &mut ready);
@@ -128,14 +129,14 @@ impl<P: Parts> Shared<P> {
         loop {
             let queued = self.policy.pop(0, 0).map(|task| task.0);
             let left = queued
-                .or_else(|| Source::any_waiting(self.number))
+                .or_else(|| self.sources.any_waiting())
                 .or_else(|| self.timers.any_sleeping());
             match left {
                 Some(fiber) => drop(fiber),
                 None => break,
             }
         }
-        Source::for_each(self.number, P::Poller::forget);
+        self.sources.give_back(P::Poller::forget);
     }
 }
 

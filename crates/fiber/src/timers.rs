@@ -8,7 +8,10 @@ use std::{
     collections::BinaryHeap,
     sync::{
         Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering::Relaxed},
+        atomic::{
+            AtomicU64,
+            Ordering::{AcqRel, Acquire, Relaxed},
+        },
     },
 };
 
@@ -73,7 +76,8 @@ impl Timers {
 
     /// Looks at a source then. Nothing is done if a timer will look at it anyway, and not later.
     pub(crate) fn look_at(&self, at_ns: u64, source: &'static Source) -> bool {
-        let is_new = source.timed_ns.fetch_min(at_ns, Relaxed) > at_ns;
+        // What the fiber has stored before is seen by a timer that this relies on.
+        let is_new = source.timed_ns.fetch_min(at_ns, AcqRel) > at_ns;
         is_new && self.add(Entry { at_ns, what: What::Look(source) })
     }
 
@@ -103,7 +107,7 @@ impl Timers {
                 What::Look(source) => {
                     // Unless another timer will look at it before.
                     let timed_ns = &source.timed_ns;
-                    let _ = timed_ns.compare_exchange(at_ns, u64::MAX, Relaxed, Relaxed);
+                    let _ = timed_ns.compare_exchange(at_ns, u64::MAX, AcqRel, Acquire);
                     for (until_ns, slot) in
                         [(&source.read_until, &source.read), (&source.write_until, &source.write)]
                     {

@@ -60,7 +60,7 @@ impl<P: Parts> Worker<P> {
 
     /// A fiber can go on.
     pub(crate) fn ready(&self, fiber: Ready) {
-        self.shared.ready(Some(self.index), Task(fiber));
+        self.shared.ready(Some(self.index), Task::new(fiber));
     }
 }
 

@@ -57,6 +57,7 @@ with_all_parts! {
     an_echo_answers_many_connections
     an_end_that_comes_with_the_last_bytes_is_seen
     a_read_ends_at_its_timeout_and_not_at_an_earlier_one
+    runtimes_beside_each_other_keep_their_fibers
     what_is_left_at_the_end_is_unwound
     a_worker_that_sleeps_is_woken_for_what_another_cannot_do
 }
@@ -308,6 +309,41 @@ mod of {
             assert_eq!(stream.read(&mut [0; 8], None).unwrap(), 1);
         })
         .unwrap();
+    }
+
+    /// Sockets of one are closed, and their memory is used again, while timers of the other run.
+    pub(crate) fn runtimes_beside_each_other_keep_their_fibers<P: Parts>(workers: usize) {
+        let one = move || {
+            run::<P, _>(workers, move || {
+                let address = echo::<P>();
+                let own = thread::current().id();
+                let fibers: Vec<_> = (0..100)
+                    .map(|number| {
+                        spawn::<P, _>(move || {
+                            for _ in 0..2 {
+                                // Its timer is still set when another socket takes its place.
+                                let stream = TcpStream::<P>::connect(address, None).unwrap();
+                                stream.write_all(b"x", None).unwrap();
+                                let time = Some(Duration::from_millis(10 + number % 20));
+                                let _ = stream.read(&mut [0], time);
+                                drop(stream);
+                                let stream = TcpStream::<P>::connect(address, None).unwrap();
+                                let time = Some(Duration::from_millis(30 + number % 20));
+                                let error = stream.read(&mut [0], time).unwrap_err();
+                                assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+                                assert!(workers > 1 || thread::current().id() == own);
+                            }
+                        })
+                        .unwrap()
+                    })
+                    .collect();
+                fibers.into_iter().for_each(|it| it.join().unwrap());
+            })
+        };
+        thread::scope(|scope| {
+            let both = [(); 2].map(|()| scope.spawn(one));
+            both.into_iter().for_each(|it| it.join().unwrap().unwrap());
+        });
     }
 
     pub(crate) fn what_is_left_at_the_end_is_unwound<P: Parts>(workers: usize) {

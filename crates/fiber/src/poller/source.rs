@@ -2,7 +2,7 @@
 
 use crossbeam_queue::SegQueue;
 use std::sync::{
-    LazyLock, Mutex, PoisonError,
+    Mutex, MutexGuard, PoisonError,
     atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
 };
 
@@ -26,19 +26,35 @@ pub(crate) struct Source {
     pub(super) is_drained: AtomicBool,
     /// For io_uring: what the kernel has brought, and what it is to send.
     pub(super) flow: Spin<Flow>,
-    /// The runtime whose socket it is for.
-    runtime: AtomicU64,
+    /// Those of its runtime, whose timers know it.
+    home: &'static Sources,
 }
 
-/// All that there are.
-static ALL: Mutex<Vec<&'static Source>> = Mutex::new(Vec::new());
-static POOL: LazyLock<SegQueue<&'static Source>> = LazyLock::new(SegQueue::new);
+/// The sources of a runtime. Another one uses them when it has ended.
+#[derive(Debug, Default)]
+pub(crate) struct Sources {
+    all: Mutex<Vec<&'static Source>>,
+    free: SegQueue<&'static Source>,
+}
 
-impl Source {
-    /// One that no socket uses, for a socket of this runtime.
-    pub(crate) fn take(runtime: u64) -> &'static Self {
-        let source = POOL.pop().unwrap_or_else(|| {
-            let source: &'static Self = Box::leak(Box::new(Self {
+/// Those of runtimes that have ended.
+static ENDED: Mutex<Vec<&'static Sources>> = Mutex::new(Vec::new());
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Sources {
+    /// For a new runtime.
+    pub(crate) fn take() -> &'static Self {
+        let ended = lock(&ENDED).pop();
+        ended.unwrap_or_else(|| Box::leak(Box::default()))
+    }
+
+    /// One that no socket uses.
+    pub(crate) fn one(&'static self) -> &'static Source {
+        let source = self.free.pop().unwrap_or_else(|| {
+            let source: &'static Source = Box::leak(Box::new(Source {
                 read: Slot::new(),
                 write: Slot::new(),
                 read_until: AtomicU64::new(u64::MAX),
@@ -47,12 +63,11 @@ impl Source {
                 has_ended: AtomicBool::new(false),
                 is_drained: AtomicBool::new(false),
                 flow: Spin::new(Flow::default()),
-                runtime: AtomicU64::new(0),
+                home: self,
             }));
-            ALL.lock().unwrap_or_else(PoisonError::into_inner).push(source);
+            lock(&self.all).push(source);
             source
         });
-        source.runtime.store(runtime, Relaxed);
         source.has_ended.store(false, Relaxed);
         source.is_drained.store(false, Relaxed);
         source.read.clear();
@@ -60,25 +75,27 @@ impl Source {
         source
     }
 
-    /// A fiber of this runtime that waits for any source, once no worker runs any more.
-    pub(crate) fn any_waiting(runtime: u64) -> Option<Ready> {
-        let all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut of_runtime = all.iter().filter(|it| it.runtime.load(Relaxed) == runtime);
-        of_runtime.find_map(|it| it.read.wake().or_else(|| it.write.wake()))
+    /// A fiber that waits for any source, once no worker runs any more.
+    pub(crate) fn any_waiting(&self) -> Option<Ready> {
+        lock(&self.all).iter().find_map(|it| it.read.wake().or_else(|| it.write.wake()))
     }
 
-    /// Calls `with` for each source of this runtime.
-    pub(crate) fn for_each(runtime: u64, with: impl FnMut(&'static Self)) {
-        let all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_runtime = all.iter().filter(|it| it.runtime.load(Relaxed) == runtime);
-        of_runtime.copied().for_each(with);
+    /// The runtime has ended, and its timers are gone.
+    pub(crate) fn give_back(&'static self, forget: impl Fn(&'static Source)) {
+        for source in lock(&self.all).iter() {
+            source.timed_ns.store(u64::MAX, Relaxed);
+            forget(source);
+        }
+        lock(&ENDED).push(self);
     }
+}
 
+impl Source {
     /// No fiber waits for it any more.
     pub(super) fn give_back(&'static self) {
         self.read_until.store(u64::MAX, Relaxed);
         self.write_until.store(u64::MAX, Relaxed);
-        POOL.push(self);
+        self.home.free.push(self);
     }
 
     /// The number by which the kernel knows it.
