@@ -1,6 +1,6 @@
 //! The atomics of everything that loom checks, which replaces them.
 
-#[cfg(feature = "loom")]
+#[cfg(all(test, feature = "loom"))]
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
-#[cfg(not(feature = "loom"))]
+#[cfg(not(all(test, feature = "loom")))]
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};

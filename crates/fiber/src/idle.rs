@@ -48,8 +48,7 @@ impl Idle {
     }
 }
 
-#[cfg(feature = "loom")]
-#[cfg(test)]
+#[cfg(all(test, feature = "loom"))]
 mod loom_tests {
     use super::*;
     use loom::{

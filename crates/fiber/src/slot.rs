@@ -19,7 +19,7 @@ const EVENT: *mut Fiber = ptr::without_provenance_mut(1);
 
 impl Slot {
     #[cfg_attr(
-        not(feature = "loom"),
+        not(all(test, feature = "loom")),
         expect(clippy::missing_const_for_fn, reason = "loom's cannot")
     )]
     pub(crate) fn new() -> Self {
@@ -88,8 +88,7 @@ impl fmt::Debug for Slot {
     }
 }
 
-#[cfg(not(feature = "loom"))]
-#[cfg(test)]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests {
     use super::*;
 
@@ -115,8 +114,7 @@ mod tests {
     }
 }
 
-#[cfg(feature = "loom")]
-#[cfg(test)]
+#[cfg(all(test, feature = "loom"))]
 mod loom_tests {
     use super::*;
     use loom::{sync::Arc, thread};

@@ -98,8 +98,7 @@ fn number(task: Task) -> usize {
     task.0.into_number()
 }
 
-#[cfg(not(feature = "loom"))]
-#[cfg(test)]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests {
     use super::*;
     use std::{
@@ -154,8 +153,7 @@ mod tests {
     }
 }
 
-#[cfg(feature = "loom")]
-#[cfg(test)]
+#[cfg(all(test, feature = "loom"))]
 mod loom_tests {
     use super::*;
     use loom::{sync::Arc, thread};
