@@ -6,6 +6,7 @@
 mod axe;
 mod bench;
 mod bench_difference;
+mod bench_fiber;
 mod bench_load;
 mod bench_scale;
 mod bench_truth;
@@ -32,6 +33,8 @@ enum Chore {
     Test(test::Arguments),
     /// Compare a server with itself and with one that is slowed by a known amount
     BenchDifference(bench_difference::Arguments),
+    /// Measure what the workers of each kind of fiber runtime do, and what a switch costs
+    BenchFiber(bench_fiber::Arguments),
     /// Compare `wirebench load` with wrk, h2load, oha, hey and two bare loops
     BenchLoad(bench_load::Arguments),
     /// Measure what one side with many agents uses, with agents that make no load
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().chore {
         Chore::Test(arguments) => test::run(&arguments),
         Chore::BenchDifference(arguments) => bench_difference::run(&arguments),
+        Chore::BenchFiber(arguments) => bench_fiber::run(&arguments),
         Chore::BenchLoad(arguments) => bench_load::run(&arguments),
         Chore::BenchScale(arguments) => bench_scale::run(&arguments),
         Chore::FakeAgent { report, script, .. } => bench_scale::fake_agent(&report, &script),

@@ -49,6 +49,12 @@ impl Server {
 }
 
 impl Server {
+    /// Memory that it has now.
+    pub(crate) fn resident_bytes(&self) -> anyhow::Result<u64> {
+        let process = procfs::process::Process::new(i32::try_from(self.child.id())?)?;
+        Ok(process.statm()?.resident * procfs::page_size())
+    }
+
     /// Asks it to end, as users do, and waits for that.
     pub(crate) fn end(&mut self) -> anyhow::Result<ExitStatus> {
         kill_process(Pid::from_child(&self.child), Signal::TERM)?;
