@@ -17,7 +17,7 @@ pub(crate) fn shortage(workload: &Workload, bench: &Bench) -> Option<String> {
         return require_files(workload.connections, hard).err();
     }
     // Which server it is makes no difference.
-    let anywhere = Target::new(workload.scenario.protocol(), "127.0.0.1", 1, "/");
+    let anywhere = Target::of_scenario(workload.scenario, "127.0.0.1", 1);
     let threads = bench.placement.generator_cpus.len();
     let config = workload.load_config(anywhere, threads, bench.seed);
     wirebench_loadgen::check_descriptors(&config).err().map(|error| error.to_string())

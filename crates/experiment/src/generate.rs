@@ -120,6 +120,9 @@ impl Words {
         for (name, value) in &config.headers {
             self.text("--header", &format!("{name}: {value}"));
         }
+        if let Some(heavy) = &config.heavy {
+            self.option("--heavy", heavy);
+        }
         match &config.body {
             Some(Body::Text(text)) => self.text("--body", text),
             Some(Body::File(path)) => self.text("--body-file", path),

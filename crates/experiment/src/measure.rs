@@ -352,8 +352,8 @@ impl Bench {
 
     pub(crate) fn load_config(&self, cell: &Cell<'_>, server: &Server) -> LoadConfig {
         let address = server.address();
-        let protocol = cell.workload.scenario.protocol();
-        let target = Target::new(protocol, &address.ip().to_string(), address.port(), "/");
+        let host = address.ip().to_string();
+        let target = Target::of_scenario(cell.workload.scenario, &host, address.port());
         let threads = self.placement.generator_cpus.len();
         let mut config = cell.workload.load_config(target, threads, self.seed);
         if !cell.verification.is_done() {

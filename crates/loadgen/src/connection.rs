@@ -12,6 +12,8 @@ pub(crate) struct Stamp {
     pub(crate) due_ns: u64,
     /// Its start, just before it is sent.
     pub(crate) begun_ns: u64,
+    /// Whether its latency counts.
+    pub(crate) is_sample: bool,
 }
 
 /// The requests in flight, oldest first. The oldest is separate, so that nothing is allocated if
@@ -188,7 +190,7 @@ mod tests {
     const REQUEST_BYTES: u64 = 10;
 
     fn stamp(begun_ns: u64) -> Stamp {
-        Stamp { due_ns: begun_ns, begun_ns }
+        Stamp { due_ns: begun_ns, begun_ns, is_sample: true }
     }
 
     fn open() -> Connection {

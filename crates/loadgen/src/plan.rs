@@ -275,12 +275,14 @@ fn http1(config: &LoadConfig) -> Result<Http1, LoadError> {
         },
         expected: expected.map(|body| Arc::new(ExpectedBody::given(body.as_bytes()))),
     };
-    Ok(Http1::new(Requests::new(&request(config)?, config.pipeline), rules, config.threads))
+    let requests = |path| Ok(Requests::new(&request(config, path)?, config.pipeline));
+    let heavy = config.heavy.as_ref();
+    let heavy = heavy.map(|heavy| Ok((heavy.clone(), requests(&heavy.path)?))).transpose()?;
+    Ok(Http1::new(requests(config.target.path())?, rules, config.threads).with_heavy(heavy))
 }
 
 /// The bytes of one request, head and body.
-fn request(config: &LoadConfig) -> Result<Vec<u8>, LoadError> {
-    let target = &config.target;
+fn request(config: &LoadConfig, path: &str) -> Result<Vec<u8>, LoadError> {
     let body = match &config.body {
         None => None,
         Some(Body::Text(text)) => Some(text.clone().into_bytes()),
@@ -291,11 +293,11 @@ fn request(config: &LoadConfig) -> Result<Vec<u8>, LoadError> {
             ))
         })?),
     };
-    let mut head = format!("{} {} HTTP/1.1\r\n", config.method, target.path());
+    let mut head = format!("{} {path} HTTP/1.1\r\n", config.method);
     let has =
         |wanted: &str| config.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
     if !has("host") {
-        head.push_str(&format!("Host: {}\r\n", target.authority()));
+        head.push_str(&format!("Host: {}\r\n", config.target.authority()));
     }
     let length = body.as_ref().map(Vec::len);
     if length.is_some() || matches!(config.method.as_str(), "POST" | "PUT" | "PATCH") {

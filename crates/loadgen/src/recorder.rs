@@ -189,8 +189,8 @@ impl Recorder {
         let segment = &mut self.current;
         let service_ns = now_ns.saturating_sub(stamp.begun_ns);
         match &mut segment.schedule {
+            _ if !is_sample(self.sampling, self.sample_from_ns, stamp) => {}
             None => segment.latency.saturating_record(service_ns),
-            Some(_) if !is_sample(self.sampling, self.sample_from_ns, stamp) => {}
             Some(schedule) => {
                 let from_ns = match self.sampling {
                     Sampling::RepliesFromSending => stamp.begun_ns,
@@ -342,10 +342,11 @@ impl Recorder {
 
 /// Whether a request is a sample of the latency.
 const fn is_sample(sampling: Sampling, sample_from_ns: u64, stamp: Stamp) -> bool {
-    match sampling {
-        Sampling::Replies | Sampling::RepliesFromSending => true,
-        Sampling::Due => stamp.due_ns >= sample_from_ns,
-    }
+    stamp.is_sample
+        && match sampling {
+            Sampling::Replies | Sampling::RepliesFromSending => true,
+            Sampling::Due => stamp.due_ns >= sample_from_ns,
+        }
 }
 
 #[cfg(test)]

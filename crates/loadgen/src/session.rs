@@ -297,7 +297,8 @@ impl<C: Codec> Session<C> {
         self.outstanding += 1;
         let slot = &mut self.slots[slot];
         slot.left -= 1;
-        slot.connection.begin(Stamp { due_ns, begun_ns: now_ns });
+        let is_sample = self.codec.is_sample(&slot.codec);
+        slot.connection.begin(Stamp { due_ns, begun_ns: now_ns, is_sample });
     }
 }
 

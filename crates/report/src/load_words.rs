@@ -2,6 +2,7 @@
 
 use wirebench_schema::{
     load::{Arrivals, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop},
+    scenario::HeavyConnections,
     units::write_duration,
 };
 
@@ -75,6 +76,11 @@ pub fn particulars(config: &LoadConfig) -> Vec<String> {
     }
     if config.idle_connections > 0 {
         lines.push(format!("plus {} idle connections", config.idle_connections));
+    }
+    if let Some(HeavyConnections { every, path }) = &config.heavy {
+        lines.push(format!(
+            "one connection in {every} requests {path}; latencies are those of the others"
+        ));
     }
     lines
 }

@@ -1,12 +1,16 @@
-//! Scenarios, the contracts of servers, and the protocol of each.
+//! Scenarios, the contracts of servers, and the protocol and the requests of each.
 
+mod heavy;
 mod protocol;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-pub use self::protocol::{Protocol, ProtocolTraits};
+pub use self::{
+    heavy::HeavyConnections,
+    protocol::{Protocol, ProtocolTraits},
+};
 
 /// The body of every `hello` response.
 pub const HELLO_BODY: &str = "Hello world!";
@@ -27,11 +31,27 @@ pub enum Scenario {
     HelloTimeout,
     /// Every byte back, in order.
     Echo,
+    /// `hello`, and each request works while it holds a lock that all connections share.
+    Mutex,
+    /// `hello`, and one task of the server answers all requests, through a bounded channel.
+    Channel,
+    /// `hello`, and the requests of some connections need much CPU time.
+    Skewed,
+    /// `hello`, and a second task of the connection answers while the first one works.
+    Handoff,
 }
 
 impl Scenario {
     /// All scenarios, in the order in which they are shown.
-    pub const ALL: [Self; 3] = [Self::Hello, Self::HelloTimeout, Self::Echo];
+    pub const ALL: [Self; 7] = [
+        Self::Hello,
+        Self::HelloTimeout,
+        Self::Echo,
+        Self::Mutex,
+        Self::Channel,
+        Self::Skewed,
+        Self::Handoff,
+    ];
 
     /// The name on command lines and in files.
     #[must_use]
@@ -40,6 +60,10 @@ impl Scenario {
             Self::Hello => "hello",
             Self::HelloTimeout => "hello-timeout",
             Self::Echo => "echo",
+            Self::Mutex => "mutex",
+            Self::Channel => "channel",
+            Self::Skewed => "skewed",
+            Self::Handoff => "handoff",
         }
     }
 
@@ -47,9 +71,40 @@ impl Scenario {
     #[must_use]
     pub const fn protocol(self) -> Protocol {
         match self {
-            Self::Hello | Self::HelloTimeout => Protocol::Http1,
+            Self::Hello
+            | Self::HelloTimeout
+            | Self::Mutex
+            | Self::Channel
+            | Self::Skewed
+            | Self::Handoff => Protocol::Http1,
             Self::Echo => Protocol::Echo,
         }
+    }
+
+    /// Whether the target of a request is its work in microseconds.
+    #[must_use]
+    pub const fn has_work(self) -> bool {
+        matches!(self, Self::Mutex | Self::Channel | Self::Skewed | Self::Handoff)
+    }
+
+    /// What the load requests.
+    #[must_use]
+    pub const fn path(self) -> &'static str {
+        match self {
+            Self::Hello | Self::HelloTimeout | Self::Echo => "/",
+            Self::Channel => "/0",
+            Self::Mutex => "/1",
+            // As long as the path of the heavy connections.
+            Self::Skewed => "/000",
+            Self::Handoff => "/100",
+        }
+    }
+
+    /// The connections of a load that request something else, if there are some.
+    #[must_use]
+    pub fn heavy(self) -> Option<HeavyConnections> {
+        let heavy = || HeavyConnections { every: 8, path: "/100".to_owned() };
+        (self == Self::Skewed).then(heavy)
     }
 }
 

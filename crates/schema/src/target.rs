@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-use crate::scenario::Protocol;
+use crate::scenario::{Protocol, Scenario};
 
 /// Why a text is not a target. Each message says what to write instead.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -124,6 +124,12 @@ impl Target {
             Protocol::Echo => Scheme::Tcp,
         };
         Self { scheme, host: host.to_owned(), port, path: path.to_owned() }
+    }
+
+    /// What a load in this scenario requests of the server at an address.
+    #[must_use]
+    pub fn of_scenario(scenario: Scenario, host: &str, port: u16) -> Self {
+        Self::new(scenario.protocol(), host, port, scenario.path())
     }
 
     /// The protocol.

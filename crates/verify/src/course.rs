@@ -10,7 +10,7 @@ use wirebench_server::launch::Request;
 
 use super::{
     PROCESS, Verdict, conversation, ends, limit, mechanism, no_delay, process, session::Session,
-    timeout, timeouts, workers,
+    timeout, timeouts, work, workers,
 };
 
 /// Workers with which the third group at least starts a server that can have them.
@@ -156,5 +156,11 @@ pub(super) fn check_processes(session: &mut Session<'_, '_>, declared: Option<Me
     });
     let sharing = session.request.variant.sharing;
     session.converse(survives, &mut |server| ends::survives(server, protocol, sharing));
+    for check in work::checks(session.request.scenario) {
+        session.converse(check.name, &mut |server| {
+            let tree = || server.tree();
+            (check.run)(&tree, server.address()).into()
+        });
+    }
     session.stop_server();
 }

@@ -18,12 +18,17 @@ pub(super) const REQUESTS_TO_FILL: usize = 64_000;
 
 /// A request as browsers and load generators send it.
 pub(super) fn head(address: SocketAddr) -> Vec<u8> {
-    head_with(address, "")
+    head_with(address, "/", "")
 }
 
-fn head_with(address: SocketAddr, fields: &str) -> Vec<u8> {
+/// A request for this much work.
+pub(super) fn head_for(address: SocketAddr, work: Duration) -> Vec<u8> {
+    head_with(address, &format!("/{}", work.as_micros()), "")
+}
+
+fn head_with(address: SocketAddr, path: &str, fields: &str) -> Vec<u8> {
     format!(
-        "GET / HTTP/1.1\r\nHost: {address}\r\nUser-Agent: wirebench\r\nAccept: */*\r\n{fields}\r\n"
+        "GET {path} HTTP/1.1\r\nHost: {address}\r\nUser-Agent: wirebench\r\nAccept: */*\r\n{fields}\r\n"
     )
     .into_bytes()
 }
@@ -45,7 +50,7 @@ pub(super) fn padded_head(address: SocketAddr, length: usize) -> Vec<u8> {
         fields.push_str("\r\n");
         missing -= line;
     }
-    head_with(address, &fields)
+    head_with(address, "/", &fields)
 }
 
 /// A connection and the replies that have come on it.

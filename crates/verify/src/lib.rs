@@ -7,8 +7,8 @@
 //! The checks come in groups, each on a server process of its own:
 //! 1. the conversation, with the workers that were asked for (`hello` or `echo`),
 //! 2. for `hello-timeout`, the timeouts, with a short one,
-//! 3. the processes: `limit` with one worker, then `process`, `mechanism`, `no_delay`, `traffic`
-//!    and `ends` with two at least where the server can have them.
+//! 3. the processes: `limit` with one worker, then `process`, `mechanism`, `no_delay`, `traffic`,
+//!    `ends` and `work` with two at least where the server can have them.
 //!
 //! How all of these processes ended is judged last. Servers are started and ended elsewhere.
 #![forbid(unsafe_code)]
@@ -31,6 +31,7 @@ pub mod reply;
 mod session;
 mod show;
 mod timeout;
+mod work;
 mod workers;
 
 use std::{net::SocketAddr, sync::atomic::AtomicBool};
@@ -128,6 +129,8 @@ pub fn catalogue(scenario: Scenario) -> Vec<Described> {
     all.extend(conversation(scenario).iter().map(describe));
     all.extend(timeouts(scenario).iter().map(describe));
     all.extend(PROCESS);
+    let works = work::checks(scenario).iter();
+    all.extend(works.map(|check| Described { name: check.name, about: check.about }));
     all.extend(ends::CHECKS);
     all
 }
@@ -139,7 +142,12 @@ const fn conversation(scenario: Scenario) -> &'static [Check] {
 const fn timeouts(scenario: Scenario) -> &'static [Check] {
     match scenario {
         Scenario::HelloTimeout => &timeout::CHECKS,
-        Scenario::Hello | Scenario::Echo => &[],
+        Scenario::Hello
+        | Scenario::Echo
+        | Scenario::Mutex
+        | Scenario::Channel
+        | Scenario::Skewed
+        | Scenario::Handoff => &[],
     }
 }
 

@@ -213,7 +213,7 @@ fn running(pids: &[Pid]) -> usize {
 }
 
 /// The CPU time of each thread that is no helper, in nanoseconds.
-fn ran(pids: &[Pid]) -> BTreeMap<PathBuf, u64> {
+pub(super) fn ran(pids: &[Pid]) -> BTreeMap<PathBuf, u64> {
     let time = |(_, folder): (_, String)| {
         let stat = fs::read_to_string(format!("{folder}/stat")).ok()?;
         let times = fs::read_to_string(format!("{folder}/schedstat")).ok()?;

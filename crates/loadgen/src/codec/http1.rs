@@ -14,6 +14,7 @@ mod rules;
 mod template;
 
 use std::sync::Arc;
+use wirebench_schema::scenario::HeavyConnections;
 
 pub(crate) use self::{
     parser::Http1Connection,
@@ -35,6 +36,8 @@ pub(crate) const HEADS_LIMIT_BYTES: usize = 64 * 1024 * 1024;
 #[derive(Clone, Debug)]
 pub(crate) struct Http1 {
     requests: Requests,
+    /// The connections that send others, of the same length.
+    heavy: Option<(HeavyConnections, Requests)>,
     rules: Rules,
     memory: Memory,
     /// Length of replies, as far as it is known.
@@ -49,12 +52,18 @@ impl Http1 {
     pub(crate) fn new(requests: Requests, rules: Rules, threads: usize) -> Self {
         Self {
             requests,
+            heavy: None,
             rules,
             memory: Memory::new(),
             reply_bytes: 0,
             heads_bytes: 0,
             heads_limit_bytes: (HEADS_LIMIT_BYTES / threads.max(1)).max(HEAD_LIMIT_BYTES),
         }
+    }
+
+    /// The same, but these connections send other requests, of the same length.
+    pub(crate) fn with_heavy(self, heavy: Option<(HeavyConnections, Requests)>) -> Self {
+        Self { heavy, ..self }
     }
 
     /// The same with every reply judged by the parser alone.
@@ -105,8 +114,13 @@ impl Http1 {
 impl Codec for Http1 {
     type Connection = Http1Connection;
 
-    fn connection(&self, _number: usize) -> Http1Connection {
-        Http1Connection::new()
+    fn connection(&self, number: usize) -> Http1Connection {
+        Http1Connection::new(self.heavy.as_ref().is_some_and(|(heavy, _)| heavy.has(number)))
+    }
+
+    #[inline]
+    fn is_sample(&self, connection: &Http1Connection) -> bool {
+        !connection.is_heavy
     }
 
     fn restart(&mut self, connection: &mut Http1Connection) {
@@ -119,8 +133,17 @@ impl Codec for Http1 {
         self.requests.length() as u64
     }
 
-    fn outgoing<'a>(&'a self, _: &'a Http1Connection, position: u64, wanted: u64) -> &'a [u8] {
-        self.requests.from(position, wanted)
+    fn outgoing<'a>(
+        &'a self,
+        connection: &'a Http1Connection,
+        position: u64,
+        wanted: u64,
+    ) -> &'a [u8] {
+        let requests = match &self.heavy {
+            Some((_, requests)) if connection.is_heavy => requests,
+            _ => &self.requests,
+        };
+        requests.from(position, wanted)
     }
 
     fn reply_bytes_hint(&self) -> usize {

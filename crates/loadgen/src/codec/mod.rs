@@ -22,6 +22,11 @@ pub(crate) trait Codec: Clone {
     /// The state of the connection with this number, which is unique over all threads.
     fn connection(&self, number: usize) -> Self::Connection;
 
+    /// Whether the latencies of this connection count.
+    fn is_sample(&self, _: &Self::Connection) -> bool {
+        true
+    }
+
     /// Drops an incomplete reply: the connection is made again, and its stream restarts.
     fn restart(&mut self, connection: &mut Self::Connection);
 

@@ -155,7 +155,7 @@ impl<C: Codec> Session<C> {
         if is_overdue(since_ns, now_ns, self.params.timeout_ns) {
             return Err(Failure::Timeout);
         }
-        let now = Stamp { due_ns: now_ns, begun_ns: now_ns };
+        let now = Stamp { due_ns: now_ns, begun_ns: now_ns, is_sample: true };
         let stamp = place.connection.answered().unwrap_or(now);
         self.outstanding = self.outstanding.saturating_sub(1);
         self.silent_since_ns = if self.outstanding == 0 { u64::MAX } else { now_ns };

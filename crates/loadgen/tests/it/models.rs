@@ -184,6 +184,35 @@ fn a_count_per_connection_is_kept_on_each() {
 }
 
 #[test]
+fn heavy_connections_request_another_path_and_are_in_no_latency() {
+    each_engine(|engine| {
+        let paths = Arc::new(Mutex::new(Vec::new()));
+        let shared = Arc::clone(&paths);
+        let server = Server::start(move |_, mut stream, _| {
+            let mut request = [0; 512];
+            while let Ok(bytes) = stream.read(&mut request)
+                && bytes > 0
+            {
+                shared.lock().unwrap().push(String::from_utf8_lossy(&request[4..8]).into_owned());
+                if stream.write_all(HELLO).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut config = counted(&format!("{}000", server.http()), engine, 1);
+        config.heavy = Some("4:/100".parse().unwrap());
+        config.stop = Stop::RequestsPerConnection(25);
+        let report = load(&config);
+        assert_eq!(report.errors, ErrorCounts::default(), "{:?}", report.error_examples);
+        assert_eq!((report.requests, report.latency.map(|it| it.count)), (100, Some(75)));
+        let paths = paths.lock().unwrap();
+        let count = |path: &str| paths.iter().filter(|it| *it == path).count();
+        // The preflight is not heavy, and carries a request or two.
+        assert_eq!((count("/100"), paths.len() - count("/000")), (25, 25));
+    });
+}
+
+#[test]
 fn idle_connections_stay_connected_and_silent_during_the_load() {
     each_engine(|engine| {
         let (server, notes) = noting();

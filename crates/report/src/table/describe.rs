@@ -74,6 +74,10 @@ pub(crate) fn describe_shape(workload: &Workload) -> String {
     if let Some(requests) = workload.requests_per_connection {
         let _ = write!(shape, ", reopened after {requests} requests");
     }
+    if let Some(heavy) = workload.scenario.heavy() {
+        let _ =
+            write!(shape, ", of which one in {} is heavy and no part of latencies", heavy.every);
+    }
     shape
 }
 

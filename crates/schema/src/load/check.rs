@@ -3,7 +3,11 @@
 use std::time::Duration;
 
 use super::{Body, BodyCheck, LatencyOrigin, LoadConfig, LoadModel, Stop, Trust};
-use crate::{scenario::Protocol, units::write_duration};
+use crate::{
+    scenario::{HeavyConnections, Protocol},
+    target::Target,
+    units::write_duration,
+};
 
 /// The most threads of one load: more than any machine has CPUs for, and few enough to be made.
 pub const THREADS_LIMIT: usize = 1024;
@@ -202,8 +206,31 @@ impl LoadConfig {
         if self.method == "CONNECT" {
             return refuse("CONNECT opens a tunnel and has no reply to check: write GET or POST");
         }
+        self.heavy.iter().try_for_each(|heavy| self.check_heavy(heavy))?;
         if self.expect_body.is_some() && self.body_check == BodyCheck::Any {
             return refuse("--expect-body and --any-body contradict each other: omit one");
+        }
+        Ok(())
+    }
+
+    fn check_heavy(&self, heavy: &HeavyConnections) -> Result<(), String> {
+        let HeavyConnections { every, path } = heavy;
+        let (usual, connections) = (self.target.path(), self.connections);
+        if format!("http://localhost:80{path}").parse().as_ref().map(Target::path).ok()
+            != Some(path)
+        {
+            return Err(format!("`{path}` is not a path: write --heavy {every}:/100"));
+        }
+        if path.len() != usual.len() {
+            return Err(format!(
+                "`{path}` and the path of the target, `{usual}`, differ in length: pad the shorter one, such as /000 \
+                 for /100"
+            ));
+        }
+        if connections < *every {
+            return Err(format!(
+                "none of {connections} connections is one in {every}: give -c at least {every}, or a smaller --heavy"
+            ));
         }
         Ok(())
     }
@@ -222,6 +249,7 @@ impl LoadConfig {
             (self.unix_socket.is_some(), "--unix-socket", "write unix:PATH for an echo"),
             (self.method != "GET", "--method", "it belongs to http://"),
             (!self.headers.is_empty(), "-H", "it belongs to http://"),
+            (self.heavy.is_some(), "--heavy", "it belongs to http://"),
             (self.body.is_some(), "--body", "give --payload for an echo"),
             (self.expect_body.is_some(), "--expect-body", "an echo expects what it sent"),
             (self.body_check == BodyCheck::Any, "--any-body", "an echo expects what it sent"),
@@ -270,7 +298,7 @@ mod tests {
     #[test]
     fn a_load_that_measures_nothing_is_refused_with_the_option_to_change() {
         type Spoil = fn(&mut LoadConfig);
-        let rows: [Spoil; 20] = [
+        let rows: [Spoil; 23] = [
             |c| c.connections = 0,
             |c| c.threads = 0,
             |c| c.threads = 11,
@@ -303,6 +331,9 @@ mod tests {
                 let (first, last) = ([127, 0, 0, 9].into(), [127, 0, 0, 2].into());
                 c.sources = vec![crate::load::SourceRange { first, last }];
             },
+            |c| c.heavy = Some("8:x".parse().unwrap()),
+            |c| c.heavy = Some("8:/100".parse().unwrap()),
+            |c| c.heavy = Some("11:/".parse().unwrap()),
         ];
         let messages = rows.map(|spoil| {
             let mut config = config();

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::{net::IpAddr, time::Duration};
 
 use super::LoadModel;
-use crate::target::Target;
+use crate::{scenario::HeavyConnections, target::Target};
 
 /// The end of the measured window.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -189,6 +189,9 @@ pub struct LoadConfig {
     pub method: String,
     /// For HTTP: further header lines, name and value.
     pub headers: Vec<(String, String)>,
+    /// For HTTP: the connections that request another path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heavy: Option<HeavyConnections>,
     /// For HTTP: the body of the request.
     pub body: Option<Body>,
     /// For HTTP: the body that every reply must have; without it the body of the first reply sets
@@ -229,6 +232,7 @@ impl LoadConfig {
             payload_bytes: 64,
             method: "GET".to_owned(),
             headers: Vec::new(),
+            heavy: None,
             body: None,
             expect_body: None,
             body_check: BodyCheck::Same,

@@ -126,7 +126,7 @@ impl Workload {
                  \"1s\", or \"0s\" for none"
             ));
         }
-        let anywhere = Target::new(self.scenario.protocol(), "127.0.0.1", 1, "/");
+        let anywhere = Target::of_scenario(self.scenario, "127.0.0.1", 1);
         self.load_config(anywhere, 1, 1).check()
     }
 
@@ -145,6 +145,7 @@ impl Workload {
             stop: self.stop,
             timeout: self.timeout,
             payload_bytes: self.payload_bytes,
+            heavy: self.scenario.heavy(),
             expect_body: target.protocol().traits().reply_body.map(str::to_owned),
             seed,
             ..LoadConfig::new(target)

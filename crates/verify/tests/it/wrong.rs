@@ -5,7 +5,7 @@ use crate::bench::{Setup, failures, for_each};
 use std::time::Duration;
 use wirebench_schema::{
     entry::{Deviation, Mechanism, Sharing},
-    scenario::Scenario::{self, Echo, Hello, HelloTimeout},
+    scenario::Scenario::{self, Channel, Echo, Handoff, Hello, HelloTimeout, Mutex, Skewed},
 };
 use wirebench_verify::Verdict;
 
@@ -126,6 +126,25 @@ fn wrong_echoes_are_found_out() {
         ),
         case("echo-fixed-buffer", Echo, "echo-exact", &["and then more came", r"\x00"]),
         Case { setup: hoarder, check: "echo-slow-reader", words: &["memory is not bounded"] },
+    ];
+    for_each(&cases, expect);
+}
+
+#[test]
+fn wrong_work_is_found_out() {
+    const SKIPPED: &[&str] = &["was for 100 ms of work, but it was answered after "];
+    const ASLEEP: &[&str] = &["used ", " ms of CPU time: work must keep the CPU busy"];
+    const AT_ONCE: &[&str] = &["8 requests for 50 ms of work each were answered within "];
+    let behind = &["100 ms of work, but the request behind it was answered after "];
+    let cases = [
+        case("skips-work", Mutex, "work", SKIPPED),
+        case("skips-work", Channel, "work", SKIPPED),
+        case("skips-work", Skewed, "work", SKIPPED),
+        case("skips-work", Handoff, "work", behind),
+        case("sleeps-for-work", Skewed, "work", ASLEEP),
+        case("sleeps-for-work", Handoff, "work", ASLEEP),
+        case("works-at-once", Mutex, "one-at-a-time", AT_ONCE),
+        case("works-at-once", Channel, "one-at-a-time", AT_ONCE),
     ];
     for_each(&cases, expect);
 }

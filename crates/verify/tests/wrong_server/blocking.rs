@@ -7,7 +7,7 @@ use std::{
     io::{self, Read, Write},
     net::{TcpListener, TcpStream},
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
@@ -94,11 +94,40 @@ fn talk(options: &Options, mut stream: TcpStream) -> io::Result<()> {
         if let After::Delay(time) = after {
             thread::sleep(time);
         }
-        stream.write_all(&out)?;
+        match after {
+            // The thread is both tasks of its connection.
+            After::Work(time) if options.scenario == Scenario::Handoff => {
+                stream.write_all(&out)?;
+                work(options, time);
+            }
+            After::Work(time) => {
+                work(options, time);
+                stream.write_all(&out)?;
+            }
+            After::GoOn | After::Close | After::Delay(_) => stream.write_all(&out)?,
+        }
         if after == After::Close {
             return Ok(());
         }
     }
+}
+
+/// Works for this long: alone, where the scenario wants it.
+fn work(options: &Options, time: Duration) {
+    static LOCK: Mutex<()> = Mutex::new(());
+    let is_alone = matches!(options.scenario, Scenario::Mutex | Scenario::Channel);
+    let alone = (is_alone && options.fault != Fault::WorksAtOnce).then(|| LOCK.lock());
+    match options.fault {
+        Fault::SkipsWork => {}
+        Fault::SleepsForWork => thread::sleep(time),
+        _ => {
+            let begun = Instant::now();
+            while begun.elapsed() < time {
+                std::hint::spin_loop();
+            }
+        }
+    }
+    drop(alone);
 }
 
 const fn loses_at_end(options: &Options) -> bool {

@@ -10,6 +10,8 @@ use wirebench_schema::scenario::Scenario;
 
 const REPLY: &str =
     "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!";
+/// Bytes of `GET /`, behind which the work of a request stands.
+const PATH_AT: usize = 5;
 const HEAD_BYTES_MOST: usize = 2048;
 /// The buffer that `echo-fixed-buffer` sends back.
 const FIXED_BYTES: usize = 4096;
@@ -29,6 +31,8 @@ pub(crate) enum After {
     Close,
     /// Send what there is only after this time.
     Delay(Duration),
+    /// Work for this long, before or after what there is is sent.
+    Work(Duration),
 }
 
 /// The state of one connection.
@@ -39,6 +43,9 @@ pub(crate) struct Conversation {
     /// How many bytes of the terminator have just been seen.
     matched: usize,
     head_bytes: usize,
+    /// Work of the head in microseconds, and whether its digits may go on.
+    work_us: u64,
+    is_in_digits: bool,
     replies: usize,
     echoed: usize,
     /// Short pieces that have come in a row.
@@ -47,7 +54,17 @@ pub(crate) struct Conversation {
 
 impl Conversation {
     pub(crate) const fn new(fault: Fault, scenario: Scenario) -> Self {
-        Self { fault, scenario, matched: 0, head_bytes: 0, replies: 0, echoed: 0, short_pieces: 0 }
+        Self {
+            fault,
+            scenario,
+            matched: 0,
+            head_bytes: 0,
+            work_us: 0,
+            is_in_digits: true,
+            replies: 0,
+            echoed: 0,
+            short_pieces: 0,
+        }
     }
 
     /// Whether a head has begun and not ended.
@@ -58,12 +75,20 @@ impl Conversation {
     /// Puts into `out` what is to be sent for `input`.
     pub(crate) fn feed(&mut self, input: &[u8], out: &mut Vec<u8>) -> After {
         match self.scenario {
-            Scenario::Hello | Scenario::HelloTimeout => self.feed_http(input, out),
             Scenario::Echo => self.feed_echo(input, out),
+            Scenario::Hello | Scenario::HelloTimeout => self.feed_http(input, out).0,
+            Scenario::Mutex | Scenario::Channel | Scenario::Skewed | Scenario::Handoff => {
+                match self.feed_http(input, out) {
+                    (After::GoOn, work) if !work.is_zero() => After::Work(work),
+                    (after, _) => after,
+                }
+            }
         }
     }
 
-    fn feed_http(&mut self, input: &[u8], out: &mut Vec<u8>) -> After {
+    /// What becomes of the connection, and the work of the heads that have ended.
+    fn feed_http(&mut self, input: &[u8], out: &mut Vec<u8>) -> (After, Duration) {
+        let mut work = Duration::ZERO;
         let mut ended = 0;
         let mut answered = 0;
         for &byte in input {
@@ -79,10 +104,18 @@ impl Conversation {
                 _ => 0,
             };
             if self.fault == Fault::ShortHeads && self.head_bytes > HEAD_BYTES_MOST {
-                return After::Close;
+                return (After::Close, work);
+            }
+            if self.head_bytes > PATH_AT && self.is_in_digits {
+                self.is_in_digits = byte.is_ascii_digit();
+                let digit = u64::from(byte.wrapping_sub(b'0'));
+                self.work_us =
+                    if self.is_in_digits { self.work_us * 10 + digit } else { self.work_us };
             }
             if self.matched == 4 {
+                work += Duration::from_micros(self.work_us);
                 (self.matched, self.head_bytes) = (0, 0);
+                (self.work_us, self.is_in_digits) = (0, true);
                 ended += 1;
             }
         }
@@ -100,7 +133,7 @@ impl Conversation {
             self.replies += 1;
             out.extend_from_slice(self.reply().as_bytes());
             match self.fault {
-                Fault::DropsConnection => return After::Close,
+                Fault::DropsConnection => return (After::Close, work),
                 Fault::LateReply if self.replies == 10 => {
                     after = After::Delay(Duration::from_millis(1400));
                 }
@@ -108,7 +141,7 @@ impl Conversation {
                 _ => {}
             }
         }
-        after
+        (after, work)
     }
 
     fn reply(&self) -> String {

@@ -89,6 +89,12 @@ faults! {
     EchoFixedBuffer = "echo-fixed-buffer",
     /// Reads on while the client does not, without a bound.
     EchoHoards = "echo-hoards",
+    /// Answers without the work that was asked for.
+    SkipsWork = "skips-work",
+    /// Sleeps for as long as it should work.
+    SleepsForWork = "sleeps-for-work",
+    /// Works on as many requests at a time as it has connections.
+    WorksAtOnce = "works-at-once",
     DiesOnReset = "dies-on-reset",
     /// The process crashes at its thirtieth request.
     Crashes = "crashes",

@@ -7,6 +7,7 @@ use wirebench_schema::{
         Arrivals, Body, BodyCheck, EngineChoice, GeneratorShare, LatencyOrigin, LoadConfig,
         LoadModel, RateCurve, Stop, Trust, Waiting,
     },
+    scenario::HeavyConnections,
     target::Target,
 };
 
@@ -132,6 +133,9 @@ struct MessageOptions {
     /// Header line 'Name: value'; repeatable
     #[arg(short = 'H', long = "header", value_name = "LINE", value_parser = value::header, allow_hyphen_values = true)]
     headers: Vec<(String, String)>,
+    /// Let one connection in N request another path; latencies are those of the others
+    #[arg(long, value_name = "N:PATH")]
+    heavy: Option<HeavyConnections>,
     /// Request body
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     body: Option<String>,
@@ -227,6 +231,7 @@ impl Arguments {
             payload_bytes: self.message.payload.unwrap_or(defaults.payload_bytes),
             method: self.message.method.clone().unwrap_or(defaults.method),
             headers: self.message.headers.clone(),
+            heavy: self.message.heavy.clone(),
             body: self.message.body().map_err(usage)?,
             expect_body: self.message.expect_body.clone(),
             body_check: if self.message.any_body { BodyCheck::Any } else { BodyCheck::Same },

@@ -35,6 +35,8 @@ enum Step {
 /// The replies of one connection.
 #[derive(Debug)]
 pub(crate) struct Http1Connection {
+    /// Whether it is one of the connections that send other requests.
+    pub(super) is_heavy: bool,
     step: Step,
     status: u16,
     persistence: Persistence,
@@ -67,8 +69,9 @@ enum End {
 
 impl Http1Connection {
     /// A connection on which nothing has come yet.
-    pub(super) const fn new() -> Self {
+    pub(super) const fn new(is_heavy: bool) -> Self {
         Self {
+            is_heavy,
             step: Step::Between,
             status: 0,
             persistence: Persistence::Keep,
