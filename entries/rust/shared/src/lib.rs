@@ -1,5 +1,5 @@
-//! What the Rust entries share: the command line, the `listening` line, the ends of heads and the
-//! start of workers that each have a listener.
+//! What the Rust entries share: the command line, the `listening` line, the ends of heads, the work
+//! of requests and the start of workers that each have a listener.
 //!
 //! It deliberately serves no connection: that is the part of each entry's framework.
 
@@ -7,6 +7,8 @@ mod heads;
 mod options;
 #[cfg(feature = "prefork")]
 pub mod prefork;
+#[cfg(feature = "work")]
+mod work;
 
 use std::fmt::Display;
 use std::io::{self, Write as _};
@@ -16,6 +18,8 @@ use std::time::Duration;
 
 pub use heads::{HeadCounter, REPLY, replies};
 pub use options::{Options, Scenario};
+#[cfg(feature = "work")]
+pub use work::{WorkReader, work};
 
 /// Bytes that a connection reads at once.
 pub const READ_BYTES: usize = 16 * 1024;

@@ -17,6 +17,15 @@ pub enum Scenario {
     /// With the longest time that a read or a write may make no progress.
     HelloTimeout(Duration),
     Echo,
+    /// This and those below are `Hello` with work.
+    #[cfg(feature = "work")]
+    Mutex,
+    #[cfg(feature = "work")]
+    Channel,
+    #[cfg(feature = "work")]
+    Skewed,
+    #[cfg(feature = "work")]
+    Handoff,
 }
 
 /// What the command line asks for.
@@ -50,6 +59,14 @@ impl Options {
             }
             "hello-timeout" => Scenario::HelloTimeout(limit),
             "echo" => Scenario::Echo,
+            #[cfg(feature = "work")]
+            "mutex" => Scenario::Mutex,
+            #[cfg(feature = "work")]
+            "channel" => Scenario::Channel,
+            #[cfg(feature = "work")]
+            "skewed" => Scenario::Skewed,
+            #[cfg(feature = "work")]
+            "handoff" => Scenario::Handoff,
             _ => Scenario::Hello,
         };
         Self {

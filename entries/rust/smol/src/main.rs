@@ -2,6 +2,8 @@
 //!
 //! It is deliberately not an HTTP server: it only looks for the end of each request head.
 
+mod sync;
+
 use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -12,7 +14,11 @@ use smol::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use smol::net::{TcpListener, TcpStream};
 use smol::{Executor, Timer};
 
+const SCENARIOS: &[&str] =
+    &["hello", "hello-timeout", "echo", "mutex", "channel", "skewed", "handoff"];
+
 static EXECUTOR: Executor<'static> = Executor::new();
+
 async fn serve_hello(mut stream: TcpStream) -> io::Result<()> {
     let mut counter = HeadCounter::default();
     let mut buffer = vec![0; READ_BYTES];
@@ -74,6 +80,10 @@ async fn serve(stream: TcpStream, scenario: Scenario) -> io::Result<()> {
         Scenario::Hello => serve_hello(stream).await,
         Scenario::HelloTimeout(limit) => serve_hello_timeout(stream, limit).await,
         Scenario::Echo => serve_echo(stream).await,
+        Scenario::Mutex => sync::serve_mutex(stream).await,
+        Scenario::Channel => sync::serve_channel(stream).await,
+        Scenario::Skewed => sync::serve_skewed(stream).await,
+        Scenario::Handoff => sync::serve_handoff(stream).await,
     }
 }
 
@@ -102,5 +112,5 @@ fn run(options: &Options) -> io::Result<()> {
 }
 
 fn main() -> ExitCode {
-    shared::main(&["hello", "hello-timeout", "echo"], run)
+    shared::main(SCENARIOS, run)
 }

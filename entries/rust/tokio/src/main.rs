@@ -2,6 +2,8 @@
 //!
 //! It is deliberately not hyper: it only looks for the end of each request head.
 
+mod sync;
+
 use std::io;
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -11,6 +13,9 @@ use shared::{ACCEPT_RETRY, BACKLOG, HeadCounter, Options, READ_BYTES, Scenario, 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::{sleep, timeout};
+
+const SCENARIOS: &[&str] =
+    &["hello", "hello-timeout", "echo", "mutex", "channel", "skewed", "handoff"];
 
 async fn serve_hello(mut stream: TcpStream) -> io::Result<()> {
     let mut counter = HeadCounter::default();
@@ -61,6 +66,10 @@ async fn serve(stream: TcpStream, scenario: Scenario) -> io::Result<()> {
         Scenario::Hello => serve_hello(stream).await,
         Scenario::HelloTimeout(limit) => serve_hello_timeout(stream, limit).await,
         Scenario::Echo => serve_echo(stream).await,
+        Scenario::Mutex => sync::serve_mutex(stream).await,
+        Scenario::Channel => sync::serve_channel(stream).await,
+        Scenario::Skewed => sync::serve_skewed(stream).await,
+        Scenario::Handoff => sync::serve_handoff(stream).await,
     }
 }
 
@@ -97,5 +106,5 @@ fn run(options: &Options) -> io::Result<()> {
 }
 
 fn main() -> ExitCode {
-    shared::main(&["hello", "hello-timeout", "echo"], run)
+    shared::main(SCENARIOS, run)
 }
