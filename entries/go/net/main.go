@@ -1,6 +1,7 @@
 // The standard library of Go: one goroutine per connection over package net.
 //
-// It is deliberately not net/http: it only looks for the end of each request head.
+// It is deliberately not net/http: it only looks for the end of each request head, and for the
+// work in its target in the scenarios that sync.go has.
 package main
 
 import (
@@ -15,10 +16,24 @@ import (
 
 type serveFunction func(*net.TCPConn, time.Duration) error
 
-var scenarios = map[string]serveFunction{
-	"hello":         serveHello,
-	"hello-timeout": serveHelloTimeout,
-	"echo":          serveEcho,
+// newServe makes what the connections of a scenario share, and returns what serves each of them.
+func newServe(scenario string) serveFunction {
+	switch scenario {
+	case "hello":
+		return serveHello
+	case "hello-timeout":
+		return serveHelloTimeout
+	case "echo":
+		return serveEcho
+	case "mutex":
+		return newServeMutex()
+	case "channel":
+		return newServeChannel()
+	case "skewed":
+		return serveSkewed
+	default:
+		return serveHandoff
+	}
 }
 
 func serveHello(connection *net.TCPConn, _ time.Duration) error {
@@ -107,10 +122,11 @@ func accept(listener *net.TCPListener, serve serveFunction, timeout time.Duratio
 }
 
 func main() {
-	options := shared.ParseOptions("hello", "hello-timeout", "echo")
+	options := shared.ParseOptions(
+		"hello", "hello-timeout", "echo", "mutex", "channel", "skewed", "handoff")
 	runtime.GOMAXPROCS(options.Workers)
 	listener, err := net.ListenTCP(options.Network(), net.TCPAddrFromAddrPort(options.Address))
 	shared.Check(err)
 	shared.Announce(listener.Addr())
-	accept(listener, scenarios[options.Scenario], options.Timeout)
+	accept(listener, newServe(options.Scenario), options.Timeout)
 }

@@ -1,5 +1,5 @@
 // Package shared has what the Go entries share: the command line, the listeners, the `listening`
-// line and the ends of heads.
+// line, the ends of heads and the work of requests.
 //
 // It deliberately serves no connection: that is the part of each entry's framework.
 package shared

@@ -15,8 +15,9 @@ import java.util.regex.Pattern;
 /**
  * Blocking sockets of package java.net, one virtual thread per connection.
  *
- * <p>It is deliberately not an HTTP server: it only looks for the end of each request head. How
- * many threads carry the virtual ones is set on the command line, where the JDK reads it.
+ * <p>It is deliberately not an HTTP server: it only looks for the end of each request head, and for
+ * the work in its target in the scenarios that Sync.java has. How many threads carry the virtual
+ * ones is set on the command line, where the JDK reads it.
  */
 public final class Server {
     private static final String REPLY = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
@@ -24,8 +25,8 @@ public final class Server {
     private static final int REPLIES_PER_WRITE = 256;
     private static final byte[] REPLY_BLOCK =
             REPLY.repeat(REPLIES_PER_WRITE).getBytes(StandardCharsets.US_ASCII);
-    private static final byte[] TERMINATOR = "\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
-    private static final int READ_BYTES = 16 * 1024;
+    static final byte[] TERMINATOR = "\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+    static final int READ_BYTES = 16 * 1024;
     private static final int BACKLOG = 4096;
     private static final int ACCEPT_RETRY_MS = 50;
     private static final int DEFAULT_TIMEOUT_MS = 5000;
@@ -33,12 +34,12 @@ public final class Server {
     private static final Pattern IPV6 = Pattern.compile("[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*");
 
     /** What is done with one connection until it ends. */
-    private interface Service {
-        void serve(Socket socket) throws IOException;
+    interface Service {
+        void serve(Socket socket) throws IOException, InterruptedException;
     }
 
     /** How bytes are written, with or without a timeout. */
-    private interface Writer {
+    interface Writer {
         void write(byte[] block, int length) throws IOException;
     }
 
@@ -91,6 +92,10 @@ public final class Server {
                 case "hello" -> Server::serveHello;
                 case "hello-timeout" -> new TimedHello(timeoutMs);
                 case "echo" -> Server::serveEcho;
+                case "mutex" -> Sync.mutex();
+                case "channel" -> Sync.channel();
+                case "skewed" -> Sync::serveSkewed;
+                case "handoff" -> Sync::serveHandoff;
                 default -> throw new UsageException("unknown scenario " + scenario);
             };
         }
@@ -107,12 +112,15 @@ public final class Server {
         var counter = new HeadCounter();
         byte[] buffer = new byte[READ_BYTES];
         for (int length = input.read(buffer); length >= 0; length = input.read(buffer)) {
-            int heads = counter.count(buffer, length);
-            while (heads > 0) {
-                int batch = Math.min(heads, REPLIES_PER_WRITE);
-                writer.write(REPLY_BLOCK, batch * REPLY.length());
-                heads -= batch;
-            }
+            reply(counter.count(buffer, length), writer);
+        }
+    }
+
+    static void reply(int heads, Writer writer) throws IOException {
+        while (heads > 0) {
+            int batch = Math.min(heads, REPLIES_PER_WRITE);
+            writer.write(REPLY_BLOCK, batch * REPLY.length());
+            heads -= batch;
         }
     }
 
@@ -155,7 +163,7 @@ public final class Server {
         }
     }
 
-    private static void close(Socket socket) {
+    static void close(Socket socket) {
         try {
             socket.close();
         } catch (IOException exception) {
@@ -167,7 +175,7 @@ public final class Server {
         try (socket) {
             socket.setTcpNoDelay(true);
             service.serve(socket);
-        } catch (IOException exception) {
+        } catch (IOException | InterruptedException exception) {
             // So a connection ends that is reset or times out: it needs no report.
         }
     }
