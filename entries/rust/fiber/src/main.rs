@@ -2,14 +2,18 @@
 //!
 //! It is deliberately not an HTTP server: it only looks for the end of each request head.
 
+mod sync;
+
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use shared::{ACCEPT_RETRY, BACKLOG, HeadCounter, Options, READ_BYTES, Scenario, replies};
 use socket2::{Domain, Socket, Type};
+use sync::Common;
 use wirebench_fiber::net::{TcpListener, TcpStream};
 use wirebench_fiber::queue::{BoundedMpmc, BoundedSpmc, Locking, SimpleMpmc};
 use wirebench_fiber::{Epoll, IoUring, Parts, Poller, Sharing, Stealing, run, sleep, spawn};
@@ -40,18 +44,25 @@ fn serve_echo<P: Parts>(stream: &TcpStream<P>) -> io::Result<()> {
 }
 
 /// An error ends a connection that is reset or times out: it needs no report.
-fn serve<P: Parts>(stream: &TcpStream<P>, scenario: Scenario) {
+fn serve<P: Parts>(stream: TcpStream<P>, scenario: Scenario, common: &Common<P>) {
     let _ = match scenario {
-        Scenario::Hello => serve_hello(stream, None),
-        Scenario::HelloTimeout(limit) => serve_hello(stream, Some(limit)),
-        Scenario::Echo => serve_echo(stream),
+        Scenario::Hello => serve_hello(&stream, None),
+        Scenario::HelloTimeout(limit) => serve_hello(&stream, Some(limit)),
+        Scenario::Echo => serve_echo(&stream),
+        Scenario::Mutex => sync::serve_mutex(&stream, common),
+        Scenario::Channel => sync::serve_channel(&stream, common),
+        Scenario::Skewed => sync::serve_skewed(&stream),
+        Scenario::Handoff => sync::serve_handoff(stream),
     };
 }
 
-fn accept<P: Parts>(listener: &TcpListener<P>, scenario: Scenario) -> ! {
+fn accept<P: Parts>(listener: &TcpListener<P>, scenario: Scenario) -> io::Result<Infallible> {
+    let common = Common::start()?;
     loop {
-        let accepted =
-            listener.accept().and_then(|stream| spawn::<P, _>(move || serve(&stream, scenario)));
+        let accepted = listener.accept().and_then(|stream| {
+            let common = Arc::clone(&common);
+            spawn::<P, _>(move || serve(stream, scenario, &common))
+        });
         // Out of file descriptors or memory: the next accept would fail at once as well.
         if accepted.is_err() {
             sleep::<P>(ACCEPT_RETRY);
@@ -65,7 +76,7 @@ fn together<P: Parts>(options: &Options) -> io::Result<()> {
     run::<P, _>(workers, move || {
         let listener = TcpListener::<P>::bind(address)?;
         shared::announce(listener.local_addr()?)?;
-        accept(&listener, scenario)
+        accept(&listener, scenario).map(|never| match never {})
     })?
 }
 
@@ -112,5 +123,6 @@ fn start(options: &Options) -> io::Result<()> {
 }
 
 fn main() -> ExitCode {
-    shared::main(&["hello", "hello-timeout", "echo"], start)
+    let work = ["mutex", "channel", "skewed", "handoff"];
+    shared::main(&[&["hello", "hello-timeout", "echo"], &work[..]].concat(), start)
 }
