@@ -83,7 +83,7 @@ pub(crate) struct Arguments {
     /// Name of B in the output [default: B, or new]
     #[arg(long, value_name = "NAME")]
     name_b: Option<String>,
-    /// Scenario of the load: hello, hello-timeout or echo
+    /// Scenario of the load: hello, hello-timeout, echo, mutex, channel, skewed or handoff
     #[arg(long, value_name = "NAME", default_value_t = Scenario::Hello)]
     scenario: Scenario,
     /// Message size for --scenario echo, up to 1GiB [default: 64]

@@ -22,7 +22,7 @@ const STEP: Duration = Duration::from_millis(100);
 pub(crate) struct Arguments {
     /// Entry or variant
     name: String,
-    /// Scenario: hello, hello-timeout or echo
+    /// Scenario: hello, hello-timeout, echo, mutex, channel, skewed or handoff
     #[arg(long, default_value = "hello")]
     scenario: Scenario,
     /// Server threads, processes or event loops

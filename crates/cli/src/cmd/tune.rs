@@ -65,7 +65,7 @@ pub(crate) struct Arguments {
     /// Server command instead of an entry, such as './my-server {port}'
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,
-    /// Scenario of the load: hello, hello-timeout or echo
+    /// Scenario of the load: hello, hello-timeout, echo, mutex, channel, skewed or handoff
     #[arg(long, value_name = "NAME", default_value_t = Scenario::Hello)]
     scenario: Scenario,
     /// Message size for --scenario echo, up to 1GiB [default: 64]
