@@ -119,7 +119,8 @@ static int listen_on(void) {
 }
 
 int main(int argc, char **argv) {
-    options = parse_options(argc, argv, SCENARIO_HELLO_TIMEOUT);
+    const unsigned known = SCENARIO_HELLO | SCENARIO_HELLO_TIMEOUT | SCENARIO_ECHO;
+    options = parse_options(argc, argv, known);
     for (int i = 0; i < REPLIES_PER_WRITE; i++)
         memcpy(reply_block + i * REPLY_BYTES, REPLY, REPLY_BYTES);
     pthread_attr_t attributes;
