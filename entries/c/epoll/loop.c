@@ -7,13 +7,16 @@
 #define _GNU_SOURCE
 #include "../shared/loop.h"
 #include "../shared/heads.h"
+#include "../shared/work.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -30,6 +33,8 @@ enum {
     ACCEPT_RETRY_MS = 50,
 };
 
+const unsigned known_scenarios = SCENARIO_HELLO | SCENARIO_ECHO | SCENARIO_MUTEX | SCENARIO_SKEWED;
+
 /* EPOLLRDHUP tells of an end of stream behind the data, so that a short read needs no second one.
  */
 static const uint32_t READING = EPOLLIN | EPOLLRDHUP | EPOLLET;
@@ -44,13 +49,17 @@ struct connection {
     uint8_t terminator_seen; /* hello: see `count_heads`. */
     uint32_t offset;         /* hello: position within the reply; echo: position within `held`. */
     size_t owed_bytes;       /* What is still to be sent. */
-    char *held;              /* echo: what could not be sent; NULL on all but slow connections. */
+    union {
+        char *held;              /* echo: what could not be sent, or NULL. */
+        struct work_reader work; /* mutex, skewed. */
+    };
 };
 
 /* One of each per process is enough: nothing stays in the read buffer between two events. */
 static char read_buffer[READ_BYTES];
 static char reply_block[BLOCK_BYTES];
 static enum scenario scenario;
+static pthread_mutex_t *lock; /* mutex: in memory that the processes share. */
 static struct connection *connections;
 static size_t connections_length;
 
@@ -116,17 +125,36 @@ static enum outcome answer_echo(int fd, struct connection *connection, size_t le
     return BLOCKED;
 }
 
+/* Does the work of all requests in the read buffer and returns their number. */
+static size_t work_on_heads(struct work_reader *reader, size_t length) {
+    const char *bytes = read_buffer, *end = read_buffer + length;
+    size_t heads = 0;
+    for (long work_us; next_work(reader, &bytes, end, &work_us); heads++) {
+        if (scenario == SCENARIO_MUTEX)
+            pthread_mutex_lock(lock);
+        work_for_us(work_us);
+        if (scenario == SCENARIO_MUTEX)
+            pthread_mutex_unlock(lock);
+    }
+    return heads;
+}
+
 static enum outcome answer(int fd, struct connection *connection, size_t length) {
-    if (scenario == SCENARIO_ECHO)
+    size_t heads;
+    if (scenario == SCENARIO_HELLO)
+        heads = count_heads(&connection->terminator_seen, read_buffer, length);
+    else if (scenario == SCENARIO_ECHO)
         return answer_echo(fd, connection, length);
-    connection->owed_bytes +=
-        REPLY_BYTES * count_heads(&connection->terminator_seen, read_buffer, length);
+    else
+        heads = work_on_heads(&connection->work, length);
+    connection->owed_bytes += REPLY_BYTES * heads;
     return flush_hello(fd, connection);
 }
 
 static void close_connection(int fd) {
     close(fd);
-    free(connections[fd].held);
+    if (scenario == SCENARIO_ECHO)
+        free(connections[fd].held);
 }
 
 /* Modifying an interest also reports it anew if it holds already, so no edge is ever missed. */
@@ -199,6 +227,20 @@ static enum accept_state accept_all(int epoll, int listener) {
             return ACCEPT_LATER;
         if (open_connection(epoll, fd) < 0)
             close(fd);
+    }
+}
+
+/* The workers are processes, so an ordinary mutex would be a different one in each of them. */
+void prepare_shared(enum scenario wanted) {
+    if (wanted != SCENARIO_MUTEX)
+        return;
+    pthread_mutexattr_t attributes;
+    lock = mmap(NULL, sizeof *lock, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (lock == MAP_FAILED || pthread_mutexattr_init(&attributes) != 0 ||
+        pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED) != 0 ||
+        pthread_mutex_init(lock, &attributes) != 0) {
+        fprintf(stderr, "cannot make the lock that the workers share\n");
+        exit(1);
     }
 }
 

@@ -22,6 +22,8 @@ enum {
     ACCEPT_RETRY_MS = 50,
 };
 
+const unsigned known_scenarios = SCENARIO_HELLO | SCENARIO_ECHO;
+
 /* Static, because the kernel reads it when the request is submitted. */
 static struct __kernel_timespec accept_retry = {.tv_nsec = ACCEPT_RETRY_MS * 1000000L};
 
@@ -69,6 +71,10 @@ static void complete(const struct io_uring_cqe *completion) {
     case UNREPORTED: /* It failed because what it was for had already happened. */
         break;
     }
+}
+
+void prepare_shared(enum scenario wanted) {
+    (void)wanted; /* Its workers share nothing. */
 }
 
 _Noreturn void serve(int listener, enum scenario wanted, void (*ready)(void)) {

@@ -92,7 +92,8 @@ static void *accept_all(void *argument) {
 }
 
 int main(int argc, char **argv) {
-    options = parse_options(argc, argv, SCENARIO_HELLO_TIMEOUT);
+    const unsigned known = SCENARIO_HELLO | SCENARIO_HELLO_TIMEOUT | SCENARIO_ECHO;
+    options = parse_options(argc, argv, known);
     if (strcmp(VARIANT, POLLER "-" SCHEDULER) != 0) {
         fprintf(stderr, "this libfev was built as %s-%s, not as %s\n", POLLER, SCHEDULER, VARIANT);
         return 1;

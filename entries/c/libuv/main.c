@@ -49,7 +49,8 @@ static void run_loop(void *argument) {
 }
 
 int main(int argc, char **argv) {
-    struct options options = parse_options(argc, argv, SCENARIO_HELLO_TIMEOUT);
+    const unsigned known = SCENARIO_HELLO | SCENARIO_HELLO_TIMEOUT | SCENARIO_ECHO;
+    struct options options = parse_options(argc, argv, known);
     prepare(options.scenario, (uint64_t)options.timeout_ms);
 
     /* libuv writes to sockets with write(2), which raises this signal for a closed one. */

@@ -16,8 +16,19 @@
 
 enum { BACKLOG = 4096, MAX_WORKERS = 1024, DEFAULT_TIMEOUT_MS = 5000 };
 
-/* The prefix is needed because <termios.h>, which libuv includes, defines ECHO. */
-enum scenario { SCENARIO_HELLO, SCENARIO_ECHO, SCENARIO_HELLO_TIMEOUT };
+/*
+ * Bits, so that an entry can say which ones it knows. The prefix is needed because <termios.h>,
+ * which libuv includes, defines ECHO.
+ */
+enum scenario {
+    SCENARIO_HELLO = 1,
+    SCENARIO_HELLO_TIMEOUT = 2,
+    SCENARIO_ECHO = 4,
+    SCENARIO_MUTEX = 8,
+    SCENARIO_CHANNEL = 16,
+    SCENARIO_SKEWED = 32,
+    SCENARIO_HANDOFF = 64,
+};
 
 struct options {
     enum scenario scenario;
@@ -38,20 +49,32 @@ static inline long parse_number(const char *text, long least, long most, const c
     return value;
 }
 
-/* Ends the program for an argument that it cannot use; `last` is the last scenario it knows. */
-static inline struct options parse_options(int argc, char **argv, enum scenario last) {
-    static const char *const names[] = {"hello", "echo", "hello-timeout"};
+/* Ends the program if the scenario is not one of `known`. */
+static inline enum scenario parse_scenario(const char *text, unsigned known) {
+    static const char *const names[] = {"hello",   "hello-timeout", "echo",   "mutex",
+                                        "channel", "skewed",        "handoff"};
+    enum { COUNT = sizeof names / sizeof *names };
+    for (unsigned i = 0; i < COUNT; i++)
+        if (known & 1u << i && strcmp(text, names[i]) == 0)
+            return (enum scenario)(1u << i);
+    fprintf(stderr, "unknown scenario `%s`: use", text);
+    for (unsigned i = 0; i < COUNT; i++) {
+        if (!(known & 1u << i))
+            continue;
+        unsigned later = known >> i >> 1;
+        fprintf(stderr, " %s%s", names[i], later == 0 ? "\n" : later & (later - 1) ? "," : " or");
+    }
+    exit(2);
+}
+
+/* Ends the program for an argument that it cannot use; `known` are the bits of its scenarios. */
+static inline struct options parse_options(int argc, char **argv, unsigned known) {
     struct options options = {.timeout_ms = DEFAULT_TIMEOUT_MS};
     if (argc < 5 || argc > 6) {
         fprintf(stderr, "usage: %s SCENARIO HOST PORT WORKERS [TIMEOUT_MS]\n", argv[0]);
         exit(2);
     }
-    while (strcmp(argv[1], names[options.scenario]) != 0)
-        if (options.scenario++ == last) {
-            fprintf(stderr, "unknown scenario `%s`: use hello, echo%s\n", argv[1],
-                    last == SCENARIO_HELLO_TIMEOUT ? " or hello-timeout" : "");
-            exit(2);
-        }
+    options.scenario = parse_scenario(argv[1], known);
     options.host = argv[2];
     snprintf(options.port, sizeof options.port, "%ld", parse_number(argv[3], 0, 65535, "PORT"));
     options.workers = (int)parse_number(argv[4], 1, MAX_WORKERS, "WORKERS");

@@ -2,7 +2,7 @@
  * One process and one SO_REUSEPORT listener per worker: opens the listeners and starts the workers
  * of an entry, whose `loop.c` serves.
  *
- * It knows no timeouts, hence no scenario `hello-timeout`.
+ * It passes no timeout on, so no entry that uses it can know the scenario `hello-timeout`.
  */
 #define _GNU_SOURCE
 #include "loop.h"
@@ -119,7 +119,8 @@ static int serve_with_processes(void) {
 }
 
 int main(int argc, char **argv) {
-    options = parse_options(argc, argv, SCENARIO_ECHO);
+    options = parse_options(argc, argv, known_scenarios);
+    prepare_shared(options.scenario);
     if (options.workers > 1)
         return serve_with_processes();
     serve(listen_on(), options.scenario, print_ready);

@@ -6,11 +6,10 @@
  */
 #define _GNU_SOURCE
 #include "../shared/heads.h"
-#include "../shared/options.h"
+#include "connection.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <pthread.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,12 +20,8 @@ static const char REPLY[] = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
 enum {
     REPLY_BYTES = sizeof REPLY - 1,
     REPLIES_PER_WRITE = 256,
-    READ_BYTES = 16 * 1024,
-    STACK_BYTES = 64 * 1024,
     ACCEPT_RETRY_MS = 50,
 };
-
-enum outcome { DONE, BROKEN };
 
 static struct options options;
 static char reply_block[REPLY_BYTES * REPLIES_PER_WRITE];
@@ -45,7 +40,7 @@ static enum outcome send_all(int fd, const char *bytes, size_t length) {
     return DONE;
 }
 
-static enum outcome send_replies(int fd, size_t replies) {
+enum outcome send_replies(int fd, size_t replies) {
     while (replies > 0) {
         size_t batch = replies < REPLIES_PER_WRITE ? replies : REPLIES_PER_WRITE;
         if (send_all(fd, reply_block, batch * REPLY_BYTES) == BROKEN)
@@ -69,11 +64,10 @@ static int set_options(int fd) {
     return setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
 }
 
-static void *serve_connection(void *argument) {
-    int fd = (int)(intptr_t)argument;
+static void serve_without_work(int fd) {
     char buffer[READ_BYTES];
     uint8_t terminator_seen = 0;
-    enum outcome outcome = set_options(fd) < 0 ? BROKEN : DONE;
+    enum outcome outcome = DONE;
     while (outcome == DONE) {
         ssize_t length = recv(fd, buffer, sizeof buffer, 0);
         if (length < 0 && errno == EINTR)
@@ -85,17 +79,42 @@ static void *serve_connection(void *argument) {
         else
             outcome = send_replies(fd, count_heads(&terminator_seen, buffer, (size_t)length));
     }
+}
+
+static void *serve_connection(void *argument) {
+    int fd = (int)(intptr_t)argument;
+    if (set_options(fd) == 0) {
+        if (options.scenario & WITH_WORK)
+            serve_with_work(fd, options.scenario);
+        else
+            serve_without_work(fd);
+    }
     close(fd);
     return NULL;
 }
 
-static _Noreturn void serve(int listener, const pthread_attr_t *attributes) {
+int start_thread(pthread_t *thread, int detach_state, void *(*function)(void *), void *argument) {
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+    if (error != 0)
+        return error;
+    error = pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    if (error == 0)
+        error = pthread_attr_setdetachstate(&attributes, detach_state);
+    if (error == 0)
+        error = pthread_create(thread, &attributes, function, argument);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
+static _Noreturn void serve(int listener) {
     const struct timespec pause = {.tv_nsec = ACCEPT_RETRY_MS * 1000000L};
     for (;;) {
         int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
         if (fd >= 0) {
             pthread_t thread;
-            if (pthread_create(&thread, attributes, serve_connection, (void *)(intptr_t)fd) != 0)
+            if (start_thread(&thread, PTHREAD_CREATE_DETACHED, serve_connection,
+                             (void *)(intptr_t)fd) != 0)
                 close(fd);
         } else if (errno != EINTR && errno != ECONNABORTED) {
             /* Out of file descriptors or memory: the next accept would fail at once as well. */
@@ -119,17 +138,12 @@ static int listen_on(void) {
 }
 
 int main(int argc, char **argv) {
-    options = parse_options(argc, argv, SCENARIO_HELLO_TIMEOUT);
+    const unsigned known = SCENARIO_HELLO | SCENARIO_HELLO_TIMEOUT | SCENARIO_ECHO | WITH_WORK;
+    options = parse_options(argc, argv, known);
     for (int i = 0; i < REPLIES_PER_WRITE; i++)
         memcpy(reply_block + i * REPLY_BYTES, REPLY, REPLY_BYTES);
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes) != 0 ||
-        pthread_attr_setstacksize(&attributes, STACK_BYTES) != 0 ||
-        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) != 0) {
-        fprintf(stderr, "cannot set the attributes of a thread\n");
-        return 1;
-    }
+    prepare_tasks(options.scenario);
     int listener = listen_on();
     announce(&options);
-    serve(listener, &attributes);
+    serve(listener);
 }

@@ -4,38 +4,23 @@
 // It is deliberately not Boost.Beast: it only looks for the end of each request head.
 #include "../shared/heads.hpp"
 #include "../shared/options.hpp"
+#include "replies.hpp"
+#include "work_session.hpp"
 
-#include <algorithm>
-#include <boost/asio.hpp>
 #include <chrono>
 #include <deque>
 #include <iostream>
 #include <memory>
-#include <string>
-#include <string_view>
+#include <mutex>
 #include <thread>
 #include <vector>
 
-namespace asio = boost::asio;
-using asio::ip::tcp;
-using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr std::string_view reply = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
-                                   "Content-Length: 12\r\n\r\nHello world!";
-constexpr std::size_t replies_per_block = 256;
-constexpr std::size_t read_bytes = 16 * 1024;
 constexpr int backlog = 4096;
 constexpr auto accept_retry = std::chrono::milliseconds(50);
-
-const std::string reply_block = [] {
-    std::string block;
-    for (std::size_t i = 0; i < replies_per_block; i++)
-        block += reply;
-    return block;
-}();
 
 // One connection. Socket and timer have the same executor, a strand where threads share the
 // io_context, so no two handlers of a connection ever run at the same time.
@@ -90,9 +75,7 @@ template <class Executor> class Session : public std::enable_shared_from_this<Se
     asio::const_buffer next_output() {
         if (options_.scenario == Scenario::echo)
             return asio::buffer(buffer_ + offset_, owed_bytes_);
-        offset_ %= reply.size();
-        return asio::buffer(reply_block.data() + offset_,
-                            std::min(owed_bytes_, reply_block.size() - offset_));
+        return next_replies(offset_, owed_bytes_);
     }
 
     // Setting a new expiry cancels the wait before. A handler that was queued already when that
@@ -133,12 +116,13 @@ tcp::acceptor listen_on(asio::io_context &context, const Options &options) {
     return acceptor;
 }
 
-// Accepts connections and gives each the executor that `make_executor` returns.
-template <class MakeExecutor> class Server {
+// Accepts connections and gives each the executor that `make_executor` returns. `lock` is the one
+// of the scenario `mutex`.
+template <class MakeExecutor, class Lock> class Server {
   public:
-    Server(tcp::acceptor acceptor, MakeExecutor make_executor, const Options &options)
+    Server(tcp::acceptor acceptor, MakeExecutor make_executor, Lock &lock, const Options &options)
         : acceptor_(std::move(acceptor)), retry_(acceptor_.get_executor()),
-          make_executor_(make_executor), options_(options) {
+          make_executor_(make_executor), lock_(lock), options_(options) {
         accept();
     }
 
@@ -151,9 +135,17 @@ template <class MakeExecutor> class Server {
             if (error)
                 return accept_later();
             socket.set_option(tcp::no_delay(true), error);
-            std::make_shared<Session<Executor>>(std::move(socket), options_)->start();
+            start_session(std::move(socket));
             accept();
         });
+    }
+
+    void start_session(Socket socket) {
+        if (has_work(options_.scenario))
+            std::make_shared<WorkSession<Executor, Lock>>(std::move(socket), options_, lock_)
+                ->start();
+        else
+            std::make_shared<Session<Executor>>(std::move(socket), options_)->start();
     }
 
     // Out of file descriptors or memory: the next accept would fail at once as well.
@@ -165,6 +157,7 @@ template <class MakeExecutor> class Server {
     tcp::acceptor acceptor_;
     asio::steady_timer retry_;
     MakeExecutor make_executor_;
+    Lock &lock_;
     const Options &options_;
 };
 
@@ -184,8 +177,9 @@ void serve_shared(const Options &options) {
     asio::io_context context(options.workers);
     auto acceptor = listen_on(context, options);
     const auto bound = acceptor.local_endpoint();
+    Strand lock = asio::make_strand(context);
     Server server(
-        std::move(acceptor), [&context] { return asio::make_strand(context); }, options);
+        std::move(acceptor), [&context] { return asio::make_strand(context); }, lock, options);
     run_on_threads(options, bound, [&context](int) { context.run(); });
 }
 
@@ -193,6 +187,8 @@ void serve_prefork(Options options) {
     // Each context has one thread only, so its executor is as good as a strand.
     std::deque<asio::io_context> contexts;
     std::vector<tcp::acceptor> acceptors;
+    // A strand belongs to one context, so it would move all work to one thread.
+    std::mutex lock;
     for (int i = 0; i < options.workers; i++) {
         acceptors.push_back(listen_on(contexts.emplace_back(1), options));
         options.port = acceptors.front().local_endpoint().port();
@@ -200,7 +196,8 @@ void serve_prefork(Options options) {
     run_on_threads(options, acceptors.front().local_endpoint(), [&](int index) {
         auto &context = contexts[index];
         Server server(
-            std::move(acceptors[index]), [&context] { return context.get_executor(); }, options);
+            std::move(acceptors[index]), [&context] { return context.get_executor(); }, lock,
+            options);
         context.run();
     });
 }
@@ -208,8 +205,9 @@ void serve_prefork(Options options) {
 } // namespace
 
 int main(int argc, char **argv) {
-    const auto options = parse_options(
-        argc, argv, {Scenario::hello, Scenario::hello_timeout, Scenario::echo});
+    const auto options = parse_options(argc, argv,
+                                       {Scenario::hello, Scenario::hello_timeout, Scenario::echo,
+                                        Scenario::mutex, Scenario::skewed, Scenario::handoff});
     if (options.variant == "shared")
         return run(options, serve_shared);
     if (options.variant == "prefork")

@@ -13,7 +13,13 @@
 #include <string>
 #include <string_view>
 
-enum class Scenario { hello, hello_timeout, echo };
+enum class Scenario { hello, hello_timeout, echo, mutex, channel, skewed, handoff };
+
+// Whether the target of a request is its work.
+constexpr bool has_work(Scenario scenario) {
+    return scenario != Scenario::hello && scenario != Scenario::hello_timeout &&
+           scenario != Scenario::echo;
+}
 
 struct Options {
     Scenario scenario;
@@ -44,7 +50,8 @@ inline int parse_number(const std::string &name, std::string_view text, int leas
 // `scenarios` are those that the server knows.
 template <std::size_t count>
 Scenario parse_scenario(std::string_view text, const Scenario (&scenarios)[count]) {
-    static constexpr std::string_view names[] = {"hello", "hello-timeout", "echo"};
+    static constexpr std::string_view names[] = {"hello",   "hello-timeout", "echo",   "mutex",
+                                                 "channel", "skewed",        "handoff"};
     for (const Scenario scenario : scenarios)
         if (text == names[static_cast<std::size_t>(scenario)])
             return scenario;

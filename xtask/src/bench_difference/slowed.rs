@@ -46,7 +46,8 @@ impl Workshop {
     fn server(&self, name: &str, words: &[&str]) -> anyhow::Result<PathBuf> {
         let program = self.folder.join(name);
         let mut command = Command::new("cc");
-        command.args(["-O3", "-std=c11", "-Wall", "-Wextra"]).args(words).arg("-o").arg(&program);
+        command.args(["-O3", "-std=c11", "-Wall", "-Wextra", "-pthread"]).args(words);
+        command.arg("-o").arg(&program);
         command.args(["../shared/prefork.c", "loop.c"]).current_dir(root().join("entries/c/epoll"));
         run(command)?;
         Ok(program)
