@@ -86,8 +86,8 @@ impl Bench {
 
     fn counts(&self, parts: &[String], rate: u32) -> anyhow::Result<()> {
         println!(
-            "\nper request: polls, wake-ups of workers, steals; us from ready to run; at rest with {SLEEPERS} connections: \
-             CPU in ms/s, KiB per connection"
+            "\nper request: polls, wake-ups of workers, steals; us from ready to run; at rest with {SLEEPERS} \
+             connections: CPU in ms/s, KiB per connection"
         );
         println!(
             "{:32} {:24} {:>6} {:>8} {:>7} {:>6} {:>7} {:>5} {:>6}",
