@@ -8,6 +8,7 @@ mod parts;
 use std::{
     fs, io,
     net::SocketAddr,
+    panic::{AssertUnwindSafe, catch_unwind},
     process::ExitCode,
     sync::{
         Arc,
@@ -28,7 +29,7 @@ use wirebench_fiber::{
 /// Clients at a time.
 const CLIENTS: u64 = 64;
 /// The server closes a connection without progress after this.
-const LIMIT: Duration = Duration::from_secs(1);
+const LIMIT: Duration = Duration::from_millis(300);
 /// A client that waits longer has stalled.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// What memory may grow by once all buffers have had their size.
@@ -37,9 +38,13 @@ const GROWTH_BYTES: u64 = 16 << 20;
 #[derive(Default)]
 struct Counts {
     is_over: AtomicBool,
+    /// Whether the last client has ended; the server ends after it.
+    is_served: AtomicBool,
     connections: AtomicU64,
     exchanges: AtomicU64,
     stalled: AtomicU64,
+    /// Connections with wrong bytes, too few or too many.
+    wrong: AtomicU64,
 }
 
 /// A generator of numbers without order (splitmix64).
@@ -82,7 +87,7 @@ fn server<P: Parts>(
                 }
             }
         })?;
-        while !counts.is_over.load(SeqCst) {
+        while !counts.is_served.load(SeqCst) {
             sleep::<P>(Duration::from_millis(50));
         }
         Ok(())
@@ -169,9 +174,13 @@ fn clients<P: Parts>(workers: usize, address: SocketAddr, counts: &Arc<Counts>) 
             }
             let (room, counts) = (Arc::clone(&room), Arc::clone(&counts));
             spawn::<P, _>(move || {
-                let ended = connect::<P>(address, &mut Random(seed), &counts);
-                if ended.is_err_and(|it| it.kind() == io::ErrorKind::TimedOut) {
-                    counts.stalled.fetch_add(1, SeqCst);
+                let exchanges = || connect::<P>(address, &mut Random(seed), &counts);
+                match catch_unwind(AssertUnwindSafe(exchanges)) {
+                    Ok(Err(error)) if error.kind() == io::ErrorKind::TimedOut => {
+                        counts.stalled.fetch_add(1, SeqCst);
+                    }
+                    Ok(_) => {}
+                    Err(_) => drop(counts.wrong.fetch_add(1, SeqCst)),
                 }
                 room.release();
             })?;
@@ -207,13 +216,15 @@ fn soak(parts: &str, workers: usize, time: Duration) -> Result<(), String> {
             }
         }
         counts.is_over.store(true, SeqCst);
-        let ended = clients.join().unwrap().and(server.join().unwrap());
+        let ended = clients.join().unwrap();
+        counts.is_served.store(true, SeqCst);
+        let ended = ended.and(server.join().unwrap());
         ended.map_err(|error| format!("{parts}: {error}"))
     })?;
     let descriptors = fs::read_dir("/proc/self/fd").unwrap().count();
-    let stalled = counts.stalled.load(SeqCst);
+    let (stalled, wrong) = (counts.stalled.load(SeqCst), counts.wrong.load(SeqCst));
     println!(
-        "{parts}: {} connections, {} exchanges, {stalled} stalled, {} MiB in the first half, {} MiB in the second, \
+        "{parts}: {} connections, {} exchanges, {stalled} stalled, {wrong} wrong, {} MiB in the first half, {} MiB in the second, \
          {descriptors} descriptors at the end",
         counts.connections.load(SeqCst),
         counts.exchanges.load(SeqCst),
@@ -221,6 +232,7 @@ fn soak(parts: &str, workers: usize, time: Duration) -> Result<(), String> {
         late >> 20,
     );
     match () {
+        () if wrong > 0 => Err(format!("{parts}: {wrong} connections were wrong")),
         () if stalled > 0 => Err(format!("{parts}: {stalled} connections stalled")),
         () if late > early + GROWTH_BYTES => Err(format!("{parts}: memory has grown")),
         () if descriptors > 16 => Err(format!("{parts}: descriptors have leaked")),

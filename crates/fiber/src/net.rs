@@ -1,4 +1,7 @@
 //! TCP sockets that fibers wait for.
+//!
+//! System calls of fibers go through `rustix`, which has no `errno`: the compiler may keep the place of that variable of
+//! a thread while the fiber goes on on another one.
 
 use std::{
     fmt, io,
@@ -10,7 +13,10 @@ use std::{
 
 use rustix::{
     fd::{AsFd, BorrowedFd, OwnedFd},
-    net::{AddressFamily, SocketFlags, SocketType, connect, socket_with, sockopt},
+    net::{
+        AddressFamily, Shutdown, SocketFlags, SocketType, connect, getpeername, shutdown,
+        socket_with, sockopt,
+    },
 };
 
 use crate::{
@@ -62,11 +68,11 @@ impl<P: Parts, S: AsFd + Into<OwnedFd>> Registered<P, S> {
         }
     }
 
-    /// Waits for an event in a direction. An error is that none came in time.
-    fn wait(&self, direction: Direction, until_ns: u64) -> io::Result<()> {
+    /// Waits for an event in a direction, or until then.
+    fn wait(&self, direction: Direction, until_ns: u64) {
         let (slot, until) = self.parts(direction);
         if slot.take_event() {
-            return Ok(());
+            return;
         }
         if until_ns < u64::MAX {
             until.store(until_ns, Relaxed);
@@ -84,14 +90,11 @@ impl<P: Parts, S: AsFd + Into<OwnedFd>> Registered<P, S> {
         });
         if until_ns < u64::MAX {
             until.store(u64::MAX, Relaxed);
-            if now_ns::<P>() >= until_ns && !slot.take_event() {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
         }
-        Ok(())
     }
 
-    /// Tries until it works, or fails otherwise than for want of an event.
+    /// Tries until it works, or fails otherwise than for want of an event. The last attempt is made after the timeout:
+    /// an event in time counts even if the fiber runs late.
     fn retry<T>(
         &self,
         direction: Direction,
@@ -103,8 +106,11 @@ impl<P: Parts, S: AsFd + Into<OwnedFd>> Registered<P, S> {
             let socket = self.socket().as_fd();
             match with_worker::<P, _>(|worker| attempt(worker, socket, self.source)) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if until_ns.is_some_and(is_past::<P>) {
+                        return Err(io::ErrorKind::TimedOut.into());
+                    }
                     let until_ns = *until_ns.get_or_insert_with(|| deadline::<P>(timeout));
-                    self.wait(direction, until_ns)?;
+                    self.wait(direction, until_ns);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 done => return done,
@@ -132,6 +138,11 @@ fn with_worker<P: Parts, R>(with: impl FnOnce(&Worker<P>) -> io::Result<R>) -> i
 
 fn now_ns<P: Parts>() -> u64 {
     current::<P, _>(|worker| worker.map_or(0, |worker| worker.shared.now_ns()))
+}
+
+/// Whether a deadline has passed, if there is one.
+fn is_past<P: Parts>(until_ns: u64) -> bool {
+    until_ns < u64::MAX && now_ns::<P>() >= until_ns
 }
 
 fn deadline<P: Parts>(timeout: Option<Duration>) -> u64 {
@@ -191,7 +202,7 @@ pub struct TcpStream<P: Parts> {
 
 impl<P: Parts> TcpStream<P> {
     fn new(stream: net::TcpStream) -> io::Result<Self> {
-        stream.set_nodelay(true)?;
+        sockopt::set_tcp_nodelay(&stream, true)?;
         Ok(Self { registered: Registered::new(stream)? })
     }
 
@@ -215,9 +226,12 @@ impl<P: Parts> TcpStream<P> {
                 worker.shared.poller.connecting(&worker.own, socket, source);
                 Ok(())
             })?;
-            stream.registered.wait(Direction::Write, deadline::<P>(timeout))?;
-            if let Some(error) = stream.registered.socket().take_error()? {
-                return Err(error);
+            let until_ns = deadline::<P>(timeout);
+            stream.registered.wait(Direction::Write, until_ns);
+            sockopt::socket_error(stream.registered.socket())??;
+            let is_connected = getpeername(stream.registered.socket()).is_ok();
+            if !is_connected && is_past::<P>(until_ns) {
+                return Err(io::ErrorKind::TimedOut.into());
             }
         }
         Ok(stream)
@@ -257,7 +271,7 @@ impl<P: Parts> TcpStream<P> {
         self.registered.retry(Direction::Write, None, |worker, _, source| {
             worker.shared.poller.flush(&worker.own, source)
         })?;
-        self.registered.socket().shutdown(net::Shutdown::Write)
+        Ok(shutdown(self.registered.socket(), Shutdown::Write)?)
     }
 }
 

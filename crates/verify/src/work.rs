@@ -27,11 +27,14 @@ const ATTEMPTS: usize = 3;
 const AT_ONCE: usize = 8;
 const SHORT: Duration = Duration::from_millis(50);
 
+/// Lists the processes of the server.
+type Tree<'a> = &'a dyn Fn() -> Vec<Pid>;
+
 /// A check that needs the processes of the server.
 pub(super) struct WorkCheck {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
-    pub(super) run: fn(&dyn Fn() -> Vec<Pid>, SocketAddr) -> Result<(), String>,
+    pub(super) run: fn(Tree<'_>, SocketAddr) -> Result<(), String>,
 }
 
 const ANSWERED_AFTER_WORK: WorkCheck = WorkCheck {
@@ -63,7 +66,7 @@ pub(super) const fn checks(scenario: Scenario) -> &'static [WorkCheck] {
 }
 
 /// A long request and one without work. The reply with the number `late` must not come before the work is done.
-fn busy(tree: &dyn Fn() -> Vec<Pid>, address: SocketAddr, late: usize) -> Result<(), String> {
+fn busy(tree: Tree<'_>, address: SocketAddr, late: usize) -> Result<(), String> {
     let mut used = Duration::ZERO;
     for _ in 0..ATTEMPTS {
         let mut conversation = Conversation::open(address, Buffers::Usual)?;
@@ -94,7 +97,7 @@ fn busy(tree: &dyn Fn() -> Vec<Pid>, address: SocketAddr, late: usize) -> Result
     ))
 }
 
-fn one_at_a_time(_: &dyn Fn() -> Vec<Pid>, address: SocketAddr) -> Result<(), String> {
+fn one_at_a_time(_: Tree<'_>, address: SocketAddr) -> Result<(), String> {
     let open = || Conversation::open(address, Buffers::Usual);
     let mut conversations = (0..AT_ONCE).map(|_| open()).collect::<Result<Vec<_>, _>>()?;
     let begun = Instant::now();
