@@ -189,7 +189,8 @@ impl Recorder {
         let segment = &mut self.current;
         let service_ns = now_ns.saturating_sub(stamp.begun_ns);
         match &mut segment.schedule {
-            _ if !is_sample(self.sampling, self.sample_from_ns, stamp) => {}
+            _ if !is_due(self.sampling, self.sample_from_ns, stamp) => {}
+            _ if !stamp.is_sample => segment.counts.heavy_replies += 1,
             None => segment.latency.saturating_record(service_ns),
             Some(schedule) => {
                 let from_ns = match self.sampling {
@@ -342,11 +343,15 @@ impl Recorder {
 
 /// Whether a request is a sample of the latency.
 const fn is_sample(sampling: Sampling, sample_from_ns: u64, stamp: Stamp) -> bool {
-    stamp.is_sample
-        && match sampling {
-            Sampling::Replies | Sampling::RepliesFromSending => true,
-            Sampling::Due => stamp.due_ns >= sample_from_ns,
-        }
+    stamp.is_sample && is_due(sampling, sample_from_ns, stamp)
+}
+
+/// Whether a request belongs to the window.
+const fn is_due(sampling: Sampling, sample_from_ns: u64, stamp: Stamp) -> bool {
+    match sampling {
+        Sampling::Replies | Sampling::RepliesFromSending => true,
+        Sampling::Due => stamp.due_ns >= sample_from_ns,
+    }
 }
 
 #[cfg(test)]

@@ -66,6 +66,8 @@ pub(crate) struct Counts {
     pub(crate) timeouts: u64,
     /// Samples of the service time that stand for a request that timed out.
     pub(crate) service_timeouts: u64,
+    /// Correct replies that would be samples, were their connections not heavy.
+    pub(crate) heavy_replies: u64,
     /// Requests that were due.
     pub(crate) due: u64,
     /// Number of those that could not be sent.
@@ -102,6 +104,7 @@ impl Counts {
         self.checks_slow += other.checks_slow;
         self.timeouts += other.timeouts;
         self.service_timeouts += other.service_timeouts;
+        self.heavy_replies += other.heavy_replies;
         self.due += other.due;
         self.owed += other.owed;
         self.bytes_received += other.bytes_received;

@@ -47,6 +47,7 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
         errors: counts.errors,
         error_examples: counts.examples.iter().flatten().map(Failure::example).collect(),
         gave_up_requests: gave_up_requests(outcomes),
+        heavy_replies: config.heavy.as_ref().map(|_| counts.heavy_replies),
         checks: ReplyChecks {
             fast: counts.requests.saturating_sub(counts.checks_slow),
             slow: counts.checks_slow,

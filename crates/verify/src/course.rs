@@ -4,7 +4,7 @@
 
 use wirebench_schema::{
     entry::{Mechanism, Sharing},
-    scenario::DEFAULT_TIMEOUT_MS,
+    scenario::{DEFAULT_TIMEOUT_MS, Scenario},
 };
 use wirebench_server::launch::Request;
 
@@ -74,10 +74,15 @@ fn workers_not_checkable(request: &Request<'_>) -> Option<&'static str> {
     }
 }
 
+const HANDS_OVER: &str =
+    "two tasks of a connection make its runtime hand work over often; `hello` has the check";
+
 /// Why it cannot be checked that one worker is only one, if it cannot.
 fn limit_not_checkable(request: &Request<'_>) -> Option<&'static str> {
+    let hands_over = limit::Threads::of(request.variant) == limit::Threads::HandOver;
     match request.variant.sharing {
         Sharing::PerConnection => Some(PER_CONNECTION),
+        _ if hands_over && request.scenario == Scenario::Handoff => Some(HANDS_OVER),
         _ if has_one_worker(request) || takes(request, "workers") => None,
         Sharing::Prefork | Sharing::Shared | Sharing::HandOut | Sharing::Single => {
             Some(TAKES_NO_WORKERS)

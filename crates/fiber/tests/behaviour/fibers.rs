@@ -190,3 +190,30 @@ pub(crate) fn a_worker_that_sleeps_is_woken_for_what_another_cannot_do<P: Parts>
     })
     .unwrap();
 }
+
+/// Fibers that can always go on, more than one worker can run at a time.
+pub(crate) fn fibers_that_always_run_starve_neither_timers_nor_others<P: Parts>(workers: usize) {
+    run::<P, _>(workers, move || {
+        let is_over = Arc::new(AtomicU64::new(0));
+        let until = Instant::now() + Duration::from_secs(20);
+        let busy: Vec<_> = (0..workers * 2)
+            .map(|_| {
+                let is_over = Arc::clone(&is_over);
+                spawn::<P, _>(move || {
+                    while is_over.load(SeqCst) == 0 {
+                        assert!(Instant::now() < until, "the others never ran");
+                        yield_now::<P>();
+                    }
+                })
+                .unwrap()
+            })
+            .collect();
+        for _ in 0..5 {
+            sleep::<P>(Duration::from_millis(1));
+            spawn::<P, _>(yield_now::<P>).unwrap().join().unwrap();
+        }
+        is_over.store(1, SeqCst);
+        busy.into_iter().for_each(|it| it.join().unwrap());
+    })
+    .unwrap();
+}

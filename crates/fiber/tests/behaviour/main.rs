@@ -53,5 +53,8 @@ with_all_parts! {
     a_read_ends_at_its_timeout_and_not_at_an_earlier_one
     runtimes_beside_each_other_keep_their_fibers
     what_is_left_at_the_end_is_unwound
+    fibers_that_always_run_starve_neither_timers_nor_others
+    a_reset_ends_one_connection
+    a_runtime_ends_under_load
     a_worker_that_sleeps_is_woken_for_what_another_cannot_do
 }

@@ -179,3 +179,65 @@ pub(crate) fn what_is_left_at_the_end_is_unwound<P: Parts>(workers: usize) {
     .unwrap();
     assert_eq!(count.load(SeqCst), 3);
 }
+
+pub(crate) fn a_reset_ends_one_connection<P: Parts>(workers: usize) {
+    run::<P, _>(workers, || {
+        let address = echo::<P>();
+        let listener = TcpListener::<P>::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let victim = listener.local_addr().unwrap();
+        let server = spawn::<P, _>(move || {
+            for _ in 0..50 {
+                let stream = listener.accept().unwrap();
+                let error = loop {
+                    // The kernel may drop the byte before the reset.
+                    match stream.read(&mut [0; 8], Some(Duration::from_secs(20))) {
+                        Ok(length) => assert_eq!(length, 1),
+                        Err(error) => break error,
+                    }
+                };
+                assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+            }
+        })
+        .unwrap();
+        let stream = TcpStream::<P>::connect(address, None).unwrap();
+        for _ in 0..50 {
+            let mut client = std::net::TcpStream::connect(victim).unwrap();
+            io::Write::write_all(&mut client, b"x").unwrap();
+            rustix::net::sockopt::set_socket_linger(&client, Some(Duration::ZERO)).unwrap();
+            drop(client);
+            stream.write_all(b"y", None).unwrap();
+            assert_eq!(stream.read(&mut [0; 8], None).unwrap(), 1);
+        }
+        server.join().unwrap();
+    })
+    .unwrap();
+}
+
+pub(crate) fn a_runtime_ends_under_load<P: Parts>(workers: usize) {
+    for _ in 0..5 {
+        run::<P, _>(workers, || {
+            let address = echo::<P>();
+            let count = Arc::new(AtomicU64::new(0));
+            for _ in 0..30 {
+                let count = Arc::clone(&count);
+                let exchange = move || {
+                    let stream = TcpStream::<P>::connect(address, None)?;
+                    loop {
+                        stream.write_all(b"x", Some(Duration::from_secs(20)))?;
+                        if stream.read(&mut [0; 8], Some(Duration::from_secs(20)))? == 0 {
+                            return io::Result::Ok(());
+                        }
+                        count.fetch_add(1, SeqCst);
+                    }
+                };
+                spawn::<P, _>(exchange).unwrap();
+            }
+            let until = Instant::now() + Duration::from_secs(20);
+            while count.load(SeqCst) < 300 {
+                assert!(Instant::now() < until, "{count:?} exchanges");
+                sleep::<P>(Duration::from_millis(1));
+            }
+        })
+        .unwrap();
+    }
+}

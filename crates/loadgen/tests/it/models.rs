@@ -204,11 +204,30 @@ fn heavy_connections_request_another_path_and_are_in_no_latency() {
         config.stop = Stop::RequestsPerConnection(25);
         let report = load(&config);
         assert_eq!(report.errors, ErrorCounts::default(), "{:?}", report.error_examples);
-        assert_eq!((report.requests, report.latency.map(|it| it.count)), (100, Some(75)));
+        let samples = report.latency.map(|it| it.count);
+        assert_eq!((report.requests, samples, report.heavy_replies), (100, Some(75), Some(25)));
         let paths = paths.lock().unwrap();
         let count = |path: &str| paths.iter().filter(|it| *it == path).count();
         // The preflight is not heavy, and carries a request or two.
         assert_eq!((count("/100"), paths.len() - count("/000")), (25, 25));
+    });
+}
+
+#[test]
+fn requests_of_heavy_connections_are_answered_at_a_rate() {
+    let server = answering(HELLO);
+    each_engine(|engine| {
+        let mut config = timed(&format!("{}000", server.http()), engine, 300);
+        config.heavy = Some("2:/100".parse().unwrap());
+        config.model = LoadModel::Rate {
+            curve: RateCurve::Constant(1000),
+            arrivals: Arrivals::Even,
+            latency_from: LatencyOrigin::Due,
+        };
+        let report = load(&config);
+        assert_eq!(report.errors, ErrorCounts::default(), "{:?}", report.error_examples);
+        assert_eq!(report.answered(), report.offered.unwrap().due);
+        assert!(report.heavy_replies.unwrap() > 0 && report.heavy_replies.unwrap() < 300);
     });
 }
 

@@ -47,7 +47,7 @@ impl LoadReport {
 
     /// Correct replies to requests that were due in the window, of those that came after it too.
     ///
-    /// At a rate they are the samples that are no lower bounds. A load that lets the schedule slip
+    /// At a rate they are the samples that are no lower bounds, and the replies on heavy connections. A load that lets the schedule slip
     /// or that was stopped does not wait for what is in flight; of that as much counts as Little's
     /// law expects of requests that are answered.
     #[must_use]
@@ -59,7 +59,7 @@ impl LoadReport {
             (LatencyOrigin::Sent, _) => self.requests,
         };
         if *latency_from == LatencyOrigin::Due && !self.interrupted {
-            return sampled;
+            return sampled + self.heavy_replies.unwrap_or(0);
         }
         #[allow(
             clippy::cast_possible_truncation,

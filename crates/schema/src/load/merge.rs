@@ -115,6 +115,9 @@ impl LoadReport {
                 self.error_examples.push(example.clone());
             }
         }
+        if let Some(replies) = part.heavy_replies {
+            *self.heavy_replies.get_or_insert(0) += replies;
+        }
         if let Some(requests) = part.gave_up_requests {
             *self.gave_up_requests.get_or_insert(0) += requests;
         }

@@ -149,6 +149,9 @@ pub struct LoadReport {
     /// where the load did not give up.
     #[serde(default)]
     pub gave_up_requests: Option<u64>,
+    /// Correct replies on heavy connections that would else be samples of the latency; absent where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heavy_replies: Option<u64>,
     /// The checks of replies.
     pub checks: ReplyChecks,
     /// HTTP replies by class of status: 1xx, 2xx, 3xx, 4xx, 5xx.
@@ -251,6 +254,7 @@ impl LoadReport {
             errors: ErrorCounts::default(),
             error_examples: Vec::new(),
             gave_up_requests: None,
+            heavy_replies: None,
             checks: ReplyChecks::default(),
             status_classes: [0; 5],
             connections_made: 0,
