@@ -224,8 +224,8 @@ fn soak(parts: &str, workers: usize, time: Duration) -> Result<(), String> {
     let descriptors = fs::read_dir("/proc/self/fd").unwrap().count();
     let (stalled, wrong) = (counts.stalled.load(SeqCst), counts.wrong.load(SeqCst));
     println!(
-        "{parts}: {} connections, {} exchanges, {stalled} stalled, {wrong} wrong, {} MiB in the first half, {} MiB in the second, \
-         {descriptors} descriptors at the end",
+        "{parts}: {} connections, {} exchanges, {stalled} stalled, {wrong} wrong, {} MiB in the first half, {} MiB in \
+         the second, {descriptors} descriptors at the end",
         counts.connections.load(SeqCst),
         counts.exchanges.load(SeqCst),
         early >> 20,

@@ -1,7 +1,7 @@
 //! TCP sockets that fibers wait for.
 //!
-//! System calls of fibers go through `rustix`, which has no `errno`: the compiler may keep the place of that variable of
-//! a thread while the fiber goes on on another one.
+//! System calls of fibers go through `rustix`, which has no `errno`: the compiler may keep the place of that
+//! variable of a thread while the fiber goes on on another one.
 
 use std::{
     fmt, io,
