@@ -48,8 +48,8 @@ impl LoadReport {
     /// Correct replies to requests that were due in the window, of those that came after it too.
     ///
     /// At a rate they are the samples that are no lower bounds, and the replies on heavy connections. A
-    /// load that lets the schedule slip or that was stopped does not wait for what is in flight; of that as much counts as Little's
-    /// law expects of requests that are answered.
+    /// load that lets the schedule slip or that was stopped does not wait for what is in flight; of that
+    /// as much counts as Little's law expects of requests that are answered.
     #[must_use]
     pub fn answered(&self) -> u64 {
         let LoadModel::Rate { latency_from, .. } = &self.config.model else { return self.requests };
