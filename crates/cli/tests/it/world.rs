@@ -14,8 +14,8 @@ use std::{
 
 /// The variable that carries the mark; servers, guards and generators inherit it.
 const MARK: &str = "WIREBENCH_TEST_MARK";
-/// How long anything in these tests may take before it counts as hung.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// How long anything in these tests may take before it counts as hung: a run over sshd takes 40 s alone.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 
 /// An `entry.toml` that is valid and needs nothing.
 pub(crate) const ENTRY: &str = r#"
