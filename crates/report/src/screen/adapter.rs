@@ -12,7 +12,7 @@ use super::{
     Stage,
     causes::{Causes, causes},
     figures::rate,
-    model::{Block, Column, Group, Model, Outcome, Repetitions, Value},
+    model::{Block, Column, Group, Model, Outcome, Repetitions, Sides, Value},
     row::{Shown, is_listed, name, shown},
 };
 use crate::{
@@ -48,9 +48,15 @@ pub(super) fn model(journal: &Journal, stage: Stage) -> Model {
             noun: start.repetition(),
             ended: ended(journal, stage),
         },
-        cpus: placement
-            .pinned
-            .then_some((placement.server_cpus.len(), placement.generator_cpus.len())),
+        cpus: placement.pinned.then(|| Sides {
+            server: placement.server_cpus.len(),
+            generator: placement.generator_cpus.len(),
+            shared: placement
+                .server_cpus
+                .iter()
+                .filter(|it| placement.generator_cpus.contains(it))
+                .count(),
+        }),
         blocks: blocks(&workloads),
         causes: lines,
         disturbed,

@@ -3,7 +3,7 @@
 use super::{
     Facts,
     figures::{elapsed, factor, subject, word},
-    model::{Block, Group, Model, Outcome, Repetitions},
+    model::{Block, Group, Model, Outcome, Repetitions, Sides},
 };
 use crate::{analysis::Metric, table_units::percent};
 
@@ -18,11 +18,11 @@ pub(super) fn setting(model: &Model, facts: &Facts<'_>) -> String {
     parts.extend(facts.machine.map(str::to_owned));
     parts.push(match model.cpus {
         None => "not pinned".to_owned(),
-        Some((server, generator)) => {
-            let all = server + generator;
+        Some(Sides { server, generator, shared }) => {
+            let all = server + generator - shared;
             let plural = if all == 1 { "" } else { "s" };
-            let sides = format!("{server} server, {generator} load generator");
-            format!("{all} CPU{plural} ({sides})")
+            let shared = if shared == 0 { String::new() } else { format!(", {shared} shared") };
+            format!("{all} CPU{plural} ({server} server, {generator} load generator{shared})")
         }
     });
     parts.extend(model.generator.as_ref().map(|it| format!("load by {it}")));

@@ -19,14 +19,23 @@ pub(super) struct Model {
     pub(super) servers: usize,
     /// How many repetitions of everything there are.
     pub(super) repetitions: Repetitions,
-    /// The CPUs of both sides; absent when nothing was pinned.
-    pub(super) cpus: Option<(usize, usize)>,
+    /// Absent when nothing was pinned.
+    pub(super) cpus: Option<Sides>,
     /// The parts of the table, in the order of the suite.
     pub(super) blocks: Vec<Block>,
     /// What hides or qualifies figures, grouped by cause.
     pub(super) causes: Vec<String>,
     /// Rows with a cause that another program is to blame for.
     pub(super) disturbed: usize,
+}
+
+/// Numbers of CPUs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Sides {
+    pub(super) server: usize,
+    pub(super) generator: usize,
+    /// Those that serve both sides.
+    pub(super) shared: usize,
 }
 
 /// How many repetitions of everything there are: blocks, or cohorts.

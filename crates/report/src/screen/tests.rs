@@ -2,7 +2,7 @@
 
 use super::{
     adapter,
-    model::{Block, Column, Group, Outcome, Repetitions},
+    model::{Block, Column, Group, Outcome, Repetitions, Sides},
     *,
 };
 use crate::{analysis::Metric, fixtures::assert_golden};
@@ -84,7 +84,7 @@ fn quick() -> Model {
         scale: Scale::Machine,
         servers: 9,
         repetitions: Repetitions { made: 4, planned: 4, noun: "cohort", ended: None },
-        cpus: Some((1, 1)),
+        cpus: Some(Sides { server: 1, generator: 1, shared: 0 }),
         blocks: vec![block("hello", vec![saturated(), at("20k"), at("40k")]), echo],
         causes: vec!["p99 of 5 rows: disturbed by python3 on CPU 0".to_owned()],
         disturbed: 5,
@@ -248,4 +248,12 @@ fn a_run_that_is_not_complete_says_so() {
     assert_eq!(of(live), "quick: 9 servers, 2 of 4 cohorts, not pinned");
     let all = Repetitions { made: 4, ..live };
     assert_eq!(of(all), "quick: 9 servers, not pinned");
+}
+
+#[test]
+fn a_cpu_that_both_sides_use_counts_once() {
+    let cpus = Some(Sides { server: 2, generator: 2, shared: 2 });
+    let facts = Facts { machine: None, elapsed: None, look: Look::Plain };
+    let text = headline::setting(&Model { cpus, ..quick() }, &facts);
+    assert!(text.ends_with(", 2 CPUs (2 server, 2 load generator, 2 shared)"), "{text}");
 }
