@@ -32,6 +32,8 @@ const CLIENTS: u64 = 64;
 const LIMIT: Duration = Duration::from_millis(300);
 /// A client that waits longer has stalled.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How often memory is looked at.
+const TICK: Duration = Duration::from_millis(100);
 /// What memory may grow by once all buffers have had their size.
 const GROWTH_BYTES: u64 = 16 << 20;
 
@@ -45,6 +47,8 @@ struct Counts {
     stalled: AtomicU64,
     /// Connections with wrong bytes, too few or too many.
     wrong: AtomicU64,
+    /// Connections that the server closed because a message of the client took longer than its limit.
+    late: AtomicU64,
 }
 
 /// A generator of numbers without order (splitmix64).
@@ -94,27 +98,32 @@ fn server<P: Parts>(
     })?
 }
 
-/// Exchanges messages of many sizes, and checks each byte.
+/// Exchanges messages of many sizes, and checks each byte. The answer is whether the server went on to the end.
 fn exchange<P: Parts>(
     stream: &TcpStream<P>,
     random: &mut Random,
     counts: &Counts,
-) -> io::Result<()> {
+) -> io::Result<bool> {
     for _ in 0..random.below(30) {
         let size = 1 + random.below(20_000);
         let byte = u8::try_from(random.below(256)).unwrap_or(0);
         let sent = vec![byte; usize::try_from(size).unwrap_or(1)];
+        let begun = Instant::now();
         stream.write_all(&sent, Some(PATIENCE))?;
         let (mut left, mut buffer) = (sent.len(), [0; 4 << 10]);
         while left > 0 {
             let length = stream.read(&mut buffer, Some(PATIENCE))?;
+            if length == 0 && begun.elapsed() >= LIMIT {
+                counts.late.fetch_add(1, SeqCst);
+                return Ok(false);
+            }
             assert!(length > 0 && length <= left, "{length} of {left} bytes");
             assert!(buffer[..length].iter().all(|it| *it == byte), "another byte");
             left -= length;
         }
         counts.exchanges.fetch_add(1, SeqCst);
     }
-    Ok(())
+    Ok(true)
 }
 
 /// One connection with one kind of conduct.
@@ -133,12 +142,12 @@ fn connect<P: Parts>(address: SocketAddr, random: &mut Random, counts: &Counts) 
         }
         // Has a timeout of its own, which comes first.
         3 => drop(stream.read(&mut [0], Some(Duration::from_millis(1 + random.below(20))))),
-        4..=6 => {
-            exchange(&stream, random, counts)?;
+        4..=6 if exchange(&stream, random, counts)? => {
             stream.shutdown_write()?;
             assert_eq!(stream.read(&mut [0], Some(PATIENCE))?, 0, "bytes behind the end");
         }
-        _ => exchange(&stream, random, counts)?,
+        4..=6 => {}
+        _ => drop(exchange(&stream, random, counts)?),
     }
     Ok(())
 }
@@ -200,6 +209,8 @@ fn soak(parts: &str, workers: usize, time: Duration) -> Result<(), String> {
     let counts = Arc::new(Counts::default());
     let (sender, receiver) = mpsc::channel();
     let (mut early, mut late) = (0, 0);
+    // How late a thread of its own was: what other programs do to all that is timed here.
+    let mut held_up = Duration::ZERO;
     thread::scope(|scope| {
         let server = scope.spawn(|| with_parts!(parts, server(workers, &counts, &sender)));
         let address = receiver.recv().unwrap();
@@ -207,7 +218,9 @@ fn soak(parts: &str, workers: usize, time: Duration) -> Result<(), String> {
         let clients = scope.spawn(move || with_parts!(parts, clients(workers, address, counts)));
         let begun = Instant::now();
         while begun.elapsed() < time && !clients.is_finished() && !server.is_finished() {
-            thread::sleep(Duration::from_millis(100));
+            let slept = Instant::now();
+            thread::sleep(TICK);
+            held_up = held_up.max(slept.elapsed() - TICK);
             let bytes = resident_bytes();
             if begun.elapsed() < time / 2 {
                 early = early.max(bytes);
@@ -222,18 +235,21 @@ fn soak(parts: &str, workers: usize, time: Duration) -> Result<(), String> {
         ended.map_err(|error| format!("{parts}: {error}"))
     })?;
     let descriptors = fs::read_dir("/proc/self/fd").unwrap().count();
-    let (stalled, wrong) = (counts.stalled.load(SeqCst), counts.wrong.load(SeqCst));
+    let [stalled, wrong, cut] =
+        [&counts.stalled, &counts.wrong, &counts.late].map(|it| it.load(SeqCst));
     println!(
-        "{parts}: {} connections, {} exchanges, {stalled} stalled, {wrong} wrong, {} MiB in the first half, {} MiB in \
-         the second, {descriptors} descriptors at the end",
+        "{parts}: {} connections, {} exchanges, {stalled} stalled, {wrong} wrong, {cut} late (the machine up to {} ms), \
+         {} MiB in the first half, {} MiB in the second, {descriptors} descriptors at the end",
         counts.connections.load(SeqCst),
         counts.exchanges.load(SeqCst),
+        held_up.as_millis(),
         early >> 20,
         late >> 20,
     );
     match () {
         () if wrong > 0 => Err(format!("{parts}: {wrong} connections were wrong")),
         () if stalled > 0 => Err(format!("{parts}: {stalled} connections stalled")),
+        () if cut > 0 && held_up < LIMIT / 2 => Err(format!("{parts}: {cut} were late")),
         () if late > early + GROWTH_BYTES => Err(format!("{parts}: memory has grown")),
         () if descriptors > 16 => Err(format!("{parts}: descriptors have leaked")),
         () => Ok(()),
