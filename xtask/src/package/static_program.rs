@@ -34,14 +34,22 @@ impl Drop for Server {
     }
 }
 
-/// Runs the program where there is no library, no shell and no /proc.
+/// What a container mounts in every root folder. `list` starts processes, so it needs them; `load` does not.
+const MOUNT_AND_LIST: &str = "for it in proc dev sys; do mount --rbind /$it \"$1/$it\"; done; \
+                              exec chroot \"$1\" /wirebench list";
+
+/// Runs the program where there is no library and no shell.
 fn run_alone(program: &Path) -> anyhow::Result<()> {
     let folder = root().join("target/static-root");
-    fs::create_dir_all(&folder)?;
+    for name in ["proc", "dev", "sys", "entries", "suites"] {
+        fs::create_dir_all(folder.join(name))?;
+    }
     fs::copy(program, folder.join("wirebench"))?;
     let folder = folder.display().to_string();
     let alone = ["chroot", &folder, "/wirebench"];
     step("version", &[&alone[..], &["--version"]].concat(), &[])?;
+    let list = ["unshare", "--mount", "sh", "-e", "-c", MOUNT_AND_LIST, "sh", &folder];
+    step("list", &list, &[])?;
     let mut server = Command::new(alone[0])
         .args(&alone[1..])
         .args(["null-server", "epoll", "hello", "127.0.0.1", "0", "1"])
