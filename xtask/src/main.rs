@@ -11,6 +11,7 @@ mod bench_load;
 mod bench_scale;
 mod bench_truth;
 mod conformance;
+mod package;
 mod provoke;
 mod step;
 mod test;
@@ -44,6 +45,8 @@ enum Chore {
     FakeAgent { report: std::path::PathBuf, host: String, script: String },
     /// Hold what `wirebench load` measures against a server whose delays are known
     BenchTruth(bench_truth::Arguments),
+    /// Make a Debian package or a static program
+    Package(package::Arguments),
     /// Cause the faults of runs, and print the text that reports each
     Provoke,
     /// Check rules beyond the compiler's: headers, lengths, phrases, dependencies between crates,
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Chore::BenchScale(arguments) => bench_scale::run(&arguments),
         Chore::FakeAgent { report, script, .. } => bench_scale::fake_agent(&report, &script),
         Chore::BenchTruth(arguments) => bench_truth::run(&arguments),
+        Chore::Package(arguments) => package::run(&arguments),
         Chore::Provoke => provoke::run(),
         Chore::Tidy => tidy::run(),
     };

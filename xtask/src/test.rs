@@ -4,7 +4,7 @@ use anyhow::Context;
 use std::{process::Command, time::Instant};
 
 use crate::{
-    axe, bench_load, bench_truth, conformance,
+    axe, bench_load, bench_truth, conformance, package,
     step::{attempt, built, root, step},
     test_programs, tidy,
 };
@@ -23,8 +23,8 @@ pub(crate) struct Arguments {
 /// Installs, checks the sources, runs the tests, builds and verifies every entry, and runs the
 /// smoke suite and the smoke runs of both benches.
 /// Debian packages that tests need, besides the load generators.
-const TEST_PACKAGES: [&str; 6] =
-    ["chromium", "iproute2", "munge", "openssh-client", "openssh-server", "slurm-wlm"];
+const TEST_PACKAGES: [&str; 7] =
+    ["chromium", "iproute2", "man-db", "munge", "openssh-client", "openssh-server", "slurm-wlm"];
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let began = Instant::now();
@@ -47,6 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         attempt("packages of the entries", &[program, "setup"], &[])?;
         attempt("packages of the tests", &bench_load::install::apt_get(&TEST_PACKAGES), &[])?;
         axe::install()?;
+        package::test(cargo)?;
     }
     test_programs::run(cargo, ALONE)?;
     step("examples in the docs", &[cargo, "test", "--workspace", "--locked", "--doc"], &[])?;

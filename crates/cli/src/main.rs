@@ -122,7 +122,7 @@ fn main() -> ExitCode {
         Verb::Versions(arguments) => cmd::versions::run(&arguments),
         Verb::Setup(arguments) => cmd::setup::run(&arguments),
         Verb::Doctor(arguments) => cmd::doctor::run(&arguments),
-        Verb::Completions(arguments) => cmd::completions::run(&arguments, Arguments::command()),
+        Verb::Completions(arguments) => cmd::completions::run(&arguments, &Arguments::command()),
         Verb::Man(arguments) => cmd::man::run(&arguments, Arguments::command()),
         Verb::Agent => return cmd::hidden::agent(),
         Verb::Host => return cmd::hidden::host(),

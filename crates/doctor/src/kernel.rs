@@ -27,7 +27,14 @@ pub(super) fn examine(environment: &Environment, io_uring: &Result<(), String>) 
 fn kernel(environment: &Environment) -> Comment {
     let version = environment.kernel_version.as_deref().unwrap_or_default();
     let text = format!("Linux {} {version}", environment.kernel).trim_end().to_owned();
-    if version.contains("PREEMPT_RT") {
+    if environment.kernel.ends_with("-Microsoft") {
+        // The second version of WSL runs a Linux kernel, whose name ends otherwise.
+        warning(
+            "kernel",
+            format!("{text}: WSL 1 imitates Linux, without io_uring or the scheduler's statistics"),
+            "use WSL 2 or a machine with Linux",
+        )
+    } else if version.contains("PREEMPT_RT") {
         warning(
             "kernel",
             format!("{text}: a real-time kernel has lower throughput"),

@@ -79,7 +79,7 @@ fn sysctl_of(environment: &mut Environment, name: &str, value: &str) {
 }
 
 /// Each change causes one warning with this name.
-const MACHINE: [(&str, Change); 19] = [
+const MACHINE: [(&str, Change); 20] = [
     ("cpus", |it| it.cpus.truncate(1)),
     ("smt", |it| {
         it.cpus.iter_mut().for_each(|cpu| cpu.core %= 2);
@@ -108,6 +108,7 @@ const MACHINE: [(&str, Change); 19] = [
     ("temperature", |it| it.temperature_celsius = Some(95.0)),
     ("memory", |it| it.memory_bytes = 512 << 20),
     ("swap", |it| it.swap_used_bytes = Some(3 << 20)),
+    ("kernel", |it| it.kernel = "4.4.0-19041-Microsoft".to_owned()),
     ("kernel", |it| {
         it.kernel_version = Some("#1 SMP PREEMPT_RT".to_owned());
     }),

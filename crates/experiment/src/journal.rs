@@ -36,7 +36,7 @@ pub fn now() -> String {
 /// folder.
 pub fn new_run_folder(parent: &Path, suite: &str) -> io::Result<PathBuf> {
     let name = format!("{}-{suite}", Timestamp::now().strftime("%Y-%m-%d-%H%M%S"));
-    fs::create_dir_all(parent).map_err(|error| at(parent, &error))?;
+    fs::create_dir_all(parent).map_err(|error| not_created(parent, &error))?;
     let mut number = 1;
     loop {
         let suffix = if number == 1 { String::new() } else { format!("-{number}") };
@@ -44,8 +44,20 @@ pub fn new_run_folder(parent: &Path, suite: &str) -> io::Result<PathBuf> {
         match fs::create_dir(&folder) {
             Ok(()) => return Ok(folder),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-            Err(error) => return Err(at(&folder, &error)),
+            Err(error) => return Err(not_created(&folder, &error)),
         }
+    }
+}
+
+/// An error with the folder, and with what to do if this user may not write there, as in a project that
+/// is installed for all users.
+fn not_created(folder: &Path, error: &io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => io::Error::new(
+            error.kind(),
+            format!("{}: {error}; choose another folder with --output", folder.display()),
+        ),
+        _ => at(folder, error),
     }
 }
 

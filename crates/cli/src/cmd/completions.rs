@@ -15,9 +15,18 @@ pub(crate) struct Arguments {
 }
 
 /// Prints the script for `command`, the whole program.
-pub(crate) fn run(arguments: &Arguments, mut command: clap::Command) -> anyhow::Result<Exit> {
+pub(crate) fn run(arguments: &Arguments, command: &clap::Command) -> anyhow::Result<Exit> {
     let mut script = Vec::new();
-    generate(arguments.shell, &mut command, "wirebench", &mut script);
+    generate(arguments.shell, &mut visible(command), "wirebench", &mut script);
     out::result(&String::from_utf8(script)?);
     Ok(Exit::Fine)
+}
+
+/// The program without its internal verbs, which the scripts for some shells would complete.
+fn visible(command: &clap::Command) -> clap::Command {
+    let verbs = command.get_subcommands().filter(|it| !it.is_hide_set()).cloned();
+    clap::Command::new("wirebench")
+        .version(env!("CARGO_PKG_VERSION"))
+        .args(command.get_arguments().cloned())
+        .subcommands(verbs)
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod ab;
+mod action;
 mod away;
 mod bad_input;
 mod cohort_groups;
@@ -12,6 +13,7 @@ mod compare;
 mod costs;
 mod curated;
 mod foreign;
+mod forge;
 mod fresh;
 mod from;
 mod goals;

@@ -230,3 +230,39 @@ fn a_ring_is_found_where_it_is_declared() {
     let text = world.stdout(&["verify", "builtin/io_uring", "--scenario", "echo"]);
     assert!(text.lines().any(|line| line == "PASS  builtin/io_uring echo mechanism"), "{text}");
 }
+
+#[test]
+fn every_verb_of_the_help_has_a_manual_page_and_completions() {
+    let world = World::new();
+    let help = world.stdout(&["--help"]);
+    let (_, list) = help.split_once("Commands:\n").unwrap();
+    let list = list.lines().take_while(|it| !it.is_empty());
+    // Descriptions go on in lines that are indented further.
+    let starts = list.filter_map(|line| line.strip_prefix("  ").filter(|it| !it.starts_with(' ')));
+    let verbs: Vec<&str> = starts.filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(verbs.contains(&"load") && verbs.len() > 10, "{verbs:?}");
+    let pages = world.folder.path().join("man1");
+    let pages_text = pages.to_str().unwrap();
+    let said = world.stdout(&["man", pages_text]);
+    assert_eq!(said, format!("manual pages written to {pages_text}\n"));
+    for verb in verbs.iter().filter(|it| **it != "help") {
+        let page = std::fs::read_to_string(pages.join(format!("wirebench-{verb}.1"))).unwrap();
+        assert!(page.contains(&format!(".TH wirebench-{verb} 1")), "{page}");
+    }
+    let page = std::fs::read_to_string(pages.join("wirebench.1")).unwrap();
+    assert!(page.contains("wirebench\\-load(1)") && !page.contains("null\\-server"), "{page}");
+    for (shell, start) in [("bash", "_wirebench()"), ("zsh", "#compdef wirebench"), ("fish", "#")] {
+        let script = world.stdout(&["completions", shell]);
+        assert!(script.starts_with(start), "{shell}: {script}");
+        assert!(verbs.iter().all(|verb| script.contains(verb)), "{shell}: {script}");
+        assert!(!script.contains("null-server"), "{shell} completes an internal verb: {script}");
+    }
+}
+
+#[test]
+fn where_nothing_can_be_written_a_run_names_the_option_for_another_folder() {
+    // No user may make folders there.
+    let outcome = World::new().wirebench(&["run", "builtin/epoll", "--output", "/sys/results"]);
+    let parts = ["/sys/results: ", "; choose another folder with --output"];
+    outcome.assert_refused(1, &parts);
+}

@@ -2,12 +2,10 @@
 //! out by the shell that a forge uses, with servers that are built like anybody's. What the forge
 //! itself does, checking out and keeping files, is no part of this.
 
-use crate::world::{PATIENCE, World, program};
-use assert_cmd::Command;
+use crate::{forge::Forge, world::World};
 use saphyr::{LoadableYamlNode as _, Yaml};
 use std::{
     fs,
-    os::unix::fs::symlink,
     path::{Path, PathBuf},
 };
 
@@ -36,42 +34,6 @@ fn steps() -> Vec<(String, String)> {
     scripts.map(|(step, script)| (text(step, "name").unwrap(), script)).collect()
 }
 
-/// Carries scripts out as a forge does, in the folder of `world`, with wirebench among the programs.
-struct Forge<'a> {
-    world: &'a World,
-    path: String,
-    /// The summary of the job.
-    summary: PathBuf,
-}
-
-impl<'a> Forge<'a> {
-    fn new(world: &'a World) -> Self {
-        let folder = world.folder.path();
-        let programs = folder.join("programs");
-        fs::create_dir(&programs).unwrap();
-        symlink(program(), programs.join("wirebench")).unwrap();
-        let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
-        Self { world, path, summary: folder.join("summary.md") }
-    }
-
-    /// Carries out the script of the step `name`, which must go well.
-    fn carry_out(&self, name: &str, script: &str) {
-        let folder = self.world.folder.path();
-        let file = folder.join("step.sh");
-        fs::write(&file, script).unwrap();
-        let mut command = Command::new("bash");
-        command.args(["--noprofile", "--norc", "-eo", "pipefail"]).arg(&file);
-        command.current_dir(folder).env("PATH", &self.path);
-        command.env("GITHUB_STEP_SUMMARY", &self.summary).envs([self.world.mark()]);
-        let output = command.timeout(PATIENCE).output().unwrap();
-        // On a machine that is busy with other tests a window may pass in which nothing runs.
-        let said = String::from_utf8_lossy(&output.stderr);
-        let starved = said.contains("no request was answered correctly in the window");
-        let code = output.status.code();
-        assert!(code == Some(0) || (code == Some(1) && starved), "{name}: {output:#?}");
-    }
-}
-
 /// What a forge has checked out: two sides, and nothing of wirebench's own above them.
 fn check_out(folder: &Path) {
     fs::remove_dir_all(folder.join("entries")).unwrap();
@@ -85,7 +47,7 @@ fn check_out(folder: &Path) {
 }
 
 /// The only result below `folder`.
-fn result(folder: &Path) -> PathBuf {
+pub(crate) fn result(folder: &Path) -> PathBuf {
     let results: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     let [result] = results.as_slice() else { panic!("{results:?}") };
@@ -101,10 +63,10 @@ fn the_workflow_of_the_manual_builds_both_sides_and_leaves_a_verdict_with_make()
     let steps = steps();
     let script = |name: &str| steps.iter().find(|step| step.0 == name).unwrap().1.as_str();
     let forge = Forge::new(&world);
-    forge.carry_out("build both", script("build both"));
+    forge.carry_out("build both", script("build both"), &[]);
     let compare = script("compare");
     assert_eq!(compare.matches(BUDGET).count(), 1, "{compare}");
-    forge.carry_out("compare", &compare.replace(BUDGET, SHORT));
+    forge.carry_out("compare", &compare.replace(BUDGET, SHORT), &[]);
 
     let result = result(&folder.join("results"));
     assert!(result.join("runs.jsonl").is_file());

@@ -1,0 +1,38 @@
+//! `cargo xtask package`: makes a Debian package or a static program, and checks that it works.
+
+mod deb;
+mod static_program;
+
+/// Arguments of `cargo xtask package`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Build one static program with musl instead of a Debian package
+    #[arg(long = "static", conflicts_with = "no_build")]
+    is_static: bool,
+    /// Package the release build that exists
+    #[arg(long)]
+    no_build: bool,
+    /// Install the package, run its program and purge it, or run the static program in an empty root folder;
+    /// needs root
+    #[arg(long)]
+    check: bool,
+}
+
+/// Makes the package, and checks it if requested.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    if arguments.check {
+        let is_root = rustix::process::geteuid().is_root();
+        anyhow::ensure!(is_root, "--check needs root; without it, the package is only made");
+    }
+    if arguments.is_static {
+        static_program::run(&cargo, arguments.check)
+    } else {
+        deb::run(&cargo, !arguments.no_build, arguments.check)
+    }
+}
+
+/// For `cargo xtask test`: packages the release build that is there, and installs and purges it as root.
+pub(crate) fn test(cargo: &str) -> anyhow::Result<()> {
+    deb::test(cargo)
+}
