@@ -19,7 +19,7 @@ const DIGITS: usize = 16;
 /// The entry `name` at `revision`.
 pub(super) fn subject(context: &Context, name: &str, revision: &str) -> anyhow::Result<Subject> {
     let root = context.project.root.as_deref().ok_or_else(|| {
-        usage("--old compares an entry of a git repository: change to a checkout, or to the folder of your own entries/")
+        usage("--old needs a git repository: change to a checkout, or to the folder of your own entries/")
     })?;
     let commit = commit(root, revision)?;
     let folder = context.project.state.join("revisions").join(&commit[..DIGITS]);
