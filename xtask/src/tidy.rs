@@ -33,7 +33,7 @@ const DOCUMENTS: [&str; 7] = [
 const ENTRIES: &str = "entries/README.md";
 /// Which crates of the workspace each crate may depend on. An arrow that is not here is not
 /// allowed.
-const ARROWS: [(&str, &[&str]); 19] = [
+const ARROWS: [(&str, &[&str]); 20] = [
     ("schema", &[]),
     ("stats", &[]),
     ("judge", &["schema"]),
@@ -41,6 +41,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
     ("uring", &[]),
     ("nullserver", &["uring"]),
     ("bareload", &[]),
+    ("bundle", &[]),
     ("fiber", &["uring"]),
     ("delayserver", &["schema"]),
     ("report", &["judge", "schema", "stats"]),
@@ -56,6 +57,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
         "cli",
         &[
             "agent",
+            "bundle",
             "catalogue",
             "doctor",
             "host",

@@ -40,11 +40,32 @@ pub enum DiscoverError {
 }
 
 /// All subjects: the built-in null servers first, then the entries by name. An entry whose
-/// description is wrong is among them, as [`Origin::Broken`].
+/// description is wrong is among them, as [`Origin::Broken`]. A user's own entry hides an embedded
+/// one of the same name.
 pub fn subjects(project: &Project, program: &Path) -> Result<Vec<Subject>, DiscoverError> {
-    let mut subjects = Subject::builtins(program, project).map_err(DiscoverError::Subject)?;
-    let Some(root) = &project.root else { return Ok(subjects) };
+    let builtins = Subject::builtins(program, project).map_err(DiscoverError::Subject)?;
+    let mut subjects: Vec<Subject> = Vec::new();
+    for root in project.roots() {
+        let below = entries_of(&project.layer(root), root)?;
+        let is_hidden = |it: &Subject| {
+            subjects.iter().any(|own| own.variant.id.entry() == it.variant.id.entry())
+        };
+        let visible: Vec<Subject> = below.into_iter().filter(|it| !is_hidden(it)).collect();
+        subjects.extend(visible);
+    }
+    if project.roots().count() > 1 {
+        subjects.sort_by(|one, other| one.variant.id.entry().cmp(other.variant.id.entry()));
+    }
+    Ok([builtins, subjects].concat())
+}
+
+/// The entries below `root`.
+fn entries_of(project: &Project, root: &Path) -> Result<Vec<Subject>, DiscoverError> {
+    let mut subjects = Vec::new();
     let entries = root.join("entries");
+    if !entries.is_dir() {
+        return Ok(subjects);
+    }
     let folders = WalkDir::new(&entries).min_depth(2).max_depth(2).sort_by_file_name();
     for folder in folders {
         let folder = folder.map_err(|error| DiscoverError::Folder {
@@ -213,7 +234,7 @@ ready = "line"
             fs::create_dir_all(&entry).unwrap();
             fs::write(entry.join(ENTRY_FILE), text).unwrap();
         }
-        let project = Project::find(folder.path()).unwrap();
+        let project = Project::checkout(folder.path().to_owned());
         (folder, project)
     }
 

@@ -8,19 +8,34 @@ use std::{
 };
 
 use owner::Trusted;
+use wirebench_server::digest;
+
+/// The suite that tells a checkout from a folder with a user's own entries.
+const DEFAULT_SUITE: &str = "suites/quick.toml";
 
 /// The folders that wirebench works with.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Project {
-    /// The folder with `entries/` and `suites/`; absent outside a checkout, where only the
-    /// built-in entries exist.
+    /// The user's folder: a checkout, or one with entries and suites in addition to the embedded ones.
     pub root: Option<PathBuf>,
-    /// Builds and their logs: `target/wirebench` below the root, or below the current folder
-    /// without one.
+    /// The unpacked entries and suites of the program; absent in a checkout, which has its own.
+    pub embedded: Option<PathBuf>,
+    /// Builds and their logs: `target/wirebench` below a checkout.
     pub state: PathBuf,
-    /// Where each run makes the folder of its results; the same as `state` unless a user says
-    /// otherwise.
+    /// Where each run makes the folder of its results; the same as `state` in a checkout unless a
+    /// user says otherwise.
     pub results: PathBuf,
+}
+
+/// What a folder, or one above it, holds.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Found {
+    /// All entries and suites.
+    Checkout(PathBuf),
+    /// A user's own `entries/`, `suites/`, or both.
+    Own(PathBuf),
+    /// Neither.
+    Nothing,
 }
 
 /// Why there is no project to work with.
@@ -45,8 +60,8 @@ pub enum ProjectError {
     },
     /// A folder that was named is not a project.
     #[error(
-        "{root} has no entries/ and suites/: name a checkout of wirebench with --project or \
-         WIREBENCH_PROJECT",
+        "{root} has no entries/ and no suites/: name a checkout of wirebench, or a folder with your own \
+         entries, with --project or WIREBENCH_PROJECT",
         root = .0.display()
     )]
     Absent(PathBuf),
@@ -55,48 +70,86 @@ pub enum ProjectError {
     Io(#[from] io::Error),
 }
 
-/// Whether `folder` holds a project.
-fn is_root(folder: &Path) -> bool {
-    folder.join("entries").is_dir() && folder.join("suites").is_dir()
+/// Whether `folder` has all entries and suites.
+fn is_checkout(folder: &Path) -> bool {
+    folder.join("entries").is_dir() && folder.join(DEFAULT_SUITE).is_file()
+}
+
+/// Whether `folder` has entries or suites.
+fn is_own(folder: &Path) -> bool {
+    ["entries", "suites"].iter().any(|part| folder.join(part).is_dir())
+}
+
+/// What the folder `root` holds, without a check of its owner.
+pub fn named(root: &Path) -> Result<Found, ProjectError> {
+    let root = std::path::absolute(root)?;
+    if is_checkout(&root) {
+        Ok(Found::Checkout(root))
+    } else if is_own(&root) {
+        Ok(Found::Own(root))
+    } else {
+        Err(ProjectError::Absent(root))
+    }
+}
+
+/// What `start` lies in: the nearest checkout at or above it, or else the nearest folder with entries or suites. One
+/// that another user owns is refused.
+pub fn find(start: &Path) -> Result<Found, ProjectError> {
+    let start = std::path::absolute(start)?;
+    let nearest = |holds: fn(&Path) -> bool| start.ancestors().find(|folder| holds(folder));
+    let Some(root) = nearest(is_checkout).or_else(|| nearest(is_own)) else {
+        return Ok(Found::Nothing);
+    };
+    let parts = ["entries", "suites", "target", "target/wirebench"].map(|part| root.join(part));
+    let folders = std::iter::once(root).chain(parts.iter().map(PathBuf::as_path));
+    refuse_foreign(root, folders)?;
+    named(root)
+}
+
+/// Refuses `folders` of the project in `root` that another user owns.
+pub fn refuse_foreign<'a>(
+    root: &Path,
+    folders: impl IntoIterator<Item = &'a Path>,
+) -> Result<(), ProjectError> {
+    let trusted = Trusted::of_this_process();
+    match trusted.first_foreign(folders)? {
+        None => Ok(()),
+        Some((folder, owner)) => {
+            let (effective, root) = (trusted.effective, root.to_owned());
+            Err(ProjectError::Foreign { folder, owner, effective, root })
+        }
+    }
 }
 
 impl Project {
     /// A project without entries, which keeps everything below `state`.
     #[must_use]
     pub fn without_entries(state: &Path) -> Self {
-        Self { root: None, state: state.to_owned(), results: state.to_owned() }
+        Self { root: None, embedded: None, state: state.to_owned(), results: state.to_owned() }
     }
 
-    /// The project in the folder `root`, without a check of its owner.
-    pub fn named(root: &Path) -> Result<Self, ProjectError> {
-        let root = std::path::absolute(root)?;
-        if !is_root(&root) {
-            return Err(ProjectError::Absent(root));
-        }
-        let state = state_below(&root);
-        Ok(Self { root: Some(root), results: state.clone(), state })
+    /// The checkout in the folder `root`.
+    #[must_use]
+    pub fn checkout(root: PathBuf) -> Self {
+        let state = root.join("target").join("wirebench");
+        Self { root: Some(root), embedded: None, results: state.clone(), state }
     }
 
-    /// Finds the project that `start` lies in: the nearest folder above with both `entries/` and
-    /// `suites/`. One that another user owns is refused.
-    pub fn find(start: &Path) -> Result<Self, ProjectError> {
-        let start = std::path::absolute(start)?;
-        let Some(root) = start.ancestors().find(|folder| is_root(folder)) else {
-            return Ok(Self::without_entries(&state_below(&start)));
-        };
-        let project = Self::named(root)?;
-        let parts = ["entries", "suites", "target"].map(|part| root.join(part));
-        let folders = [root, &project.state].into_iter().chain(parts.iter().map(PathBuf::as_path));
-        let trusted = Trusted::of_this_process();
-        match trusted.first_foreign(folders)? {
-            None => Ok(project),
-            Some((folder, owner)) => Err(ProjectError::Foreign {
-                folder,
-                owner,
-                effective: trusted.effective,
-                root: root.to_owned(),
-            }),
+    /// The folders with `entries/` or `suites/`. An entry or suite of an earlier one hides that of a
+    /// later one with the same name.
+    pub fn roots(&self) -> impl Iterator<Item = &Path> {
+        self.root.as_deref().into_iter().chain(self.embedded.as_deref())
+    }
+
+    /// The same for the entries in `root`, one of the roots. Next to embedded entries, a user's own
+    /// ones of different folders may have the same name, and their builds must not meet.
+    #[must_use]
+    pub fn layer(&self, root: &Path) -> Self {
+        let mut layer = self.clone();
+        if self.embedded.as_deref().is_some_and(|embedded| embedded != root) {
+            layer.state = self.state.join("own").join(digest::of_text(&root.display().to_string()));
         }
+        layer
     }
 
     /// The folder for what the build of one variant makes.
@@ -108,29 +161,47 @@ impl Project {
     }
 }
 
-/// Where wirebench keeps what it makes, when it works in `folder`.
-fn state_below(folder: &Path) -> PathBuf {
-    folder.join("target").join("wirebench")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
-    #[test]
-    fn the_nearest_folder_with_entries_and_suites_is_the_root() {
+    fn folder(parts: &[&str]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        let inner = folder.path().join("entries/c/epoll");
-        std::fs::create_dir_all(&inner).unwrap();
-        std::fs::create_dir(folder.path().join("suites")).unwrap();
-        let project = Project::find(&inner).unwrap();
-        assert_eq!(project.root.as_deref(), Some(folder.path()));
-        assert_eq!(project.state, folder.path().join("target/wirebench"));
+        for part in parts {
+            fs::create_dir_all(folder.path().join(part)).unwrap();
+        }
+        folder
     }
 
     #[test]
-    fn outside_a_checkout_there_is_no_root() {
+    fn the_nearest_checkout_is_found_before_a_folder_with_own_entries() {
+        let folder = folder(&["entries/c/epoll", "suites", "inner/entries"]);
+        let root = folder.path().to_owned();
+        let inner = root.join("inner");
+        assert_eq!(find(&inner).unwrap(), Found::Own(inner.clone()));
+        assert_eq!(find(&root.join("entries/c")).unwrap(), Found::Own(root.clone()));
+        fs::write(root.join(DEFAULT_SUITE), "").unwrap();
+        assert_eq!(find(&inner).unwrap(), Found::Checkout(root.clone()));
+        assert_eq!(named(&inner).unwrap(), Found::Own(inner));
+        assert!(matches!(named(&root.join("entries")), Err(ProjectError::Absent(_))));
+        assert_eq!(Project::checkout(root.clone()).state, root.join("target/wirebench"));
+    }
+
+    #[test]
+    fn own_entries_next_to_embedded_ones_have_builds_of_their_own() {
+        let [own, embedded, state] = ["/own", "/embedded", "/state"].map(PathBuf::from);
+        let mut project = Project::without_entries(&state);
+        (project.root, project.embedded) = (Some(own.clone()), Some(embedded.clone()));
+        assert_eq!(project.roots().collect::<Vec<_>>(), [own.as_path(), &embedded]);
+        assert_eq!(project.layer(&embedded).state, state);
+        assert!(project.layer(&own).state.starts_with("/state/own"));
+        assert_eq!(Project::checkout(own.clone()).layer(&own).state, own.join("target/wirebench"));
+    }
+
+    #[test]
+    fn a_folder_without_entries_and_suites_is_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(Project::find(folder.path()).unwrap().root, None);
+        assert_eq!(find(folder.path()).unwrap(), Found::Nothing);
     }
 }

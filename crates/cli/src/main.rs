@@ -6,6 +6,7 @@ mod away;
 mod building;
 mod cmd;
 mod context;
+mod embedded;
 mod exit;
 mod files;
 mod fleet;

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use wirebench_catalogue::project::{Project, ProjectError};
+use wirebench_catalogue::project::{self, Found, Project, ProjectError};
 use wirebench_experiment::{cohort::MOST_INSTANCES, cut::Cut, measure::Bench};
 use wirebench_host::{
     place::{PlacementRequest, place},
@@ -23,6 +23,7 @@ use wirebench_server::launch::Launcher;
 
 use crate::{
     context::Context,
+    embedded,
     exit::usage,
     fleet::{self, FleetOptions, Pair, ServerHost, ServerHostOption},
     interrupt::Interrupt,
@@ -36,8 +37,8 @@ const PROJECT_VARIABLE: &str = "WIREBENCH_PROJECT";
 /// The project option.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct ProjectOption {
-    /// Project folder, even if another user owns it [default: $WIREBENCH_PROJECT, or the nearest
-    /// folder at or above the current one with entries/ and suites/]
+    /// Project folder, even if another user owns it [default: $WIREBENCH_PROJECT, or the checkout at
+    /// or above the current folder, or the entries and suites inside this program]
     #[arg(long, value_name = "FOLDER")]
     project: Option<PathBuf>,
 }
@@ -47,14 +48,19 @@ impl ProjectOption {
     pub(crate) fn project(&self) -> anyhow::Result<Project> {
         let variable = || std::env::var_os(PROJECT_VARIABLE).filter(|value| !value.is_empty());
         let named = self.project.clone().or_else(|| variable().map(PathBuf::from));
-        let project = match named {
-            Some(root) => Project::named(&root),
-            None => Project::find(Path::new(".")),
+        let found = match named {
+            Some(root) => project::named(&root),
+            None => project::find(Path::new(".")),
         };
-        project.map_err(|error| match error {
+        let found = found.map_err(|error| match error {
             ProjectError::Io(_) => error.into(),
             ProjectError::Foreign { .. } | ProjectError::Absent(_) => usage(error),
-        })
+        })?;
+        match found {
+            Found::Checkout(root) => Ok(Project::checkout(root)),
+            Found::Own(root) => embedded::project(Some(root)),
+            Found::Nothing => embedded::project(None),
+        }
     }
 }
 
@@ -225,7 +231,8 @@ impl Cohorts {
 /// Result folder and progress output.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct ResultOptions {
-    /// Create the result folder in this folder [default: target/wirebench]
+    /// Create the result folder in this folder [default: target/wirebench in a
+    /// checkout, $XDG_STATE_HOME/wirebench elsewhere]
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) output: Option<PathBuf>,
     /// Show no progress
@@ -239,6 +246,8 @@ impl ResultOptions {
         let mut project = context.project.clone();
         if let Some(output) = &self.output {
             project.results = std::path::absolute(output)?;
+        } else if project.embedded.is_some() {
+            embedded::make_results(&project.results)?;
         }
         Ok(project)
     }

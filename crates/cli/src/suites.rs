@@ -10,22 +10,24 @@ use wirebench_schema::{
 
 use crate::{context::Context, exit::usage};
 
-/// Built-in suites, for use outside a checkout.
-const EMBEDDED: [(&str, &str); 2] = [
-    ("quick", include_str!("../../../suites/quick.toml")),
-    ("smoke", include_str!("../../../suites/smoke.toml")),
-];
+/// Suites that every project has, because they name no entry that must exist.
+const ALWAYS: [&str; 2] = ["quick", "smoke"];
+
+/// The text of a suite that every project has.
+fn embedded(name: &str) -> Option<String> {
+    ALWAYS.contains(&name).then(|| wirebench_bundle::text(&format!("suites/{name}.toml")))?
+}
 
 fn file(project: &Project, name: &str) -> Option<PathBuf> {
     // A suite's name is a plain word, so that it cannot lead out of the folder.
     let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
-    let path = project.root.as_ref()?.join("suites").join(format!("{name}.toml"));
-    (plain && path.is_file()).then_some(path)
+    let mut paths = project.roots().map(|root| root.join("suites").join(format!("{name}.toml")));
+    paths.find(|path| plain && path.is_file())
 }
 
 /// Whether there is a suite of that name.
 pub(crate) fn exists(project: &Project, name: &str) -> bool {
-    file(project, name).is_some() || EMBEDDED.iter().any(|(known, _)| *known == name)
+    file(project, name).is_some() || ALWAYS.contains(&name)
 }
 
 /// Reads a suite that exists.
@@ -36,9 +38,8 @@ pub(crate) fn load(project: &Project, name: &str) -> anyhow::Result<Suite> {
             (shown.clone(), fs::read_to_string(&path).with_context(|| shown)?)
         }
         None => {
-            let embedded = EMBEDDED.iter().find(|(known, _)| *known == name);
-            let (_, text) = embedded.ok_or_else(|| usage(format!("unknown suite `{name}`")))?;
-            (format!("the built-in suite {name}"), (*text).to_owned())
+            let text = embedded(name).ok_or_else(|| usage(format!("unknown suite `{name}`")))?;
+            (format!("the built-in suite {name}"), text)
         }
     };
     Suite::parse(name, &text).map_err(|error| usage(format!("{origin}: {error}")))
@@ -46,11 +47,11 @@ pub(crate) fn load(project: &Project, name: &str) -> anyhow::Result<Suite> {
 
 /// The figures of the document that `suite` repeats: `suites/published/NAME.toml`, if there is one.
 pub(crate) fn figures(project: &Project, suite: &Suite) -> anyhow::Result<PublishedFigures> {
-    let Some(root) = &project.root else { return Ok(PublishedFigures::default()) };
-    let path = root.join("suites").join("published").join(format!("{}.toml", suite.name));
-    if !path.is_file() {
+    let name = format!("suites/published/{}.toml", suite.name);
+    let Some(path) = project.roots().map(|root| root.join(&name)).find(|path| path.is_file())
+    else {
         return Ok(PublishedFigures::default());
-    }
+    };
     let shown = path.display().to_string();
     let text = fs::read_to_string(&path).with_context(|| shown.clone())?;
     PublishedFigures::parse(&text, suite).map_err(|error| usage(format!("{shown}: {error}")))
@@ -58,10 +59,9 @@ pub(crate) fn figures(project: &Project, suite: &Suite) -> anyhow::Result<Publis
 
 /// The error for a name that is neither a suite nor an entry.
 pub(crate) fn unknown(context: &Context, name: &str) -> anyhow::Result<anyhow::Error> {
-    let mut suites: Vec<String> = EMBEDDED.iter().map(|(name, _)| (*name).to_owned()).collect();
-    let folder = context.project.root.as_ref().map(|root| root.join("suites"));
-    for file in folder.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten()
-    {
+    let mut suites: Vec<String> = ALWAYS.map(str::to_owned).to_vec();
+    let folders = context.project.roots().map(|root| root.join("suites"));
+    for file in folders.filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten() {
         let path = file.path();
         if path.extension().is_some_and(|extension| extension == "toml") {
             suites.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
@@ -85,8 +85,9 @@ mod tests {
 
     #[test]
     fn every_suite_of_the_program_is_valid() {
-        for (name, text) in EMBEDDED {
-            assert_eq!(Suite::parse(name, text).map(|suite| suite.name), Ok(name.to_owned()));
+        for name in ALWAYS {
+            let text = embedded(name).unwrap();
+            assert_eq!(Suite::parse(name, &text).map(|suite| suite.name), Ok(name.to_owned()));
         }
     }
 }

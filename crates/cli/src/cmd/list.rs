@@ -6,7 +6,7 @@ use wirebench_catalogue::{requirement::Availability, subject::Subject};
 use wirebench_report::table::{Style, new_table};
 use wirebench_schema::{argv::display, entry::Deviation, scenario::Scenario};
 
-use crate::{context::Context, exit::Exit, options::ProjectOption, out};
+use crate::{context::Context, embedded, exit::Exit, options::ProjectOption, out};
 
 /// Arguments of `wirebench list`.
 #[derive(Debug, clap::Args)]
@@ -45,6 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         in_groups(&rows)
     };
     out::result(&text);
+    out::note(&embedded::headline(&context.project));
     Ok(context.interrupt.exit().unwrap_or(Exit::Fine))
 }
 

@@ -1,5 +1,6 @@
 //! `wirebench new`: begins an entry from a template that already passes `verify` for `hello`.
 
+use anyhow::Context as _;
 use wirebench_catalogue::template::{NewError, State, create, languages};
 
 use crate::{
@@ -21,12 +22,15 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new(&arguments.project)?;
-    let Some(root) = &context.project.root else {
-        return Err(usage(
-            "no project found: change to a wirebench checkout, or create folders entries/ and suites/",
-        ));
+    // Outside a checkout an own entry is added to the embedded ones.
+    let root = match &context.project.root {
+        Some(root) => root.clone(),
+        None => std::env::current_dir().context("the current folder cannot be read")?,
     };
     let name = &arguments.name;
+    if context.subjects()?.iter().any(|it| it.variant.id.entry() == name) {
+        return Err(usage(NewError::Exists(format!("entries/{name}"))));
+    }
     let fresh = create(&root.join("entries"), name).map_err(|error| match error {
         NewError::Name(_) | NewError::Exists(_) => usage(error),
         NewError::Io { .. } => error.into(),

@@ -20,9 +20,11 @@ use wirebench_schema::{
 use crate::{
     away,
     context::Context,
+    embedded,
     exit::{Exit, usage},
     interrupt::Interrupt,
     options::{Cohorts, Conditions, ProjectOption, ResultOptions, RunOptions},
+    out,
     pairs::{Pairs, PairsOptions},
     session::{Resumable, Setting},
     value,
@@ -220,6 +222,9 @@ pub(crate) fn run(
         // Looking for another generator takes a moment.
         Err(error) => return context.interrupt.exit().ok_or(error),
     };
+    if !arguments.telling.quiet {
+        out::note(&embedded::headline(&context.project));
+    }
     if arguments.dry_run {
         dry_run::print(&context, setting);
         return Ok(context.interrupt.exit().unwrap_or(Exit::Fine));

@@ -19,6 +19,7 @@ fn list(world: &World, arguments: &[&str], env: &[(&str, &str)]) -> (Option<i32>
     let ran = world.folder.path().join("entries/c/x/ran");
     let has_run = fs::remove_file(ran).is_ok();
     let message = world.without_places(&String::from_utf8(output.stderr).unwrap());
+    let message = message.replace("project: PROJECT\n", "");
     (output.status.code(), message, has_run)
 }
 
@@ -73,7 +74,7 @@ fn a_project_that_is_named_is_trusted_as_root() {
     let sudo = [("SUDO_UID", "65534")];
     assert_eq!(list(&world, &[], &sudo), (Some(0), String::new(), true));
     assert_eq!(list(&world, &[], &[("SUDO_UID", "65533")]).0, Some(2));
-    let message = "error: PROJECT/entries has no entries/ and suites/: name a checkout of \
-                   wirebench with --project or WIREBENCH_PROJECT\n";
+    let message = "error: PROJECT/entries has no entries/ and no suites/: name a checkout of wirebench, \
+                   or a folder with your own entries, with --project or WIREBENCH_PROJECT\n";
     assert_eq!(list(&world, &["--project", "entries"], &[]), (Some(2), message.into(), false));
 }

@@ -29,6 +29,7 @@ mod run;
 mod servers;
 mod slurm;
 mod stalled;
+mod standalone;
 mod suites;
 mod survive;
 mod tune;

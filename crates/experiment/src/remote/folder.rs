@@ -40,8 +40,10 @@ impl Folder {
     pub fn send(&self, carrier: &Carrier, host: &str, root: Option<&Path>) -> Result<(), String> {
         let failed = |why: String| format!("{host}: the project could not be copied: {why}");
         let Some(root) = root else { return Ok(()) };
+        // A folder with a user's own entries may have no suites.
+        let parts = PARTS.iter().filter(|part| root.join(part).is_dir());
         let mut pack = Command::new("tar");
-        pack.arg("-C").arg(root).args(["-chzf", "-"]).args(PARTS).stdout(Stdio::piped());
+        pack.arg("-C").arg(root).args(["-chzf", "-"]).args(parts).stdout(Stdio::piped());
         let mut pack = pack.spawn().map_err(|error| failed(format!("tar: {error}")))?;
         let packed = pack.stdout.take().map_or_else(Stdio::null, Stdio::from);
         let sent = install::finish(carrier.command(host, &self.receive()).stdin(packed));
@@ -56,7 +58,8 @@ impl Folder {
         format!(
             "set -eu; umask 077; root={}; new=\"$root/.new.$$\"; mkdir -p \"$new\"; \
              trap 'rm -rf \"$new\"' EXIT; tar -C \"$new\" -xzf -; \
-             for part in {parts}; do rm -rf \"$root/$part\"; mv \"$new/$part\" \"$root/$part\"; done",
+             for part in {parts}; do rm -rf \"$root/$part\"; \
+             if test -d \"$new/$part\"; then mv \"$new/$part\" \"$root/$part\"; fi; done",
             self.path()
         )
     }

@@ -19,7 +19,7 @@ const DIGITS: usize = 16;
 /// The entry `name` at `revision`.
 pub(super) fn subject(context: &Context, name: &str, revision: &str) -> anyhow::Result<Subject> {
     let root = context.project.root.as_deref().ok_or_else(|| {
-        usage("--old compares an entry of a project, and no project was found (a folder with entries/ and suites/)")
+        usage("--old needs a git repository: change to a checkout, or to the folder of your own entries/")
     })?;
     let commit = commit(root, revision)?;
     let folder = context.project.state.join("revisions").join(&commit[..DIGITS]);
@@ -32,7 +32,7 @@ pub(super) fn subject(context: &Context, name: &str, revision: &str) -> anyhow::
         return Err(usage(format!("`{revision}` has no entries/")));
     }
     let state = folder.join("wirebench-state");
-    let project = Project { root: Some(inner), results: state.clone(), state };
+    let project = Project { root: Some(inner), embedded: None, results: state.clone(), state };
     let known = discover::subjects(&project, &context.program).map_err(usage)?;
     let named = discover::select(&known, &[name.to_owned()])
         .map_err(|error| usage(format!("at `{revision}`: {error}")))?;

@@ -56,11 +56,6 @@ impl Arguments {
     pub(super) fn experiment(&self, context: &Context) -> anyhow::Result<Setting> {
         let project = self.telling.project(context)?;
         let (written, names) = choice::suite_and_names(context, self)?;
-        if project.root.is_none() {
-            out::note(
-                "no project found (a folder with entries/ and suites/): only built-in servers are available",
-            );
-        }
         context.require_files()?;
         choice::check_baselines(context, &written)?;
         let conditions = &self.conditions;
