@@ -238,8 +238,8 @@ fn soak(parts: &str, workers: usize, time: Duration) -> Result<(), String> {
     let [stalled, wrong, cut] =
         [&counts.stalled, &counts.wrong, &counts.late].map(|it| it.load(SeqCst));
     println!(
-        "{parts}: {} connections, {} exchanges, {stalled} stalled, {wrong} wrong, {cut} late (the machine up to {} ms), \
-         {} MiB in the first half, {} MiB in the second, {descriptors} descriptors at the end",
+        "{parts}: {} connections, {} exchanges, {stalled} stalled, {wrong} wrong, {cut} late (the machine \
+         up to {} ms), {} MiB in the first half, {} MiB in the second, {descriptors} descriptors at the end",
         counts.connections.load(SeqCst),
         counts.exchanges.load(SeqCst),
         held_up.as_millis(),
