@@ -12,13 +12,25 @@ use std::{
 
 /// All living descendants of `root`, without itself.
 ///
-/// Processes that have ended and wait to be reaped are left out. One whose first thread has ended
-/// while others go on is alive.
+/// Processes that have ended and wait to be reaped are left out.
 #[must_use]
 pub fn descendants(root: Pid) -> Vec<Pid> {
-    let found = below(root).into_iter();
-    let alive = found.filter(|stat| stat.state != 'Z' || stat.num_threads > 1);
-    alive.filter_map(|stat| Pid::from_raw(stat.pid)).collect()
+    below(root)
+        .iter()
+        .filter(|stat| lives(stat))
+        .filter_map(|stat| Pid::from_raw(stat.pid))
+        .collect()
+}
+
+/// Whether there is such a process, and it has not ended.
+#[must_use]
+pub fn is_alive(pid: Pid) -> bool {
+    process(pid).and_then(|process| process.stat().ok()).is_some_and(|stat| lives(&stat))
+}
+
+/// One whose first thread has ended while others go on is alive.
+fn lives(stat: &Stat) -> bool {
+    stat.state != 'Z' || stat.num_threads > 1
 }
 
 /// What `/proc/PID/stat` shows of all descendants of `root`, without itself, also of those that
@@ -120,6 +132,22 @@ pub fn kill_marked(name: &str, is_meant: &dyn Fn(&str) -> bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn a_process_that_waits_to_be_reaped_is_not_alive() {
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        let pid = Pid::from_child(&child);
+        assert!(is_alive(pid));
+        drop(child.stdin.take());
+        let until = Instant::now() + Duration::from_secs(5);
+        while is_alive(pid) {
+            assert!(Instant::now() < until, "it runs on");
+            thread::sleep(Duration::from_millis(1));
+        }
+        child.wait().unwrap();
+        assert!(!is_alive(pid));
+    }
 
     #[test]
     fn a_child_is_a_descendant_until_it_has_ended() {

@@ -223,7 +223,10 @@ fn linger(wakes: &Receiver<WakeReason>, at_work: Duration) -> bool {
             Ok(WakeReason::Reaped(..) | WakeReason::Stop(_)) => {}
             Err(RecvTimeoutError::Timeout) => {
                 let left = tree::descendants(rustix::process::getpid());
-                if began.elapsed() < at_work && left.iter().any(|pid| is_at_work(*pid)) {
+                // One that has ended since the last look is about to be reaped.
+                let ends = !left.iter().any(|pid| tree::is_alive(*pid))
+                    || left.iter().any(|pid| is_at_work(*pid));
+                if began.elapsed() < at_work && ends {
                     until = Instant::now() + LOOK_AGAIN;
                     continue;
                 }
