@@ -157,16 +157,13 @@ fn are_built_alike(one: &Variant, other: &Variant) -> bool {
         && !one.requires.iter().chain(&other.requires).any(fetches_differ)
 }
 
-/// The subjects that `names` mean, in the order of `subjects`; all of them when there are no names.
+/// The subjects that `names` mean, in the order of `subjects`; all of them, including the published
+/// forms, when there are no names.
 ///
 /// A name is an entry's, such as `cpp/boost-asio`, a variant's, such as `cpp/boost-asio:prefork`,
 /// or a language's, such as `go` or `go/`.
 pub fn select(subjects: &[Subject], names: &[String]) -> Result<Vec<Subject>, DiscoverError> {
-    // On a command line a language needs no slash.
-    let means = |name: &str, subject: &Subject| {
-        let id = &subject.variant.id;
-        id.is_among(name) || language(id.entry()) == name
-    };
+    let means = |name: &str, subject: &Subject| subject.variant.id.is_among(name);
     for name in names {
         // A request for a whole language gets its usable entries.
         let named = |subject: &&Subject| subject.variant.id.matches(entry_part(name));

@@ -14,6 +14,9 @@ pub struct IdError {
 }
 
 /// The name of one variant of an entry; an entry without variants has one unnamed variant.
+///
+/// A variant named `published`, or `published-` and more, is the form of the entry that produced a
+/// document's figures. It is measured only where it is named in full.
 #[derive(
     Clone, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
 )]
@@ -49,17 +52,31 @@ impl VariantId {
         self.variant.as_deref()
     }
 
-    /// Whether a name that a person gave means this variant: its entry or itself.
+    /// Whether this is the form of an entry that produced a document's figures.
     #[must_use]
-    pub fn matches(&self, name: &str) -> bool {
-        self.entry == name || self.to_string() == name
+    pub fn is_published(&self) -> bool {
+        self.variant.as_deref().is_some_and(is_published)
     }
 
-    /// The same, or the name of its language with a slash.
+    /// Whether a name that a person gave means this variant: its entry, unless this is a published
+    /// form, or itself.
+    #[must_use]
+    pub fn matches(&self, name: &str) -> bool {
+        (self.entry == name && !self.is_published()) || self.to_string() == name
+    }
+
+    /// The same, or the name of its language, with or without a slash.
     #[must_use]
     pub fn is_among(&self, name: &str) -> bool {
-        self.matches(name) || (name.ends_with('/') && self.entry.starts_with(name))
+        let language = name.strip_suffix('/').unwrap_or(name);
+        let is_of_language = self.entry.split_once('/').is_some_and(|(own, _)| own == language);
+        self.matches(name) || (is_of_language && !self.is_published())
     }
+}
+
+/// Whether a variant with this name is a published form.
+pub(crate) fn is_published(variant: &str) -> bool {
+    variant == "published" || variant.starts_with("published-")
 }
 
 fn is_word(text: &str) -> bool {
@@ -129,6 +146,16 @@ mod tests {
         assert!(id.matches("cpp/boost-asio") && id.matches("cpp/boost-asio:prefork"));
         assert!(!id.matches("cpp/boost-asio:shared") && !id.matches("cpp"));
         assert!(id.is_among("cpp/") && id.is_among("cpp/boost-asio") && !id.matches("cpp/"));
-        assert!(!id.is_among("cpp") && !id.is_among("c/") && !id.is_among("cpp/boost-asio/"));
+        assert!(!id.is_among("cp") && !id.is_among("c/") && !id.is_among("cpp/boost-asio/"));
+    }
+
+    #[test]
+    fn a_published_form_is_meant_by_its_full_name_only() {
+        for text in ["c/epoll:published", "c/epoll:published-timers"] {
+            let id: VariantId = text.parse().unwrap();
+            assert!(id.is_published() && id.matches(text) && id.is_among(text), "{text}");
+            assert!(!id.matches("c/epoll") && !id.is_among("c/") && !id.is_among("c"), "{text}");
+        }
+        assert!(!"c/epoll:publishedx".parse::<VariantId>().unwrap().is_published());
     }
 }

@@ -74,7 +74,10 @@ impl Suite {
     /// Whether the suite measures this variant by default.
     #[must_use]
     pub fn names(&self, variant: &VariantId) -> bool {
-        self.entries.is_empty() || self.entries.iter().any(|name| variant.is_among(name))
+        match self.entries.as_slice() {
+            [] => !variant.is_published(),
+            names => names.iter().any(|name| variant.is_among(name)),
+        }
     }
 
     /// The first reason why it cannot be carried out at any scale.

@@ -38,6 +38,19 @@ fn an_entry_without_variants_has_one_unnamed_variant() {
 }
 
 #[test]
+fn a_published_form_is_added_to_the_unnamed_variant() {
+    let published = "[[variant]]\nname = \"published\"\n";
+    let ids = |text: String| -> Vec<String> {
+        parse(&text).unwrap().variants.iter().map(|it| it.id.to_string()).collect()
+    };
+    let added = ids(format!("{MINIMAL}\n{published}"));
+    assert_eq!(added, ["cpp/example", "cpp/example:published"]);
+    let other = "[[variant]]\nname = \"shared\"\n";
+    let named = ids(format!("{MINIMAL}\n{other}{published}"));
+    assert_eq!(named, ["cpp/example:shared", "cpp/example:published"]);
+}
+
+#[test]
 fn variants_inherit_missing_keys() {
     let text = format!(
         "{MINIMAL}\n[[variant]]\nname = \"shared\"\n[[variant]]\nname = \"one\"\nsharing = \"single\"\n\

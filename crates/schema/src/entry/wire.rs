@@ -8,7 +8,11 @@ use super::{
     BuildStep, Class, Deviation, Entry, EntryError, Mechanism, Model, Need, RESERVED, Ready,
     Requirement, RunCommand, SHARED, Sharing, Variant, VersionProbe, VersionSource,
 };
-use crate::{id::VariantId, placeholder, scenario::Scenario};
+use crate::{
+    id::{VariantId, is_published},
+    placeholder,
+    scenario::Scenario,
+};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -131,21 +135,20 @@ impl WireEntry {
             ));
         }
         let versions: Result<Vec<_>, _> = self.version.iter().map(WireVersion::resolve).collect();
-        let unnamed;
-        let variants: &[WireVariant] = if self.variant.is_empty() {
-            unnamed = [WireVariant::default()];
-            &unnamed
-        } else {
-            &self.variant
-        };
+        // Published forms are additions: an entry that has nothing else keeps its plain name.
+        let only_published = self.variant.iter().all(|it| is_published(&it.name));
+        let unnamed = only_published.then(WireVariant::default);
         let mut names = BTreeSet::new();
         for variant in &self.variant {
+            if variant.name.is_empty() {
+                return Err(error("a [[variant]] has an empty name: write one"));
+            }
             if !names.insert(&variant.name) {
                 return Err(error(format!("two variants are named `{}`", variant.name)));
             }
         }
         let variants: Result<Vec<_>, _> =
-            variants.iter().map(|variant| self.resolve_variant(id, variant)).collect();
+            unnamed.iter().chain(&self.variant).map(|it| self.resolve_variant(id, it)).collect();
         Ok(Entry {
             id: id.to_owned(),
             versions: versions?,
@@ -157,7 +160,7 @@ impl WireEntry {
     }
 
     fn resolve_variant(&self, id: &str, variant: &WireVariant) -> Result<Variant, EntryError> {
-        let name = (!self.variant.is_empty()).then_some(variant.name.as_str());
+        let name = (!variant.name.is_empty()).then_some(variant.name.as_str());
         let id = VariantId::new(id, name).map_err(|e| error(e.to_string()))?;
         let scenarios = variant.scenarios.as_ref().unwrap_or(&self.scenarios);
         if scenarios.is_empty() {
