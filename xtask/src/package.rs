@@ -1,6 +1,9 @@
-//! `cargo xtask package`: makes a Debian package or a static program, and checks that it works.
+//! `cargo xtask package`: makes a Debian package, a static program or the crates of a registry, and checks that they
+//! work.
 
+mod crates;
 mod deb;
+mod install;
 mod static_program;
 
 /// Arguments of `cargo xtask package`.
@@ -9,6 +12,9 @@ pub(crate) struct Arguments {
     /// Build one static program with musl instead of a Debian package
     #[arg(long = "static", conflicts_with = "no_build")]
     is_static: bool,
+    /// Package every published crate instead, and build each package from its own files
+    #[arg(long, conflicts_with_all = ["is_static", "no_build", "check"])]
+    crates: bool,
     /// Package the release build that exists
     #[arg(long)]
     no_build: bool,
@@ -25,14 +31,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let is_root = rustix::process::geteuid().is_root();
         anyhow::ensure!(is_root, "--check needs root; without it, the package is only made");
     }
-    if arguments.is_static {
+    if arguments.crates {
+        crates::run(&cargo, true)
+    } else if arguments.is_static {
         static_program::run(&cargo, arguments.check)
     } else {
         deb::run(&cargo, !arguments.no_build, arguments.check)
     }
 }
 
-/// For `cargo xtask test`: packages the release build that is there, and installs and purges it as root.
+/// For `cargo xtask test`: packages the crates without building them again, installs the release build that is there by
+/// cargo and, as root, as a Debian package, and purges that.
 pub(crate) fn test(cargo: &str) -> anyhow::Result<()> {
+    crates::run(cargo, false)?;
+    install::test(cargo)?;
     deb::test(cargo)
 }

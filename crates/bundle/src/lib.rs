@@ -8,10 +8,13 @@ use std::{
     fs::{self, File},
     io::{self, Read as _},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 /// A tar archive, compressed by gzip, with `entries/` and `suites/`.
 static ARCHIVE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/project.tar.gz"));
+/// How long the folders of other versions stay.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 /// It differs whenever the contents differ.
 pub const DIGEST: &str = env!("WIREBENCH_BUNDLE_DIGEST");
 
@@ -90,7 +93,29 @@ pub fn provide(parent: &Path, version: &str) -> io::Result<Provided> {
         work = Work::Replaced(old);
     }
     fs::rename(&new, &folder)?;
+    remove_old(parent, &folder);
     done(work)
+}
+
+/// Removes what other versions unpacked long ago. One that is still in use unpacks its folder again. What a user
+/// changed was set aside under another name, and stays.
+fn remove_old(parent: &Path, own: &Path) {
+    let Ok(found) = fs::read_dir(parent) else { return };
+    for folder in found.flatten().map(|it| it.path()).filter(|it| it != own) {
+        let age = fs::metadata(&folder).and_then(|it| it.modified()).map(|it| it.elapsed());
+        let is_old = matches!(age, Ok(Ok(age)) if age > KEPT);
+        // Failure leaves a folder too many.
+        if is_old && is_unpacked(&folder) {
+            _ = fs::remove_dir_all(&folder);
+        }
+    }
+}
+
+/// Whether the name of `folder` ends in a digest, as those of unpacked versions do.
+fn is_unpacked(folder: &Path) -> bool {
+    let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let digest = name.rsplit_once('-').map_or("", |(_, digest)| digest);
+    digest.len() == DIGEST.len() && digest.chars().all(|c| c.is_ascii_hexdigit())
 }
 
 /// Whether every file has the content that it has in the archive.
@@ -165,6 +190,24 @@ mod tests {
         assert_eq!(first.work, Work::Unpacked);
         assert!(!leftover.exists() && !first.folder.join("entries/half").exists());
         assert_eq!(provided(&parent).work, Work::Nothing);
+    }
+
+    #[test]
+    fn folders_of_other_versions_are_removed_after_a_month() {
+        let parent = tempfile::tempdir().unwrap();
+        let names =
+            ["1.0.0-0123456789ab", "1.1.0-0123456789ab", "1.0.0-0123456789ab.old-1", "mine"];
+        for name in names {
+            fs::create_dir(parent.path().join(name)).unwrap();
+        }
+        for name in names.iter().filter(|name| !name.starts_with("1.1.0")) {
+            let time = std::time::SystemTime::now() - KEPT - Duration::from_secs(60);
+            File::open(parent.path().join(name)).unwrap().set_modified(time).unwrap();
+        }
+        provided(parent.path());
+        let left: Vec<&str> =
+            names.into_iter().filter(|name| parent.path().join(name).exists()).collect();
+        assert_eq!(left, ["1.1.0-0123456789ab", "1.0.0-0123456789ab.old-1", "mine"]);
     }
 
     #[test]

@@ -11,8 +11,16 @@ use wirebench_schema::id::VariantId;
 type File = (&'static str, &'static str);
 
 macro_rules! template {
-    ($language:literal: $($file:literal),+) => {
-        ($language, &[$(($file, include_str!(concat!("../templates/", $language, "/", $file)))),+])
+    ($language:literal: $($file:tt),+) => { ($language, &[$(($file, text!($language, $file))),+]) };
+}
+
+macro_rules! text {
+    // Cargo excludes a folder with a manifest from the package of this crate.
+    ($language:literal, "Cargo.toml") => {
+        text!($language, "Cargo.toml.in")
+    };
+    ($language:literal, $file:literal) => {
+        include_str!(concat!("../templates/", $language, "/", $file))
     };
 }
 

@@ -17,7 +17,7 @@ use wirebench_catalogue::{
 use wirebench_schema::id::VariantId;
 use wirebench_server::command::CommandError;
 
-use crate::{context::Context, out};
+use crate::{context::Context, embedded, out};
 
 /// Which builds are worth a line.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -49,6 +49,14 @@ pub(crate) fn build_all(
     subjects: &[Subject],
     manner: BuildOptions,
 ) -> BTreeSet<VariantId> {
+    let project = &context.project;
+    if project.embedded.is_some()
+        && let Err(error) = embedded::make_cache(&project.state)
+    {
+        out::error(&error.to_string());
+        let built = subjects.iter().filter(|it| !it.variant.build.is_empty());
+        return built.map(|it| it.variant.id.clone()).collect();
+    }
     let groups = parallel::groups(subjects);
     let how = (manner.jobs.unwrap_or_else(parallel::default_jobs), manner.freshness);
     let mut show = Show::new(manner.telling, groups.len());

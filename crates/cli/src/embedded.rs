@@ -85,11 +85,17 @@ pub(crate) fn headline(project: &Project) -> String {
 
 /// Makes the folder of results before anything is measured.
 pub(crate) fn make_results(folder: &Path) -> io::Result<()> {
+    make(folder, "set XDG_STATE_HOME to a folder that you can write, or name one with --output")
+}
+
+/// Makes the folder of builds before anything is built.
+pub(crate) fn make_cache(folder: &Path) -> io::Result<()> {
+    make(folder, "set XDG_CACHE_HOME to a folder that you can write")
+}
+
+fn make(folder: &Path, next: &str) -> io::Result<()> {
     fs::create_dir_all(folder).map_err(|error| {
-        let text = format!(
-            "cannot create {}: {error}: set XDG_STATE_HOME to a folder that you can write, or name one with --output",
-            folder.display()
-        );
+        let text = format!("cannot create {}: {error}: {next}", folder.display());
         io::Error::new(error.kind(), text)
     })
 }

@@ -138,6 +138,8 @@ fn a_home_that_cannot_be_written_is_an_error_with_the_next_step() {
     let run = alone.wirebench(&["run", "smoke", "builtin/epoll"], &env);
     let parts = ["cannot create /proc/.local/state/wirebench", "set XDG_STATE_HOME", "--output"];
     run.assert_refused(1, &parts);
+    let built = alone.wirebench(&["build", "c/epoll"], &env);
+    built.assert_refused(1, &["cannot create /proc/.cache/wirebench", "set XDG_CACHE_HOME"]);
 }
 
 #[test]
