@@ -165,7 +165,7 @@ fn run_step(
 }
 
 /// Two wirebench at once build one after the other. The lock ends with the file handle.
-fn wait_for_lock(lock: &File, path: &Path, stop: &AtomicBool) -> Result<(), BuildError> {
+pub(crate) fn wait_for_lock(lock: &File, path: &Path, stop: &AtomicBool) -> Result<(), BuildError> {
     loop {
         match lock.try_lock() {
             Ok(()) => return Ok(()),

@@ -8,6 +8,7 @@ use wirebench_schema::{
 };
 
 use crate::{
+    checkouts::Checkouts,
     project::Project,
     small_file::read_small,
     subject::{Origin, Subject},
@@ -108,12 +109,14 @@ fn read_entry(project: &Project, entries: &Path, folder: &Path) -> Result<Vec<Su
             .iter()
             .find(|earlier| are_built_alike(&earlier.variant, &variant))
             .map_or_else(|| project.build_folder(&variant.id), |earlier| earlier.build.clone());
+        let checkouts = Checkouts::of_entry(&entry.id, &variant.sources, folder, project)?;
         subjects.push(Subject {
             title: entry.title.clone(),
             description: entry.description.clone(),
             url: entry.url.clone(),
             source: folder.to_owned(),
             build,
+            checkouts,
             origin: Origin::Entry { versions: entry.versions.clone() },
             variant,
         });

@@ -6,6 +6,7 @@
 
 pub mod attempts;
 pub mod build;
+pub mod checkouts;
 pub mod conformance;
 pub mod discover;
 pub mod fingerprint;

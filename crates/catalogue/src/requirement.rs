@@ -2,6 +2,7 @@
 //! This module changes nothing; `setup` installs.
 
 mod probe;
+mod sources;
 
 pub use probe::{ProbeIoUring, Prober, kernel_release};
 
@@ -15,6 +16,7 @@ use wirebench_server::command::exists;
 
 use crate::{
     attempts::{Attempt, package_key},
+    checkouts::Checkouts,
     subject::{Origin, Subject},
 };
 
@@ -31,6 +33,8 @@ pub enum Availability {
         packages: BTreeSet<String>,
         /// The commands that install it.
         fetches: Vec<Fetch>,
+        /// The sources to fetch.
+        checkouts: Option<Checkouts>,
         /// Other ways to it.
         hints: Vec<String>,
     },
@@ -68,14 +72,18 @@ impl Availability {
     pub fn reason(&self) -> Option<String> {
         match self {
             Self::Ready => None,
-            Self::NeedsSetup { missing, packages, fetches, hints } => {
+            Self::NeedsSetup { missing, packages, fetches, checkouts, hints } => {
                 let mut does = Vec::new();
                 if !packages.is_empty() {
                     let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
                     does.push(format!("installs {}", packages.join(" ")));
                 }
                 does.extend(fetches.iter().map(|fetch| format!("runs `{}`", fetch.shown())));
-                let does = format!("`wirebench setup` {}", does.join(" and "));
+                does.extend(
+                    checkouts.iter().flat_map(Checkouts::shown).map(|it| format!("fetches {it}")),
+                );
+                let entry = checkouts.iter().map(|it| format!(" {}", it.entry)).collect::<String>();
+                let does = format!("`wirebench setup{entry}` {}", does.join(" and "));
                 let clauses = [vec![missing.join(", "), does], hints.clone()].concat();
                 Some(clauses.join("; "))
             }
@@ -106,13 +114,14 @@ impl Prober<'_> {
                 self.add(&mut lacks, requirement, missing, subject);
             }
         }
-        let MissingParts { missing, packages, fetches, hints, beyond_reach } = lacks;
+        self.look_at_sources(&mut lacks, subject);
+        let MissingParts { missing, packages, fetches, checkouts, hints, beyond_reach } = lacks;
         if !beyond_reach.is_empty() {
             Availability::NotAvailable { reason: beyond_reach.join(", ") }
         } else if missing.is_empty() {
             Availability::Ready
         } else {
-            Availability::NeedsSetup { missing, packages, fetches, hints }
+            Availability::NeedsSetup { missing, packages, fetches, checkouts, hints }
         }
     }
 
@@ -187,6 +196,7 @@ struct MissingParts {
     missing: Vec<String>,
     packages: BTreeSet<String>,
     fetches: Vec<Fetch>,
+    checkouts: Option<Checkouts>,
     hints: Vec<String>,
     /// Missing, with the reason why setup does not install it.
     beyond_reach: Vec<String>,

@@ -13,6 +13,7 @@ use wirebench_server::command::{CommandError, Job, NO_ENV};
 
 use crate::{
     build::excerpt::{last_line, read_log},
+    checkouts::Checkouts,
     requirement::{Availability, Fetch, Prober},
     subject::Subject,
 };
@@ -31,6 +32,8 @@ pub struct Setup {
     pub packages: BTreeSet<String>,
     /// Commands that bring something else that is missing.
     pub fetches: BTreeSet<Fetch>,
+    /// Entries whose sources are missing.
+    pub checkouts: BTreeSet<Checkouts>,
     /// Variants that need something that setup cannot bring, with the reason.
     pub out_of_reach: Vec<(String, String)>,
 }
@@ -43,8 +46,9 @@ impl Setup {
         for (subject, availability) in subjects.iter().zip(prober.survey(subjects)) {
             match availability {
                 Availability::Ready => setup.ready += 1,
-                Availability::NeedsSetup { packages, fetches, .. } => {
+                Availability::NeedsSetup { packages, fetches, checkouts, .. } => {
                     setup.packages.extend(packages);
+                    setup.checkouts.extend(checkouts);
                     fetches.into_iter().for_each(|fetch| setup.add(fetch));
                 }
                 Availability::NotAvailable { reason } => {
@@ -66,7 +70,7 @@ impl Setup {
     /// Whether nothing is left that setup could do.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        self.packages.is_empty() && self.fetches.is_empty()
+        self.packages.is_empty() && self.fetches.is_empty() && self.checkouts.is_empty()
     }
 }
 

@@ -13,7 +13,7 @@ use wirebench_schema::{
     scenario::Scenario,
 };
 
-use crate::project::Project;
+use crate::{checkouts::Checkouts, project::Project};
 
 /// Where a subject comes from.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -50,6 +50,8 @@ pub struct Subject {
     pub source: PathBuf,
     /// What its build makes goes here.
     pub build: PathBuf,
+    /// The sources that its build starts from, if it has any.
+    pub checkouts: Option<Checkouts>,
     /// Where it comes from.
     pub origin: Origin,
 }
@@ -97,6 +99,7 @@ impl Subject {
             url: None,
             source: folder.to_owned(),
             build: project.build_folder(&variant.id),
+            checkouts: None,
             origin: Origin::Broken { reason },
             variant,
         })
@@ -110,9 +113,11 @@ impl Subject {
 
     /// The values of the placeholders that a build or a version command may name.
     #[must_use]
-    pub fn build_values(&self) -> [(&'static str, String); 3] {
+    pub fn build_values(&self) -> [(&'static str, String); 4] {
+        let checkouts = self.checkouts.as_ref().map(|it| it.folder.display().to_string());
         [
             ("build", self.build.display().to_string()),
+            ("checkouts", checkouts.unwrap_or_default()),
             ("source", self.source.display().to_string()),
             ("variant", self.variant.id.variant().unwrap_or_default().to_owned()),
         ]
@@ -159,6 +164,7 @@ impl Subject {
                     url: None,
                     source: current_folder()?,
                     build: project.build_folder(&variant.id),
+                    checkouts: None,
                     origin: Origin::Builtin,
                     variant,
                 })
@@ -193,6 +199,7 @@ impl Subject {
             url: None,
             source: current_folder()?,
             build: project.build_folder(&variant.id),
+            checkouts: None,
             origin: Origin::Own,
             variant,
         })
@@ -250,6 +257,7 @@ fn plain_variant(id: VariantId, command: Vec<String>, ready: Ready) -> Variant {
         max_workers: None,
         deviations: Vec::new(),
         requires: Vec::new(),
+        sources: Vec::new(),
         build: Vec::new(),
         run: RunCommand { command, ready, env: BTreeMap::new() },
     }

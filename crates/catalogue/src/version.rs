@@ -3,7 +3,7 @@
 use regex_lite::Regex;
 use std::{collections::BTreeMap, sync::atomic::AtomicBool, time::Duration};
 use wirebench_schema::{
-    entry::{VersionProbe, VersionSource},
+    entry::{VersionProbe, VersionSource, source::Source},
     placeholder,
 };
 use wirebench_server::command::{Job, NO_ENV};
@@ -27,7 +27,11 @@ pub fn versions(subject: &Subject, stop: &AtomicBool) -> Result<BTreeMap<String,
             Ok(BTreeMap::from([("wirebench".to_owned(), version)]))
         }
         Origin::Entry { versions } => {
-            versions.iter().map(|probe| read(probe, subject, stop)).collect()
+            let sources = &subject.variant.sources;
+            let commit = |it: &Source| Ok((it.name.clone(), it.short_commit().to_owned()));
+            // A version that the entry reads itself replaces the commit.
+            let read = versions.iter().map(|probe| read(probe, subject, stop));
+            sources.iter().map(commit).chain(read).collect()
         }
     }
 }

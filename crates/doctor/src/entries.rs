@@ -25,6 +25,11 @@ pub(super) fn examine(setup: &Setup) -> Vec<Comment> {
         let text = format!("missing for some entries: {}", names.join("; "));
         comments.push(missing("registries", text, Some("wirebench setup")));
     }
+    if !setup.checkouts.is_empty() {
+        let names: Vec<&str> = setup.checkouts.iter().map(|it| it.entry.as_str()).collect();
+        let text = format!("not fetched: those of {}", names.join(", "));
+        comments.push(missing("sources", text, Some("wirebench setup")));
+    }
     for (entry, reasons) in by_entry(&setup.out_of_reach) {
         comments.push(missing("entry", out_of_reach(entry, &reasons), None));
     }

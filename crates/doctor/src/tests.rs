@@ -289,6 +289,7 @@ fn missing_packages_and_entries_are_in_the_group_of_entries() {
         ready: 1,
         packages: ["liburing-dev".to_owned()].into(),
         fetches: [fetch].into(),
+        checkouts: [].into(),
         out_of_reach: [
             ("c/x", "a"),
             ("c/y:1", "a"),

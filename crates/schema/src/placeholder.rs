@@ -6,13 +6,14 @@
 use std::collections::BTreeMap;
 
 /// The placeholders and what each becomes.
-pub const PLACEHOLDERS: [(&str, &str); 8] = [
+pub const PLACEHOLDERS: [(&str, &str); 9] = [
     ("scenario", "what the server must do, for example hello"),
     ("host", "the address to listen on"),
     ("port", "the port to listen on; 0 lets the kernel choose"),
     ("workers", "how many threads, processes or loops do the work"),
     ("timeout_ms", "after how long without progress hello-timeout closes a connection"),
     ("build", "the folder for what the build makes"),
+    ("checkouts", "the folder with the fetched sources"),
     ("source", "the entry's folder"),
     ("variant", "the variant's name"),
 ];

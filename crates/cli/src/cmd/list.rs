@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, fmt::Write};
-use wirebench_catalogue::{requirement::Availability, subject::Subject};
+use wirebench_catalogue::{checkouts::Checkouts, requirement::Availability, subject::Subject};
 use wirebench_report::table::{Style, new_table};
 use wirebench_schema::{argv::display, entry::Deviation, scenario::Scenario};
 
@@ -205,6 +205,10 @@ fn details((subject, availability): &Row) -> String {
         for it in &variant.deviations {
             add("fails check", &format!("{}: {}", it.check, it.reason));
         }
+        let sources = subject.checkouts.iter().flat_map(Checkouts::shown);
+        sources.for_each(|source| add("source", &source));
+        let patches = variant.sources.iter().flat_map(|source| &source.patches);
+        patches.for_each(|patch| add("patched", &patch.reason));
         variant.build.iter().for_each(|step| add("built by", &display(&step.command)));
         add("started by", &display(&variant.run.command));
     }

@@ -1,10 +1,18 @@
 //! `wirebench setup`: installs the Debian packages that the entries need, all in one go, and then
-//! runs the commands by which entries fetch from the registries of their ecosystems.
+//! runs the commands by which entries fetch from the registries of their ecosystems, and fetches the
+//! sources of entries that are built from a repository.
+
+mod sources;
 
 use anyhow::Context as _;
-use std::{collections::BTreeSet, path::Path, time::Duration};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 use wirebench_catalogue::{
     attempts::{Attempt, Attempts, package_key},
+    checkouts::{Checkouts, Mirror},
     requirement::{Fetch, Prober},
     setup::{FetchError, Privilege, Setup, fetch, install_commands, unknown_packages},
     subject::Subject,
@@ -12,7 +20,12 @@ use wirebench_catalogue::{
 use wirebench_schema::argv::display;
 use wirebench_server::command::{Job, NO_ENV};
 
-use crate::{context::Context, exit::Exit, options::ProjectOption, out};
+use crate::{
+    context::Context,
+    exit::{Exit, usage},
+    options::ProjectOption,
+    out,
+};
 
 /// How often something that was brought may show that more is missing.
 const ROUNDS: usize = 8;
@@ -25,6 +38,12 @@ pub(crate) struct Arguments {
     /// Print the commands without running them
     #[arg(long)]
     dry_run: bool,
+    /// Fetch sources without asking on a terminal
+    #[arg(short, long)]
+    yes: bool,
+    /// Fetch sources from a folder of bare git repositories, each as OWNER/NAME.git or NAME.git
+    #[arg(long, value_name = "FOLDER")]
+    mirror: Option<PathBuf>,
     #[command(flatten)]
     project: ProjectOption,
 }
@@ -32,11 +51,14 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new(&arguments.project)?;
     let subjects = context.select(&arguments.names)?;
+    let mirror = arguments.mirror.as_deref().map(Mirror::new).transpose().map_err(usage)?;
     if arguments.dry_run {
         return Ok(show(&look(&context, &subjects)));
     }
     let mut work = Work {
         context: &context,
+        mirror,
+        yes: arguments.yes,
         attempts: Attempts::read(&context.project.state),
         done: BTreeSet::new(),
         failed: Vec::new(),
@@ -47,14 +69,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             setup.packages.iter().filter(|name| work.is_new(&package_key(name))).cloned().collect();
         let fetches: Vec<&Fetch> =
             setup.fetches.iter().filter(|fetch| work.is_new(&fetch.shown())).collect();
-        if packages.is_empty() && fetches.is_empty() {
+        let sources: Vec<&Checkouts> =
+            setup.checkouts.iter().filter(|it| work.is_new(&it.key())).collect();
+        if packages.is_empty() && fetches.is_empty() && sources.is_empty() {
             break;
         }
         // What needs a tool that comes with a package is looked at again behind the packages.
-        if packages.is_empty() {
+        if !packages.is_empty() {
+            work.install(packages)?;
+        } else if !fetches.is_empty() {
             work.fetch_all(&fetches)?;
         } else {
-            work.install(packages)?;
+            work.fetch_sources(&sources)?;
         }
         if let Some(exit) = context.interrupt.exit() {
             return Ok(exit);
@@ -87,6 +113,8 @@ fn show(setup: &Setup) -> Exit {
     for fetch in &setup.fetches {
         out::result(&fetch.shown());
     }
+    let sources = setup.checkouts.iter().flat_map(sources::lines);
+    sources.for_each(|line| out::result(&format!("fetch {line}")));
     if setup.is_done() {
         out::result(&nothing_to_do(setup.out_of_reach.len()));
     }
@@ -122,6 +150,9 @@ fn nothing_to_do(out_of_reach: usize) -> String {
 /// What one setup has done so far.
 struct Work<'a> {
     context: &'a Context,
+    mirror: Option<Mirror>,
+    /// Whether sources are fetched without a question.
+    yes: bool,
     attempts: Attempts,
     /// Packages and commands that were tried.
     done: BTreeSet<String>,

@@ -28,6 +28,7 @@ mod resume;
 mod run;
 mod servers;
 mod slurm;
+mod sources;
 mod stalled;
 mod standalone;
 mod suites;

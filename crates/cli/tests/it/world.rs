@@ -142,6 +142,13 @@ impl World {
         outcome.stdout
     }
 
+    /// The same with these environment variables.
+    pub(crate) fn wirebench_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Outcome {
+        let mut command = Command::cargo_bin("wirebench").unwrap();
+        command.envs(variables.iter().copied());
+        self.outcome(command, arguments)
+    }
+
     /// The same on a machine that has no other programs.
     pub(crate) fn wirebench_alone(&self, arguments: &[&str]) -> Outcome {
         let mut command = Command::cargo_bin("wirebench").unwrap();

@@ -3,6 +3,7 @@
 //! [`Entry::parse`] reads the private wire form, which mirrors the file and rejects unknown keys,
 //! and resolves what each variant inherits. `entries/README.md` documents the file.
 
+pub mod source;
 mod wire;
 
 use schemars::JsonSchema;
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::{id::VariantId, scenario::Scenario};
+use source::Source;
 
 /// First parts of names that no folder may have: the built-in servers, and command lines.
 pub const RESERVED: [&str; 2] = ["builtin", "own"];
@@ -235,6 +237,8 @@ pub struct Variant {
     pub deviations: Vec<Deviation>,
     /// Its requirements.
     pub requires: Vec<Requirement>,
+    /// Repositories that its build starts from.
+    pub sources: Vec<Source>,
     /// Commands that build it, in order.
     pub build: Vec<BuildStep>,
     /// The command that starts it.
@@ -268,11 +272,15 @@ impl Entry {
 }
 
 impl Variant {
-    /// Features that it skips and deviations from the contract, for readers of its figures.
+    /// Features that it skips, changes of ours to its sources, and deviations from the contract, for
+    /// readers of its figures.
     #[must_use]
     pub fn caveats(&self) -> Vec<String> {
         let deviates = |it: &Deviation| format!("fails the check {}: {}", it.check, it.reason);
-        self.skips.iter().cloned().chain(self.deviations.iter().map(deviates)).collect()
+        let patches = self.sources.iter().flat_map(|source| &source.patches);
+        let patched = patches.map(|patch| format!("patched: {}", patch.reason));
+        let skips = self.skips.iter().cloned();
+        skips.chain(patched).chain(self.deviations.iter().map(deviates)).collect()
     }
 
     /// Whether it is declared to fail `check` by design.

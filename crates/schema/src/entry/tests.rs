@@ -131,6 +131,37 @@ fn names_that_debian_has_are_packages() {
     }
 }
 
+const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+
+/// A source in which these keys have other values.
+fn source(changes: &[(&str, &str)]) -> String {
+    let value = |key: &str, usual: &str| {
+        let changed = changes.iter().find(|(name, _)| *name == key);
+        changed.map_or(usual, |(_, value)| value).to_owned()
+    };
+    format!(
+        "[[source]]\nrepository = \"{}\"\ncommit = \"{}\"\nname = \"{}\"\nsubmodules = true\n\
+         patches = [{{ file = \"{}\", reason = \"one line fewer\" }}]\n",
+        value("repository", "https://example.org/a/b.git"),
+        value("commit", COMMIT),
+        value("name", "b"),
+        value("patches", "x.patch"),
+    )
+}
+
+#[test]
+fn all_variants_have_the_sources_and_say_how_they_are_patched() {
+    let build = "[[build]]\ncommand = [\"cc\", \"{checkouts}/b/x.c\"]\n";
+    let entry = parse(&format!("{MINIMAL}{}{build}", source(&[]))).unwrap();
+    let variant = &entry.variants[0];
+    let found = &variant.sources[0];
+    assert_eq!((found.name.as_str(), found.submodules), ("b", true));
+    assert_eq!(found.shown(), "https://example.org/a/b.git at 0123456789ab");
+    assert_eq!(variant.caveats(), ["patched: one line fewer"]);
+    let unnamed = source(&[]).replace("name = \"b\"\n", "");
+    assert_eq!(parse(&format!("{MINIMAL}{unnamed}")).unwrap().variants[0].sources[0].name, "b");
+}
+
 #[test]
 fn each_mistake_is_answered_with_what_to_write() {
     let packages = ["-oDPkg::Pre-Invoke::=x", "./x.deb", "openssl-"].map(with_package);
@@ -152,6 +183,16 @@ fn each_mistake_is_answered_with_what_to_write() {
         ("", "[[requires]]\nkernel = \"new\"\n"),
         ("", "[[variant]]\nname = \"a\"\n[[variant]]\nname = \"a\"\n"),
         ("", "[[variant]]\nname = \"a b\"\n"),
+        ("", &source(&[("commit", "0123abc")])),
+        ("", &source(&[("repository", "git@example.org:a/b")])),
+        ("", &source(&[("repository", "https://user@example.org/a/b")])),
+        ("", &source(&[("name", "../b")])),
+        ("", &source(&[("patches", "../x.patch")])),
+        ("", &format!("{}{}", source(&[]), source(&[]))),
+        ("", &source(&[]).replace("submodules", "submodule")),
+        ("", "[[build]]\ncommand = [\"cp\", \"{checkouts}/b\"]\n"),
+        ("", "[[requires]]\nprobe = [\"ls\", \"{checkouts}/b\"]\nwhat = \"b\"\n"),
+        ("\"{port}\"", "\"{port}\", \"{checkouts}/b\""),
         ("skips = []", ""),
         ("command = [\"cc\", \"--version\"]", ""),
     ];

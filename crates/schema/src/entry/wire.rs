@@ -7,12 +7,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     BuildStep, Class, Deviation, Entry, EntryError, Mechanism, Model, Need, RESERVED, Ready,
     Requirement, RunCommand, SHARED, Sharing, Variant, VersionProbe, VersionSource,
+    source::{Source, WireSource},
 };
 use crate::{
     id::{VariantId, is_published},
     placeholder,
     scenario::Scenario,
 };
+
+/// Placeholders of commands that look for requirements and fetch them.
+const EARLY: [&str; 3] = ["build", "source", "variant"];
+/// Placeholders of commands that run when all requirements are met.
+const WITH_CHECKOUTS: [&str; 4] = ["build", "checkouts", "source", "variant"];
+/// The placeholder of the folder of the sources.
+const CHECKOUTS: &str = "{checkouts}";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -34,6 +42,8 @@ pub(super) struct WireEntry {
     #[serde(default)]
     requires: Vec<WireRequirement>,
     version: Vec<WireVersion>,
+    #[serde(default)]
+    source: Vec<WireSource>,
     #[serde(default)]
     build: Vec<WireStep>,
     run: WireRun,
@@ -147,8 +157,10 @@ impl WireEntry {
                 return Err(error(format!("two variants are named `{}`", variant.name)));
             }
         }
+        let sources = WireSource::resolve_all(&self.source)?;
+        let forms = unnamed.iter().chain(&self.variant);
         let variants: Result<Vec<_>, _> =
-            unnamed.iter().chain(&self.variant).map(|it| self.resolve_variant(id, it)).collect();
+            forms.map(|it| self.resolve_variant(id, it, &sources)).collect();
         Ok(Entry {
             id: id.to_owned(),
             versions: versions?,
@@ -159,7 +171,12 @@ impl WireEntry {
         })
     }
 
-    fn resolve_variant(&self, id: &str, variant: &WireVariant) -> Result<Variant, EntryError> {
+    fn resolve_variant(
+        &self,
+        id: &str,
+        variant: &WireVariant,
+        sources: &[Source],
+    ) -> Result<Variant, EntryError> {
         let name = (!variant.name.is_empty()).then_some(variant.name.as_str());
         let id = VariantId::new(id, name).map_err(|e| error(e.to_string()))?;
         let scenarios = variant.scenarios.as_ref().unwrap_or(&self.scenarios);
@@ -178,6 +195,11 @@ impl WireEntry {
         let requires: Result<Vec<_>, _> =
             self.requires.iter().chain(&variant.requires).map(WireRequirement::resolve).collect();
         let build = variant.build.as_ref().unwrap_or(&self.build);
+        if sources.is_empty() && self.names_checkouts(build) {
+            return Err(error(
+                "`{checkouts}` is the folder of the fetched sources, and there is no [[source]]: add one",
+            ));
+        }
         let build: Result<Vec<_>, _> = build.iter().map(WireStep::resolve).collect();
         let run = variant.run.as_ref().unwrap_or(&self.run);
         let takes_port = |word: &String| word.contains("{port}");
@@ -198,13 +220,32 @@ impl WireEntry {
             max_workers,
             deviations: deviations(self.deviation.iter().chain(&variant.deviation))?,
             requires: requires?,
+            sources: sources.to_vec(),
             build: build?,
-            run: RunCommand {
-                command: checked_command("run", &run.command)?,
-                ready: run.ready,
-                env: checked_env("run", &run.env)?,
-            },
+            run: run.resolve()?,
             id,
+        })
+    }
+
+    /// Whether a step of `build` or a version command names the folder of the sources.
+    fn names_checkouts(&self, build: &[WireStep]) -> bool {
+        let steps = build.iter().flat_map(|step| step.command.iter().chain(step.env.values()));
+        let versions = self.version.iter().flat_map(|version| version.command.iter().flatten());
+        steps.chain(versions).any(|word| word.contains(CHECKOUTS))
+    }
+}
+
+impl WireRun {
+    fn resolve(&self) -> Result<RunCommand, EntryError> {
+        if self.command.iter().chain(self.env.values()).any(|word| word.contains(CHECKOUTS)) {
+            return Err(error(
+                "the run command: `{checkouts}` has no value here: copy what it needs to {build}",
+            ));
+        }
+        Ok(RunCommand {
+            command: checked_command("run", &self.command)?,
+            ready: self.ready,
+            env: checked_env("run", &self.env)?,
         })
     }
 }
@@ -212,20 +253,24 @@ impl WireEntry {
 impl WireStep {
     fn resolve(&self) -> Result<BuildStep, EntryError> {
         Ok(BuildStep {
-            command: early_command("build", &self.command)?,
+            command: early_command("build", &WITH_CHECKOUTS, &self.command)?,
             env: checked_env("build", &self.env)?,
         })
     }
 }
 
-/// A command that runs without a server: it may use folders, but neither host nor port.
-fn early_command(what: &str, command: &[String]) -> Result<Vec<String>, EntryError> {
-    const KNOWN: [&str; 3] = ["build", "source", "variant"];
-    let values = KNOWN.map(|name| (name, String::new()));
+/// A command that runs without a server: of the placeholders it may use `known`, which are folders,
+/// and neither host nor port.
+fn early_command(
+    what: &str,
+    known: &[&str],
+    command: &[String],
+) -> Result<Vec<String>, EntryError> {
+    let values: Vec<_> = known.iter().map(|&name| (name, String::new())).collect();
     let command = checked_command(what, command)?;
     for argument in &command {
         placeholder::fill(argument, &values).map_err(|e| {
-            error(format!("the {what} command: {e}: use one of {}", KNOWN.join(", ")))
+            error(format!("the {what} command: {e}: use one of {}", known.join(", ")))
         })?;
     }
     Ok(command)
@@ -292,7 +337,7 @@ impl WireRequirement {
         if self.io_uring == Some(false) {
             return Err(error("`io_uring = false` requires nothing: omit it"));
         }
-        let fetch = self.fetch.as_deref().map(|command| early_command("fetch", command));
+        let fetch = self.fetch.as_deref().map(|command| early_command("fetch", &EARLY, command));
         Ok(Requirement {
             need: need?,
             debian: self
@@ -310,7 +355,7 @@ impl WireRequirement {
         let what = what.ok_or_else(|| {
             error("a `probe` needs `what`, the name of the thing, such as \"the package x\"")
         })?;
-        Ok(Need::Probe { command: early_command("probe", command)?, what: what.to_owned() })
+        Ok(Need::Probe { command: early_command("probe", &EARLY, command)?, what: what.to_owned() })
     }
 }
 
@@ -343,7 +388,9 @@ fn parse_kernel(text: &str) -> Result<Need, EntryError> {
 impl WireVersion {
     fn resolve(&self) -> Result<VersionProbe, EntryError> {
         let source = match (&self.command, &self.file) {
-            (Some(command), None) => VersionSource::Command(early_command("version", command)?),
+            (Some(command), None) => {
+                VersionSource::Command(early_command("version", &WITH_CHECKOUTS, command)?)
+            }
             (None, Some(file)) => VersionSource::File(file.clone()),
             _ => {
                 let name = &self.name;

@@ -82,6 +82,7 @@ impl Setup {
             max_workers: None,
             deviations: self.deviations.clone(),
             requires: Vec::new(),
+            sources: Vec::new(),
             build: Vec::new(),
             run: RunCommand {
                 command,

@@ -152,6 +152,7 @@ fn variant(program: &str, mode: &str) -> Variant {
         max_workers: None,
         deviations: Vec::new(),
         requires: Vec::new(),
+        sources: Vec::new(),
         build: Vec::new(),
         run: RunCommand { command, ready: Ready::Line, env: std::collections::BTreeMap::new() },
     }
