@@ -13,6 +13,7 @@ mod bench_truth;
 mod conformance;
 mod package;
 mod provoke;
+mod reproduce;
 mod step;
 mod test;
 mod test_programs;
@@ -49,6 +50,8 @@ enum Chore {
     Package(package::Arguments),
     /// Cause the faults of runs, and print the text that reports each
     Provoke,
+    /// Build the last commit in two folders, and compare the programs
+    Reproduce,
     /// Check rules beyond the compiler's: headers, lengths, phrases, dependencies between crates,
     /// documents
     Tidy,
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Chore::BenchTruth(arguments) => bench_truth::run(&arguments),
         Chore::Package(arguments) => package::run(&arguments),
         Chore::Provoke => provoke::run(),
+        Chore::Reproduce => reproduce::run(),
         Chore::Tidy => tidy::run(),
     };
     match result {
