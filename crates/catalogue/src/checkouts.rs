@@ -3,10 +3,6 @@
 //! All sources of an entry are in one folder, whose name is a digest of repositories, commits and
 //! patches. It appears as a whole when everything in it is verified, so its existence is enough.
 
-mod fetch;
-mod git;
-mod mirror;
-
 use sha2::{Digest, Sha256};
 use std::{
     fs,
@@ -16,9 +12,6 @@ use wirebench_schema::entry::source::Source;
 use wirebench_server::digest::hexadecimal;
 
 use crate::project::Project;
-
-pub use fetch::fetch;
-pub use mirror::Mirror;
 
 /// Digits of the digest in the folder's name.
 const DIGITS: usize = 16;
@@ -33,7 +26,7 @@ pub struct Checkouts {
     /// The folder that has a folder for each source.
     pub folder: PathBuf,
     /// The entry's folder, in which the patches are.
-    patches: PathBuf,
+    pub(crate) patches: PathBuf,
 }
 
 impl Checkouts {
@@ -97,6 +90,3 @@ fn add(hash: &mut Sha256, part: &[u8]) {
     hash.update((part.len() as u64).to_le_bytes());
     hash.update(part);
 }
-
-#[cfg(test)]
-mod tests;

@@ -9,6 +9,7 @@ pub mod build;
 pub mod checkouts;
 pub mod conformance;
 pub mod discover;
+pub mod fetch_sources;
 pub mod fingerprint;
 pub mod project;
 pub mod requirement;

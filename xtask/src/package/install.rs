@@ -10,8 +10,8 @@ use std::{
 use super::crates;
 use crate::step::step;
 
-/// The user and group that have no rights beyond those of everybody.
-const NOBODY: u32 = 65534;
+/// A user and a group without rights of their own.
+const ORDINARY: u32 = 65534;
 /// One short measurement of entries that need only a C compiler.
 const RUN: [&str; 9] =
     ["run", "c/epoll", "c/threads", "--cohorts", "1", "--rounds", "1", "--slice", "40ms"];
@@ -33,15 +33,15 @@ pub(super) fn test(cargo: &str) -> anyhow::Result<()> {
     let is_root = rustix::process::geteuid().is_root();
     if is_root {
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
-        chown(&home, Some(NOBODY), Some(NOBODY))?;
+        chown(&home, Some(ORDINARY), Some(ORDINARY))?;
     }
     let home_text = home.display().to_string();
     let variable = format!("HOME={home_text}");
     let path = format!("PATH={}", std::env::var("PATH").unwrap_or_default());
     let alone = ["env", "--ignore-environment", "--chdir", &home_text, &variable, &path];
-    let (user, group) = (format!("--reuid={NOBODY}"), format!("--regid={NOBODY}"));
-    let ordinary = ["setpriv", &user, &group, "--clear-groups"];
-    let as_user: &[&str] = if is_root { &ordinary } else { &[] };
+    let (user, group) = (format!("--reuid={ORDINARY}"), format!("--regid={ORDINARY}"));
+    let setpriv = ["setpriv", &user, &group, "--clear-groups"];
+    let as_user: &[&str] = if is_root { &setpriv } else { &[] };
     let program = program.display().to_string();
     step("run of an ordinary user", &[&alone[..], as_user, &[&program], &RUN].concat(), &[])?;
     let results = home.join(".local/state/wirebench");

@@ -12,7 +12,8 @@ use std::{
 };
 use wirebench_catalogue::{
     attempts::{Attempt, Attempts, package_key},
-    checkouts::{Checkouts, Mirror},
+    checkouts::Checkouts,
+    fetch_sources::Mirror,
     requirement::{Fetch, Prober},
     setup::{FetchError, Privilege, Setup, fetch, install_commands, unknown_packages},
     subject::Subject,

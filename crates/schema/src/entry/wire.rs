@@ -150,9 +150,7 @@ impl WireEntry {
         let unnamed = only_published.then(WireVariant::default);
         let mut names = BTreeSet::new();
         for variant in &self.variant {
-            if variant.name.is_empty() {
-                return Err(error("a [[variant]] has an empty name: write one"));
-            }
+            VariantId::new(id, Some(&variant.name)).map_err(|e| error(e.to_string()))?;
             if !names.insert(&variant.name) {
                 return Err(error(format!("two variants are named `{}`", variant.name)));
             }

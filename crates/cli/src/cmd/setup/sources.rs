@@ -3,10 +3,7 @@
 use anyhow::Context as _;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, BufRead, IsTerminal, Write as _};
-use wirebench_catalogue::{
-    checkouts::{Checkouts, fetch},
-    setup::FetchError,
-};
+use wirebench_catalogue::{checkouts::Checkouts, fetch_sources::fetch, setup::FetchError};
 
 use super::Work;
 use crate::out;

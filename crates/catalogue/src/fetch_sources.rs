@@ -1,5 +1,8 @@
 //! Fetches the sources of an entry: exactly the pinned commits, verified, with the patches applied.
 
+mod git;
+mod mirror;
+
 use std::{
     fs::{self, File},
     io,
@@ -8,11 +11,13 @@ use std::{
 };
 use wirebench_schema::entry::source::{Repository, Source};
 
-use super::{Checkouts, Mirror, git::Git};
 use crate::{
     build::{BuildError, wait_for_lock},
+    checkouts::Checkouts,
     setup::FetchError,
 };
+use git::Git;
+pub use mirror::Mirror;
 
 /// Fetches all sources of `checkouts` unless they are there. They appear as a whole or not at all.
 pub fn fetch(
@@ -183,3 +188,6 @@ fn fetch_commit(git: &Git<'_>, place: &str, commit: &str) -> Result<(), FetchErr
         })
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 //! `insteadOf`.
 
 use super::*;
-use crate::setup::FetchError;
+use crate::project::Project;
 use std::{process::Command, sync::atomic::AtomicBool};
 use wirebench_schema::entry::source::Patch;
 
