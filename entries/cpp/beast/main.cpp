@@ -1,8 +1,10 @@
 // Boost.Beast: HTTP with its parser and serializer over Boost.Asio, after the asynchronous server
-// among its own examples: one io_context that all threads run, a strand per connection.
+// among its own examples: one io_context that all threads run, a strand per connection. Variant
+// `published`: the document's sessions.
 //
 // It is deliberately without routes and files: every request gets the same reply.
 #include "../shared/options.hpp"
+#include "published.hpp"
 
 #include <algorithm>
 #include <boost/asio.hpp>
@@ -113,6 +115,9 @@ class Listener {
 
   private:
     void accept() {
+        if (options_.variant == "published")
+            return acceptor_.async_accept(
+                beast::bind_front_handler(&Listener::on_accept_published, this));
         acceptor_.async_accept(asio::make_strand(context_),
                                beast::bind_front_handler(&Listener::on_accept, this));
     }
@@ -122,6 +127,14 @@ class Listener {
             return accept_later();
         socket.set_option(tcp::no_delay(true), error);
         std::make_shared<Session>(std::move(socket), options_)->start();
+        accept();
+    }
+
+    // Without a strand and without TCP_NODELAY.
+    void on_accept_published(error_code error, tcp::socket socket) {
+        if (error)
+            return accept_later();
+        std::make_shared<PublishedSession>(std::move(socket))->read();
         accept();
     }
 
@@ -152,5 +165,8 @@ void serve(const Options &options) {
 } // namespace
 
 int main(int argc, char **argv) {
-    return run(parse_options(argc, argv, {Scenario::hello, Scenario::hello_timeout}), serve);
+    const auto options = parse_options(argc, argv, {Scenario::hello, Scenario::hello_timeout});
+    if (options.variant == "published" && options.scenario != Scenario::hello)
+        refuse("the variant published has no scenario but hello");
+    return run(options, serve);
 }

@@ -1,9 +1,11 @@
 // Boost.Asio with callbacks. Variant `shared`: one io_context that all threads run, a strand per
-// connection. Variant `prefork`: one io_context and one SO_REUSEPORT acceptor per thread.
+// connection. Variant `prefork`: one io_context and one SO_REUSEPORT acceptor per thread. Variant
+// `published`: the document's sessions without a strand.
 //
 // It is deliberately not Boost.Beast: it only looks for the end of each request head.
 #include "../shared/heads.hpp"
 #include "../shared/options.hpp"
+#include "published.hpp"
 #include "replies.hpp"
 #include "work_session.hpp"
 
@@ -134,8 +136,12 @@ template <class MakeExecutor, class Lock> class Server {
         acceptor_.async_accept(make_executor_(), [this](error_code error, Socket socket) {
             if (error)
                 return accept_later();
-            socket.set_option(tcp::no_delay(true), error);
-            start_session(std::move(socket));
+            if constexpr (std::is_same_v<Executor, asio::any_io_executor>) {
+                std::make_shared<PublishedSession>(std::move(socket), options_)->start();
+            } else {
+                socket.set_option(tcp::no_delay(true), error);
+                start_session(std::move(socket));
+            }
             accept();
         });
     }
@@ -183,6 +189,18 @@ void serve_shared(const Options &options) {
     run_on_threads(options, bound, [&context](int) { context.run(); });
 }
 
+// The executor of `tcp::socket`, which selects the session of the document.
+void serve_published(const Options &options) {
+    asio::io_context context(options.workers);
+    auto acceptor = listen_on(context, options);
+    const auto bound = acceptor.local_endpoint();
+    std::mutex unused;
+    Server server(
+        std::move(acceptor), [&context] { return asio::any_io_executor(context.get_executor()); },
+        unused, options);
+    run_on_threads(options, bound, [&context](int) { context.run(); });
+}
+
 void serve_prefork(Options options) {
     // Each context has one thread only, so its executor is as good as a strand.
     std::deque<asio::io_context> contexts;
@@ -212,5 +230,9 @@ int main(int argc, char **argv) {
         return run(options, serve_shared);
     if (options.variant == "prefork")
         return run(options, serve_prefork);
-    refuse("unknown variant " + options.variant + ": use shared or prefork");
+    if (options.variant == "published" &&
+        (options.scenario == Scenario::hello || options.scenario == Scenario::hello_timeout))
+        return run(options, serve_published);
+    refuse("unknown variant " + options.variant +
+           ": use shared, prefork or published, which has hello and hello-timeout");
 }

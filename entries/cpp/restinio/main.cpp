@@ -1,5 +1,6 @@
 // RESTinio: a server on its thread pool with a request handler in C++. Variant `timers` guards each
-// read, write and handling of a request by a time limit, variant `no-timers` has none.
+// read, write and handling of a request by a time limit, variant `no-timers` has none. Variant
+// `published-no-timers` has none either and answers before its handler returns.
 //
 // It is deliberately without RESTinio's routers: one handler looks at method and path.
 #include "../shared/options.hpp"
@@ -33,27 +34,43 @@ class Handler {
         return restinio::request_accepted();
     }
 
-  private:
-    static void answer(restinio::request_t &request) {
-        request.create_response()
-            .append_header(restinio::http_field::server, "RESTinio")
-            .append_header(restinio::http_field::content_type, "text/plain")
+  protected:
+    static restinio::request_handling_status_t answer(restinio::request_t &request,
+                                                      const char *server = "RESTinio",
+                                                      const char *type = "text/plain") {
+        return request.create_response()
+            .append_header(restinio::http_field::server, server)
+            .append_header(restinio::http_field::content_type, type)
             .set_body("Hello world!")
             .done();
     }
 
+  private:
     asio::io_context *context_;
 };
 
+// The document's handler.
+class PublishedHandler : private Handler {
+  public:
+    using Handler::Handler;
+
+    restinio::request_handling_status_t operator()(restinio::request_handle_t request) const {
+        if (request->header().method() != restinio::http_method_get() ||
+            request->header().request_target() != "/")
+            return restinio::request_rejected();
+        return answer(*request, "RESTinio Benchmark", "text/plain; charset=utf-8");
+    }
+};
+
 // Without the limit, an accept that fails for lack of descriptors would be the server's last.
-template <class Timers>
-struct SharedTraits : restinio::traits_t<Timers, restinio::null_logger_t, Handler> {
+template <class Timers, class Handles>
+struct SharedTraits : restinio::traits_t<Timers, restinio::null_logger_t, Handles> {
     static constexpr bool use_connection_count_limiter = true;
 };
 
 // One thread needs neither strands nor locks.
-template <class Timers>
-struct SingleTraits : restinio::single_thread_traits_t<Timers, restinio::null_logger_t, Handler> {
+template <class Timers, class Handles>
+struct SingleTraits : restinio::single_thread_traits_t<Timers, restinio::null_logger_t, Handles> {
     static constexpr bool use_connection_count_limiter = true;
 };
 
@@ -80,7 +97,10 @@ template <class Traits> void serve(const Options &options) {
                     bound = acceptor.local_endpoint();
                 })
                 .socket_options_setter(
-                    [](auto &socket) { socket.set_option(asio::ip::tcp::no_delay(true)); })
+                    [no_delay = options.variant != "published-no-timers"](auto &socket) {
+                        if (no_delay)
+                            socket.set_option(asio::ip::tcp::no_delay(true));
+                    })
                 .max_parallel_connections(connections_at_most())
                 .read_next_http_message_timelimit(options.timeout)
                 .write_http_response_timelimit(options.timeout)
@@ -93,11 +113,11 @@ template <class Traits> void serve(const Options &options) {
     failure.get_future().get();
 }
 
-template <class Timers> void serve_with(const Options &options) {
+template <class Timers, class Handles = Handler> void serve_with(const Options &options) {
     if (options.workers == 1)
-        serve<SingleTraits<Timers>>(options);
+        serve<SingleTraits<Timers, Handles>>(options);
     else
-        serve<SharedTraits<Timers>>(options);
+        serve<SharedTraits<Timers, Handles>>(options);
 }
 
 } // namespace
@@ -106,7 +126,11 @@ int main(int argc, char **argv) {
     const auto options = parse_options(argc, argv, {Scenario::hello, Scenario::hello_timeout});
     if (options.variant == "timers")
         return run(options, serve_with<restinio::asio_timer_manager_t>);
-    if (options.variant != "no-timers" || options.scenario != Scenario::hello)
-        refuse("the variants are timers and no-timers, which has no scenario hello-timeout");
+    if (options.scenario != Scenario::hello)
+        refuse("only the variant timers has the scenario hello-timeout");
+    if (options.variant == "published-no-timers")
+        return run(options, serve_with<restinio::null_timer_manager_t, PublishedHandler>);
+    if (options.variant != "no-timers")
+        refuse("the variants are timers, no-timers and published-no-timers");
     return run(options, serve_with<restinio::null_timer_manager_t>);
 }
