@@ -24,6 +24,8 @@ const (
 	pollIdle    = 100 * time.Millisecond
 )
 
+type serveFunction func(*uringnet.Conn) error
+
 // logger writes what go-uring reports to standard error.
 type logger struct{}
 
@@ -75,7 +77,7 @@ func writeAll(connection *uringnet.Conn, output []byte) error {
 }
 
 // accept never returns. go-uring leaves TCP_NODELAY as it is, hence off.
-func accept(listener *uringnet.Listener, serve func(*uringnet.Conn) error) {
+func accept(listener *uringnet.Listener, serve serveFunction) {
 	for {
 		accepted, err := listener.Accept()
 		if err != nil {
@@ -117,24 +119,18 @@ func reserve(address netip.AddrPort) (int, netip.AddrPort, error) {
 	return fd, netip.AddrPortFrom(address.Addr(), uint16(port)), nil
 }
 
-func listenOn(options shared.Options) (*uringnet.Listener, error) {
-	var setup []uring.SetupOption
-	switch options.Variant {
-	case "plain", "amd64_atomic": // The tag amd64_atomic is a matter of the build.
-	case "sq_poll":
-		setup = append(setup, uring.WithSQPoll(pollIdle))
-	default:
-		shared.Refuse("unknown variant %q", options.Variant)
-	}
-	rings, _, err := uring.CreateMany(options.Workers, ringEntries, options.Workers, setup...)
+func newReactor(
+	ringCount, poolCount int, setup ...uring.SetupOption,
+) (*reactor.NetworkReactor, error) {
+	rings, _, err := uring.CreateMany(ringCount, ringEntries, poolCount, setup...)
 	if err != nil {
 		return nil, err
 	}
-	loops, err := reactor.NewNet(rings, reactor.WithLogger(logger{}))
-	if err != nil {
-		return nil, err
-	}
-	reservation, address, err := reserve(options.Address)
+	return reactor.NewNet(rings, reactor.WithLogger(logger{}))
+}
+
+func listenOn(wanted netip.AddrPort, loops *reactor.NetworkReactor) (*uringnet.Listener, error) {
+	reservation, address, err := reserve(wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -142,22 +138,44 @@ func listenOn(options shared.Options) (*uringnet.Listener, error) {
 	return uringnet.NewListener(net.ListenConfig{}, address.String(), loops)
 }
 
+// start listens and returns what serves each connection.
+func start(options shared.Options) (*uringnet.Listener, serveFunction, error) {
+	var setup []uring.SetupOption
+	switch options.Variant {
+	case "plain", "amd64_atomic": // The tag amd64_atomic is a matter of the build.
+	case "sq_poll":
+		setup = append(setup, uring.WithSQPoll(pollIdle))
+	case "published", "published-amd64_atomic", "published-sq_poll":
+		if options.Scenario != "echo" {
+			shared.Refuse("the variant %q has only the scenario echo", options.Variant)
+		}
+		return startPublished(options)
+	default:
+		shared.Refuse("unknown variant %q", options.Variant)
+	}
+	// Two for each ring: one that waits in the kernel must not hold up the others.
+	runtime.GOMAXPROCS(2 * options.Workers)
+	loops, err := newReactor(options.Workers, options.Workers, setup...)
+	if err != nil {
+		return nil, nil, err
+	}
+	listener, err := listenOn(options.Address, loops)
+	if options.Scenario == "echo" {
+		return listener, serveEcho, err
+	}
+	return listener, serveHello, err
+}
+
 func main() {
 	options := shared.ParseOptions("hello", "echo")
 	if !options.Address.Addr().Is4() {
 		shared.Refuse("HOST must be an IPv4 address, go-uring knows no other: %v", options.Address.Addr())
 	}
-	// Two for each ring: one that waits in the kernel must not hold up the others.
-	runtime.GOMAXPROCS(2 * options.Workers)
-	listener, err := listenOn(options)
+	listener, serve, err := start(options)
 	shared.Check(err)
 	// The first timer makes the runtime open its own poller, for which no descriptor may be left
 	// when accept has to wait for one: the runtime would end the program.
 	time.Sleep(time.Nanosecond)
 	shared.Announce(listener.Addr())
-	serve := serveHello
-	if options.Scenario == "echo" {
-		serve = serveEcho
-	}
 	accept(listener, serve)
 }

@@ -16,6 +16,21 @@ import (
 
 type serveFunction func(*net.TCPConn, time.Duration) error
 
+// choose sets the number of threads and returns what serves each connection.
+func choose(options shared.Options) serveFunction {
+	switch {
+	case options.Variant == "":
+		runtime.GOMAXPROCS(options.Workers)
+		return newServe(options.Scenario)
+	case options.Variant == "published" && options.Scenario == "echo":
+		// GOMAXPROCS keeps its default, the number of CPUs.
+		return servePublished
+	default:
+		shared.Refuse("unknown variant %q for scenario %q", options.Variant, options.Scenario)
+		return nil
+	}
+}
+
 // newServe makes what the connections of a scenario share, and returns what serves each of them.
 func newServe(scenario string) serveFunction {
 	switch scenario {
@@ -124,9 +139,9 @@ func accept(listener *net.TCPListener, serve serveFunction, timeout time.Duratio
 func main() {
 	options := shared.ParseOptions(
 		"hello", "hello-timeout", "echo", "mutex", "channel", "skewed", "handoff")
-	runtime.GOMAXPROCS(options.Workers)
+	serve := choose(options)
 	listener, err := net.ListenTCP(options.Network(), net.TCPAddrFromAddrPort(options.Address))
 	shared.Check(err)
 	shared.Announce(listener.Addr())
-	accept(listener, newServe(options.Scenario), options.Timeout)
+	accept(listener, serve, options.Timeout)
 }

@@ -1,7 +1,8 @@
 //! Actix: the framework actix-web, and our own service on the server below it.
 //!
-//! This file picks the variant; `web.rs` and `raw.rs` are the two variants.
+//! This file picks the variant; `web.rs`, `raw.rs` and `published.rs` have the variants.
 
+mod published;
 mod raw;
 mod web;
 
@@ -14,6 +15,10 @@ use std::task::Poll;
 
 use actix_server::Server;
 use shared::{Options, Scenario};
+
+#[cfg(feature = "snmalloc")]
+#[global_allocator]
+static ALLOCATOR: snmalloc_rs::SnMalloc = snmalloc_rs::SnMalloc;
 
 /// The first poll of a server starts its workers and returns when all are there to accept.
 async fn announce_and_serve(server: Server, address: SocketAddr) -> io::Result<()> {
@@ -29,9 +34,13 @@ async fn announce_and_serve(server: Server, address: SocketAddr) -> io::Result<(
 fn run(options: &Options) -> io::Result<()> {
     match (options.variant.as_str(), options.scenario) {
         ("web", Scenario::Hello) => web::run(options),
-        ("web", _) => shared::refuse("the variant `web` has only the scenario `hello`"),
+        ("published-web", Scenario::Hello) => web::run_published(options),
+        ("published-raw", Scenario::Hello) => raw::run_service(options, published::serve),
         ("raw", _) => raw::run(options),
-        (other, _) => shared::refuse(format!("unknown variant `{other}`: use web or raw")),
+        ("web" | "published-web" | "published-raw", _) => {
+            shared::refuse(format!("the variant `{}` has only `hello`", options.variant))
+        }
+        (other, _) => shared::refuse(format!("unknown variant `{other}`")),
     }
 }
 

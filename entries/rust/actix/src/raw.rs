@@ -87,6 +87,15 @@ async fn serve(stream: TcpStream, scenario: Scenario) -> io::Result<()> {
 
 pub fn run(options: &Options) -> io::Result<()> {
     let scenario = options.scenario;
+    run_service(options, move |stream| serve(stream, scenario))
+}
+
+/// Has the workers of actix-server serve each connection with `serve`.
+pub fn run_service<F, R>(options: &Options, serve: F) -> io::Result<()>
+where
+    F: Fn(TcpStream) -> R + Clone + Send + 'static,
+    R: Future<Output = io::Result<()>> + 'static,
+{
     let listener = TcpListener::bind(options.address)?;
     let address = listener.local_addr()?;
     actix_rt::System::new().block_on(async {
@@ -94,9 +103,7 @@ pub fn run(options: &Options) -> io::Result<()> {
             .workers(options.workers)
             // Its own handler of SIGTERM would wait for the open connections.
             .disable_signals()
-            .listen("wirebench", listener, move || {
-                fn_service(move |stream: TcpStream| serve(stream, scenario))
-            })?;
+            .listen("wirebench", listener, move || fn_service(serve.clone()))?;
         crate::announce_and_serve(server.run(), address).await
     })
 }
