@@ -20,7 +20,7 @@ enum Scenario { hello, echo }
 
 /* The bindings of the runtime lack this flag and this call of Linux. */
 enum SOCK_NONBLOCK = 0x800;
-private extern (C) int accept4(int, sockaddr*, socklen_t*, int);
+extern (C) int accept4(int, sockaddr*, socklen_t*, int);
 
 private:
 

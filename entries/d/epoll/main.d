@@ -18,12 +18,22 @@ import core.sys.posix.signal;
 import core.sys.posix.sys.socket;
 import core.sys.posix.sys.wait : wait, waitpid, WNOHANG;
 import core.sys.posix.unistd : _exit, close, fork, getpid, getppid;
-import loop : Scenario, serve, SOCK_NONBLOCK;
+import loop : Scenario, SOCK_NONBLOCK;
+
+version (Published)
+    import published : serve;
+else
+    import loop : serve;
 
 nothrow @nogc:
 
 enum backlog = 4096;
 enum maxWorkers = 1024;
+
+version (Published)
+    enum knowsEcho = false;
+else
+    enum knowsEcho = true;
 
 alias PortText = char[NI_MAXSERV];
 
@@ -142,8 +152,9 @@ extern (C) int main(int argc, char** argv) {
         fprintf(stderr, "usage: %s hello|echo HOST PORT WORKERS [TIMEOUT_MS]\n", argv[0]);
         return 2;
     }
-    if (strcmp(argv[1], "hello") != 0 && strcmp(argv[1], "echo") != 0) {
-        fprintf(stderr, "unknown scenario `%s`: this server knows hello and echo\n", argv[1]);
+    if (strcmp(argv[1], "hello") != 0 && (!knowsEcho || strcmp(argv[1], "echo") != 0)) {
+        fprintf(stderr, "unknown scenario `%s`: this server knows %s\n", argv[1],
+            knowsEcho ? "hello and echo".ptr : "hello".ptr);
         return 2;
     }
     immutable scenario = strcmp(argv[1], "echo") == 0 ? Scenario.echo : Scenario.hello;

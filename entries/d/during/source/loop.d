@@ -79,13 +79,13 @@ size_t countHeads(ref uint terminatorSeen, const(ubyte)[] bytes) {
     return heads;
 }
 
-void fail(const(char)* what, int error) {
+public void fail(const(char)* what, int error) {
     fprintf(stderr, "%s: %s\n", what, strerror(error));
     exit(1);
 }
 
 /* EBUSY and EAGAIN ask to take completions first; what is queued stays so until the next call. */
-void check(int submitted) {
+public void check(int submitted) {
     if (submitted < 0 && submitted != -EINTR && submitted != -EBUSY && submitted != -EAGAIN)
         fail("io_uring_enter", -submitted);
 }

@@ -18,7 +18,12 @@ import core.sys.posix.signal;
 import core.sys.posix.sys.socket;
 import core.sys.posix.sys.wait : wait, waitpid, WNOHANG;
 import core.sys.posix.unistd : _exit, close, fork, getpid, getppid;
-import loop : Scenario, serve;
+import loop : Scenario;
+
+version (Published)
+    import published : serve;
+else
+    import loop : serve;
 
 nothrow @nogc:
 
@@ -146,11 +151,15 @@ int parseNumber(const(char)* text, int least, int most, const(char)* name) {
 Scenario parseScenario(const(char)* text) {
     if (strcmp(text, "hello") == 0)
         return Scenario.hello;
-    if (strcmp(text, "hello-timeout") == 0)
-        return Scenario.helloTimeout;
-    if (strcmp(text, "echo") == 0)
-        return Scenario.echo;
-    fprintf(stderr, "unknown scenario `%s`, use hello, hello-timeout or echo\n", text);
+    version (Published) {
+        fprintf(stderr, "unknown scenario `%s`, use hello\n", text);
+    } else {
+        if (strcmp(text, "hello-timeout") == 0)
+            return Scenario.helloTimeout;
+        if (strcmp(text, "echo") == 0)
+            return Scenario.echo;
+        fprintf(stderr, "unknown scenario `%s`, use hello, hello-timeout or echo\n", text);
+    }
     exit(2);
     assert(false);
 }

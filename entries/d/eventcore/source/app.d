@@ -12,13 +12,15 @@ import core.sys.posix.sys.socket : sockaddr, sockaddr_storage;
 import core.thread : Thread;
 import core.time : Duration;
 import eventcore.core;
-import options : Options, parseOptions;
+import options : Options, parseOptions, Scenario;
+import std.algorithm.searching : startsWith;
 import std.exception : enforce;
 import std.socket : Address, parseAddress;
 import std.stdio : stderr, stdout;
 
 static import callbacks;
 static import fibers;
+static import published;
 
 alias Serve = void function(StreamSocketFD, const ref Options) @safe nothrow;
 
@@ -26,7 +28,9 @@ Serve parseVariant(string name) {
     switch (name) {
         case "callbacks": return &callbacks.serve;
         case "fibers": return &fibers.serve;
-        default: throw new Exception("VARIANT must be callbacks or fibers, not `" ~ name ~ "`");
+        case "published-callbacks": return &published.serve;
+        case "published-fibers": return &fibers.serveLines;
+        default: throw new Exception("unknown VARIANT `" ~ name ~ "`");
     }
 }
 
@@ -80,6 +84,8 @@ void main(string[] arguments) {
         enforce(arguments.length > 1, "usage: server VARIANT SCENARIO HOST PORT WORKERS ...");
         serve = parseVariant(arguments[1]);
         options = parseOptions(arguments[2 .. $]);
+        enforce(!arguments[1].startsWith("published") || options.scenario == Scenario.hello,
+            "unknown scenario: the published forms know hello");
     } catch (Exception failure) {
         stderr.writeln(failure.msg);
         exit(2);

@@ -9,11 +9,22 @@ import core.time : Duration;
 import eventcore.core;
 import options : Options, Scenario;
 import protocol : bufferBytes, Debt, HeadCounter;
+static import published;
 
 @safe nothrow:
 
 void serve(StreamSocketFD socket, const ref Options options) {
+    start(socket, options, false);
+}
+
+/* The form `published-fibers`. */
+void serveLines(StreamSocketFD socket, const ref Options options) {
+    start(socket, options, true);
+}
+
+private void start(StreamSocketFD socket, const ref Options options, bool readsLines) {
     auto fiber = ConnectionFiber.take();
+    fiber.readsLines = readsLines;
     fiber.socket = socket;
     fiber.timeout = options.timeout;
     fiber.scenario = options.scenario;
@@ -37,6 +48,7 @@ private final class ConnectionFiber : Fiber {
     private TimerID timer = TimerID.invalid;
     private Duration timeout;
     private Scenario scenario;
+    private bool readsLines;
     private bool waiting;
     private bool done;
     private Ended ended;
@@ -71,6 +83,8 @@ private final class ConnectionFiber : Fiber {
             timer = eventDriver.timers.create();
         if (scenario == Scenario.echo)
             serveEcho();
+        else if (readsLines)
+            serveLines();
         else
             serveHello();
         eventDriver.timers.stop(timer);
@@ -83,7 +97,7 @@ private final class ConnectionFiber : Fiber {
         HeadCounter counter;
         Debt debt;
         for (;;) {
-            immutable input = read();
+            immutable input = read(buffer);
             if (input.status != IOStatus.ok)
                 return;
             debt.add(counter.count(buffer[0 .. input.length]));
@@ -96,9 +110,28 @@ private final class ConnectionFiber : Fiber {
         }
     }
 
+    private void serveLines() {
+        published.Lines lines;
+        while (lines.free.length > 0) {
+            immutable input = read(lines.free);
+            if (input.status != IOStatus.ok)
+                return;
+            lines.add(input.length);
+            while (lines.takeHead()) {
+                const(ubyte)[] unsent = published.reply;
+                while (unsent.length > 0) {
+                    immutable output = write(unsent);
+                    if (output.status != IOStatus.ok)
+                        return;
+                    unsent = unsent[output.length .. $];
+                }
+            }
+        }
+    }
+
     private void serveEcho() {
         for (;;) {
-            immutable input = read();
+            immutable input = read(buffer);
             if (input.status != IOStatus.ok)
                 return;
             const(ubyte)[] unsent = buffer[0 .. input.length];
@@ -111,7 +144,7 @@ private final class ConnectionFiber : Fiber {
         }
     }
 
-    private Ended read() {
+    private Ended read(ubyte[] buffer) {
         start();
         eventDriver.sockets.read(socket, buffer, IOMode.once, &onEnded);
         if (rest())

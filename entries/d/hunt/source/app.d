@@ -13,6 +13,9 @@ import std.format : format;
 import std.socket : parseAddress, SocketException;
 import std.stdio : stderr;
 
+version (Published)
+    static import pico;
+
 struct Options {
     string host;
     ushort port;
@@ -24,7 +27,10 @@ enum greeting = "Hello world!";
 void hello(RoutingContext context) {
     context.responseHeader(HttpHeader.CONTENT_TYPE, MimeType.TEXT_PLAIN_VALUE);
     /* Without a length hunt-http sends the body in chunks. */
-    context.responseHeader(HttpHeader.CONTENT_LENGTH, greeting.length.to!string);
+    version (Published)
+        context.responseHeader("X-Test", "0123456789012345678901234567890123456789012");
+    else
+        context.responseHeader(HttpHeader.CONTENT_LENGTH, greeting.length.to!string);
     context.end(greeting);
 }
 
@@ -72,11 +78,19 @@ Options parseOptions(const string[] arguments) {
 
 void main(string[] arguments) {
     Options options;
+    version (Published) {
+        /* One build has both published forms, and the first argument names the variant. */
+        immutable isPico = arguments.length > 1 && arguments[1] == "published-pico";
+        arguments = arguments.length > 1 ? arguments[1 .. $] : arguments;
+    }
     try {
         options = parseOptions(arguments[1 .. $]);
     } catch (Exception failure) {
         stderr.writeln(failure.msg);
         exit(2);
     }
+    version (Published)
+        if (isPico)
+            return pico.serve(options.host, options.port, options.workers);
     serve(options);
 }

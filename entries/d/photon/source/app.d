@@ -18,6 +18,9 @@ import std.format : format;
 import std.socket;
 import std.stdio : stderr, stdout;
 
+version (Published)
+    static import published;
+
 enum backlog = 4096;
 enum acceptRetry = 50.msecs;
 
@@ -78,7 +81,11 @@ void serveConnection(Socket client, Scenario scenario) {
     scope (exit)
         client.close();
     final switch (scenario) {
-        case Scenario.hello: return serveHello(client);
+        case Scenario.hello:
+            version (Published)
+                return published.serve(client);
+            else
+                return serveHello(client);
         case Scenario.echo: return serveEcho(client);
     }
 }
@@ -137,6 +144,8 @@ void main(string[] arguments) {
         fail(failure, 1);
     /* A write to a connection that the client has reset is an error, not the end of the server. */
     signal(SIGPIPE, SIG_IGN);
+    version (Published)
+        published.startDate();
     startloop();
     go(() => acceptForever(listener, options.scenario));
     printReady(listener);

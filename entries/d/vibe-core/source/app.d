@@ -18,6 +18,9 @@ import vibe.core.net;
 import vibe.core.stream : IOMode;
 import vibe.core.task : Task;
 
+version (Published)
+    import published : serveLines;
+
 /* Written before the workers start, only read afterwards. */
 private __gshared Options options;
 private __gshared Semaphore listening;
@@ -74,12 +77,16 @@ void serveEcho(ref TCPConnection connection) {
 void serve(TCPConnection connection) nothrow {
     connection.tcpNoDelay = true;
     try {
-        immutable scenario = (() @trusted => options.scenario)();
-        final switch (scenario) {
-            case Scenario.hello: return serveHello(connection);
-            case Scenario.helloTimeout:
-                return serveHelloTimeout(connection, (() @trusted => options.timeout)());
-            case Scenario.echo: return serveEcho(connection);
+        version (Published) {
+            serveLines(connection);
+        } else {
+            immutable scenario = (() @trusted => options.scenario)();
+            final switch (scenario) {
+                case Scenario.hello: return serveHello(connection);
+                case Scenario.helloTimeout:
+                    return serveHelloTimeout(connection, (() @trusted => options.timeout)());
+                case Scenario.echo: return serveEcho(connection);
+            }
         }
     } catch (Exception) {
         /* A reset or a timeout is one of the ways in which a connection ends. */
@@ -118,6 +125,9 @@ void main(string[] arguments) @system {
         options = parseOptions(arguments[1 .. $]);
     catch (Exception failure)
         fail(failure, 2);
+    version (Published)
+        if (options.scenario != Scenario.hello)
+            fail(new Exception("unknown scenario: the published form knows hello"), 2);
     /* Standard output is for the ready line, and lesser messages of vibe-core go there too. */
     setLogLevel(LogLevel.warn);
     immutable host = options.address.toAddrString;

@@ -41,9 +41,13 @@ HTTPListener listen(const Options options) {
     settings.maxRequestHeaderLineSize = 16 * 1024;
     if (options.workers > 1)
         settings.options |= HTTPServerOption.reusePort;
-    auto router = new URLRouter;
-    router.get("/", &hello);
-    return listenHTTP(settings, router);
+    version (Published) {
+        return listenHTTP(settings, &hello);
+    } else {
+        auto router = new URLRouter;
+        router.get("/", &hello);
+        return listenHTTP(settings, router);
+    }
 }
 
 /* Runs in each thread of the worker pool, whose event loop then owns the listener. */
