@@ -8,7 +8,7 @@ use wirebench_schema::{
     id::VariantId,
     journal::{Counts, Generator, Outcome},
     scenario::Scenario,
-    suite::{Column, PublishedFigures, Scale, Suite},
+    suite::{Column, PublishedFigures, RowState, Scale, Suite},
 };
 
 const DOCUMENTS: [&str; 5] = ["async-bench", "go-uring", "httpbench", "restinio", "zab"];
@@ -62,11 +62,11 @@ fn the_suites_of_documents_ask_for_what_the_documents_did() {
         let suite = suite(name);
         (suite.workloads.len(), suite.entries.len(), suite.blocks, suite.warmup_blocks)
     };
-    assert_eq!(shape("async-bench"), (4, 18, 30, 3));
-    assert_eq!(shape("go-uring"), (6, 4, 5, 0));
+    assert_eq!(shape("async-bench"), (4, 19, 30, 3));
+    assert_eq!(shape("go-uring"), (6, 5, 5, 0));
     assert_eq!(shape("restinio"), (1, 6, 1, 0));
     assert_eq!(shape("zab"), (30, 2, 1, 0));
-    assert_eq!(shape("httpbench"), (4, 21, 10, 0));
+    assert_eq!(shape("httpbench"), (4, 23, 10, 0));
 }
 
 #[test]
@@ -103,12 +103,18 @@ fn the_published_tables_are_complete() {
 #[test]
 fn known_cells_of_the_documents_are_found_and_their_ratios_too() {
     let cells = [
-        ("async-bench", "hello-throughput", "c/epoll", Column::RequestsPerSecond, 1_401_905.0),
+        (
+            "async-bench",
+            "hello-throughput",
+            "c/epoll:published-async-bench",
+            Column::RequestsPerSecond,
+            1_401_905.0,
+        ),
         ("async-bench", "hello-latency", "go/net", Column::LatencyNsP99, 43_911.0),
-        ("go-uring", "c500-b128", "go/go-uring:plain", Column::RequestsPerSecond, 141_957.0),
-        ("httpbench", "c256", "d/arsd:processes", Column::Requests, 105_172.0),
-        ("httpbench", "c64", "rust/actix:web", Column::LatencyMsP99, 0.8),
-        ("restinio", "hello", "cpp/cpprestsdk", Column::RequestsPerSecond, 9487.37),
+        ("go-uring", "c500-b128", "go/go-uring:published", Column::RequestsPerSecond, 141_957.0),
+        ("httpbench", "c256", "d/arsd:published-processes", Column::Requests, 105_172.0),
+        ("httpbench", "c64", "rust/actix:published-web", Column::LatencyMsP99, 0.8),
+        ("restinio", "hello", "cpp/cpprestsdk:published", Column::RequestsPerSecond, 9487.37),
         ("zab", "medium-c300", "cpp/asio:threads", Column::MegabytesPerSecond, 5702.34),
     ];
     for (name, workload, variant, column, expected) in cells {
@@ -304,28 +310,53 @@ fn an_interrupt_ends_another_generator_and_keeps_its_runs_with_wrk() {
     world.wait_for_silence();
 }
 
-/// Variants that documents have measured and that have no entry yet; a run lists them as missing.
-const UNWRITTEN: [&str; 1] = ["d/hunt:pico"];
+/// Whether `entry.toml` of the project has this variant.
+fn has_variant(id: &VariantId) -> bool {
+    let path = folder().join("../entries").join(id.entry()).join("entry.toml");
+    let Ok(text) = fs::read_to_string(path) else { return false };
+    let entry = Entry::parse(id.entry(), &text).unwrap_or_else(|error| panic!("`{id}`: {error}"));
+    entry.variants.iter().any(|it| it.id == *id)
+}
 
 #[test]
 fn a_suite_names_the_variants_of_the_projects_entries_as_the_entries_do() {
-    let entries = folder().join("../entries");
-    let mut seen = 0;
+    let mut unknown = Vec::new();
     for name in ["quick"].iter().chain(&DOCUMENTS) {
-        let documents = DOCUMENTS.iter().filter(|document| *document == name);
-        let tables = documents.flat_map(|document| figures(document).tables);
-        let rows = tables.flat_map(|table| table.rows.into_keys());
-        let named: Vec<VariantId> =
-            suite(name).entries.iter().map(|entry| entry.parse().unwrap()).chain(rows).collect();
-        let is_written = |id: &&VariantId| !UNWRITTEN.contains(&id.to_string().as_str());
-        for id in named.iter().filter(is_written).filter(|id| !id.entry().starts_with("builtin/")) {
-            let text = fs::read_to_string(entries.join(id.entry()).join("entry.toml"));
-            let text = text.unwrap_or_else(|error| panic!("{name}: `{id}`: {error}"));
-            let entry = Entry::parse(id.entry(), &text).unwrap();
-            let known: Vec<_> = entry.variants.iter().map(|it| it.id.to_string()).collect();
-            assert!(known.contains(&id.to_string()), "{name}: `{id}` is none of {known:?}");
-            seen += 1;
+        let rows = DOCUMENTS.iter().find(|it| *it == name).map(|it| figures(it).rows);
+        let rows = rows.unwrap_or_default();
+        let state = |id: &VariantId| rows.get(id).map(|row| row.state);
+        let entries = suite(name).entries;
+        let named = entries.iter().map(|entry| entry.parse::<VariantId>().unwrap());
+        let named = named.filter(|id| state(id) != Some(RowState::Missing));
+        unknown.extend(
+            named
+                .filter(|id| !id.entry().starts_with("builtin/") && !has_variant(id))
+                .map(|id| format!("{name}: {id}")),
+        );
+    }
+    assert!(unknown.is_empty(), "entries/ has no such variant:\n{}", unknown.join("\n"));
+}
+
+#[test]
+fn every_published_row_has_a_state_that_agrees_with_the_entries() {
+    let mut wrong = Vec::new();
+    for name in DOCUMENTS {
+        let figures = figures(name);
+        assert!(!figures.rows.is_empty(), "{name} has no states");
+        for variant in figures.variants() {
+            match figures.rows.get(variant).map(|row| row.state) {
+                None => wrong.push(format!("{name}: {variant} has no state")),
+                Some(RowState::Missing) if has_variant(variant) => {
+                    wrong.push(format!("{name}: {variant} is `missing`, but entries/ has it"));
+                }
+                Some(RowState::Missing) => {}
+                Some(state) if !has_variant(variant) => {
+                    let state = state.name();
+                    wrong.push(format!("{name}: {variant} is `{state}`, but entries/ lacks it"));
+                }
+                Some(_) => {}
+            }
         }
     }
-    assert!(seen > 0, "no entry of any suite was found");
+    assert!(wrong.is_empty(), "wrong states of published rows:\n{}", wrong.join("\n"));
 }
