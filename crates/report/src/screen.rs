@@ -76,6 +76,10 @@ fn text(model: &Model, facts: &Facts<'_>) -> String {
         lines.push(String::new());
         lines.extend(notes);
     }
+    if !model.published.is_empty() {
+        lines.push(String::new());
+        lines.extend(model.published.iter().flat_map(|line| wrap(line, WIDTH, INDENT)));
+    }
     lines.join("\n") + "\n"
 }
 
