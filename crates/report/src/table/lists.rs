@@ -75,8 +75,8 @@ const READING_AID: [Explained; 5] = [
 ];
 
 /// The lines of a document's tables.
-pub(super) const PUBLISHED: &str = "published: figure of the document, and its ratio to the same row; compare ratios only, \
-                                    and only for similar loads";
+pub(super) const PUBLISHED: &str = "published: figure of the document, and its ratio to the same row; \
+                                    compare ratios only, and only for similar loads";
 
 /// What is below the name of a row in a document's tables.
 pub(super) const COMPARABLE: &str =

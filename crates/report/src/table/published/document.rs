@@ -14,9 +14,9 @@ use wirebench_schema::{
 use super::column::{head, latency_unit, measured, metric, show};
 use crate::{
     analysis::{Role, WorkloadRows},
-    screen::WIDTH,
     table::{Style, new_table, page::Page},
     table_units::thousands,
+    wrap::WIDTH,
 };
 
 /// Messages from this size on are counted by their bytes.

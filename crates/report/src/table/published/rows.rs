@@ -4,9 +4,8 @@ use wirebench_schema::journal::Journal;
 
 use crate::{
     published_rows,
-    screen::WIDTH,
     table::{Style, page::Page},
-    wrap::wrap,
+    wrap::{WIDTH, wrap},
 };
 
 /// The spaces in front of an item of a list.

@@ -99,6 +99,6 @@ fn a_table_wider_than_a_terminal_continues_below() {
     let text = report(&repeated(&figures), Style::Text);
     let from = text.find("Example: A").unwrap();
     let tables = &text[from..from + text[from..].find("rows of the document").unwrap()];
-    assert!(tables.lines().all(|line| line.chars().count() <= crate::screen::WIDTH), "{tables}");
+    assert!(tables.lines().all(|line| line.chars().count() <= crate::wrap::WIDTH), "{tables}");
     assert_golden("published/wide.txt", tables);
 }
