@@ -4,25 +4,23 @@
 use crate::world::World;
 use std::{fs, path::PathBuf};
 use wirebench_schema::{
-    entry::Entry,
-    id::VariantId,
     journal::{Counts, Generator, Outcome},
     scenario::Scenario,
-    suite::{Column, PublishedFigures, RowState, Scale, Suite},
+    suite::{Column, PublishedFigures, Scale, Suite},
 };
 
-const DOCUMENTS: [&str; 5] = ["async-bench", "go-uring", "httpbench", "restinio", "zab"];
+pub(crate) const DOCUMENTS: [&str; 5] = ["async-bench", "go-uring", "httpbench", "restinio", "zab"];
 
-fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../suites")
 }
 
-fn suite(name: &str) -> Suite {
+pub(crate) fn suite(name: &str) -> Suite {
     let text = fs::read_to_string(folder().join(format!("{name}.toml"))).unwrap();
     Suite::parse(name, &text).unwrap()
 }
 
-fn figures(name: &str) -> PublishedFigures {
+pub(crate) fn figures(name: &str) -> PublishedFigures {
     let path = folder().join("published").join(format!("{name}.toml"));
     PublishedFigures::parse(&fs::read_to_string(path).unwrap(), &suite(name)).unwrap()
 }
@@ -308,55 +306,4 @@ fn an_interrupt_ends_another_generator_and_keeps_its_runs_with_wrk() {
     assert_eq!(outcome.code, Some(130), "{outcome:#?}");
     assert!(outcome.stdout.contains("(interrupted)"), "{outcome:#?}");
     world.wait_for_silence();
-}
-
-/// Whether `entry.toml` of the project has this variant.
-fn has_variant(id: &VariantId) -> bool {
-    let path = folder().join("../entries").join(id.entry()).join("entry.toml");
-    let Ok(text) = fs::read_to_string(path) else { return false };
-    let entry = Entry::parse(id.entry(), &text).unwrap_or_else(|error| panic!("`{id}`: {error}"));
-    entry.variants.iter().any(|it| it.id == *id)
-}
-
-#[test]
-fn a_suite_names_the_variants_of_the_projects_entries_as_the_entries_do() {
-    let mut unknown = Vec::new();
-    for name in ["quick"].iter().chain(&DOCUMENTS) {
-        let rows = DOCUMENTS.iter().find(|it| *it == name).map(|it| figures(it).rows);
-        let rows = rows.unwrap_or_default();
-        let state = |id: &VariantId| rows.get(id).map(|row| row.state);
-        let entries = suite(name).entries;
-        let named = entries.iter().map(|entry| entry.parse::<VariantId>().unwrap());
-        let named = named.filter(|id| state(id) != Some(RowState::Missing));
-        unknown.extend(
-            named
-                .filter(|id| !id.entry().starts_with("builtin/") && !has_variant(id))
-                .map(|id| format!("{name}: {id}")),
-        );
-    }
-    assert!(unknown.is_empty(), "entries/ has no such variant:\n{}", unknown.join("\n"));
-}
-
-#[test]
-fn every_published_row_has_a_state_that_agrees_with_the_entries() {
-    let mut wrong = Vec::new();
-    for name in DOCUMENTS {
-        let figures = figures(name);
-        assert!(!figures.rows.is_empty(), "{name} has no states");
-        for variant in figures.variants() {
-            match figures.rows.get(variant).map(|row| row.state) {
-                None => wrong.push(format!("{name}: {variant} has no state")),
-                Some(RowState::Missing) if has_variant(variant) => {
-                    wrong.push(format!("{name}: {variant} is `missing`, but entries/ has it"));
-                }
-                Some(RowState::Missing) => {}
-                Some(state) if !has_variant(variant) => {
-                    let state = state.name();
-                    wrong.push(format!("{name}: {variant} is `{state}`, but entries/ lacks it"));
-                }
-                Some(_) => {}
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "wrong states of published rows:\n{}", wrong.join("\n"));
 }
