@@ -85,12 +85,11 @@ fn of_workload<'a>(
             if (there - 1.0).abs() <= comparison.margin {
                 continue;
             }
-            let programs = [base, row.variant];
-            match programs.into_iter().find(|it| !published.figures.is_comparable(it)) {
-                Some(apart) => drop(excluded.insert(apart)),
-                None => {
-                    fates.push((fate(there > 1.0, claim), format!("{} in {name}", row.variant)))
-                }
+            let mut programs = [base, row.variant].into_iter();
+            if let Some(apart) = programs.find(|it| !published.figures.is_comparable(it)) {
+                excluded.insert(apart);
+            } else {
+                fates.push((fate(there > 1.0, claim), format!("{} in {name}", row.variant)));
             }
         }
         if !fates.is_empty() {

@@ -218,10 +218,7 @@ fn ratio(
 /// Adds lines of cells, the first one as the head. Text that is wider than a terminal continues below,
 /// with the first two columns again.
 fn show_rows(page: &mut Page, lines: &[Vec<String>]) {
-    let parts = match page.style {
-        Style::Text => parts(lines),
-        Style::Markdown => vec![KEYS..lines[0].len()],
-    };
+    let parts = parts(lines, if page.style == Style::Text { WIDTH } else { usize::MAX });
     for part in parts {
         let cells = |line: &Vec<String>| [&line[..KEYS], &line[part.clone()]].concat();
         let heads = cells(&lines[0]);
@@ -237,8 +234,9 @@ fn show_rows(page: &mut Page, lines: &[Vec<String>]) {
     }
 }
 
-/// The columns behind the first two, in parts that fit next to those. A ratio stays with its figure.
-fn parts(lines: &[Vec<String>]) -> Vec<Range<usize>> {
+/// The columns behind the first two, in parts that fit next to those into a line of `line_width`. A ratio
+/// stays with its figure.
+fn parts(lines: &[Vec<String>], line_width: usize) -> Vec<Range<usize>> {
     let width = |column: usize| {
         let cells = lines.iter().map(|line| line[column].chars().count());
         PADDING + cells.max().unwrap_or(0)
@@ -251,7 +249,7 @@ fn parts(lines: &[Vec<String>]) -> Vec<Range<usize>> {
         let has_ratio = lines[0].get(column + 1).is_some_and(|head| head == RATIO);
         let next = column + 1 + usize::from(has_ratio);
         let more: usize = (column..next).map(width).sum();
-        if used + more > WIDTH && column > begin {
+        if used + more > line_width && column > begin {
             parts.push(begin..column);
             (begin, used) = (column, keys);
         }
