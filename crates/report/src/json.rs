@@ -3,6 +3,7 @@
 //! `docs/formats.md` shows it to people.
 
 mod figure;
+mod published;
 mod row;
 
 use schemars::JsonSchema;
@@ -16,6 +17,7 @@ use wirebench_stats::{CONFIDENCE, MIN_COHORTS};
 
 pub use self::{
     figure::{Estimate, Figure, Interval, Rank, Ratio},
+    published::{PublishedRatio, PublishedReport, PublishedRowReport},
     row::{Reasons, Row, Runs},
 };
 use crate::{
@@ -72,6 +74,8 @@ pub struct Report {
     /// Half of the width of the widest interval over its middle, of the primary metrics; absent as
     /// long as a row has none.
     pub widest_interval: Option<f64>,
+    /// The document that the suite repeats; absent without one, and at `smoke`.
+    pub published: Option<PublishedReport>,
     /// One for each workload.
     pub workloads: Vec<WorkloadReport>,
     /// What could not be measured.
@@ -119,6 +123,7 @@ pub struct BaselineCheck {
 #[must_use]
 pub fn report(journal: &Journal) -> Report {
     let start = &journal.start;
+    let workloads = analysis::rows(journal);
     let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     Report {
         format: REPORT_FORMAT,
@@ -139,7 +144,8 @@ pub fn report(journal: &Journal) -> Report {
         confidence: CONFIDENCE,
         blocks_needed: u32::try_from(MIN_COHORTS).unwrap_or(u32::MAX),
         widest_interval: analysis::widest_interval(journal),
-        workloads: analysis::rows(journal).iter().map(|rows| workload(journal, rows)).collect(),
+        published: published::published(journal, &workloads),
+        workloads: workloads.iter().map(|rows| workload(journal, rows)).collect(),
         unavailable: journal.unavailable.clone(),
         left_out: start.left_out.clone(),
     }

@@ -26,6 +26,7 @@ pub mod load_words;
 mod notes;
 mod order;
 mod pairs;
+mod published_rows;
 pub mod redact;
 mod remarks;
 #[cfg(test)]

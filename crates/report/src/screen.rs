@@ -28,10 +28,11 @@ use self::{
     model::{Model, Value},
     paint::Paint,
 };
-use crate::{tune::Look, wrap::wrap};
+use crate::{
+    tune::Look,
+    wrap::{WIDTH, wrap},
+};
 
-/// No line is longer, unless a single word is.
-pub const WIDTH: usize = 100;
 /// Lines of all causes; the details have the others.
 const ALL_CAUSE_LINES: usize = 7;
 /// Lines of one cause.
@@ -75,6 +76,10 @@ fn text(model: &Model, facts: &Facts<'_>) -> String {
     if !notes.is_empty() {
         lines.push(String::new());
         lines.extend(notes);
+    }
+    if !model.published.is_empty() {
+        lines.push(String::new());
+        lines.extend(model.published.iter().flat_map(|line| wrap(line, WIDTH, INDENT)));
     }
     lines.join("\n") + "\n"
 }

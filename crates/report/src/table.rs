@@ -14,11 +14,11 @@ pub(crate) mod workload;
 
 use comfy_table::{Table, presets};
 use std::borrow::Cow;
-use wirebench_schema::{journal::Journal, suite::Scale};
+use wirebench_schema::journal::Journal;
 
 use crate::{
-    analysis::{Metric, rows},
-    generators, pairs,
+    analysis::{Metric, WorkloadRows, rows},
+    generators, pairs, published_rows,
 };
 
 use self::{columns::CostTables, page::Page};
@@ -69,9 +69,7 @@ pub fn report_by(
     for line in headline::cautions(journal, &workloads) {
         page.paragraph(&line);
     }
-    // The figures of the smallest scale mean nothing, so nothing is compared with them.
-    let tells = journal.start.scale != Scale::Smoke;
-    let published = journal.start.published.as_deref().filter(|_| tells);
+    let published = published_rows::document(journal);
     if let Some(paragraph) = published::paragraph(journal, machine) {
         page.paragraph(&paragraph);
     }
@@ -84,6 +82,7 @@ pub fn report_by(
     }
     if let Some(published) = published {
         published::add(&mut page, published, &workloads);
+        published::add_rows(&mut page, journal);
         page.list("versions", &lists::versions(journal));
     }
     page.list("pairs of hosts", &pairs::lines(journal));
@@ -94,6 +93,24 @@ pub fn report_by(
     let legend = lists::reading_aid(journal, &workloads, &page);
     page.list("legend", &legend);
     page.text()
+}
+
+/// The document of the suite as Markdown: which of its differences hold, its tables with both figures,
+/// and its rows; none without a document.
+pub(crate) fn document(journal: &Journal) -> Option<String> {
+    let published = published_rows::document(journal)?;
+    let workloads = rows(journal);
+    let mut page = Page::new(Style::Markdown);
+    published::add(&mut page, published, &workloads);
+    published::add_rows(&mut page, journal);
+    let legend = [lists::PUBLISHED, lists::COMPARABLE, lists::NOT_COMPARABLE];
+    page.list("legend", &legend.map(str::to_owned));
+    Some(page.text())
+}
+
+/// The sentence on the differences that the document of the suite published.
+pub(crate) fn conclusion(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Option<String> {
+    published::conclusion(published_rows::document(journal)?, workloads)
 }
 
 /// An empty table in `style` with `head` as its first row.

@@ -1,5 +1,8 @@
 //! Breaks a text into lines of a width, at spaces.
 
+/// What a terminal shows: no line of a first screen is longer, unless a single word is.
+pub(crate) const WIDTH: usize = 100;
+
 /// The lines of `text`, none longer than `width` unless a word is; all but the first begin with
 /// `indent`. The spaces in front of the text stay.
 pub(crate) fn wrap(text: &str, width: usize, indent: &str) -> Vec<String> {

@@ -7,7 +7,9 @@ mod wire;
 mod workload;
 
 pub use phase::Phase;
-pub use published::{Column, Document, DocumentPlacement, PublishedFigures, PublishedTable};
+pub use published::{
+    Column, Document, DocumentPlacement, PublishedFigures, PublishedRow, PublishedTable, RowState,
+};
 pub use scale::Scale;
 pub use workload::Workload;
 

@@ -23,6 +23,7 @@ mod journals;
 mod load;
 mod open_files;
 mod phases;
+mod published_rows;
 mod report;
 mod resume;
 mod run;

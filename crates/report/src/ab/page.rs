@@ -7,8 +7,7 @@ use super::{Ab, Figure, Side};
 use crate::{
     analysis::Metric,
     compare::{text::gate_lines, words},
-    screen::WIDTH,
-    wrap::wrap,
+    wrap::{WIDTH, wrap},
 };
 
 /// Lines of findings and of further figures.

@@ -9,7 +9,7 @@ use super::safe;
 const TAGS: [&str; 4] = ["<details>", "</details>", "<summary>", "</summary>"];
 
 /// The body of a document with `markdown`.
-pub(super) fn body(markdown: &str) -> String {
+pub(crate) fn body(markdown: &str) -> String {
     let markdown = safe(markdown);
     let mut tables = 0;
     let events = Parser::new_ext(&markdown, Options::ENABLE_TABLES).flat_map(|event| match event {

@@ -18,7 +18,8 @@ use super::{
 use crate::{
     analysis::{CheckState, Claim, Compared, Limited, Metric, Role, Row, WorkloadRows, rows},
     html::ratio::Ratio,
-    table::{describe_model, describe_payload, describe_shape},
+    published_rows,
+    table::{conclusion, describe_model, describe_payload, describe_shape},
 };
 
 /// What the first screen shows of `journal`.
@@ -59,6 +60,10 @@ pub(super) fn model(journal: &Journal, stage: Stage) -> Model {
         }),
         blocks: blocks(&workloads),
         causes: lines,
+        published: published_rows::summary(journal)
+            .into_iter()
+            .chain(conclusion(journal, &workloads))
+            .collect(),
         disturbed,
     }
 }

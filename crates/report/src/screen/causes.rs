@@ -14,6 +14,7 @@ use super::row::{Shown, decisive, is_asked_for, is_listed, name, shown, was_boun
 use crate::{
     analysis::{Row, WorkloadRows},
     notes::without_programs,
+    published_rows,
 };
 
 /// Rows that a cause names; more are counted.
@@ -229,7 +230,10 @@ fn too_slow(workloads: &[Labelled<'_, '_>]) -> Vec<String> {
 }
 
 fn unavailable(journal: &Journal) -> Vec<String> {
-    let left_out = journal.start.left_out.iter().map(|it| format!("{}: {}", it.what, it.reason));
+    // A row of the document without a variant is listed with its clause instead.
+    let left_out = journal.start.left_out.iter();
+    let left_out = left_out.filter(|it| !published_rows::is_missing(journal, &it.what));
+    let left_out = left_out.map(|it| format!("{}: {}", it.what, it.reason));
     let unavailable = journal.unavailable.iter();
     let unavailable = unavailable.map(|it| format!("{}: {}", it.variant, it.reason));
     left_out.chain(unavailable).map(|text| format!("not measured: {text}")).collect()

@@ -10,7 +10,7 @@ mod servers;
 mod table;
 mod timeline;
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use wirebench_schema::journal::Journal;
 
 use super::{
@@ -22,8 +22,9 @@ use super::{
 use crate::{
     analysis::{WorkloadRows, rows},
     generators,
-    html::{document, ratio::LEGEND, safe},
+    html::{document, markdown::body, ratio::LEGEND, safe},
     pairs,
+    table::document as document_of_suite,
 };
 
 /// The result of a run as one file.
@@ -47,6 +48,7 @@ pub fn page(journal: &Journal, facts: &Facts<'_>) -> String {
         (legend(journal, &model))
         (causes(&model))
         @if let Some(hint) = hint::hint(&model) { p { (safe(&hint)) } }
+        (published(journal, &model))
         @for (block, members) in model.blocks.iter().zip(&members) { (pictures(journal, block, members)) }
         @if let Some(scaling) = scaling::section(journal, &workloads) { (scaling) }
         @if let Some(timeline) = timeline::section(journal) { (timeline) }
@@ -73,6 +75,20 @@ fn pictures(journal: &Journal, block: &Block, members: &[&WorkloadRows<'_>]) -> 
             section {
                 h2 { (safe(&block.title)) " in pictures" }
                 @for picture in pictures { (picture) }
+            }
+        }
+    }
+}
+
+/// The document of the suite: its rows by their state, and its tables with the figures from here.
+fn published(journal: &Journal, model: &Model) -> Markup {
+    let tables = document_of_suite(journal).map(|markdown| body(&markdown));
+    html! {
+        @if let Some(tables) = tables {
+            section {
+                h2 { "Published figures" }
+                ul { @for line in &model.published { li { (safe(line)) } } }
+                (PreEscaped(tables))
             }
         }
     }

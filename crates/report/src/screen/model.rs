@@ -25,6 +25,8 @@ pub(super) struct Model {
     pub(super) blocks: Vec<Block>,
     /// What hides or qualifies figures, grouped by cause.
     pub(super) causes: Vec<String>,
+    /// How comparable the rows of the suite's document are, and which of its differences hold.
+    pub(super) published: Vec<String>,
     /// Rows with a cause that another program is to blame for.
     pub(super) disturbed: usize,
 }

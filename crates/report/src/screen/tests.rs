@@ -86,6 +86,7 @@ fn quick() -> Model {
         repetitions: Repetitions { made: 4, planned: 4, noun: "cohort", ended: None },
         cpus: Some(Sides { server: 1, generator: 1, shared: 0 }),
         blocks: vec![block("hello", vec![saturated(), at("20k"), at("40k")]), echo],
+        published: Vec::new(),
         causes: vec!["p99 of 5 rows: disturbed by python3 on CPU 0".to_owned()],
         disturbed: 5,
     }

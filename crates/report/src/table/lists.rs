@@ -74,6 +74,16 @@ const READING_AID: [Explained; 5] = [
     ),
 ];
 
+/// The lines of a document's tables.
+pub(super) const PUBLISHED: &str = "published: figure of the document, and its ratio to the same row; \
+                                    compare ratios only, and only for similar loads";
+
+/// What is below the name of a row in a document's tables.
+pub(super) const COMPARABLE: &str =
+    "same program; same design (written anew, or newer versions): conclusions use only these rows";
+pub(super) const NOT_COMPARABLE: &str =
+    "different; missing: not compared with the document, see the list of its rows for the reason";
+
 const OF_SATURATED: [Explained; 2] = [
     (
         |cell| cell.starts_with(['<', '>', '~']),
@@ -102,11 +112,7 @@ pub(super) fn reading_aid(
     }
     let published = journal.start.published.is_some();
     if published && journal.start.scale != Scale::Smoke {
-        lines.push((
-            ALWAYS,
-            "published: figure of the document, and its ratio to the same row; compare ratios only, and \
-             only for similar loads",
-        ));
+        lines.extend([PUBLISHED, COMPARABLE, NOT_COMPARABLE].map(|line| (ALWAYS, line)));
     }
     if journal.start.warmup_blocks > 0 {
         lines

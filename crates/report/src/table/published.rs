@@ -4,8 +4,9 @@
 mod column;
 mod conclusion;
 mod document;
+mod rows;
 
-pub(super) use self::{conclusion::conclusion, document::add};
+pub(super) use self::{conclusion::conclusion, document::add, rows::add_rows};
 
 use wirebench_schema::{
     journal::{Journal, Published},

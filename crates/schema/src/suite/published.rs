@@ -1,6 +1,10 @@
-//! A published document: its machine, and every figure of its tables.
+//! A published document: its machine, every figure of its tables, and how comparable each row is.
 //!
 //! Figures are kept as printed. This module does not judge them.
+
+mod row;
+
+pub use row::{PublishedRow, RowState};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -105,6 +109,10 @@ pub struct PublishedTable {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedFigures {
+    /// For each variant with figures, how its program compares with the published one. Journals of an
+    /// older wirebench have none, and then no row counts as comparable.
+    #[serde(default)]
+    pub rows: BTreeMap<VariantId, PublishedRow>,
     /// One after the other.
     #[serde(rename = "table")]
     pub tables: Vec<PublishedTable>,
@@ -120,7 +128,37 @@ impl PublishedFigures {
                 .check(suite)
                 .map_err(|reason| SuiteError(format!("table `{}`: {reason}", table.section)))?;
         }
+        figures.check_rows().map_err(|reason| SuiteError(format!("[rows]: {reason}")))?;
         Ok(figures)
+    }
+
+    /// Whether the program that has these figures and the variant measured here are the same, or of the
+    /// same design. Only then a published difference can hold or fail here.
+    #[must_use]
+    pub fn is_comparable(&self, variant: &VariantId) -> bool {
+        self.rows.get(variant).is_some_and(|row| row.state.is_comparable())
+    }
+
+    /// All variants that have figures or to which ratios refer.
+    #[must_use]
+    pub fn variants(&self) -> BTreeSet<&VariantId> {
+        let tables = self.tables.iter();
+        tables.flat_map(|table| table.rows.keys().chain(&table.relative_to)).collect()
+    }
+
+    /// Each row has one state, and each state a row.
+    fn check_rows(&self) -> Result<(), String> {
+        let published = self.variants();
+        if let Some(variant) = published.iter().find(|it| !self.rows.contains_key(**it)) {
+            return Err(format!("`{variant}` has figures and no state: {}", row::HOW_TO_WRITE));
+        }
+        for (variant, row) in &self.rows {
+            if !published.contains(variant) {
+                return Err(format!("`{variant}` has a state, but no table has figures of it"));
+            }
+            row.check().map_err(|reason| format!("`{variant}`: {reason}"))?;
+        }
+        Ok(())
     }
 
     /// The figure of `variant` in `workload`, if it was published.
@@ -197,60 +235,4 @@ impl PublishedTable {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SUITE: &str = "description = \"\"\nblocks = 1\nentries = [\"c/a\", \"c/b\"]\n\
-                         [[workload]]\nname = \"hello\"\nscenario = \"hello\"\nconnections = 1\n\
-                         duration = \"1s\"\n";
-    const TABLE: &str = "[[table]]\nsection = \"Results\"\nworkloads = [\"hello\"]\n\
-                         columns = [\"requests_per_second\", \"latency_ns_p50\"]\n\
-                         [table.rows]\n\"c/a\" = [200, 5]\n\"c/b\" = [100.5, 6]\n";
-
-    fn parse(table: &str) -> Result<PublishedFigures, SuiteError> {
-        PublishedFigures::parse(table, &Suite::parse("example", SUITE).unwrap())
-    }
-
-    fn id(text: &str) -> VariantId {
-        text.parse().unwrap()
-    }
-
-    #[test]
-    fn a_figure_is_found_by_workload_variant_and_column() {
-        let figures = parse(TABLE).unwrap();
-        let rate =
-            |workload, variant| figures.figure(workload, &id(variant), Column::RequestsPerSecond);
-        assert_eq!(rate("hello", "c/b"), Some(100.5));
-        assert_eq!((rate("echo", "c/b"), rate("hello", "c/c")), (None, None));
-        let column = Column::LatencyNsP50;
-        assert_eq!(figures.ratio("hello", &id("c/b"), &id("c/a"), column), Some(1.2));
-    }
-
-    #[test]
-    fn a_ratio_that_was_published_alone_holds_for_its_own_pair_only() {
-        let table = "[[table]]\nsection = \"Text\"\nworkloads = [\"hello\"]\n\
-                     relative_to = \"c/b\"\ncolumns = [\"requests_per_second_ratio\"]\n\
-                     [table.rows]\n\"c/a\" = [1.6]\n";
-        let figures = parse(table).unwrap();
-        let ratio = |own, base, column| figures.ratio("hello", &id(own), &id(base), column);
-        assert_eq!(ratio("c/a", "c/b", Column::RequestsPerSecond), Some(1.6));
-        assert_eq!(ratio("c/a", "c/a", Column::RequestsPerSecond), None);
-        assert_eq!(ratio("c/a", "c/b", Column::LatencyNsP50), None);
-    }
-
-    #[test]
-    fn each_mistake_is_answered_with_its_table() {
-        let changes = [
-            ("[\"hello\"]", "[\"helo\"]"),
-            ("c/b", "c/c"),
-            ("[200, 5]", "[200]"),
-            ("200", "-200"),
-            ("ns_p50", "ns_p51"),
-            ("[\"hello\"]", "[]"),
-            ("columns", "relative_to = \"c/c\"\ncolumns"),
-            ("per_second", "per_second_ratio"),
-        ];
-        let text = crate::mistakes::messages(TABLE, &changes, parse);
-        expect_test::expect_file!["golden/published.txt"].assert_eq(&text);
-    }
-}
+mod tests;

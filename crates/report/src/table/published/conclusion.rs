@@ -1,11 +1,16 @@
 //! One sentence about a document: how many of the differences that it published hold here.
 //!
 //! A difference is one of two rows in the same workload, by requests per second or, where the document
-//! gives none, by the median latency. Whether it holds is what the analysis claims of the same pair.
+//! gives none, by the median latency. Whether it holds is what the analysis claims of the same pair. Only
+//! programs that are the same, or of the same design, can confirm or refute it.
 
-use wirebench_schema::{journal::Published, suite::Column};
+use std::collections::BTreeSet;
+use wirebench_schema::{id::VariantId, journal::Published, suite::Column};
 
-use crate::analysis::{Claim, Metric, WorkloadRows};
+use crate::{
+    analysis::{Claim, Metric, WorkloadRows},
+    published_rows::names,
+};
 
 /// What became of a published difference.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -24,8 +29,9 @@ pub(in crate::table) fn conclusion(
     published: &Published,
     workloads: &[WorkloadRows<'_>],
 ) -> Option<String> {
+    let mut excluded = BTreeSet::new();
     let fates: Vec<(Fate, String)> =
-        workloads.iter().flat_map(|rows| of_workload(published, rows)).collect();
+        workloads.iter().flat_map(|rows| of_workload(published, rows, &mut excluded)).collect();
     let of = |fate: Fate| -> Vec<&str> {
         fates.iter().filter(|(it, _)| *it == fate).map(|(_, name)| name.as_str()).collect()
     };
@@ -34,10 +40,14 @@ pub(in crate::table) fn conclusion(
         1..=NAMED => format!(" ({})", reversed.join(", ")),
         _ => String::new(),
     };
+    let excluded = match excluded.is_empty() {
+        true => String::new(),
+        false => format!("; not counted, because the programs differ: {}", names(&excluded)),
+    };
     (!fates.is_empty()).then(|| {
         format!(
             "published differences: {held} of {} hold here, {} reversed{named}, {} smaller than the margin, {} \
-             inconclusive",
+             inconclusive{excluded}",
             fates.len(),
             reversed.len(),
             of(Fate::Same).len(),
@@ -46,8 +56,13 @@ pub(in crate::table) fn conclusion(
     })
 }
 
-/// The published differences between the rows of a workload and its baseline.
-fn of_workload(published: &Published, rows: &WorkloadRows<'_>) -> Vec<(Fate, String)> {
+/// The published differences between the rows of a workload and its baseline. Measured rows that cannot
+/// be compared with the document go to `excluded`.
+fn of_workload<'a>(
+    published: &Published,
+    rows: &WorkloadRows<'a>,
+    excluded: &mut BTreeSet<&'a VariantId>,
+) -> Vec<(Fate, String)> {
     let Some(baseline) = rows.baseline else { return Vec::new() };
     let name = &rows.workload.name;
     let base = rows.rows[baseline].variant;
@@ -67,7 +82,13 @@ fn of_workload(published: &Published, rows: &WorkloadRows<'_>) -> Vec<(Fate, Str
             let (Some(there), Some(claim)) = (there, ratio.and_then(|it| it.claim)) else {
                 continue;
             };
-            if (there - 1.0).abs() > comparison.margin {
+            if (there - 1.0).abs() <= comparison.margin {
+                continue;
+            }
+            let mut programs = [base, row.variant].into_iter();
+            if let Some(apart) = programs.find(|it| !published.figures.is_comparable(it)) {
+                excluded.insert(apart);
+            } else {
                 fates.push((fate(there > 1.0, claim), format!("{} in {name}", row.variant)));
             }
         }

@@ -4,6 +4,7 @@
 //! columns of one table, as in the document. A table about several workloads has a line for each.
 
 use comfy_table::CellAlignment;
+use std::ops::Range;
 use wirebench_schema::{
     id::VariantId,
     journal::Published,
@@ -13,12 +14,19 @@ use wirebench_schema::{
 use super::column::{head, latency_unit, measured, metric, show};
 use crate::{
     analysis::{Role, WorkloadRows},
-    table::{new_table, page::Page},
+    table::{Style, new_table, page::Page},
     table_units::thousands,
+    wrap::WIDTH,
 };
 
 /// Messages from this size on are counted by their bytes.
 const LARGE_BYTES: usize = 1 << 20;
+/// The columns that name a line.
+const KEYS: usize = 2;
+/// The head of the ratio to the baseline, which follows its figure.
+const RATIO: &str = "ratio";
+/// Spaces around a cell.
+const PADDING: usize = 2;
 
 /// Adds all tables that have a workload with figures here.
 pub(in crate::table) fn add(
@@ -78,13 +86,15 @@ fn by_entry(
         heads.extend(columns);
         let has_ratio = table.columns.iter().any(|column| is_relative(*column));
         if !has_ratio && main(table).is_some() {
-            heads.push("ratio".to_owned());
+            heads.push(RATIO.to_owned());
         }
     }
     let mut lines = vec![heads];
     for variant in ordered(first) {
         let mut there = vec![variant.to_string(), "published".to_owned()];
-        let mut own = vec![String::new(), "measured".to_owned()];
+        // A cell below the name costs no width.
+        let state = published.figures.rows.get(variant).map_or("", |row| row.state.name());
+        let mut own = vec![state.to_owned(), "measured".to_owned()];
         for (table, rows) in here {
             let (of_there, of_own) = cells(published, table, rows, variant);
             there.extend(of_there);
@@ -205,15 +215,47 @@ fn ratio(
     Some(format!("{}{:.2}", ratio.reads.sign(), ratio.estimate.value * scale))
 }
 
-/// Adds lines of cells, the first one as the head.
+/// Adds lines of cells, the first one as the head. Text that is wider than a terminal continues below,
+/// with the first two columns again.
 fn show_rows(page: &mut Page, lines: &[Vec<String>]) {
-    let heads: Vec<&str> = lines[0].iter().map(String::as_str).collect();
-    let mut table = new_table(page.style, &heads);
-    for line in &lines[1..] {
-        table.add_row(line);
+    let parts = parts(lines, if page.style == Style::Text { WIDTH } else { usize::MAX });
+    for part in parts {
+        let cells = |line: &Vec<String>| [&line[..KEYS], &line[part.clone()]].concat();
+        let heads = cells(&lines[0]);
+        let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+        let mut table = new_table(page.style, &heads);
+        for line in &lines[1..] {
+            table.add_row(cells(line));
+        }
+        for column in table.column_iter_mut().skip(KEYS) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        page.table(&table, std::iter::empty());
     }
-    for column in table.column_iter_mut().skip(2) {
-        column.set_cell_alignment(CellAlignment::Right);
+}
+
+/// The columns behind the first two, in parts that fit next to those into a line of `line_width`. A ratio
+/// stays with its figure.
+fn parts(lines: &[Vec<String>], line_width: usize) -> Vec<Range<usize>> {
+    let width = |column: usize| {
+        let cells = lines.iter().map(|line| line[column].chars().count());
+        PADDING + cells.max().unwrap_or(0)
+    };
+    let keys: usize = (0..KEYS).map(width).sum();
+    let mut parts = Vec::new();
+    let (mut begin, mut used) = (KEYS, keys);
+    let mut column = KEYS;
+    while column < lines[0].len() {
+        let has_ratio = lines[0].get(column + 1).is_some_and(|head| head == RATIO);
+        let next = column + 1 + usize::from(has_ratio);
+        let more: usize = (column..next).map(width).sum();
+        if used + more > line_width && column > begin {
+            parts.push(begin..column);
+            (begin, used) = (column, keys);
+        }
+        used += more;
+        column = next;
     }
-    page.table(&table, std::iter::empty());
+    parts.push(begin..column);
+    parts
 }

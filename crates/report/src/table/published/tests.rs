@@ -3,6 +3,7 @@
 use super::*;
 
 mod documents;
+mod states;
 
 use crate::{
     fixtures::{assert_golden, assert_golden_cases, journal, measured, run},
@@ -34,10 +35,23 @@ warmup_blocks = 1
 count_per_connection = 2000
 "#;
 
-fn repeated(figures: &str) -> Journal {
+/// Both rows are comparable.
+const STATES: &str = "[rows]\n\"c/epoll\" = { state = \"same-design\", clause = \"written anew\" }\n\
+                      \"go/net\" = { state = \"same-program\", published = \"Go 1\", here = \"Go 1\" }\n";
+
+/// A journal of a suite with these tables, in which each row of them has its state of [`STATES`].
+fn repeated(tables: &str) -> Journal {
+    let rows: Vec<&str> = STATES
+        .lines()
+        .filter(|line| line.starts_with('[') || tables.contains(line.split(" =").next().unwrap()))
+        .collect();
+    repeated_with(tables, &rows.join("\n"))
+}
+
+fn repeated_with(tables: &str, rows: &str) -> Journal {
     let suite = Suite::parse("example", SUITE).unwrap();
     let mut journal = journal();
-    let figures = PublishedFigures::parse(figures, &suite).unwrap();
+    let figures = PublishedFigures::parse(&format!("{rows}\n{tables}"), &suite).unwrap();
     journal.start.published = Some(Box::new(Published {
         document: suite.document.clone().unwrap(),
         blocks: suite.blocks,
@@ -139,7 +153,7 @@ fn a_table_of_several_workloads_has_a_line_for_each() {
     let two = SUITE.replace("[scale.machine]", &format!("{OTHER}[scale.machine]"));
     let suite = Suite::parse("example", &two).unwrap();
     let published = journal.start.published.as_mut().unwrap();
-    published.figures = PublishedFigures::parse(figures, &suite).unwrap();
+    published.figures = PublishedFigures::parse(&format!("{STATES}\n{figures}"), &suite).unwrap();
     let text = report(&journal, Style::Text);
     assert_golden("published/workloads.txt", &text);
 }

@@ -7,6 +7,7 @@ use super::*;
 use crate::{
     fixtures::{assert_golden, changed, journal_of},
     table::page::Page,
+    wrap::WIDTH,
 };
 use wirebench_schema::{
     id::VariantId,
@@ -62,6 +63,12 @@ fn tables(name: &str, suite: &str, figures: &str) -> String {
         figures,
     };
     let workloads = crate::analysis::rows(&journal);
+    let mut text = Page::new(Style::Text);
+    add(&mut text, &published, &workloads);
+    let text = text.text();
+    let tables = text.lines().filter(|line| line.starts_with(' '));
+    let widest = tables.map(|line| line.chars().count()).max().unwrap_or(0);
+    assert!(widest <= WIDTH, "{name}: a table is {widest} columns wide");
     let mut page = Page::new(Style::Markdown);
     page.paragraph(&conclusion(&published, &workloads).unwrap_or_default());
     add(&mut page, &published, &workloads);

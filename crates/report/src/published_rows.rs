@@ -1,0 +1,112 @@
+//! The rows of the document that a suite repeats: how the program of each compares with the variant
+//! here, and why a row has no figures. What the figures are is in the document's tables.
+
+use std::collections::BTreeSet;
+use wirebench_schema::{
+    id::VariantId,
+    journal::{Journal, Outcome, Published},
+    suite::{PublishedRow, RowState, Scale},
+};
+
+/// Rows that a line names; more are counted.
+const NAMED: usize = 3;
+
+/// Replaces the list of a journal without states.
+const NO_STATES: &str = "this journal is from an older wirebench and has no state for any row, so no \
+                         conclusion is drawn from them";
+
+/// The document of `journal`; none at the smallest scale, whose figures mean nothing.
+pub(crate) fn document(journal: &Journal) -> Option<&Published> {
+    let published = journal.start.published.as_deref();
+    published.filter(|it| journal.start.scale != Scale::Smoke && !it.figures.tables.is_empty())
+}
+
+/// The rows in the order of the lists: the most comparable first.
+pub(crate) fn in_order(published: &Published) -> Vec<(&VariantId, &PublishedRow)> {
+    let mut rows: Vec<_> = published.figures.rows.iter().collect();
+    rows.sort_by_key(|(_, row)| row.state);
+    rows
+}
+
+/// A line for each row: its state, its versions or clause, its artefact, and why it was not measured.
+pub(crate) fn lines(journal: &Journal) -> Vec<String> {
+    let Some(published) = document(journal) else { return Vec::new() };
+    if published.figures.rows.is_empty() {
+        return vec![NO_STATES.to_owned()];
+    }
+    let line = |(variant, row): (&VariantId, &PublishedRow)| {
+        let reason = not_measured(journal, variant).filter(|_| row.state != RowState::Missing);
+        let reason = reason.map(|reason| format!("not measured: {reason}"));
+        let texts = [Some(row.explanation()), reason];
+        let texts: Vec<String> = texts.into_iter().flatten().collect();
+        format!("{variant}: {}; {}", row.state.name(), texts.join("; "))
+    };
+    in_order(published).into_iter().map(line).collect()
+}
+
+/// How many rows have which state, then each row of which the figures say nothing about the variant here.
+pub(crate) fn summary(journal: &Journal) -> Vec<String> {
+    let Some(published) = document(journal) else { return Vec::new() };
+    let rows = in_order(published);
+    if rows.is_empty() {
+        return vec![format!("rows of the document: {NO_STATES}")];
+    }
+    let of = |state: RowState| rows.iter().filter(move |(_, row)| row.state == state);
+    let counted = RowState::ALL.map(|state| (of(state).count(), state.name()));
+    let counted = counted.iter().filter(|(number, _)| *number > 0);
+    let counts: Vec<String> = counted.map(|(number, name)| format!("{number} {name}")).collect();
+    let mut lines = vec![format!("rows of the document: {}", counts.join(", "))];
+    let apart = [RowState::Different, RowState::Missing].into_iter().flat_map(of);
+    let clause = |row: &PublishedRow| row.clause.clone().unwrap_or_default();
+    lines.extend(
+        apart.map(|(variant, row)| format!("{}: {variant}: {}", row.state.name(), clause(row))),
+    );
+    lines
+}
+
+/// Whether `name` is a row of the document that has no variant here.
+pub(crate) fn is_missing(journal: &Journal, name: &str) -> bool {
+    let rows = document(journal).map(|published| &published.figures.rows);
+    let mut missing = rows.into_iter().flatten().filter(|(_, it)| it.state == RowState::Missing);
+    missing.any(|(variant, _)| variant.to_string() == name)
+}
+
+/// The names of a few rows, or the number of many.
+pub(crate) fn names(variants: &BTreeSet<&VariantId>) -> String {
+    let names: Vec<String> = variants.iter().map(ToString::to_string).collect();
+    match names.len() {
+        0..=NAMED => names.join(", "),
+        number => format!("{number} rows"),
+    }
+}
+
+/// Why `variant` has no figures; none if it has some.
+pub(crate) fn not_measured(journal: &Journal, variant: &VariantId) -> Option<String> {
+    let is_its = |name: &str| variant.to_string() == name || variant.is_among(name);
+    let runs = || journal.runs.iter().filter(|run| run.variant == *variant);
+    let failure = |outcome: &Outcome| match outcome {
+        Outcome::Failed { reason, .. } => Some(reason.clone()),
+        Outcome::Measured(_) | Outcome::Idle(_) => None,
+    };
+    if runs().any(|run| failure(&run.outcome).is_none()) {
+        return None;
+    }
+    let start = &journal.start;
+    let unavailable = journal.unavailable.iter().find(|it| it.variant == *variant);
+    let left_out = || start.left_out.iter().find(|it| is_its(&it.what));
+    let refused = || {
+        let checks = journal.verified.iter().filter(|it| it.variant == *variant);
+        let mut failed = checks.filter_map(|it| Some((it.scenario, it.failed.first()?)));
+        failed
+            .next()
+            .map(|(scenario, (check, why))| format!("fails `{check}` in {scenario}: {why}"))
+    };
+    let reason = unavailable
+        .map(|it| it.reason.clone())
+        .or_else(|| left_out().map(|it| it.reason.clone()))
+        .or_else(refused)
+        .or_else(|| runs().find_map(|run| failure(&run.outcome)));
+    let is_part = start.variants.iter().any(|it| it.variant == *variant);
+    let other = if is_part { "it has no run" } else { "it is not part of this run" };
+    Some(reason.unwrap_or_else(|| other.to_owned()))
+}

@@ -1,0 +1,104 @@
+//! The states of a document's rows in every form of a report, from synthetic runs.
+
+use super::*;
+use wirebench_schema::journal::{Cause, LeftOut, Unavailable};
+
+/// The states of two rows, of which one has no variant here.
+const APART: &str = "[rows]\n\"c/epoll\" = { state = \"same-design\", clause = \"written anew\" }\n\
+    \"go/net\" = { state = \"different\", published = \"Go 1\", clause = \"it has one thread per connection\", \
+    artefact = \"reads block\" }\n\
+    \"c/gone\" = { state = \"missing\", clause = \"its library is in no package\" }\n\
+    \"own/server\" = { state = \"same-program\", published = \"own 1\", here = \"own 1\" }";
+
+fn apart() -> Journal {
+    let rows =
+        "\"c/epoll\" = [1000]\n\"go/net\" = [500]\n\"c/gone\" = [400]\n\"own/server\" = [300]";
+    let mut journal = repeated_with(&rates(rows), APART);
+    let reason = "the library `own` is missing".to_owned();
+    journal.unavailable.push(Unavailable {
+        variant: "own/server".parse().unwrap(),
+        reason,
+        cause: Cause::Missing,
+    });
+    let what = "c/gone".to_owned();
+    let reason = "the project has no entry `c/gone`".to_owned();
+    journal.start.left_out.push(LeftOut { what, reason });
+    journal
+}
+
+#[test]
+fn a_row_that_is_different_or_missing_is_listed_and_in_no_conclusion() {
+    assert_golden("published/states.txt", &report(&apart(), Style::Text));
+    assert_golden("published/states.md", &report(&apart(), Style::Markdown));
+}
+
+#[test]
+fn a_row_of_another_design_is_not_counted_next_to_one_of_the_same() {
+    let mut journal = apart();
+    for block in 0..3 {
+        journal.runs.push(run(block, "own/server", measured(700.0, 0, &[])));
+    }
+    let workloads = crate::analysis::rows(&journal);
+    let sentence = crate::table::conclusion(&journal, &workloads).unwrap();
+    let expected = "published differences: 1 of 1 hold here, 0 reversed, 0 smaller than the margin, \
+                    0 inconclusive; not counted, because the programs differ: go/net";
+    assert_eq!(sentence, expected);
+}
+
+#[test]
+fn a_baseline_of_another_design_allows_no_conclusion() {
+    let rows = APART.replace("\"c/gone\"", "\"c/new\"").replace("same-design", "different");
+    let mut journal = apart();
+    let published = journal.start.published.as_mut().unwrap();
+    let figures = format!(
+        "{rows}\n{}",
+        rates("\"c/epoll\" = [1000]\n\"go/net\" = [500]\n\"c/new\" = [4]\n\"own/server\" = [3]")
+    );
+    let suite = Suite::parse("example", SUITE).unwrap();
+    published.figures = PublishedFigures::parse(&figures, &suite).unwrap();
+    assert_eq!(crate::table::conclusion(&journal, &crate::analysis::rows(&journal)), None);
+}
+
+#[test]
+fn a_journal_without_states_has_no_conclusion_and_says_why() {
+    let mut journal = repeated(&rates("\"c/epoll\" = [1000]\n\"go/net\" = [500]"));
+    journal.start.published.as_mut().unwrap().figures.rows.clear();
+    assert_golden("published/without-states.txt", &report(&journal, Style::Text));
+}
+
+#[test]
+fn the_first_screen_and_its_html_count_the_states_and_name_the_missing_rows() {
+    let facts = crate::screen::Facts::default();
+    assert_golden("published/screen.txt", &crate::screen::page(&apart(), &facts));
+    let page = crate::screen::html::page(&apart(), &facts);
+    let from = page.find("<h2>Published figures").unwrap();
+    let section = &page[from..from + page[from..].find("</section>").unwrap()];
+    assert_golden("published/screen.html", section);
+}
+
+#[test]
+fn json_has_the_state_of_each_row_and_both_ratios() {
+    let report = crate::json::report(&apart());
+    let text = serde_json::to_string_pretty(&report.published).unwrap();
+    assert_golden("published/report.json", &(text + "\n"));
+    let mut smoke = apart();
+    smoke.start.scale = Scale::Smoke;
+    assert!(crate::json::report(&smoke).published.is_none());
+}
+
+#[test]
+fn a_table_wider_than_a_terminal_continues_below() {
+    let columns: Vec<String> = ["mean", "p50", "p90", "p99", "p999", "p9999"]
+        .map(|name| format!("\"latency_ns_{name}\""))
+        .to_vec();
+    let figures = format!(
+        "[[table]]\nsection = \"A\"\nworkloads = [\"hello\"]\ncolumns = [{}, \"requests_per_second\", \
+         \"errors\", \"requests\"]\n[table.rows]\n\"c/epoll\" = [1e9, 2e9, 3e9, 4e9, 5e9, 6e9, 7e9, 8e9, 9e9]\n",
+        columns.join(", ")
+    );
+    let text = report(&repeated(&figures), Style::Text);
+    let from = text.find("Example: A").unwrap();
+    let tables = &text[from..from + text[from..].find("rows of the document").unwrap()];
+    assert!(tables.lines().all(|line| line.chars().count() <= crate::wrap::WIDTH), "{tables}");
+    assert_golden("published/wide.txt", tables);
+}

@@ -1,0 +1,109 @@
+//! How the program behind a published row compares with the variant that is measured here.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Ends the message for a row without a state.
+pub(super) const HOW_TO_WRITE: &str = "write `state = \"same-program\"`, `\"same-design\"`, \
+                                       `\"different\"` or `\"missing\"`";
+
+/// How a published program and the variant here compare.
+#[derive(
+    Clone, Copy, Debug, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum RowState {
+    /// The same program: its server or library at the same version, in the same design.
+    SameProgram,
+    /// The same design, written anew or with newer versions.
+    SameDesign,
+    /// Another design: the figures cannot be compared.
+    Different,
+    /// The project has no such variant.
+    Missing,
+}
+
+impl RowState {
+    /// All, the most comparable first.
+    pub const ALL: [Self; 4] =
+        [Self::SameProgram, Self::SameDesign, Self::Different, Self::Missing];
+
+    /// Its name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SameProgram => "same program",
+            Self::SameDesign => "same design",
+            Self::Different => "different",
+            Self::Missing => "missing",
+        }
+    }
+
+    /// Whether conclusions may use the row.
+    #[must_use]
+    pub const fn is_comparable(self) -> bool {
+        matches!(self, Self::SameProgram | Self::SameDesign)
+    }
+}
+
+/// A row of `[rows]` in a file of figures.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedRow {
+    /// How the two programs compare.
+    pub state: RowState,
+    /// What produced the published figures, with its version.
+    pub published: Option<String>,
+    /// What is measured here, with its version.
+    pub here: Option<String>,
+    /// Why the row is different or missing, or what is newer, in one clause.
+    pub clause: Option<String>,
+    /// What the published figures show apart from the program's speed, in one clause.
+    pub artefact: Option<String>,
+}
+
+impl PublishedRow {
+    /// What there is to say of the row after its state: versions, clause and artefact.
+    #[must_use]
+    pub fn explanation(&self) -> String {
+        let versions = match (&self.published, &self.here) {
+            (Some(published), Some(here)) => Some(format!("published {published}, here {here}")),
+            (Some(published), None) => Some(format!("published {published}")),
+            (None, Some(here)) => Some(format!("here {here}")),
+            (None, None) => None,
+        };
+        let artefact = self.artefact.as_ref().map(|it| format!("published figures: {it}"));
+        let parts = [versions, self.clause.clone(), artefact];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+
+    /// The first thing that is missing for its state.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let texts = [&self.published, &self.here, &self.clause, &self.artefact];
+        let is_clause = |text: &String| !text.trim().is_empty() && !text.contains('\n');
+        if !texts.into_iter().flatten().all(is_clause) {
+            return Err("each of its texts is one line that is not empty".to_owned());
+        }
+        let has_versions = self.published.is_some() && self.here.is_some();
+        let has_clause = self.clause.is_some();
+        match self.state {
+            RowState::SameProgram if !has_versions => {
+                Err("`same-program` needs both versions: write `published` and `here`".to_owned())
+            }
+            RowState::SameDesign if !has_versions && !has_clause => {
+                Err("`same-design` needs both versions, `published` and `here`, or a `clause`"
+                    .to_owned())
+            }
+            RowState::Different if !has_clause => {
+                Err("`different` needs a `clause` that says what differs".to_owned())
+            }
+            RowState::Missing if !has_clause => {
+                Err("`missing` needs a `clause` that says why".to_owned())
+            }
+            RowState::Missing if self.here.is_some() => {
+                Err("a `missing` row has no version `here`".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Files of figures, and the message for each mistake in one.
+
+use super::*;
+
+const SUITE: &str = "description = \"\"\nblocks = 1\nentries = [\"c/a\", \"c/b\"]\n\
+                     [[workload]]\nname = \"hello\"\nscenario = \"hello\"\nconnections = 1\n\
+                     duration = \"1s\"\n";
+const TABLE: &str = "[[table]]\nsection = \"Results\"\nworkloads = [\"hello\"]\n\
+                     columns = [\"requests_per_second\", \"latency_ns_p50\"]\n\
+                     [table.rows]\n\"c/a\" = [200, 5]\n\"c/b\" = [100.5, 6]\n\
+                     [rows.\"c/a\"]\nstate = \"same-program\"\npublished = \"A 1\"\nhere = \"A 1\"\n\
+                     [rows.\"c/b\"]\nstate = \"different\"\nclause = \"one thread\"\n";
+
+fn parse(table: &str) -> Result<PublishedFigures, SuiteError> {
+    PublishedFigures::parse(table, &Suite::parse("example", SUITE).unwrap())
+}
+
+fn id(text: &str) -> VariantId {
+    text.parse().unwrap()
+}
+
+#[test]
+fn a_figure_is_found_by_workload_variant_and_column() {
+    let figures = parse(TABLE).unwrap();
+    let rate =
+        |workload, variant| figures.figure(workload, &id(variant), Column::RequestsPerSecond);
+    assert_eq!(rate("hello", "c/b"), Some(100.5));
+    assert_eq!((rate("echo", "c/b"), rate("hello", "c/c")), (None, None));
+    let column = Column::LatencyNsP50;
+    assert_eq!(figures.ratio("hello", &id("c/b"), &id("c/a"), column), Some(1.2));
+}
+
+#[test]
+fn a_ratio_that_was_published_alone_holds_for_its_own_pair_only() {
+    let table = "[[table]]\nsection = \"Text\"\nworkloads = [\"hello\"]\n\
+                 relative_to = \"c/b\"\ncolumns = [\"requests_per_second_ratio\"]\n\
+                 [table.rows]\n\"c/a\" = [1.6]\n[rows]\n\
+                 \"c/a\" = { state = \"missing\", clause = \"its library is lost\" }\n\
+                 \"c/b\" = { state = \"same-design\", clause = \"written anew\" }\n";
+    let figures = parse(table).unwrap();
+    let ratio = |own, base, column| figures.ratio("hello", &id(own), &id(base), column);
+    assert_eq!(ratio("c/a", "c/b", Column::RequestsPerSecond), Some(1.6));
+    assert_eq!(ratio("c/a", "c/a", Column::RequestsPerSecond), None);
+    assert_eq!(ratio("c/a", "c/b", Column::LatencyNsP50), None);
+}
+
+#[test]
+fn each_mistake_is_answered_with_its_table() {
+    let changes = [
+        ("[\"hello\"]", "[\"helo\"]"),
+        ("c/b", "c/c"),
+        ("[200, 5]", "[200]"),
+        ("200", "-200"),
+        ("ns_p50", "ns_p51"),
+        ("[\"hello\"]", "[]"),
+        ("columns", "relative_to = \"c/c\"\ncolumns"),
+        ("per_second", "per_second_ratio"),
+        ("[rows.\"c/b\"]\nstate = \"different\"\nclause = \"one thread\"\n", ""),
+        ("", "[rows.\"c/c\"]\nstate = \"same-design\"\nclause = \"written anew\"\n"),
+        ("state = \"different\"\n", ""),
+        ("\"different\"", "\"similar\""),
+        ("here = \"A 1\"\n", ""),
+        ("\"different\"\nclause = \"one thread\"", "\"same-design\"\npublished = \"B 1\""),
+        ("clause = \"one thread\"\n", ""),
+        ("\"different\"\nclause = \"one thread\"", "\"missing\""),
+        ("\"different\"\n", "\"missing\"\nhere = \"B 1\"\n"),
+        ("one thread", " "),
+    ];
+    let text = crate::mistakes::messages(TABLE, &changes, parse);
+    expect_test::expect_file!["golden/mistakes.txt"].assert_eq(&text);
+}
+
+#[test]
+fn only_a_program_of_the_same_design_is_comparable() {
+    let figures = parse(TABLE).unwrap();
+    let comparable = ["c/a", "c/b", "c/c"].map(|name| figures.is_comparable(&id(name)));
+    assert_eq!(comparable, [true, false, false]);
+    assert_eq!(figures.rows[&id("c/a")].explanation(), "published A 1, here A 1");
+    let shown = RowState::ALL.map(|state| (state.name(), state.is_comparable()));
+    let expected =
+        [("same program", true), ("same design", true), ("different", false), ("missing", false)];
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn figures_of_an_older_journal_have_no_states_and_nothing_is_comparable() {
+    let text = r#"{"table": [{"section": "A", "workloads": ["hello"], "relative_to": null,
+                   "columns": ["requests_per_second"], "rows": {"c/a": [1.0]}}]}"#;
+    let figures: PublishedFigures = serde_json::from_str(text).unwrap();
+    assert!(figures.rows.is_empty() && !figures.is_comparable(&id("c/a")));
+}
