@@ -132,12 +132,11 @@ fn workload(here: &Workload, there: &Workload, generator_cpus: usize) -> Vec<Str
     }
     let (own, its) = (header_names(here), header_names(there));
     let is_same = here.headers == there.headers;
-    match own == its {
-        true => {
-            differ(is_same, format!("{own} with other values"), "the published ones".to_owned())
-        }
-        false => differ(is_same, own, its),
-    }
+    let (own, its) = match own == its {
+        true => (format!("{own} with other values"), "the published ones".to_owned()),
+        false => (own, its),
+    };
+    differ(is_same, own, its);
     let repeats = |it: &Workload| match it.on_closed {
         ClosedPolicy::Fail => "not repeated",
         ClosedPolicy::Retry => "repeated",
