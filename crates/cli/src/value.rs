@@ -129,12 +129,7 @@ pub(crate) fn sources(text: &str) -> Result<Sources, String> {
     text.split(',').map(range).collect::<Result<_, _>>().map(Sources)
 }
 
-pub(crate) fn header(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text
-        .split_once(':')
-        .ok_or_else(|| format!("`{text}` is not a header: write it like 'Name: value'"))?;
-    Ok((name.trim().to_owned(), value.trim().to_owned()))
-}
+pub(crate) use wirebench_schema::load::parse_header as header;
 
 #[cfg(test)]
 pub(crate) mod tests {

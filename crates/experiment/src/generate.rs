@@ -7,8 +7,8 @@ use std::{
 };
 use wirebench_schema::{
     load::{
-        Arrivals, Body, BodyCheck, EngineChoice, LatencyOrigin, LoadConfig, LoadEvent, LoadModel,
-        LoadReport, LoadStart, RateCurve, Stop, Trust, Waiting,
+        Arrivals, Body, BodyCheck, ClosedPolicy, EngineChoice, LatencyOrigin, LoadConfig,
+        LoadEvent, LoadModel, LoadReport, LoadStart, RateCurve, Stop, Trust, Waiting,
     },
     units::write_duration,
 };
@@ -117,6 +117,9 @@ impl Words {
 
     fn http(&mut self, config: &LoadConfig) {
         self.text("--method", &config.method);
+        if config.on_closed == ClosedPolicy::Retry {
+            self.flag("--retry-closed");
+        }
         for (name, value) in &config.headers {
             self.text("--header", &format!("{name}: {value}"));
         }

@@ -112,6 +112,15 @@ impl Connection {
         self.sent_bytes = 0;
     }
 
+    /// The server has closed the connection; its only request in flight is sent again on the next one.
+    pub(crate) fn close_to_retry(&mut self) {
+        debug_assert_eq!(self.in_flight.len(), 1, "one request is sent again");
+        self.stage = Stage::Closed;
+        self.origin = Origin::Renewal;
+        self.begun = 1;
+        self.sent_bytes = 0;
+    }
+
     /// Another request is to be sent, behind those that are.
     pub(crate) fn begin(&mut self, stamp: Stamp) {
         debug_assert_eq!(self.stage, Stage::Open, "only an open connection sends");
@@ -177,7 +186,10 @@ impl Connection {
     pub(crate) fn waiting_since(&self) -> Option<u64> {
         match self.stage {
             Stage::Closed => None,
-            Stage::Connecting { since_ns } => Some(since_ns),
+            // A request that is sent again has waited since it was sent first.
+            Stage::Connecting { since_ns } => {
+                Some(self.in_flight.oldest.map_or(since_ns, |stamp| stamp.begun_ns))
+            }
             Stage::Open => self.in_flight.oldest.map(|stamp| stamp.begun_ns),
         }
     }
@@ -239,6 +251,24 @@ mod tests {
         assert_eq!((connection.in_flight(), connection.outgoing(REQUEST_BYTES)), (0, (0, 0)));
         connection.connect(20);
         assert_eq!(connection.connected(), Origin::Failure);
+    }
+
+    #[test]
+    fn a_request_that_is_sent_again_keeps_its_times_and_is_the_first_of_the_next_connection() {
+        let mut connection = open();
+        connection.begin(stamp(10));
+        connection.answered();
+        connection.begin(stamp(11));
+        connection.sent(20);
+        connection.close_to_retry();
+        assert_eq!((connection.is_closed(), connection.waiting_since()), (true, None));
+        connection.connect(20);
+        assert_eq!(connection.waiting_since(), Some(11));
+        assert_eq!(connection.connected(), Origin::Renewal);
+        assert_eq!((connection.begun(), connection.outgoing(REQUEST_BYTES)), (1, (0, 10)));
+        connection.sent(10);
+        assert!(connection.is_oldest_sent(REQUEST_BYTES));
+        assert_eq!(connection.answered(), Some(stamp(11)));
     }
 
     #[test]

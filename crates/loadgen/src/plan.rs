@@ -6,7 +6,10 @@ mod rates;
 use std::sync::Arc;
 use wirebench_schema::{
     agent::SERIES_NS,
-    load::{Body, GeneratorShare, LatencyOrigin, LoadConfig, LoadModel, PIECE_NS, Stop, Waiting},
+    load::{
+        Body, ClosedPolicy, GeneratorShare, LatencyOrigin, LoadConfig, LoadModel, PIECE_NS, Stop,
+        Waiting,
+    },
     scenario::Protocol,
 };
 
@@ -44,6 +47,8 @@ pub(crate) struct ThreadParams {
     pub(crate) depth: usize,
     /// Number of requests before the client closes a connection.
     pub(crate) requests_per_connection: u64,
+    /// What becomes of a request whose connection the server closes before its reply.
+    pub(crate) on_closed: ClosedPolicy,
     /// Number of requests per connection that end the window, if any.
     pub(crate) count_per_connection: Option<u64>,
     /// Time to make the first connection, once known.
@@ -88,6 +93,7 @@ impl ThreadParams {
             timeout_ns,
             depth: config.pipeline,
             requests_per_connection: config.requests_per_connection.unwrap_or(u64::MAX),
+            on_closed: config.on_closed,
             count_per_connection: match config.stop {
                 Stop::RequestsPerConnection(count) => Some(count),
                 Stop::After(_) | Stop::Requests(_) => None,

@@ -309,6 +309,12 @@ impl Recorder {
         self.current.counts.server_closes += u64::from(self.scope == Scope::Everything);
     }
 
+    /// A request is sent again, because the server has closed its connection.
+    pub(crate) fn retried(&mut self) {
+        let counts = matches!(self.scope, Scope::Everything | Scope::Draining);
+        self.current.counts.retried += u64::from(counts);
+    }
+
     /// Ends the segment if there is another one to go on with, and the next one where the clock is.
     #[cold]
     fn roll(&mut self, now_ns: u64) {

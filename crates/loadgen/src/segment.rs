@@ -88,6 +88,8 @@ pub(crate) struct Counts {
     pub(crate) client_closes: u64,
     /// Connections that the server closed between two requests.
     pub(crate) server_closes: u64,
+    /// Requests that were sent again, because the server had closed their connection.
+    pub(crate) retried: u64,
     /// Sum over all waits that found something of how many connections were ready.
     pub(crate) ready_found: u64,
     /// The same sum, had every wait found as many as it could.
@@ -121,6 +123,7 @@ impl Counts {
         self.reconnects += other.reconnects;
         self.client_closes += other.client_closes;
         self.server_closes += other.server_closes;
+        self.retried += other.retried;
         self.ready_found += other.ready_found;
         self.ready_possible += other.ready_possible;
         self.stall_ns_max = self.stall_ns_max.max(other.stall_ns_max);

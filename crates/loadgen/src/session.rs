@@ -6,15 +6,16 @@
 //! thread and of the server, at the edges of the window, through given functions.
 //!
 //! This file has the state, its beginning and its end; `connecting` makes connections, `events`
-//! handles their events, `time` handles the passage of time, `lateness` measures how late the
-//! engine comes, `scan` selects connections to examine, and `rest` is the time between two windows
-//! on the same connections.
+//! handles their events, `time` handles the passage of time, `lateness` measures how late the engine
+//! comes, `scan` selects connections to examine, `rest` is the time between two windows on the same
+//! connections, and `retry` sends a request once more.
 
 mod connecting;
 mod edges;
 mod events;
 mod lateness;
 mod rest;
+mod retry;
 mod scan;
 mod time;
 
@@ -93,8 +94,9 @@ pub(crate) struct Session<C: Codec> {
     /// Time of the next phase change.
     phase_end_ns: u64,
     commands: VecDeque<Command>,
-    /// Places whose connection is to be made as soon as the pacing lets it.
+    /// Places whose connection is to be made as soon as the pacing lets it; `to_retry` comes first.
     to_connect: VecDeque<usize>,
+    to_retry: VecDeque<usize>,
     /// Places that wait after a failure, and until when; the wait is always the same, so the first
     /// is the next.
     backoff: VecDeque<(u64, usize)>,
@@ -182,6 +184,7 @@ impl<C: Codec> Session<C> {
             phase_end_ns: u64::MAX,
             commands: VecDeque::with_capacity(PENDING_LIMIT),
             to_connect: (0..count).collect(),
+            to_retry: VecDeque::new(),
             backoff: VecDeque::new(),
             pacing,
             unsettled: count,
@@ -245,6 +248,7 @@ impl<C: Codec> Session<C> {
         self.unsettled = 0;
         self.pacing.begin_load();
         self.to_connect.clear();
+        self.to_retry.clear();
         self.backoff.clear();
         let closed = |slot: &usize| self.slots[*slot].connection.is_closed();
         self.to_connect.extend((0..self.first_idle).filter(closed));
@@ -320,6 +324,7 @@ impl<C: Codec> Director for Session<C> {
             Phase::Warmup | Phase::Window => {
                 attention_ns.min(self.connects_at()).min(self.pacer.wakes_at())
             }
+            Phase::Draining if self.retries() => attention_ns.min(self.connects_at()),
             Phase::Draining | Phase::Over => attention_ns,
         };
         self.lateness.expect(wakes_at_ns);
@@ -330,7 +335,7 @@ impl<C: Codec> Director for Session<C> {
         if let Some(command) = self.commands.pop_front() {
             return Some(command);
         }
-        if matches!(self.phase, Phase::Draining | Phase::Over) {
+        if self.is_silent() {
             return None;
         }
         if let Some(slot) = self.next_connection(now_ns) {

@@ -2,8 +2,8 @@
 
 use hdrhistogram::Histogram;
 use wirebench_schema::load::{
-    Fairness, IdleCounts, LatencySummary, LoadConfig, LoadModel, LoadReport, Offered, ReplyChecks,
-    ThreadRate,
+    ClosedPolicy, Fairness, IdleCounts, LatencySummary, LoadConfig, LoadModel, LoadReport, Offered,
+    ReplyChecks, ThreadRate,
 };
 
 use crate::{
@@ -57,6 +57,7 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
         reconnects: counts.reconnects,
         client_closes: counts.client_closes,
         server_closes: counts.server_closes,
+        retried_requests: (config.on_closed == ClosedPolicy::Retry).then_some(counts.retried),
         idle: IdleCounts {
             made: outcomes.iter().map(|outcome| outcome.idle_made).sum(),
             lost: outcomes.iter().map(|outcome| outcome.idle_lost).sum(),

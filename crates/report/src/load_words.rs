@@ -1,7 +1,7 @@
 //! How a load is asked for, in words: for headings and for rows of a table.
 
 use wirebench_schema::{
-    load::{Arrivals, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop},
+    load::{Arrivals, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop},
     scenario::HeavyConnections,
     units::write_duration,
 };
@@ -73,6 +73,9 @@ pub fn particulars(config: &LoadConfig) -> Vec<String> {
     }
     if let Some(requests) = config.requests_per_connection {
         lines.push(format!("a new connection after {requests} requests"));
+    }
+    if config.on_closed == ClosedPolicy::Retry {
+        lines.push("a request whose connection the server had closed is repeated".to_owned());
     }
     if config.idle_connections > 0 {
         lines.push(format!("plus {} idle connections", config.idle_connections));

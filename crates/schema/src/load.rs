@@ -9,6 +9,7 @@ mod latency;
 mod merge;
 mod model;
 mod report;
+mod request;
 mod series;
 mod tls;
 mod verdict;
@@ -25,6 +26,7 @@ pub use report::{
     EdgeClocks, Fairness, GeneratorPart, IdleCounts, Interval, LoadEvent, LoadReport, LoadStart,
     Offered, Phase, ReplyChecks, ThreadRate,
 };
+pub use request::{ClosedPolicy, parse_header};
 pub use series::{PIECE_NS, ReplySeries};
 pub use tls::TlsSummary;
 pub use verdict::{Limit, Verdict};

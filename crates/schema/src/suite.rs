@@ -4,6 +4,7 @@ mod phase;
 mod published;
 mod scale;
 mod wire;
+mod wire_workload;
 mod workload;
 
 pub use phase::Phase;

@@ -2,16 +2,18 @@
 //! in the load model alone. Pure.
 
 use std::time::Duration;
-use wirebench_schema::{scenario::Scenario, suite::Workload};
+use wirebench_schema::{load::ClosedPolicy, scenario::Scenario, suite::Workload};
 
 /// What the instances and connections of a cohort have in common.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Common {
     scenario: Scenario,
     workers: Option<u32>,
     connections: usize,
     threads: Option<usize>,
     pipeline: usize,
+    on_closed: ClosedPolicy,
+    headers: Vec<(String, String)>,
     payload_bytes: usize,
     timeout: Duration,
 }
@@ -26,6 +28,8 @@ impl Common {
             connections: workload.connections,
             threads: workload.threads,
             pipeline: workload.pipeline,
+            on_closed: workload.on_closed,
+            headers: workload.headers.clone(),
             payload_bytes: workload.payload_bytes,
             timeout: workload.timeout,
         })

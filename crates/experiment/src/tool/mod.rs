@@ -157,6 +157,13 @@ pub fn check(generator: Generator, workload: &Workload) -> Result<(), String> {
     only(workload.scenario.heavy().is_none(), "makes the same request on all connections")?;
     only(workload.idle_connections == 0, "keeps no idle connections")?;
     only(workload.requests_per_connection.is_none(), "does not close connections after a count")?;
+    let repeats = workload.on_closed.is_fail() || generator == Generator::Hey;
+    only(repeats, "does not repeat requests on closed connections")?;
+    let is_named = |(name, value): &(String, String)| {
+        name.eq_ignore_ascii_case("user-agent") && value != HEY_HEADERS[0].1
+    };
+    let appends = generator == Generator::Hey && workload.headers.iter().any(is_named);
+    only(!appends, "appends its own User-Agent")?;
     match (generator, workload.stop) {
         (Generator::Wrk, Stop::After(time)) if is_whole_seconds(time) => Ok(()),
         (Generator::Wrk, Stop::After(_)) => {
@@ -211,7 +218,22 @@ fn arguments(generator: Generator, config: &LoadConfig) -> Vec<String> {
             format!("--h1 -t{threads} -c{connections} -D {milliseconds}ms -N {timeout}s")
         }
     };
-    text.split_whitespace().map(str::to_owned).chain([url]).collect()
+    let words = text.split_whitespace().map(str::to_owned);
+    words.chain(headers(generator, config)).chain([url]).collect()
+}
+
+/// The header lines that hey sends unasked.
+const HEY_HEADERS: [(&str, &str); 3] =
+    [("User-Agent", "hey/0.0.1"), ("Content-Type", "text/html"), ("Accept-Encoding", "gzip")];
+
+/// The options for header lines, which are the same in all programs.
+fn headers(generator: Generator, config: &LoadConfig) -> Vec<String> {
+    let is_sent_anyway = |(name, value): &&(String, String)| {
+        generator == Generator::Hey
+            && HEY_HEADERS.iter().any(|own| own.0.eq_ignore_ascii_case(name) && own.1 == value)
+    };
+    let asked = config.headers.iter().filter(|header| !is_sent_anyway(header));
+    asked.flat_map(|(name, value)| ["-H".to_owned(), format!("{name}: {value}")]).collect()
 }
 
 #[cfg(test)]

@@ -183,6 +183,16 @@ fn each_program_is_asked_in_its_own_words() {
         (Generator::Hey, "requests = 1000", "hey -n 1000 -c 8 -cpus 2 -t 2"),
         (Generator::H2load, "count_per_connection = 50", "h2load --h1 -t2 -c8 -n400 -N 2s"),
         (Generator::H2load, "duration = \"2s\"", "h2load --h1 -t2 -c8 -D 2000ms -N 2s"),
+        (
+            Generator::Hey,
+            "requests = 1000\nheaders = [\"User-Agent: hey/0.0.1\", \"A: b\"]",
+            "hey -n 1000 -c 8 -cpus 2 -t 2 -H A: b",
+        ),
+        (
+            Generator::Wrk,
+            "duration = \"5s\"\nheaders = [\"A: b\"]",
+            "wrk -t2 -c8 -d5s --latency --timeout 2s -H A: b",
+        ),
     ];
     for (generator, lines, expected) in rows {
         let command = tool(generator).command(&config(lines)).join(" ");
@@ -212,6 +222,8 @@ fn what_a_program_cannot_do_is_refused_with_the_reason() {
             refuse(generator, &format!("{hello}{line}"));
         }
     }
+    refuse(Generator::H2load, &format!("{hello}retry_closed = true"));
+    refuse(Generator::Hey, &format!("{hello}headers = [\"User-Agent: x\"]"));
     refuse(Generator::Wrk, "scenario = \"hello\"\nrequests = 1000");
     refuse(Generator::Hey, "scenario = \"hello\"\nrequests = 7");
     refuse(Generator::Wrk, "scenario = \"hello\"\nduration = \"500ms\"");

@@ -3,7 +3,7 @@
 
 use wirebench_schema::{
     journal::{Reason, ReasonKind, Weight},
-    load::{ErrorExample, ErrorKind, LoadModel, LoadReport},
+    load::{ClosedPolicy, ErrorExample, ErrorKind, LoadModel, LoadReport},
     suite::Phase,
 };
 
@@ -193,11 +193,17 @@ fn impossible(load: &LoadReport) -> Option<Reason> {
 }
 
 fn server_closes_reason(load: &LoadReport) -> Option<Reason> {
-    let closes = load.server_closes;
+    let closes = load.server_closes + load.retried_requests.unwrap_or(0);
+    // A load that repeats such requests expects them.
     let often = closes * REQUESTS_PER_CLOSE > load.requests;
-    let weight = if often { Weight::Invalid } else { Weight::Note };
+    let is_expected = load.config.on_closed == ClosedPolicy::Retry;
+    let weight = if often && !is_expected { Weight::Invalid } else { Weight::Note };
+    let repeated = match load.retried_requests {
+        Some(requests @ 1..) => format!("; {requests} were repeated on a new connection"),
+        Some(0) | None => String::new(),
+    };
     let text = format!(
-        "the server closed connections between requests {closes} times in {} requests",
+        "the server closed connections between requests {closes} times in {} requests{repeated}",
         load.requests
     );
     let kind = ReasonKind::ServerCloses;

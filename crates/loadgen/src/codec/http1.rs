@@ -146,6 +146,10 @@ impl Codec for Http1 {
         requests.from(position, wanted)
     }
 
+    fn is_between_replies(&self, connection: &Http1Connection) -> bool {
+        connection.is_between_replies()
+    }
+
     fn reply_bytes_hint(&self) -> usize {
         self.reply_bytes
     }

@@ -44,6 +44,11 @@ pub(crate) trait Codec: Clone {
     /// Number of reply bytes worth receiving in one piece.
     fn reply_bytes_hint(&self) -> usize;
 
+    /// Whether no byte of the next reply has come. Where nothing is sent twice, that does not matter.
+    fn is_between_replies(&self, _: &Self::Connection) -> bool {
+        false
+    }
+
     /// Checks at least one byte of a reply. It stops at the end of a reply, so that the caller sees
     /// the bytes after it.
     ///

@@ -1,6 +1,6 @@
 //! Decides which connections a session makes, and when. `events` handles their results.
 
-use super::Session;
+use super::{Phase, Session};
 use crate::codec::Codec;
 
 impl<C: Codec> Session<C> {
@@ -15,10 +15,10 @@ impl<C: Codec> Session<C> {
         if let Some(slot) = self.pacing.retry(now_ns) {
             return Some(slot);
         }
-        if self.to_connect.is_empty() || !self.pacing.is_open(now_ns) || self.pacer.is_done() {
+        if !self.wants_connection() || !self.pacing.is_open(now_ns) {
             return None;
         }
-        let slot = self.to_connect.pop_front()?;
+        let slot = self.to_retry.pop_front().or_else(|| self.to_connect.pop_front())?;
         self.slots[slot].connection.connect(now_ns);
         self.ask(now_ns);
         self.codec.restart(&mut self.slots[slot].codec);
@@ -29,9 +29,16 @@ impl<C: Codec> Session<C> {
     /// Time of the next connection to make or retry.
     pub(super) fn connects_at(&self) -> u64 {
         let retry_ns = self.pacing.retries_at();
-        if self.to_connect.is_empty() || self.pacer.is_done() {
+        if !self.wants_connection() {
             return retry_ns;
         }
         retry_ns.min(self.pacing.opens_at())
+    }
+
+    /// Whether a connection is to be made: for a request that is sent again, or for later ones.
+    fn wants_connection(&self) -> bool {
+        let for_later =
+            !self.to_connect.is_empty() && self.phase != Phase::Draining && !self.pacer.is_done();
+        for_later || !self.to_retry.is_empty()
     }
 }

@@ -48,6 +48,9 @@ impl<C: Codec> Session<C> {
             self.last_made_ns = now_ns;
             return Action::Wait;
         }
+        if self.slots[slot].connection.in_flight() > 0 {
+            return Action::Send;
+        }
         if idle { Action::Wait } else { self.offer(slot, now_ns) }
     }
 
@@ -267,9 +270,12 @@ impl<C: Codec> Session<C> {
         Action::Close
     }
 
-    /// Counts a failure, ends the connection and has it made again.
+    /// Counts a failure, unless the request is sent again, ends the connection and has it made again.
     #[cold]
     pub(super) fn fail(&mut self, slot: usize, failure: Failure, now_ns: u64) -> Action {
+        if self.is_retried(slot, &failure) {
+            return self.retry(slot);
+        }
         let was_connecting = self.slots[slot].connection.connecting_since().is_some();
         let in_flight = self.slots[slot].connection.in_flight() as u64;
         self.outstanding = self.outstanding.saturating_sub(in_flight);
@@ -287,6 +293,11 @@ impl<C: Codec> Session<C> {
         }
         match (self.phase, was_connecting) {
             (Phase::Connecting, true) => self.unsettled -= 1,
+            // A request that was to be sent again has failed with its new connection.
+            (_, true) if in_flight > 0 => {
+                self.end_requests(in_flight, now_ns);
+                self.try_again_later(slot, now_ns);
+            }
             (Phase::Connecting, false) | (Phase::Draining | Phase::Over, true) => {}
             (_, true) if slot >= self.first_idle => {}
             (Phase::Resting, true) => self.try_again_later(slot, now_ns),

@@ -86,8 +86,8 @@ impl<C: Codec> Session<C> {
             if !overdue {
                 continue;
             }
-            let failure =
-                if connection.is_open() { Failure::Timeout } else { Failure::ConnectTimeout };
+            let is_asked = connection.in_flight() > 0;
+            let failure = if is_asked { Failure::Timeout } else { Failure::ConnectTimeout };
             self.fail(slot, failure, now_ns);
             self.commands.push_back(Command::Close(slot));
             if self.phase == Phase::Over {
@@ -190,7 +190,7 @@ impl<C: Codec> Session<C> {
             let timeout_ns = self.params.timeout_ns;
             let overdue =
                 since_ns.is_some_and(|since_ns| is_overdue(since_ns, edge_ns, timeout_ns));
-            if overdue && self.slots[slot].connection.is_open() {
+            if overdue && self.slots[slot].connection.in_flight() > 0 {
                 self.fail(slot, Failure::Timeout, edge_ns);
                 self.commands.push_back(Command::Close(slot));
             }

@@ -13,6 +13,7 @@ mod models;
 mod network;
 mod preflight;
 mod replies;
+mod retry;
 mod server;
 mod tls;
 mod unanswered;

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 use wirebench_schema::load::{
-    BodyCheck, EngineChoice, ErrorCounts, ErrorKind, LoadConfig, LoadReport, Trust,
+    BodyCheck, ClosedPolicy, EngineChoice, ErrorCounts, ErrorKind, LoadConfig, LoadReport, Trust,
 };
 
 use self::server::{Identity, Tls};
@@ -51,6 +51,25 @@ fn assert_flawless(report: &LoadReport, requests: u64) {
 fn sentence(config: &LoadConfig) -> String {
     let port = format!(":{}", config.target.port());
     try_load(config).unwrap_err().to_string().replace(&port, ":PORT")
+}
+
+/// One server says that it ends the connection, as TLS has it, the other one does not.
+#[test]
+fn a_request_is_repeated_where_the_server_closed_after_a_reply() {
+    let identity = Identity::local();
+    each_engine(|engine| {
+        for announces in [true, false] {
+            let server = identity.serve(move |_, tls| match announces {
+                true => tls.answer_once(HELLO),
+                false => _ = tls.read_request() && tls.write(HELLO),
+            });
+            let mut config = trusting(&identity, &server, engine, 40);
+            config.on_closed = ClosedPolicy::Retry;
+            let report = load(&config);
+            assert_flawless(&report, 40);
+            assert_eq!(report.retried_requests, Some(36));
+        }
+    });
 }
 
 #[test]

@@ -4,8 +4,8 @@ use super::*;
 use crate::{distribution::tests::summary_of, fixtures::assert_golden};
 use std::time::Duration;
 use wirebench_schema::load::{
-    Arrivals, EngineChoice, ErrorCounts, Fairness, IdleCounts, LatencyOrigin, LatencySummary,
-    LoadModel, Offered, RateCurve, ReplyChecks, Stop, ThreadRate, TlsSummary,
+    Arrivals, ClosedPolicy, EngineChoice, ErrorCounts, Fairness, IdleCounts, LatencyOrigin,
+    LatencySummary, LoadModel, Offered, RateCurve, ReplyChecks, Stop, ThreadRate, TlsSummary,
 };
 
 fn latency() -> LatencySummary {
@@ -147,6 +147,16 @@ fn reconnects_are_reported_with_the_time_they_take() {
     (report.client_closes, report.server_closes, report.reconnects) = (11_240, 3, 2);
     report.connect = Some(latency());
     assert_golden("load/reconnects.txt", &needed(&report));
+}
+
+#[test]
+fn requests_that_were_repeated_are_reported_and_are_no_errors() {
+    let mut report = report();
+    report.config.on_closed = ClosedPolicy::Retry;
+    assert!(!needed(&report).contains("Retried"));
+    report.retried_requests = Some(1_123_990);
+    report.connect = Some(latency());
+    assert_golden("load/retried.txt", &needed(&report));
 }
 
 #[test]

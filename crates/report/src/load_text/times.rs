@@ -71,8 +71,17 @@ pub(super) fn schedule(text: &mut String, report: &LoadReport, asked: &[f64]) {
 
 /// When connections were made again: how long that took.
 pub(super) fn connecting(text: &mut String, report: &LoadReport, asked: &[f64]) {
+    let retried = report.retried_requests.unwrap_or(0);
+    if retried > 0 {
+        line(
+            text,
+            format_args!(
+                "  Retried: {retried} requests, on a new connection, because the server had closed theirs"
+            ),
+        );
+    }
     let churn = report.client_closes + report.server_closes + report.reconnects;
-    if churn == 0 {
+    if churn + retried == 0 {
         return;
     }
     line(

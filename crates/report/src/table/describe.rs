@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use wirebench_schema::{
-    load::{Arrivals, LoadModel, RateCurve, Stop},
+    load::{Arrivals, ClosedPolicy, LoadModel, RateCurve, Stop},
     suite::{Phase, Workload},
     units::write_duration,
 };
@@ -73,6 +73,13 @@ pub(crate) fn describe_shape(workload: &Workload) -> String {
     }
     if let Some(requests) = workload.requests_per_connection {
         let _ = write!(shape, ", reopened after {requests} requests");
+    }
+    if workload.on_closed == ClosedPolicy::Retry {
+        shape.push_str(", requests repeated where the server closes");
+    }
+    if !workload.headers.is_empty() {
+        let lines = u32::try_from(workload.headers.len()).unwrap_or(u32::MAX);
+        let _ = write!(shape, ", {} in each request", count(lines, "more header"));
     }
     if let Some(heavy) = workload.scenario.heavy() {
         let _ =

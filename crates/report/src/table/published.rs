@@ -10,7 +10,7 @@ pub(super) use self::{conclusion::conclusion, document::add, rows::add_rows};
 
 use wirebench_schema::{
     journal::{Journal, Published},
-    load::Stop,
+    load::{ClosedPolicy, Stop},
     suite::{DocumentPlacement, Workload},
     units::write_duration,
 };
@@ -91,6 +91,15 @@ fn few(names: &[&str]) -> String {
     }
 }
 
+/// The header lines that a workload adds to each request, by their names.
+fn header_names(workload: &Workload) -> String {
+    let names: Vec<&str> = workload.headers.iter().map(|(name, _)| name.as_str()).collect();
+    match names.as_slice() {
+        [] => "no further headers".to_owned(),
+        names => format!("headers {}", names.join(", ")),
+    }
+}
+
 fn workload(here: &Workload, there: &Workload, generator_cpus: usize) -> Vec<String> {
     let mut list = Vec::new();
     // What is here stands with its unit, what was there without.
@@ -107,6 +116,7 @@ fn workload(here: &Workload, there: &Workload, generator_cpus: usize) -> Vec<Str
     differ(own == its, some(own, "connection"), its.to_string());
     if let Some(its) = there.threads {
         let own = here.threads.unwrap_or(generator_cpus).min(here.connections);
+        let its = its.min(there.connections);
         differ(own == its, some(own, "generator thread"), its.to_string());
     }
     let bare = match (here.stop, there.stop) {
@@ -121,6 +131,22 @@ fn workload(here: &Workload, there: &Workload, generator_cpus: usize) -> Vec<Str
         let is_same = here.payload_bytes == there.payload_bytes;
         differ(is_same, format!("messages of {}", size(here)), size(there));
     }
+    let (own, its) = (header_names(here), header_names(there));
+    let is_same = here.headers == there.headers;
+    let (own, its) = match own == its {
+        true => (format!("{own} with other values"), "the published ones".to_owned()),
+        false => (own, its),
+    };
+    differ(is_same, own, its);
+    let repeats = |it: &Workload| match it.on_closed {
+        ClosedPolicy::Fail => "not repeated",
+        ClosedPolicy::Retry => "repeated",
+    };
+    let (own, its) =
+        (format!("requests on closed connections {}", repeats(here)), repeats(there).to_owned());
+    differ(here.on_closed == there.on_closed, own, its);
+    let limit = |it: &Workload| write_duration(it.timeout);
+    differ(here.timeout == there.timeout, format!("timeout of {}", limit(here)), limit(there));
     let time = |it: &Workload| write_duration(it.warmup);
     differ(here.warmup == there.warmup, format!("{} of warm-up", time(here)), time(there));
     let before = |it: &Workload| it.warmup_requests.unwrap_or(0);

@@ -206,6 +206,7 @@ impl LoadConfig {
         if self.method == "CONNECT" {
             return refuse("CONNECT opens a tunnel and has no reply to check: write GET or POST");
         }
+        self.check_retries()?;
         self.heavy.iter().try_for_each(|heavy| self.check_heavy(heavy))?;
         if self.expect_body.is_some() && self.body_check == BodyCheck::Any {
             return refuse("--expect-body and --any-body contradict each other: omit one");
@@ -250,6 +251,7 @@ impl LoadConfig {
             (self.method != "GET", "--method", "it belongs to http://"),
             (!self.headers.is_empty(), "-H", "it belongs to http://"),
             (self.heavy.is_some(), "--heavy", "it belongs to http://"),
+            (!self.on_closed.is_fail(), "--retry-closed", "it belongs to http://"),
             (self.body.is_some(), "--body", "give --payload for an echo"),
             (self.expect_body.is_some(), "--expect-body", "an echo expects what it sent"),
             (self.body_check == BodyCheck::Any, "--any-body", "an echo expects what it sent"),
@@ -279,7 +281,7 @@ fn refuse(reason: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::{Arrivals, RateCurve};
+    use crate::load::{Arrivals, ClosedPolicy, RateCurve};
     use expect_test::{expect, expect_file};
 
     fn config() -> LoadConfig {
@@ -298,7 +300,7 @@ mod tests {
     #[test]
     fn a_load_that_measures_nothing_is_refused_with_the_option_to_change() {
         type Spoil = fn(&mut LoadConfig);
-        let rows: [Spoil; 23] = [
+        let rows: [Spoil; 25] = [
             |c| c.connections = 0,
             |c| c.threads = 0,
             |c| c.threads = 11,
@@ -331,6 +333,8 @@ mod tests {
                 let (first, last) = ([127, 0, 0, 9].into(), [127, 0, 0, 2].into());
                 c.sources = vec![crate::load::SourceRange { first, last }];
             },
+            |c| (c.on_closed, c.pipeline) = (ClosedPolicy::Retry, 2),
+            |c| (c.on_closed, c.method) = (ClosedPolicy::Retry, "POST".into()),
             |c| c.heavy = Some("8:x".parse().unwrap()),
             |c| c.heavy = Some("8:/100".parse().unwrap()),
             |c| c.heavy = Some("11:/".parse().unwrap()),
@@ -349,6 +353,10 @@ mod tests {
         assert_eq!(echo.check(), Ok(()));
         let message = LoadConfig { payload_bytes: 0, ..echo.clone() }.check().unwrap_err();
         expect!["an echo of 0 bytes has no reply: give --payload at least 1"].assert_eq(&message);
+        let retry = LoadConfig { on_closed: ClosedPolicy::Retry, ..echo.clone() };
+        let message = retry.check().unwrap_err();
+        expect!["--retry-closed does not apply to tcp://127.0.0.1:80: it belongs to http://"]
+            .assert_eq(&message);
         let message = LoadConfig { method: "POST".into(), ..echo }.check().unwrap_err();
         expect!["--method does not apply to tcp://127.0.0.1:80: it belongs to http://"]
             .assert_eq(&message);

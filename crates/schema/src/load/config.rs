@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{net::IpAddr, time::Duration};
 
-use super::LoadModel;
+use super::{ClosedPolicy, LoadModel};
 use crate::{scenario::HeavyConnections, target::Target};
 
 /// The end of the measured window.
@@ -169,6 +169,9 @@ pub struct LoadConfig {
     pub pipeline: usize,
     /// The client closes and reopens a connection after this many requests.
     pub requests_per_connection: Option<u64>,
+    /// For HTTP: what becomes of a request whose connection the server closes before its reply.
+    #[serde(default, skip_serializing_if = "ClosedPolicy::is_fail")]
+    pub on_closed: ClosedPolicy,
     /// Load before the measured window, which is offered and checked but not counted.
     #[serde(with = "crate::units::duration_text")]
     #[schemars(with = "String")]
@@ -225,6 +228,7 @@ impl LoadConfig {
             sources: Vec::new(),
             pipeline: 1,
             requests_per_connection: None,
+            on_closed: ClosedPolicy::Fail,
             warmup: Duration::ZERO,
             stop: Stop::After(Duration::from_secs(10)),
             timeout: Duration::from_secs(2),

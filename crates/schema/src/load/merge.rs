@@ -121,6 +121,9 @@ impl LoadReport {
         if let Some(requests) = part.gave_up_requests {
             *self.gave_up_requests.get_or_insert(0) += requests;
         }
+        if let Some(requests) = part.retried_requests {
+            *self.retried_requests.get_or_insert(0) += requests;
+        }
         self.checks = ReplyChecks {
             fast: self.checks.fast + part.checks.fast,
             slow: self.checks.slow + part.checks.slow,

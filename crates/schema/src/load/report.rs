@@ -165,6 +165,11 @@ pub struct LoadReport {
     pub client_closes: u64,
     /// Connections that the server closed between two requests, in the window.
     pub server_closes: u64,
+    /// Requests of the window that were sent once more, because the server had closed their connection
+    /// before a byte of the reply. Each is counted once, with its last result, and its latency begins
+    /// with the first sending. Absent where no request is repeated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retried_requests: Option<u64>,
     /// Connections that were to stay silent.
     pub idle: IdleCounts,
     /// The fairness over connections.
@@ -261,6 +266,7 @@ impl LoadReport {
             reconnects: 0,
             client_closes: 0,
             server_closes: 0,
+            retried_requests: None,
             idle: IdleCounts::default(),
             fairness: Fairness::default(),
             in_flight_at_end: 0,

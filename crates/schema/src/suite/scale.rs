@@ -89,6 +89,7 @@ pub(super) struct WorkloadRule {
     pub(super) payload_bytes: Option<usize>,
     pub(super) stop: Option<Stop>,
     pub(super) warmup_requests: Option<u64>,
+    pub(super) steady_within: Option<Duration>,
 }
 
 impl Suite {
@@ -152,7 +153,9 @@ fn scale_workload(
         workload.connections = own.connections.unwrap_or(workload.connections);
         workload.payload_bytes = own.payload_bytes.unwrap_or(workload.payload_bytes);
         workload.stop = own.stop.unwrap_or(workload.stop);
-        workload.warmup_requests = own.warmup_requests.or(workload.warmup_requests);
+        let before = own.warmup_requests.or(workload.warmup_requests);
+        workload.warmup_requests = before.filter(|requests| *requests > 0);
+        workload.steady_within = own.steady_within.unwrap_or(workload.steady_within);
     }
 }
 
@@ -261,6 +264,22 @@ count_per_connection = 2
         assert_eq!((large.connections, large.payload_bytes), (3, 64 << 20));
         assert_eq!(large.stop, Stop::RequestsPerConnection(2));
         assert_eq!(large.warmup_requests, Some(5000));
+    }
+
+    #[test]
+    fn a_count_with_requests_before_it_can_become_slices_over_long_lived_servers() {
+        let rule = "duration = \"3s\"\nwarmup_requests = 0\nsteady_within = \"10s\"";
+        let text = SUITE.replace("count_per_connection = 2\n", &format!("{rule}\n"));
+        let suite = Suite::parse("example", &text).unwrap();
+        let paper = suite.at_scale(Scale::Paper, 1).unwrap().workloads.remove(1);
+        assert!(!paper.has_slices() && paper.steady_within.is_zero());
+        let large = suite.at_scale(Scale::Machine, 1).unwrap().workloads.remove(1);
+        assert_eq!(
+            (large.warmup_requests, large.stop),
+            (None, Stop::After(Duration::from_secs(3)))
+        );
+        assert!(large.has_slices());
+        assert_eq!(large.steady_within, Duration::from_secs(10));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    load::{Arrivals, LatencyOrigin, LoadModel, RateCurve, Stop},
+    load::{Arrivals, ClosedPolicy, LatencyOrigin, LoadModel, RateCurve, Stop},
     mistakes::messages,
     scenario::Scenario,
     target::Target,
@@ -69,6 +69,27 @@ fn a_workload_can_have_any_load_model() {
     let config = crowd.load_config(target, 1, 1);
     assert_eq!((config.pipeline, config.requests_per_connection), (16, Some(10)));
     assert_eq!(config.idle_connections, 3);
+}
+
+#[test]
+fn headers_and_repeats_belong_to_the_load_and_are_checked_like_options() {
+    let lines = "headers = [\"User-Agent: hey/0.0.1\", \"A: b: c\"]\nretry_closed = true";
+    let suite = Suite::parse("example", &format!("{SUITE}{lines}")).unwrap();
+    let target = Target::new(Scenario::Hello.protocol(), "127.0.0.1", 1, "/");
+    let config = suite.workloads[0].load_config(target, 1, 1);
+    let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    assert_eq!(config.headers, [header("User-Agent", "hey/0.0.1"), header("A", "b: c")]);
+    assert_eq!(config.on_closed, ClosedPolicy::Retry);
+    let changes = [
+        ("", "headers = [\"no colon\"]"),
+        ("", "headers = [\"a b: c\"]"),
+        ("", "headers = [\"Content-Length: 5\"]"),
+        ("", "pipeline = 2\nretry_closed = true"),
+        ("scenario = \"hello\"", "scenario = \"echo\"\nheaders = [\"A: b\"]"),
+        ("scenario = \"hello\"", "scenario = \"echo\"\nretry_closed = true"),
+    ];
+    let text = messages(SUITE, &changes, |text| Suite::parse("example", text));
+    expect_file!["golden/headers.txt"].assert_eq(&text);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::{
 use super::{
     BASELINE_COPIES, DEFAULT_BASELINE, Document, Suite, SuiteError,
     scale::{ConnectionsRule, MachineRule},
-    workload::WireWorkload,
+    wire_workload::WireWorkload,
 };
 
 #[derive(Deserialize)]

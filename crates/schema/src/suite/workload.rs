@@ -4,13 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-use super::{
-    Phase, SuiteError,
-    scale::WorkloadRule,
-    wire::{OneOrMany, duration},
-};
+use super::{Phase, wire_workload::default_pipeline};
 use crate::{
-    load::{Arrivals, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop, THREADS_LIMIT},
+    load::{
+        Arrivals, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop,
+        THREADS_LIMIT,
+    },
     scenario::Scenario,
     target::Target,
 };
@@ -45,6 +44,12 @@ pub struct Workload {
     /// The client closes and reopens a connection after this many requests.
     #[serde(default)]
     pub requests_per_connection: Option<u64>,
+    /// For HTTP: what becomes of a request whose connection the server closes before its reply.
+    #[serde(default)]
+    pub on_closed: ClosedPolicy,
+    /// For HTTP: further header lines of each request, name and value.
+    #[serde(default)]
+    pub headers: Vec<(String, String)>,
     /// For echo: bytes per message.
     pub payload_bytes: usize,
     /// Load that is not counted.
@@ -141,6 +146,8 @@ impl Workload {
             idle_connections: self.idle_connections,
             pipeline: self.pipeline,
             requests_per_connection: self.requests_per_connection,
+            on_closed: self.on_closed,
+            headers: self.headers.clone(),
             warmup: self.warmup,
             stop: self.stop,
             timeout: self.timeout,
@@ -153,244 +160,17 @@ impl Workload {
     }
 }
 
-/// A workload as it is written. Lists are swept: they make a workload of every pair.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct WireWorkload {
-    name: String,
-    scenario: Scenario,
-    workers: Option<u32>,
-    connections: OneOrMany<usize>,
-    threads: Option<usize>,
-    #[serde(default)]
-    idle_connections: usize,
-    #[serde(default = "default_pipeline")]
-    pipeline: usize,
-    requests_per_connection: Option<u64>,
-    phases: Option<Vec<Phase>>,
-    /// The former name still loads.
-    #[serde(alias = "silent_connections")]
-    idle_phase_connections: Option<usize>,
-    rate: Option<OneOrMany<u64>>,
-    arrivals: Option<Arrivals>,
-    #[serde(default, with = "crate::units::duration_text")]
-    delay: Duration,
-    #[serde(default = "default_payload")]
-    payload: OneOrMany<String>,
-    #[serde(default, with = "crate::units::duration_text")]
-    warmup: Duration,
-    warmup_requests: Option<u64>,
-    #[serde(default, with = "crate::units::duration_text")]
-    steady_within: Duration,
-    duration: Option<String>,
-    requests: Option<u64>,
-    count_per_connection: Option<u64>,
-    #[serde(default = "default_timeout", with = "crate::units::duration_text")]
-    timeout: Duration,
-    machine: Option<WireRule>,
-}
-
-/// `[workload.machine]`: reductions of the published values for an ordinary machine.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WireRule {
-    connections: Option<usize>,
-    payload: Option<String>,
-    warmup_requests: Option<u64>,
-    duration: Option<String>,
-    requests: Option<u64>,
-    count_per_connection: Option<u64>,
-}
-
 /// The shortest time in which a rate can be found steady: the values of 800 ms, and the moment in
 /// which connections find their pace.
 const SHORTEST_STEADY: Duration = Duration::from_secs(1);
 
 /// Silent connections in an idle phase, unless the suite says how many.
-const IDLE_PHASE_CONNECTIONS: usize = 1000;
+pub(super) const IDLE_PHASE_CONNECTIONS: usize = 1000;
 
-const fn rate_model(requests_per_second: u64, arrivals: Arrivals) -> LoadModel {
+pub(super) const fn rate_model(requests_per_second: u64, arrivals: Arrivals) -> LoadModel {
     LoadModel::Rate {
         curve: RateCurve::Constant(requests_per_second),
         arrivals,
         latency_from: LatencyOrigin::Due,
-    }
-}
-
-const fn default_pipeline() -> usize {
-    1
-}
-
-fn default_payload() -> OneOrMany<String> {
-    OneOrMany::One("64".to_owned())
-}
-
-const fn default_timeout() -> Duration {
-    Duration::from_secs(2)
-}
-
-impl WireWorkload {
-    /// Overrides for an ordinary machine.
-    pub(super) fn rule(&self) -> Result<Option<WorkloadRule>, SuiteError> {
-        let Some(wire) = &self.machine else { return Ok(None) };
-        let wrong =
-            |reason: String| SuiteError(format!("[workload.machine] of `{}`: {reason}", self.name));
-        let counts = (wire.requests, wire.count_per_connection);
-        let stop = match (&wire.duration, counts) {
-            (None, (None, None)) => None,
-            (text, (requests, each)) => Some(stop(text.as_deref(), requests, each).map_err(wrong)?),
-        };
-        Ok(Some(WorkloadRule {
-            connections: wire.connections,
-            payload_bytes: wire.payload.as_deref().map(size).transpose().map_err(wrong)?,
-            stop,
-            warmup_requests: wire.warmup_requests,
-        }))
-    }
-
-    /// Converts it to workloads, or explains why it is invalid.
-    pub(super) fn resolve(self) -> Result<Vec<Workload>, SuiteError> {
-        let mut workloads = Vec::new();
-        for connections in self.connections.values() {
-            for payload in self.payload.values() {
-                let name = self.name.replace("{connections}", &connections.to_string());
-                let name = name.replace("{payload}", &payload);
-                let named = |reason| SuiteError(format!("workload `{name}`: {reason}"));
-                for phase in self.phases().map_err(named)? {
-                    for rate in self.rates(phase) {
-                        let size = (connections, payload.as_str());
-                        let workload = self.one(name.clone(), size, phase, rate);
-                        workloads.push(workload.map_err(named)?);
-                    }
-                }
-            }
-        }
-        if workloads.is_empty() {
-            return Err(SuiteError(format!("workload `{}`: an empty list", self.name)));
-        }
-        Ok(workloads)
-    }
-
-    /// Its phases. A given rate implies the phase cost.
-    fn phases(&self) -> Result<Vec<Phase>, String> {
-        let phases = match (&self.phases, &self.rate) {
-            (Some(phases), _) => phases.clone(),
-            (None, Some(_)) => vec![Phase::Cost],
-            (None, None) => vec![Phase::Saturate],
-        };
-        if self.rate.as_ref().is_some_and(|rates| rates.values().is_empty()) {
-            return Err("`rate = []` is empty: add a rate such as 1000, or omit it".to_owned());
-        }
-        if phases.is_empty() {
-            return Err("no phase: write phases = [\"saturate\"]".to_owned());
-        }
-        if self.rate.is_some() && !phases.contains(&Phase::Cost) {
-            return Err("`rate` is for the phase `cost`, which is not among its phases".to_owned());
-        }
-        if self.idle_phase_connections.is_some() && !phases.contains(&Phase::Idle) {
-            return Err(
-                "`idle_phase_connections` applies to the phase `idle`, which is not among its phases"
-                    .to_owned(),
-            );
-        }
-        Ok(phases)
-    }
-
-    /// The rates of a phase; none means a closed loop, or a rate that a pilot finds.
-    fn rates(&self, phase: Phase) -> Vec<Option<u64>> {
-        match &self.rate {
-            Some(rates) if phase == Phase::Cost => rates.values().into_iter().map(Some).collect(),
-            _ => vec![None],
-        }
-    }
-
-    /// Its name with the phase. The first phase has the plain name; with several rates, each has
-    /// its own.
-    fn name_of(&self, name: String, phase: Phase, rate: Option<u64>) -> Result<String, String> {
-        let is_first = self.phases()?.first() == Some(&phase);
-        Ok(match rate.filter(|_| self.rates(phase).len() > 1) {
-            Some(rate) => format!("{name}-{}", short_rate(rate)),
-            None if is_first => name,
-            None => format!("{name}-{phase}"),
-        })
-    }
-
-    /// One phase of it, at one rate.
-    fn one(
-        &self,
-        name: String,
-        (connections, payload): (usize, &str),
-        phase: Phase,
-        rate: Option<u64>,
-    ) -> Result<Workload, String> {
-        if self.workers == Some(0) {
-            return Err("`workers = 0` serves nothing: write at least 1".to_owned());
-        }
-        let stop = stop(self.duration.as_deref(), self.requests, self.count_per_connection)?;
-        let workload = Workload {
-            stop,
-            model: self.model(phase, rate)?,
-            name: self.name_of(name, phase, rate)?,
-            scenario: self.scenario,
-            phase,
-            workers: self.workers,
-            connections: match phase {
-                Phase::Idle => self.idle_phase_connections.unwrap_or(IDLE_PHASE_CONNECTIONS),
-                Phase::Saturate | Phase::Cost => connections,
-            },
-            threads: self.threads,
-            idle_connections: self.idle_connections,
-            pipeline: self.pipeline,
-            requests_per_connection: self.requests_per_connection,
-            payload_bytes: size(payload)?,
-            warmup: self.warmup,
-            warmup_requests: self.warmup_requests,
-            steady_within: self.steady_within,
-            timeout: self.timeout,
-        };
-        workload.check()?;
-        Ok(workload)
-    }
-
-    fn model(&self, phase: Phase, rate: Option<u64>) -> Result<LoadModel, String> {
-        let arrivals = self.arrivals.unwrap_or_default();
-        if phase == Phase::Cost && self.rate.is_none() && !self.delay.is_zero() {
-            return Err("the phase `cost` has a rate, so it can have no `delay`".to_owned());
-        }
-        match (rate, self.rate.is_some(), self.delay.is_zero()) {
-            (None, false, _) if self.arrivals.is_some() => {
-                Err("`arrivals` needs a `rate`: write rate = 1000".to_owned())
-            }
-            (None, false, false) => Ok(LoadModel::Think { delay: self.delay }),
-            (Some(rate), _, true) => Ok(rate_model(rate, arrivals)),
-            // The rate is for the phase `cost`, and without one a pilot finds it.
-            (None, _, true) => Ok(LoadModel::Closed),
-            (_, true, false) | (Some(_), false, false) => {
-                Err("write at most one of rate and delay".to_owned())
-            }
-        }
-    }
-}
-
-/// A rate as it is named: `20k` for 20 000.
-fn short_rate(rate: u64) -> String {
-    if rate > 0 && rate.is_multiple_of(1000) {
-        format!("{}k", rate / 1000)
-    } else {
-        rate.to_string()
-    }
-}
-
-fn size(text: &str) -> Result<usize, String> {
-    let size = crate::units::parse_size(text).map_err(|error| error.to_string())?;
-    usize::try_from(size).map_err(|error| error.to_string())
-}
-
-fn stop(time: Option<&str>, requests: Option<u64>, each: Option<u64>) -> Result<Stop, String> {
-    match (time, requests, each) {
-        (Some(text), None, None) => duration(text).map(Stop::After),
-        (None, Some(requests), None) => Ok(Stop::Requests(requests)),
-        (None, None, Some(requests)) => Ok(Stop::RequestsPerConnection(requests)),
-        _ => Err("write exactly one of duration, requests and count_per_connection".to_owned()),
     }
 }

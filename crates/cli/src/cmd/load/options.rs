@@ -4,8 +4,8 @@
 use std::{path::PathBuf, time::Duration};
 use wirebench_schema::{
     load::{
-        Arrivals, Body, BodyCheck, EngineChoice, GeneratorShare, LatencyOrigin, LoadConfig,
-        LoadModel, RateCurve, Stop, Trust, Waiting,
+        Arrivals, Body, BodyCheck, ClosedPolicy, EngineChoice, GeneratorShare, LatencyOrigin,
+        LoadConfig, LoadModel, RateCurve, Stop, Trust, Waiting,
     },
     scenario::HeavyConnections,
     target::Target,
@@ -109,6 +109,9 @@ struct ConnectionOptions {
     /// Close and reopen a connection after this many requests [default: never]
     #[arg(long, value_name = "N", value_parser = value::count)]
     requests_per_connection: Option<u64>,
+    /// HTTP: repeat a request on a new connection if the server closed a reused one before its reply
+    #[arg(long)]
+    retry_closed: bool,
     /// Additional connections that stay idle during the load
     #[arg(long, value_name = "N", default_value = "0", value_parser = value::connections)]
     idle_connections: usize,
@@ -224,6 +227,7 @@ impl Arguments {
             sources: self.connection.source.clone().map_or_else(Vec::new, |sources| sources.0),
             pipeline: self.model.pipeline,
             requests_per_connection: self.connection.requests_per_connection,
+            on_closed: self.connection.on_closed(),
             warmup: self.warmup,
             stop: self.stop().map_err(usage)?,
             timeout: self.timeout,
@@ -288,6 +292,12 @@ impl ModelOptions {
             arrivals: if self.poisson { Arrivals::Poisson } else { Arrivals::Even },
             latency_from: if self.closed { LatencyOrigin::Sent } else { LatencyOrigin::Due },
         })
+    }
+}
+
+impl ConnectionOptions {
+    const fn on_closed(&self) -> ClosedPolicy {
+        if self.retry_closed { ClosedPolicy::Retry } else { ClosedPolicy::Fail }
     }
 }
 

@@ -7,7 +7,7 @@ use super::{
 use crate::fixtures::summary;
 use std::time::Duration;
 use wirebench_schema::load::{
-    ErrorCounts, Fairness, IdleCounts, LatencySummary, LoadConfig, ReplySeries, Stop,
+    ClosedPolicy, ErrorCounts, Fairness, IdleCounts, LatencySummary, LoadConfig, ReplySeries, Stop,
 };
 
 /// The one reason of a load that is spoiled in one way.
@@ -236,6 +236,9 @@ fn closed_connections_weigh_by_how_often_they_were() {
     let kind = ReasonKind::ServerCloses;
     assert_only(&load(1000), Phase::Saturate, kind, Weight::Note, 1000.0);
     assert_only(&load(1001), Phase::Saturate, kind, Weight::Invalid, 1001.0);
+    let mut repeated = LoadReport { retried_requests: Some(50_000), ..load(1) };
+    repeated.config.on_closed = ClosedPolicy::Retry;
+    assert_only(&repeated, Phase::Saturate, kind, Weight::Note, 50_001.0);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod connecting;
 mod events;
 mod moments;
+mod retry;
 mod simulation;
 
 use super::*;

@@ -8,7 +8,7 @@ use std::sync::{
 };
 use wirebench_schema::load::{Arrivals, LatencyOrigin, LoadModel, RateCurve, Stop};
 
-fn rate(connections: usize, per_second: u64) -> LoadConfig {
+pub(super) fn rate(connections: usize, per_second: u64) -> LoadConfig {
     let mut config = config(connections);
     config.model = LoadModel::Rate {
         curve: RateCurve::Constant(per_second),
@@ -18,7 +18,7 @@ fn rate(connections: usize, per_second: u64) -> LoadConfig {
     config
 }
 
-fn stand(session: &mut Session<Http1>) {
+pub(super) fn stand(session: &mut Session<Http1>) {
     for command in commands(session, 0) {
         let Command::Connect(slot) = command else { panic!("{command:?}") };
         session.connected(slot, 1);

@@ -110,6 +110,23 @@ fn what_options_take_away_or_add_is_a_difference_too() {
 }
 
 #[test]
+fn requests_that_differ_are_a_difference() {
+    let text = |headers: &[(&str, &str)]| {
+        let mut journal = repeated(&rates("\"c/epoll\" = [1]"));
+        let published = &mut journal.start.published.as_mut().unwrap().workloads[0];
+        published.headers = vec![("User-Agent".into(), "x".into()), ("Accept".into(), "y".into())];
+        published.on_closed = ClosedPolicy::Retry;
+        published.timeout = Duration::from_secs(10);
+        let own = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        journal.start.workloads[0].headers = own.collect();
+        report(&journal, Style::Text)
+    };
+    let cases = [&[][..], &[("User-Agent", "x"), ("Accept", "z")]];
+    let cases = cases.map(|headers| (format!("{headers:?}"), text(headers)));
+    assert_golden_cases("published/requests.txt", cases);
+}
+
+#[test]
 fn a_published_figure_is_next_to_the_one_measured_with_both_ratios() {
     let figures = rates("\"c/epoll\" = [2000]\n\"go/net\" = [1000]");
     let shown = report(&repeated(&figures), Style::Text);

@@ -204,7 +204,7 @@ kinds! {
         "The server closed connections between requests",
         says: "the server closed connections between requests {count} times",
         weight: "invalid if more than once in 100 requests, or if it closed idle connections, because figures then \
-                 include connecting; else note",
+                 include connecting; note if less often, or if the load repeats such requests (`retry_closed`)",
         figure: "count",
         do: "check its limits on requests and time per connection"
     }

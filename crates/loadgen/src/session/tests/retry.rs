@@ -1,0 +1,101 @@
+//! A request that is sent once more, in every phase and with its new connection in trouble.
+
+use super::{
+    moments::{rate, stand},
+    *,
+};
+use wirebench_schema::load::ClosedPolicy;
+
+fn retrying(config: LoadConfig) -> LoadConfig {
+    LoadConfig { on_closed: ClosedPolicy::Retry, ..config }
+}
+
+#[test]
+fn a_request_is_repeated_after_the_window_and_keeps_the_time_when_it_was_due() {
+    let mut session = session_of(&retrying(rate(1, 1000)), None);
+    stand(&mut session);
+    session.start(EDGES);
+    let end = EDGES.window_end_ns;
+    for now in [EDGES.window_start_ns, end - 2 * MS] {
+        for command in commands(&mut session, now) {
+            if let Command::Send(slot) = command {
+                send(&mut session, slot);
+            }
+        }
+        if now < end - 2 * MS {
+            session.received(0, HELLO, now);
+            send(&mut session, 0);
+            session.received(0, HELLO, now);
+        }
+    }
+    commands(&mut session, end);
+    assert_eq!(session.finished(0, end + MS), Action::Close);
+    assert_eq!(commands(&mut session, end + MS), [Command::Connect(0)]);
+    assert_eq!(session.connected(0, end + 2 * MS), Action::Send);
+    assert_eq!(session.outgoing(0), REQUEST);
+    send(&mut session, 0);
+    assert!(!session.is_over());
+    session.received(0, HELLO, end + 3 * MS);
+    assert!(session.is_over());
+    let left = left(session);
+    assert_eq!((left.errors.total(), left.collected.total.counts.retried), (0, 1));
+    assert!(left.latency.max() >= 4 * MS, "{}", left.latency.max());
+}
+
+#[test]
+fn a_repeated_request_that_finds_no_connection_in_time_has_timed_out() {
+    let mut session = session_of(&retrying(config(1)), Some(3));
+    stand(&mut session);
+    session.start(COUNT_EDGES);
+    commands(&mut session, EDGES.start_ns);
+    send(&mut session, 0);
+    exchange(&mut session, 0, 30 * MS);
+    assert_eq!(session.finished(0, 31 * MS), Action::Close);
+    assert_eq!(commands(&mut session, 31 * MS), [Command::Connect(0)]);
+    let late_ns = 30 * MS + TIMEOUT_NS + 200 * MS;
+    assert_eq!(commands(&mut session, late_ns), [Command::Close(0)]);
+    let left = left(session);
+    assert_eq!((left.errors.timeout, left.errors.total(), left.requests), (1, 1, 1));
+}
+
+#[test]
+fn the_last_request_of_a_count_is_repeated_although_nothing_is_left_to_send() {
+    let edges = Edges { window_start_ns: COUNT_EDGES.start_ns, ..COUNT_EDGES };
+    let mut session = session_of(&retrying(config(1)), Some(2));
+    stand(&mut session);
+    session.start(edges);
+    commands(&mut session, EDGES.start_ns);
+    send(&mut session, 0);
+    assert_eq!(exchange(&mut session, 0, 30 * MS), Action::Send);
+    assert_eq!(session.failed(0, Errno::CONNRESET, 31 * MS), Action::Close);
+    assert!(session.wakes_at() <= 31 * MS);
+    assert_eq!(commands(&mut session, 31 * MS), [Command::Connect(0)]);
+    assert_eq!(session.connected(0, 32 * MS), Action::Send);
+    send(&mut session, 0);
+    session.received(0, HELLO, 33 * MS);
+    assert!(session.is_over());
+    let left = left(session);
+    assert_eq!(
+        (left.requests, left.errors.total(), left.collected.total.counts.retried),
+        (2, 0, 1)
+    );
+    assert_eq!((left.outcome.in_flight, left.latency.max() / MS), (0, 20));
+}
+
+#[test]
+fn it_sleeps_while_draining_although_it_repeats_requests() {
+    let mut session = session_of(&retrying(rate(2, 1000)), None);
+    stand(&mut session);
+    session.start(EDGES);
+    for command in commands(&mut session, EDGES.window_end_ns - 5 * MS) {
+        if let Command::Send(slot) = command {
+            send(&mut session, slot);
+        }
+    }
+    let end = EDGES.window_end_ns;
+    commands(&mut session, end);
+    // Its first request is not repeated, and no connection is made for later ones.
+    session.failed(1, Errno::CONNRESET, end + MS);
+    assert_eq!(commands(&mut session, end + 2 * MS), []);
+    assert!(session.wakes_at() > end + 2 * MS, "busy loop: wakes at {}", session.wakes_at());
+}

@@ -1,0 +1,60 @@
+//! What a load adds to its HTTP requests, and what becomes of a request whose connection the server
+//! has closed. Reads and checks; nothing is sent here.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::LoadConfig;
+
+/// What becomes of a request on a connection that has carried others, if the server closes it before
+/// the first byte of the reply.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClosedPolicy {
+    /// It has failed.
+    #[default]
+    Fail,
+    /// It is sent once more, on a new connection, and counted as retried.
+    Retry,
+}
+
+impl ClosedPolicy {
+    /// Whether this is the usual policy.
+    #[must_use]
+    pub fn is_fail(&self) -> bool {
+        *self == Self::Fail
+    }
+}
+
+/// The methods whose requests have the same effect when they are sent twice (RFC 9110, 9.2.2).
+const IDEMPOTENT: [&str; 6] = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"];
+
+/// Name and value of a header line.
+pub fn parse_header(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text
+        .split_once(':')
+        .ok_or_else(|| format!("`{text}` is not a header: write it like 'Name: value'"))?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+impl LoadConfig {
+    /// Why requests of this load cannot be sent twice, with the option to change.
+    pub(super) fn check_retries(&self) -> Result<(), String> {
+        if self.on_closed.is_fail() {
+            return Ok(());
+        }
+        if self.pipeline > 1 {
+            return Err("--retry-closed repeats the only request of a connection: omit -p, or \
+                        omit --retry-closed"
+                .to_owned());
+        }
+        if !IDEMPOTENT.contains(&self.method.as_str()) {
+            return Err(format!(
+                "a {} request may have had its effect when the server closes the connection: omit \
+                 --retry-closed",
+                self.method
+            ));
+        }
+        Ok(())
+    }
+}
