@@ -16,7 +16,10 @@ pub(crate) fn describe(workload: &Workload) -> String {
     }
     let payload = describe_payload(workload);
     let (model, shape) = (describe_model(&workload.model), describe_shape(workload));
-    format!("{name}: {scenario}, {model}, {connections} connections{shape}{payload}, {stop}")
+    let client = describe_client(workload);
+    format!(
+        "{name}: {scenario}, {model}, {connections} connections{shape}{client}{payload}, {stop}"
+    )
 }
 
 /// How long the messages of an echo are; nothing for other scenarios.
@@ -74,18 +77,25 @@ pub(crate) fn describe_shape(workload: &Workload) -> String {
     if let Some(requests) = workload.requests_per_connection {
         let _ = write!(shape, ", reopened after {requests} requests");
     }
-    if workload.on_closed == ClosedPolicy::Retry {
-        shape.push_str(", requests repeated where the server closes");
-    }
-    if !workload.headers.is_empty() {
-        let lines = u32::try_from(workload.headers.len()).unwrap_or(u32::MAX);
-        let _ = write!(shape, ", {} in each request", count(lines, "more header"));
-    }
     if let Some(heavy) = workload.scenario.heavy() {
         let _ =
             write!(shape, ", of which one in {} is heavy and no part of latencies", heavy.every);
     }
     shape
+}
+
+/// What the requests have in common with those of another client. It is the same for all workloads of a document, and
+/// too long for the first screen.
+fn describe_client(workload: &Workload) -> String {
+    let mut client = String::new();
+    if workload.on_closed == ClosedPolicy::Retry {
+        client.push_str(", requests repeated where the server closes");
+    }
+    if !workload.headers.is_empty() {
+        let lines = u32::try_from(workload.headers.len()).unwrap_or(u32::MAX);
+        let _ = write!(client, ", {} in each request", count(lines, "more header"));
+    }
+    client
 }
 
 /// A number with its noun.
