@@ -4,8 +4,8 @@
 use anyhow::{Context, ensure};
 use std::{
     fs,
-    path::{Path, PathBuf},
-    process::Command,
+    path::PathBuf,
+    process::{Command, Stdio},
 };
 
 use crate::step::{root, step};
@@ -65,15 +65,10 @@ fn private(cargo: &str) -> anyhow::Result<Vec<String>> {
 /// What cargo prints for programs.
 fn messages(cargo: &str, arguments: &[&str]) -> anyhow::Result<String> {
     let mut command = Command::new(cargo);
-    let output = command.args(arguments).current_dir(root()).stderr(std::process::Stdio::inherit());
+    let output = command.args(arguments).current_dir(root()).stderr(Stdio::inherit());
     let output = output.output().with_context(|| format!("`{cargo}` cannot be run"))?;
     ensure!(output.status.success(), "`cargo {}` failed", arguments.join(" "));
     Ok(String::from_utf8(output.stdout)?)
-}
-
-/// The size of a file, for a reader.
-pub(super) fn bytes(path: &Path) -> anyhow::Result<u64> {
-    Ok(fs::metadata(path).with_context(|| path.display().to_string())?.len())
 }
 
 #[cfg(test)]

@@ -7,8 +7,7 @@ use std::{
     path::Path,
 };
 
-use super::crates;
-use crate::step::step;
+use crate::step::{built, step};
 
 /// A user and a group without rights of their own.
 const ORDINARY: u32 = 65534;
@@ -22,12 +21,12 @@ pub(super) fn test(cargo: &str) -> anyhow::Result<()> {
     let root = folder.path().join("root");
     let root_text = root.to_str().context("the folder's path is not text")?;
     // The folder of the release build saves a second one.
-    let target = crate::step::built("wirebench")?;
+    let target = built("wirebench")?;
     let target = target.ancestors().nth(2).and_then(Path::to_str).context("no target folder")?;
     let install = [cargo, "install", "--path", "crates/cli", "--locked", "--root", root_text];
     step("cargo install", &[&install[..], &["--target-dir", target]].concat(), &[])?;
     let program = root.join("bin/wirebench");
-    println!("{} bytes", crates::bytes(&program)?);
+    println!("{} bytes", fs::metadata(&program)?.len());
     let home = folder.path().join("home");
     fs::create_dir(&home)?;
     let is_root = rustix::process::geteuid().is_root();
