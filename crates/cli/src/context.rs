@@ -30,6 +30,15 @@ fn guard_command(program: &Path) -> Vec<String> {
     vec![program.display().to_string(), "guard".to_owned()]
 }
 
+/// Why the guard process cannot be started, and what to do.
+fn cannot_start(has_null: bool) -> &'static str {
+    if has_null {
+        "cannot start the guard process for builds"
+    } else {
+        "processes are started with /dev/null, which is missing: mount /dev, as containers do"
+    }
+}
+
 /// The project, the interrupt flag and this program.
 #[derive(Debug)]
 pub(crate) struct Context {
@@ -49,7 +58,7 @@ impl Context {
         let program = std::env::current_exe().context("cannot find the wirebench executable")?;
         let project = chosen.project()?;
         let job_guard = JobGuard::start(&guard_command(&program))
-            .context("cannot start the guard process for builds")?;
+            .with_context(|| cannot_start(Path::new("/dev/null").exists()))?;
         Ok(Self { project, interrupt: Interrupt::listen()?, program, _job_guard: job_guard })
     }
 
@@ -114,5 +123,14 @@ impl Context {
                 .map(|placement| placement.server_cpus.clone()),
             ready_timeout: READY_TIMEOUT,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn without_dev_the_next_step_is_named() {
+        assert!(super::cannot_start(false).ends_with("mount /dev, as containers do"));
+        assert!(!super::cannot_start(true).contains("/dev"));
     }
 }
