@@ -15,8 +15,8 @@ use std::{
 
 use crate::step::{root, step};
 
-/// Servers that are checked in parallel. Most checks wait, so that more than the default of four save a minute.
-const JOBS: &str = "6";
+/// Servers that are checked in parallel. Most checks wait, so that more than the default of four save minutes.
+const JOBS: &str = "10";
 
 /// Checks all that is ready; with `strict` also that nothing is missing which setup brings.
 pub(crate) fn run(program: &str, strict: &[&str]) -> anyhow::Result<()> {

@@ -3,7 +3,7 @@
 use anyhow::{Context, bail};
 use std::{
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, ExitStatus, Stdio},
     time::Instant,
 };
 
@@ -37,13 +37,28 @@ pub(crate) fn step(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::
 
 /// The same for a command that may fail.
 pub(crate) fn attempt(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::Result<End> {
-    let shown: Vec<String> = env
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .chain(argv.iter().map(|&word| word.to_owned()))
-        .collect();
-    println!("\n== {title}\n$ {}", shown.join(" "));
+    println!("\n== {title}\n$ {}", shown(argv, env));
     let began = Instant::now();
+    let status =
+        command(argv, env).status().with_context(|| format!("`{}` cannot be run", argv[0]))?;
+    println!("{}", ended(title, began, status));
+    Ok(if status.success() { End::Passed } else { End::Failed })
+}
+
+/// The same beside other steps: what the command prints follows at once when it has ended.
+pub(crate) fn attempt_beside(title: &str, argv: &[&str]) -> anyhow::Result<()> {
+    let began = Instant::now();
+    let output = command(argv, &[])
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("`{}` cannot be run", argv[0]))?;
+    let [out, err] = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
+    let ended = ended(title, began, output.status);
+    println!("\n== {title}\n$ {}\n{out}{err}{ended}", shown(argv, &[]));
+    Ok(())
+}
+
+fn command(argv: &[&str], env: &[(&str, &str)]) -> Command {
     let mut command = Command::new(argv[0]);
     // Cargo describes this package to its own children. Build scripts of dependencies that watch these
     // variables would build anew each time a command is given by hand and by a chore in turn.
@@ -53,13 +68,16 @@ pub(crate) fn attempt(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyho
             command.env_remove(name);
         }
     }
-    let status = command
-        .args(&argv[1..])
-        .envs(env.iter().copied())
-        .current_dir(root())
-        .status()
-        .with_context(|| format!("`{}` cannot be run", argv[0]))?;
-    let seconds = began.elapsed().as_secs_f64();
-    println!("== {title}: {seconds:.0} s, {status}");
-    Ok(if status.success() { End::Passed } else { End::Failed })
+    command.args(&argv[1..]).envs(env.iter().copied()).current_dir(root());
+    command
+}
+
+/// The command as a shell would take it.
+fn shown(argv: &[&str], env: &[(&str, &str)]) -> String {
+    let variables = env.iter().map(|(name, value)| format!("{name}={value}"));
+    variables.chain(argv.iter().map(|&word| word.to_owned())).collect::<Vec<_>>().join(" ")
+}
+
+fn ended(title: &str, began: Instant, status: ExitStatus) -> String {
+    format!("== {title}: {:.0} s, {status}", began.elapsed().as_secs_f64())
 }

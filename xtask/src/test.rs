@@ -1,11 +1,11 @@
 //! `cargo xtask test`: all checks that must pass before a change lands. CI runs exactly this.
 
 use anyhow::Context;
-use std::{process::Command, time::Instant};
+use std::{process::Command, thread, time::Instant};
 
 use crate::{
     axe, bench_load, bench_truth, conformance, package,
-    step::{attempt, built, root, step},
+    step::{attempt_beside, built, root, step},
     test_programs, tidy,
 };
 
@@ -20,12 +20,12 @@ pub(crate) struct Arguments {
     no_install: bool,
 }
 
-/// Installs, checks the sources, runs the tests, builds and verifies every entry, and runs the
-/// smoke suite and the smoke runs of both benches.
 /// Debian packages that tests need, besides the load generators.
 const TEST_PACKAGES: [&str; 7] =
     ["chromium", "iproute2", "man-db", "munge", "openssh-client", "openssh-server", "slurm-wlm"];
 
+/// Installs, checks the sources, runs the tests, builds and verifies every entry, and runs the
+/// smoke suite and the smoke runs of both benches.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let began = Instant::now();
     toolchain()?;
@@ -33,20 +33,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let cargo = cargo.as_str();
     step("format", &[cargo, "fmt", "--all", "--check"], &[])?;
     tidy::run()?;
-    let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
-    step("clippy", &[&[cargo], &clippy[..]].concat(), &[])?;
-    let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
-    step("docs", &[&[cargo], &doc[..]].concat(), &[("RUSTDOCFLAGS", "-D warnings")])?;
     step("build", &[cargo, "build", "--release", "--locked"], &[])?;
     let program = built("wirebench")?;
     let program = program.to_str().context("the program's path is no text")?;
     if arguments.no_install {
         println!("\n== install: left out (--no-install)");
+        lint(cargo)?;
     } else {
-        // It fails where a registry cannot be reached. What is missing then is listed at the end.
-        attempt("packages of the entries", &[program, "setup"], &[])?;
-        attempt("packages of the tests", &bench_load::install::apt_get(&TEST_PACKAGES), &[])?;
-        axe::install()?;
+        // Registries are waited for while the compiler works.
+        thread::scope(|scope| {
+            let installing = scope.spawn(|| install(program));
+            lint(cargo)?;
+            installing.join().ok().context("the installation panicked")?
+        })?;
         package::test(cargo)?;
     }
     test_programs::run(cargo, ALONE)?;
@@ -71,6 +70,21 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     print_left_out(program)?;
     println!("\nall steps passed in {:.0} s", began.elapsed().as_secs_f64());
     Ok(())
+}
+
+fn lint(cargo: &str) -> anyhow::Result<()> {
+    let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
+    step("clippy", &[&[cargo], &clippy[..]].concat(), &[])?;
+    let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
+    step("docs", &[&[cargo], &doc[..]].concat(), &[("RUSTDOCFLAGS", "-D warnings")])
+}
+
+/// Installs what entries and tests need. It fails where a registry cannot be reached. What is missing then is listed
+/// at the end.
+fn install(program: &str) -> anyhow::Result<()> {
+    attempt_beside("packages of the entries", &[program, "setup"])?;
+    attempt_beside("packages of the tests", &bench_load::install::apt_get(&TEST_PACKAGES))?;
+    axe::install()
 }
 
 /// Lists what the steps above have said nothing about.
