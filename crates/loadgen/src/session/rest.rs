@@ -4,11 +4,17 @@
 use super::{Edges, Parking, Phase, Session};
 use crate::{
     codec::Codec,
+    director::Command,
+    failure::Failure,
     pace::{Pacer, Supply},
     plan::ThreadParams,
     recorder::Recorder,
     server_clocks::{AtEdges, ServerClocks},
 };
+
+/// Where no reply comes for so long, none is awaited any more. A server with fewer threads than connections never
+/// answers some of them, and each rest would take a whole timeout.
+const SILENCE_NS: u64 = 1_000_000_000;
 
 /// Its limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -16,20 +22,22 @@ pub(super) enum Patience {
     /// The clock has not been read yet.
     Whole,
     /// Until then.
-    Until { end_ns: u64 },
+    Until { since_ns: u64, end_ns: u64 },
     /// It has taken too long.
     Over,
 }
 
 impl Patience {
-    /// Time has passed. The end, if there is one ahead.
-    pub(super) const fn pass(&mut self, now_ns: u64, timeout_ns: u64) -> u64 {
+    /// Time has passed.
+    const fn pass(&mut self, now_ns: u64, timeout_ns: u64) {
         match *self {
-            Self::Whole => *self = Self::Until { end_ns: now_ns.saturating_add(timeout_ns) },
-            Self::Until { end_ns } if now_ns >= end_ns => *self = Self::Over,
+            Self::Whole => {
+                let end_ns = now_ns.saturating_add(timeout_ns);
+                *self = Self::Until { since_ns: now_ns, end_ns };
+            }
+            Self::Until { end_ns, .. } if now_ns >= end_ns => *self = Self::Over,
             Self::Until { .. } | Self::Over => {}
         }
-        if let Self::Until { end_ns } = *self { end_ns } else { u64::MAX }
     }
 }
 
@@ -58,6 +66,31 @@ impl<C: Codec> Session<C> {
         }
         self.patience = Patience::Whole;
         self.attention_ns = 0;
+    }
+
+    /// Time has passed. The next moment at which the rest, or the wait for replies, ends.
+    pub(super) fn pass_rest(&mut self, now_ns: u64) -> u64 {
+        self.patience.pass(now_ns, self.params.timeout_ns);
+        let Patience::Until { since_ns, end_ns } = self.patience else { return u64::MAX };
+        if self.outstanding == 0 {
+            return end_ns;
+        }
+        // After the last reply, or where none came since the first request, after the beginning of the rest.
+        let silent_ns = self.silent_since_ns.max(since_ns).saturating_add(SILENCE_NS);
+        if now_ns >= silent_ns {
+            self.give_up_replies(now_ns);
+        }
+        end_ns.min(silent_ns)
+    }
+
+    /// Connections that still wait for a reply are made again.
+    fn give_up_replies(&mut self, now_ns: u64) {
+        for slot in 0..self.first_idle {
+            if self.slots[slot].connection.in_flight() > 0 {
+                self.fail(slot, Failure::Timeout, now_ns);
+                self.commands.push_back(Command::Close(slot));
+            }
+        }
     }
 
     /// Whether no reply is awaited any more.

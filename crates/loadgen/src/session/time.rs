@@ -52,8 +52,7 @@ impl<C: Codec> Session<C> {
             .min(self.recorder.segment_ends_at())
             .min(self.server_clocks.next_ns());
         if self.phase == Phase::Resting {
-            let end_ns = self.patience.pass(now_ns, self.params.timeout_ns);
-            self.attention_ns = self.attention_ns.min(end_ns);
+            self.attention_ns = self.pass_rest(now_ns).min(self.attention_ns);
         }
         if self.phase == Phase::Connecting {
             self.try_dropped_again(now_ns);

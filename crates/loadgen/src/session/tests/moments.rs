@@ -364,3 +364,29 @@ fn a_window_over_kept_connections_is_not_slept_past() {
     assert_eq!(session.wakes_at(), 0);
     assert!(session.wakes_at() > now_ns);
 }
+
+#[test]
+fn a_rest_waits_for_replies_while_some_come_and_makes_silent_connections_again() {
+    let mut config = config(2);
+    config.timeout = std::time::Duration::from_secs(60);
+    let mut session = session_of(&config, None);
+    session.params.keeps_connections = true;
+    stand(&mut session);
+    session.start(EDGES);
+    for command in commands(&mut session, EDGES.start_ns) {
+        if let Command::Send(slot) = command {
+            send(&mut session, slot);
+        }
+    }
+    let end = EDGES.window_end_ns;
+    commands(&mut session, end);
+    session.begin_rest();
+    assert!(commands(&mut session, end).is_empty());
+    session.received(0, HELLO, end + 900 * MS);
+    assert!(commands(&mut session, end + 1899 * MS).is_empty() && !session.is_answered());
+    let again = [Command::Close(1), Command::Connect(1)];
+    assert_eq!(commands(&mut session, end + 1900 * MS), again);
+    assert!(session.is_answered() && !session.is_rested());
+    session.connected(1, end + 1901 * MS);
+    assert!(session.is_rested());
+}
