@@ -277,15 +277,14 @@ impl Bench {
         // Where some of the server's is lost, the rest of its CPUs' time is not for certain others'.
         let server_ns = if cpu.lost == 0 { cost.cpu_ns } else { u64::MAX };
         let own_ns = (server_ns, load.thread_cpu_ns.iter().sum());
-        let arrivals = match load.config.model {
-            LoadModel::Rate { .. } => Arrivals::AtMoments,
-            _ => Arrivals::AfterReplies,
-        };
+        let at_rate = matches!(load.config.model, LoadModel::Rate { .. });
+        let arrivals = if at_rate { Arrivals::AtMoments } else { Arrivals::AfterReplies };
         let threads = (&details.0.threads, &details.1.threads);
         let others = machine.1.reasons(&machine.0, &self.placement, own_ns, threads, arrivals);
         let evidence = Evidence {
             phase: cell.workload.phase,
             load: &load,
+            windows: 1,
             tool: tool.as_ref(),
             cost: &cost,
             bound,

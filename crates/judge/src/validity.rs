@@ -55,6 +55,8 @@ pub struct Evidence<'a> {
     pub phase: Phase,
     /// What the generator reported.
     pub load: &'a LoadReport,
+    /// How many windows it counted in.
+    pub windows: usize,
     /// The report of another generator than our own.
     pub tool: Option<&'a ToolReport>,
     /// What both sides used.
@@ -100,7 +102,7 @@ impl Evidence<'_> {
     #[must_use]
     pub fn reasons(self) -> Vec<Reason> {
         let mut reasons = match self.tool {
-            None => reasons(self.load, self.phase),
+            None => reasons(self.load, self.phase, self.windows),
             Some(tool) => load::by_another_generator(self.load, tool),
         };
         // A side that waited for a CPU did not wait for the other side.

@@ -54,6 +54,7 @@ impl Parts<'_> {
         let evidence = Evidence {
             phase: self.workload.phase,
             load: &load,
+            windows: loads.len(),
             tool: None,
             cost: &cost,
             bound,

@@ -29,9 +29,9 @@ const HELD_UP_MEDIANS: u64 = 100;
 /// More requests on their way than this over what is possible is no matter of rounding.
 const TOO_MANY: f64 = 1.1;
 
-/// All that must be said of this load in a run of `phase`.
+/// All that must be said of this load in a run of `phase`, counted in `windows`.
 #[must_use]
-pub fn reasons(load: &LoadReport, phase: Phase) -> Vec<Reason> {
+pub fn reasons(load: &LoadReport, phase: Phase, windows: usize) -> Vec<Reason> {
     let mut reasons = failed(load);
     reasons
         .extend(gave_up(load).map(|text| ReasonKind::GaveUp.reason(Weight::Invalid, None, text)));
@@ -41,7 +41,7 @@ pub fn reasons(load: &LoadReport, phase: Phase) -> Vec<Reason> {
         silent_lost(load),
         below_rate(load),
         late(load, phase),
-        impossible(load),
+        impossible(load, windows),
         server_closes_reason(load),
         server_stall(load),
         generator_stall(load),
@@ -164,9 +164,9 @@ fn late(load: &LoadReport, phase: Phase) -> Option<Reason> {
     is_part.then(|| ReasonKind::ScheduleLag.reason(Weight::Note, Some(lag_ns), text))
 }
 
-/// More requests on their way than there can be. A latency may have begun before the window, so
-/// that much is allowed for.
-fn impossible(load: &LoadReport) -> Option<Reason> {
+/// More requests on their way than there can be. A latency may have begun before its window, so that much is allowed
+/// for in each.
+fn impossible(load: &LoadReport, windows: usize) -> Option<Reason> {
     let window_ns = load.window_ns.max(1) as f64;
     let replies = load.requests_per_second * window_ns / 1e9;
     // At a rate the samples are the requests that were due in the window, and there are more
@@ -181,7 +181,7 @@ fn impossible(load: &LoadReport) -> Option<Reason> {
         (_, None) => (load.latency.as_ref()?, replies),
     };
     let busy = samples * service.mean_answered_ns() / window_ns;
-    let overhang = 1.0 + service.latency_ns_max as f64 / window_ns;
+    let overhang = 1.0 + service.latency_ns_max as f64 * windows as f64 / window_ns;
     // Those that could not be made at first may have been made later.
     let capacity = (load.config.connections * load.config.pipeline) as f64;
     let text = format!(

@@ -78,6 +78,7 @@ fn reasons_of(spoil: impl FnOnce(&mut LoadReport, &mut Placement, &mut ServerEnd
     let evidence = Evidence {
         phase: Phase::Saturate,
         load: &load,
+        windows: 1,
         tool: None,
         cost: &Cost { cpu_ns_per_request: Some(1.0), ..cost(0.99, 0.6) },
         bound: Bound::Server,
@@ -188,6 +189,7 @@ fn of_bound(phase: Phase, bound: Bound, model: &LoadModel) -> Option<(ReasonKind
     let evidence = Evidence {
         phase,
         load: &load,
+        windows: 1,
         tool: None,
         cost: &Cost { cpu_ns_per_request: Some(1.0), ..cost(0.6, 0.97) },
         bound,
@@ -223,6 +225,7 @@ fn a_cost_that_was_not_measured_spoils_a_phase_of_cost_alone() {
         let evidence = Evidence {
             phase,
             load: &good_load(),
+            windows: 1,
             tool: None,
             cost: &cost(0.99, 0.5),
             bound: Bound::Server,
@@ -261,6 +264,7 @@ fn who_waited_for_a_cpu_that_others_had_is_not_told_to_have_waited_for_the_other
         let evidence = Evidence {
             phase: Phase::Saturate,
             load: &good_load(),
+            windows: 1,
             tool: None,
             cost: &Cost { cpu_ns_per_request: Some(1.0), ..cost(0.3, 0.3) },
             bound: Bound::Neither,

@@ -38,6 +38,7 @@ impl<C: Codec> Session<C> {
             self.recorder.reconnected();
         }
         self.recorder.connected(now_ns.saturating_sub(since_ns));
+        self.last_made_ns = now_ns;
         let idle = slot >= self.first_idle;
         if idle {
             self.idle_made += 1;
@@ -45,7 +46,6 @@ impl<C: Codec> Session<C> {
         if self.phase == Phase::Connecting {
             self.unsettled -= 1;
             self.made += usize::from(!idle);
-            self.last_made_ns = now_ns;
             return Action::Wait;
         }
         if self.slots[slot].connection.in_flight() > 0 {

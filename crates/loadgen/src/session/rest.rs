@@ -12,8 +12,8 @@ use crate::{
     server_clocks::{AtEdges, ServerClocks},
 };
 
-/// Where no reply comes for so long, none is awaited any more. A server with fewer threads than connections never
-/// answers some of them, and each rest would take a whole timeout.
+/// Where for so long no reply comes and no connection is made, none is awaited any more. A server with fewer threads
+/// than connections never answers some of them, may not even accept them again, and each rest would take a timeout.
 const SILENCE_NS: u64 = 1_000_000_000;
 
 /// Its limit.
@@ -72,15 +72,14 @@ impl<C: Codec> Session<C> {
     pub(super) fn pass_rest(&mut self, now_ns: u64) -> u64 {
         self.patience.pass(now_ns, self.params.timeout_ns);
         let Patience::Until { since_ns, end_ns } = self.patience else { return u64::MAX };
-        if self.outstanding == 0 {
-            return end_ns;
+        let reply_ns = if self.outstanding > 0 { self.silent_since_ns } else { 0 };
+        let silent_ns = since_ns.max(reply_ns).max(self.last_made_ns).saturating_add(SILENCE_NS);
+        if now_ns < silent_ns {
+            return end_ns.min(silent_ns);
         }
-        // After the last reply, or where none came since the first request, after the beginning of the rest.
-        let silent_ns = self.silent_since_ns.max(since_ns).saturating_add(SILENCE_NS);
-        if now_ns >= silent_ns {
-            self.give_up_replies(now_ns);
-        }
-        end_ns.min(silent_ns)
+        self.give_up_replies(now_ns);
+        self.patience = Patience::Over;
+        u64::MAX
     }
 
     /// Connections that still wait for a reply are made again.
