@@ -16,7 +16,7 @@ use std::{
 use crate::step::{root, step};
 
 /// Servers that are checked in parallel. Most checks wait, so that more than the default of four save minutes.
-const JOBS: &str = "10";
+const JOBS: &str = "8";
 
 /// Checks all that is ready; with `strict` also that nothing is missing which setup brings.
 pub(crate) fn run(program: &str, strict: &[&str]) -> anyhow::Result<()> {
