@@ -15,7 +15,7 @@ use std::{
 
 use crate::step::{root, step};
 
-/// Servers that are checked in parallel. Most checks wait, so that more than the default of four save minutes.
+/// Servers that are checked in parallel. Most checks wait, so that more than the default of four are quicker.
 const JOBS: &str = "8";
 
 /// Checks all that is ready; with `strict` also that nothing is missing which setup brings.
