@@ -6,7 +6,7 @@
 module app;
 
 import core.stdc.stdlib : exit;
-import core.sys.posix.sys.socket : MSG_NOSIGNAL;
+import core.sys.posix.sys.socket : listen, MSG_NOSIGNAL;
 import core.sys.posix.unistd : dup, dup2, STDERR_FILENO, STDOUT_FILENO;
 import core.time : msecs;
 import mecca.lib.exception : ErrnoException;
@@ -24,6 +24,7 @@ import std.stdio : File, stderr;
 enum mostFibers = 16 * 1024;
 enum fiberStackBytes = 64 * 1024;
 enum acceptRetry = 50.msecs;
+enum backlog = 4096;
 
 private __gshared Options options;
 private __gshared File readyLine;
@@ -82,6 +83,8 @@ void serveConnection(ConnectedSocket socket) {
 void acceptForever() {
     auto address = SockAddr(options.address.name, options.address.nameLen);
     auto listener = ConnectedSocket.listen(address, true);
+    /* mecca listens with a backlog of 10, and whoever finds it full waits for seconds. */
+    listen(listener.sock.get.fileNo, backlog);
     auto bound = listener.getLocalAddress();
     immutable host = bound.toStringAddr();
     immutable bracketed = host.canFind(':') ? "[" ~ host ~ "]" : host;
