@@ -14,10 +14,7 @@ static const char REPLY[] = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
 enum {
     REPLY_BYTES = sizeof REPLY - 1,
     REPLIES_PER_WRITE = 256,
-    READ_BYTES = 16 * 1024, /* On the fiber's stack, of which libfev gives it 64 KiB. */
 };
-
-enum outcome { DONE, BROKEN };
 
 static enum scenario scenario;
 static struct timespec timeout;
@@ -30,10 +27,15 @@ void prepare(enum scenario wanted, long timeout_ms) {
         memcpy(reply_block + i * REPLY_BYTES, REPLY, REPLY_BYTES);
 }
 
-static ssize_t read_some(struct fev_socket *socket, char *buffer) {
-    if (scenario == SCENARIO_HELLO_TIMEOUT)
-        return fev_socket_try_read_for(socket, buffer, READ_BYTES, &timeout);
-    return fev_socket_read(socket, buffer, READ_BYTES);
+ssize_t read_some(struct fev_socket *socket, char *buffer) {
+    ssize_t length;
+    do {
+        if (scenario == SCENARIO_HELLO_TIMEOUT)
+            length = fev_socket_try_read_for(socket, buffer, READ_BYTES, &timeout);
+        else
+            length = fev_socket_read(socket, buffer, READ_BYTES);
+    } while (length == -EINTR);
+    return length;
 }
 
 static ssize_t write_some(struct fev_socket *socket, const char *bytes, size_t length) {
@@ -56,7 +58,7 @@ static enum outcome write_all(struct fev_socket *socket, const char *bytes, size
     return DONE;
 }
 
-static enum outcome write_replies(struct fev_socket *socket, size_t replies) {
+enum outcome write_replies(struct fev_socket *socket, size_t replies) {
     while (replies > 0) {
         size_t batch = replies < REPLIES_PER_WRITE ? replies : REPLIES_PER_WRITE;
         if (write_all(socket, reply_block, batch * REPLY_BYTES) == BROKEN)
@@ -66,15 +68,12 @@ static enum outcome write_replies(struct fev_socket *socket, size_t replies) {
     return DONE;
 }
 
-void *serve_connection(void *argument) {
-    struct fev_socket *socket = argument;
+static void serve_without_work(struct fev_socket *socket) {
     char buffer[READ_BYTES];
     uint8_t terminator_seen = 0;
     enum outcome outcome = DONE;
     while (outcome == DONE) {
         ssize_t length = read_some(socket, buffer);
-        if (length == -EINTR)
-            continue;
         if (length <= 0)
             break;
         if (scenario == SCENARIO_ECHO)
@@ -82,6 +81,14 @@ void *serve_connection(void *argument) {
         else
             outcome = write_replies(socket, count_heads(&terminator_seen, buffer, (size_t)length));
     }
+}
+
+void *serve_connection(void *argument) {
+    struct fev_socket *socket = argument;
+    if (scenario & WITH_WORK)
+        serve_with_work(socket, scenario);
+    else
+        serve_without_work(socket);
     fev_socket_close(socket);
     fev_socket_destroy(socket);
     return NULL;

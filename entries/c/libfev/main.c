@@ -92,7 +92,7 @@ static void *accept_all(void *argument) {
 }
 
 int main(int argc, char **argv) {
-    const unsigned known = SCENARIO_HELLO | SCENARIO_HELLO_TIMEOUT | SCENARIO_ECHO;
+    const unsigned known = SCENARIO_HELLO | SCENARIO_HELLO_TIMEOUT | SCENARIO_ECHO | WITH_WORK;
     options = parse_options(argc, argv, known);
     if (strcmp(VARIANT, POLLER "-" SCHEDULER) != 0) {
         fprintf(stderr, "this libfev was built as %s-%s, not as %s\n", POLLER, SCHEDULER, VARIANT);
@@ -107,6 +107,7 @@ int main(int argc, char **argv) {
     check(fev_sched_attr_create(&attributes), "fev_sched_attr_create");
     fev_sched_attr_set_num_workers(attributes, (uint32_t)options.workers);
     check(fev_sched_create(&scheduler, attributes), "fev_sched_create");
+    check(prepare_tasks(scheduler, options.scenario), "prepare_tasks");
     check(fev_fiber_spawn(scheduler, accept_all, listen_on()), "fev_fiber_spawn");
     check(fev_sched_run(scheduler), "fev_sched_run");
     return 1;
