@@ -38,7 +38,8 @@ impl Idle {
         self.count.load(SeqCst) > 0 && !self.is_waking.swap(true, SeqCst)
     }
 
-    /// A wake-up has come, and the next one may be sent. The caller looks for work after this.
+    /// A wake-up has come, and the next one may be sent. The caller takes work after this, and wakes another worker if
+    /// it then sees more.
     ///
     /// Who has put work there and saw that a worker is being woken has sent nothing. That was before the swap, so that
     /// the work is seen behind the fence.
@@ -84,6 +85,7 @@ mod loom_tests {
 
         /// As a worker does, until it has found something.
         fn work(&self) {
+            let mut has_waited = false;
             while !self.take() {
                 self.idle.begin();
                 if self.work.load(SeqCst) == 0 {
@@ -95,12 +97,13 @@ mod loom_tests {
                     drop(event);
                     self.idle.end();
                     self.idle.has_woken();
-                    if self.work.load(SeqCst) > 0 {
-                        self.wake_one();
-                    }
+                    has_waited = true;
                 } else {
                     self.idle.end();
                 }
+            }
+            if has_waited && self.work.load(SeqCst) > 0 {
+                self.wake_one();
             }
         }
     }

@@ -69,11 +69,18 @@ impl<P: Parts> Shared<P> {
         }
     }
 
+    /// Wakes a worker that waits if there is something to do: the caller is about to do something else.
+    pub(crate) fn share_work(&self) {
+        if self.policy.has_work() {
+            self.wake_one();
+        }
+    }
+
     /// Takes events without waiting.
     pub(crate) fn poll(&self, worker: usize, own: &Own<P>) {
         // A wake-up was meant for a worker that waits.
         if self.take_events(worker, own, Some(Duration::ZERO)) {
-            self.has_woken();
+            self.idle.has_woken();
         }
     }
 
@@ -91,16 +98,7 @@ impl<P: Parts> Shared<P> {
         };
         self.take_events(worker, own, timeout);
         self.idle.end();
-        self.has_woken();
-    }
-
-    /// A wake-up has come, and the next one may be sent. Where there is more to do than one worker can do at once,
-    /// another one is woken.
-    fn has_woken(&self) {
         self.idle.has_woken();
-        if self.policy.has_work() {
-            self.wake_one();
-        }
     }
 
     fn take_events(&self, worker: usize, own: &Own<P>, timeout: Option<Duration>) -> bool {

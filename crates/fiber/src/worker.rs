@@ -38,15 +38,24 @@ impl<P: Parts> Worker<P> {
     pub(crate) fn work(&self) {
         WORKER.set(ptr::from_ref(self).cast());
         let mut turn = 0_u32;
+        // Whether events have come since the last fiber ran.
+        let mut has_events = false;
         while !self.shared.has_ended() {
             turn = turn.wrapping_add(1);
             if turn.is_multiple_of(POLL_EVERY) {
                 self.shared.poll(self.index, &self.own);
+                has_events = true;
             }
-            match self.shared.policy.pop(self.index, turn) {
-                Some(task) => self.run(task.0),
-                None => self.shared.wait(self.index, &self.own),
+            let Some(task) = self.shared.policy.pop(self.index, turn) else {
+                self.shared.wait(self.index, &self.own);
+                has_events = true;
+                continue;
+            };
+            // Only for what is left: a worker that is woken for the only fiber there is comes too late for it.
+            if std::mem::take(&mut has_events) {
+                self.shared.share_work();
             }
+            self.run(task.0);
         }
         WORKER.set(ptr::null());
     }
