@@ -69,7 +69,7 @@ impl<P: Parts> Shared<P> {
         }
     }
 
-    /// Wakes a worker that waits if there is something to do: the caller is about to do something else.
+    /// Wakes an idle worker if fibers are left in the queues. The caller is about to run another one.
     pub(crate) fn share_work(&self) {
         if self.policy.has_work() {
             self.wake_one();

@@ -51,7 +51,7 @@ impl<P: Parts> Worker<P> {
                 has_events = true;
                 continue;
             };
-            // Only for what is left: a worker that is woken for the only fiber there is comes too late for it.
+            // After the pop: a worker that is woken for the only fiber would find nothing.
             if std::mem::take(&mut has_events) {
                 self.shared.share_work();
             }

@@ -1,6 +1,6 @@
 /*
- * The scenarios with work: `mutex`, `channel`, `skewed` and `handoff`, on what libfev offers to its
- * fibers. It has no channel, so semaphores and a ring make one.
+ * The scenarios with work: `mutex`, `channel`, `skewed` and `handoff`, with the mutex, the semaphores
+ * and the fibers of libfev. It has no channel, so this file makes one of semaphores and a ring.
  */
 #define _GNU_SOURCE
 #include "../shared/work.h"
@@ -98,7 +98,7 @@ static void serve_alone(struct fev_socket *socket, enum scenario scenario) {
         }
         outcome = write_replies(socket, replies);
     }
-    /* Waits for the answering fiber, which may still be about to leave the semaphore. */
+    /* The answering fiber may still hold the lock inside the semaphore: the post waits for it. */
     fev_sem_post(question.answer);
     fev_sem_destroy(question.answer);
 }

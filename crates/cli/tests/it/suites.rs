@@ -41,7 +41,7 @@ fn every_suite_of_the_project_can_be_carried_out_at_every_scale_it_has() {
         .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
         .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
         .collect();
-    for name in ["quick", "smoke", "full", "sync"].iter().chain(&DOCUMENTS) {
+    for name in ["quick", "smoke", "full", "sync", "fiber"].iter().chain(&DOCUMENTS) {
         assert!(names.iter().any(|known| known == name), "{name} is missing in {names:?}");
     }
     for name in names {
