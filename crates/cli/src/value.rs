@@ -25,6 +25,14 @@ pub(crate) fn rate(text: &str) -> Result<u64, String> {
     })
 }
 
+/// A method. Methods are case-sensitive (RFC 9110, 9.1), so a standard one is sent as it is registered.
+#[expect(clippy::unnecessary_wraps, reason = "the type of a parser of clap")]
+pub(crate) fn method(text: &str) -> Result<String, String> {
+    let upper = text.to_ascii_uppercase();
+    let standard = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"];
+    Ok(if standard.contains(&upper.as_str()) { upper } else { text.to_owned() })
+}
+
 pub(crate) fn small_count(text: &str) -> Result<u32, String> {
     u32::try_from(count(text)?).map_err(|_| format!("`{text}` is too large"))
 }
@@ -144,6 +152,12 @@ pub(crate) mod tests {
     ) -> String {
         let row = |value: &&str| format!("{value:?}\n  {}\n", parse(value).unwrap_err());
         values.iter().map(row).collect()
+    }
+
+    #[test]
+    fn a_standard_method_is_sent_as_it_is_registered_and_another_one_as_it_is_given() {
+        let methods = ["post", "Get", "PURGE", "purge"].map(|text| method(text).unwrap());
+        assert_eq!(methods, ["POST", "GET", "PURGE", "purge"]);
     }
 
     #[test]

@@ -303,7 +303,7 @@ fn request(config: &LoadConfig, path: &str) -> Result<Vec<u8>, LoadError> {
     let has =
         |wanted: &str| config.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
     if !has("host") {
-        head.push_str(&format!("Host: {}\r\n", config.target.authority()));
+        head.push_str(&format!("Host: {}\r\n", config.target.host_field()));
     }
     let length = body.as_ref().map(Vec::len);
     if length.is_some() || matches!(config.method.as_str(), "POST" | "PUT" | "PATCH") {
@@ -351,7 +351,9 @@ mod tests {
     #[test]
     fn a_request_names_its_host_once_and_carries_the_headers_that_were_asked_for() {
         let mut config = config("http://[::1]:80/a?b=c");
-        assert_eq!(request(&config), "GET /a?b=c HTTP/1.1\r\nHost: [::1]:80\r\n\r\n");
+        assert_eq!(request(&config), "GET /a?b=c HTTP/1.1\r\nHost: [::1]\r\n\r\n");
+        config.target = "https://localhost:8443/a?b=c".parse().unwrap();
+        assert_eq!(request(&config), "GET /a?b=c HTTP/1.1\r\nHost: localhost:8443\r\n\r\n");
         config.method = "POST".to_owned();
         config.headers = vec![("HOST".into(), "x".into()), ("A".into(), "b".into())];
         assert_eq!(

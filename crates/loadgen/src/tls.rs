@@ -67,7 +67,7 @@ impl Connector {
         if !config.target.is_tls() {
             return Ok(None);
         }
-        let host = config.target.host();
+        let host = config.target.host_without_zone();
         let name = ServerName::try_from(host.to_owned()).map_err(|_| {
             LoadError::Configuration(format!(
                 "`{host}` is not a valid name for a certificate: write the name in the \

@@ -200,6 +200,12 @@ impl LoadConfig {
                 ));
             }
         }
+        let hosts = self.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("host"));
+        match hosts.count() {
+            0 | 1 => {}
+            // RFC 9112, 3.2: a server answers 400 to a request with several.
+            several => return Err(format!("{several} Host headers are given: give one with -H")),
+        }
         if http::Method::from_bytes(self.method.as_bytes()).is_err() {
             return Err(format!("`{}` is not an HTTP method: write GET or POST", self.method));
         }
@@ -217,9 +223,7 @@ impl LoadConfig {
     fn check_heavy(&self, heavy: &HeavyConnections) -> Result<(), String> {
         let HeavyConnections { every, path } = heavy;
         let (usual, connections) = (self.target.path(), self.connections);
-        if format!("http://localhost:80{path}").parse().as_ref().map(Target::path).ok()
-            != Some(path)
-        {
+        if format!("http://localhost{path}").parse().as_ref().map(Target::path).ok() != Some(path) {
             return Err(format!("`{path}` is not a path: write --heavy {every}:/100"));
         }
         if path.len() != usual.len() {
@@ -300,7 +304,7 @@ mod tests {
     #[test]
     fn a_load_that_measures_nothing_is_refused_with_the_option_to_change() {
         type Spoil = fn(&mut LoadConfig);
-        let rows: [Spoil; 25] = [
+        let rows: [Spoil; 26] = [
             |c| c.connections = 0,
             |c| c.threads = 0,
             |c| c.threads = 11,
@@ -315,6 +319,7 @@ mod tests {
             |c| c.interval = Duration::from_millis(150),
             |c| c.headers = vec![("a b".into(), "c".into())],
             |c| c.headers = vec![("Content-Length".into(), "5".into())],
+            |c| c.headers = vec![("Host".into(), "a".into()), ("HOST".into(), "b".into())],
             |c| c.method = "CONNECT".into(),
             |c| c.pipeline = 0,
             |c| c.requests_per_connection = Some(0),

@@ -130,8 +130,8 @@ struct MessageOptions {
     /// Message size for echo, at most 1GiB [default: 64]
     #[arg(long, value_name = "SIZE", help_heading = "Load", value_parser = value::size)]
     payload: Option<usize>,
-    /// Request method [default: GET]
-    #[arg(long, value_name = "NAME")]
+    /// Request method; a standard one in any case [default: GET]
+    #[arg(long, value_name = "NAME", value_parser = value::method)]
     method: Option<String>,
     /// Header line 'Name: value'; repeatable
     #[arg(short = 'H', long = "header", value_name = "LINE", value_parser = value::header, allow_hyphen_values = true)]
