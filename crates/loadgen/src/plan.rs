@@ -72,6 +72,11 @@ pub(crate) struct ThreadParams {
 }
 
 impl ThreadParams {
+    /// Whether it is a share of a load whose intervals are added up.
+    pub(crate) const fn is_shared_load(&self) -> bool {
+        !self.keeps_connections && !self.share.is_whole()
+    }
+
     fn new(config: &LoadConfig) -> Self {
         let timeout_ns = nanoseconds(config.timeout);
         let load_ns = match config.stop {

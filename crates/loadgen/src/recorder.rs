@@ -12,7 +12,6 @@ use crate::{
     connection::Stamp,
     failure::Failure,
     segment::{Histograms, Segment},
-    unanswered::Unanswered,
 };
 use wirebench_schema::load::Phase;
 
@@ -57,10 +56,6 @@ pub(crate) struct Recorder {
     segment_end_ns: u64,
     full: Vec<Segment>,
     spare: Vec<Segment>,
-    /// Requests of the window without a reply. They are few or belong to its end, so they are not
-    /// cut into segments.
-    unanswered: Unanswered,
-    timeout_ns: u64,
     sampling: Sampling,
     /// Requests that were due before are no samples by due.
     sample_from_ns: u64,
@@ -68,12 +63,7 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     /// Counts into histograms of this kind, in segments of this length.
-    pub(crate) fn new(
-        histograms: Histograms,
-        timeout_ns: u64,
-        sampling: Sampling,
-        segment_ns: u64,
-    ) -> Self {
+    pub(crate) fn new(histograms: Histograms, sampling: Sampling, segment_ns: u64) -> Self {
         let spare = (1..SEGMENTS).map(|_| Segment::new(histograms)).collect();
         Self {
             scope: Scope::Connecting,
@@ -82,8 +72,6 @@ impl Recorder {
             segment_end_ns: u64::MAX,
             full: Vec::with_capacity(SEGMENTS + 2),
             spare,
-            unanswered: histograms.unanswered(),
-            timeout_ns,
             sampling,
             sample_from_ns: 0,
         }
@@ -99,7 +87,6 @@ impl Recorder {
     pub(crate) fn open_window(&mut self, now_ns: u64) {
         self.cut(now_ns, Phase::Window);
         self.sample_from_ns = now_ns;
-        self.unanswered.clear();
     }
 
     /// The window has ended. Later events belong to requests that were due in it.
@@ -118,12 +105,6 @@ impl Recorder {
             self.cut(self.current.start_ns, Phase::Window);
             self.scope = Scope::Nothing;
         }
-    }
-
-    /// Requests of the window without a reply.
-    pub(crate) fn take_unanswered(&mut self) -> Unanswered {
-        let none = self.current.histograms().unanswered();
-        std::mem::replace(&mut self.unanswered, none)
     }
 
     /// Segments that are over, oldest first.
@@ -191,14 +172,14 @@ impl Recorder {
         match &mut segment.schedule {
             _ if !is_due(self.sampling, self.sample_from_ns, stamp) => {}
             _ if !stamp.is_sample => segment.counts.heavy_replies += 1,
-            None => segment.latency.saturating_record(service_ns),
+            None => segment.latency.reply(service_ns),
             Some(schedule) => {
                 let from_ns = match self.sampling {
                     Sampling::RepliesFromSending => stamp.begun_ns,
                     Sampling::Replies | Sampling::Due => stamp.due_ns,
                 };
-                segment.latency.saturating_record(now_ns.saturating_sub(from_ns));
-                schedule.service.saturating_record(service_ns);
+                segment.latency.reply(now_ns.saturating_sub(from_ns));
+                schedule.service.reply(service_ns);
                 schedule.lag.saturating_record(stamp.begun_ns.saturating_sub(stamp.due_ns));
             }
         }
@@ -215,26 +196,8 @@ impl Recorder {
         }
     }
 
-    /// A request has been in flight for the whole timeout; how much longer it would have taken is
-    /// unknown.
-    pub(crate) fn timed_out(&mut self, stamp: Stamp) {
-        if matches!(self.scope, Scope::Everything | Scope::Draining)
-            && is_sample(self.sampling, self.sample_from_ns, stamp)
-        {
-            let lag_ns = match self.sampling {
-                Sampling::RepliesFromSending => 0,
-                Sampling::Replies | Sampling::Due => stamp.begun_ns.saturating_sub(stamp.due_ns),
-            };
-            self.current.counts.timeouts += 1;
-            self.current.latency.saturating_record(self.timeout_ns.saturating_add(lag_ns));
-            if let Some(schedule) = &mut self.current.schedule {
-                schedule.service.saturating_record(self.timeout_ns);
-                self.current.counts.service_timeouts += 1;
-            }
-        }
-    }
-
-    /// A request has failed, or is in flight when its reply is waited for no longer.
+    /// A request has timed out or failed, or is in flight when its reply is waited for no longer. How much
+    /// longer than until now it would have taken is unknown.
     pub(crate) fn unanswered(&mut self, stamp: Stamp, now_ns: u64) {
         if matches!(self.scope, Scope::Everything | Scope::Draining)
             && is_sample(self.sampling, self.sample_from_ns, stamp)
@@ -243,9 +206,9 @@ impl Recorder {
                 Sampling::RepliesFromSending => stamp.begun_ns,
                 Sampling::Replies | Sampling::Due => stamp.due_ns,
             };
-            self.unanswered.latency.saturating_record(now_ns.saturating_sub(from_ns));
-            if let Some(service) = &mut self.unanswered.service {
-                service.saturating_record(now_ns.saturating_sub(stamp.begun_ns));
+            self.current.latency.unanswered(now_ns.saturating_sub(from_ns), 1);
+            if let Some(schedule) = &mut self.current.schedule {
+                schedule.service.unanswered(now_ns.saturating_sub(stamp.begun_ns), 1);
             }
         }
     }
@@ -254,7 +217,7 @@ impl Recorder {
     /// they were due.
     pub(crate) fn owed(&mut self, age_ns: u64, count: u64) {
         if matches!(self.scope, Scope::Everything | Scope::Draining) {
-            self.unanswered.latency.saturating_record_n(age_ns, count);
+            self.current.latency.unanswered(age_ns, count);
         }
     }
 

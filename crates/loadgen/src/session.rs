@@ -177,7 +177,7 @@ impl<C: Codec> Session<C> {
             idle_made: 0,
             idle_lost: 0,
             pacer: Pacer::new(params.rule(share.thread), supply),
-            recorder: Recorder::new(histograms, timeout_ns, sampling, params.segment_ns),
+            recorder: Recorder::new(histograms, sampling, params.segment_ns),
             params,
             phase: Phase::Connecting,
             edges: Edges::never(),
@@ -268,7 +268,6 @@ impl<C: Codec> Session<C> {
         let active = &self.slots[..self.first_idle];
         Outcome {
             rest,
-            unanswered: self.recorder.take_unanswered(),
             replies_per_connection: active.iter().map(|slot| slot.replies).collect(),
             idle_made: self.idle_made,
             idle_lost: self.idle_lost,

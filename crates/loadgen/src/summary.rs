@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use wirebench_schema::load::{
     ClosedPolicy, Fairness, IdleCounts, LatencySummary, LoadConfig, LoadModel, LoadReport, Offered,
-    ReplyChecks, ThreadRate,
+    ReplyChecks, Samples, ThreadRate,
 };
 
 use crate::{
@@ -13,7 +13,6 @@ use crate::{
     outcome::Outcome,
     plan::Plan,
     segment::{Counts, Segment},
-    unanswered::{Distribution, Unanswered, redistribute},
 };
 
 /// Makes the report of a load.
@@ -25,9 +24,8 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
     let Segment { latency, schedule, connect, counts, .. } = &collected.total;
     let wirebench = env!("CARGO_PKG_VERSION").to_owned();
     let times = schedule.as_deref();
-    let unanswered = unanswered(outcomes);
-    let ages = unanswered.as_ref().map(|unanswered| &unanswered.latency);
-    let service_ages = unanswered.as_ref().and_then(|unanswered| unanswered.service.as_ref());
+    let times_of =
+        |histogram: &Histogram<u64>| LatencySummary::of_samples(&Samples::new(histogram.clone()));
     LoadReport {
         interrupted: course.interrupted,
         engine_fallback: plan.chosen.fallback.clone(),
@@ -36,12 +34,10 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
         requests_per_second: per_second(counts.requests, window_ns),
         bytes_received: counts.bytes_received,
         bytes_sent: counts.bytes_sent,
-        latency: latency_summary(latency, counts.timeouts, ages),
-        service: times.and_then(|times| {
-            latency_summary(&times.service, counts.service_timeouts, service_ages)
-        }),
-        lag: times.and_then(|times| latency_summary(&times.lag, 0, None)),
-        connect: latency_summary(connect, 0, None),
+        latency: LatencySummary::of_samples(latency),
+        service: times.and_then(|times| LatencySummary::of_samples(&times.service)),
+        lag: times.and_then(|times| times_of(&times.lag)),
+        connect: times_of(connect),
         offered: offered(config, counts, window_ns),
         thread_rate: thread_rate(&collected.per_thread, outcomes, window_ns),
         errors: counts.errors,
@@ -98,34 +94,6 @@ fn offered(config: &LoadConfig, counts: &Counts, window_ns: u64) -> Option<Offer
 fn gave_up_requests(outcomes: &[Outcome]) -> Option<u64> {
     let sum = outcomes.iter().map(|outcome| outcome.gave_up_requests).sum();
     (sum > 0).then_some(sum)
-}
-
-/// Requests without a reply, over all threads.
-fn unanswered(outcomes: &[Outcome]) -> Option<Unanswered> {
-    let mut parts = outcomes.iter().map(|outcome| &outcome.unanswered);
-    let mut sum = parts.next()?.clone();
-    parts.for_each(|part| sum.add(part));
-    Some(sum)
-}
-
-/// A distribution with `timeouts` samples that stand for timeouts, and with the ages of requests
-/// without a reply; nothing where there is no sample.
-fn latency_summary(
-    recorded: &Histogram<u64>,
-    timeouts: u64,
-    ages: Option<&Histogram<u64>>,
-) -> Option<LatencySummary> {
-    let unanswered = ages.map_or(0, Histogram::len);
-    let Distribution { histogram, above_replies } = match ages {
-        Some(ages) => redistribute(recorded, ages),
-        None => Distribution { histogram: recorded.clone(), above_replies: 0 },
-    };
-    (!histogram.is_empty()).then(|| LatencySummary {
-        censored: timeouts + unanswered,
-        lower_bounds: Some(timeouts + above_replies),
-        latency_ns_mean_answered: (!recorded.is_empty()).then(|| recorded.mean()),
-        ..LatencySummary::of(&histogram)
-    })
 }
 
 /// Rates of single threads over the segments of the window; over the whole window where it is shorter
@@ -200,14 +168,13 @@ mod tests {
                 segment.phase = Some(Phase::Window);
                 if start_ns == START_NS {
                     segment.counts.requests = replies.iter().sum();
-                    segment.latency.saturating_record_n(latency_ns, segment.counts.requests);
+                    (0..segment.counts.requests).for_each(|_| segment.latency.reply(latency_ns));
                 }
                 segment
             })
             .collect();
         Outcome {
             rest,
-            unanswered: plan.params.histograms.unanswered(),
             replies_per_connection: replies.to_vec(),
             idle_made: 0,
             idle_lost: 0,

@@ -52,34 +52,22 @@ impl<'a> Distribution<'a> {
 
     /// The value that `percent` of the samples do not exceed; 100 is the largest.
     #[must_use]
-    #[allow(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "samples are far below 2^53, and the rank is from 0 to their number"
-    )]
     pub fn at(&self, percent: f64) -> Option<Percentile> {
         let nanoseconds = self.value(percent)?;
-        let count = self.summary.count;
-        // Less a trace, because 99.9 % of 1000 is a little more than 999 in binary.
-        let rank = ((count as f64 * percent / 100.0 - 1e-6).ceil() as u64).clamp(0, count);
+        let beyond = self.summary.count - self.summary.rank(percent);
         let largest = percent >= 100.0;
         Some(Percentile {
             nanoseconds,
             // The largest sample is no estimate: nothing lies beyond it.
-            support: match largest || count - rank >= ENOUGH_BEYOND {
+            support: match largest || beyond >= ENOUGH_BEYOND {
                 true => Support::Enough,
                 false => Support::Few,
             },
-            bound: match rank > count.saturating_sub(self.lower_bounds()) {
+            bound: match self.summary.is_lower_bound(percent) {
                 true => Bound::AtLeast,
                 false => Bound::Measured,
             },
         })
-    }
-
-    fn lower_bounds(&self) -> u64 {
-        self.summary.lower_bounds.unwrap_or(self.summary.censored)
     }
 
     fn value(&self, percent: f64) -> Option<u64> {

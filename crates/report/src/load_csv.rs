@@ -3,7 +3,7 @@
 //! `docs/load.md` describes the columns. New ones are added at the end.
 
 use wirebench_judge::load::verdict;
-use wirebench_schema::load::{LatencySummary, LoadReport, RateCurve};
+use wirebench_schema::load::{LatencyFigure, LatencySummary, LoadReport, RateCurve};
 
 use crate::load_words;
 
@@ -69,6 +69,8 @@ const COLUMNS: &[(&str, Cell)] = &[
         of(it.report.ceiling_requests_per_second.as_ref(), |ceiling| number(*ceiling))
     }),
     ("limit", |it| verdict(it.report).limit.name().to_owned()),
+    ("latency_lower_bounds", |it| of(it.report.latency.as_ref(), lower_bounds)),
+    ("service_lower_bounds", |it| of(it.report.service.as_ref(), lower_bounds)),
 ];
 
 /// The first line.
@@ -104,6 +106,10 @@ fn optional(value: Option<u64>) -> String {
 
 fn latency(it: &Subject<'_>, field: impl Fn(&LatencySummary) -> u64) -> String {
     of(it.report.latency.as_ref(), |latency| field(latency).to_string())
+}
+
+fn lower_bounds(latency: &LatencySummary) -> String {
+    LatencyFigure::lower_bounds(latency).map(LatencyFigure::name).collect::<Vec<_>>().join("/")
 }
 
 fn number(value: f64) -> String {
@@ -171,6 +177,8 @@ mod tests {
             ("requests_per_second", "15.000"),
             ("latency_ns_p99", "990"),
             ("latency_censored", "7"),
+            ("latency_lower_bounds", "p999/max/mean"),
+            ("service_lower_bounds", ""),
             ("payload_bytes", ""),
             ("ceiling_requests_per_second", ""),
         ];

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use wirebench_judge::load::verdict;
-use wirebench_schema::load::{LoadReport, Verdict};
+use wirebench_schema::load::{LatencyFigure, LatencySummary, LoadReport, Verdict};
 
 /// The report, and what follows from it.
 #[derive(JsonSchema, Serialize)]
@@ -11,6 +11,17 @@ pub(crate) struct JudgedLoad<'a> {
     #[serde(flatten)]
     report: &'a LoadReport,
     verdict: Verdict,
+    /// The figures that are lower bounds, because no reply took as long.
+    lower_bounds: LowerBounds,
+}
+
+/// The figures of each distribution that are lower bounds.
+#[derive(JsonSchema, Serialize)]
+struct LowerBounds {
+    /// Of `latency`.
+    latency: Vec<LatencyFigure>,
+    /// Of `service`.
+    service: Vec<LatencyFigure>,
 }
 
 /// The report of a load as one JSON object.
@@ -20,7 +31,12 @@ pub(crate) struct JudgedLoad<'a> {
 /// Never: all keys are words, and a number that JSON does not have becomes null.
 #[must_use]
 pub fn text(report: &LoadReport) -> String {
-    let judged = JudgedLoad { report, verdict: verdict(report) };
+    let of = |latency: &Option<LatencySummary>| {
+        latency.iter().flat_map(LatencyFigure::lower_bounds).collect()
+    };
+    let (latency, service) = (of(&report.latency), of(&report.service));
+    let lower_bounds = LowerBounds { latency, service };
+    let judged = JudgedLoad { report, verdict: verdict(report), lower_bounds };
     let text = serde_json::to_string_pretty(&judged);
     text.expect("every part of a load's report can be written as JSON") + "\n"
 }

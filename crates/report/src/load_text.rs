@@ -7,7 +7,7 @@ mod particulars;
 mod times;
 
 use std::fmt::Write;
-use wirebench_schema::load::{ErrorKind, LoadConfig, LoadReport};
+use wirebench_schema::load::{ErrorKind, LatencyFigure, LoadConfig, LoadReport};
 
 use crate::{load_words, wrk_units};
 
@@ -130,10 +130,14 @@ fn thread_stats(text: &mut String, report: &LoadReport) {
         format_args!("  Thread Stats{:>6}{:>11}{:>8}{:>12}", "Avg", "Stdev", "Max", "+/- Stdev"),
     );
     #[allow(clippy::cast_precision_loss, reason = "what is printed has two decimals")]
-    match &report.latency {
+    // Of requests without a reply alone neither mean nor deviation is known.
+    match report.latency.as_ref().filter(|it| it.count > it.censored) {
         Some(latency) => {
             let (mean, stdev) = (latency.latency_ns_mean, latency.latency_ns_stdev);
-            let times = [mean, stdev, latency.latency_ns_max as f64].map(wrk_units::time);
+            // The samples that would be larger are the largest, so all three would be.
+            let sign = if LatencyFigure::Max.is_lower_bound(latency) { ">" } else { "" };
+            let time = |ns| format!("{sign}{}", wrk_units::time(ns));
+            let times = [mean, stdev, latency.latency_ns_max as f64].map(time);
             stats_line(text, "Latency", times, latency.within_stdev);
         }
         // What was not measured is no zero.

@@ -204,6 +204,8 @@ mod tests {
             latency_ns_p999: 1,
             latency_ns_max: 1,
             histogram: String::new(),
+            replies: None,
+            ages: None,
         });
         report
     }

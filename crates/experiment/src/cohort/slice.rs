@@ -10,7 +10,7 @@ use wirebench_judge::generators::apart;
 use wirebench_schema::{
     agent::{LoadProcesses, SliceOrder, SliceReport},
     journal::{Placement, ReasonKind, Slice},
-    load::{LoadModel, LoadReport},
+    load::{LatencyFigure, LoadModel, LoadReport},
 };
 use wirebench_server::cost::Details;
 
@@ -122,6 +122,7 @@ fn slice(
     parked: &[(u32, u64)],
 ) -> Slice {
     let load = &report.report;
+    let latency = |figure| load.latency.as_ref()?.known(figure).map(|it| it as u64);
     let rest_ns = share_of(load.window_ns, member.subtracted_share());
     let counted = report.cpu.counted_ns;
     // The details are of the whole slice; the part that counts has its share of them.
@@ -134,8 +135,8 @@ fn slice(
         length_ns: load.window_ns,
         requests: load.requests,
         cpu_ns: counted.map(|cpu_ns| cpu_ns.saturating_sub(rest_ns)),
-        latency_ns_p50: load.latency.as_ref().map(|it| it.latency_ns_p50),
-        latency_ns_p99: load.latency.as_ref().map(|it| it.latency_ns_p99),
+        latency_ns_p50: latency(LatencyFigure::P50),
+        latency_ns_p99: latency(LatencyFigure::P99),
         lag_ns_p99: load.lag.as_ref().map(|it| it.latency_ns_p99),
         generator_cpu_ns: load.thread_cpu_ns.iter().sum(),
         rest_ns: report.waited_ns,

@@ -3,7 +3,7 @@
 
 use wirebench_schema::{
     journal::{Reason, ReasonKind, Weight},
-    load::{Limit, LoadModel, LoadReport, Stop},
+    load::{LatencyFigure, Limit, LoadModel, LoadReport, Stop},
 };
 
 use super::limit::limit;
@@ -44,6 +44,7 @@ pub fn faults(load: &LoadReport) -> Vec<Reason> {
         connections_missing(load),
         forgotten_requests(load),
         few_samples(load),
+        lower_bound(load),
         uneven_service(load),
     ];
     faults.into_iter().flatten().collect()
@@ -96,6 +97,24 @@ fn few_samples(load: &LoadReport) -> Option<Reason> {
     let text = format!("{samples} samples are too few for p99, which needs ten beyond it");
     let kind = ReasonKind::FewSamples;
     (samples < ENOUGH_SAMPLES).then(|| kind.reason(Weight::Note, Some(samples as f64), text))
+}
+
+/// That a percentile which others read as a measured one is not.
+fn lower_bound(load: &LoadReport) -> Option<Reason> {
+    let latency = load.latency.as_ref()?;
+    let enough = |figure: &LatencyFigure| latency.count >= figure.enough_samples();
+    let figures = [LatencyFigure::P50, LatencyFigure::P99, LatencyFigure::P999];
+    let lowest = figures.into_iter().filter(enough).find(|it| it.is_lower_bound(latency))?;
+    let above = latency.lower_bounds.unwrap_or(latency.censored);
+    let text = format!(
+        "{lowest} is a lower bound: {above} of {} requests took longer than any reply, or had none",
+        latency.count
+    );
+    let weight = match lowest {
+        LatencyFigure::P50 => Weight::Invalid,
+        _ => Weight::Tail,
+    };
+    Some(ReasonKind::LowerBound.reason(weight, Some(above as f64), text))
 }
 
 fn uneven_service(load: &LoadReport) -> Option<Reason> {

@@ -57,6 +57,8 @@ fn good_load() -> LoadReport {
             latency_ns_p999: 100_000,
             latency_ns_max: 100_000,
             histogram: String::new(),
+            replies: None,
+            ages: None,
         }),
         ..LoadReport::new("0".into(), config, EngineChoice::Epoll)
     }

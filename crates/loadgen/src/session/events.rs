@@ -332,7 +332,7 @@ impl<C: Codec> Session<C> {
             let timeout_ns = self.params.timeout_ns;
             if overdue == 0 || is_overdue(stamp.begun_ns, now_ns, timeout_ns) {
                 overdue += 1;
-                self.recorder.timed_out(stamp);
+                self.recorder.unanswered(stamp, stamp.begun_ns.saturating_add(timeout_ns));
             } else {
                 lost += 1;
                 self.recorder.unanswered(stamp, now_ns);

@@ -114,9 +114,9 @@ impl<C: Codec> Session<C> {
 
     /// The next window is a load like this one. It counts from zero.
     pub(crate) fn prepare(&mut self, params: ThreadParams, clocks: ServerClocks) {
-        let ThreadParams { histograms, timeout_ns, sampling, segment_ns, .. } = params;
+        let ThreadParams { histograms, sampling, segment_ns, .. } = params;
         self.pacer = Pacer::new(params.rule(self.thread), Supply::new(None));
-        self.recorder = Recorder::new(histograms, timeout_ns, sampling, segment_ns);
+        self.recorder = Recorder::new(histograms, sampling, segment_ns);
         self.params = params;
         self.server_clocks = AtEdges::new(clocks, Some(segment_ns));
         for slot in &mut self.slots {

@@ -26,6 +26,8 @@ fn latency() -> LatencySummary {
         latency_ns_p999: 9_000_000,
         latency_ns_max: 12_920_000,
         histogram: String::new(),
+        replies: None,
+        ages: None,
     }
 }
 

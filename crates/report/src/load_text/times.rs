@@ -141,6 +141,6 @@ fn legend(text: &mut String, found: impl Iterator<Item = Percentile>) {
         line(text, format_args!("    [ ] fewer than {ENOUGH_BEYOND} samples beyond it"));
     }
     if found.iter().any(|percentile| percentile.bound == Bound::AtLeast) {
-        line(text, format_args!("    >   lower bound: some requests were unanswered"));
+        line(text, format_args!("    >   lower bound: no reply took as long"));
     }
 }

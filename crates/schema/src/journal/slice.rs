@@ -76,7 +76,7 @@ pub struct Slice {
     pub cpu_ns: Option<u64>,
     /// Median latency; absent without a reply.
     pub latency_ns_p50: Option<u64>,
-    /// 99th percentile of the latency.
+    /// 99th percentile of the latency. Both are absent where they are only lower bounds.
     pub latency_ns_p99: Option<u64>,
     /// At a rate: 99th percentile of how late requests were sent.
     pub lag_ns_p99: Option<u64>,

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    EngineChoice, ErrorCounts, ErrorExample, LOAD_FORMAT, LatencySummary, LoadConfig, ReplySeries,
-    TlsSummary,
+    EngineChoice, ErrorCounts, ErrorExample, Estimate, LOAD_FORMAT, LatencyFigure, LatencySummary,
+    LoadConfig, ReplySeries, TlsSummary,
 };
 
 /// Requests per second of single threads over intervals of 100 ms, for wrk's `Req/Sec` line.
@@ -99,6 +99,28 @@ pub struct Interval {
     pub latency_ns_p99: Option<u64>,
     /// Largest latency.
     pub latency_ns_max: Option<u64>,
+    /// Those of the three that are only lower bounds, because no reply took as long.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lower_bounds: Vec<LatencyFigure>,
+    /// In the share of a load that several generators make: what the three are figures of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Box<LatencySummary>>,
+}
+
+impl Interval {
+    /// The same with the figures of this distribution.
+    #[must_use]
+    pub fn with_latency(self, latency: &Estimate) -> Self {
+        let figures = [LatencyFigure::P50, LatencyFigure::P99, LatencyFigure::Max];
+        let of = |figure: LatencyFigure| {
+            let value = latency.histogram.value_at_quantile(figure.percent() / 100.0);
+            (!latency.histogram.is_empty()).then_some(value)
+        };
+        let [latency_ns_p50, latency_ns_p99, latency_ns_max] = figures.map(of);
+        let is_bound = |it: &LatencyFigure| latency.is_lower_bound(it.percent());
+        let lower_bounds = figures.into_iter().filter(is_bound).collect();
+        Self { latency_ns_p50, latency_ns_p99, latency_ns_max, lower_bounds, ..self }
+    }
 }
 
 /// The result of one load.

@@ -1,12 +1,12 @@
 //! The columns of a document's tables: their heads in its words, its numbers as it prints them, and
 //! the same figure of a run that was made here.
 
-use wirebench_schema::{journal::Measurement, suite::Column};
+use wirebench_schema::{journal::Measurement, load::LatencyFigure, suite::Column};
 use wirebench_stats::median;
 
 use crate::{
     analysis::{Metric, Row},
-    distribution::Distribution,
+    distribution::{Bound, Distribution},
     table_units::thousands,
 };
 
@@ -91,8 +91,9 @@ fn of(column: Column, measurement: &Measurement) -> Option<f64> {
     let seconds = load.window_ns as f64 / 1e9;
     let percentile = |percent: f64| {
         let found = Distribution::new(latency?).at(percent)?;
-        Some(found.nanoseconds as f64)
+        (found.bound == Bound::Measured).then_some(found.nanoseconds as f64)
     };
+    let known = |figure| latency?.known(figure);
     let ms = |nanoseconds: Option<f64>| nanoseconds.map(|it| it / 1e6);
     match column {
         Column::RequestsPerSecond
@@ -108,17 +109,17 @@ fn of(column: Column, measurement: &Measurement) -> Option<f64> {
             let bytes = (load.bytes_received + load.bytes_sent) as f64;
             (seconds > 0.0).then(|| bytes / 1e6 / seconds)
         }
-        Column::LatencyNsMean => latency.map(|it| it.latency_ns_mean),
-        Column::LatencyNsP50 => latency.map(|it| it.latency_ns_p50 as f64),
-        Column::LatencyNsP90 => latency.map(|it| it.latency_ns_p90 as f64),
-        Column::LatencyNsP99 => latency.map(|it| it.latency_ns_p99 as f64),
-        Column::LatencyNsP999 => latency.map(|it| it.latency_ns_p999 as f64),
+        Column::LatencyNsMean => known(LatencyFigure::Mean),
+        Column::LatencyNsP50 => known(LatencyFigure::P50),
+        Column::LatencyNsP90 => known(LatencyFigure::P90),
+        Column::LatencyNsP99 => known(LatencyFigure::P99),
+        Column::LatencyNsP999 => known(LatencyFigure::P999),
         Column::LatencyNsP9999 => percentile(99.99),
         Column::LatencyMsMin => ms(latency.map(|it| it.latency_ns_min as f64)),
-        Column::LatencyMsMax => ms(latency.map(|it| it.latency_ns_max as f64)),
+        Column::LatencyMsMax => ms(known(LatencyFigure::Max)),
         Column::LatencyMsP25 => ms(percentile(25.0)),
-        Column::LatencyMsP50 => ms(latency.map(|it| it.latency_ns_p50 as f64)),
-        Column::LatencyMsP75 => ms(latency.map(|it| it.latency_ns_p75 as f64)),
-        Column::LatencyMsP99 => ms(latency.map(|it| it.latency_ns_p99 as f64)),
+        Column::LatencyMsP50 => ms(known(LatencyFigure::P50)),
+        Column::LatencyMsP75 => ms(known(LatencyFigure::P75)),
+        Column::LatencyMsP99 => ms(known(LatencyFigure::P99)),
     }
 }

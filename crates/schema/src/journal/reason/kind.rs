@@ -273,6 +273,13 @@ kinds! {
         figure: "samples",
         do: "measure for longer"
     }
+    LowerBound = "lower-bound" {
+        "No reply took as long as a percentile, so it is only a lower bound",
+        says: "{count} requests took longer than any reply: high percentiles are lower bounds",
+        weight: "invalid if the median is one, else tail",
+        figure: "requests above the slowest reply",
+        do: "look for requests without a reply, or give a longer --timeout"
+    }
     NotSteady = "not-steady" {
         "The rate did not become steady before the window, or the server was not idle at rest",
         says: "the server was still changing after {time} of warm-up",
