@@ -67,6 +67,19 @@ pub fn failures(load: &LoadReport) -> Option<String> {
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
+/// That more requests failed than were answered correctly.
+#[must_use]
+pub fn mostly_failed(load: &LoadReport) -> Option<String> {
+    let (failed, good) = (load.errors.requests(), load.requests);
+    let all = failed + good;
+    (good > 0 && failed > good).then(|| {
+        format!(
+            "{failed} of {all} requests failed, so rate and latency are those of a minority; correct the \
+             server or the request"
+        )
+    })
+}
+
 /// That a load with a count ended before it, because the server said nothing any more.
 #[must_use]
 pub fn gave_up(load: &LoadReport) -> Option<String> {

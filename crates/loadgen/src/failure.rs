@@ -89,7 +89,8 @@ impl Failure {
             Self::ClosedEarly => "the server closed while a reply was due".to_owned(),
             Self::WrongReply(error) => error.to_string(),
             Self::Surplus(bytes) => format!("{bytes} bytes came without a request"),
-            Self::Status(status) => format!("a reply had status {status}"),
+            Self::Status(status @ ..=599) => format!("a reply had status {status}"),
+            Self::Status(status) => format!("a reply had status {status}, above the 599 of HTTP"),
         };
         ErrorExample { kind: Some(self.kind()), sentence }
     }

@@ -11,7 +11,7 @@ use crate::{
     codec::{Check, Reply},
     connection::Stamp,
     failure::Failure,
-    segment::{Histograms, Segment},
+    segment::{Histograms, Segment, refusal},
 };
 use wirebench_schema::load::Phase;
 
@@ -167,6 +167,7 @@ impl Recorder {
             Scope::Draining => {}
             Scope::Connecting | Scope::Nothing => return,
         }
+        let from_ns = self.counts_from(stamp);
         let segment = &mut self.current;
         let service_ns = now_ns.saturating_sub(stamp.begun_ns);
         match &mut segment.schedule {
@@ -174,10 +175,6 @@ impl Recorder {
             _ if !stamp.is_sample => segment.counts.heavy_replies += 1,
             None => segment.latency.reply(service_ns),
             Some(schedule) => {
-                let from_ns = match self.sampling {
-                    Sampling::RepliesFromSending => stamp.begun_ns,
-                    Sampling::Replies | Sampling::Due => stamp.due_ns,
-                };
                 segment.latency.reply(now_ns.saturating_sub(from_ns));
                 schedule.service.reply(service_ns);
                 schedule.lag.saturating_record(stamp.begun_ns.saturating_sub(stamp.due_ns));
@@ -189,24 +186,30 @@ impl Recorder {
     pub(crate) fn status(&mut self, status: u16, interim_replies: u32) {
         if self.scope == Scope::Everything {
             self.current.counts.status_classes[0] += u64::from(interim_replies);
-            // The parser lets three digits pass; a class that does not exist is counted as the
-            // nearest one.
-            let class = usize::from(status / 100).clamp(1, 5);
-            self.current.counts.status_classes[class - 1] += 1;
+            // The parser lets three digits pass.
+            let counts = &mut self.current.counts;
+            let class = counts.status_classes.get_mut(usize::from(status / 100).wrapping_sub(1));
+            *class.unwrap_or(&mut counts.statuses_invalid) += 1;
+        }
+    }
+
+    /// A complete reply had an error status. Its latency is known, but is none of a correct reply.
+    pub(crate) fn refused(&mut self, status: u16, stamp: Stamp, now_ns: u64) {
+        if self.is_sample(stamp) {
+            let latency_ns = now_ns.saturating_sub(self.counts_from(stamp));
+            self.current.refusals(refusal(status)).reply(latency_ns);
+            if let Some(schedule) = &mut self.current.schedule {
+                schedule.lag.saturating_record(stamp.begun_ns.saturating_sub(stamp.due_ns));
+            }
         }
     }
 
     /// A request has timed out or failed, or is in flight when its reply is waited for no longer. How much
     /// longer than until now it would have taken is unknown.
     pub(crate) fn unanswered(&mut self, stamp: Stamp, now_ns: u64) {
-        if matches!(self.scope, Scope::Everything | Scope::Draining)
-            && is_sample(self.sampling, self.sample_from_ns, stamp)
-        {
-            let from_ns = match self.sampling {
-                Sampling::RepliesFromSending => stamp.begun_ns,
-                Sampling::Replies | Sampling::Due => stamp.due_ns,
-            };
-            self.current.latency.unanswered(now_ns.saturating_sub(from_ns), 1);
+        if self.is_sample(stamp) {
+            let age_ns = now_ns.saturating_sub(self.counts_from(stamp));
+            self.current.latency.unanswered(age_ns, 1);
             if let Some(schedule) = &mut self.current.schedule {
                 schedule.service.unanswered(now_ns.saturating_sub(stamp.begun_ns), 1);
             }
@@ -278,6 +281,21 @@ impl Recorder {
         self.current.counts.retried += u64::from(counts);
     }
 
+    /// Whether a request is a sample of the latency.
+    fn is_sample(&self, stamp: Stamp) -> bool {
+        matches!(self.scope, Scope::Everything | Scope::Draining)
+            && stamp.is_sample
+            && is_due(self.sampling, self.sample_from_ns, stamp)
+    }
+
+    /// The moment from which its latency counts.
+    const fn counts_from(&self, stamp: Stamp) -> u64 {
+        match self.sampling {
+            Sampling::RepliesFromSending => stamp.begun_ns,
+            Sampling::Replies | Sampling::Due => stamp.due_ns,
+        }
+    }
+
     /// Ends the segment if there is another one to go on with, and the next one where the clock is.
     #[cold]
     fn roll(&mut self, now_ns: u64) {
@@ -308,11 +326,6 @@ impl Recorder {
         self.current.start_ns = now_ns;
         self.segment_end_ns = now_ns.saturating_add(self.segment_ns);
     }
-}
-
-/// Whether a request is a sample of the latency.
-const fn is_sample(sampling: Sampling, sample_from_ns: u64, stamp: Stamp) -> bool {
-    stamp.is_sample && is_due(sampling, sample_from_ns, stamp)
 }
 
 /// Whether a request belongs to the window.

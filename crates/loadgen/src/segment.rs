@@ -11,6 +11,18 @@ const DIGITS: u8 = 3;
 /// Significant decimal digits of the time that connecting takes.
 const CONNECT_DIGITS: u8 = 2;
 
+/// The classes of error statuses, by their names in reports.
+pub(crate) const REFUSALS: [&str; 3] = ["4xx", "5xx", "invalid"];
+
+/// The place of an error status in them.
+pub(crate) const fn refusal(status: u16) -> usize {
+    match status / 100 {
+        4 => 0,
+        5 => 1,
+        _ => 2,
+    }
+}
+
 /// Which histograms a load needs. All of one load are alike, so that they can be added up.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Histograms {
@@ -69,6 +81,8 @@ pub(crate) struct Counts {
     pub(crate) examples: [Option<Failure>; KINDS],
     /// HTTP replies by class of status.
     pub(crate) status_classes: [u64; 5],
+    /// HTTP replies whose status is of no class.
+    pub(crate) statuses_invalid: u64,
     /// Connections made again after a failure.
     pub(crate) reconnects: u64,
     /// Connections that the client closed because they had carried all that they should.
@@ -105,6 +119,7 @@ impl Counts {
         for (sum, part) in self.status_classes.iter_mut().zip(other.status_classes) {
             *sum += part;
         }
+        self.statuses_invalid += other.statuses_invalid;
         self.reconnects += other.reconnects;
         self.client_closes += other.client_closes;
         self.server_closes += other.server_closes;
@@ -128,6 +143,8 @@ pub(crate) struct Segment {
     pub(crate) end_ns: u64,
     /// Latencies since a request was due; in a closed loop, since it was begun.
     pub(crate) latency: Samples,
+    /// Latencies of replies with an error status, in the order of [`REFUSALS`]; absent until the first.
+    pub(crate) refusals: [Option<Box<Samples>>; REFUSALS.len()],
     /// Beside them.
     pub(crate) schedule: Option<Box<ScheduleTimes>>,
     /// Time to make connections, in nanoseconds.
@@ -148,6 +165,7 @@ impl Segment {
             start_ns: 0,
             end_ns: 0,
             latency: histograms.latency(),
+            refusals: Default::default(),
             schedule,
             connect: histograms.make(CONNECT_DIGITS),
             counts: Counts::default(),
@@ -159,10 +177,21 @@ impl Segment {
         self.histograms
     }
 
+    /// The latencies of replies with an error status of this class.
+    pub(crate) fn refusals(&mut self, place: usize) -> &mut Samples {
+        let histograms = self.histograms;
+        self.refusals[place].get_or_insert_with(|| Box::new(histograms.latency()))
+    }
+
     /// Adds another one, which comes behind this one in time or from another thread.
     pub(crate) fn add(&mut self, other: &Self) {
         // All histograms of a load have the same bounds, so none of them is too wide for the sum.
         self.latency.add(&other.latency);
+        for (place, part) in other.refusals.iter().enumerate() {
+            if let Some(part) = part.as_ref().filter(|part| !part.replies().is_empty()) {
+                self.refusals(place).add(part);
+            }
+        }
         let _ = self.connect.add(&other.connect);
         if let (Some(sum), Some(part)) = (&mut self.schedule, &other.schedule) {
             sum.service.add(&part.service);
@@ -181,6 +210,7 @@ impl Segment {
     pub(crate) fn clear(&mut self) {
         self.phase = None;
         self.latency.clear();
+        self.refusals.iter_mut().flatten().for_each(|part| part.clear());
         self.connect.reset();
         if let Some(times) = &mut self.schedule {
             times.service.clear();

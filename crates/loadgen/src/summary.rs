@@ -1,6 +1,7 @@
 //! Builds the report from the outcomes of all threads. Histograms are merged, never averaged.
 
 use hdrhistogram::Histogram;
+use std::collections::BTreeMap;
 use wirebench_schema::load::{
     ClosedPolicy, Fairness, IdleCounts, LatencySummary, LoadConfig, LoadModel, LoadReport, Offered,
     ReplyChecks, Samples, ThreadRate,
@@ -12,7 +13,7 @@ use crate::{
     failure::Failure,
     outcome::Outcome,
     plan::Plan,
-    segment::{Counts, Segment},
+    segment::{Counts, REFUSALS, Segment},
 };
 
 /// Makes the report of a load.
@@ -49,6 +50,8 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
             slow: counts.checks_slow,
         },
         status_classes: counts.status_classes,
+        statuses_invalid: counts.statuses_invalid,
+        latency_by_status: latency_by_status(&collected.total),
         connections_made: course.connections_made,
         reconnects: counts.reconnects,
         client_closes: counts.client_closes,
@@ -94,6 +97,15 @@ fn offered(config: &LoadConfig, counts: &Counts, window_ns: u64) -> Option<Offer
 fn gave_up_requests(outcomes: &[Outcome]) -> Option<u64> {
     let sum = outcomes.iter().map(|outcome| outcome.gave_up_requests).sum();
     (sum > 0).then_some(sum)
+}
+
+/// The latencies of replies with an error status, by class.
+fn latency_by_status(total: &Segment) -> BTreeMap<String, LatencySummary> {
+    let classes = REFUSALS.into_iter().zip(&total.refusals);
+    let summary = |(class, samples): (&str, &Option<Box<Samples>>)| {
+        Some((class.to_owned(), LatencySummary::of_samples(samples.as_ref()?)?))
+    };
+    classes.filter_map(summary).collect()
 }
 
 /// Rates of single threads over the segments of the window; over the whole window where it is shorter

@@ -65,6 +65,7 @@ pub fn results(report: &LoadReport, wanted: &Wanted) -> String {
         times::distribution(&mut text, latency, &wanted.percentiles);
     }
     times::schedule(&mut text, report, &wanted.percentiles);
+    times::refusals(&mut text, report, &wanted.percentiles);
     times::connecting(&mut text, report, &wanted.percentiles);
     let seconds = report.window_ns as f64 / 1e9;
     let received = report.bytes_received as f64;

@@ -167,7 +167,7 @@ impl<C: Codec> Session<C> {
             self.recorder.status(status, reply.interim_replies);
             if is_refusal {
                 self.recorder.failed(Failure::Status(status), 0);
-                self.recorder.unanswered(stamp, now_ns);
+                self.recorder.refused(status, stamp, now_ns);
             }
         }
         if !is_refusal {

@@ -69,6 +69,17 @@ pub(super) fn schedule(text: &mut String, report: &LoadReport, asked: &[f64]) {
     );
 }
 
+/// The latency of replies with an error status, by class.
+pub(super) fn refusals(text: &mut String, report: &LoadReport, asked: &[f64]) {
+    let titles: Vec<String> =
+        report.latency_by_status.keys().map(|class| format!("Latency of {class}")).collect();
+    let summaries = report.latency_by_status.values().map(Some);
+    let rows: Vec<_> = titles.iter().map(String::as_str).zip(summaries).collect();
+    if !rows.is_empty() {
+        table(text, &rows, asked);
+    }
+}
+
 /// When connections were made again: how long that took.
 pub(super) fn connecting(text: &mut String, report: &LoadReport, asked: &[f64]) {
     let retried = report.retried_requests.unwrap_or(0);

@@ -1,6 +1,6 @@
 //! Merges reports: of several windows of the same load, and of several generators of one load.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use super::{
     Fairness, GeneratorPart, IdleCounts, LatencySummary, LoadConfig, LoadReport, Offered,
@@ -80,6 +80,12 @@ impl LoadReport {
         self.service = all(|part| &part.service);
         self.lag = all(|part| &part.lag);
         self.connect = all(|part| &part.connect);
+        let classes: BTreeSet<&String> = parts.iter().flat_map(|part| part.latency_by_status.keys()).collect();
+        let of = |class: &String| {
+            LatencySummary::merge(parts.iter().filter_map(|part| part.latency_by_status.get(class)))
+        };
+        self.latency_by_status =
+            classes.into_iter().filter_map(|class| Some((class.clone(), of(class)?))).collect();
     }
 
     /// Adds a window of the same load.
@@ -131,6 +137,7 @@ impl LoadReport {
         for (sum, part) in self.status_classes.iter_mut().zip(part.status_classes) {
             *sum += part;
         }
+        self.statuses_invalid += part.statuses_invalid;
         self.offered = self.offered.zip(part.offered).map(|(sum, part)| Offered {
             due: sum.due + part.due,
             owed_at_end: sum.owed_at_end + part.owed_at_end,

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 use super::{
     EngineChoice, ErrorCounts, ErrorExample, Estimate, LOAD_FORMAT, LatencyFigure, LatencySummary,
@@ -178,6 +179,13 @@ pub struct LoadReport {
     pub checks: ReplyChecks,
     /// HTTP replies by class of status: 1xx, 2xx, 3xx, 4xx, 5xx.
     pub status_classes: [u64; 5],
+    /// HTTP replies with a status above 599, which is of no class.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub statuses_invalid: u64,
+    /// Latency of complete replies with an error status, by class: `4xx`, `5xx` and `invalid`. They are no
+    /// samples of `latency`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub latency_by_status: BTreeMap<String, LatencySummary>,
     /// Connections that could be made at the start.
     pub connections_made: usize,
     /// Connections made again after a failure, over the whole load.
@@ -255,6 +263,11 @@ impl GeneratorPart {
     }
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 impl LoadReport {
     /// The report of a load in which nothing has happened yet.
     #[must_use]
@@ -284,6 +297,8 @@ impl LoadReport {
             heavy_replies: None,
             checks: ReplyChecks::default(),
             status_classes: [0; 5],
+            statuses_invalid: 0,
+            latency_by_status: BTreeMap::new(),
             connections_made: 0,
             reconnects: 0,
             client_closes: 0,
