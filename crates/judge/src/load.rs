@@ -9,7 +9,7 @@ mod limit;
 mod reasons;
 
 pub use faults::faults;
-pub use limit::fell_behind;
+pub use limit::{fell_behind, share_of_rate};
 pub use reasons::reasons;
 
 use wirebench_schema::{

@@ -3,8 +3,8 @@
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
 use wirebench_schema::load::{
-    ClosedPolicy, Fairness, IdleCounts, LatencySummary, LoadConfig, LoadModel, LoadReport, Offered,
-    ReplyChecks, Samples, ThreadRate,
+    ClosedPolicy, Fairness, IdleCounts, LatencyOrigin, LatencySummary, LoadConfig, LoadModel,
+    LoadReport, Offered, RateCurve, ReplyChecks, Samples, ThreadRate,
 };
 
 use crate::{
@@ -39,7 +39,7 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
         service: times.and_then(|times| LatencySummary::of_samples(&times.service)),
         lag: times.and_then(|times| times_of(&times.lag)),
         connect: times_of(connect),
-        offered: offered(config, counts, window_ns),
+        offered: offered(config, counts, window_ns, !course.interrupted),
         thread_rate: thread_rate(&collected.per_thread, outcomes, window_ns),
         errors: counts.errors,
         error_examples: counts.examples.iter().flatten().map(Failure::example).collect(),
@@ -85,12 +85,16 @@ fn ready_share(counts: &Counts) -> f64 {
     }
 }
 
-fn offered(config: &LoadConfig, counts: &Counts, window_ns: u64) -> Option<Offered> {
-    matches!(config.model, LoadModel::Rate { .. }).then(|| Offered {
-        due: counts.due,
-        owed_at_end: counts.owed,
-        requests_per_second: per_second(counts.due, window_ns),
-    })
+/// The demand. A few requests over their time is another rate than that of the schedule: the first is due when
+/// the window begins, and a count ends with its last reply. What slipped is not due any more.
+fn offered(config: &LoadConfig, counts: &Counts, window_ns: u64, whole: bool) -> Option<Offered> {
+    let LoadModel::Rate { curve, latency_from, .. } = &config.model else { return None };
+    let requests_per_second = match (curve, latency_from) {
+        (RateCurve::Constant(_), LatencyOrigin::Due) => config.share.of_rate(curve.mean()),
+        (_, LatencyOrigin::Due) if whole => config.share.of_rate(curve.mean()),
+        _ => per_second(counts.due, window_ns),
+    };
+    Some(Offered { due: counts.due, owed_at_end: counts.owed, requests_per_second })
 }
 
 /// Requests of a count that were not sent, over all threads; nothing where none gave up.

@@ -156,8 +156,8 @@ fn stats_line(text: &mut String, name: &str, [mean, stdev, max]: [String; 3], wi
     line(
         text,
         format_args!(
-            "    {name:<10}{}{}{}{:8.2}%",
-            column(&mean, 8),
+            "    {name:<9}{}{}{}{:8.2}%",
+            column(&mean, 9),
             column(&stdev, 10),
             column(&max, 9),
             within * 100.0

@@ -107,12 +107,13 @@ fn lower_bound(load: &LoadReport) -> Option<Reason> {
     let lowest = figures.into_iter().filter(enough).find(|it| it.is_lower_bound(latency))?;
     let above = latency.lower_bounds.unwrap_or(latency.censored);
     let text = format!(
-        "{lowest} is a lower bound: {above} of {} requests took longer than any reply, or had none",
+        "{lowest} is a lower bound: {above} of {} requests outlasted every reply",
         latency.count
     );
     let weight = match lowest {
         LatencyFigure::P50 => Weight::Invalid,
-        _ => Weight::Tail,
+        LatencyFigure::P99 => Weight::Tail,
+        _ => Weight::Note,
     };
     Some(ReasonKind::LowerBound.reason(weight, Some(above as f64), text))
 }

@@ -3,6 +3,7 @@
 //! A value in brackets has fewer than ten samples beyond it; a value behind `>` lies among samples
 //! that were given up, so that it is a lower bound.
 
+use wirebench_judge::load::share_of_rate;
 use wirebench_schema::load::{LatencyOrigin, LatencySummary, LoadModel, LoadReport};
 
 use super::{column, line};
@@ -43,8 +44,8 @@ pub(super) fn schedule(text: &mut String, report: &LoadReport, asked: &[f64]) {
     let LoadModel::Rate { latency_from, .. } = &report.config.model else { return };
     if let (Some(offered), Some(demanded)) = (report.offered, report.demanded_requests_per_second())
     {
-        let achieved = report.requests_per_second;
-        let share = if demanded > 0.0 { achieved / demanded * 100.0 } else { 0.0 };
+        let share = share_of_rate(report, demanded);
+        let (achieved, share) = (share * demanded, share * 100.0);
         line(
             text,
             format_args!(

@@ -21,9 +21,6 @@ impl LoadReport {
         let seconds = whole.window_ns as f64 / 1e9;
         whole.requests_per_second = rate(whole.requests, seconds);
         whole.distributions(parts);
-        whole.offered = whole
-            .offered
-            .map(|offered| Offered { requests_per_second: rate(offered.due, seconds), ..offered });
         whole.config.stop = Stop::After(Duration::from_nanos(whole.window_ns));
         Some(whole)
     }
@@ -80,7 +77,8 @@ impl LoadReport {
         self.service = all(|part| &part.service);
         self.lag = all(|part| &part.lag);
         self.connect = all(|part| &part.connect);
-        let classes: BTreeSet<&String> = parts.iter().flat_map(|part| part.latency_by_status.keys()).collect();
+        let classes: BTreeSet<&String> =
+            parts.iter().flat_map(|part| part.latency_by_status.keys()).collect();
         let of = |class: &String| {
             LatencySummary::merge(parts.iter().filter_map(|part| part.latency_by_status.get(class)))
         };
@@ -92,8 +90,13 @@ impl LoadReport {
     fn add(&mut self, part: &Self) {
         self.add_counts(part);
         let windows = (self.window_ns as f64, part.window_ns as f64);
-        let ready = self.ready_share * windows.0 + part.ready_share * windows.1;
-        self.ready_share = ready / (windows.0 + windows.1).max(1.0);
+        let mean =
+            |one, other| (one * windows.0 + other * windows.1) / (windows.0 + windows.1).max(1.0);
+        self.ready_share = mean(self.ready_share, part.ready_share);
+        self.offered = self.offered.zip(part.offered).map(|(sum, part)| Offered {
+            requests_per_second: mean(sum.requests_per_second, part.requests_per_second),
+            ..sum
+        });
         self.window_ns += part.window_ns;
         self.connections_made = self.connections_made.min(part.connections_made);
         self.idle = IdleCounts {

@@ -52,6 +52,13 @@ impl RateCurve {
         }
     }
 
+    /// The mean over a whole window.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        let rates = self.rates();
+        rates.iter().sum::<u64>() as f64 / rates.len().max(1) as f64
+    }
+
     /// All rates that are named.
     #[must_use]
     pub fn rates(&self) -> Vec<u64> {

@@ -54,7 +54,8 @@ pub struct Offered {
     /// Of those, requests that could not be sent before the window ended, because no connection was
     /// free. They are censored samples of the latency.
     pub owed_at_end: u64,
-    /// Requests that were due in the window, per second.
+    /// Requests per second of the schedule, on average over the window. Of a schedule that slips or was
+    /// interrupted, the requests that were due over the window's length.
     pub requests_per_second: f64,
 }
 

@@ -84,6 +84,25 @@ fn a_rate_that_is_not_kept_is_invalid_from_a_hundredth_on() {
 }
 
 #[test]
+fn a_percentile_that_no_reply_reached_is_said_to_be_a_lower_bound() {
+    let unserved = |lower_bounds| {
+        let mut load = at_rate(20_000, 20_000, 100_000);
+        load.latency.as_mut().unwrap().lower_bounds = Some(lower_bounds);
+        load
+    };
+    assert_eq!(reasons(&unserved(20), Phase::Cost, 1), []);
+    let weights = [(21, Weight::Note), (201, Weight::Tail), (10_001, Weight::Invalid)];
+    for (lower_bounds, weight) in weights {
+        let figure = lower_bounds as f64;
+        assert_only(&unserved(lower_bounds), Phase::Cost, ReasonKind::LowerBound, weight, figure);
+    }
+    assert_eq!(
+        reasons(&unserved(201), Phase::Cost, 1)[0].text,
+        "p99 is a lower bound: 201 of 20000 requests outlasted every reply"
+    );
+}
+
+#[test]
 fn lag_that_the_generator_made_is_in_the_tail_and_frequent_lag_makes_bursts_that_cost_less() {
     let late = |p50_ns, p95_ns, p99_ns| {
         let lag = LatencySummary {

@@ -275,10 +275,10 @@ kinds! {
     }
     LowerBound = "lower-bound" {
         "No reply took as long as a percentile, so it is only a lower bound",
-        says: "{count} requests took longer than any reply: high percentiles are lower bounds",
-        weight: "invalid if the median is one, else tail",
+        says: "{count} requests outlasted every reply: high percentiles are lower bounds",
+        weight: "invalid if the median is one, tail if the 99th percentile is, else note",
         figure: "requests above the slowest reply",
-        do: "look for requests without a reply, or give a longer --timeout"
+        do: "look for requests without a reply"
     }
     NotSteady = "not-steady" {
         "The rate did not become steady before the window, or the server was not idle at rest",
