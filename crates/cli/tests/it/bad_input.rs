@@ -128,7 +128,10 @@ fn what_is_no_regular_file_is_refused_before_the_load() {
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
     let url = "http://127.0.0.1:1/";
-    let commands: [&[&str]; 5] = [
+    let commands: [&[&str]; 8] = [
+        &["load", "--csv", "-", url],
+        &["load", "--hgrm", "-", url],
+        &["load", "--intervals", "-", url],
         &["load", "--csv", "pipe", url],
         &["load", "--hgrm", "pipe", url],
         &["load", "--intervals", "pipe", url],

@@ -55,3 +55,41 @@ pub(super) fn interval(parts: &[Interval]) -> Option<Interval> {
     };
     Some(latency.map_or(whole.clone(), |samples| whole.with_latency(&samples.estimate())))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hdrhistogram::Histogram;
+    use wirebench_schema::load::{Phase, Samples};
+
+    /// An interval in which a host had this many replies after this time.
+    fn of_host(replies: u64, latency_ns: u64) -> Interval {
+        let mut samples = Samples::new(Histogram::new_with_bounds(1, 1 << 31, 3).unwrap());
+        (0..replies).for_each(|_| samples.reply(latency_ns));
+        let interval = Interval {
+            phase: Phase::Window,
+            start_ns: 0,
+            length_ns: 1_000_000_000,
+            requests: replies,
+            requests_per_second: replies as f64,
+            errors: 0,
+            bytes_received: 0,
+            latency_ns_p50: None,
+            latency_ns_p99: None,
+            latency_ns_max: None,
+            lower_bounds: Vec::new(),
+            latency: LatencySummary::of_samples(&samples).map(Box::new),
+        };
+        interval.with_latency(&samples.estimate())
+    }
+
+    #[test]
+    fn percentiles_of_an_interval_are_those_of_the_replies_to_all_hosts() {
+        let both = interval(&[of_host(100, 20_000_000), of_host(300, 100_000)]).unwrap();
+        assert_eq!((both.requests, both.latency), (400, None));
+        let near =
+            |found: Option<u64>, expected: u64| found.unwrap().abs_diff(expected) < expected / 500;
+        assert!(near(both.latency_ns_p50, 100_000), "{:?}", both.latency_ns_p50);
+        assert!(near(both.latency_ns_p99, 20_000_000), "{:?}", both.latency_ns_p99);
+    }
+}

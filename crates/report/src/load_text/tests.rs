@@ -227,6 +227,21 @@ fn a_load_of_a_count_names_the_count() {
 }
 
 #[test]
+fn without_a_correct_reply_the_line_of_latency_has_no_figures_and_each_class_of_status_its_own() {
+    let mut report = report();
+    report.latency = Some(LatencySummary { count: 4, censored: 4, ..latency() });
+    report.latency_by_status = [("5xx".to_owned(), latency())].into();
+    (report.requests, report.requests_per_second) = (0, 0.0);
+    let text = needed(&report);
+    assert!(text.contains("\n    Latency        -         -        -          -\n"), "{text}");
+    let class =
+        "\n    Latency of 5xx       250.00us    700.00us      5.80ms      9.00ms     12.92ms\n";
+    assert!(text.contains(class), "{text}");
+    report.statuses_invalid = 3;
+    assert!(needed(&report).contains("  Statuses: 2xx 1124000, invalid 3\n"));
+}
+
+#[test]
 fn a_load_without_any_reply_has_no_latency_and_a_rate_of_zero() {
     let mut report = report();
     report.latency = None;
