@@ -29,7 +29,8 @@ pub(crate) struct FormatOption {
 impl FormatOption {
     /// A result in the form that was chosen. Warns about figures that this form cannot show.
     pub(crate) fn text(self, report: &dyn Report, metric: Option<Metric>) -> Option<String> {
-        let Written { text, skipped } = self.format?.write(report, metric);
+        let Written { text, skipped, remarks } = self.format?.write(report, metric);
+        remarks.iter().for_each(|remark| out::note(&format!("warning: {remark}")));
         if skipped > 0 {
             let figures = if skipped == 1 { "figure is" } else { "figures are" };
             out::note(&format!(

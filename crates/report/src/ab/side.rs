@@ -87,6 +87,18 @@ impl<'a> Side<'a> {
 }
 
 impl Side<'_> {
+    /// What is wrong with its runs; empty where nothing is.
+    #[must_use]
+    pub fn trouble(&self) -> String {
+        match &self.state {
+            State::NotValid(why) | State::NotMeasured(why) => why.clone(),
+            State::Valid if self.failed + self.invalid == 0 => String::new(),
+            State::Valid => {
+                format!("not valid in {}", of_all(self.failed + self.invalid, self.runs))
+            }
+        }
+    }
+
     /// Whether both are the same program; none where that is not known.
     #[must_use]
     pub fn same_program(sides: &[Self; 2]) -> Option<bool> {

@@ -261,6 +261,23 @@ fn the_result_in_all_forms() {
 }
 
 #[test]
+fn a_side_with_some_runs_that_are_not_valid_says_so_in_csv() {
+    let mut journal = costs(0.98, 1.0);
+    let of_b = journal.runs.iter_mut().filter(|run| run.variant.entry() == "ab/B");
+    for run in of_b.take(3) {
+        run.outcome = changed(run.outcome.clone(), |it| {
+            it.reasons.push(reason(Weight::Invalid, "disturbed"))
+        });
+    }
+    let ab = of(&journal, &[]);
+    assert_eq!((&ab.sides[1].state, ab.sides[1].invalid), (&State::Valid, 3));
+    let csv = Format::Csv.write(&ab, None).text;
+    let row = csv.lines().find(|line| line.contains(",entrant,")).unwrap();
+    assert!(row.contains(",false,28,0,0,"), "{row}");
+    assert!(row.ends_with(",3,0,false,not valid in 3 of 28 runs"), "{row}");
+}
+
+#[test]
 fn other_journals_are_not_taken_for_such_a_comparison() {
     assert!(Ab::of(&crate::fixtures::pair(0.9), &AbOptions::default()).is_none());
     assert_eq!(half_width(&crate::fixtures::pair(0.9), Metric::Cpu), None);
