@@ -31,7 +31,7 @@ pub(crate) struct Collector {
     last_end_ns: u64,
     histograms: Histograms,
     /// Whether intervals keep their samples, because those of other hosts are added to them.
-    keeps_samples: bool,
+    pub(crate) keeps_samples: bool,
     interval_ns: u64,
     start_ns: u64,
     window_start_ns: u64,
@@ -93,11 +93,6 @@ impl Collector {
             start_ns: 0,
             window_start_ns: u64::MAX,
         }
-    }
-
-    /// Intervals keep their samples.
-    pub(crate) const fn keep_samples(&mut self) {
-        self.keeps_samples = true;
     }
 
     /// The load begins then, and its window.
@@ -294,7 +289,7 @@ mod tests {
         collector.add(0, &window(2, 3, 5));
         let (_, collected) = collector.finish();
         assert_eq!(
-            (collected.total.counts.requests, collected.total.latency.replies().len()),
+            (collected.total.counts.requests, collected.total.latency.replies.len()),
             (5, 5)
         );
     }

@@ -148,9 +148,7 @@ impl Coordinator {
         let mut collector =
             Collector::new(plan.params.histograms, plan.interval_ns, self.orders.len());
         collector.start(edges.start_ns, edges.window_start_ns);
-        if plan.params.is_shared_load() {
-            collector.keep_samples();
-        }
+        collector.keeps_samples = plan.params.is_shared_load();
         for order in &self.orders {
             let _ = order.send(Order::Start(edges));
         }

@@ -188,7 +188,7 @@ impl Segment {
         // All histograms of a load have the same bounds, so none of them is too wide for the sum.
         self.latency.add(&other.latency);
         for (place, part) in other.refusals.iter().enumerate() {
-            if let Some(part) = part.as_ref().filter(|part| !part.replies().is_empty()) {
+            if let Some(part) = part.as_ref().filter(|part| !part.replies.is_empty()) {
                 self.refusals(place).add(part);
             }
         }

@@ -87,11 +87,12 @@ fn ready_share(counts: &Counts) -> f64 {
 
 /// The demand. A few requests over their time is another rate than that of the schedule: the first is due when
 /// the window begins, and a count ends with its last reply. What slipped is not due any more.
+#[allow(clippy::cast_precision_loss, reason = "there are few generators")]
 fn offered(config: &LoadConfig, counts: &Counts, window_ns: u64, whole: bool) -> Option<Offered> {
     let LoadModel::Rate { curve, latency_from, .. } = &config.model else { return None };
-    let requests_per_second = match (curve, latency_from) {
-        (RateCurve::Constant(_), LatencyOrigin::Due) => config.share.of_rate(curve.mean()),
-        (_, LatencyOrigin::Due) if whole => config.share.of_rate(curve.mean()),
+    let is_known = whole || matches!(curve, RateCurve::Constant(_));
+    let requests_per_second = match latency_from {
+        LatencyOrigin::Due if is_known => curve.mean() / config.share.count as f64,
         _ => per_second(counts.due, window_ns),
     };
     Some(Offered { due: counts.due, owed_at_end: counts.owed, requests_per_second })

@@ -2,7 +2,7 @@
 //! samples lie beyond it, and whether it is only a lower bound.
 
 use hdrhistogram::Histogram;
-use wirebench_schema::load::LatencySummary;
+use wirebench_schema::load::{LatencyFigure, LatencySummary};
 
 /// Samples that must lie beyond a percentile; with fewer, a single sample decides its value.
 pub const ENOUGH_BEYOND: u64 = 10;
@@ -71,20 +71,10 @@ impl<'a> Distribution<'a> {
     }
 
     fn value(&self, percent: f64) -> Option<u64> {
-        let summary = self.summary;
         // The fields first, so that all outputs agree to the last digit.
-        let known = [
-            (50.0, summary.latency_ns_p50),
-            (75.0, summary.latency_ns_p75),
-            (90.0, summary.latency_ns_p90),
-            (95.0, summary.latency_ns_p95),
-            (99.0, summary.latency_ns_p99),
-            (99.9, summary.latency_ns_p999),
-            (100.0, summary.latency_ns_max),
-        ];
-        let known = known.iter().find(|(field, _)| (field - percent).abs() < 1e-9);
-        match known {
-            Some((_, nanoseconds)) => Some(*nanoseconds),
+        let is_same = |it: &LatencyFigure| (it.percent() - percent).abs() < 1e-9;
+        match LatencyFigure::ALL.into_iter().find(is_same) {
+            Some(figure) => Some(figure.of(self.summary) as u64),
             None => Some(self.histogram.as_ref()?.value_at_quantile(percent / 100.0)),
         }
     }

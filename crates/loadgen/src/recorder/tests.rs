@@ -47,7 +47,7 @@ fn every_event_belongs_to_the_phase_in_which_it_happens() {
     assert_eq!((segments[0].counts.errors.refused, segments[1].counts.requests), (1, 1));
     let window = &segments[2];
     assert_eq!(
-        (window.counts.requests, window.latency.replies().len(), window.counts.errors.reset),
+        (window.counts.requests, window.latency.replies.len(), window.counts.errors.reset),
         (1, 1, 0)
     );
     assert_eq!((window.counts.bytes_received, window.counts.bytes_sent), (9, 3));
@@ -103,7 +103,7 @@ fn a_timeout_is_no_reply_but_an_age() {
     let segments = of_window(&mut recorder);
     let (latency, counts) = (&segments[0].latency, &segments[0].counts);
     let ages = latency.ages().unwrap();
-    assert_eq!((ages.len(), latency.replies().len(), counts.requests), (1, 0, 0));
+    assert_eq!((ages.len(), latency.replies.len(), counts.requests), (1, 0, 0));
     assert!(ages.equivalent(ages.max(), TIMEOUT_NS));
 }
 

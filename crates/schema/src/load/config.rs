@@ -129,12 +129,6 @@ impl GeneratorShare {
         self.count == 1
     }
 
-    /// This generator's part of a rate.
-    #[must_use]
-    pub fn of_rate(&self, requests_per_second: f64) -> f64 {
-        requests_per_second / self.count as f64
-    }
-
     /// The place of a thread among those of all generators, and their number.
     #[must_use]
     pub const fn of_thread(&self, thread: usize, threads: usize) -> (usize, usize) {

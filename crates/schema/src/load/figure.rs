@@ -66,8 +66,9 @@ impl LatencyFigure {
         whole as f64
     }
 
-    /// The percentile that it is. A mean contains every sample, like the largest.
-    pub(super) const fn percent(self) -> f64 {
+    /// The percentile that it is. A mean contains every sample, like the largest, which precedes it in [`Self::ALL`].
+    #[must_use]
+    pub const fn percent(self) -> f64 {
         match self {
             Self::P50 => 50.0,
             Self::P75 => 75.0,

@@ -130,7 +130,7 @@ impl LatencySummary {
     /// The summary of all requests; none without any.
     #[must_use]
     pub fn of_samples(samples: &Samples) -> Option<Self> {
-        let (replies, ages) = (samples.replies(), samples.ages());
+        let (replies, ages) = (&samples.replies, samples.ages());
         let Estimate { histogram, lower_bounds } = samples.estimate();
         (!histogram.is_empty()).then(|| Self {
             censored: ages.map_or(0, Histogram::len),

@@ -14,7 +14,8 @@ use hdrhistogram::Histogram;
 /// Latencies and ages, in nanoseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Samples {
-    replies: Histogram<u64>,
+    /// Latencies of replies.
+    pub replies: Histogram<u64>,
     /// Absent until the first, because most parts of a load have none.
     ages: Option<Histogram<u64>>,
 }
@@ -24,12 +25,6 @@ impl Samples {
     #[must_use]
     pub const fn new(replies: Histogram<u64>) -> Self {
         Self { replies, ages: None }
-    }
-
-    /// The latencies of replies.
-    #[must_use]
-    pub const fn replies(&self) -> &Histogram<u64> {
-        &self.replies
     }
 
     /// The ages of requests without a reply, if there are any.

@@ -208,7 +208,7 @@ fn a_timeout_of_a_request_of_the_warm_up_is_no_sample_of_service() {
     commands(&mut session, EDGES.start_ns + TIMEOUT_NS + 200 * MS);
     let left = left(session);
     let service = left.collected.total.schedule.unwrap().service;
-    assert_eq!((left.errors.timeout, service.replies().len(), service.ages()), (1, 0, None));
+    assert_eq!((left.errors.timeout, service.replies.len(), service.ages()), (1, 0, None));
 }
 
 #[test]
