@@ -266,7 +266,7 @@ fn a_side_with_some_runs_that_are_not_valid_says_so_in_csv() {
     let of_b = journal.runs.iter_mut().filter(|run| run.variant.entry() == "ab/B");
     for run in of_b.take(3) {
         run.outcome = changed(run.outcome.clone(), |it| {
-            it.reasons.push(reason(Weight::Invalid, "disturbed"))
+            it.reasons.push(reason(Weight::Invalid, "disturbed"));
         });
     }
     let ab = of(&journal, &[]);
