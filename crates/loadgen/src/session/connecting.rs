@@ -35,10 +35,12 @@ impl<C: Codec> Session<C> {
         retry_ns.min(self.pacing.opens_at())
     }
 
-    /// Whether a connection is to be made: for a request that is sent again, or for later ones.
+    /// Whether a connection is to be made: for a request that is sent again, or for later ones. One
+    /// without a request could keep a server from the others.
     fn wants_connection(&self) -> bool {
-        let for_later =
-            !self.to_connect.is_empty() && self.phase != Phase::Draining && !self.pacer.is_done();
+        let for_later = !self.to_connect.is_empty()
+            && self.phase != Phase::Draining
+            && self.pacer.left() > self.pacing.pending() as u64;
         for_later || !self.to_retry.is_empty()
     }
 }

@@ -47,6 +47,11 @@ impl<C: Codec> Session<C> {
         matches!(self.phase, Phase::Resting | Phase::Over)
     }
 
+    /// Whether the thread's own count has ended the load; other threads may go on.
+    pub(crate) fn has_ended_alone(&self) -> bool {
+        self.phase == Phase::Over && self.quota.is_some()
+    }
+
     /// The window is over.
     pub(super) const fn finish(&mut self) {
         self.phase = if self.params.keeps_connections { Phase::Resting } else { Phase::Over };
