@@ -112,12 +112,11 @@ impl Connection {
         self.sent_bytes = 0;
     }
 
-    /// The server has closed the connection; its only request in flight is sent again on the next one.
+    /// The server has closed the connection; its requests in flight are sent again on the next one.
     pub(crate) fn close_to_retry(&mut self) {
-        debug_assert_eq!(self.in_flight.len(), 1, "one request is sent again");
         self.stage = Stage::Closed;
         self.origin = Origin::Renewal;
-        self.begun = 1;
+        self.begun = self.in_flight.len() as u64;
         self.sent_bytes = 0;
     }
 

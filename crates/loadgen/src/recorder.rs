@@ -304,15 +304,16 @@ impl Recorder {
         self.current.counts.client_closes += u64::from(self.scope == Scope::Everything);
     }
 
-    /// The server has closed a connection between two requests.
+    /// The server has closed a connection, and no request has failed with it.
     pub(crate) fn server_closed(&mut self) {
         self.current.counts.server_closes += u64::from(self.scope == Scope::Everything);
     }
 
-    /// A request is sent again, because the server has closed its connection.
-    pub(crate) fn retried(&mut self) {
-        let counts = matches!(self.scope, Scope::Everything | Scope::Draining);
-        self.current.counts.retried += u64::from(counts);
+    /// Requests are sent again, because the server has closed their connection.
+    pub(crate) fn retried(&mut self, requests: u64) {
+        if matches!(self.scope, Scope::Everything | Scope::Draining) {
+            self.current.counts.retried += requests;
+        }
     }
 
     /// Ends the segment if there is another one to go on with, and the next one where the clock is.

@@ -8,7 +8,7 @@
 //! This file has the state, its beginning and its end; `connecting` makes connections, `events`
 //! handles their events, `time` handles the passage of time, `lateness` measures how late the engine
 //! comes, `scan` selects connections to examine, `rest` is the time between two windows on the same
-//! connections, and `retry` sends a request once more.
+//! connections, and `retry` sends requests once more.
 
 mod connecting;
 mod edges;
@@ -320,12 +320,13 @@ impl<C: Codec> Director for Session<C> {
         }
         let attention_ns = self.attention_ns;
         let wakes_at_ns = match self.phase {
-            Phase::Connecting | Phase::Resting => attention_ns.min(self.connects_at()),
+            Phase::Connecting | Phase::Draining | Phase::Resting => {
+                attention_ns.min(self.connects_at())
+            }
             Phase::Warmup | Phase::Window => {
                 attention_ns.min(self.connects_at()).min(self.pacer.wakes_at())
             }
-            Phase::Draining if self.retries() => attention_ns.min(self.connects_at()),
-            Phase::Draining | Phase::Over => attention_ns,
+            Phase::Over => attention_ns,
         };
         self.lateness.expect(wakes_at_ns);
         wakes_at_ns
@@ -335,7 +336,7 @@ impl<C: Codec> Director for Session<C> {
         if let Some(command) = self.commands.pop_front() {
             return Some(command);
         }
-        if self.is_silent() {
+        if self.phase == Phase::Over {
             return None;
         }
         if let Some(slot) = self.next_connection(now_ns) {

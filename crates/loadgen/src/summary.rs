@@ -57,7 +57,8 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
         reconnects: counts.reconnects,
         client_closes: counts.client_closes,
         server_closes: counts.server_closes,
-        retried_requests: (config.on_closed == ClosedPolicy::Retry).then_some(counts.retried),
+        retried_requests: (config.on_closed == ClosedPolicy::Retry || counts.retried > 0)
+            .then_some(counts.retried),
         idle: IdleCounts {
             made: outcomes.iter().map(|outcome| outcome.idle_made).sum(),
             lost: outcomes.iter().map(|outcome| outcome.idle_lost).sum(),

@@ -193,7 +193,7 @@ fn impossible(load: &LoadReport, windows: usize) -> Option<Reason> {
 }
 
 fn server_closes_reason(load: &LoadReport) -> Option<Reason> {
-    let closes = load.server_closes + load.retried_requests.unwrap_or(0);
+    let closes = load.server_closes;
     // A load that repeats such requests expects them.
     let often = closes * REQUESTS_PER_CLOSE > load.requests;
     let is_expected = load.config.on_closed == ClosedPolicy::Retry;

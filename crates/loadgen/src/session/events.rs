@@ -48,10 +48,11 @@ impl<C: Codec> Session<C> {
             self.made += usize::from(!idle);
             return Action::Wait;
         }
-        if self.slots[slot].connection.in_flight() > 0 {
-            return Action::Send;
+        if idle {
+            return Action::Wait;
         }
-        if idle { Action::Wait } else { self.offer(slot, now_ns) }
+        let offered = self.offer(slot, now_ns);
+        if self.slots[slot].connection.in_flight() > 0 { Action::Send } else { offered }
     }
 
     pub(super) fn on_received(&mut self, slot: usize, bytes: &[u8], now_ns: u64) -> Action {
@@ -79,7 +80,7 @@ impl<C: Codec> Session<C> {
             let Some(reply) = fed.reply else { continue };
             match self.answered(slot, reply, now_ns) {
                 Ok(AfterReply::GoesOn) => {}
-                Ok(AfterReply::Ends) if rest.is_empty() => return self.end_by_server(slot, now_ns),
+                Ok(AfterReply::Ends) if rest.is_empty() => return self.end_by_server(slot),
                 Ok(AfterReply::Ends) => {
                     return self.fail(slot, Failure::Surplus(rest.len()), now_ns);
                 }
@@ -98,11 +99,11 @@ impl<C: Codec> Session<C> {
             return self.lose_idle(slot);
         }
         if self.slots[slot].connection.in_flight() == 0 {
-            return self.end_by_server(slot, now_ns);
+            return self.end_by_server(slot);
         }
         let failure = match self.codec.finish(&mut self.slots[slot].codec) {
             Ok(Some(reply)) => match self.answered(slot, reply, now_ns) {
-                Ok(_) => return self.end_by_server(slot, now_ns),
+                Ok(_) => return self.end_by_server(slot),
                 Err(failure) => failure,
             },
             Ok(None) => Failure::ClosedEarly,
@@ -143,7 +144,7 @@ impl<C: Codec> Session<C> {
             return self.lose_idle(slot);
         }
         if failure == Failure::ClosedEarly && connection.is_open() && connection.in_flight() == 0 {
-            return self.end_by_server(slot, now_ns);
+            return self.end_by_server(slot);
         }
         self.fail(slot, failure, now_ns)
     }
@@ -242,14 +243,13 @@ impl<C: Codec> Session<C> {
         }
     }
 
-    /// The server has ended the connection in an orderly way, unless it owes a reply on it.
-    fn end_by_server(&mut self, slot: usize, now_ns: u64) -> Action {
+    /// The server has ended the connection in an orderly way. It handles no request behind a reply
+    /// that announced the end (RFC 9112, 9.6), so these are sent again, whatever their method.
+    fn end_by_server(&mut self, slot: usize) -> Action {
         if self.slots[slot].connection.in_flight() > 0 {
-            return self.fail(slot, Failure::ClosedEarly, now_ns);
+            return self.retry(slot);
         }
-        if self.phase == Phase::Window {
-            self.recorder.server_closed();
-        }
+        self.recorder.server_closed();
         self.renew(slot)
     }
 

@@ -1,7 +1,8 @@
 //! Servers that end connections with an announcement, and those that serve one at a time.
 
 use std::{
-    io::Write,
+    io::{Read, Write},
+    net::{Shutdown, TcpStream},
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -68,5 +69,65 @@ fn a_connection_closed_in_a_window_ends_for_the_server_before_the_next_window() 
             assert!(began.elapsed() < PATIENCE, "a connection stays open");
             thread::sleep(Duration::from_millis(1));
         }
+    });
+}
+
+/// Answers requests with these replies in turn, whatever is pipelined behind them.
+fn reply_in_turn(mut stream: &TcpStream, replies: &[&[u8]]) {
+    let (mut pending, mut buffer) = (Vec::new(), [0; 4096]);
+    for reply in replies {
+        let end = loop {
+            if let Some(at) = pending.windows(4).position(|end| end == b"\r\n\r\n") {
+                break at + 4;
+            }
+            match stream.read(&mut buffer) {
+                Ok(0) | Err(_) => return,
+                Ok(bytes) => pending.extend_from_slice(&buffer[..bytes]),
+            }
+        };
+        pending.drain(..end);
+        if stream.write_all(reply).is_err() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn requests_pipelined_behind_an_announced_close_are_sent_again_and_are_no_failures() {
+    const UNTIL_CLOSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nHello world!";
+    for last in [LAST, UNTIL_CLOSE] {
+        each_engine(|engine| {
+            let server = Server::start(move |_, stream, _| {
+                reply_in_turn(stream, &[HELLO, HELLO, HELLO, last]);
+                let _ = stream.shutdown(Shutdown::Write);
+                stall(stream);
+            });
+            let mut config = counted(&server.http(), engine, 200);
+            (config.pipeline, config.method) = (16, "POST".to_owned());
+            let report = load(&config);
+            assert_eq!((report.requests, report.errors.total()), (200, 0), "{report:?}");
+            // Each connection carries four of them.
+            assert!(report.server_closes >= 200 / 4 - 4, "{report:?}");
+            let retried = report.retried_requests.unwrap();
+            assert!((1..=15 * report.server_closes).contains(&retried), "{report:?}");
+            assert_eq!(report.latency.unwrap().count, 200);
+        });
+    }
+}
+
+#[test]
+fn a_close_without_an_announcement_still_loses_pipelined_requests() {
+    each_engine(|engine| {
+        let server = Server::start(|_, stream, _| {
+            reply_in_turn(stream, &[HELLO; 4]);
+            let _ = stream.shutdown(Shutdown::Write);
+            stall(stream);
+        });
+        let mut config = counted(&server.http(), engine, 200);
+        config.pipeline = 16;
+        let report = load(&config);
+        let errors = report.errors;
+        assert!(errors.closed_early > 0 && errors.lost > 0, "{errors:?}");
+        assert_eq!((report.requests + errors.requests(), report.retried_requests), (200, None));
     });
 }

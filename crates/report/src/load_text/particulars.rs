@@ -96,10 +96,7 @@ fn checks(text: &mut String, report: &LoadReport, everything: bool) {
     let checks = report.checks;
     // The first reply of each thread is read in full, and so is the last of a connection that says
     // that it will be closed.
-    let closes = report.reconnects
-        + report.client_closes
-        + report.server_closes
-        + report.retried_requests.unwrap_or(0);
+    let closes = report.reconnects + report.client_closes + report.server_closes;
     let firsts = report.config.threads as u64 + closes;
     let many = checks.slow > firsts.saturating_mul(2) && checks.slow > report.requests / RARE;
     if everything || many {

@@ -81,7 +81,7 @@ pub(super) fn connecting(text: &mut String, report: &LoadReport, asked: &[f64]) 
         );
     }
     let churn = report.client_closes + report.server_closes + report.reconnects;
-    if churn + retried == 0 {
+    if churn == 0 {
         return;
     }
     line(

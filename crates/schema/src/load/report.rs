@@ -163,11 +163,12 @@ pub struct LoadReport {
     /// Connections that the client closed because they had carried as many requests as they should,
     /// in the window.
     pub client_closes: u64,
-    /// Connections that the server closed between two requests, in the window.
+    /// Connections that the server closed in the window without a failed request.
     pub server_closes: u64,
-    /// Requests of the window that were sent once more, because the server had closed their connection
-    /// before a byte of the reply. Each is counted once, with its last result, and its latency begins
-    /// with the first sending. Absent where no request is repeated.
+    /// How often requests of the window were sent again: those pipelined behind a reply that announced
+    /// the close, and with `retry_closed` those whose connection the server had closed before a byte
+    /// of the reply. Each has one result, the last, and its latency begins with the first sending.
+    /// Absent where no request is repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retried_requests: Option<u64>,
     /// Connections that were to stay silent.

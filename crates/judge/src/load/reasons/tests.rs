@@ -240,7 +240,7 @@ fn closed_connections_weigh_by_how_often_they_were() {
     let kind = ReasonKind::ServerCloses;
     assert_only(&load(1000), Phase::Saturate, kind, Weight::Note, 1000.0);
     assert_only(&load(1001), Phase::Saturate, kind, Weight::Invalid, 1001.0);
-    let mut repeated = LoadReport { retried_requests: Some(50_000), ..load(1) };
+    let mut repeated = LoadReport { retried_requests: Some(50_000), ..load(50_001) };
     repeated.config.on_closed = ClosedPolicy::Retry;
     assert_only(&repeated, Phase::Saturate, kind, Weight::Note, 50_001.0);
 }
