@@ -120,9 +120,10 @@ impl Connection {
         self.sent_bytes = 0;
     }
 
-    /// Another request is to be sent, behind those that are.
+    /// Another request is to be sent, behind those that are, or as the first one of a connection that
+    /// is to be made.
     pub(crate) fn begin(&mut self, stamp: Stamp) {
-        debug_assert_eq!(self.stage, Stage::Open, "only an open connection sends");
+        debug_assert_eq!(self.connecting_since(), None, "it is there, or yet to be made");
         self.in_flight.push(stamp);
         self.begun += 1;
     }
@@ -185,7 +186,7 @@ impl Connection {
     pub(crate) fn waiting_since(&self) -> Option<u64> {
         match self.stage {
             Stage::Closed => None,
-            // A request that is sent again has waited since it was sent first.
+            // A request that waits for the connection, or is sent again, began before.
             Stage::Connecting { since_ns } => {
                 Some(self.in_flight.oldest.map_or(since_ns, |stamp| stamp.begun_ns))
             }

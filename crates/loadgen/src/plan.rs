@@ -51,6 +51,8 @@ pub(crate) struct ThreadParams {
     pub(crate) on_closed: ClosedPolicy,
     /// Number of requests per connection that end the window, if any.
     pub(crate) count_per_connection: Option<u64>,
+    /// Whether each connection carries a single request, as far as known.
+    pub(crate) one_request_each: bool,
     /// Time to make the first connection, once known.
     pub(crate) round_trip_ns: u64,
     /// Number of threads that make connections.
@@ -98,6 +100,7 @@ impl ThreadParams {
                 Stop::RequestsPerConnection(count) => Some(count),
                 Stop::After(_) | Stop::Requests(_) => None,
             },
+            one_request_each: config.requests_per_connection == Some(1),
             round_trip_ns: 0,
             histograms: Histograms::new(&config.model, highest_ns),
             sampling,

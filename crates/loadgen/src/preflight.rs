@@ -42,8 +42,15 @@ const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 /// The result of the first exchange.
 #[derive(Debug)]
 pub(crate) enum Preflight {
-    /// The server answers here, and a connection took so long.
-    Answered(Endpoint, Duration),
+    /// The server answers.
+    Answered {
+        /// Its endpoint.
+        endpoint: Endpoint,
+        /// The time to make a connection.
+        took: Duration,
+        /// Whether the connection may carry further requests.
+        persistence: Persistence,
+    },
     /// A signal came first.
     Interrupted,
 }
@@ -99,7 +106,11 @@ pub(crate) fn preflight(
     wire.announce_end();
     // Best effort: the reply has already arrived.
     let _ = exchange.send(&mut wire);
-    Ok(reply.map_or(Preflight::Interrupted, |_| Preflight::Answered(endpoint, took)))
+    Ok(reply.map_or(Preflight::Interrupted, |reply| Preflight::Answered {
+        endpoint,
+        took,
+        persistence: reply.persistence,
+    }))
 }
 
 /// One request and its reply on one connection.

@@ -94,9 +94,10 @@ pub(crate) struct Session<C: Codec> {
     /// Time of the next phase change.
     phase_end_ns: u64,
     commands: VecDeque<Command>,
-    /// Places whose connection is to be made as soon as the pacing lets it; `to_retry` comes first.
+    /// Places whose connection is to be made as soon as the pacing lets it.
     to_connect: VecDeque<usize>,
-    to_retry: VecDeque<usize>,
+    /// The same, for places whose requests wait for it.
+    to_connect_first: VecDeque<usize>,
     /// Places that wait after a failure, and until when; the wait is always the same, so the first
     /// is the next.
     backoff: VecDeque<(u64, usize)>,
@@ -169,6 +170,8 @@ impl<C: Codec> Session<C> {
         let supply = Supply::new(share.quota);
         let ThreadParams { histograms, timeout_ns, sampling, .. } = params;
         let pacing = Pacing::new(params.threads, params.round_trip_ns);
+        let pacer = Pacer::new(params.rule(share.thread), supply);
+        let made = if opens_late(&params, &pacer) { share.connections } else { 0 };
         Self {
             thread: share.thread,
             codec,
@@ -176,19 +179,19 @@ impl<C: Codec> Session<C> {
             first_idle: share.connections,
             idle_made: 0,
             idle_lost: 0,
-            pacer: Pacer::new(params.rule(share.thread), supply),
+            pacer,
             recorder: Recorder::new(histograms, timeout_ns, sampling, params.segment_ns),
             params,
             phase: Phase::Connecting,
             edges: Edges::never(),
             phase_end_ns: u64::MAX,
             commands: VecDeque::with_capacity(PENDING_LIMIT),
-            to_connect: (0..count).collect(),
-            to_retry: VecDeque::new(),
+            to_connect: (made..count).collect(),
+            to_connect_first: VecDeque::new(),
             backoff: VecDeque::new(),
             pacing,
-            unsettled: count,
-            made: 0,
+            unsettled: count - made,
+            made,
             last_made_ns: 0,
             quota: share.quota,
             ended_requests: 0,
@@ -224,7 +227,8 @@ impl<C: Codec> Session<C> {
         self.unsettled
     }
 
-    /// Number of connections for requests that could be made at the start.
+    /// Number of connections for requests that could be made at the start, or that are made when
+    /// requests need them.
     pub(crate) const fn made(&self) -> usize {
         self.made
     }
@@ -238,19 +242,20 @@ impl<C: Codec> Session<C> {
         self.lateness = Lateness::new();
         self.recorder.begin_warmup(edges.start_ns);
         self.server_clocks.load_begins(edges.start_ns);
-        let is_open = |slot: &u32| self.slots[*slot as usize].connection.is_open();
+        let late = opens_late(&self.params, &self.pacer);
+        let is_free = |slot: &u32| late || self.slots[*slot as usize].connection.is_open();
         let places = u32::try_from(self.first_idle).unwrap_or(u32::MAX);
-        let open: Vec<u32> = (0..places).filter(is_open).collect();
-        self.pacer.start(edges.start_ns, open.iter().copied());
-        for slot in open {
+        let free: Vec<u32> = (0..places).filter(is_free).collect();
+        self.pacer.start(edges.start_ns, free.iter().copied());
+        for slot in free {
             self.slots[slot as usize].parking = Parking::Known;
         }
         self.unsettled = 0;
         self.pacing.begin_load();
         self.to_connect.clear();
-        self.to_retry.clear();
+        self.to_connect_first.clear();
         self.backoff.clear();
-        let closed = |slot: &usize| self.slots[*slot].connection.is_closed();
+        let closed = |slot: &usize| !late && self.slots[*slot].connection.is_closed();
         self.to_connect.extend((0..self.first_idle).filter(closed));
         self.attention_ns = 0;
     }
@@ -280,13 +285,17 @@ impl<C: Codec> Session<C> {
         }
     }
 
-    /// Whether a connection may begin another request.
+    /// Whether a place may begin another request: on its connection, or as the first of the next
+    /// one, which is made for it.
     fn has_room(&self, slot: usize) -> bool {
         let Slot { connection, left, .. } = &self.slots[slot];
-        connection.is_open()
-            && *left > 0
-            && connection.in_flight() < self.params.depth
-            && connection.begun() < self.params.requests_per_connection
+        let has_room = if connection.is_open() {
+            connection.in_flight() < self.params.depth
+                && connection.begun() < self.params.requests_per_connection
+        } else {
+            connection.is_closed() && connection.in_flight() == 0 && !self.pacer.is_closed_loop()
+        };
+        has_room && *left > 0
     }
 
     /// Something is asked of the server.
@@ -304,6 +313,13 @@ impl<C: Codec> Session<C> {
         let is_sample = self.codec.is_sample(&slot.codec);
         slot.connection.begin(Stamp { due_ns, begun_ns: now_ns, is_sample });
     }
+}
+
+/// Whether also the first connection of each place is made when a request needs it, since it carries
+/// no other. A server that serves one connection at a time waits for the request of each, in the
+/// order in which they were made.
+const fn opens_late(params: &ThreadParams, pacer: &Pacer) -> bool {
+    params.one_request_each && !params.keeps_connections && !pacer.is_closed_loop()
 }
 
 impl<C: Codec> Director for Session<C> {
@@ -339,10 +355,16 @@ impl<C: Codec> Director for Session<C> {
         if self.phase == Phase::Over {
             return None;
         }
-        if let Some(slot) = self.next_connection(now_ns) {
-            return Some(Command::Connect(slot));
+        loop {
+            if let Some(slot) = self.next_connection(now_ns) {
+                return Some(Command::Connect(slot));
+            }
+            let slot = self.next_request(now_ns)?;
+            if self.slots[slot].connection.is_open() {
+                return Some(Command::Send(slot));
+            }
+            self.to_connect_first.push_back(slot);
         }
-        self.next_request(now_ns).map(Command::Send)
     }
 
     fn is_over(&self) -> bool {

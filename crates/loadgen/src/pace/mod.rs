@@ -162,6 +162,11 @@ impl Pacer {
         self.supply.forgo()
     }
 
+    /// Whether each connection sends at once, without waiting for a request to become due.
+    pub(crate) const fn is_closed_loop(&self) -> bool {
+        matches!(self.rule, Rule::Closed)
+    }
+
     /// Number of requests still to be sent, if it is limited.
     pub(crate) const fn left(&self) -> u64 {
         self.supply.left()

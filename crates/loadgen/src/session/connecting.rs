@@ -18,7 +18,13 @@ impl<C: Codec> Session<C> {
         if !self.wants_connection() || !self.pacing.is_open(now_ns) {
             return None;
         }
-        let slot = self.to_retry.pop_front().or_else(|| self.to_connect.pop_front())?;
+        let slot = loop {
+            let next = self.to_connect_first.pop_front().or_else(|| self.to_connect.pop_front())?;
+            // A request that has been given up leaves its place in the list.
+            if self.slots[next].connection.is_closed() {
+                break next;
+            }
+        };
         self.slots[slot].connection.connect(now_ns);
         self.ask(now_ns);
         self.codec.restart(&mut self.slots[slot].codec);
@@ -35,12 +41,12 @@ impl<C: Codec> Session<C> {
         retry_ns.min(self.pacing.opens_at())
     }
 
-    /// Whether a connection is to be made: for a request that is sent again, or for later ones. One
+    /// Whether a connection is to be made: for a request that waits for it, or for later ones. One
     /// without a request could keep a server from the others.
     fn wants_connection(&self) -> bool {
         let for_later = !self.to_connect.is_empty()
             && self.phase != Phase::Draining
             && self.pacer.left() > self.pacing.pending() as u64;
-        for_later || !self.to_retry.is_empty()
+        for_later || !self.to_connect_first.is_empty()
     }
 }

@@ -80,7 +80,7 @@ impl<C: Codec> Session<C> {
             let Some(reply) = fed.reply else { continue };
             match self.answered(slot, reply, now_ns) {
                 Ok(AfterReply::GoesOn) => {}
-                Ok(AfterReply::Ends) if rest.is_empty() => return self.end_by_server(slot),
+                Ok(AfterReply::Ends) if rest.is_empty() => return self.end_by_server(slot, now_ns),
                 Ok(AfterReply::Ends) => {
                     return self.fail(slot, Failure::Surplus(rest.len()), now_ns);
                 }
@@ -99,11 +99,11 @@ impl<C: Codec> Session<C> {
             return self.lose_idle(slot);
         }
         if self.slots[slot].connection.in_flight() == 0 {
-            return self.end_by_server(slot);
+            return self.end_by_server(slot, now_ns);
         }
         let failure = match self.codec.finish(&mut self.slots[slot].codec) {
             Ok(Some(reply)) => match self.answered(slot, reply, now_ns) {
-                Ok(_) => return self.end_by_server(slot),
+                Ok(_) => return self.end_by_server(slot, now_ns),
                 Err(failure) => failure,
             },
             Ok(None) => Failure::ClosedEarly,
@@ -144,7 +144,7 @@ impl<C: Codec> Session<C> {
             return self.lose_idle(slot);
         }
         if failure == Failure::ClosedEarly && connection.is_open() && connection.in_flight() == 0 {
-            return self.end_by_server(slot);
+            return self.end_by_server(slot, now_ns);
         }
         self.fail(slot, failure, now_ns)
     }
@@ -189,7 +189,7 @@ impl<C: Codec> Session<C> {
         let carried = connection.begun() >= self.params.requests_per_connection;
         if carried && connection.in_flight() == 0 && self.phase != Phase::Over {
             self.recorder.client_closed();
-            return self.renew(slot);
+            return self.renew(slot, now_ns);
         }
         self.offer(slot, now_ns)
     }
@@ -223,7 +223,7 @@ impl<C: Codec> Session<C> {
         }
     }
 
-    /// The connection that has begun a request because one is due.
+    /// The place that has begun a request because one is due.
     pub(super) fn next_request(&mut self, now_ns: u64) -> Option<usize> {
         self.cross_edges(now_ns);
         if !matches!(self.phase, Phase::Warmup | Phase::Window) {
@@ -245,21 +245,36 @@ impl<C: Codec> Session<C> {
 
     /// The server has ended the connection in an orderly way. It handles no request behind a reply
     /// that announced the end (RFC 9112, 9.6), so these are sent again, whatever their method.
-    fn end_by_server(&mut self, slot: usize) -> Action {
+    fn end_by_server(&mut self, slot: usize, now_ns: u64) -> Action {
         if self.slots[slot].connection.in_flight() > 0 {
             return self.retry(slot);
         }
         self.recorder.server_closed();
-        self.renew(slot)
+        self.renew(slot, now_ns)
     }
 
-    /// The connection has ended in an orderly way; another one takes its place at once.
-    fn renew(&mut self, slot: usize) -> Action {
+    /// The connection has ended in an orderly way.
+    fn renew(&mut self, slot: usize, now_ns: u64) -> Action {
         self.slots[slot].connection.close(Origin::Renewal);
-        if self.phase != Phase::Connecting {
-            self.to_connect.push_back(slot);
-        }
+        self.vacate(slot, now_ns);
         Action::Close
+    }
+
+    /// The connection in this place has ended. In a closed loop another one is made at once; with
+    /// pauses or at a rate, when a request needs it. An earlier one could keep a server that serves
+    /// one connection at a time from a request on another.
+    fn vacate(&mut self, slot: usize, now_ns: u64) {
+        match self.phase {
+            Phase::Connecting | Phase::Over => {}
+            Phase::Warmup | Phase::Window if !self.pacer.is_closed_loop() => {
+                if self.offer(slot, now_ns) == Action::Send {
+                    self.to_connect_first.push_back(slot);
+                }
+            }
+            Phase::Warmup | Phase::Window | Phase::Draining | Phase::Resting => {
+                self.to_connect.push_back(slot);
+            }
+        }
     }
 
     /// A connection that was to stay silent is gone, or did not stay silent. It is not made again:
@@ -293,7 +308,7 @@ impl<C: Codec> Session<C> {
         }
         match (self.phase, was_connecting) {
             (Phase::Connecting, true) => self.unsettled -= 1,
-            // A request that was to be sent again has failed with its new connection.
+            // A request that waited for the connection has failed with it.
             (_, true) if in_flight > 0 => {
                 self.end_requests(in_flight, now_ns);
                 self.try_again_later(slot, now_ns);
@@ -312,7 +327,7 @@ impl<C: Codec> Session<C> {
             }
             (_, false) => {
                 self.end_requests(in_flight, now_ns);
-                self.to_connect.push_back(slot);
+                self.vacate(slot, now_ns);
             }
         }
         Action::Close

@@ -64,11 +64,15 @@ impl<C: Codec> Session<C> {
     /// From now on the rest may take one timeout.
     pub(crate) fn begin_rest(&mut self) {
         if self.phase == Phase::Connecting {
-            let closed = |slot: &usize| self.slots[*slot].connection.is_closed();
-            self.to_connect = (0..self.first_idle).filter(closed).collect();
             self.unsettled = 0;
             self.finish();
         }
+        let is_vacant = |slot: &usize| {
+            let connection = &self.slots[*slot].connection;
+            connection.is_closed() && connection.in_flight() == 0
+        };
+        self.to_connect = (0..self.first_idle).filter(is_vacant).collect();
+        self.backoff.clear();
         self.patience = Patience::Whole;
         self.attention_ns = 0;
     }

@@ -30,7 +30,7 @@ impl<C: Codec> Session<C> {
         self.recorder.server_closed();
         self.recorder.retried(self.slots[slot].connection.in_flight() as u64);
         self.slots[slot].connection.close_to_retry();
-        self.to_retry.push_back(slot);
+        self.to_connect_first.push_back(slot);
         Action::Close
     }
 }

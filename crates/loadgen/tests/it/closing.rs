@@ -11,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_loadgen::{Load, ServerClocks};
+use wirebench_schema::load::{Arrivals, LatencyOrigin, LoadConfig, LoadModel, RateCurve};
 
 use crate::{
     PATIENCE, counted, each_engine, load,
@@ -129,5 +130,52 @@ fn a_close_without_an_announcement_still_loses_pipelined_requests() {
         let errors = report.errors;
         assert!(errors.closed_early > 0 && errors.lost > 0, "{errors:?}");
         assert_eq!((report.requests + errors.requests(), report.retried_requests), (200, None));
+    });
+}
+
+#[test]
+fn a_server_that_serves_one_at_a_time_gets_no_connection_without_a_request() {
+    let think = LoadModel::Think { delay: Duration::from_millis(1) };
+    let rate = |latency_from| LoadModel::Rate {
+        curve: RateCurve::Constant(1000),
+        arrivals: Arrivals::Poisson,
+        latency_from,
+    };
+    for model in [LoadModel::Closed, think, rate(LatencyOrigin::Due), rate(LatencyOrigin::Sent)] {
+        each_engine(|engine| {
+            let (server, accepted) = one_at_a_time(|_, mut stream| {
+                if read_request(stream) {
+                    let _ = stream.write_all(LAST);
+                }
+            });
+            let config = counted(&server.http(), engine, 60);
+            let report = load(&LoadConfig { model: model.clone(), ..config });
+            assert_eq!((report.requests, report.errors.total()), (60, 0), "{report:?}");
+            assert_eq!(report.connections_made, 4);
+            // The preflight is one more.
+            assert_eq!(accepted.load(Ordering::SeqCst), 61, "{model:?}");
+        });
+    }
+}
+
+#[test]
+fn connections_that_the_client_closes_behind_each_reply_are_made_for_a_request() {
+    each_engine(|engine| {
+        let (server, accepted) =
+            one_at_a_time(
+                |_, mut stream| {
+                    while read_request(stream) && stream.write_all(HELLO).is_ok() {}
+                },
+            );
+        let (arrivals, latency_from) = (Arrivals::Even, LatencyOrigin::Due);
+        let curve = RateCurve::Constant(1000);
+        let config = LoadConfig {
+            requests_per_connection: Some(1),
+            model: LoadModel::Rate { curve, arrivals, latency_from },
+            ..counted(&server.http(), engine, 60)
+        };
+        let report = load(&config);
+        assert_eq!((report.requests, report.errors.total()), (60, 0), "{report:?}");
+        assert_eq!(accepted.load(Ordering::SeqCst), 61);
     });
 }

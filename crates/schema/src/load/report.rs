@@ -156,7 +156,8 @@ pub struct LoadReport {
     pub checks: ReplyChecks,
     /// HTTP replies by class of status: 1xx, 2xx, 3xx, 4xx, 5xx.
     pub status_classes: [u64; 5],
-    /// Connections that could be made at the start.
+    /// Connections that could be made at the start, or that the load makes when a request needs them
+    /// because each carries a single one.
     pub connections_made: usize,
     /// Connections made again after a failure, over the whole load.
     pub reconnects: u64,

@@ -5,6 +5,7 @@
 mod connecting;
 mod events;
 mod moments;
+mod on_demand;
 mod retry;
 mod simulation;
 
