@@ -20,6 +20,7 @@ use wirebench_schema::{
 use self::{
     faults::{generator_stall, schedule_lag},
     limit::limit,
+    reasons::server_stall,
 };
 
 /// More than this share of the ceiling, and a server that does nothing would not be much faster.
@@ -86,7 +87,7 @@ fn cautions(load: &LoadReport) -> Vec<String> {
     if load.window_ns > 0 {
         cautions.extend(faults(load).iter().map(Reason::brief));
     }
-    let late = [schedule_lag(load), generator_stall(load)];
+    let late = [schedule_lag(load), generator_stall(load), server_stall(load)];
     cautions.extend(late.iter().flatten().map(Reason::brief));
     cautions
 }

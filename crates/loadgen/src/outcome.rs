@@ -22,6 +22,8 @@ pub(crate) struct Outcome {
     pub(crate) window_end_ns: Option<u64>,
     /// Requests without an answer at that moment.
     pub(crate) in_flight: u64,
+    /// Connections whose oldest request in flight is older than half of the window.
+    pub(crate) unanswered_connections: u64,
     /// CPU time of the thread in the window.
     pub(crate) cpu_ns: u64,
     /// The server's clocks when the window began and ended for this thread; empty where it read
@@ -62,6 +64,7 @@ mod tests {
             idle_lost: 0,
             window_end_ns,
             in_flight: 0,
+            unanswered_connections: 0,
             cpu_ns: 0,
             server_cpu_ns: Readings {
                 start: reading(start),

@@ -34,6 +34,7 @@ use crate::{
     segment::Segment,
     server_clocks::{AtEdges, ServerClocks},
 };
+use connecting::opens_late;
 pub(crate) use edges::Edges;
 use lateness::Lateness;
 use rest::Patience;
@@ -141,6 +142,7 @@ pub(crate) struct Session<C: Codec> {
 struct Ended {
     window_end_ns: Option<u64>,
     in_flight: u64,
+    unanswered_connections: u64,
     cpu_ns: u64,
     gave_up_requests: u64,
 }
@@ -217,22 +219,6 @@ impl<C: Codec> Session<C> {
         Self { server_clocks: AtEdges::new(clocks, None), ..self }
     }
 
-    /// Whether each connection has been tried once.
-    pub(crate) const fn is_settled(&self) -> bool {
-        self.unsettled == 0
-    }
-
-    /// Number of connections whose first attempt has not ended.
-    pub(crate) const fn unsettled(&self) -> usize {
-        self.unsettled
-    }
-
-    /// Number of connections for requests that could be made at the start, or that are made when
-    /// requests need them.
-    pub(crate) const fn made(&self) -> usize {
-        self.made
-    }
-
     /// The load begins. Connections that could not be made at first are tried again from now on.
     pub(crate) fn start(&mut self, edges: Edges) {
         self.edges =
@@ -279,23 +265,11 @@ impl<C: Codec> Session<C> {
             idle_lost: self.idle_lost,
             window_end_ns: ended.window_end_ns,
             in_flight: ended.in_flight,
+            unanswered_connections: ended.unanswered_connections,
             cpu_ns: ended.cpu_ns,
             server_cpu_ns: self.server_clocks.take_readings(),
             gave_up_requests: ended.gave_up_requests,
         }
-    }
-
-    /// Whether a place may begin another request: on its connection, or as the first of the next
-    /// one, which is made for it.
-    fn has_room(&self, slot: usize) -> bool {
-        let Slot { connection, left, .. } = &self.slots[slot];
-        let has_room = if connection.is_open() {
-            connection.in_flight() < self.params.depth
-                && connection.begun() < self.params.requests_per_connection
-        } else {
-            connection.is_closed() && connection.in_flight() == 0 && !self.pacer.is_closed_loop()
-        };
-        has_room && *left > 0
     }
 
     /// Something is asked of the server.
@@ -313,13 +287,6 @@ impl<C: Codec> Session<C> {
         let is_sample = self.codec.is_sample(&slot.codec);
         slot.connection.begin(Stamp { due_ns, begun_ns: now_ns, is_sample });
     }
-}
-
-/// Whether also the first connection of each place is made when a request needs it, since it carries
-/// no other. A server that serves one connection at a time waits for the request of each, in the
-/// order in which they were made.
-const fn opens_late(params: &ThreadParams, pacer: &Pacer) -> bool {
-    params.one_request_each && !params.keeps_connections && !pacer.is_closed_loop()
 }
 
 impl<C: Codec> Director for Session<C> {

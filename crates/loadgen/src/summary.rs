@@ -16,6 +16,9 @@ use crate::{
     unanswered::{Distribution, Unanswered, redistribute},
 };
 
+/// Mean latencies that a window must have for a connection without a reply to be a lost one.
+const ENOUGH_LATENCIES: f64 = 20.0;
+
 /// Makes the report of a load.
 pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome) -> LoadReport {
     let LoadOutcome { course, outcomes, collected } = outcome;
@@ -36,12 +39,12 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
         requests_per_second: per_second(counts.requests, window_ns),
         bytes_received: counts.bytes_received,
         bytes_sent: counts.bytes_sent,
-        latency: latency_summary(latency, counts.timeouts, ages),
+        latency: latency_summary(latency, counts.timeouts, ages, counts.owed),
         service: times.and_then(|times| {
-            latency_summary(&times.service, counts.service_timeouts, service_ages)
+            latency_summary(&times.service, counts.service_timeouts, service_ages, 0)
         }),
-        lag: times.and_then(|times| latency_summary(&times.lag, 0, None)),
-        connect: latency_summary(connect, 0, None),
+        lag: times.and_then(|times| latency_summary(&times.lag, 0, None, 0)),
+        connect: latency_summary(connect, 0, None, 0),
         offered: offered(config, counts, window_ns),
         thread_rate: thread_rate(&collected.per_thread, outcomes, window_ns),
         errors: counts.errors,
@@ -64,6 +67,7 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
             lost: outcomes.iter().map(|outcome| outcome.idle_lost).sum(),
         },
         fairness: fairness(outcomes),
+        unanswered_connections: unanswered_connections(outcomes, window_ns, latency),
         in_flight_at_end: outcomes.iter().map(|outcome| outcome.in_flight).sum(),
         ready_share: ready_share(counts),
         thread_cpu_ns: outcomes.iter().map(|outcome| outcome.cpu_ns).collect(),
@@ -101,6 +105,15 @@ fn gave_up_requests(outcomes: &[Outcome]) -> Option<u64> {
     (sum > 0).then_some(sum)
 }
 
+/// Connections that no longer get replies, over all threads. Windows that are not far longer than a
+/// latency show nothing.
+#[allow(clippy::cast_precision_loss, reason = "lengths of a load are far below 2^53")]
+fn unanswered_connections(outcomes: &[Outcome], window_ns: u64, replies: &Histogram<u64>) -> u64 {
+    let is_long = window_ns as f64 >= ENOUGH_LATENCIES * replies.mean();
+    let all = outcomes.iter().map(|outcome| outcome.unanswered_connections).sum();
+    if is_long { all } else { 0 }
+}
+
 /// Requests without a reply, over all threads.
 fn unanswered(outcomes: &[Outcome]) -> Option<Unanswered> {
     let mut parts = outcomes.iter().map(|outcome| &outcome.unanswered);
@@ -111,10 +124,14 @@ fn unanswered(outcomes: &[Outcome]) -> Option<Unanswered> {
 
 /// A distribution with `timeouts` samples that stand for timeouts, and with the ages of requests
 /// without a reply; nothing where there is no sample.
+///
+/// The `owed` of these requests were never sent. They would have waited longer than all that were
+/// due before, so what they were given by those is a lower bound.
 fn latency_summary(
     recorded: &Histogram<u64>,
     timeouts: u64,
     ages: Option<&Histogram<u64>>,
+    owed: u64,
 ) -> Option<LatencySummary> {
     let unanswered = ages.map_or(0, Histogram::len);
     let Distribution { histogram, above_replies } = match ages {
@@ -123,7 +140,7 @@ fn latency_summary(
     };
     (!histogram.is_empty()).then(|| LatencySummary {
         censored: timeouts + unanswered,
-        lower_bounds: Some(timeouts + above_replies),
+        lower_bounds: Some(timeouts + above_replies.max(owed)),
         latency_ns_mean_answered: (!recorded.is_empty()).then(|| recorded.mean()),
         ..LatencySummary::of(&histogram)
     })
@@ -214,6 +231,7 @@ mod tests {
             idle_lost: 0,
             window_end_ns: Some(END_NS),
             in_flight: 1,
+            unanswered_connections: 0,
             cpu_ns: 7,
             server_cpu_ns: Readings::default(),
             gave_up_requests: 0,

@@ -204,7 +204,7 @@ fn servers() -> Vec<Case> {
         case(
             "a rate that the server cannot hold",
             AT_A_RATE,
-            vec![is("slow", &[Kind::BelowRate]), is("slow", &[Kind::ScheduleLag])],
+            vec![is("slow", &[Kind::BelowRate]), is("slow", &[Kind::ConnectionsBusy])],
         ),
         case(
             "a crowd that the server does not keep",

@@ -144,7 +144,7 @@ fn a_thread_that_is_busy_all_the_time_is_a_limit_of_the_server() {
 fn a_count_may_run_dry_without_a_flag() {
     let reasons = reasons_of(|load, _, _| {
         load.config.stop = Stop::Requests(1000);
-        load.requests_per_second = 60_000.0;
+        load.unanswered_connections = 4;
     });
     assert!(reasons.is_empty(), "{reasons:?}");
 }
@@ -159,7 +159,7 @@ fn each_fault_of_a_run_has_its_reason_with_the_next_step() {
             Weight::Invalid,
         ),
         (|load, _, _| load.connections_made = 9, ReasonKind::ConnectionsMissing, Weight::Invalid),
-        (|load, _, _| load.requests_per_second = 60_000.0, ReasonKind::Unanswered, Weight::Invalid),
+        (|load, _, _| load.unanswered_connections = 4, ReasonKind::Unanswered, Weight::Invalid),
         (|_, placement, _| placement.pinned = false, ReasonKind::NotPinned, Weight::Invalid),
         (|_, placement, _| placement.disjoint = false, ReasonKind::SharedCpu, Weight::Invalid),
         (

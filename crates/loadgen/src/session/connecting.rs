@@ -1,9 +1,45 @@
 //! Decides which connections a session makes, and when. `events` handles their results.
 
-use super::{Phase, Session};
-use crate::codec::Codec;
+use super::{Phase, Session, Slot};
+use crate::{codec::Codec, pace::Pacer, plan::ThreadParams};
+
+/// Whether also the first connection of each place is made when a request needs it, since it carries
+/// no other. A server that serves one connection at a time waits for the request of each, in the
+/// order in which they were made.
+pub(super) const fn opens_late(params: &ThreadParams, pacer: &Pacer) -> bool {
+    params.one_request_each && !params.keeps_connections && !pacer.is_closed_loop()
+}
 
 impl<C: Codec> Session<C> {
+    /// Whether each connection has been tried once.
+    pub(crate) const fn is_settled(&self) -> bool {
+        self.unsettled == 0
+    }
+
+    /// Number of connections whose first attempt has not ended.
+    pub(crate) const fn unsettled(&self) -> usize {
+        self.unsettled
+    }
+
+    /// Number of connections for requests that could be made at the start, or that are made when
+    /// requests need them.
+    pub(crate) const fn made(&self) -> usize {
+        self.made
+    }
+
+    /// Whether a place may begin another request: on its connection, or as the first of the next
+    /// one, which is made for it.
+    pub(super) fn has_room(&self, slot: usize) -> bool {
+        let Slot { connection, left, .. } = &self.slots[slot];
+        let has_room = if connection.is_open() {
+            connection.in_flight() < self.params.depth
+                && connection.begun() < self.params.requests_per_connection
+        } else {
+            connection.is_closed() && connection.in_flight() == 0 && !self.pacer.is_closed_loop()
+        };
+        has_room && *left > 0
+    }
+
     /// The server has accepted the connection in this place, which is established only after its
     /// handshake.
     pub(crate) fn taken(&mut self, slot: usize) {

@@ -266,6 +266,8 @@ impl<C: Codec> Session<C> {
     fn vacate(&mut self, slot: usize, now_ns: u64) {
         match self.phase {
             Phase::Connecting | Phase::Over => {}
+            // It has carried its part of a count per connection.
+            Phase::Window if self.slots[slot].left == 0 => {}
             Phase::Warmup | Phase::Window if !self.pacer.is_closed_loop() => {
                 if self.offer(slot, now_ns) == Action::Send {
                     self.to_connect_first.push_back(slot);

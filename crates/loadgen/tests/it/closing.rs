@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_loadgen::{Load, ServerClocks};
-use wirebench_schema::load::{Arrivals, LatencyOrigin, LoadConfig, LoadModel, RateCurve};
+use wirebench_schema::load::{Arrivals, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop};
 
 use crate::{
     PATIENCE, counted, each_engine, load,
@@ -149,11 +149,15 @@ fn a_server_that_serves_one_at_a_time_gets_no_connection_without_a_request() {
                 }
             });
             let config = counted(&server.http(), engine, 60);
-            let report = load(&LoadConfig { model: model.clone(), ..config });
+            let report = load(&LoadConfig { model: model.clone(), ..config.clone() });
             assert_eq!((report.requests, report.errors.total()), (60, 0), "{report:?}");
             assert_eq!(report.connections_made, 4);
             // The preflight is one more.
             assert_eq!(accepted.load(Ordering::SeqCst), 61, "{model:?}");
+            let each = Stop::RequestsPerConnection(5);
+            let report = load(&LoadConfig { model: model.clone(), stop: each, ..config });
+            assert_eq!((report.requests, report.errors.total()), (20, 0), "{report:?}");
+            assert_eq!(accepted.load(Ordering::SeqCst), 61 + 21, "{model:?}");
         });
     }
 }

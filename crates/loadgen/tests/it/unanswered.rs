@@ -12,7 +12,7 @@ use wirebench_schema::load::{Arrivals, LatencyOrigin, LoadModel, RateCurve};
 
 use crate::{
     each_engine, load,
-    server::{HELLO, Server, answer, answering, read_request, stall},
+    server::{HELLO, LAST, Server, answer, answering, read_request, stall},
     timed,
 };
 
@@ -136,5 +136,50 @@ fn a_slipping_schedule_that_no_machine_can_follow_is_stopped_like_any_other() {
                 assert!(run(&config, &stop, &mut |_| {}).unwrap().interrupted);
             });
         });
+    });
+}
+
+#[test]
+fn connections_that_get_no_more_replies_are_counted_and_others_are_not() {
+    const LOST: usize = 2;
+    const REFUSED: &[u8] = b"HTTP/1.1 503 Busy\r\nContent-Length: 2\r\n\r\nno";
+    each_engine(|engine| {
+        let server = Server::start(|number, stream, _| match number {
+            LOST => stall(stream),
+            _ => answer(stream, HELLO),
+        });
+        let report = load(&timed(&server.http(), engine, 2000));
+        assert_eq!(report.unanswered_connections, 1, "{report:?}");
+        // All of these are answered, whatever becomes of their connections or their statuses.
+        for reply in [LAST, REFUSED] {
+            let server = answering(reply);
+            let report = load(&timed(&server.http(), engine, 200));
+            assert_eq!(report.unanswered_connections, 0, "{report:?}");
+        }
+    });
+}
+
+#[test]
+fn percentiles_of_a_rate_that_was_not_kept_are_lower_bounds() {
+    each_engine(|engine| {
+        let server = Server::start(|_, mut stream, _| {
+            while read_request(stream) {
+                thread::sleep(Duration::from_millis(5));
+                if stream.write_all(HELLO).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut config = timed(&server.http(), engine, 300);
+        config.model = LoadModel::Rate {
+            curve: RateCurve::Constant(10_000),
+            arrivals: Arrivals::Even,
+            latency_from: LatencyOrigin::Due,
+        };
+        let report = load(&config);
+        let (owed, latency) = (report.offered.unwrap().owed_at_end, report.latency.unwrap());
+        // 200 replies a second on each of four connections, at the most.
+        assert!(owed >= 3000 - 4 * 300 / 5 && latency.count >= 3000, "{owed} {latency:?}");
+        assert!(latency.lower_bounds.unwrap() >= owed, "{owed} {latency:?}");
     });
 }

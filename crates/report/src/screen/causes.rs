@@ -113,7 +113,9 @@ fn cause(kind: ReasonKind, runs: &[&Run], placement: &Placement) -> String {
         ReasonKind::Stolen => "disturbed by the hypervisor".to_owned(),
         ReasonKind::Throttled => "throttled by the CPU limit of the control group".to_owned(),
         ReasonKind::BelowRate => "the rate was not reached".to_owned(),
-        ReasonKind::ScheduleLag => "requests were sent late".to_owned(),
+        ReasonKind::ScheduleLag | ReasonKind::ConnectionsBusy => {
+            "requests were sent late".to_owned()
+        }
         ReasonKind::NotSteady => "not steady, may still be warming up".to_owned(),
         ReasonKind::NoCost => "CPU time unknown".to_owned(),
         ReasonKind::FewSamples => "too few samples".to_owned(),

@@ -63,6 +63,7 @@ impl LoadReport {
         self.connections_made += part.connections_made;
         self.idle.made += part.idle.made;
         self.idle.lost += part.idle.lost;
+        self.unanswered_connections += part.unanswered_connections;
         self.in_flight_at_end += part.in_flight_at_end;
         self.thread_cpu_ns.extend(&part.thread_cpu_ns);
         self.thread_rate.max = self.thread_rate.max.max(part.thread_rate.max);
@@ -94,6 +95,8 @@ impl LoadReport {
             made: self.idle.made.min(part.idle.made),
             lost: self.idle.lost.max(part.idle.lost),
         };
+        // A slow reply may leave a connection without one in a short window, but not in each.
+        self.unanswered_connections = self.unanswered_connections.min(part.unanswered_connections);
         self.in_flight_at_end = self.in_flight_at_end.max(part.in_flight_at_end);
         for (sum, part) in self.thread_cpu_ns.iter_mut().zip(&part.thread_cpu_ns) {
             *sum += part;

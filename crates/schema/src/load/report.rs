@@ -176,6 +176,10 @@ pub struct LoadReport {
     pub idle: IdleCounts,
     /// The fairness over connections.
     pub fairness: Fairness,
+    /// Connections that waited for a reply, of whatever status, during the second half of the window, if
+    /// it was far longer than a latency.
+    #[serde(default)]
+    pub unanswered_connections: u64,
     /// Requests without an answer when the window ended.
     pub in_flight_at_end: u64,
     /// Mean share of a thread's connections that were ready when it looked, 0 to 1: where the
@@ -271,6 +275,7 @@ impl LoadReport {
             retried_requests: None,
             idle: IdleCounts::default(),
             fairness: Fairness::default(),
+            unanswered_connections: 0,
             in_flight_at_end: 0,
             ready_share: 0.0,
             thread_cpu_ns: Vec::new(),

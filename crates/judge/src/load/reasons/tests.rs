@@ -94,10 +94,10 @@ fn lag_that_the_generator_made_is_in_the_tail_and_frequent_lag_makes_bursts_that
         };
         LoadReport { lag: Some(lag), ..at_rate(20_000, 20_000, 100_000) }
     };
-    let kind = ReasonKind::ScheduleLag;
+    let (kind, busy) = (ReasonKind::ScheduleLag, ReasonKind::ConnectionsBusy);
     // A server that pauses keeps all connections waiting, and its latencies contain that.
     let rare = late(1000, 900_000, 1_100_000);
-    assert_only(&rare, Phase::Cost, kind, Weight::Note, 1_100_000.0);
+    assert_only(&rare, Phase::Cost, busy, Weight::Note, 1_100_000.0);
     assert_eq!(
         reasons(&rare, Phase::Cost, 1)[0].text,
         "1 % of the requests were sent 1.10 ms or more late, because every connection was busy: \
@@ -112,14 +112,14 @@ fn lag_that_the_generator_made_is_in_the_tail_and_frequent_lag_makes_bursts_that
         "1 % of the requests were sent 1.10 ms or more late, because of the load generator"
     );
     let frequent = late(1000, 1_050_000, 1_100_000);
-    assert_only(&frequent, Phase::Cost, kind, Weight::Invalid, 1_050_000.0);
+    assert_only(&frequent, Phase::Cost, busy, Weight::Invalid, 1_050_000.0);
     assert_eq!(
         reasons(&frequent, Phase::Cost, 1)[0].text,
         "5 % of the requests were sent 1.05 ms or more late, because every connection was busy: \
          the server stalled"
     );
     // What a server can do at most is no matter of even arrivals.
-    assert_only(&frequent, Phase::Saturate, kind, Weight::Note, 1_100_000.0);
+    assert_only(&frequent, Phase::Saturate, busy, Weight::Note, 1_100_000.0);
     assert_only(&late(11_000, 11_000, 20_000), Phase::Cost, kind, Weight::Note, 11_000.0);
     assert_eq!(reasons(&late(9_000, 9_000, 900_000), Phase::Cost, 1), []);
 }

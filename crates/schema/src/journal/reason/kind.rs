@@ -97,23 +97,30 @@ kinds! {
         says: "only {percent} of the requested rate was reached",
         weight: "invalid",
         figure: "achieved over offered rate, 0 to 1",
-        do: "choose a rate that the server can hold"
+        do: "choose a lower rate, or add CPUs to the side that is the limit"
     }
     ScheduleLag = "schedule-lag" {
-        "Requests were sent after they were due",
+        "Requests were sent after they were due, unless the server kept every connection busy",
         says: "requests were sent {time} or more late",
-        weight: "tail if more than 1 ms for 1 % of the requests because of the generator; invalid in a cost phase \
-                 if so for 5 %, because bursts cost less than even arrivals; else note: latencies count from the \
-                 due time and include delays by the server",
+        weight: "tail if more than 1 ms for 1 % of the requests; invalid in a cost phase if so for 5 %, because \
+                 bursts cost less than even arrivals; note for half of the requests and a part of the median latency",
         figure: "percentile of the lag that the text names, in nanoseconds",
-        do: "add connections, or CPUs for the load generator"
+        do: "add CPUs for the load generator"
+    }
+    ConnectionsBusy = "connections-busy" {
+        "Requests were sent after they were due, because the server kept every connection busy",
+        says: "requests were sent {time} or more late: the server kept all connections busy",
+        weight: "invalid in a cost phase if more than 1 ms for 5 % of the requests, because bursts cost less than \
+                 even arrivals; note if so for 1 %: latencies count from the due time and include the delay",
+        figure: "percentile of the lag that the text names, in nanoseconds",
+        do: "find out why it stalls, or add connections"
     }
     Unanswered = "unanswered" {
-        "By Little's law, fewer requests were in flight than a closed loop keeps, so some were never answered",
-        says: "only {number} requests were in flight: some connections get no replies",
+        "Connections of a closed loop waited for a reply during the second half of the window",
+        says: "{count} connections got no more replies: figures are those of the others",
         weight: "invalid",
-        figure: "mean number of answered requests in flight",
-        do: "look for connections that the server lost"
+        figure: "number of these connections",
+        do: "look for connections that the server does not serve"
     }
     LittlesLaw = "littles-law" {
         "By Little's law, more requests were in flight than the connections allow, so rate or latency is wrong",
