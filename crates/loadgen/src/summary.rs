@@ -105,13 +105,14 @@ fn gave_up_requests(outcomes: &[Outcome]) -> Option<u64> {
     (sum > 0).then_some(sum)
 }
 
-/// Connections that no longer get replies, over all threads. Windows that are not far longer than a
-/// latency show nothing.
+/// Connections that no longer get replies, over all threads. Windows without replies, and those not
+/// far longer than a latency, show nothing.
 #[allow(clippy::cast_precision_loss, reason = "lengths of a load are far below 2^53")]
 fn unanswered_connections(outcomes: &[Outcome], window_ns: u64, replies: &Histogram<u64>) -> u64 {
-    let is_long = window_ns as f64 >= ENOUGH_LATENCIES * replies.mean();
-    let all = outcomes.iter().map(|outcome| outcome.unanswered_connections).sum();
-    if is_long { all } else { 0 }
+    if replies.is_empty() || (window_ns as f64) < ENOUGH_LATENCIES * replies.mean() {
+        return 0;
+    }
+    outcomes.iter().map(|outcome| outcome.unanswered_connections).sum()
 }
 
 /// Requests without a reply, over all threads.
