@@ -178,7 +178,7 @@ fn percentiles_of_a_rate_that_was_not_kept_are_lower_bounds() {
         };
         let report = load(&config);
         let (owed, latency) = (report.offered.unwrap().owed_at_end, report.latency.unwrap());
-        // 200 replies a second on each of four connections, at the most.
+        // 200 replies a second on each of four connections at most.
         assert!(owed >= 3000 - 4 * 300 / 5 && latency.count >= 3000, "{owed} {latency:?}");
         assert!(latency.lower_bounds.unwrap() >= owed, "{owed} {latency:?}");
     });
