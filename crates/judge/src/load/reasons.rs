@@ -199,7 +199,7 @@ fn server_closes_reason(load: &LoadReport) -> Option<Reason> {
     let is_expected = load.config.on_closed == ClosedPolicy::Retry;
     let weight = if often && !is_expected { Weight::Invalid } else { Weight::Note };
     let repeated = match load.retried_requests {
-        Some(requests @ 1..) => format!("; {requests} were repeated on a new connection"),
+        Some(requests @ 1..) => format!("; requests were sent again {requests} times"),
         Some(0) | None => String::new(),
     };
     let text = format!(

@@ -76,7 +76,7 @@ pub(super) fn connecting(text: &mut String, report: &LoadReport, asked: &[f64]) 
         line(
             text,
             format_args!(
-                "  Retried: {retried} requests, on a new connection, because the server had closed theirs"
+                "  Retried: requests were sent again {retried} times because the server had closed their connection"
             ),
         );
     }
