@@ -97,6 +97,18 @@ pub(crate) fn steps(text: &str) -> Result<Steps, String> {
     text.split(',').map(count).collect::<Result<_, _>>().map(Steps)
 }
 
+/// Statuses of HTTP replies.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Statuses(pub(crate) Vec<u16>);
+
+pub(crate) fn statuses(text: &str) -> Result<Statuses, String> {
+    let one = |part: &str| {
+        let wrong = || format!("`{part}` is not a status: write it like 401,404");
+        part.trim().parse().map_err(|_| wrong())
+    };
+    text.split(',').map(one).collect::<Result<_, _>>().map(Statuses)
+}
+
 /// Percentiles, each above 0 and at most 100, in the order in which they were given.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Percentiles(pub(crate) Vec<f64>);
@@ -159,6 +171,7 @@ pub(crate) mod tests {
             refusals(rate, &["0.5", "0x"]),
             refusals(ramp, &["5k", "5k:x"]),
             refusals(steps, &["1,,2"]),
+            refusals(statuses, &["4xx", "200,,404", ""]),
             refusals(percentiles, &["0", "101", "-5", "NaN", "50,x", ""]),
             refusals(sources, &["127.0.0", "a-b", "127.0.0.1-", ""]),
         ];
@@ -174,6 +187,7 @@ pub(crate) mod tests {
         assert_eq!(cpu_list("0,2-3"), Ok(CpuList(vec![0, 2, 3])));
         assert_eq!(ramp("1k:2.5k"), Ok(Ramp(1000, 2500)));
         assert_eq!(steps("1,2k"), Ok(Steps(vec![1, 2000])));
+        assert_eq!(statuses("401, 404"), Ok(Statuses(vec![401, 404])));
         assert_eq!(percentiles("50, 99.9%,100"), Ok(Percentiles(vec![50.0, 99.9, 100.0])));
         let range =
             |first: [u8; 4], last: [u8; 4]| SourceRange { first: first.into(), last: last.into() };

@@ -137,6 +137,12 @@ impl Words {
         if config.body_check == BodyCheck::Any {
             self.flag("--any-body");
         }
+        if !config.expect_status.is_empty() {
+            self.option("--expect-status", &list(&config.expect_status));
+        }
+        if config.head_limit_bytes != LoadConfig::USUAL_HEAD_LIMIT_BYTES {
+            self.option("--head-limit", &config.head_limit_bytes);
+        }
     }
 }
 

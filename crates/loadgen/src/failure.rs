@@ -136,7 +136,7 @@ mod tests {
             Failure::Timeout,
             Failure::Reset,
             Failure::ClosedEarly,
-            Failure::WrongReply(ReplyError::BareLineFeed),
+            Failure::WrongReply(ReplyError::BeforeRequest),
             Failure::Surplus(1),
             Failure::Status(500),
             Failure::Socket(Errno::NOBUFS),

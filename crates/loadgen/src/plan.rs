@@ -280,6 +280,8 @@ fn http1(config: &LoadConfig) -> Result<Http1, LoadError> {
             _ => ReplyBody::AsFramed,
         },
         expected: expected.map(|body| Arc::new(ExpectedBody::given(body.as_bytes()))),
+        statuses: config.expect_status.clone(),
+        head_limit_bytes: config.head_limit_bytes,
     };
     let requests = |path| Ok(Requests::new(&request(config, path)?, config.pipeline));
     let heavy = config.heavy.as_ref();

@@ -84,7 +84,7 @@ pub(crate) fn preflight(
             let mut connection = http.connection(0);
             connection.learn();
             let reply = exchange.run(http, &mut connection, &mut wire)?;
-            let learned = connection.take_learned();
+            let learned = http.take_learned(&mut connection);
             http.reply_bytes = learned.as_ref().map_or(0, |learned| learned.reply_bytes);
             let learns_body = !http.expects_body() && config.body_check == BodyCheck::Same;
             match (reply, learned) {
@@ -246,6 +246,9 @@ impl Exchange<'_> {
                  expected",
                 self.target()
             ),
+            ReplyError::TooLong { .. } => {
+                format!("a reply of {} is not accepted, because {error}", self.target())
+            }
             other => format!(
                 "{} gives a wrong reply: {other}; such replies do not count: correct the server",
                 self.target()

@@ -184,7 +184,13 @@ fn errors(text: &mut String, report: &LoadReport) {
         line(text, format_args!("    for example: {example}"));
     }
     if report.errors.status > 0 {
-        line(text, format_args!("  Non-2xx or 3xx responses: {}", report.errors.status));
+        let expected = &report.config.expect_status;
+        let expected: Vec<_> = expected.iter().map(u16::to_string).collect();
+        let which = match expected.is_empty() {
+            true => "Non-2xx or 3xx responses".to_owned(),
+            false => format!("Responses with a status other than {}", expected.join(" or ")),
+        };
+        line(text, format_args!("  {which}: {}", report.errors.status));
     }
 }
 

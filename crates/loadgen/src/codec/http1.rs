@@ -1,8 +1,9 @@
 //! HTTP/1.1, strictly: the request, and the check of its reply however the bytes are split.
 //!
-//! It is not a client library: a line that ends with a bare LF, a duplicate length or an unexpected
-//! body is a wrong reply and is never tolerated. It keeps at most one head in memory per
-//! connection, and at most [`HEADS_LIMIT_BYTES`] over all connections.
+//! It is not a client library: a duplicate length or an unexpected body is a wrong reply and is never
+//! tolerated. What RFC 9112 lets a client accept is accepted: a bare LF as line end, and folded header
+//! lines. It keeps at most one head in memory per connection, and at most [`HEADS_LIMIT_BYTES`] over
+//! all connections.
 //!
 //! The parser judges each reply, unless the reply equals one that the parser has accepted. The
 //! comparison is only a faster way to the same verdict.
@@ -17,16 +18,13 @@ use std::sync::Arc;
 use wirebench_schema::scenario::HeavyConnections;
 
 pub(crate) use self::{
-    parser::Http1Connection,
+    parser::{Http1Connection, LearnedReply},
     requests::Requests,
     rules::{ExpectedBody, ReplyBody, Rules},
 };
 
 use self::template::Memory;
 use crate::codec::{Codec, FeedResult, Reply, ReplyError};
-
-/// The longest head, interim replies included, and the longest trailer.
-pub(crate) const HEAD_LIMIT_BYTES: usize = 64 * 1024;
 
 /// Limit of the memory for incomplete heads over all connections of a load. A server that sends
 /// whole heads needs none of it.
@@ -53,11 +51,11 @@ impl Http1 {
         Self {
             requests,
             heavy: None,
+            heads_limit_bytes: (HEADS_LIMIT_BYTES / threads.max(1)).max(rules.head_limit_bytes),
             rules,
             memory: Memory::new(),
             reply_bytes: 0,
             heads_bytes: 0,
-            heads_limit_bytes: (HEADS_LIMIT_BYTES / threads.max(1)).max(HEAD_LIMIT_BYTES),
         }
     }
 
@@ -81,6 +79,11 @@ impl Http1 {
     /// Whether it is already known which body replies must have.
     pub(crate) const fn expects_body(&self) -> bool {
         self.rules.expected.is_some()
+    }
+
+    /// The reply that a connection has noted, unless its status is unsuitable for an expectation.
+    pub(crate) fn take_learned(&self, connection: &mut Http1Connection) -> Option<LearnedReply> {
+        connection.take_learned(&self.rules)
     }
 
     /// From now on replies must have this body. What was remembered under other rules is forgotten.
@@ -148,6 +151,11 @@ impl Codec for Http1 {
 
     fn is_between_replies(&self, connection: &Http1Connection) -> bool {
         connection.is_between_replies()
+    }
+
+    #[inline]
+    fn expects_status(&self, status: u16) -> bool {
+        self.rules.expects_status(status)
     }
 
     fn reply_bytes_hint(&self) -> usize {

@@ -41,6 +41,11 @@ pub(crate) trait Codec: Clone {
         wanted: u64,
     ) -> &'a [u8];
 
+    /// Whether a reply with this status is correct.
+    fn expects_status(&self, status: u16) -> bool {
+        status < 400
+    }
+
     /// Number of reply bytes worth receiving in one piece.
     fn reply_bytes_hint(&self) -> usize;
 
@@ -125,23 +130,24 @@ impl Expectation {
 /// Why a reply is wrong.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub(crate) enum ReplyError {
-    /// Tolerated by many clients, but against the protocol.
-    #[error("a line ends with a bare LF")]
-    BareLineFeed,
     /// The first bytes are not those of an HTTP/1 reply.
     #[error("the reply is not HTTP/1.1, it starts with \"{start}\"")]
     NotHttp {
         /// Its first bytes, escaped.
         start: String,
     },
-    /// The head does not end where every sane head has ended.
-    #[error("the head is longer than {limit} bytes")]
-    HeadTooLong {
+    /// A part of the framing does not end where it must have ended.
+    #[error("the {part} is longer than {limit} bytes: give a larger --head-limit")]
+    TooLong {
+        /// The part.
+        part: &'static str,
         /// The limit.
         limit: usize,
     },
     /// Too many heads have come in part.
-    #[error("heads of which only a part has come hold {limit} bytes over all connections")]
+    #[error(
+        "incomplete heads hold {limit} bytes over all connections of a thread: give fewer connections"
+    )]
     HeadsTooLong {
         /// The limit of a thread.
         limit: usize,

@@ -162,7 +162,7 @@ impl<C: Codec> Session<C> {
         let stamp = place.connection.answered().unwrap_or(now);
         self.outstanding = self.outstanding.saturating_sub(1);
         self.silent_since_ns = if self.outstanding == 0 { u64::MAX } else { now_ns };
-        let is_refusal = reply.status.is_some_and(|status| status >= 400);
+        let is_refusal = reply.status.is_some_and(|status| !self.codec.expects_status(status));
         if let Some(status) = reply.status {
             self.recorder.status(status, reply.interim_replies);
             if is_refusal {

@@ -166,9 +166,32 @@ fn a_body_other_than_the_given_one_is_reported_without_advice_to_ignore_it() {
 }
 
 #[test]
-fn a_bare_line_feed_is_a_wrong_reply_and_is_reported() {
-    let server = || answering(b"HTTP/1.1 200 OK\nContent-Length: 12\n\nHello world!");
-    only(server, |errors| &mut errors.wrong_reply, "wrong reply: a line ends with a bare LF");
+fn line_feeds_alone_folded_lines_and_long_heads_are_no_failures() {
+    let lines = "X: 0123456789\r\n".repeat(6000);
+    let long = format!("HTTP/1.1 200 OK\r\n{lines}Content-Length: 12\r\n\r\nHello world!");
+    let folded = "HTTP/1.1 200 OK\nX: a\n b\nContent-Length: 12\n\nHello world!".to_owned();
+    for reply in [long, folded] {
+        each_engine(|engine| {
+            let server = answering(reply.clone().leak().as_bytes());
+            let report = load(&counted(&server.http(), engine, 20));
+            assert_eq!(report.error_examples, [], "{engine:?}");
+            assert_eq!((report.requests, report.errors.total()), (20, 0), "{engine:?}");
+        });
+    }
+}
+
+#[test]
+fn an_expected_status_is_no_failure_and_every_other_one_is() {
+    each_engine(|engine| {
+        let server = answering(b"HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno");
+        let mut config = counted(&server.http(), engine, 20);
+        config.expect_status = vec![401, 404];
+        let report = load(&config);
+        assert_eq!((report.requests, report.errors.total()), (20, 0), "{engine:?}");
+        config.expect_status = vec![200];
+        let report = load(&config);
+        assert_eq!((report.requests, report.errors.status), (0, 20), "{engine:?}");
+    });
 }
 
 #[test]

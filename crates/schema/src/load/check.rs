@@ -30,6 +30,10 @@ const STEPS_LIMIT: usize = 1000;
 /// The largest message of an echo.
 const PAYLOAD_LIMIT_BYTES: usize = 1 << 30;
 
+/// The shortest head, `HTTP/1.1 200`, and the largest that a user may accept.
+const HEAD_LEAST_BYTES: usize = 16;
+const HEAD_LIMIT_BYTES: usize = 64 << 20;
+
 impl LoadConfig {
     /// The first reason why this cannot be carried out, as a sentence with the next step.
     pub fn check(&self) -> Result<(), String> {
@@ -206,6 +210,15 @@ impl LoadConfig {
         if self.method == "CONNECT" {
             return refuse("CONNECT opens a tunnel and has no reply to check: write GET or POST");
         }
+        if let Some(status) = self.expect_status.iter().find(|it| !(200..1000).contains(*it)) {
+            return Err(format!("{status} ends no reply: give --expect-status from 200 to 999"));
+        }
+        if !(HEAD_LEAST_BYTES..=HEAD_LIMIT_BYTES).contains(&self.head_limit_bytes) {
+            return Err(format!(
+                "a limit of {} bytes suits no head: give --head-limit from {HEAD_LEAST_BYTES} bytes to 64MiB",
+                self.head_limit_bytes
+            ));
+        }
         self.check_retries()?;
         self.heavy.iter().try_for_each(|heavy| self.check_heavy(heavy))?;
         if self.expect_body.is_some() && self.body_check == BodyCheck::Any {
@@ -255,6 +268,12 @@ impl LoadConfig {
             (self.body.is_some(), "--body", "give --payload for an echo"),
             (self.expect_body.is_some(), "--expect-body", "an echo expects what it sent"),
             (self.body_check == BodyCheck::Any, "--any-body", "an echo expects what it sent"),
+            (!self.expect_status.is_empty(), "--expect-status", "an echo has no status"),
+            (
+                self.head_limit_bytes != Self::USUAL_HEAD_LIMIT_BYTES,
+                "--head-limit",
+                "an echo has no head",
+            ),
         ];
         match given.iter().find(|(given, ..)| *given) {
             Some((_, option, reason)) => {
@@ -300,7 +319,7 @@ mod tests {
     #[test]
     fn a_load_that_measures_nothing_is_refused_with_the_option_to_change() {
         type Spoil = fn(&mut LoadConfig);
-        let rows: [Spoil; 25] = [
+        let rows: [Spoil; 27] = [
             |c| c.connections = 0,
             |c| c.threads = 0,
             |c| c.threads = 11,
@@ -338,6 +357,8 @@ mod tests {
             |c| c.heavy = Some("8:x".parse().unwrap()),
             |c| c.heavy = Some("8:/100".parse().unwrap()),
             |c| c.heavy = Some("11:/".parse().unwrap()),
+            |c| c.expect_status = vec![404, 100],
+            |c| c.head_limit_bytes = 15,
         ];
         let messages = rows.map(|spoil| {
             let mut config = config();

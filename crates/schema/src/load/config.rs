@@ -202,6 +202,12 @@ pub struct LoadConfig {
     pub expect_body: Option<String>,
     /// For HTTP: whether bodies are compared at all.
     pub body_check: BodyCheck,
+    /// For HTTP: the statuses of correct replies; empty for all below 400.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expect_status: Vec<u16>,
+    /// For HTTP: the longest head and the longest trailer of a reply.
+    #[serde(default = "usual_head_limit_bytes", skip_serializing_if = "is_usual_head_limit")]
+    pub head_limit_bytes: usize,
     /// For HTTPS: the trusted authorities.
     pub trust: Trust,
     /// The seed of the random echo payload and of random arrivals.
@@ -212,7 +218,20 @@ pub struct LoadConfig {
     pub share: GeneratorShare,
 }
 
+const fn usual_head_limit_bytes() -> usize {
+    LoadConfig::USUAL_HEAD_LIMIT_BYTES
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_usual_head_limit(bytes: &usize) -> bool {
+    *bytes == LoadConfig::USUAL_HEAD_LIMIT_BYTES
+}
+
 impl LoadConfig {
+    /// The longest head by default: far above those of real servers, and small enough to be kept for
+    /// each connection.
+    pub const USUAL_HEAD_LIMIT_BYTES: usize = 1 << 20;
+
     /// The defaults of `wirebench load`: wrk's two threads, ten connections, ten seconds.
     #[must_use]
     pub fn new(target: Target) -> Self {
@@ -240,6 +259,8 @@ impl LoadConfig {
             body: None,
             expect_body: None,
             body_check: BodyCheck::Same,
+            expect_status: Vec::new(),
+            head_limit_bytes: Self::USUAL_HEAD_LIMIT_BYTES,
             trust: Trust::System,
             seed: 1,
             share: GeneratorShare::default(),

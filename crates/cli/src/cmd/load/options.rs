@@ -151,6 +151,12 @@ struct MessageOptions {
     /// Accept any reply body; still check its length
     #[arg(long)]
     any_body: bool,
+    /// Statuses of correct replies, such as 401,404 [default: all below 400]
+    #[arg(long, value_name = "LIST", value_parser = value::statuses)]
+    expect_status: Option<value::Statuses>,
+    /// Longest head of a reply, at most 64MiB [default: 1MiB]
+    #[arg(long, value_name = "SIZE", value_parser = value::size)]
+    head_limit: Option<usize>,
 }
 
 /// Accepted certificates.
@@ -239,6 +245,8 @@ impl Arguments {
             body: self.message.body().map_err(usage)?,
             expect_body: self.message.expect_body.clone(),
             body_check: if self.message.any_body { BodyCheck::Any } else { BodyCheck::Same },
+            expect_status: self.message.expect_status.clone().map_or_else(Vec::new, |it| it.0),
+            head_limit_bytes: self.message.head_limit.unwrap_or(defaults.head_limit_bytes),
             trust: self.trust.trust().map_err(usage)?,
             seed: self.seed,
             share: GeneratorShare::default(),

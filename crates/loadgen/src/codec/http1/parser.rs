@@ -5,7 +5,6 @@
 //! remembers.
 
 use super::{
-    HEAD_LIMIT_BYTES,
     head::{self, Framing, Head},
     rules::{Ending, ExpectedBody, Rules},
     template::Memory,
@@ -108,9 +107,9 @@ impl Http1Connection {
     }
 
     /// The recorded reply, unless its status is unsuitable for an expectation.
-    pub(crate) fn take_learned(&mut self) -> Option<LearnedReply> {
+    pub(super) fn take_learned(&mut self, rules: &Rules) -> Option<LearnedReply> {
         let learned = self.learned.take().map(|learned| *learned);
-        learned.filter(|_| (200..400).contains(&self.status))
+        learned.filter(|_| self.status >= 200 && rules.expects_status(self.status))
     }
 
     /// Reads on, until the end of a reply at most.
@@ -195,7 +194,7 @@ impl Http1Connection {
         }
         let mut used = 0;
         let complete = loop {
-            match scanner.next(&bytes[used..])? {
+            match scanner.next(&bytes[used..]) {
                 Line::Partial => break false,
                 Line::Whole { used: line_used, empty } => {
                     used += line_used;
@@ -207,8 +206,8 @@ impl Http1Connection {
         };
         let taken = if complete { used } else { bytes.len() };
         let head_bytes = self.head.len() + taken;
-        if self.interim_bytes + head_bytes > HEAD_LIMIT_BYTES {
-            return Err(ReplyError::HeadTooLong { limit: HEAD_LIMIT_BYTES });
+        if self.interim_bytes + head_bytes > rules.head_limit_bytes {
+            return Err(ReplyError::TooLong { part: "head", limit: rules.head_limit_bytes });
         }
         if !complete {
             self.head.extend_from_slice(bytes);
@@ -259,7 +258,7 @@ impl Http1Connection {
             Ending::Framed(Framing::Chunked) => {
                 // Where the body ends is read, even if the head was known.
                 self.check = Check::Slow;
-                Step::Chunked(ChunkedScanner::new(HEAD_LIMIT_BYTES))
+                Step::Chunked(ChunkedScanner::new(rules.head_limit_bytes))
             }
             Ending::Framed(Framing::UntilClose) => {
                 self.persistence = Persistence::Close;

@@ -76,6 +76,7 @@ fn configurations() -> Vec<LoadConfig> {
         LoadConfig { sources: vec![range("fd00::2", "fd00::9")], ..http() },
         LoadConfig { requests_per_connection: Some(100), ..http() },
         LoadConfig { on_closed: ClosedPolicy::Retry, ..http() },
+        LoadConfig { head_limit_bytes: 4096, expect_status: vec![401, 404], ..http() },
         LoadConfig { warmup: millis(200), stop: Stop::Requests(5000), ..http() },
         LoadConfig { stop: Stop::RequestsPerConnection(50), timeout: millis(5), ..echo() },
         LoadConfig { stop: Stop::After(millis(1500)), interval: millis(300), ..http() },
