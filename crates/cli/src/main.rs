@@ -40,7 +40,7 @@ use crate::{
 #[command(version, max_term_width = 100, arg_required_else_help = true)]
 #[command(
     after_help = "Exit codes: 0 success, 1 a run, build, check or installation failed or --fail-if found a \
-                  regression, 2 usage, 3 not comparable or not valid, 130/143 interrupted with a partial \
+                  regression, 2 usage, 3 not comparable or not valid, 129/130/143 interrupted with a partial \
                   report."
 )]
 struct Arguments {

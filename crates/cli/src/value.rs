@@ -3,7 +3,10 @@
 
 use std::{net::IpAddr, time::Duration};
 use wirebench_experiment::cohort::FEWEST_INSTANCES;
-use wirebench_schema::{load::SourceRange, units};
+use wirebench_schema::{
+    load::{RateCurve, SourceRange},
+    units,
+};
 
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     units::parse_duration(text).map_err(|error| error.to_string())
@@ -13,15 +16,11 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
     units::parse_count(text).map_err(|error| error.to_string())
 }
 
-/// Requests per second. Less than one of them has another way.
-pub(crate) fn rate(text: &str) -> Result<u64, String> {
-    count(text).map_err(|reason| match text.parse::<f64>() {
-        Ok(rate) if rate > 0.0 && rate < 1.0 => format!(
-            "`{text}` is below 1 request/s: use -c1 --delay {:.0}s instead, and a -d long enough for some \
-             requests",
-            (1.0 / rate).ceil().min(1e6)
-        ),
-        Ok(_) | Err(_) => reason,
+/// Requests per second, with at most three digits of a fraction.
+pub(crate) fn rate(text: &str) -> Result<RateCurve, String> {
+    count(text).map(RateCurve::Constant).or_else(|reason| {
+        let thousandths = count(&format!("{}k", text.trim())).map(RateCurve::Thousandths);
+        thousandths.map_err(|_| format!("{reason}; a rate such as 0.5 has at most three decimals"))
     })
 }
 
@@ -168,7 +167,7 @@ pub(crate) mod tests {
             refusals(small_count, &["9G"]),
             refusals(instances, &["2"]),
             refusals(precision, &numbers),
-            refusals(rate, &["0.5", "0x"]),
+            refusals(rate, &["0.0005", "0x"]),
             refusals(ramp, &["5k", "5k:x"]),
             refusals(steps, &["1,,2"]),
             refusals(statuses, &["4xx", "200,,404", ""]),
@@ -182,7 +181,9 @@ pub(crate) mod tests {
     fn headers_numbers_and_lists_are_read() {
         assert_eq!(instances("3"), Ok(3));
         assert_eq!(["1%", "0.01", " 1.0 % "].map(precision), [Ok(0.01), Ok(0.01), Ok(0.01)]);
-        assert_eq!(rate("1.5k"), Ok(1500));
+        assert_eq!(rate("1.5k"), Ok(RateCurve::Constant(1500)));
+        assert_eq!(rate("0.5"), Ok(RateCurve::Thousandths(500)));
+        assert_eq!(rate("1.125"), Ok(RateCurve::Thousandths(1125)));
         assert_eq!(header("A: b: c"), Ok(("A".into(), "b: c".into())));
         assert_eq!(cpu_list("0,2-3"), Ok(CpuList(vec![0, 2, 3])));
         assert_eq!(ramp("1k:2.5k"), Ok(Ramp(1000, 2500)));

@@ -77,7 +77,9 @@ impl Words {
             LoadModel::Think { delay } => self.option("--delay", &write_duration(*delay)),
             LoadModel::Rate { curve, arrivals, latency_from } => {
                 match curve {
-                    RateCurve::Constant(rate) => self.option("-R", &rate),
+                    RateCurve::Constant(_) | RateCurve::Thousandths(_) => {
+                        self.option("-R", &curve.first());
+                    }
                     RateCurve::Ramp(from, to) => self.option("--ramp", &format!("{from}:{to}")),
                     RateCurve::Steps(rates) => self.option("--steps", &list(rates)),
                 }

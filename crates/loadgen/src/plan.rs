@@ -283,31 +283,36 @@ fn http1(config: &LoadConfig) -> Result<Http1, LoadError> {
         statuses: config.expect_status.clone(),
         head_limit_bytes: config.head_limit_bytes,
     };
-    let requests = |path| Ok(Requests::new(&request(config, path)?, config.pipeline));
-    let heavy = config.heavy.as_ref();
-    let heavy = heavy.map(|heavy| Ok((heavy.clone(), requests(&heavy.path)?))).transpose()?;
-    Ok(Http1::new(requests(config.target.path())?, rules, config.threads).with_heavy(heavy))
+    // Read once: a pipe has its content only once.
+    let body = body(config)?;
+    let requests = |path| Requests::new(&request(config, path, body.as_deref()), config.pipeline);
+    let heavy = config.heavy.as_ref().map(|heavy| (heavy.clone(), requests(&heavy.path)));
+    Ok(Http1::new(requests(config.target.path()), rules, config.threads).with_heavy(heavy))
+}
+
+fn body(config: &LoadConfig) -> Result<Option<Vec<u8>>, LoadError> {
+    let body = match &config.body {
+        None => return Ok(None),
+        Some(Body::Text(text)) => Ok(text.clone().into_bytes()),
+        Some(Body::File(path)) => file::read(path, BODY_LIMIT_BYTES).map_err(|reason| {
+            LoadError::Configuration(format!(
+                "the body cannot be read from `{path}` ({reason}): give --body-file a file or a pipe \
+                 with at most 1GiB, or - for standard input"
+            ))
+        }),
+    };
+    body.map(Some)
 }
 
 /// The bytes of one request, head and body.
-fn request(config: &LoadConfig, path: &str) -> Result<Vec<u8>, LoadError> {
-    let body = match &config.body {
-        None => None,
-        Some(Body::Text(text)) => Some(text.clone().into_bytes()),
-        Some(Body::File(path)) => Some(file::read(path, BODY_LIMIT_BYTES).map_err(|reason| {
-            LoadError::Configuration(format!(
-                "the body cannot be read from `{path}` ({reason}): give --body-file a regular file of \
-                 at most 1GiB"
-            ))
-        })?),
-    };
+fn request(config: &LoadConfig, path: &str, body: Option<&[u8]>) -> Vec<u8> {
     let mut head = format!("{} {path} HTTP/1.1\r\n", config.method);
     let has =
         |wanted: &str| config.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
     if !has("host") {
         head.push_str(&format!("Host: {}\r\n", config.target.authority()));
     }
-    let length = body.as_ref().map(Vec::len);
+    let length = body.map(<[u8]>::len);
     if length.is_some() || matches!(config.method.as_str(), "POST" | "PUT" | "PATCH") {
         head.push_str(&format!("Content-Length: {}\r\n", length.unwrap_or(0)));
     }
@@ -317,7 +322,7 @@ fn request(config: &LoadConfig, path: &str) -> Result<Vec<u8>, LoadError> {
     head.push_str("\r\n");
     let mut request = head.into_bytes();
     request.extend(body.unwrap_or_default());
-    Ok(request)
+    request
 }
 
 #[cfg(test)]

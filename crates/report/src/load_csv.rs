@@ -114,7 +114,7 @@ fn rates(report: &LoadReport) -> String {
     use wirebench_schema::load::LoadModel;
     let LoadModel::Rate { curve, .. } = &report.config.model else { return String::new() };
     let between = if matches!(curve, RateCurve::Ramp(..)) { ":" } else { "," };
-    curve.rates().iter().map(u64::to_string).collect::<Vec<_>>().join(between)
+    curve.rates().iter().map(f64::to_string).collect::<Vec<_>>().join(between)
 }
 
 fn payload(report: &LoadReport) -> String {

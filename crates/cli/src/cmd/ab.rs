@@ -32,7 +32,7 @@ interval; --rate compares it at a rate that both sides hold.
 A server that reads its port from the environment: env 'PORT={port}' ./server
 
 Exit codes: 0 measured, whatever the verdict; 1 a server failed or --fail-if found a regression; 2 usage; \
-3 with --strict: not valid or only a bound; 130/143 interrupted.
+3 with --strict: not valid or only a bound; 129/130/143 interrupted.
 
 Manual, with an example for continuous integration: docs/ab.md";
 
@@ -97,7 +97,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     metric: Option<Metric>,
     /// Requests per second in the cost phase [default: half the throughput of the slower side]
-    #[arg(long, value_name = "N", value_parser = value::rate)]
+    #[arg(long, value_name = "N", value_parser = value::count)]
     rate: Option<u64>,
     /// Start no cohort that would end later than this after the first run; at least three are
     /// measured [default: 40s; 2m with --procedure process, 10m with --precision, none with --cohorts]

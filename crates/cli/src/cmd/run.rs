@@ -114,7 +114,7 @@ pub(crate) struct Arguments {
     idle_connections: Option<usize>,
     /// Requests per second in cost phases [default: from the suite, or half the throughput of the
     /// slowest server]
-    #[arg(long, value_name = "N", value_parser = value::rate)]
+    #[arg(long, value_name = "N", value_parser = value::count)]
     rate: Option<u64>,
     #[command(flatten)]
     conditions: Conditions,

@@ -55,7 +55,7 @@ duration = "1s"
     after_help = "Without --objective, tune sweeps: it measures every combination of workers and \
                   connections. With --objective, it searches for the highest constant rate that meets \
                   the objective.\n\n\
-                  Exit codes: 0 success, 1 a run failed or no rate was found, 2 usage, 130/143 \
+                  Exit codes: 0 success, 1 a run failed or no rate was found, 2 usage, 129/130/143 \
                   interrupted."
 )]
 pub(crate) struct Arguments {

@@ -177,7 +177,13 @@ fn load(config: &LoadConfig, within: Duration) -> LoadConfig {
     let model = match &config.model {
         LoadModel::Rate { curve, arrivals, latency_from } => LoadModel::Rate {
             // A rate that changes is never steady.
-            curve: curve.rates().first().map_or(curve.clone(), |rate| RateCurve::Constant(*rate)),
+            curve: match curve {
+                RateCurve::Constant(_) | RateCurve::Thousandths(_) => curve.clone(),
+                RateCurve::Ramp(first, _) => RateCurve::Constant(*first),
+                RateCurve::Steps(rates) => {
+                    rates.first().map_or(curve.clone(), |first| RateCurve::Constant(*first))
+                }
+            },
             arrivals: *arrivals,
             latency_from: *latency_from,
         },

@@ -21,8 +21,9 @@ const INTERVAL_PIECE: Duration = Duration::from_millis(100);
 /// The most requests in flight on one connection.
 const PIPELINE_LIMIT: usize = 4096;
 
-/// The highest rate: one request per nanosecond, the resolution of the schedule.
-const RATE_LIMIT: u64 = 1_000_000_000;
+/// The lowest rate, and the highest: one request per nanosecond, the resolution of the schedule.
+const RATE_LEAST: f64 = 0.001;
+const RATE_LIMIT: f64 = 1e9;
 
 /// The most steps of a rate.
 const STEPS_LIMIT: usize = 1000;
@@ -148,9 +149,11 @@ impl LoadConfig {
                         rates.len()
                     ));
                 }
-                if let Some(rate) = rates.iter().find(|rate| !(1..=RATE_LIMIT).contains(*rate)) {
+                if let Some(rate) =
+                    rates.iter().find(|rate| !(RATE_LEAST..=RATE_LIMIT).contains(*rate))
+                {
                     return Err(format!(
-                        "{rate} requests/s is not a rate: give from 1 to {RATE_LIMIT} requests/s"
+                        "{rate} requests/s is not a rate: give from {RATE_LEAST} to {RATE_LIMIT} requests/s"
                     ));
                 }
                 if rates.len() > 1 && !matches!(self.stop, Stop::After(_)) {

@@ -16,13 +16,16 @@ use crate::{exit::usage, fleet::FleetOptions, value};
 /// Default length of the window.
 const DEFAULT_WINDOW: Duration = Duration::from_secs(10);
 
+/// Names of this program's standard input.
+const STDIN: [&str; 3] = ["-", "/dev/stdin", "/dev/fd/0"];
+
 /// Arguments of `wirebench load`.
 #[derive(Debug, clap::Args)]
 #[command(
     next_help_heading = "Load",
     after_help = "Units: k, M, G for counts and rates; KiB, MiB, GiB for sizes; us, ms, s, m, h for durations \
                   (default s).\n\n\
-                  Exit codes: 0 success, 1 no valid reply or the load stopped early, 2 usage, 130/143 \
+                  Exit codes: 0 success, 1 no valid reply or the load stopped early, 2 usage, 129/130/143 \
                   interrupted with a report.\n\n\
                   Manual: docs/load.md"
 )]
@@ -77,7 +80,7 @@ pub(crate) struct Arguments {
 struct ModelOptions {
     /// Requests per second in total, sent on schedule without waiting for replies
     #[arg(short = 'R', visible_short_alias = 'q', long, value_name = "N", value_parser = value::rate)]
-    rate: Option<u64>,
+    rate: Option<RateCurve>,
     /// Rate that changes linearly from A to B over the window
     #[arg(long, value_name = "A:B", value_parser = value::ramp)]
     ramp: Option<value::Ramp>,
@@ -142,7 +145,7 @@ struct MessageOptions {
     /// Request body
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     body: Option<String>,
-    /// Regular file with the request body, at most 1GiB
+    /// File or pipe with the request body, at most 1GiB; - for standard input
     #[arg(long, value_name = "FILE")]
     body_file: Option<String>,
     /// Expected reply body [default: the body of the first reply]
@@ -166,7 +169,7 @@ struct TrustOptions {
     /// Accept any certificate
     #[arg(long)]
     insecure: bool,
-    /// Trust the authorities in this regular PEM file, at most 16MiB, instead of the system's
+    /// Trust the authorities in this PEM file, at most 16MiB, instead of the system's
     #[arg(long, value_name = "FILE")]
     ca: Option<String>,
 }
@@ -221,6 +224,12 @@ impl Arguments {
     /// The configuration, or a sentence on what contradicts what.
     pub(crate) fn config(&self) -> anyhow::Result<LoadConfig> {
         self.message.check(&self.target).map_err(usage)?;
+        let (fleet, body) = (&self.fleet, self.message.body_file.as_deref());
+        if fleet.from.is_some() && body.is_some_and(|path| STDIN.contains(&path)) {
+            return Err(usage(
+                "--body-file names a file on the hosts of --from, not this standard input: copy the body there",
+            ));
+        }
         let defaults = LoadConfig::new(self.target.clone());
         let config = LoadConfig {
             unix_socket: self.connection.unix_socket.clone(),
@@ -272,7 +281,7 @@ impl Arguments {
 impl ModelOptions {
     fn model(&self) -> Result<LoadModel, String> {
         let given = [
-            ("-R", self.rate.map(RateCurve::Constant)),
+            ("-R", self.rate.clone()),
             ("--ramp", self.ramp.map(|ramp| RateCurve::Ramp(ramp.0, ramp.1))),
             ("--steps", self.steps.clone().map(|steps| RateCurve::Steps(steps.0))),
         ];

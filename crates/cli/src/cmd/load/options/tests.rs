@@ -41,6 +41,7 @@ fn models() -> Vec<LoadModel> {
         rate(RateCurve::Constant(1), even, due),
         rate(RateCurve::Constant(1_000_000_000), poisson, due),
         rate(RateCurve::Constant(250), even, sent),
+        rate(RateCurve::Thousandths(500), even, due),
         rate(RateCurve::Constant(250), poisson, sent),
         rate(RateCurve::Ramp(10, 10_000), even, due),
         rate(RateCurve::Ramp(10_000, 10), poisson, due),
