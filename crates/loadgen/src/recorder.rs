@@ -10,7 +10,7 @@
 use crate::{
     codec::{Check, Reply},
     connection::Stamp,
-    failure::Failure,
+    failure::{Failure, STATUS_PLACE},
     segment::{Histograms, Segment},
     unanswered::Unanswered,
 };
@@ -287,6 +287,13 @@ impl Recorder {
         *count += 1;
         self.current.counts.errors.lost += lost;
         self.current.counts.examples[kind].get_or_insert(failure);
+    }
+
+    /// A complete reply had this status, which is not one of a correct reply. Its page is read only as
+    /// an example.
+    pub(crate) fn refused(&mut self, status: u16, page: impl FnOnce() -> String) {
+        let is_known = self.current.counts.examples[STATUS_PLACE].is_some();
+        self.failed(Failure::Status(status, if is_known { String::new() } else { page() }), 0);
     }
 
     /// A connection is established, after this time.

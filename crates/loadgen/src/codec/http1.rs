@@ -30,6 +30,16 @@ use crate::codec::{Codec, FeedResult, Reply, ReplyError};
 /// whole heads needs none of it.
 pub(crate) const HEADS_LIMIT_BYTES: usize = 64 * 1024 * 1024;
 
+/// Whether the expected body is still to be learned from a reply of the load.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Learning {
+    Off,
+    /// From the next reply.
+    Due,
+    /// One connection notes its reply.
+    UnderWay,
+}
+
 /// HTTP state shared by the connections of one thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Http1 {
@@ -38,6 +48,7 @@ pub(crate) struct Http1 {
     heavy: Option<(HeavyConnections, Requests)>,
     rules: Rules,
     memory: Memory,
+    learning: Learning,
     /// Length of replies, as far as it is known.
     pub(crate) reply_bytes: usize,
     /// Memory of incomplete heads, and its limit.
@@ -54,6 +65,7 @@ impl Http1 {
             heads_limit_bytes: (HEADS_LIMIT_BYTES / threads.max(1)).max(rules.head_limit_bytes),
             rules,
             memory: Memory::new(),
+            learning: Learning::Off,
             reply_bytes: 0,
             heads_bytes: 0,
         }
@@ -92,6 +104,24 @@ impl Http1 {
         self.memory.forget();
     }
 
+    /// Takes the expected body from the first correct reply of this thread.
+    pub(crate) fn learn_from_load(&mut self) {
+        self.learning = Learning::Due;
+    }
+
+    /// Ends the learning on this connection, with the reply that it has noted, if there is one.
+    fn end_learning(&mut self, connection: &mut Http1Connection) {
+        if self.learning != Learning::UnderWay || !connection.is_learning() {
+            return;
+        }
+        self.learning = Learning::Due;
+        if let Some(learned) = self.take_learned(connection) {
+            self.learning = Learning::Off;
+            self.reply_bytes = learned.reply_bytes;
+            self.expect(learned.body);
+        }
+    }
+
     /// Handles everything except a complete, known reply in one piece.
     fn feed_to_parser(
         &mut self,
@@ -99,6 +129,10 @@ impl Http1 {
         bytes: &[u8],
     ) -> Result<FeedResult, ReplyError> {
         let begins = connection.is_between_replies();
+        if begins && self.learning == Learning::Due {
+            self.learning = Learning::UnderWay;
+            connection.learn();
+        }
         let held_bytes = connection.head_capacity();
         let mut fed = connection.feed(&self.rules, &mut self.memory, bytes);
         self.heads_bytes = self.heads_bytes - held_bytes + connection.head_capacity();
@@ -109,6 +143,7 @@ impl Http1 {
         if let Some(reply) = &fed.reply {
             let whole = begins.then(|| &bytes[..fed.consumed]);
             self.memory.ended(&self.rules, reply, whole);
+            self.end_learning(connection);
         }
         Ok(fed)
     }
@@ -130,6 +165,9 @@ impl Codec for Http1 {
         self.heads_bytes -= connection.head_capacity();
         connection.restart();
         self.heads_bytes += connection.head_capacity();
+        if connection.forget_learned() && self.learning == Learning::UnderWay {
+            self.learning = Learning::Due;
+        }
     }
 
     fn request_bytes(&self) -> u64 {
@@ -158,6 +196,10 @@ impl Codec for Http1 {
         self.rules.expects_status(status)
     }
 
+    fn page(&self, connection: &Http1Connection) -> String {
+        connection.page()
+    }
+
     fn reply_bytes_hint(&self) -> usize {
         self.reply_bytes
     }
@@ -177,7 +219,9 @@ impl Codec for Http1 {
     }
 
     fn finish(&mut self, connection: &mut Http1Connection) -> Result<Option<Reply>, ReplyError> {
-        connection.finish(&self.rules)
+        let reply = connection.finish(&self.rules)?;
+        self.end_learning(connection);
+        Ok(reply)
     }
 }
 

@@ -19,9 +19,6 @@ const PIECE_BYTES: usize = 64 * 1024;
 /// Length of the received bytes kept for an error message.
 const KEPT_BYTES: usize = 256;
 
-/// The first bytes of a TLS alert, sent by a TLS server to a client without TLS.
-pub(super) const ALERT: [u8; 2] = [0x15, 0x03];
-
 /// The kinds of records (RFC 8446, 5.1).
 const RECORD_KINDS: std::ops::RangeInclusive<u8> = 0x14..=0x17;
 

@@ -117,13 +117,11 @@ fn a_timeout_is_a_sample_at_the_timeout() {
 #[test]
 fn the_first_failure_of_a_kind_is_its_example() {
     let mut recorder = recorder();
-    recorder.failed(Failure::Surplus(1), 2);
-    recorder.failed(Failure::Surplus(2), 0);
+    let surplus = |bytes| Failure::Surplus(bytes, String::new());
+    recorder.failed(surplus(1), 2);
+    recorder.failed(surplus(2), 0);
     recorder.begin_warmup(0);
     let segment = recorder.take_full().next().unwrap();
     assert_eq!((segment.counts.errors.surplus, segment.counts.errors.lost), (2, 2));
-    assert_eq!(
-        segment.counts.examples.iter().flatten().collect::<Vec<_>>(),
-        [&Failure::Surplus(1)]
-    );
+    assert_eq!(segment.counts.examples.iter().flatten().collect::<Vec<_>>(), [&surplus(1)]);
 }

@@ -4,7 +4,7 @@ use rustix::io::Errno;
 
 use super::{Parking, Phase, Session};
 use crate::{
-    codec::{Codec, Persistence, Reply, ReplyError},
+    codec::{Codec, Persistence, Reply, ReplyError, excerpt},
     connection::{Origin, Stamp},
     director::Action,
     failure::Failure,
@@ -17,6 +17,10 @@ const BACKOFF_NS: u64 = 10_000_000;
 /// Whether something has taken the whole timeout.
 pub(super) const fn is_overdue(since_ns: u64, now_ns: u64, timeout_ns: u64) -> bool {
     now_ns.saturating_sub(since_ns) >= timeout_ns
+}
+
+fn surplus(bytes: &[u8]) -> Failure {
+    Failure::Surplus(bytes.len(), excerpt(bytes))
 }
 
 /// Handles a complete reply of a connection.
@@ -69,7 +73,7 @@ impl<C: Codec> Session<C> {
         let mut rest = bytes;
         while !rest.is_empty() {
             if self.slots[slot].connection.in_flight() == 0 {
-                return self.fail(slot, Failure::Surplus(rest.len()), now_ns);
+                return self.fail(slot, surplus(rest), now_ns);
             }
             let fed = match self.codec.feed(&mut self.slots[slot].codec, rest) {
                 Ok(fed) => fed,
@@ -81,7 +85,7 @@ impl<C: Codec> Session<C> {
                 Ok(AfterReply::GoesOn) => {}
                 Ok(AfterReply::Ends) if rest.is_empty() => return self.end_by_server(slot, now_ns),
                 Ok(AfterReply::Ends) => {
-                    return self.fail(slot, Failure::Surplus(rest.len()), now_ns);
+                    return self.fail(slot, surplus(rest), now_ns);
                 }
                 Err(failure) => return self.fail(slot, failure, now_ns),
             }
@@ -166,7 +170,8 @@ impl<C: Codec> Session<C> {
         if let Some(status) = reply.status {
             self.recorder.status(status, reply.interim_replies);
             if is_refusal {
-                self.recorder.failed(Failure::Status(status), 0);
+                let (codec, place) = (&self.codec, &self.slots[slot]);
+                self.recorder.refused(status, || codec.page(&place.codec));
                 self.recorder.unanswered(stamp, now_ns);
             }
         }

@@ -198,6 +198,18 @@ fn an_expected_status_is_no_failure_and_every_other_one_is() {
 fn a_status_of_an_error_is_counted_as_such_and_the_connection_goes_on() {
     let server = || answering(b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n");
     only(server, |errors| &mut errors.status, "status: a reply had status 500");
+    let page = || {
+        answering(
+            b"HTTP/1.1 400 Bad Request\r\nContent-Length: 88\r\n\r\n<html>\r\n<title>400 The plain HTTP \
+              request was sent to HTTPS port</title>\x1b[2J\r\n</html>\r\n ",
+        )
+    };
+    only(
+        page,
+        |errors| &mut errors.status,
+        "status: a reply had status 400: \"400 The plain HTTP request was sent to HTTPS port \
+         \\u{1b}[2J\"; write https://",
+    );
     each_engine(|engine| {
         let server = server();
         let report = load(&counted(&server.http(), engine, 20));
@@ -282,5 +294,28 @@ fn a_body_without_end_is_a_wrong_reply_and_does_not_hold_up_the_load() {
         let server = server();
         let report = load(&counted(&server.http(), engine, 10));
         assert_eq!((report.errors.wrong_reply, report.errors.total()), (10, 10));
+    });
+}
+
+#[test]
+fn the_body_of_an_unsafe_method_is_learned_from_the_first_reply_of_the_load() {
+    each_engine(|engine| {
+        let count = AtomicUsize::new(0);
+        let server = Server::start(move |_, mut stream, _| {
+            while read_request(stream) {
+                let body = if count.fetch_add(1, Ordering::SeqCst) < 9 { "same" } else { "else" };
+                let reply = format!("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n{body}");
+                if stream.write_all(reply.as_bytes()).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut config = counted(&server.http(), engine, 10);
+        (config.method, config.threads, config.connections) = ("POST".to_owned(), 1, 1);
+        let report = load(&config);
+        assert_eq!((report.requests, report.errors.wrong_reply), (9, 1), "{engine:?}");
+        let expected = "wrong reply: the body differs from the expected one at byte 0; if bodies may \
+                        differ, give --any-body to check the framing alone";
+        assert_eq!(report.error_examples, [expected.to_owned().into()]);
     });
 }

@@ -42,6 +42,9 @@ pub(super) struct Value<'a> {
 /// How each reply begins.
 pub(super) const MAGIC: &[u8] = b"HTTP/1.";
 
+/// How a TLS server begins its reply to a client without TLS: the kind of a record with an alert.
+const TLS_ALERT: u8 = 0x15;
+
 /// Says at once when the first bytes are those of another protocol, which may never send the end of
 /// a head.
 pub(super) fn check_start(kept: &[u8], bytes: &[u8]) -> Result<(), ReplyError> {
@@ -49,6 +52,9 @@ pub(super) fn check_start(kept: &[u8], bytes: &[u8]) -> Result<(), ReplyError> {
     let compared = rest.len().min(bytes.len());
     if bytes[..compared] == rest[..compared] {
         return Ok(());
+    }
+    if kept.is_empty() && bytes[0] == TLS_ALERT {
+        return Err(ReplyError::TlsAlert);
     }
     let line = bytes.split(|byte| matches!(byte, b'\r' | b'\n')).next().unwrap_or(bytes);
     let shown = if line.is_empty() { bytes } else { line };

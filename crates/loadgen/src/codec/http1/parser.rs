@@ -13,10 +13,14 @@ use crate::codec::{
     Check, FeedResult, Persistence, Reply, ReplyError,
     chunked::{ChunkEvent, ChunkedScanner},
     lines::{Line, LineScanner},
+    page_text,
 };
 
 /// Buffer for split heads that a connection keeps between replies.
 const KEPT_HEAD_BYTES: usize = 1024;
+
+/// Start of a body that is kept for an error message.
+const PAGE_BYTES: usize = 512;
 
 /// Progress of the reply.
 #[derive(Debug)]
@@ -46,6 +50,8 @@ pub(crate) struct Http1Connection {
     body_bytes: u64,
     /// The start of a head whose end has not come yet; empty as long as heads come whole.
     head: Vec<u8>,
+    /// The start of the body of the last reply, if its status was not one of a correct reply.
+    page: Vec<u8>,
     /// Copy of the next reply, if it is to become the expectation.
     learned: Option<Box<LearnedReply>>,
 }
@@ -79,6 +85,7 @@ impl Http1Connection {
             interim_bytes: 0,
             body_bytes: 0,
             head: Vec::new(),
+            page: Vec::new(),
             learned: None,
         }
     }
@@ -104,6 +111,21 @@ impl Http1Connection {
         self.step = Step::Head(LineScanner::default());
         self.learned =
             Some(Box::new(LearnedReply { body: ExpectedBody::learned(), reply_bytes: 0 }));
+    }
+
+    /// The text of the last reply, if its status was not one of a correct reply.
+    pub(super) fn page(&self) -> String {
+        page_text(&self.page)
+    }
+
+    /// Whether it notes a reply.
+    pub(super) const fn is_learning(&self) -> bool {
+        self.learned.is_some()
+    }
+
+    /// Drops the noted part of a reply. Says whether there was one.
+    pub(super) fn forget_learned(&mut self) -> bool {
+        self.learned.take().is_some()
     }
 
     /// The recorded reply, unless its status is unsuitable for an expectation.
@@ -246,6 +268,7 @@ impl Http1Connection {
         self.persistence = head.persistence;
         self.check = if self.interim_replies == 0 { check } else { Check::Slow };
         self.body_bytes = 0;
+        self.page.clear();
         self.step = match rules.ending(head) {
             Ending::Bodiless => return Ok(End::Reached),
             Ending::Framed(Framing::Length(length)) => {
@@ -270,6 +293,10 @@ impl Http1Connection {
 
     fn body(&mut self, rules: &Rules, part: &[u8]) -> Result<(), ReplyError> {
         rules.check_part(self.status, self.body_bytes, part)?;
+        if !rules.expects_status(self.status) {
+            let room = PAGE_BYTES.saturating_sub(self.page.len());
+            self.page.extend_from_slice(&part[..part.len().min(room)]);
+        }
         if let Some(learned) = &mut self.learned {
             learned.body.push(part);
         }
