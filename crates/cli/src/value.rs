@@ -5,6 +5,7 @@ use std::{net::IpAddr, time::Duration};
 use wirebench_experiment::cohort::FEWEST_INSTANCES;
 use wirebench_schema::{
     load::{RateCurve, SourceRange},
+    target::Target,
     units,
 };
 
@@ -140,6 +141,12 @@ pub(crate) fn sources(text: &str) -> Result<Sources, String> {
     text.split(',').map(range).collect::<Result<_, _>>().map(Sources)
 }
 
+/// An address to connect to.
+pub(crate) fn address(text: &str) -> Result<Target, String> {
+    let target = format!("tcp://{text}").parse();
+    target.map_err(|_| format!("`{text}` is not HOST:PORT: write it like 127.0.0.1:8443"))
+}
+
 pub(crate) use wirebench_schema::load::parse_header as header;
 
 #[cfg(test)]
@@ -170,6 +177,7 @@ pub(crate) mod tests {
             refusals(rate, &["0.0005", "0x"]),
             refusals(ramp, &["5k", "5k:x"]),
             refusals(steps, &["1,,2"]),
+            refusals(address, &["h", "http://h:1", "h:0", ""]),
             refusals(statuses, &["4xx", "200,,404", ""]),
             refusals(percentiles, &["0", "101", "-5", "NaN", "50,x", ""]),
             refusals(sources, &["127.0.0", "a-b", "127.0.0.1-", ""]),

@@ -7,8 +7,8 @@ use std::{
 };
 use wirebench_schema::{
     load::{
-        Arrivals, Body, BodyCheck, ClosedPolicy, EngineChoice, LatencyOrigin, LoadConfig,
-        LoadEvent, LoadModel, LoadReport, LoadStart, RateCurve, Stop, Trust, Waiting,
+        Arrivals, Body, BodyCheck, ClientCertificate, ClosedPolicy, EngineChoice, LatencyOrigin,
+        LoadConfig, LoadEvent, LoadModel, LoadReport, LoadStart, RateCurve, Stop, Trust, Waiting,
     },
     units::write_duration,
 };
@@ -48,6 +48,10 @@ pub fn load_arguments(config: &LoadConfig) -> Vec<String> {
         Trust::System => {}
         Trust::File(path) => words.text("--ca", path),
         Trust::Anybody => words.flag("--insecure"),
+    }
+    if let Some(ClientCertificate { certificate, key }) = &config.client_certificate {
+        words.text("--cert", certificate);
+        words.text("--key", key);
     }
     words.0.push(config.target.to_string());
     words.0
@@ -114,6 +118,9 @@ impl Words {
         }
         if let Some(path) = &config.unix_socket {
             self.text("--unix-socket", path);
+        }
+        if let Some(address) = &config.connect_to {
+            self.option("--connect-to", &address.authority());
         }
     }
 

@@ -76,7 +76,7 @@ pub(crate) fn preflight(
     };
     let sends_request = !matches!(codec, CodecKind::Http1(_)) || config.has_safe_method();
     let until = if sends_request { Until::Reply } else { Until::Connected };
-    let exchange = Exchange { config, endpoint: endpoint.clone(), socket, until, stop };
+    let exchange = Exchange { config, connector, endpoint: endpoint.clone(), socket, until, stop };
     let mut wire = Wire::new(connector).map_err(|error| {
         LoadError::Configuration(format!("TLS cannot begin ({error}): check the target"))
     })?;
@@ -134,6 +134,7 @@ enum Found {
 /// One request and its reply on one connection.
 struct Exchange<'a> {
     config: &'a LoadConfig,
+    connector: Option<&'a Connector>,
     endpoint: Endpoint,
     socket: OwnedFd,
     until: Until,
@@ -194,6 +195,12 @@ impl Exchange<'_> {
             Ending::Connected => return Ok(Found::Connection),
             Ending::Interrupted => return Ok(Found::Interruption),
             Ending::Wrong(error) => self.wrong(&error, &received),
+            Ending::Tls(rustls::Error::AlertReceived(_)) | Ending::Closed | Ending::Reset
+                if received.is_empty() && self.missing_certificate().is_some() =>
+            {
+                let missing = self.missing_certificate().unwrap_or_default();
+                format!("{} ends the connection: {missing}", self.endpoint)
+            }
             Ending::Tls(error) => wire.sentence(&error, &self.endpoint, self.config),
             Ending::Closed | Ending::Reset if wire.is_handshaking() => format!(
                 "{} closes the connection in the TLS handshake: check that it speaks TLS, or write \
@@ -298,6 +305,10 @@ impl Exchange<'_> {
             Endpoint::Ip(_) => "the port",
             Endpoint::Unix(_) => "the path",
         }
+    }
+
+    fn missing_certificate(&self) -> Option<&'static str> {
+        self.connector.and_then(Connector::missing_certificate)
     }
 
     fn with_tls(&self) -> String {

@@ -16,7 +16,8 @@ mod verdict;
 
 pub use check::{SHORTEST_WINDOW, THREADS_LIMIT};
 pub use config::{
-    Body, BodyCheck, EngineChoice, GeneratorShare, LoadConfig, SourceRange, Stop, Trust, Waiting,
+    Body, BodyCheck, ClientCertificate, EngineChoice, GeneratorShare, LoadConfig, SourceRange,
+    Stop, Trust, Waiting,
 };
 pub use errors::ErrorCounts;
 pub use failures::{ErrorExample, ErrorKind};

@@ -162,10 +162,6 @@ impl Wire {
                 };
                 format!("the certificate of {address} is not accepted ({reason}): {next_step}")
             }
-            Error::AlertReceived(AlertDescription::CertificateRequired) => format!(
-                "{address} asks for a certificate of the client, and wirebench has none: have the \
-                 server ask for none"
-            ),
             Error::AlertReceived(AlertDescription::NoApplicationProtocol) => format!(
                 "{address} speaks TLS, but not HTTP/1.1 in it: turn HTTP/1.1 on in the server"
             ),
@@ -217,7 +213,6 @@ mod tests {
             certificate(CertificateError::UnknownIssuer),
             certificate(CertificateError::NotValidForName),
             certificate(CertificateError::Expired),
-            Error::AlertReceived(Alert::CertificateRequired),
             Error::AlertReceived(Alert::NoApplicationProtocol),
             Error::AlertReceived(Alert::HandshakeFailure),
         ];

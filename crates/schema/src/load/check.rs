@@ -180,7 +180,7 @@ impl LoadConfig {
     /// Options that mean nothing to the way to this target.
     fn check_way(&self) -> Result<(), String> {
         let trust = match &self.trust {
-            Trust::System => None,
+            Trust::System => self.client_certificate.as_ref().map(|_| "--cert"),
             Trust::File(_) => Some("--ca"),
             Trust::Anybody => Some("--insecure"),
         };
@@ -190,6 +190,9 @@ impl LoadConfig {
         let unix = self.unix_socket.is_some() || self.target.unix_path().is_some();
         if unix && !self.sources.is_empty() {
             return refuse("--source does not apply to a Unix socket: omit it");
+        }
+        if unix && self.connect_to.is_some() {
+            return refuse("--connect-to does not apply to a Unix socket: omit it");
         }
         Ok(())
     }
@@ -303,7 +306,7 @@ fn refuse(reason: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::{Arrivals, ClosedPolicy, RateCurve};
+    use crate::load::{Arrivals, ClientCertificate, ClosedPolicy, RateCurve};
     use expect_test::{expect, expect_file};
 
     fn config() -> LoadConfig {
@@ -322,7 +325,7 @@ mod tests {
     #[test]
     fn a_load_that_measures_nothing_is_refused_with_the_option_to_change() {
         type Spoil = fn(&mut LoadConfig);
-        let rows: [Spoil; 27] = [
+        let rows: [Spoil; 29] = [
             |c| c.connections = 0,
             |c| c.threads = 0,
             |c| c.threads = 11,
@@ -362,6 +365,14 @@ mod tests {
             |c| c.heavy = Some("11:/".parse().unwrap()),
             |c| c.expect_status = vec![404, 100],
             |c| c.head_limit_bytes = 15,
+            |c| {
+                let (certificate, key) = ("a".to_owned(), "a".to_owned());
+                c.client_certificate = Some(ClientCertificate { certificate, key });
+            },
+            |c| {
+                c.connect_to = Some("tcp://127.0.0.1:1".parse().unwrap());
+                c.unix_socket = Some("a".to_owned());
+            },
         ];
         let messages = rows.map(|spoil| {
             let mut config = config();

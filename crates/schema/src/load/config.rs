@@ -97,6 +97,15 @@ pub enum Trust {
     Anybody,
 }
 
+/// The certificate of the client, for a TLS server that asks for one.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct ClientCertificate {
+    /// PEM file with the certificate and those that lead to its authority.
+    pub certificate: String,
+    /// PEM file with its key.
+    pub key: String,
+}
+
 /// Addresses of this host that connections are made from, both ends included.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct SourceRange {
@@ -151,6 +160,9 @@ pub struct LoadConfig {
     pub target: Target,
     /// For HTTP: the Unix socket to connect to instead of the target's host.
     pub unix_socket: Option<String>,
+    /// The address to connect to instead of the target's host and port.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connect_to: Option<Target>,
     /// By which mechanism.
     pub engine: EngineChoice,
     /// By which model.
@@ -210,6 +222,9 @@ pub struct LoadConfig {
     pub head_limit_bytes: usize,
     /// For HTTPS: the trusted authorities.
     pub trust: Trust,
+    /// For HTTPS: the certificate of the client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_certificate: Option<ClientCertificate>,
     /// The seed of the random echo payload and of random arrivals.
     pub seed: u64,
     /// The part of the load that this generator makes. Rates are those of all generators, connections
@@ -238,6 +253,7 @@ impl LoadConfig {
         Self {
             target,
             unix_socket: None,
+            connect_to: None,
             engine: EngineChoice::Auto,
             model: LoadModel::Closed,
             waiting: Waiting::Sleep,
@@ -262,6 +278,7 @@ impl LoadConfig {
             expect_status: Vec::new(),
             head_limit_bytes: Self::USUAL_HEAD_LIMIT_BYTES,
             trust: Trust::System,
+            client_certificate: None,
             seed: 1,
             share: GeneratorShare::default(),
         }

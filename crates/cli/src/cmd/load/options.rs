@@ -4,8 +4,8 @@
 use std::{path::PathBuf, time::Duration};
 use wirebench_schema::{
     load::{
-        Arrivals, Body, BodyCheck, ClosedPolicy, EngineChoice, GeneratorShare, LatencyOrigin,
-        LoadConfig, LoadModel, RateCurve, Stop, Trust, Waiting,
+        Arrivals, Body, BodyCheck, ClientCertificate, ClosedPolicy, EngineChoice, GeneratorShare,
+        LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop, Trust, Waiting,
     },
     scenario::HeavyConnections,
     target::Target,
@@ -124,6 +124,9 @@ struct ConnectionOptions {
     /// HTTP: connect to this Unix socket; the URL still gives host and path
     #[arg(long, value_name = "PATH")]
     unix_socket: Option<String>,
+    /// Connect to this address; the URL still gives the Host header and the name in TLS
+    #[arg(long, value_name = "HOST:PORT", value_parser = value::address)]
+    connect_to: Option<Target>,
 }
 
 /// The request and the expected reply.
@@ -172,6 +175,12 @@ struct TrustOptions {
     /// Trust the authorities in this PEM file, at most 16MiB, instead of the system's
     #[arg(long, value_name = "FILE")]
     ca: Option<String>,
+    /// Certificate of the client, a PEM file, for a server that asks for one
+    #[arg(long, value_name = "FILE")]
+    cert: Option<String>,
+    /// PEM file with the key of that certificate [default: the file of --cert]
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    key: Option<String>,
 }
 
 /// Output and files.
@@ -233,6 +242,7 @@ impl Arguments {
         let defaults = LoadConfig::new(self.target.clone());
         let config = LoadConfig {
             unix_socket: self.connection.unix_socket.clone(),
+            connect_to: self.connection.connect_to.clone(),
             engine: self.engine,
             model: self.model.model().map_err(usage)?,
             waiting: if self.model.spin { Waiting::Spin } else { Waiting::Sleep },
@@ -257,6 +267,7 @@ impl Arguments {
             expect_status: self.message.expect_status.clone().map_or_else(Vec::new, |it| it.0),
             head_limit_bytes: self.message.head_limit.unwrap_or(defaults.head_limit_bytes),
             trust: self.trust.trust().map_err(usage)?,
+            client_certificate: self.trust.client_certificate(),
             seed: self.seed,
             share: GeneratorShare::default(),
             target: defaults.target,
@@ -343,6 +354,12 @@ impl MessageOptions {
 }
 
 impl TrustOptions {
+    fn client_certificate(&self) -> Option<ClientCertificate> {
+        let certificate = self.cert.clone()?;
+        let key = self.key.clone().unwrap_or_else(|| certificate.clone());
+        Some(ClientCertificate { certificate, key })
+    }
+
     fn trust(&self) -> Result<Trust, String> {
         let given = [
             ("--insecure", self.insecure.then_some(Trust::Anybody)),

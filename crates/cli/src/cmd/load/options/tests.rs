@@ -77,6 +77,14 @@ fn configurations() -> Vec<LoadConfig> {
         LoadConfig { sources: vec![range("fd00::2", "fd00::9")], ..http() },
         LoadConfig { requests_per_connection: Some(100), ..http() },
         LoadConfig { on_closed: ClosedPolicy::Retry, ..http() },
+        LoadConfig {
+            connect_to: Some("tcp://[::1]:8443".parse().unwrap()),
+            client_certificate: Some(ClientCertificate {
+                certificate: "a b.pem".into(),
+                key: "-k.pem".into(),
+            }),
+            ..https()
+        },
         LoadConfig { head_limit_bytes: 4096, expect_status: vec![401, 404], ..http() },
         LoadConfig { warmup: millis(200), stop: Stop::Requests(5000), ..http() },
         LoadConfig { stop: Stop::RequestsPerConnection(50), timeout: millis(5), ..echo() },
