@@ -233,10 +233,12 @@ impl Arguments {
     /// The configuration, or a sentence on what contradicts what.
     pub(crate) fn config(&self) -> anyhow::Result<LoadConfig> {
         self.message.check(&self.target).map_err(usage)?;
-        let (fleet, body) = (&self.fleet, self.message.body_file.as_deref());
-        if fleet.from.is_some() && body.is_some_and(|path| STDIN.contains(&path)) {
+        let TrustOptions { ca, cert, key, .. } = &self.trust;
+        let mut files = [&self.message.body_file, ca, cert, key].into_iter().flatten();
+        if !self.fleet.from.is_empty() && files.any(|path| STDIN.contains(&path.as_str())) {
             return Err(usage(
-                "--body-file names a file on the hosts of --from, not this standard input: copy the body there",
+                "with --from, files are read on the other hosts, not from this standard input: copy the \
+                 file there",
             ));
         }
         let defaults = LoadConfig::new(self.target.clone());
