@@ -17,7 +17,7 @@ use std::{
 use wirebench_judge::validity::nothing_answered;
 use wirebench_schema::{
     journal::{Counts, Outcome, Reason, ReasonKind, Run, WarmUp, Weight},
-    load::{Interval, LoadConfig, LoadEvent, LoadModel, RateCurve, Stop},
+    load::{Interval, LoadConfig, LoadEvent, LoadModel, Stop},
 };
 use wirebench_server::{cost::Clocks, launch::Server};
 use wirebench_stats::{STEADY_WINDOW, Steadiness, median, steadiness};
@@ -177,13 +177,7 @@ fn load(config: &LoadConfig, within: Duration) -> LoadConfig {
     let model = match &config.model {
         LoadModel::Rate { curve, arrivals, latency_from } => LoadModel::Rate {
             // A rate that changes is never steady.
-            curve: match curve {
-                RateCurve::Constant(_) | RateCurve::Thousandths(_) => curve.clone(),
-                RateCurve::Ramp(first, _) => RateCurve::Constant(*first),
-                RateCurve::Steps(rates) => {
-                    rates.first().map_or(curve.clone(), |first| RateCurve::Constant(*first))
-                }
-            },
+            curve: curve.constant(),
             arrivals: *arrivals,
             latency_from: *latency_from,
         },
@@ -277,6 +271,7 @@ fn watch(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirebench_schema::load::RateCurve;
     use wirebench_schema::load::{Arrivals, LatencyOrigin, Phase};
 
     fn interval(number: u64, requests: u64) -> Interval {

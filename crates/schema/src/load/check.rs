@@ -31,10 +31,6 @@ const STEPS_LIMIT: usize = 1000;
 /// The largest message of an echo.
 const PAYLOAD_LIMIT_BYTES: usize = 1 << 30;
 
-/// The shortest head, `HTTP/1.1 200`, and the largest that a user may accept.
-const HEAD_LEAST_BYTES: usize = 16;
-const HEAD_LIMIT_BYTES: usize = 64 << 20;
-
 impl LoadConfig {
     /// The first reason why this cannot be carried out, as a sentence with the next step.
     pub fn check(&self) -> Result<(), String> {
@@ -216,15 +212,7 @@ impl LoadConfig {
         if self.method == "CONNECT" {
             return refuse("CONNECT opens a tunnel and has no reply to check: write GET or POST");
         }
-        if let Some(status) = self.expect_status.iter().find(|it| !(200..1000).contains(*it)) {
-            return Err(format!("{status} ends no reply: give --expect-status from 200 to 999"));
-        }
-        if !(HEAD_LEAST_BYTES..=HEAD_LIMIT_BYTES).contains(&self.head_limit_bytes) {
-            return Err(format!(
-                "a limit of {} bytes suits no head: give --head-limit from {HEAD_LEAST_BYTES} bytes to 64MiB",
-                self.head_limit_bytes
-            ));
-        }
+        self.check_replies()?;
         self.check_retries()?;
         self.heavy.iter().try_for_each(|heavy| self.check_heavy(heavy))?;
         if self.expect_body.is_some() && self.body_check == BodyCheck::Any {
@@ -365,14 +353,8 @@ mod tests {
             |c| c.heavy = Some("11:/".parse().unwrap()),
             |c| c.expect_status = vec![404, 100],
             |c| c.head_limit_bytes = 15,
-            |c| {
-                let (certificate, key) = ("a".to_owned(), "a".to_owned());
-                c.client_certificate = Some(ClientCertificate { certificate, key });
-            },
-            |c| {
-                c.connect_to = Some("tcp://127.0.0.1:1".parse().unwrap());
-                c.unix_socket = Some("a".to_owned());
-            },
+            |c| c.client_certificate = Some(ClientCertificate::default()),
+            |c| (c.connect_to, c.unix_socket) = ("tcp://h:1".parse().ok(), Some("a".into())),
         ];
         let messages = rows.map(|spoil| {
             let mut config = config();

@@ -98,7 +98,7 @@ pub enum Trust {
 }
 
 /// The certificate of the client, for a TLS server that asks for one.
-#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct ClientCertificate {
     /// PEM file with the certificate and those that lead to its authority.
     pub certificate: String,

@@ -45,6 +45,16 @@ pub enum RateCurve {
 }
 
 impl RateCurve {
+    /// The rate at which the window begins, all the time.
+    #[must_use]
+    pub fn constant(&self) -> Self {
+        match self {
+            Self::Ramp(first, _) => Self::Constant(*first),
+            Self::Steps(rates) if !rates.is_empty() => Self::Constant(rates[0]),
+            other => other.clone(),
+        }
+    }
+
     /// The rate at which the window begins.
     #[must_use]
     pub fn first(&self) -> f64 {

@@ -40,7 +40,25 @@ pub fn parse_header(text: &str) -> Result<(String, String), String> {
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
+/// The shortest head, `HTTP/1.1 200`, and the largest that a user may accept.
+const HEAD_LEAST_BYTES: usize = 16;
+const HEAD_LIMIT_BYTES: usize = 64 << 20;
+
 impl LoadConfig {
+    /// Why no reply could be accepted, with the option to change.
+    pub(super) fn check_replies(&self) -> Result<(), String> {
+        if let Some(status) = self.expect_status.iter().find(|it| !(200..1000).contains(*it)) {
+            return Err(format!("{status} ends no reply: give --expect-status from 200 to 999"));
+        }
+        if !(HEAD_LEAST_BYTES..=HEAD_LIMIT_BYTES).contains(&self.head_limit_bytes) {
+            return Err(format!(
+                "a limit of {} bytes suits no head: give --head-limit from {HEAD_LEAST_BYTES} bytes to 64MiB",
+                self.head_limit_bytes
+            ));
+        }
+        Ok(())
+    }
+
     /// Whether its requests change nothing on the server, so that more of them may be sent.
     #[must_use]
     pub fn has_safe_method(&self) -> bool {
