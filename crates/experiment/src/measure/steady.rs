@@ -271,8 +271,7 @@ fn watch(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wirebench_schema::load::RateCurve;
-    use wirebench_schema::load::{Arrivals, LatencyOrigin, Phase};
+    use wirebench_schema::load::{Arrivals, LatencyOrigin, Phase, RateCurve};
 
     fn interval(number: u64, requests: u64) -> Interval {
         Interval {
