@@ -91,10 +91,20 @@ pub struct ServerEnd {
 pub enum Processes {
     /// The same at both edges.
     Same,
-    /// Some began or ended.
+    /// Some began or ended, and what they have used is known.
     Changed,
+    /// Some began or ended, and what they have used in the window is not known.
+    Unread,
     /// As many ended as this, and what they had used is not known.
     Lost(u64),
+}
+
+impl Processes {
+    /// Whether the CPU time of all of them is known.
+    #[must_use]
+    pub const fn are_known(self) -> bool {
+        matches!(self, Self::Same | Self::Changed)
+    }
 }
 
 impl Evidence<'_> {

@@ -5,9 +5,8 @@ mod look;
 mod window;
 
 pub use details::Details;
-pub use look::Look;
-pub use look::mode_ns;
-pub use window::{Course, WindowCpu};
+pub use look::{Look, ended_ns, mode_ns};
+pub use window::{Course, TICKS_OFF_NS, WindowCpu};
 
 use rustix::process::Pid;
 use std::time::Instant;

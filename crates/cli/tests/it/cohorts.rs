@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_schema::journal::{
-    EndReason, Journal, Measurement, Outcome, Procedure, ReasonKind, Run,
+    EndReason, Journal, Measurement, Outcome, Procedure, ReasonKind, Run, Slice,
 };
 
 use crate::{
@@ -74,6 +74,50 @@ def talk(connection):
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 while True:
     threading.Thread(target=talk, args=listener.accept()[:1], daemon=True).start()
+"#;
+
+/// Each request is answered by a child that uses 5 ms of CPU time. Its second argument says what becomes of
+/// children: `wait` for each, `lazily` with the next request, leave them to the guard as an `orphan`, ignore
+/// SIGCHLD (`ignore`) or set SA_NOCLDWAIT (`nocldwait`), or let them `linger` for a while.
+const FORKS: &str = r#"
+import ctypes, os, select, signal, socket, struct, sys, time
+REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!"
+mode = sys.argv[2]
+if mode == "ignore":
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+if mode == "nocldwait":
+    ctypes.CDLL(None).sigaction(17, struct.pack("P128si4xP", 0, b"", 2, 0), None)
+def answer(connection):
+    if mode == "orphan" and os.fork():
+        os._exit(0)
+    until = time.process_time() + 0.005
+    while time.process_time() < until:
+        pass
+    connection.sendall(REPLY)
+    time.sleep(0.3 if mode == "linger" else 0)
+    os._exit(0)
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+poll, open_connections = select.epoll(), {}
+poll.register(listener, select.EPOLLIN)
+while True:
+    for number, _ in poll.poll():
+        connection = open_connections.get(number)
+        if connection is None:
+            connection = listener.accept()[0]
+            open_connections[connection.fileno()] = connection
+            poll.register(connection, select.EPOLLIN)
+        elif connection.recv(4096):
+            child = os.fork()
+            if child == 0:
+                answer(connection)
+            if mode in ("wait", "orphan"):
+                os.waitpid(child, 0)
+            if mode in ("lazily", "linger"):
+                while os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                    os.waitpid(-1, os.WNOHANG)
+        else:
+            poll.unregister(number)
+            del open_connections[number]
 "#;
 
 /// A world with this shell script as `./my-server`.
@@ -304,6 +348,48 @@ fn a_server_that_spins_at_rest_is_stopped_while_others_are_loaded() {
         assert!(!measured.reasons.iter().any(|it| it.kind == ReasonKind::Restless), "{run:#?}");
     }
     world.wait_for_silence();
+}
+
+/// Long slices, in which the kernel's ticks show what children have used.
+fn runs_of_forks(mode: &str) -> Vec<Measurement> {
+    let with_server = || {
+        let world = World::new();
+        fs::write(world.folder.path().join("forks.py"), FORKS).unwrap();
+        world
+    };
+    let server = format!("python3 forks.py {{port}} {mode}");
+    let options = ["--server", &server, "--cohorts=1", "--slice=400ms", "--rounds=3"];
+    let (world, outcome) = undisturbed(with_server, &options);
+    outcome.assert_reported();
+    let journal = world.journal();
+    of(&journal, "own/python3").into_iter().filter_map(figures).cloned().collect()
+}
+
+#[test]
+fn children_that_end_within_slices_are_counted_where_they_are_waited_for() {
+    for mode in ["wait", "lazily", "orphan"] {
+        for measured in runs_of_forks(mode) {
+            let cost = &measured.cost;
+            assert!(cost.cpu_ns_per_request.is_some_and(|ns| ns > 4e6), "{mode}: {measured:#?}");
+            let of_slices = measured.slices.iter().filter_map(Slice::cpu_ns_per_request);
+            assert!(of_slices.fold(0.0, f64::max) > 4e6, "{mode}: {measured:#?}");
+            let kinds: Vec<_> = measured.reasons.iter().map(|reason| reason.kind).collect();
+            assert!(kinds.contains(&ReasonKind::ProcessesChanged), "{mode}: {kinds:?}");
+            assert!(!kinds.contains(&ReasonKind::NoCost), "{mode}: {kinds:?}");
+        }
+    }
+}
+
+#[test]
+fn children_whose_time_goes_nowhere_or_to_no_slice_leave_no_cost() {
+    for mode in ["ignore", "nocldwait", "linger"] {
+        for measured in runs_of_forks(mode) {
+            assert_eq!(measured.cost.cpu_ns_per_request, None, "{mode}");
+            assert!(measured.slices.iter().all(|it| it.cpu_ns.is_none()), "{mode}: {measured:#?}");
+            let found = measured.reasons.iter().any(|it| it.kind == ReasonKind::NoCost);
+            assert!(found, "{mode}: {:?}", measured.reasons);
+        }
+    }
 }
 
 #[test]

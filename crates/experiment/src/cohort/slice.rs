@@ -1,7 +1,12 @@
 //! One slice: what is read around it, and whether it counts. That is decided by clocks alone, never by
 //! what came of it.
 
-use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
+use std::{
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
 use wirebench_host::{
     environment::resources,
     neighbours::{Machine, SliceInterference},
@@ -14,7 +19,7 @@ use wirebench_schema::{
 };
 use wirebench_server::cost::Details;
 
-use super::member::Member;
+use super::{children, member::Member};
 use crate::agent::Agent;
 
 /// Share of a slice that others may take from a side, or from the machine.
@@ -44,6 +49,8 @@ pub(super) struct Done {
     pub(super) report: SliceReport,
     /// What was read of the server's threads before and after.
     pub(super) details: (Details, Details),
+    /// CPU time of children that ended and were waited for in all of it.
+    pub(super) ended_ns: u64,
     /// CPU time of each other server beyond what it uses at rest, by load.
     pub(super) parked: Vec<(u32, u64)>,
 }
@@ -86,10 +93,21 @@ impl Bench<'_> {
         };
         let agent = self.agent.pid();
         let before = (member.details(), Machine::read(agent));
-        let report = self.agent.slice(order, shape.timeout, self.stop);
+        let (pids, before_ns) = (member.pids(), member.ended_ns());
+        // Before the rounds there is time to look for children in any case.
+        let is_watched = member.discard_ns == 0 || before.0.ignores_children();
+        let done = AtomicBool::new(false);
+        let (report, seen) = thread::scope(|scope| {
+            let watch = is_watched.then(|| scope.spawn(|| children::watch(&pids, &done)));
+            let report = self.agent.slice(order, shape.timeout, self.stop);
+            done.store(true, Ordering::Relaxed);
+            (report, watch.and_then(|watch| watch.join().ok()).unwrap_or_default())
+        });
         let frequency_khz = resources::frequency_khz(Path::new("/"), &self.placement.server_cpus);
         let after = (member.details(), Machine::read(agent));
+        let account_ns = (before_ns, member.ended_ns());
         member.park(true);
+        let ended_ns = members[index].children.note(account_ns, seen);
         let report = report?;
         let load_ns = shape.discard_ns + shape.length_ns;
         let threads = (&before.0.threads, &after.0.threads);
@@ -98,7 +116,7 @@ impl Bench<'_> {
         let details = (before.0, after.0);
         let slice = slice(shape, &members[index], &report, taken, &details, &parked);
         let slice = Slice { frequency_khz, ..slice };
-        Ok(Done { slice, report, details, parked })
+        Ok(Done { slice, report, details, ended_ns, parked })
     }
 }
 
@@ -171,9 +189,9 @@ fn dropped(slice: &Slice, throttled_ns: u64, load: &LoadReport) -> Option<Reason
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "a share of a count is no larger than it, and not negative"
+    reason = "a count is far below 2^53, and no share is negative"
 )]
-fn share_of(count: u64, share: f64) -> u64 {
+pub(super) fn share_of(count: u64, share: f64) -> u64 {
     (count as f64 * share).round() as u64
 }
 

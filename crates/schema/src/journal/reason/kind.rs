@@ -281,11 +281,11 @@ kinds! {
         do: "warm up for longer (`steady_within`), or check its background work"
     }
     NoCost = "no-cost" {
-        "Server processes ended without being waited for, so their CPU time is unknown",
-        says: "CPU time unknown: {count} server processes ended without being waited for",
+        "Server processes started or ended, and their CPU time is unknown",
+        says: "CPU time unknown: server processes ended without being waited for, or between slices",
         weight: "invalid in a cost phase; else note",
-        figure: "minimum number of such processes",
-        do: "make the server wait for its children"
+        figure: "minimum number of processes that no other waited for",
+        do: "make the server wait for its children, or use --procedure process"
     }
     ProcessesChanged = "processes-changed" {
         "Server processes started or ended in the window",
