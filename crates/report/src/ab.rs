@@ -137,7 +137,8 @@ pub fn has(phase: Phase, metric: Metric) -> Option<Metric> {
 pub fn half_width(journal: &Journal, metric: Metric) -> Option<f64> {
     let rows = of_two(journal)?;
     let sides = [0, 1].map(|index| side::instances(journal, &rows, index));
-    let has_none = |side: &Vec<usize>| side.iter().all(|row| rows.rows[*row].measured() == 0);
+    let has_none =
+        |side: &Vec<usize>| side.iter().all(|row| rows.rows[*row].values(metric).is_empty());
     if sides.iter().any(has_none) && rows.blocks as usize >= MIN_COHORTS {
         return Some(0.0);
     }

@@ -358,7 +358,7 @@ fn runs_of_forks(mode: &str) -> Vec<Measurement> {
         world
     };
     let server = format!("python3 forks.py {{port}} {mode}");
-    let options = ["--server", &server, "--cohorts=1", "--slice=400ms", "--rounds=3"];
+    let options = ["--server", &server, "--blocks=1", "--slice=600ms"];
     let (world, outcome) = undisturbed(with_server, &options);
     outcome.assert_reported();
     let journal = world.journal();

@@ -305,7 +305,7 @@ fn cohorts() -> Vec<Case> {
             "servers that work at rest, or close connections",
             SLICED_RATE,
             vec![
-                Expected { says: "subtracted from cost", ..is("burns-idle", &[Kind::Restless]) },
+                Expected { says: "at rest", ..is("burns-idle", &[Kind::Restless]) },
                 is_not(
                     "hangs-up",
                     &[Kind::ServerCloses, Kind::ClosedEarly, Kind::ConnectionsMissing],

@@ -3,10 +3,7 @@
 use rustix::process::{Pid, Signal, kill_process};
 use std::{collections::BTreeMap, time::Duration};
 use wirebench_catalogue::subject::Subject;
-use wirebench_judge::{
-    rest::{RESTLESS_SHARE, subtracted_share},
-    validity::Processes,
-};
+use wirebench_judge::{rest::RESTLESS_SHARE, validity::Processes};
 use wirebench_schema::{agent::LoadProcesses, journal::Instance};
 use wirebench_server::{
     cost::{Clocks, Details, Look, ended_ns, mode_ns},
@@ -125,11 +122,6 @@ impl<'a> Member<'a> {
     /// Whether it uses CPU time without being asked anything.
     pub(super) fn is_restless(&self) -> bool {
         self.instance.rest_share > RESTLESS_SHARE
-    }
-
-    /// The share of a CPU that is subtracted from its cost.
-    pub(super) fn subtracted_share(&self) -> f64 {
-        subtracted_share(self.instance.rest_share)
     }
 
     /// Stops a restless server, or lets it go on.

@@ -114,7 +114,7 @@ impl Bench<'_> {
         let taken = after.1.taken(&before.1, self.placement, threads, load_ns);
         let parked = parked(members, &report);
         let details = (before.0, after.0);
-        let slice = slice(shape, &members[index], &report, taken, &details, &parked);
+        let slice = slice(shape, &report, taken, &details, &parked);
         let slice = Slice { frequency_khz, ..slice };
         Ok(Done { slice, report, details, ended_ns, parked })
     }
@@ -125,7 +125,7 @@ fn parked(members: &[Member<'_>], report: &SliceReport) -> Vec<(u32, u64)> {
     let length_ns = report.end_ns.saturating_sub(report.start_ns) + report.waited_ns;
     let beyond = |(load, used_ns): &(u32, u64)| {
         let member = members.iter().find(|member| member.load == *load)?;
-        let rests_ns = share_of(length_ns, member.subtracted_share());
+        let rests_ns = share_of(length_ns, member.instance.rest_share);
         Some((*load, used_ns.saturating_sub(rests_ns)))
     };
     report.parked_cpu_ns.iter().filter_map(beyond).collect()
@@ -133,14 +133,12 @@ fn parked(members: &[Member<'_>], report: &SliceReport) -> Vec<(u32, u64)> {
 
 fn slice(
     shape: &Shape,
-    member: &Member<'_>,
     report: &SliceReport,
     taken: SliceInterference,
     (before, after): &(Details, Details),
     parked: &[(u32, u64)],
 ) -> Slice {
     let load = &report.report;
-    let rest_ns = share_of(load.window_ns, member.subtracted_share());
     let counted = report.cpu.counted_ns;
     // The details are of the whole slice; the part that counts has its share of them.
     let share = counted.unwrap_or(0) as f64 / report.cpu.whole_ns.max(1) as f64;
@@ -151,7 +149,7 @@ fn slice(
         discard_ns: shape.discard_ns,
         length_ns: load.window_ns,
         requests: load.requests,
-        cpu_ns: counted.map(|cpu_ns| cpu_ns.saturating_sub(rest_ns)),
+        cpu_ns: counted,
         latency_ns_p50: load.latency.as_ref().map(|it| it.latency_ns_p50),
         latency_ns_p99: load.latency.as_ref().map(|it| it.latency_ns_p99),
         lag_ns_p99: load.lag.as_ref().map(|it| it.latency_ns_p99),

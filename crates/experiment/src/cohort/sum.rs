@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wirebench_catalogue::subject::Subject;
 use wirebench_judge::{
     neighbours::{self, Arrivals},
-    rest::{rests, subtracted_share},
+    rest::rests,
     slices::disturbed,
     uneven::uneven,
     validity::{self, Evidence, Processes, bound_of_run},
@@ -70,11 +70,7 @@ impl Parts<'_> {
         };
         let mut reasons = evidence.reasons();
         reasons.extend(self.found.into_iter().map(Reason::with_next_step));
-        let cpus = self.bench.placement.server_cpus.len();
-        let used = subtracted_share(self.instance.rest_share)
-            + cost.cpu_ns as f64 / load.window_ns.max(1) as f64;
-        let busy = used / cpus.max(1) as f64;
-        reasons.extend(rests(self.instance.rest_share, busy).map(Reason::with_next_step));
+        reasons.extend(rests(self.instance.rest_share).map(Reason::with_next_step));
         if self.workload.model == LoadModel::Closed {
             let sharing = self.subject.variant.sharing;
             reasons
@@ -124,7 +120,7 @@ impl Parts<'_> {
             cpu_ns,
             sampled_ns: load.window_ns,
             cpu_ns_per_request: known
-                .filter(|_| self.processes.are_known())
+                .filter(|cpu_ns| self.processes.are_known() && *cpu_ns > 0)
                 .map(|cpu_ns| cpu_ns as f64 / load.requests as f64),
             cpu_share: cpu_ns as f64 / length / busy_cpus.max(1) as f64,
             busiest_thread_share: busiest_ns / length,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use wirebench_schema::{
-    journal::{EndReason, Journal, Procedure},
+    journal::{EndReason, Journal, Procedure, ReasonKind},
     suite::Phase,
     units::write_duration,
 };
@@ -60,7 +60,10 @@ impl Ab<'_> {
             }
             (Verdict::Claimed(_), _) => {
                 let ([a, b], noun, of) = (self.names(), self.noun(), phrase(self.metric).of);
-                format!("inconclusive: no {noun} has the {of} of both {a} and {b}")
+                let reasons = self.journal.runs.iter().flat_map(|run| run.outcome.reasons());
+                let why = reasons.into_iter().find(|it| it.kind == ReasonKind::NoCost);
+                let why = why.map_or_else(String::new, |why| format!(": {}", why.brief()));
+                format!("inconclusive: no {noun} has the {of} of both {a} and {b}{why}")
             }
         }
     }

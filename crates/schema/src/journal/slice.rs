@@ -72,7 +72,7 @@ pub struct Slice {
     pub length_ns: u64,
     /// Correct replies in it.
     pub requests: u64,
-    /// CPU time of the server in it, minus its use at rest; absent if unknown.
+    /// CPU time of the server in it, with its share of what ended children used; absent if unknown.
     pub cpu_ns: Option<u64>,
     /// Median latency; absent without a reply.
     pub latency_ns_p50: Option<u64>,

@@ -282,7 +282,7 @@ kinds! {
     }
     NoCost = "no-cost" {
         "Server processes started or ended, and their CPU time is unknown",
-        says: "CPU time unknown: server processes ended without being waited for, or between slices",
+        says: "CPU time unknown: server processes started or ended unseen",
         weight: "invalid in a cost phase; else note",
         figure: "minimum number of processes that no other waited for",
         do: "make the server wait for its children, or use --procedure process"
@@ -341,9 +341,8 @@ kinds! {
     Restless = "restless" {
         "The server uses CPU time without requests",
         says: "the server uses {percent} of a CPU without requests",
-        weight: "note: up to 25 % of a CPU is subtracted from the cost, and a server above 5 % is stopped while \
-                 others are loaded; invalid if the CPUs of such a server are saturated, because this work then \
-                 competes with requests",
+        weight: "note: nothing is subtracted from the cost, and a server above 5 % is stopped while others are \
+                 loaded",
         figure: "share of a CPU, 0 to 1",
         do: "check what the server does when idle"
     }
