@@ -7,6 +7,7 @@ use std::{
     collections::BTreeSet,
     fs,
     os::unix::fs::PermissionsExt,
+    process::Command,
     time::{Duration, Instant},
 };
 use wirebench_schema::journal::{
@@ -87,6 +88,14 @@ if mode == "ignore":
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 if mode == "nocldwait":
     ctypes.CDLL(None).sigaction(17, struct.pack("P128si4xP", 0, b"", 2, 0), None)
+def reap(*_):
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+if mode == "linger":
+    signal.signal(signal.SIGCHLD, reap)
 def answer(connection):
     if mode == "orphan" and os.fork():
         os._exit(0)
@@ -112,12 +121,44 @@ while True:
                 answer(connection)
             if mode in ("wait", "orphan"):
                 os.waitpid(child, 0)
-            if mode in ("lazily", "linger"):
-                while os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-                    os.waitpid(-1, os.WNOHANG)
+            if mode == "lazily":
+                reap()
         else:
             poll.unregister(number)
             del open_connections[number]
+"#;
+
+/// Two processes that share a port. The server, whose arguments are its port and `serve`, writes it down with its
+/// first request and then waits until the other one has joined it.
+const SHARES: &str = r#"
+import os, socket, sys, threading, time
+REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!"
+def wait_for(path):
+    until = time.monotonic() + 60
+    while not os.path.exists(path) and time.monotonic() < until:
+        time.sleep(0.005)
+def note(path, text):
+    with open(path + ".new", "w") as file:
+        file.write(text)
+    os.rename(path + ".new", path)
+serves = sys.argv[2] == "serve"
+if not serves:
+    wait_for("port")
+port = sys.argv[1] if serves else open("port").read()
+listener = socket.socket()
+listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+listener.bind(("127.0.0.1", int(port)))
+listener.listen(64)
+if not serves:
+    note("joined", "")
+def talk(connection):
+    while connection.recv(4096):
+        if serves and not os.path.exists("joined"):
+            note("port", port)
+            wait_for("joined")
+        connection.sendall(REPLY)
+while True:
+    threading.Thread(target=talk, args=listener.accept()[:1], daemon=True).start()
 "#;
 
 /// A world with this shell script as `./my-server`.
@@ -348,6 +389,27 @@ fn a_server_that_spins_at_rest_is_stopped_while_others_are_loaded() {
         assert!(!measured.reasons.iter().any(|it| it.kind == ReasonKind::Restless), "{run:#?}");
     }
     world.wait_for_silence();
+}
+
+#[test]
+fn a_process_that_joins_the_server_on_its_port_during_the_load_leaves_no_figures() {
+    let cohorts: &[&str] = &["--procedure=cohorts", "--rounds=2", "--slice=50ms"];
+    for procedure in [cohorts, &["--procedure=process", "-d200ms"]] {
+        let world = World::new();
+        let folder = world.folder.path();
+        fs::write(folder.join("shares.py"), SHARES).unwrap();
+        let mut other = Command::new("python3");
+        other.args(["shares.py", "0", "join"]).current_dir(folder);
+        let mut other = other.spawn().unwrap();
+        let server = ["run", "--server", "python3 shares.py {port} serve", "--blocks=1"];
+        let outcome = world.wirebench(&[&server, procedure, &SHORT[1..]].concat());
+        other.kill().unwrap();
+        other.wait().unwrap();
+        assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+        let reason = format!("process {} (python3) listens on 127.0.0.1:", other.id());
+        assert_failed(&world.journal(), "own/python3", &reason);
+        of(&world.journal(), "builtin/epoll").into_iter().for_each(|run| _ = figures(run));
+    }
 }
 
 /// Long slices, in which the kernel's ticks show what children have used.

@@ -50,12 +50,16 @@ pub(super) fn foreign(mut sockets: BTreeSet<u64>, processes: &[Pid]) -> BTreeSet
     sockets
 }
 
-/// The process that holds `socket`, in words. Processes of other users may hide theirs.
-pub(super) fn holder(socket: u64) -> String {
+/// The process that holds `socket`. Processes of other users may hide theirs.
+pub(super) fn holder(socket: u64) -> Option<Pid> {
     let all = all_processes().into_iter().flatten().flatten();
     let mut pids = all.filter_map(|process| Pid::from_raw(process.pid));
-    let found = pids.find(|pid| holds(*pid, socket));
-    found.map_or("another process".to_owned(), |pid| {
+    pids.find(|pid| holds(*pid, socket))
+}
+
+/// That process in words.
+pub(super) fn named(holder: Option<Pid>) -> String {
+    holder.map_or("another process".to_owned(), |pid| {
         format!("process {} ({})", pid.as_raw_nonzero(), tree::name(pid))
     })
 }
@@ -79,11 +83,11 @@ mod tests {
         assert_eq!(sockets.len(), 1);
         assert_eq!(foreign(sockets.clone(), &[]), sockets);
         assert_eq!(foreign(sockets.clone(), &[getpid()]), BTreeSet::new());
-        let named = holder(*sockets.first().unwrap());
+        let named = named(holder(*sockets.first().unwrap()));
         assert!(named.starts_with(&format!("process {} (", std::process::id())), "{named}");
         drop(listener);
         assert_eq!(taking(address), BTreeSet::new());
-        assert_eq!(holder(u64::MAX), "another process");
+        assert_eq!(super::named(holder(u64::MAX)), "another process");
     }
 
     #[test]

@@ -65,7 +65,10 @@ fn listens(server: &Server, address: SocketAddr) -> Result<bool, LaunchError> {
     let is_any = !sockets.is_empty();
     match listeners::foreign(sockets, &server.tree()).first() {
         None => Ok(is_any),
-        Some(&socket) => Err(LaunchError::Foreign { address, holder: listeners::holder(socket) }),
+        Some(&socket) => {
+            let holder = listeners::named(listeners::holder(socket));
+            Err(LaunchError::Foreign { address, holder })
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{LaunchError, Launcher, Request, STDERR_PATIENCE, StderrTail};
+use super::{LaunchError, Launcher, Request, STDERR_PATIENCE, StderrTail, listeners};
 use crate::{
     guard::{Exit, GuardEvent, LINGER_AT_WORK},
     tree,
@@ -132,6 +132,18 @@ impl Server {
     #[must_use]
     pub fn tree(&self) -> Vec<Pid> {
         tree::descendants(Pid::from_child(&self.guard))
+    }
+
+    /// Why its figures are not its own, if another process has joined it on its address since it was ready. A
+    /// socket without a holder belonged to a process that has just ended: only processes of the same user
+    /// can listen on one port, and those hide none.
+    #[must_use]
+    pub fn joined(&self) -> Option<LaunchError> {
+        let sockets = listeners::taking(self.address);
+        let mut strangers = listeners::foreign(sockets, &self.tree()).into_iter();
+        let pid = strangers.find_map(listeners::holder).filter(|pid| !self.tree().contains(pid))?;
+        let (address, holder) = (self.address, listeners::named(Some(pid)));
+        Some(LaunchError::Foreign { address, holder })
     }
 
     /// How its first process ended, if it has.
