@@ -6,7 +6,7 @@ use wirebench_schema::{
 };
 
 use crate::{
-    analysis::{Comparison, Metric, WorkloadRows},
+    analysis::{Comparison, Metric, WorkloadRows, asked_for},
     notes::Notes,
     remarks::remarks,
     table::count,
@@ -56,8 +56,10 @@ impl<'a> Side<'a> {
         let mut runs: Vec<&Run> =
             instances.iter().flat_map(|row| &rows.rows[*row].runs).copied().collect();
         runs.sort_by_key(|run| run.block);
-        let invalid: Vec<Vec<&Reason>> =
-            runs.iter().map(|run| invalid(run, metric)).filter(|it| !it.is_empty()).collect();
+        let asked_for = asked_for(journal);
+        let invalid =
+            runs.iter().map(|run| invalid(run, metric, &asked_for)).filter(|it| !it.is_empty());
+        let invalid: Vec<Vec<&Reason>> = invalid.collect();
         let failures: Vec<&str> = runs.iter().filter_map(|run| failure(run)).collect();
         let (all, bad) = (runs.len(), invalid.len() + failures.len());
         let state = if failures.len() == all {
@@ -110,8 +112,7 @@ pub(super) fn instances(journal: &Journal, rows: &WorkloadRows<'_>, index: usize
 /// Why the figures of a run are not what they claim to be. Conditions that the user asked for, such as
 /// no checks, hold for both sides alike: they are reported and withhold no verdict. Nor does a reason
 /// that spoils only the tail of latencies where the verdict is about another figure.
-fn invalid(run: &Run, metric: Metric) -> Vec<&Reason> {
-    let asked_for = [ReasonKind::NotVerified, ReasonKind::NotPinned, ReasonKind::SharedCpu];
+fn invalid<'a>(run: &'a Run, metric: Metric, asked_for: &[ReasonKind]) -> Vec<&'a Reason> {
     let counts = |it: &&Reason| metric.is_spoiled_by(it.weight) && !asked_for.contains(&it.kind);
     run.outcome.reasons().iter().filter(counts).collect()
 }

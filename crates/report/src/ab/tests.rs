@@ -177,6 +177,25 @@ fn conditions_that_the_user_asked_for_are_reported_and_withhold_no_verdict() {
 }
 
 #[test]
+fn one_cpu_withholds_the_verdict_unless_both_options_ask_for_it() {
+    let mut journal = costs(1.2, 1.0);
+    for run in &mut journal.runs {
+        run.outcome = changed(run.outcome.clone(), |it| {
+            it.reasons.push(ReasonKind::SharedCpu.reason(Weight::Invalid, None, ""));
+        });
+    }
+    let line = "all runs: server and load generator shared a CPU";
+    let mut found = |options: &[&str]| {
+        journal.start.command = options.iter().map(|word| (*word).to_owned()).collect();
+        let ab = of(&journal, &[]);
+        (ab.verdict == Verdict::Claimed(Claim::Higher), ab.lines().contains(line))
+    };
+    assert_eq!(found(&["wirebench", "ab"]), (false, false));
+    assert_eq!(found(&["ab", "--server-cpus=0"]), (false, false));
+    assert_eq!(found(&["ab", "--server-cpus=0", "--generator-cpus", "0"]), (true, true));
+}
+
+#[test]
 fn a_side_that_was_refused_or_failed_is_named_with_the_reason_and_fails_every_condition() {
     let mut refused = two("cost");
     refused.verified.push(Verified {

@@ -10,9 +10,9 @@ use wirebench_schema::{
     suite::{Phase, Scale},
 };
 
-use super::row::{Shown, decisive, is_asked_for, is_listed, name, shown, was_bound_by};
+use super::row::{Shown, decisive, is_listed, name, shown, was_bound_by};
 use crate::{
-    analysis::{Row, WorkloadRows},
+    analysis::{self, Row, WorkloadRows},
     notes::without_programs,
     published_rows,
 };
@@ -88,7 +88,7 @@ const fn place_of_tail() -> usize {
 fn main_kind(row: &Row<'_>, shown: Shown) -> Option<ReasonKind> {
     let mut counts: BTreeMap<ReasonKind, usize> = BTreeMap::new();
     for run in &row.runs {
-        let kinds: BTreeSet<ReasonKind> = decisive(run, shown).map(|it| it.kind).collect();
+        let kinds: BTreeSet<ReasonKind> = decisive(run, row, shown).map(|it| it.kind).collect();
         kinds.into_iter().for_each(|kind| *counts.entry(kind).or_default() += 1);
     }
     let most = counts.into_iter().max_by_key(|(kind, count)| (*count, Reverse(*kind)));
@@ -174,10 +174,8 @@ fn conditions(journal: &Journal) -> Vec<String> {
         let text = "smoke scale: tests that everything works; its figures are meaningless";
         lines.push(text.to_owned());
     }
-    let reasons = journal.runs.iter().flat_map(|run| run.outcome.reasons());
-    let texts: BTreeSet<String> =
-        reasons.filter(|it| is_asked_for(it.kind)).map(Reason::brief).collect();
-    lines.extend(texts.into_iter().map(|text| format!("all rows: {text}")));
+    let texts = analysis::conditions(journal).into_iter();
+    lines.extend(texts.map(|text| format!("all rows: {text}")));
     lines
 }
 
