@@ -126,7 +126,27 @@ impl Evidence<'_> {
         reasons.extend(sides::cost(&self));
         reasons.extend(sides::end(self.end));
         reasons.extend(self.others);
+        throttled_first(&mut reasons);
         reasons.into_iter().map(Reason::with_next_step).collect()
+    }
+}
+
+/// Where a CPU limit of the control group spoils a run, it is named first, and what follows from it is not: other
+/// programs and the server have no part in it.
+fn throttled_first(reasons: &mut Vec<Reason>) {
+    const FOLLOWS: [ReasonKind; 7] = [
+        ReasonKind::NeitherBound,
+        ReasonKind::ScheduleLag,
+        ReasonKind::LittlesLaw,
+        ReasonKind::Unfair,
+        ReasonKind::ServerStall,
+        ReasonKind::GeneratorStall,
+        ReasonKind::Neighbour,
+    ];
+    let spoils = |it: &Reason| it.kind == ReasonKind::Throttled && it.weight == Weight::Invalid;
+    if reasons.iter().any(spoils) {
+        reasons.retain(|reason| !FOLLOWS.contains(&reason.kind));
+        reasons.sort_by_key(|reason| reason.kind != ReasonKind::Throttled);
     }
 }
 

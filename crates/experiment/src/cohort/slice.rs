@@ -158,23 +158,24 @@ fn slice(
         server_waited: taken.server_waited,
         generator_waited: taken.generator_waited,
         stolen_ns: taken.stolen_ns,
+        throttled_ns: Some(taken.throttled_ns).filter(|it| *it > 0),
         switches_voluntary: share_of(voluntary, share),
         switches_involuntary: share_of(involuntary, share),
         parked_cpu_ns: parked.iter().map(|(_, cpu_ns)| cpu_ns).sum(),
         frequency_khz: None,
         dropped: None,
     };
-    slice.dropped = dropped(&slice, taken.throttled_ns, load);
+    slice.dropped = dropped(&slice, load);
     slice
 }
 
 /// Why a slice does not count, if so.
-fn dropped(slice: &Slice, throttled_ns: u64, load: &LoadReport) -> Option<ReasonKind> {
+fn dropped(slice: &Slice, load: &LoadReport) -> Option<ReasonKind> {
     let load_ns = (slice.discard_ns + slice.length_ns).max(1) as f64;
     let share = |nanoseconds: u64| nanoseconds as f64 / load_ns;
     let waited = slice.server_waited.max(slice.generator_waited);
     let rules = [
-        (throttled_ns > 0, ReasonKind::Throttled),
+        (slice.throttled_ns.is_some(), ReasonKind::Throttled),
         (share(slice.stolen_ns) > STOLEN_SHARE, ReasonKind::Stolen),
         (share(slice.parked_cpu_ns) > PARKED_SHARE, ReasonKind::ParkedBusy),
         (waited > TAKEN_SHARE, ReasonKind::Neighbour),
@@ -205,7 +206,7 @@ mod tests {
         let mut load = LoadReport::new("0".into(), config, EngineChoice::Epoll);
         let mut slice = Slice { discard_ns: 20 * MS, length_ns: 100 * MS, ..Slice::default() };
         change(&mut slice, &mut load);
-        dropped(&slice, 0, &load)
+        dropped(&slice, &load)
     }
 
     #[test]

@@ -259,6 +259,34 @@ fn a_load_without_a_good_reply_says_what_was_bad() {
 }
 
 #[test]
+fn a_limit_of_the_control_group_comes_first_and_no_other_is_blamed() {
+    let others = |weight| {
+        let waited = ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.5), "waited");
+        vec![waited, ReasonKind::Throttled.reason(weight, Some(1e9), "paused")]
+    };
+    let kinds = |weight| {
+        let evidence = Evidence {
+            phase: Phase::Saturate,
+            load: &good_load(),
+            windows: 1,
+            tool: None,
+            cost: &Cost { cpu_ns_per_request: Some(1.0), ..cost(0.3, 0.3) },
+            bound: Bound::Neither,
+            placement: &good_placement(),
+            end: &ServerEnd::default(),
+            others: others(weight),
+            verification: Verification::LeftOut,
+            processes: Processes::Same,
+        };
+        evidence.reasons().iter().map(|reason| reason.kind).collect::<Vec<_>>()
+    };
+    let spoiled = [ReasonKind::Throttled, ReasonKind::NotVerified];
+    assert_eq!(kinds(Weight::Invalid), spoiled);
+    let noted = [ReasonKind::NotVerified, ReasonKind::Neighbour, ReasonKind::Throttled];
+    assert_eq!(kinds(Weight::Note), noted);
+}
+
+#[test]
 fn who_waited_for_a_cpu_that_others_had_is_not_told_to_have_waited_for_the_other_side() {
     for (weight, count) in [(Weight::Note, 2), (Weight::Invalid, 1)] {
         let evidence = Evidence {

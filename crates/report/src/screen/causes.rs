@@ -6,7 +6,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 use wirebench_schema::{
-    journal::{Bound, Journal, Outcome, Placement, Reason, ReasonKind, Run},
+    journal::{Bound, Journal, Outcome, Placement, Reason, ReasonKind, Run, Weight},
     suite::{Phase, Scale},
 };
 
@@ -88,7 +88,12 @@ const fn place_of_tail() -> usize {
 fn main_kind(row: &Row<'_>, shown: Shown) -> Option<ReasonKind> {
     let mut counts: BTreeMap<ReasonKind, usize> = BTreeMap::new();
     for run in &row.runs {
-        let kinds: BTreeSet<ReasonKind> = decisive(run, row, shown).map(|it| it.kind).collect();
+        let mut kinds: BTreeSet<ReasonKind> = decisive(run, row, shown).map(|it| it.kind).collect();
+        let spoils = |it: &Reason| it.kind == ReasonKind::Throttled && it.weight == Weight::Invalid;
+        if shown != Shown::All && run.outcome.reasons().iter().any(spoils) {
+            // Whatever else there is, such as a rate that was not reached, follows from it.
+            kinds = BTreeSet::from([ReasonKind::Throttled]);
+        }
         kinds.into_iter().for_each(|kind| *counts.entry(kind).or_default() += 1);
     }
     let most = counts.into_iter().max_by_key(|(kind, count)| (*count, Reverse(*kind)));
@@ -111,7 +116,6 @@ fn cause(kind: ReasonKind, runs: &[&Run], placement: &Placement) -> String {
             format!("disturbed by {}{}", programs(runs), cpus(runs, placement))
         }
         ReasonKind::Stolen => "disturbed by the hypervisor".to_owned(),
-        ReasonKind::Throttled => "throttled by the CPU limit of the control group".to_owned(),
         ReasonKind::BelowRate => "the rate was not reached".to_owned(),
         ReasonKind::ScheduleLag => "requests were sent late".to_owned(),
         ReasonKind::NotSteady => "not steady, may still be warming up".to_owned(),

@@ -90,6 +90,10 @@ pub struct Slice {
     pub generator_waited: f64,
     /// CPU time that the hypervisor took from the CPUs of both sides.
     pub stolen_ns: u64,
+    /// How long a CPU limit of the control group held the sides back, from before it until after it, summed
+    /// over CPUs; absent if for no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_ns: Option<u64>,
     /// Times that a thread of the server gave up its CPU to wait.
     pub switches_voluntary: u64,
     /// Times that a thread of the server lost its CPU.

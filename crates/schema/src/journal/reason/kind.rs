@@ -248,7 +248,7 @@ kinds! {
     Throttled = "throttled" {
         "A CPU limit of the control group paused wirebench or its servers",
         says: "the CPU limit of the control group paused server or generator for {time}",
-        weight: "invalid if more than 1 % of the window; else note",
+        weight: "invalid if more than 1 % of the window, or more than half of the slices; else note",
         figure: "time in nanoseconds",
         do: "raise the CPU limit of the container or service"
     }
