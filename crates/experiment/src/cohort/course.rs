@@ -85,11 +85,6 @@ impl<'a> Cohort<'a> {
         if let Ok(slices) = &slices {
             self.look_back(&members, slices, &supply, &mut found);
         }
-        for member in &mut members {
-            if let Some(error) = member.server.joined() {
-                member.fail(error.to_string());
-            }
-        }
         let processes: BTreeMap<u32, Processes> =
             members.iter().map(|it| (it.load, it.judge_processes())).collect();
         let ended: Vec<(u32, Ended<'_>)> = self.end(members);

@@ -171,6 +171,7 @@ impl<'a> Member<'a> {
         if let (Some(exit), None) = (self.server.ended(), &self.failure) {
             self.failure = Some(format!("the server ended with {exit} during the cohort"));
         }
+        self.failure = self.failure.or_else(|| self.server.joined().map(|it| it.to_string()));
         let ended = self.so_far();
         Ended { stopped: self.server.stop(grace), ..ended }
     }
