@@ -14,6 +14,8 @@ pub(crate) enum Exit {
     Usage,
     /// Figures cannot be compared, or are not valid.
     NotValid,
+    /// A condition of `--fail-if` is violated.
+    Regression,
     /// A signal asked to end, and everything was ended in order.
     Interrupted(i32),
 }
@@ -25,6 +27,7 @@ impl Exit {
             0 => Self::Fine,
             2 => Self::Usage,
             3 => Self::NotValid,
+            4 => Self::Regression,
             129.. => Self::Interrupted(code - 128),
             _ => Self::Failed,
         }
@@ -38,6 +41,7 @@ impl From<Exit> for ExitCode {
             Exit::Failed => Self::FAILURE,
             Exit::Usage => Self::from(2),
             Exit::NotValid => Self::from(3),
+            Exit::Regression => Self::from(4),
             // The shells' convention: 128 and the number of the signal.
             Exit::Interrupted(signal) => Self::from(u8::try_from(128 + signal).unwrap_or(130)),
         }

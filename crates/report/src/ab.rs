@@ -22,13 +22,14 @@ use wirebench_schema::{
 };
 use wirebench_stats::MIN_COHORTS;
 
+use self::verdict::Support;
 pub use self::{
     figure::Figure,
     side::{Side, State},
     verdict::Verdict,
 };
 use crate::{
-    analysis::{Metric, SideRatio, WorkloadRows, rows},
+    analysis::{Metric, Reads, SideRatio, WorkloadRows, rows},
     compare::{Condition, Gate},
 };
 
@@ -95,7 +96,11 @@ impl<'a> Ab<'a> {
         let sides = [0, 1].map(|index| Side::of(journal, &rows, index, metric));
         let figures = figure::figures(&rows, [&sides[0], &sides[1]], metric);
         let verdict = Verdict::of(&sides, &figures);
-        let gate = gate::judge(&wishes.conditions, &rows, &sides, &figures, &verdict);
+        let support = |figure: &Figure| {
+            let sides = [0, 1].map(|index| Side::of(journal, &rows, index, figure.metric));
+            Support::of(&sides, Some(figure))
+        };
+        let gate = gate::judge(&wishes.conditions, &rows, &sides, &figures, support);
         Some(Self { journal, rows, sides, metric, absent, figures, verdict, gate })
     }
 
@@ -103,6 +108,14 @@ impl<'a> Ab<'a> {
     #[must_use]
     pub fn cohorts(&self) -> usize {
         self.main().and_then(|it| it.ratio.as_ref()).map_or(0, |ratio| ratio.estimate.samples)
+    }
+
+    /// Whether the verdict is about figures that are what they claim to be.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        let ratio = self.main().and_then(|figure| figure.ratio.as_ref());
+        self.sides.iter().all(|side| side.state == State::Valid)
+            && ratio.is_some_and(|it| it.reads == Reads::Exactly)
     }
 
     /// The figure of the verdict.

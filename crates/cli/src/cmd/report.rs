@@ -21,13 +21,21 @@ use crate::{
     archive,
     exit::{Exit, usage},
     format::{FormatOption, GROUP},
+    gate::GateOptions,
     out,
     results::{self, Known},
     splice,
 };
 
+const FAIL_IF: &str = "Exit with 4 if the whole interval of a change from A to B is beyond this, such as 'cpu > \
+                       +3%'; for results of `ab`; repeatable";
+
 /// Arguments of `wirebench report`.
 #[derive(Debug, clap::Args)]
+#[command(
+    mut_arg("fail_if", |it| it.help(FAIL_IF).conflicts_with_all(["archive", "svg"])),
+    mut_arg("strict", |it| it.requires("fail_if"))
+)]
 pub(crate) struct Arguments {
     /// Result folder of `wirebench run`, `ab` or `tune`, or its runs.jsonl, which may be compressed
     run: PathBuf,
@@ -54,6 +62,8 @@ pub(crate) struct Arguments {
     /// names and folders, and the machine
     #[arg(long, value_name = "DIR", conflicts_with_all = [GROUP, "explain", "splice", "svg"])]
     archive: Option<PathBuf>,
+    #[command(flatten)]
+    gate: GateOptions,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -67,17 +77,27 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Some(folder) = &arguments.svg {
         return arguments.pictures(&journal, folder);
     }
-    let text = arguments.text(&journal);
+    let metric = arguments.metric;
+    let ab = Ab::of(&journal, &AbOptions { metric, conditions: arguments.gate.fail_if.clone() });
+    if ab.is_none() && !arguments.gate.fail_if.is_empty() {
+        return Err(usage(format!(
+            "--fail-if compares two servers, and {} is not a result of `wirebench ab`: use `wirebench compare OLD \
+             NEW --fail-if` for two results of `run`",
+            arguments.run.display()
+        )));
+    }
+    let text = arguments.text(&journal, ab.as_ref());
+    let exit = arguments.gate.conclude("report", ab.as_ref().and_then(|it| it.gate.as_ref()))?;
     let Some(file) = &arguments.splice else {
         out::result(&text);
-        return Ok(Exit::Fine);
+        return Ok(exit);
     };
     let is_markdown = matches!(arguments.format.format, Some(Format::Markdown));
     let block = if is_markdown { splice::Block::Markdown } else { splice::Block::Code };
     let text = arguments.format.shared(&text);
     splice::into(file, block, &text)?;
     out::note(&format!("{} has the result of {}", file.display(), arguments.run.display()));
-    Ok(Exit::Fine)
+    Ok(exit)
 }
 
 impl Arguments {
@@ -103,11 +123,11 @@ impl Arguments {
     }
 
     /// The result as it was asked for.
-    fn text(&self, journal: &Journal) -> String {
+    fn text(&self, journal: &Journal, ab: Option<&Ab<'_>>) -> String {
         let metric = self.metric;
         let explain = self.explain || metric.is_some();
-        if let Some(ab) = Ab::of(journal, &AbOptions { metric, ..AbOptions::default() }) {
-            let formatted = self.format.text(&ab, metric);
+        if let Some(ab) = ab {
+            let formatted = self.format.text(ab, metric);
             let shown = || if explain { ab.text(Style::Text) } else { ab.page() };
             return formatted.unwrap_or_else(shown);
         }

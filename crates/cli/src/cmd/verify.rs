@@ -60,6 +60,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         list_checks();
         return Ok(Exit::Fine);
     }
+    junit::create(arguments.junit.as_deref())?;
     let context = Context::new(&arguments.project)?;
     context.require_files()?;
     let subjects = if arguments.servers.is_empty() {

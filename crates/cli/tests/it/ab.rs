@@ -162,16 +162,34 @@ fn a_gate_fails_exactly_when_the_difference_is_beyond_it_for_certain() {
     let outcome = ab(&world, [&quick, &slow], &conditions);
     let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
     // A server that has no figure at all fails the gate as well.
-    let failed = json["verdict"] == "higher" || json["b"]["state"] == "not-measured";
-    if failed {
-        assert_eq!(outcome.code, Some(1), "{outcome:#?}");
-    } else {
-        assert_fine(&outcome);
+    let is_missing = json["b"]["state"] == "not-measured";
+    let failed = json["verdict"] == "higher" || is_missing;
+    match (failed, is_missing) {
+        (true, false) => assert_eq!(outcome.code, Some(4), "{outcome:#?}"),
+        (true, true) => assert_eq!(outcome.code, Some(1), "{outcome:#?}"),
+        (false, _) => assert_fine(&outcome),
     }
+    let folder = world.results().display().to_string();
+    let judged = ["report", &folder, "--fail-if=cpu > +30%", "--json", "--junit=x.xml"];
+    let again = world.wirebench(&judged);
+    assert_eq!((&again.stdout, again.code == Some(0)), (&outcome.stdout, !failed), "{again:#?}");
+    let xml = fs::read_to_string(world.folder.path().join("x.xml")).unwrap();
+    assert!(xml.contains("name=\"wirebench report\""), "{xml}");
     assert_eq!(json["gate"]["verdict"] == "failed", failed, "{json:#}");
     assert!(!failed || json["gate"]["passed"] == false, "{json:#}");
     assert_ne!(json["verdict"], "lower", "{json:#}");
     assert_eq!(json["same_program"], false);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_refused_before_anything_is_measured() {
+    let world = World::new();
+    let server = null_server("hello");
+    let gate = ["--cohorts=1", "--fail-if=cpu > +3%", "--junit=nowhere/x.xml"];
+    let outcome = ab(&world, [&server, &server], &gate);
+    assert_eq!(outcome.code, Some(2), "{outcome:#?}");
+    assert!(outcome.stderr.contains("--junit `nowhere/x.xml` cannot be written"), "{outcome:#?}");
+    assert!(!world.folder.path().join("target/wirebench").exists(), "{outcome:#?}");
 }
 
 #[test]

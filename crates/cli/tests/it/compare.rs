@@ -126,7 +126,7 @@ fn a_regression_is_shown_and_fails_only_where_a_condition_asks_for_it() {
     assert_says(&shown, 0, &["1 figure compared: 1 worse", "slower", "complete"]);
     assert!(parts.iter().all(|part| shown.stdout.contains(part)), "{shown:#?}");
     let failed = compare(MADE, SLOWER, &["--fail-if", "throughput < -3%"]);
-    assert_says(&failed, 1, &["FAILED 'throughput < -3%': hello go/net: requests/s -5."]);
+    assert_says(&failed, 4, &["FAILED 'throughput < -3%': hello go/net: requests/s -5."]);
     let passed = compare(MADE, SLOWER, &["--fail-if", "throughput < -10%"]);
     assert_says(&passed, 0, &["passed 'throughput < -10%' in 1 cell"]);
     assert_says(
@@ -143,6 +143,14 @@ fn a_gate_with_too_few_cohorts_fails_nothing_and_says_loudly_that_it_cannot() {
     assert_says(&outcome, 0, &["\"passed\": false", "\"verdict\": \"inconclusive\""]);
     let warning = "warning: 'throughput < -3%' cannot fail";
     assert!(outcome.stderr.contains(warning), "{outcome:#?}");
+    let condition = ["--fail-if", "throughput < -3%"];
+    for (option, code) in [("--strict", 3), ("--fail-if-inconclusive", 4)] {
+        let outcome = compare(MADE, few, &[&condition[..], &[option]].concat());
+        assert_says(&outcome, code, &["NOT PASSED"]);
+        assert_says(&compare(MADE, few, &[option]), 2, &["--fail-if"]);
+        assert_says(&compare(MADE, SLOWER, &[&condition[..], &[option]].concat()), 4, &["FAILED"]);
+        assert_says(&compare(MADE, MADE, &[&condition[..], &[option]].concat()), 0, &["passed"]);
+    }
 }
 
 #[test]
@@ -220,11 +228,11 @@ fn a_result_of_tune_is_named_and_not_compared() {
 fn every_form_says_the_same() {
     let options = ["--fail-if", "throughput < -3%"];
     let all = compare(MADE, SLOWER, &[&options[..], &["--all", "--metric", "cpu"]].concat());
-    assert_says(&all, 1, &["CPU/request", "same", "slower"]);
+    assert_says(&all, 4, &["CPU/request", "same", "slower"]);
     let markdown = compare(MADE, SLOWER, &[&options[..], &["--markdown"]].concat());
-    assert_says(&markdown, 1, &["1 worse; **FAILED**", "| hello ", "<details>"]);
+    assert_says(&markdown, 4, &["1 worse; **FAILED**", "| hello ", "<details>"]);
     let json = compare(MADE, SLOWER, &[&options[..], &["--json"]].concat());
-    assert_eq!(json.code, Some(1));
+    assert_eq!(json.code, Some(4));
     let value: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(value["changes"][0]["verdict"], "worse");
     let drift = &value["baseline_drift"][0];
@@ -237,7 +245,7 @@ fn junit_has_a_case_for_each_condition_and_cell() {
     MADE.write(&world, "old");
     SLOWER.write(&world, "newer");
     let options = ["--fail-if", "throughput < -3%", "--fail-if", "cpu > +3%", "--junit", "x.xml"];
-    assert_says(&compared(&world, &options), 1, &["FAILED 'throughput < -3%'"]);
+    assert_says(&compared(&world, &options), 4, &["FAILED 'throughput < -3%'"]);
     let xml = fs::read_to_string(world.folder.path().join("x.xml")).unwrap();
     for part in [
         "name=\"wirebench compare\" tests=\"2\" failures=\"1\"",

@@ -1,6 +1,6 @@
 //! The conditions of `--fail-if`, which are those of `compare`: A is the old one, B the new one.
 
-use super::{Figure, Side, Verdict, figure::Spread, side::State};
+use super::{Figure, Side, figure::Spread, side::State, verdict::Support};
 use crate::{
     analysis::{SideRatio, WorkloadRows},
     compare::{
@@ -15,7 +15,7 @@ pub(super) fn judge(
     rows: &WorkloadRows<'_>,
     sides: &[Side<'_>; 2],
     figures: &[Figure],
-    verdict: &Verdict,
+    support: impl Fn(&Figure) -> Support,
 ) -> Option<Gate> {
     let cell = Cell {
         workload: rows.workload.name.clone(),
@@ -26,9 +26,10 @@ pub(super) fn judge(
     let of_figure = |figure: &Figure| change(&cell, sides, figure, figure.ratio.as_ref()?);
     let changes: Vec<Change> = figures.iter().filter_map(of_figure).collect();
     let mut gate = decide(conditions, &changes, (&lost(&cell, sides), &[]))?;
-    if *verdict == Verdict::NotValid {
-        withhold(&mut gate, &changes);
+    for figure in figures {
+        withhold(&mut gate, &changes, figure, support(figure));
     }
+    gate.warnings.dedup();
     Some(gate)
 }
 
@@ -39,17 +40,26 @@ fn lost(cell: &Cell, sides: &[Side<'_>; 2]) -> Vec<LeftOut> {
     vec![LeftOut { cell, presence: Presence::Lost, reason }]
 }
 
-/// Figures that are not valid neither fail nor pass a condition, and the gate says so.
-fn withhold(gate: &mut Gate, changes: &[Change]) {
-    for it in &mut gate.conditions {
-        let concerned = changes.iter().filter(|change| it.condition.concerns(change));
-        it.inconclusive =
-            concerned.map(|change| Hit::of(change, Some("most runs are not valid"))).collect();
+/// Figures that are not valid neither fail nor pass a condition, those of a disturbed machine pass
+/// none, and the gate says so.
+fn withhold(gate: &mut Gate, changes: &[Change], figure: &Figure, support: Support) {
+    let warning = match support {
+        Support::All => return,
+        Support::Difference => "most runs are disturbed by other work, so no condition can pass",
+        Support::Nothing => {
+            "most runs are not valid, so no condition can fail; --strict makes this exit code 3"
+        }
+    };
+    let Some(change) = changes.iter().find(|it| it.metric == figure.metric) else { return };
+    for it in gate.conditions.iter_mut().filter(|it| it.condition.concerns(change)) {
+        gate.warnings.push(warning.to_owned());
+        if support == Support::Difference && !it.failed.is_empty() {
+            continue;
+        }
+        it.inconclusive = vec![Hit::of(change, Some("most runs are not valid"))];
         it.failed.clear();
         it.passed.clear();
     }
-    let text = "most runs are not valid, so no condition can fail; --strict makes this exit code 3";
-    gate.warnings.push(text.to_owned());
 }
 
 fn change(

@@ -53,10 +53,13 @@ impl Ab<'_> {
     #[must_use]
     pub fn sentence(&self) -> String {
         match (&self.verdict, self.main()) {
-            (Verdict::NotMeasured, _) => format!("not measured: {}", self.troubles()),
-            (Verdict::NotValid, _) => format!("not valid: {}", self.troubles()),
+            (Verdict::NotMeasured, _) => format!("not measured: {}", self.troubles().join("; ")),
+            (Verdict::NotValid, _) => format!("not valid: {}", self.troubles().join("; ")),
             (Verdict::Claimed(claim), Some(Figure { ratio: Some(ratio), .. })) => {
-                self.claimed(*claim, ratio)
+                // Other work meets both sides alike, so one of them explains it.
+                let warning = self.troubles().into_iter().next();
+                let warning = warning.map_or_else(String::new, |it| format!("; warning: {it}"));
+                format!("{}{warning}", self.claimed(*claim, ratio))
             }
             (Verdict::Claimed(_), _) => {
                 let ([a, b], noun, of) = (self.names(), self.noun(), phrase(self.metric).of);
@@ -69,13 +72,15 @@ impl Ab<'_> {
         [self.sides[0].name, self.sides[1].name]
     }
 
-    /// Why there is no verdict on the sides.
-    fn troubles(&self) -> String {
+    /// Why there is no verdict on the sides, or one with a warning.
+    fn troubles(&self) -> Vec<String> {
         let troubles = self.sides.iter().filter_map(|side| match &side.state {
-            State::NotMeasured(why) | State::NotValid(why) => Some(format!("{} {why}", side.name)),
+            State::NotMeasured(why) | State::NotValid(why) | State::Disturbed(why) => {
+                Some(format!("{} {why}", side.name))
+            }
             State::Valid => None,
         });
-        troubles.collect::<Vec<_>>().join("; ")
+        troubles.collect()
     }
 
     fn claimed(&self, claim: Claim, ratio: &SideRatio) -> String {

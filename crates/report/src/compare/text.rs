@@ -32,8 +32,8 @@ pub(super) const READING_AID: [&str; 4] = [
 ];
 
 /// What a gate says that neither fails nor passes.
-const NOT_PASSED: &str = "NOT PASSED, exit code 0: a condition is violated only if the whole interval is beyond \
-                          it";
+const NOT_PASSED: &str = "NOT PASSED: a condition is violated only if the whole interval is beyond it; \
+                          --fail-if-inconclusive makes this a failure";
 
 /// Everything that `comparison` says, as text.
 #[must_use]

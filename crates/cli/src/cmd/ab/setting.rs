@@ -121,7 +121,7 @@ impl Arguments {
     /// The metric of the verdict. Conditions must be about figures that are compared, too.
     fn metric(&self, phase: Phase) -> anyhow::Result<Metric> {
         let wanted = self.metric.unwrap_or(Metric::Cpu);
-        let of_conditions = self.fail_if.iter().map(|condition| condition.metric);
+        let of_conditions = self.gate.fail_if.iter().map(|condition| condition.metric);
         for metric in std::iter::once(wanted).chain(of_conditions) {
             if has(phase, metric).is_some() {
                 continue;
