@@ -22,7 +22,6 @@ use wirebench_schema::{
 };
 use wirebench_stats::MIN_COHORTS;
 
-use self::verdict::Support;
 pub use self::{
     figure::Figure,
     side::{Side, State},
@@ -95,12 +94,9 @@ impl<'a> Ab<'a> {
         let metric = meant.unwrap_or(usual(&journal.start, phase));
         let sides = [0, 1].map(|index| Side::of(journal, &rows, index, metric));
         let figures = figure::figures(&rows, [&sides[0], &sides[1]], metric);
-        let verdict = Verdict::of(&sides, &figures);
-        let support = |figure: &Figure| {
-            let sides = [0, 1].map(|index| Side::of(journal, &rows, index, figure.metric));
-            Support::of(&sides, Some(figure))
-        };
-        let gate = gate::judge(&wishes.conditions, &rows, &sides, &figures, support);
+        let verdict = Verdict::of(&sides, figures.first());
+        let of = |metric| [0, 1].map(|index| Side::of(journal, &rows, index, metric));
+        let gate = gate::judge(&wishes.conditions, &rows, &sides, &figures, of);
         Some(Self { journal, rows, sides, metric, absent, figures, verdict, gate })
     }
 

@@ -1,8 +1,8 @@
 //! The conditions of `--fail-if`, which are those of `compare`: A is the old one, B the new one.
 
-use super::{Figure, Side, figure::Spread, side::State, verdict::Support};
+use super::{Figure, Side, Verdict, figure::Spread, side::State};
 use crate::{
-    analysis::{SideRatio, WorkloadRows},
+    analysis::{Metric, SideRatio, WorkloadRows},
     compare::{
         Cell, Change, Condition, Figure as SideFigure, Gate, Hit, LeftOut, Presence,
         gate::judge as decide,
@@ -10,12 +10,12 @@ use crate::{
 };
 
 /// Looks at all conditions; none without conditions.
-pub(super) fn judge(
+pub(super) fn judge<'a>(
     conditions: &[Condition],
     rows: &WorkloadRows<'_>,
     sides: &[Side<'_>; 2],
     figures: &[Figure],
-    support: impl Fn(&Figure) -> Support,
+    sides_by: impl Fn(Metric) -> [Side<'a>; 2],
 ) -> Option<Gate> {
     let cell = Cell {
         workload: rows.workload.name.clone(),
@@ -27,7 +27,12 @@ pub(super) fn judge(
     let changes: Vec<Change> = figures.iter().filter_map(of_figure).collect();
     let mut gate = decide(conditions, &changes, (&lost(&cell, sides), &[]))?;
     for figure in figures {
-        withhold(&mut gate, &changes, figure, support(figure));
+        let sides = sides_by(figure.metric);
+        let is_valid = sides.iter().all(|side| side.state == State::Valid);
+        let change = changes.iter().find(|it| it.metric == figure.metric && !is_valid);
+        if let Some(change) = change {
+            withhold(&mut gate, change, &Verdict::of(&sides, Some(figure)));
+        }
     }
     gate.warnings.dedup();
     Some(gate)
@@ -42,23 +47,16 @@ fn lost(cell: &Cell, sides: &[Side<'_>; 2]) -> Vec<LeftOut> {
 
 /// Figures that are not valid neither fail nor pass a condition, those of a disturbed machine pass
 /// none, and the gate says so.
-fn withhold(gate: &mut Gate, changes: &[Change], figure: &Figure, support: Support) {
-    let warning = match support {
-        Support::All => return,
-        Support::Difference => "most runs are disturbed by other work, so no condition can pass",
-        Support::Nothing => {
-            "most runs are not valid, so no condition can fail; --strict makes this exit code 3"
-        }
-    };
-    let Some(change) = changes.iter().find(|it| it.metric == figure.metric) else { return };
+fn withhold(gate: &mut Gate, change: &Change, verdict: &Verdict) {
+    let stands = matches!(verdict, Verdict::Claimed(_));
+    let what = if stands { "pass" } else { "fail; --strict makes this exit code 3" };
     for it in gate.conditions.iter_mut().filter(|it| it.condition.concerns(change)) {
-        gate.warnings.push(warning.to_owned());
-        if support == Support::Difference && !it.failed.is_empty() {
-            continue;
+        gate.warnings.push(format!("most runs are not valid, so no condition can {what}"));
+        if !stands || it.failed.is_empty() {
+            it.inconclusive = vec![Hit::of(change, Some("most runs are not valid"))];
+            it.failed.clear();
+            it.passed.clear();
         }
-        it.inconclusive = vec![Hit::of(change, Some("most runs are not valid"))];
-        it.failed.clear();
-        it.passed.clear();
     }
 }
 

@@ -1,7 +1,7 @@
 //! What can be said of B compared with A. The words for it are in `sentence`.
 
 use super::{Figure, Side, side::State};
-use crate::analysis::{CheckState, Claim, SideRatio};
+use crate::analysis::{CheckState, Claim};
 
 /// What can be said of B compared with A.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -14,49 +14,23 @@ pub enum Verdict {
     NotMeasured,
 }
 
-/// What a figure supports.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Support {
-    /// Every claim.
-    All,
-    /// A difference: other work on the machine can hide one, but not cause one that both checks and the
-    /// interval exclude.
-    Difference,
-    /// Nothing, because most runs of a side are not valid.
-    Nothing,
-}
-
-impl Support {
-    /// Of a figure of `sides`, whose states are about this figure.
+impl Verdict {
+    /// Of a figure of `sides`, whose states are about this figure. Other work on the machine can hide a
+    /// difference, but not cause one that the interval and both checks of equal instances show.
     pub(super) fn of(sides: &[Side<'_>; 2], figure: Option<&Figure>) -> Self {
         let is = |test: fn(&State) -> bool| sides.iter().any(|side| test(&side.state));
-        let ratio = figure.and_then(|figure| figure.ratio.as_ref());
-        if is(|it| matches!(it, State::NotValid(_))) {
-            return Self::Nothing;
-        }
-        match is(|it| matches!(it, State::Disturbed(_))) {
-            false => Self::All,
-            true if ratio.is_some_and(is_sure_difference) => Self::Difference,
-            true => Self::Nothing,
-        }
-    }
-}
-
-/// Whether the interval excludes "no difference", and both pairs of equal instances agree.
-fn is_sure_difference(ratio: &SideRatio) -> bool {
-    matches!(ratio.claim, Claim::Higher | Claim::Lower)
-        && ratio.checks.iter().all(|check| check.state == CheckState::Passed)
-}
-
-impl Verdict {
-    pub(super) fn of(sides: &[Side<'_>; 2], figures: &[Figure]) -> Self {
-        if sides.iter().any(|side| matches!(side.state, State::NotMeasured(_))) {
+        if is(|it| matches!(it, State::NotMeasured(_))) {
             return Self::NotMeasured;
         }
-        if Support::of(sides, figures.first()) == Support::Nothing {
+        let ratio = figure.and_then(|figure| figure.ratio.as_ref());
+        let is_sure = ratio.is_some_and(|ratio| {
+            matches!(ratio.claim, Claim::Higher | Claim::Lower)
+                && ratio.checks.iter().all(|check| check.state == CheckState::Passed)
+        });
+        let is_disturbed = is(|it| matches!(it, State::Disturbed(_)));
+        if is(|it| matches!(it, State::NotValid(_))) || (is_disturbed && !is_sure) {
             return Self::NotValid;
         }
-        let ratio = figures.first().and_then(|figure| figure.ratio.as_ref());
         Self::Claimed(ratio.map_or(Claim::CannotTell, |ratio| ratio.claim))
     }
 
