@@ -3,10 +3,19 @@
 
 use std::{net::IpAddr, time::Duration};
 use wirebench_experiment::cohort::FEWEST_INSTANCES;
-use wirebench_schema::{load::SourceRange, units};
+use wirebench_schema::{id::VariantId, load::SourceRange, units};
+
+use crate::exit::usage;
 
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     units::parse_duration(text).map_err(|error| error.to_string())
+}
+
+/// A time in which something can be measured.
+pub(crate) fn budget(text: &str) -> Result<Duration, String> {
+    let budget = duration(text)?;
+    let none = || format!("`{text}` leaves no time: use a longer one, such as 20m");
+    (!budget.is_zero()).then_some(budget).ok_or_else(none)
 }
 
 pub(crate) fn count(text: &str) -> Result<u64, String> {
@@ -27,6 +36,12 @@ pub(crate) fn rate(text: &str) -> Result<u64, String> {
 
 pub(crate) fn small_count(text: &str) -> Result<u32, String> {
     u32::try_from(count(text)?).map_err(|_| format!("`{text}` is too large"))
+}
+
+/// How often something is done that is done at least once.
+pub(crate) fn times(text: &str) -> Result<u32, String> {
+    let times = small_count(text)?;
+    (times > 0).then_some(times).ok_or_else(|| "`0` is too few: use at least 1".to_owned())
 }
 
 /// Servers that are alive together.
@@ -65,6 +80,15 @@ pub(crate) fn precision(text: &str) -> Result<f64, String> {
     share
         .filter(|share| *share > 0.0 && *share < 1.0)
         .ok_or_else(|| format!("`{text}` is not a share between 0 and 100 %: write 1% or 0.01"))
+}
+
+/// The name that a user gives to a server. Branches have a slash in their names.
+pub(crate) fn name(group: &str, name: &str) -> anyhow::Result<VariantId> {
+    VariantId::new(&format!("{group}/{}", name.replace('/', "-")), None).map_err(|_| {
+        usage(format!(
+            "`{name}` is not a valid name: use at most 100 letters, digits, `.`, `_`, `-` and `/`"
+        ))
+    })
 }
 
 /// A list in the kernel's form. It is a type of its own, because clap takes a `Vec` for a repeated

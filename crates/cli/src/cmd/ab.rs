@@ -106,7 +106,7 @@ pub(crate) struct Arguments {
     rate: Option<u64>,
     /// Start no cohort that would end later than this after the first run; at least three are
     /// measured [default: 40s; 2m with --procedure process, 10m with --precision, none with --cohorts]
-    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    #[arg(long, value_name = "DURATION", value_parser = value::budget)]
     budget: Option<Duration>,
     /// Add pairs of cohorts until the half width of the interval of B/A is at most this, such as 0.5%;
     /// raises false differences from 5 % to at most 7 %

@@ -59,7 +59,7 @@ impl Arguments {
         let metric = self.metric(phase)?;
         let procedure = self.procedure(metric);
         let workload = self.workload(phase)?;
-        let goal = self.goal(procedure)?;
+        let goal = self.goal(procedure);
         context.require_files()?;
         let sides = self.sides(context)?;
         let placement = options::placement(&self.conditions.wish())?;
@@ -171,19 +171,14 @@ impl Arguments {
         }
     }
 
-    fn goal(&self, procedure: Procedure) -> anyhow::Result<Goal> {
-        if self.budget.is_some_and(|budget| budget.is_zero()) {
-            return Err(usage(
-                "--budget 0s leaves no time: use a longer one, such as --budget 40s",
-            ));
-        }
+    fn goal(&self, procedure: Procedure) -> Goal {
         let usual = match (self.cohorts.count, self.precision, procedure) {
             (Some(_), ..) => None,
             (None, Some(_), _) => Some(PRECISION_BUDGET),
             (None, None, Procedure::Cohorts) => Some(BUDGET),
             (None, None, Procedure::Process) => Some(PROCESS_BUDGET),
         };
-        Ok(Goal { precision: self.precision, budget: self.budget.or(usual) })
+        Goal { precision: self.precision, budget: self.budget.or(usual) }
     }
 }
 

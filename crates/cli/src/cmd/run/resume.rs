@@ -66,7 +66,8 @@ pub(super) fn run(
     let mut reporter = arguments.telling.reporter().with_view(view(&start));
     let added = added(&taken_up, &setting);
     let subjects = taken_up.part_of_it(setting.subjects);
-    let prepared = preparation::prepare_all(&context, subjects, &mut reporter);
+    let suite = &setting.experiment.suite;
+    let prepared = preparation::prepare_with_baseline(&context, suite, subjects, &mut reporter)?;
     if let Some(exit) = context.interrupt.exit() {
         reporter.finish();
         return Ok(exit);
