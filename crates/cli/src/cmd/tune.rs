@@ -87,7 +87,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     warmup: Option<Duration>,
     /// Sweep: runs per combination [default: 3]
-    #[arg(long, value_name = "N", value_parser = value::small_count, conflicts_with = "objectives")]
+    #[arg(long, value_name = "N", value_parser = value::times, conflicts_with = "objectives")]
     blocks: Option<u32>,
     /// Search for the highest rate that meets this objective, such as 'p99 < 2ms', for p50, p75, p90,
     /// p95, p99, p999, max or mean; repeatable, all must hold
@@ -100,10 +100,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "LOW-HIGH", value_parser = lists::rates, requires = "objectives")]
     rates: Option<Rates>,
     /// Search: maximum number of runs at a rate [default: 40]
-    #[arg(long, value_name = "N", value_parser = value::small_count, requires = "objectives")]
+    #[arg(long, value_name = "N", value_parser = value::times, requires = "objectives")]
     runs: Option<u32>,
     /// Stop after about this time and report the result so far
-    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    #[arg(long, value_name = "DURATION", value_parser = value::budget)]
     budget: Option<Duration>,
     #[command(flatten)]
     conditions: Conditions,
@@ -116,9 +116,6 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    if arguments.budget.is_some_and(|budget| budget.is_zero()) {
-        return Err(usage("--budget 0s leaves no time: use a longer one, such as --budget 20m"));
-    }
     let context = Context::new(&arguments.project)?;
     if let Some(server) = arguments.conditions.server_host(&context.interrupt)? {
         let results = arguments.telling.project(&context)?.results;
