@@ -70,6 +70,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
     }
     let runs = arguments.out.join("runs");
+    let first_page = arguments.out.join(PAGE_FILE);
+    if first_page.exists() && !runs.exists() {
+        return Err(usage(format!(
+            "{} is not of a site of wirebench and would be overwritten: use another --out",
+            first_page.display()
+        )));
+    }
     fs::create_dir_all(&runs).with_context(|| format!("cannot create {}", runs.display()))?;
     let failed = in_parallel(&found, |folder| arguments.add(folder, &runs));
     for (folder, why) in &failed {
@@ -85,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         "{} run{}, {significant} with significant changes: {}\n",
         summaries.len(),
         if summaries.len() == 1 { "" } else { "s" },
-        arguments.out.join(PAGE_FILE).display()
+        first_page.display()
     ));
     Ok(if failed.is_empty() { Exit::Fine } else { Exit::Failed })
 }

@@ -335,7 +335,8 @@ fn an_entry_is_compared_between_two_revisions_with_git() {
 fn nonsense_is_refused_with_the_next_step_and_nothing_is_left_behind() {
     let server = null_server("hello");
     let good = ["--a", server.as_str(), "--b", server.as_str()];
-    let rows: [&[&str]; 20] = [
+    let long = format!("--name-a={}", "x".repeat(300));
+    let rows: [&[&str]; 22] = [
         &["--a", "x {port}"],
         &["--a", "./no-such {port}", "--b", "./no-such {port}"],
         &["--a", "./no-such 80", "--b", "x"],
@@ -351,6 +352,8 @@ fn nonsense_is_refused_with_the_next_step_and_nothing_is_left_behind() {
         &[&good[..], &["--metric=switches"]].concat(),
         &[&good[..], &["--name-b=A"]].concat(),
         &[&good[..], &["--name-b=a b"]].concat(),
+        &[&good[..], &["--name-a=x/y", "--name-b=x-y"]].concat(),
+        &[&good[..], &[&long]].concat(),
         &[&good[..], &["--budget=0s"]].concat(),
         &[&good[..], &["--old=HEAD"]].concat(),
         &[&good[..], &["--payload=4KiB"]].concat(),

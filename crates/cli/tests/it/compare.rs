@@ -328,6 +328,19 @@ fn a_site_skips_what_is_no_result_and_says_so() {
     let outcome = world.wirebench(&["site", "a", "broken", "-o", "out"]);
     assert_eq!(outcome.code, Some(1), "{outcome:#?}");
     assert_eq!(outcome.stdout, "1 run, 0 with significant changes: out/index.html\n");
+    // A name that is too long for the name of a page spoils its own result and no other.
+    MADE.write(&world, "long");
+    let journal = world.folder.path().join("long/runs.jsonl");
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, text.replace("go/net", &format!("go/{}", "x".repeat(300)))).unwrap();
+    let long = world.wirebench(&["site", "a", "long", "-o", "new"]);
+    assert_eq!(long.stdout, "1 run, 0 with significant changes: new/index.html\n", "{long:#?}");
+    fs::create_dir(world.folder.path().join("foreign")).unwrap();
+    fs::write(world.folder.path().join("foreign/index.html"), "mine").unwrap();
+    let foreign = world.wirebench(&["site", "a", "-o", "foreign"]);
+    foreign.assert_refused(2, &["foreign/index.html is not of a site of wirebench"]);
+    let kept = fs::read_to_string(world.folder.path().join("foreign/index.html")).unwrap();
+    assert_eq!(kept, "mine");
     outcome.assert_line(
         "warning: skipped broken: line 1 of the journal is damaged: missing field `record` at line 1 \
          column 2",
