@@ -7,7 +7,9 @@ use wirebench_experiment::experiment::{Forecast, MOST_BLOCKS_FOR_PRECISION};
 use wirebench_report::table_units::percent;
 use wirebench_schema::{journal::Goal, units::write_duration};
 
-use crate::session::FEWEST_BLOCKS;
+/// The fewest blocks with intervals and verdicts: two blocks give a single difference to estimate
+/// the noise from.
+pub(crate) const FEWEST_BLOCKS: u32 = 3;
 
 /// The plan in a few lines.
 pub(crate) fn outlook_lines(forecast: &Forecast, now: &Zoned) -> Vec<String> {

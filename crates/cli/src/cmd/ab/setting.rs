@@ -25,7 +25,8 @@ use crate::{
     context::{Context, command_line},
     exit::usage,
     files, options,
-    session::{FEWEST_BLOCKS, Setting},
+    plan::FEWEST_BLOCKS,
+    session::Setting,
 };
 
 /// The load, unless options change it.

@@ -23,7 +23,8 @@ use crate::{
     context::{Context, command_line},
     exit::usage,
     files, options, out,
-    session::{FEWEST_BLOCKS, Setting},
+    plan::FEWEST_BLOCKS,
+    session::Setting,
 };
 
 /// Connections of idle phases at smoke scale.
