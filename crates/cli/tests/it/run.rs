@@ -86,7 +86,7 @@ fn servers_have_the_names_that_were_given_to_them() {
     let servers = ["--server", &own("epoll", "hello"), "--server", &own("io_uring", "hello")];
     let names = ["--name=feature/x", "--name=main", "--dry-run"];
     let outcome = world.wirebench(&run(&[&servers[..], &names].concat()));
-    outcome.assert_line("builtin/epoll, own/feature-x, own/main");
+    outcome.assert_line("own/feature-x, own/main, builtin/epoll");
     for (names, message) in [
         (["--name=x", "--name=x", "-q"], "two servers are named `x`: use another --name"),
         (["--name=a b", "--dry-run", "-q"], "`a b` is not a valid name: use at most 100 letters"),
