@@ -173,7 +173,10 @@ fn what_cannot_be_meant_is_refused_with_the_next_step() {
     let two = "[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n";
     let needs = "[[requires]]\ncommand = \"no-such-compiler\"\n";
     let world = World::new()
-        .with_entry("c/one", &format!("max_workers = 1\n{ENTRY}"))
+        .with_entry(
+            "c/one",
+            &format!("max_workers = 1\n{}", ENTRY.replace("{port}", "{port} {workers}")),
+        )
         .with_entry("c/two", &format!("{ENTRY}{two}"))
         .with_entry("c/needy", &format!("{ENTRY}{needs}"));
     let rows: [&[&str]; 20] = [

@@ -112,8 +112,8 @@ fn connections(
 pub(super) fn check_workers(subject: &Subject, workers: &[u32]) -> anyhow::Result<()> {
     if !workers.is_empty() && !subject.takes_workers() {
         return Err(usage(format!(
-            "--workers has no effect on {}: write {{workers}} in its place, or omit --workers",
-            subject.title
+            "--workers has no effect on {}: write {{workers}} in its command, or omit --workers",
+            subject.variant.id
         )));
     }
     let Some(asked) = workers.iter().find(|it| subject.workers(**it) != **it) else {
