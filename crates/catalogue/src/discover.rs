@@ -8,10 +8,12 @@ use wirebench_schema::{
 };
 
 use crate::{
+    build::{self, OUTPUT_FOLDERS},
     checkouts::Checkouts,
     project::Project,
     small_file::read_small,
     subject::{Origin, Subject},
+    trust::{self, Untrusted},
     version,
 };
 
@@ -97,6 +99,12 @@ fn broken(project: &Project, folder: &Path, reason: String) -> Option<Subject> {
 
 /// The variants of the entry in `folder`, or what is wrong with its description.
 fn read_entry(project: &Project, entries: &Path, folder: &Path) -> Result<Vec<Subject>, String> {
+    if project.is_checked(folder) {
+        let parts = [folder.parent().unwrap_or(folder), &build::shared(folder)];
+        trust::check(parts)
+            .and_then(|()| trust::check_tree(folder, &OUTPUT_FOLDERS))
+            .map_err(refusal)?;
+    }
     let id = folder.strip_prefix(entries).map_err(|error| error.to_string())?;
     let text = read_small(&folder.join(ENTRY_FILE))?;
     let entry = Entry::parse(&id.to_string_lossy(), &text).map_err(|e| e.to_string())?;
@@ -110,7 +118,7 @@ fn read_entry(project: &Project, entries: &Path, folder: &Path) -> Result<Vec<Su
             .find(|earlier| are_built_alike(&earlier.variant, &variant))
             .map_or_else(|| project.build_folder(&variant.id), |earlier| earlier.build.clone());
         let checkouts = Checkouts::of_entry(&entry.id, &variant.sources, folder, project)?;
-        subjects.push(Subject {
+        let subject = Subject {
             title: entry.title.clone(),
             description: entry.description.clone(),
             url: entry.url.clone(),
@@ -119,9 +127,23 @@ fn read_entry(project: &Project, entries: &Path, folder: &Path) -> Result<Vec<Su
             checkouts,
             origin: Origin::Entry { versions: entry.versions.clone() },
             variant,
-        });
+        };
+        if project.is_checked(&project.state) {
+            let checkouts = subject.checkouts.iter().map(|it| it.folder.clone());
+            let made = build::outputs(&subject).into_iter().chain([subject.build.clone()]);
+            made.chain(checkouts)
+                .try_for_each(|path| trust::check_down(&project.state, &path))
+                .map_err(refusal)?;
+        }
+        subjects.push(subject);
     }
     Ok(subjects)
+}
+
+fn refusal(untrusted: Untrusted) -> String {
+    format!(
+        "{untrusted}: its commands would run with your rights. Remove it, or make it yours with `chown -R`"
+    )
 }
 
 /// A pattern that cannot be used would be noticed only when everything is built.
@@ -234,7 +256,7 @@ ready = "line"
             fs::create_dir_all(&entry).unwrap();
             fs::write(entry.join(ENTRY_FILE), text).unwrap();
         }
-        let project = Project::checkout(folder.path().to_owned());
+        let project = Project::checkout(folder.path().to_owned(), crate::project::Trust::Checked);
         (folder, project)
     }
 

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use wirebench_catalogue::project::{self, Found, Project, ProjectError};
+use wirebench_catalogue::project::{self, Found, Project, ProjectError, Trust};
 use wirebench_experiment::{cohort::MOST_INSTANCES, cut::Cut, measure::Bench};
 use wirebench_host::{
     place::{PlacementRequest, place},
@@ -48,18 +48,18 @@ impl ProjectOption {
     pub(crate) fn project(&self) -> anyhow::Result<Project> {
         let variable = || std::env::var_os(PROJECT_VARIABLE).filter(|value| !value.is_empty());
         let named = self.project.clone().or_else(|| variable().map(PathBuf::from));
-        let found = match named {
-            Some(root) => project::named(&root),
-            None => project::find(Path::new(".")),
+        let (found, trust) = match named {
+            Some(root) => (project::named(&root), Trust::Named),
+            None => (project::find(Path::new(".")), Trust::Checked),
         };
         let found = found.map_err(|error| match error {
             ProjectError::Io(_) => error.into(),
-            ProjectError::Foreign { .. } | ProjectError::Absent(_) => usage(error),
+            ProjectError::Untrusted { .. } | ProjectError::Absent(_) => usage(error),
         })?;
         match found {
-            Found::Checkout(root) => Ok(Project::checkout(root)),
-            Found::Own(root) => embedded::project(Some(root)),
-            Found::Nothing => embedded::project(None),
+            Found::Checkout(root) => Ok(Project::checkout(root, trust)),
+            Found::Own(root) => embedded::project(Some(root), trust),
+            Found::Nothing => embedded::project(None, trust),
         }
     }
 }
