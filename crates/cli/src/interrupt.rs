@@ -18,7 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::exit::Exit;
+use crate::exit::{Ended, Exit};
 
 /// So long after the first signal a second one means more than the first.
 const AGAIN: Duration = Duration::from_secs(2);
@@ -62,6 +62,14 @@ impl Interrupt {
     /// The flag itself, for those who wait.
     pub(crate) fn flag(&self) -> &AtomicBool {
         &self.asked
+    }
+
+    /// An error that a signal may have caused.
+    pub(crate) fn error(&self, reason: String) -> anyhow::Error {
+        match self.exit() {
+            Some(exit) => Ended(exit, reason).into(),
+            None => anyhow::Error::msg(reason),
+        }
     }
 
     /// The exit code after a signal; none without one.

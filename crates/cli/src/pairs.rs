@@ -231,7 +231,7 @@ fn take_in(
             }
         }
     } else if let (Some(whole), Err(reason)) = (whole.as_mut(), &result) {
-        let failure = Some(reason.clone());
+        let failure = reason.lines().next().map(str::to_owned);
         whole.write(vec![Record::Part(Part {
             pair: pair.clone(),
             machine: None,
@@ -293,7 +293,7 @@ impl Whole {
             records.extend(part.rates.iter().cloned().map(Record::Rate));
         }
         records.extend(part.runs.iter().cloned().map(|run| Record::Run(Box::new(run))));
-        let machine = results::machine(folder);
+        let machine = results::machine(folder)?;
         records.push(Record::Part(Part { pair: pair.to_owned(), machine, block, failure: None }));
         self.write(records)
     }
@@ -328,7 +328,8 @@ impl Measurer<'_> {
             let rates = work.rates.clone().into_iter().map(Record::Rate);
             let given: Vec<Record> = rates.chain(known.iter().cloned()).collect();
             drop(work);
-            let prepared = if is_prepared { Ok(()) } else { elsewhere.prepare() };
+            let prepared =
+                if is_prepared { Ok(()) } else { elsewhere.prepare(self.context.interrupt.flag()) };
             is_prepared = prepared.is_ok();
             let mut result = prepared.and_then(|()| self.block(&elsewhere, block, &given));
             let difference = result.as_ref().ok().and_then(|(_, journal)| self.difference(journal));
@@ -366,7 +367,8 @@ impl Measurer<'_> {
         let file = format!("{there}/known.jsonl");
         let lines = known.iter().map(|it| serde_json::to_string(it).map(|line| line + "\n"));
         let text = lines.collect::<Result<String, _>>().map_err(|error| error.to_string())?;
-        elsewhere.write(&file, &text)?;
+        let stop = self.context.interrupt.flag();
+        elsewhere.write(&file, &text, stop)?;
         let mut words = [self.words, &elsewhere.words(&there)].concat();
         words.extend(
             ["--quiet", "--block", &block.to_string(), "--known", &file].map(str::to_owned),
@@ -381,10 +383,10 @@ impl Measurer<'_> {
                 line.clone_into(&mut last);
             }
         };
-        let stop = self.context.interrupt.flag();
-        let code = elsewhere.carry_out(words, !generators.is_empty(), stop, &mut print)?;
         let here = self.parts.join(there.replace('/', "-"));
-        elsewhere.fetch(&there, &here)?;
+        let carried = elsewhere.carry_out(words, !generators.is_empty(), stop, &mut print);
+        let fetched = carried.and_then(|code| elsewhere.fetch(&there, &here).map(|()| code));
+        let code = fetched.map_err(|reason| elsewhere.kept(&reason, &there, &here))?;
         elsewhere.clear(&there)?;
         let folders = fs::read_dir(&here).map_err(|error| error.to_string())?;
         let mut folders = folders.flatten().map(|it| it.path());

@@ -19,9 +19,10 @@ pub(crate) fn prepare_all(
 
 /// Waiting and sampling happen on the generator's CPUs, so that the server's are the server's alone. Hosts from
 /// which the load comes are reached before anything is checked or measured.
-pub(crate) fn bind(experiment: &Experiment) -> anyhow::Result<()> {
+pub(crate) fn bind(context: &Context, experiment: &Experiment) -> anyhow::Result<()> {
     if let Some(fleet) = &experiment.bench.fleet {
-        fleet.provide().map_err(anyhow::Error::msg)?;
+        let interrupt = &context.interrupt;
+        fleet.provide(interrupt.flag()).map_err(|reason| interrupt.error(reason))?;
     }
     let placement = &experiment.bench.placement;
     if placement.pinned {
@@ -49,6 +50,6 @@ pub(crate) fn ready(
         reporter.finish();
         anyhow::bail!("{} cannot be measured: {}", it.variant, it.reason);
     }
-    bind(experiment)?;
+    bind(context, experiment)?;
     Ok(Ok(prepared))
 }

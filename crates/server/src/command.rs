@@ -139,12 +139,24 @@ impl Job<'_> {
         command.status().map_err(|error| self.error(error))
     }
 
+    /// Runs it between an input and an output. The answer is how it ended, and what it wrote to standard error.
+    pub fn between(
+        &self,
+        (stdin, stdout): (Stdio, Stdio),
+        stop: &AtomicBool,
+    ) -> Result<(ExitStatus, String), CommandError> {
+        let mut errors = temporary_file().map_err(|error| self.error(error))?;
+        let flooded = || errors.metadata().is_ok_and(|it| it.len() > OUTPUT_LIMIT_BYTES);
+        let mut command = self.command();
+        let stderr = errors.try_clone().map_err(|error| self.error(error))?;
+        command.stdin(stdin).stdout(stdout).stderr(stderr);
+        let status = self.wait(command, stop, &flooded)?;
+        Ok((status, read_from_start(&mut errors).map_err(|error| self.error(error))?))
+    }
+
     /// Runs it with `input` on standard input and throws its output away.
     pub fn feed(&self, input: &str, stop: &AtomicBool) -> Result<ExitStatus, CommandError> {
-        let mut file = temporary_file().map_err(|error| self.error(error))?;
-        file.write_all(input.as_bytes())
-            .and_then(|()| file.seek(SeekFrom::Start(0)))
-            .map_err(|error| self.error(error))?;
+        let file = file_of(input).map_err(|error| self.error(error))?;
         let mut command = self.command();
         command.stdin(file).stdout(Stdio::null()).stderr(Stdio::null());
         self.wait(command, stop, &|| false)
@@ -193,6 +205,14 @@ impl Job<'_> {
 fn temporary_file() -> io::Result<File> {
     let memory = rustix::fs::memfd_create("wirebench-output", rustix::fs::MemfdFlags::CLOEXEC)?;
     Ok(File::from(memory))
+}
+
+/// A file without a name that has this text.
+pub fn file_of(text: &str) -> io::Result<File> {
+    let mut file = temporary_file()?;
+    file.write_all(text.as_bytes())?;
+    file.seek(SeekFrom::Start(0))?;
+    Ok(file)
 }
 
 fn read_from_start(file: &mut File) -> io::Result<String> {

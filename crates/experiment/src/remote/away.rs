@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    io::{BufRead, BufReader, Write},
+    io::Write,
     process::{Child, ChildStdin, Stdio},
     sync::{
         Arc, Mutex, PoisonError,
@@ -18,7 +18,7 @@ use wirebench_schema::{
 };
 use wirebench_server::{
     launch::{STDERR_PATIENCE, StderrTail},
-    pipe::{PipedChild, Writer},
+    pipe::{PipedChild, Writer, lines},
 };
 
 use super::{
@@ -65,7 +65,7 @@ impl Away {
             streams: BTreeMap::new(),
             heard: Instant::now(),
         };
-        session.start().and_then(|()| session.follow(stop, print)).map_err(named)
+        session.start(stop).and_then(|()| session.follow(stop, print)).map_err(named)
     }
 }
 
@@ -87,8 +87,16 @@ impl Session<'_> {
         Ok(event)
     }
 
-    fn start(&mut self) -> Result<(), String> {
-        match self.next(PATIENCE)? {
+    fn start(&mut self, stop: &AtomicBool) -> Result<(), String> {
+        let until = Instant::now() + PATIENCE;
+        let mut first = None;
+        while first.is_none() && Instant::now() < until {
+            if stop.load(Ordering::Relaxed) {
+                return Err("interrupted".to_owned());
+            }
+            first = self.next(LOOK)?;
+        }
+        match first {
             Some(HostEvent::Ready { protocol: HOSTING_PROTOCOL, .. }) => {}
             Some(HostEvent::Ready { protocol, wirebench }) => {
                 return Err(format!(
@@ -166,7 +174,7 @@ impl Session<'_> {
         let child = Arc::new(Mutex::new(child));
         self.streams.insert(stream, Carried { input, child: Arc::clone(&child) });
         thread::spawn(move || {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            for line in lines(stdout) {
                 if writer.say(&HostCommand::Line { stream, line }).is_err() {
                     break;
                 }

@@ -50,12 +50,12 @@ impl Fleet {
     }
 
     /// Makes sure, once, that all hosts are reached and have the program.
-    pub fn provide(&self) -> Result<(), String> {
-        self.provided.get_or_init(|| self.provide_now()).clone()
+    pub fn provide(&self, stop: &AtomicBool) -> Result<(), String> {
+        self.provided.get_or_init(|| self.provide_now(stop)).clone()
     }
 
-    fn provide_now(&self) -> Result<(), String> {
-        let provide = |host| install::provide(&self.carrier, host, &self.program);
+    fn provide_now(&self, stop: &AtomicBool) -> Result<(), String> {
+        let provide = |host| install::provide(&self.carrier, host, &self.program, stop);
         thread::scope(|scope| {
             let threads: Vec<_> =
                 self.hosts.iter().map(|host| scope.spawn(move || provide(host))).collect();
@@ -123,7 +123,7 @@ impl Crew {
     pub(super) fn start(fleet: &Fleet, stop: &AtomicBool) -> Result<Self, String> {
         // Each agent needs several files. Too few are found when one cannot be started.
         let _ = wirebench_sys::limits::raise_open_files();
-        fleet.provide()?;
+        fleet.provide(stop)?;
         let spawn = |host: &String| {
             let process = install::spawn(&fleet.carrier, host, &fleet.program)?;
             Ok(Member { host: host.clone(), process, heard: None })

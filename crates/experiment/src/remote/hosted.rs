@@ -5,7 +5,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::{
     collections::BTreeMap,
     fs,
-    io::{self, BufRead, BufReader, Read, Write},
+    io::{self, Read, Write},
     os::unix::net::{UnixListener, UnixStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -18,6 +18,7 @@ use wirebench_schema::{
     argv,
     hosting::{HOSTING_PROTOCOL, HostCommand, HostEvent},
 };
+use wirebench_server::pipe::lines;
 
 use super::carry::{Order, SOCKET_VARIABLE};
 
@@ -39,7 +40,7 @@ enum Happening {
 /// Carries out the verb that is asked for on `input`, with `program`, until it or the input ends.
 pub fn host(
     program: &Path,
-    input: impl BufRead + Send + 'static,
+    input: impl Read + Send + 'static,
     output: impl Write,
 ) -> io::Result<()> {
     let (sender, happenings) = mpsc::channel();
@@ -80,7 +81,7 @@ fn start(mut command: Command, sender: &Sender<Happening>) -> io::Result<Child> 
     for (source, is_result) in [(stdout, true), (stderr, false)] {
         let (Some(source), sender) = (source, sender.clone()) else { continue };
         thread::spawn(move || {
-            for line in BufReader::new(source).lines().map_while(Result::ok) {
+            for line in lines(source) {
                 let _ = sender.send(Happening::Event(HostEvent::Printed { line, is_result }));
             }
         });
@@ -88,9 +89,9 @@ fn start(mut command: Command, sender: &Sender<Happening>) -> io::Result<Child> 
     Ok(child)
 }
 
-fn read_commands(input: impl BufRead + Send + 'static, sender: Sender<Happening>) {
+fn read_commands(input: impl Read + Send + 'static, sender: Sender<Happening>) {
     thread::spawn(move || {
-        for line in input.lines().map_while(Result::ok) {
+        for line in lines(input) {
             let Ok(command) = serde_json::from_str(&line) else { break };
             if sender.send(Happening::Command(command)).is_err() {
                 return;
@@ -190,11 +191,11 @@ impl<W: Write> Hosted<W> {
         self.next_stream += 1;
         let Order { host, script } = order;
         self.say(&HostEvent::Open { stream: number, host, script })?;
-        let (lines, sender) = (BufReader::new(stream.try_clone()?), self.sender.clone());
+        let (source, sender) = (stream.try_clone()?, self.sender.clone());
         self.streams.insert(number, stream);
         thread::spawn(move || {
             let say = |event| sender.send(Happening::Event(event));
-            for line in lines.lines().map_while(Result::ok) {
+            for line in lines(source) {
                 if say(HostEvent::Line { stream: number, line }).is_err() {
                     return;
                 }

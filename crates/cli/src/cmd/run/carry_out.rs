@@ -38,7 +38,7 @@ pub(super) fn begin(
         reporter.finish();
         return Ok(exit);
     }
-    bind(&experiment)?;
+    bind(context, &experiment)?;
     let finished = conduct(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
     reporter.finish();
     conclude(&context.interrupt, &finished?, &arguments.names, arguments.strictness())
@@ -53,7 +53,7 @@ pub(super) fn conclude(
     strictness: Strictness,
 ) -> anyhow::Result<Exit> {
     let journal = &finished.journal;
-    let known = Known::of(journal, &finished.folder);
+    let known = Known::of(journal, &finished.folder)?;
     let facts = known.facts(out::look());
     out::result(&screen::page(journal, &facts));
     results::write(finished, &Details { journal, facts })?;
