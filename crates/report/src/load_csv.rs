@@ -86,6 +86,10 @@ pub fn row(report: &LoadReport, started: &str) -> String {
 
 /// One line.
 pub(crate) fn record(cells: impl Iterator<Item = String>) -> String {
+    // A spreadsheet takes what begins like this for a formula.
+    let is_formula =
+        |it: &str| it.starts_with(['=', '+', '-', '@', '\t', '\r']) && it.parse::<f64>().is_err();
+    let cells = cells.map(|it| if is_formula(&it) { format!("'{it}") } else { it });
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing into memory does not fail, and there is nothing but UTF-8.
     let _ = writer.write_record(cells.map(String::into_bytes));

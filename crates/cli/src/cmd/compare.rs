@@ -1,7 +1,7 @@
 //! `wirebench compare`: compares two results, from their journals alone. What counts as a change is
 //! defined in the crate `report`.
 
-use std::{fs, path::Path, path::PathBuf};
+use std::{path::Path, path::PathBuf};
 use wirebench_experiment::journal;
 use wirebench_report::{
     analysis::Metric,
@@ -18,9 +18,6 @@ use crate::{
     format::{FormatOption, GROUP},
     junit, out,
 };
-
-/// The file beside a journal that tells of the machine.
-const ENVIRONMENT_FILE: &str = "environment.json";
 
 const AFTER_HELP: &str = "\
 A change is significant if its 95 % interval excludes \"no change\" and is not inside the margin: 3 % \
@@ -112,7 +109,7 @@ impl Stored {
             )));
         }
         let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new(".")) };
-        let environment = environment(&folder.join(ENVIRONMENT_FILE))?;
+        let environment = journal::environment(folder).map_err(usage)?;
         Ok(Self { name: path.display().to_string(), journal, environment })
     }
 
@@ -120,22 +117,6 @@ impl Stored {
         let environment = self.environment.as_ref();
         Side { name: &self.name, journal: &self.journal, environment }
     }
-}
-
-/// What the file tells of the machine; none without the file.
-fn environment(path: &Path) -> anyhow::Result<Option<Environment>> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(usage(format!("{}: {error}", path.display()))),
-    };
-    let read = serde_json::from_str(&text).map_err(|error| {
-        usage(format!(
-            "{}: {error}; remove the file to compare without checking the machine",
-            path.display()
-        ))
-    })?;
-    Ok(Some(read))
 }
 
 fn refusal(reason: &NotComparable, old: &str, new: &str) -> String {

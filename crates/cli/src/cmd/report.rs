@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Some(folder) = &arguments.svg {
         return arguments.pictures(&journal, folder);
     }
-    let text = arguments.text(&journal);
+    let text = arguments.text(&journal)?;
     let Some(file) = &arguments.splice else {
         out::result(&text);
         return Ok(Exit::Fine);
@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 impl Arguments {
     /// Writes the pictures of the HTML report.
     fn pictures(&self, journal: &Journal, folder: &Path) -> anyhow::Result<Exit> {
-        let known = Known::of(journal, results::folder(&self.run));
+        let known = Known::of(journal, results::folder(&self.run))?;
         let page = site::run_page(journal, known.facts(Look::Plain));
         let pictures = svg::pictures(&self.format.shared(&page));
         if pictures.is_empty() {
@@ -103,37 +103,37 @@ impl Arguments {
     }
 
     /// The result as it was asked for.
-    fn text(&self, journal: &Journal) -> String {
+    fn text(&self, journal: &Journal) -> anyhow::Result<String> {
         let metric = self.metric;
         let explain = self.explain || metric.is_some();
         if let Some(ab) = Ab::of(journal, &AbOptions { metric, ..AbOptions::default() }) {
             let formatted = self.format.text(&ab, metric);
             let shown = || if explain { ab.text(Style::Text) } else { ab.page() };
-            return formatted.unwrap_or_else(shown);
+            return Ok(formatted.unwrap_or_else(shown));
         }
         if let Some(tuned) = Tuned::of(journal).filter(|_| metric.is_none()) {
             let formatted = self.format.text(&tuned, None);
-            return formatted.unwrap_or_else(|| tuned.text(Style::Text, self.look()));
+            return Ok(formatted.unwrap_or_else(|| tuned.text(Style::Text, self.look())));
         }
-        let known = Known::of(journal, results::folder(&self.run));
+        let known = Known::of(journal, results::folder(&self.run))?;
         let facts = known.facts(Look::Plain);
-        match (self.format.format, explain) {
+        Ok(match (self.format.format, explain) {
             (Some(Format::Markdown), _) => {
                 self.format.shared(&report_by(journal, facts.machine, Style::Markdown, metric))
             }
             (None, true) => report_by(journal, facts.machine, Style::Text, metric),
-            (None, false) => self.page(journal),
+            (None, false) => self.page(journal, &known),
             (Some(_), _) => {
                 let details = Details { journal, facts };
                 self.format.text(&details, metric).unwrap_or_default()
             }
-        }
+        })
     }
 
     /// The page that `run` prints. In a document there are no colours, and no folder of this machine.
-    fn page(&self, journal: &Journal) -> String {
+    fn page(&self, journal: &Journal, known: &Known) -> String {
         let folder = results::folder(&self.run);
-        let page = screen::page(journal, &Known::of(journal, folder).facts(self.look()));
+        let page = screen::page(journal, &known.facts(self.look()));
         if self.splice.is_some() || !folder.join(results::HTML_FILE).is_file() {
             return page;
         }

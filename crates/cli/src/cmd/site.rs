@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     /// Folder of the site
     #[arg(short, long, value_name = "OUT")]
     out: PathBuf,
-    /// Keep folders, host and user names, and secret headers
+    /// Keep folders, host and user names, and secrets
     #[arg(long)]
     no_redact: bool,
 }
@@ -109,10 +109,10 @@ impl Arguments {
         if let Some(environment) = &environment {
             write(&own.join(ENVIRONMENT_FILE), &self.shared(environment))?;
         }
-        let known = Known::of(&journal, folder);
+        let known = Known::of(&journal, folder)?;
         let page = site::run_page(&journal, known.facts(Look::Plain));
         write(&own.join(PAGE_FILE), &self.shared(&page))?;
-        let environment = environment.and_then(|text| serde_json::from_str(&text).ok());
+        let environment = journal::environment(folder).map_err(usage)?;
         let id = own.file_name().unwrap_or_default().to_string_lossy();
         let origin = digest::of_text(text.lines().next().unwrap_or_default());
         let summary = site::summary((&id, &origin), &journal, environment.as_ref());
@@ -149,7 +149,8 @@ struct Stored {
 impl Stored {
     fn read(folder: &Path) -> anyhow::Result<Self> {
         let journal = journal::read(folder).map_err(anyhow::Error::msg)?;
-        Ok(Self { journal, environment: read(&folder.join(ENVIRONMENT_FILE)) })
+        let environment = journal::environment(folder).map_err(anyhow::Error::msg)?;
+        Ok(Self { journal, environment })
     }
 
     fn side<'a>(&'a self, name: &'a str) -> Side<'a> {

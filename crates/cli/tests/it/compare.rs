@@ -177,11 +177,7 @@ fn without_the_file_of_the_machine_results_are_compared_with_a_warning() {
     let journals = ["compare", "old/runs.jsonl", "newer/runs.jsonl"];
     assert_says(&world.wirebench(&journals), 0, &["old/runs.jsonl, suite example", "newer/runs"]);
     fs::write(world.folder.path().join("old/environment.json"), "{").unwrap();
-    assert_says(
-        &compared(&world, &[]),
-        2,
-        &["old/environment.json: ", "remove the file to compare"],
-    );
+    assert_says(&compared(&world, &[]), 2, &["old/environment.json: ", "remove the file to go on"]);
 }
 
 #[test]

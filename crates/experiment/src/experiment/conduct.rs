@@ -25,8 +25,7 @@ use super::{
 };
 use crate::{cohort::KnownServers, journal, plan};
 
-/// The environment's name in the folder of a run.
-pub const ENVIRONMENT_FILE: &str = "environment.json";
+pub use crate::journal::ENVIRONMENT_FILE;
 
 /// Why an experiment cannot go on. What was journalled before stays.
 #[derive(Debug, thiserror::Error)]

@@ -225,7 +225,7 @@ fn show_rows(page: &mut Page, lines: &[Vec<String>]) {
         let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
         let mut table = new_table(page.style, &heads);
         for line in &lines[1..] {
-            table.add_row(cells(line));
+            table.add_row(cells(line).iter().map(|cell| page.style.cell(cell)));
         }
         for column in table.column_iter_mut().skip(KEYS) {
             column.set_cell_alignment(CellAlignment::Right);
