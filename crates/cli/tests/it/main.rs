@@ -34,6 +34,7 @@ mod stalled;
 mod standalone;
 mod suites;
 mod survive;
+mod terminal;
 mod tune;
 mod verbs;
 mod workflow;

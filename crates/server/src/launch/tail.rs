@@ -8,6 +8,7 @@ use std::{
     thread,
     time::Duration,
 };
+use wirebench_schema::printable::printable;
 
 /// Bytes that are kept.
 const KEPT: usize = 16 * 1024;
@@ -72,12 +73,13 @@ impl StderrTail {
         self.state().bytes
     }
 
-    /// The end of what was written: at most the last five lines.
+    /// The end of what was written, without commands to a terminal: at most the last five lines.
     #[must_use]
     pub fn text(&self) -> String {
         const LINES: usize = 5;
         let bytes: Vec<u8> = self.state().last.iter().copied().collect();
         let text = String::from_utf8_lossy(&bytes);
+        let text = printable(&text);
         let lines: Vec<&str> = text.trim_end().lines().collect();
         lines[lines.len().saturating_sub(LINES)..].join("\n")
     }
@@ -98,5 +100,7 @@ mod tests {
         assert_eq!(tail.bytes(), written as u64);
         assert!(tail.text().ends_with("line 99998\nline 99999"));
         assert_eq!(tail.text().lines().count(), 5);
+        tail.push(b"\x1b[2Jcleared\n");
+        assert!(tail.text().ends_with("\n\\u{1b}[2Jcleared"), "{}", tail.text());
     }
 }

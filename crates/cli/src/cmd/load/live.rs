@@ -2,13 +2,14 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::{
-    io::{IsTerminal, stderr, stdout},
+    io::{IsTerminal, stdout},
     time::Duration,
 };
 use wirebench_report::wrk_units;
 use wirebench_schema::load::{Interval, LoadConfig, LoadEvent, Phase, Stop};
 
 use super::options::OutputOptions;
+use crate::out;
 
 const TEMPLATE: &str = "{bar:20} {prefix}  {msg}";
 /// The steps of the bar.
@@ -26,7 +27,7 @@ impl Live {
     pub(crate) fn new(config: &LoadConfig, output: &OutputOptions) -> Self {
         // A program reads the events; and JSON that is printed to a terminal shall stand alone.
         let unwanted = output.quiet || output.events || (output.json && stdout().is_terminal());
-        let bar = (stderr().is_terminal() && !unwanted).then(|| {
+        let bar = (out::is_live() && !unwanted).then(|| {
             let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr());
             bar.set_style(style());
             bar
