@@ -9,6 +9,8 @@ use wirebench_report::{
     redact,
 };
 
+use wirebench_schema::printable::printable;
+
 use crate::out;
 
 /// The name of the group of these options.
@@ -41,11 +43,12 @@ impl FormatOption {
 
     /// A text as it may be shared.
     pub(crate) fn shared(self, text: &str) -> String {
-        if self.keeps_names { text.to_owned() } else { redacted(text) }
+        let text = printable(text);
+        if self.keeps_names { text.into_owned() } else { redacted(&text) }
     }
 }
 
-/// A text without folders, the values of secret headers, and the names of host and user.
+/// A text without folders, secrets, and the names of host and user.
 pub(crate) fn redacted(text: &str) -> String {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let users =
@@ -61,8 +64,7 @@ impl Args for FormatOption {
             Arg::new(name).long(name).help(format.about()).action(ArgAction::SetTrue)
         };
         let keep = Arg::new(NO_REDACT).long(NO_REDACT).action(ArgAction::SetTrue);
-        let keep =
-            keep.help("Keep folders, host and user names, and secret headers in these forms");
+        let keep = keep.help("Keep folders, host and user names, and secrets in these forms");
         command.args(Format::ALL.map(option)).group(ArgGroup::new(GROUP).args(names)).arg(keep)
     }
 
