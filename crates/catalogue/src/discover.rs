@@ -103,7 +103,7 @@ fn read_entry(project: &Project, entries: &Path, folder: &Path) -> Result<Vec<Su
         let parts = [folder.parent().unwrap_or(folder), &build::shared(folder)];
         trust::check(parts)
             .and_then(|()| trust::check_tree(folder, &OUTPUT_FOLDERS))
-            .map_err(refusal)?;
+            .map_err(|it| refusal(&it))?;
     }
     let id = folder.strip_prefix(entries).map_err(|error| error.to_string())?;
     let text = read_small(&folder.join(ENTRY_FILE))?;
@@ -133,14 +133,14 @@ fn read_entry(project: &Project, entries: &Path, folder: &Path) -> Result<Vec<Su
             let made = build::outputs(&subject).into_iter().chain([subject.build.clone()]);
             made.chain(checkouts)
                 .try_for_each(|path| trust::check_down(&project.state, &path))
-                .map_err(refusal)?;
+                .map_err(|it| refusal(&it))?;
         }
         subjects.push(subject);
     }
     Ok(subjects)
 }
 
-fn refusal(untrusted: Untrusted) -> String {
+fn refusal(untrusted: &Untrusted) -> String {
     format!(
         "{untrusted}: its commands would run with your rights. Remove it, or make it yours with `chown -R`"
     )
