@@ -35,6 +35,9 @@ pub enum DiscoverError {
     /// A name that no entry has.
     #[error("{0} (`wirebench list` shows all)")]
     Unknown(String),
+    /// A variant without its entry, and the variants of that name.
+    #[error("`{0}` has no entry before its colon: name one of {1}")]
+    OnlyVariant(String, String),
     /// A built-in entry or a command line cannot be used.
     #[error("{0}")]
     Subject(String),
@@ -180,6 +183,11 @@ pub fn select(subjects: &[Subject], names: &[String]) -> Result<Vec<Subject>, Di
                 known.extend([language(id.entry()), id.entry()].map(str::to_owned));
                 known.push(id.to_string());
             }
+            let of_entries = known.iter().filter(|known| known.ends_with(name));
+            let of_entries: Vec<&str> = of_entries.map(String::as_str).collect();
+            if name.starts_with(':') && !of_entries.is_empty() {
+                return Err(DiscoverError::OnlyVariant(name.clone(), of_entries.join(", ")));
+            }
             known.sort();
             known.dedup();
             let known = known.iter().map(String::as_str);
@@ -261,6 +269,7 @@ ready = "line"
             message("goo"),
             "unknown entry `goo`: did you mean `go`? (`wirebench list` shows all)"
         );
+        assert_eq!(message(":b"), "`:b` has no entry before its colon: name one of c/epoll:b");
         assert_eq!(
             message("c/epol"),
             "unknown entry `c/epol`: did you mean `c/epoll`? (`wirebench list` shows all)"

@@ -9,7 +9,7 @@ use std::{
 };
 use wirebench_catalogue::{discover, project::Project, requirement::Prober, subject::Subject};
 use wirebench_schema::{journal::Placement, scenario::Scenario};
-use wirebench_server::{guard::JobGuard, launch::Launcher};
+use wirebench_server::{executable, guard::JobGuard, launch::Launcher};
 
 use crate::{
     exit::{Usage, usage},
@@ -101,13 +101,11 @@ impl Context {
         for line in lines {
             let taken: Vec<_> = subjects.iter().map(|subject| subject.variant.id.clone()).collect();
             let own = Subject::own(line, scenarios, &taken, &self.project).map_err(Usage)?;
-            let program = &own.variant.run.command[0];
-            if !wirebench_server::command::exists(program) {
-                return Err(usage(format!(
-                    "there is no program `{program}`: write its path; the command runs without a \
-                     shell, so `~`, variables and redirections do not work"
-                )));
-            }
+            require_program(
+                &own.variant.run.command[0],
+                "write its path; the command runs without a shell, so `~`, variables and redirections \
+                 do not work",
+            )?;
             subjects.push(own);
         }
         Ok(subjects)
@@ -124,6 +122,17 @@ impl Context {
             ready_timeout: READY_TIMEOUT,
         }
     }
+}
+
+/// Refuses a program that cannot be executed. `remedy` is what to do if there is no such file.
+pub(crate) fn require_program(program: &str, remedy: &str) -> anyhow::Result<()> {
+    if let Some(reason) = executable::obstacle(program, Path::new("")) {
+        return Err(usage(reason));
+    }
+    if executable::exists(program) {
+        return Ok(());
+    }
+    Err(usage(format!("there is no program `{program}`: {remedy}")))
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use wirebench_schema::{
     verification::Verification,
 };
 use wirebench_server::launch::Launcher;
+use wirebench_server::launch::check_machine;
 
 use crate::{
     context::Context,
@@ -132,6 +133,7 @@ impl Conditions {
             None => load_command.push("--events".to_owned()),
         }
         let host = self.host(fleet.is_some())?;
+        check_machine(host).map_err(usage)?;
         Ok(Bench {
             launcher: Launcher { host, ..context.launcher(Some(&placement)) },
             agent_command: vec![program, "agent".into()],
@@ -145,6 +147,11 @@ impl Conditions {
             seed: self.seed.unwrap_or_else(|| u64::from(std::process::id())),
             placement,
         })
+    }
+
+    /// Refuses a limit of open files that is too low for the checks, unless they are skipped.
+    pub(crate) fn require_files(&self, context: &Context) -> anyhow::Result<()> {
+        if self.no_verify { Ok(()) } else { context.require_files() }
     }
 
     /// The address on which servers listen.
@@ -191,7 +198,7 @@ pub(crate) fn set_payload(workload: &mut Workload, payload: Option<usize>) -> an
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct RunOptions {
     /// Length of the measurement window
-    #[arg(short, long, value_name = "DURATION", value_parser = value::duration)]
+    #[arg(short, long, value_name = "DURATION", value_parser = value::window)]
     pub(crate) duration: Option<Duration>,
     /// Warm-up load before the window, not counted
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
@@ -208,10 +215,10 @@ pub(crate) struct Cohorts {
     #[arg(long = "cohorts", visible_alias = "blocks", value_name = "N", value_parser = value::small_count)]
     pub(crate) count: Option<u32>,
     /// Slices per load and server in a cohort [default: as many as fill the window]
-    #[arg(long, value_name = "N", value_parser = value::small_count)]
+    #[arg(long, value_name = "N", value_parser = value::positive_count)]
     pub(crate) rounds: Option<u32>,
     /// Counted part of each slice [default: 100ms saturated, 200ms at a rate]
-    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    #[arg(long, value_name = "DURATION", value_parser = value::window)]
     pub(crate) slice: Option<Duration>,
     /// Keep all servers of a cohort running (cohorts), or start one process per run (process)
     #[arg(long, value_name = "NAME")]

@@ -18,6 +18,7 @@ use wirebench_experiment::{
     journal::{self, Writer, new_run_folder},
 };
 use wirebench_schema::journal::{End, EndReason, FixedRate, Journal, Part, Record, Start};
+use wirebench_server::parallel;
 
 use crate::{
     away::{self, Elsewhere},
@@ -154,7 +155,9 @@ impl Pairs<'_> {
             for (pair, server) in &hosts {
                 let (sender, words, work, parts) = (sender.clone(), &words, &work, &parts);
                 let pair = Measurer { context, pair: pair.to_string(), server, words, work, parts };
-                scope.spawn(move || pair.measure(&sender));
+                thread::Builder::new()
+                    .spawn_scoped(scope, move || pair.measure(&sender))
+                    .map_err(parallel::at_limit)?;
             }
             drop(sender);
             for measured in measured {

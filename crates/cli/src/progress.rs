@@ -228,6 +228,12 @@ impl Observer for Reporter {
             Progress::Verifying { variant, scenario } => {
                 self.now(format!("verifying {variant} {scenario}"));
             }
+            Progress::VerifyingAgain(first) => {
+                for (check, _) in &first.failed {
+                    let name = format!("{} {}", first.variant, first.scenario);
+                    self.line(&format!("{name}: `{check}` failed, all is checked again alone"));
+                }
+            }
             Progress::Verified(verified) => self.verified(verified),
             Progress::Started { folder } => {
                 self.line(&format!("results: {}", folder.display()));

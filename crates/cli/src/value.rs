@@ -29,6 +29,24 @@ pub(crate) fn small_count(text: &str) -> Result<u32, String> {
     u32::try_from(count(text)?).map_err(|_| format!("`{text}` is too large"))
 }
 
+/// The least that is counted of a load.
+const SHORTEST_WINDOW: Duration = Duration::from_millis(10);
+
+/// How long a load counts.
+pub(crate) fn window(text: &str) -> Result<Duration, String> {
+    let least = SHORTEST_WINDOW.as_millis();
+    Some(duration(text)?)
+        .filter(|window| *window >= SHORTEST_WINDOW)
+        .ok_or_else(|| format!("`{text}` is too short to measure anything: use at least {least}ms"))
+}
+
+pub(crate) fn positive_count(text: &str) -> Result<u32, String> {
+    match small_count(text)? {
+        0 => Err("`0` is too few: use at least 1".to_owned()),
+        count => Ok(count),
+    }
+}
+
 /// Servers that are alive together.
 pub(crate) fn instances(text: &str) -> Result<usize, String> {
     match connections(text)? {

@@ -2,7 +2,7 @@
 
 use wirebench_schema::environment::{Cgroup, Environment, Limit};
 
-use super::{AtLeast, Comment, ENOUGH_MEMORY_BYTES, fine, warning};
+use super::{AtLeast, Comment, ENOUGH_MEMORY_BYTES, fine, missing, warning};
 
 /// Files for some thousand connections and a runtime.
 const ENOUGH_FILES: u64 = 8192;
@@ -10,6 +10,9 @@ const ENOUGH_FILES: u64 = 8192;
 const ENOUGH_LOCKED_BYTES: u64 = 8 << 20;
 /// Threads for a server with one of them for each of some thousand connections.
 const ENOUGH_PROCESSES: u64 = 4096;
+
+/// Threads of wirebench, its guards and a few servers with a few workers.
+const ENOUGH_TO_MEASURE: u64 = 100;
 
 const OF_THE_KERNEL: [AtLeast; 3] = [
     AtLeast {
@@ -100,15 +103,30 @@ fn processes(environment: &Environment) -> Comment {
     let Some(Limit { soft, .. }) = environment.limits.processes else {
         return fine("processes", "unknown: the limit of processes cannot be read");
     };
-    let text = format!("a user can have {} processes and threads", shown(soft));
-    if enough(soft, ENOUGH_PROCESSES) {
-        fine("processes", text)
-    } else {
-        warning(
+    let of_group = environment.cgroup.as_ref().and_then(|cgroup| cgroup.processes);
+    let (bound, text, remedy) = match of_group.filter(|bound| soft.is_none_or(|soft| *bound < soft))
+    {
+        Some(bound) => (
+            Some(bound),
+            format!("the control group can have {bound} processes and threads"),
+            "raise it: pids.max, TasksMax= of the service, or docker run --pids-limit=-1",
+        ),
+        None => (
+            soft,
+            format!("a user can have {} processes and threads", shown(soft)),
+            "raise it: ulimit -u 65536, or TasksMax= of the service",
+        ),
+    };
+    match bound {
+        _ if enough(bound, ENOUGH_PROCESSES) => fine("processes", text),
+        Some(..ENOUGH_TO_MEASURE) => {
+            missing("processes", format!("{text}: wirebench and its servers need more"), remedy)
+        }
+        _ => warning(
             "processes",
             format!("{text}: servers with a thread per connection fail"),
-            "raise it: ulimit -u 65536, or TasksMax= of the service",
-        )
+            remedy,
+        ),
     }
 }
 

@@ -68,7 +68,7 @@ fn good() -> Environment {
 }
 
 fn look(environment: &Environment) -> Vec<Finding> {
-    examine(environment, &Ok(()), &Setup::default())
+    examine(environment, &Ok(()), &Ok(()), &Setup::default())
 }
 
 type Change = fn(&mut Environment);
@@ -258,7 +258,7 @@ fn two_cpus_of_one_core_have_no_remedy_but_another_machine() {
 #[test]
 fn a_ring_that_cannot_be_set_up_is_missing_and_has_a_remedy_if_a_setting_forbids_it() {
     let ring = |environment: &Environment| {
-        let findings = examine(environment, &Err("no ring".to_owned()), &Setup::default());
+        let findings = examine(environment, &Err("no ring".to_owned()), &Ok(()), &Setup::default());
         findings.into_iter().find(|finding| finding.name == "io_uring").unwrap()
     };
     let mut environment = good();
@@ -300,7 +300,7 @@ fn missing_packages_and_entries_are_in_the_group_of_entries() {
         .map(|(variant, reason)| (variant.to_owned(), reason.to_owned()))
         .into(),
     };
-    let findings = examine(&good(), &Ok(()), &setup);
+    let findings = examine(&good(), &Ok(()), &Ok(()), &setup);
     let missing: Vec<(&str, &str)> = findings
         .iter()
         .filter(|finding| finding.state == State::Missing && finding.group == Group::Entries)

@@ -10,11 +10,13 @@ use std::{
         Arc, Mutex, PoisonError,
         mpsc::{self, Receiver, RecvTimeoutError},
     },
-    thread,
     time::{Duration, Instant},
 };
 
-use crate::launch::{STDERR_PATIENCE, StderrTail};
+use crate::{
+    launch::{STDERR_PATIENCE, StderrTail},
+    parallel,
+};
 
 /// A child whose lines are `E`. Dropping it kills it.
 #[derive(Debug)]
@@ -52,19 +54,19 @@ impl<E: DeserializeOwned> PipedChild<E> {
         if let Some(cpus) = cpus {
             wirebench_sys::child::on_cpus(&mut command, cpus)?;
         }
-        let mut child = command.spawn()?;
+        let mut child = command.spawn().map_err(parallel::at_limit)?;
         let missing = || std::io::Error::other("a pipe is missing");
         let stdout = child.stdout.take().ok_or_else(missing)?;
-        let stderr = StderrTail::follow(child.stderr.take().ok_or_else(missing)?);
+        let stderr = StderrTail::follow(child.stderr.take().ok_or_else(missing)?)?;
         let input = child.stdin.take().map(|it| Writer(Arc::new(Mutex::new(it))));
         let (sender, lines) = mpsc::channel();
-        thread::spawn(move || {
+        parallel::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 if sender.send((Instant::now(), line)).is_err() {
                     return;
                 }
             }
-        });
+        })?;
         Ok(Self { child, input, lines, stderr, event: PhantomData })
     }
 

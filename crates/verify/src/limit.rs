@@ -13,7 +13,7 @@
 use rustix::process::Pid;
 use std::{
     collections::BTreeMap,
-    fs,
+    fs, io,
     net::SocketAddr,
     path::PathBuf,
     sync::atomic::{AtomicUsize, Ordering},
@@ -24,6 +24,7 @@ use wirebench_schema::{
     entry::{Model, Variant},
     scenario::Protocol,
 };
+use wirebench_server::parallel;
 use wirebench_stats::median;
 
 use super::{
@@ -172,8 +173,9 @@ fn round(
     };
     let load = &load;
     thread::scope(|scope| {
-        let clients: Vec<_> =
-            clients.into_iter().map(|flood| scope.spawn(move || load(flood))).collect();
+        let start = |flood| thread::Builder::new().spawn_scoped(scope, move || load(flood));
+        let clients: io::Result<Vec<_>> = clients.into_iter().map(start).collect();
+        let clients = clients.map_err(|error| parallel::at_limit(error).to_string())?;
         let before = ran(&pids);
         let mut looks = Vec::new();
         while working.load(Ordering::Relaxed) == CLIENTS {

@@ -7,10 +7,6 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
     thread,
 };
 use wirebench_experiment::{
@@ -23,7 +19,7 @@ use wirebench_report::{
     tune::Look,
 };
 use wirebench_schema::{environment::Environment, journal::Journal};
-use wirebench_server::digest;
+use wirebench_server::{digest, parallel};
 
 use crate::{
     exit::{Exit, usage},
@@ -193,22 +189,9 @@ fn in_parallel<T: Sync + Clone + Send>(
     items: &[T],
     work: impl Fn(&T) -> anyhow::Result<()> + Sync,
 ) -> Vec<(T, anyhow::Error)> {
-    let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(items.len());
-    thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Err(error) = work(item)
-                        && let Ok(mut failed) = failed.lock()
-                    {
-                        failed.push((item.clone(), error));
-                    }
-                }
-            });
-        }
-    });
-    failed.into_inner().unwrap_or_default()
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let failed = |item: &T| work(item).err().map(|error| (item.clone(), error));
+    parallel::map(items, threads, failed).into_iter().flatten().collect()
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {

@@ -124,7 +124,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let results = arguments.telling.project(&context)?.results;
         return away::carry_out(&context, &server, None, &results);
     }
-    context.require_files()?;
+    arguments.conditions.require_files(&context)?;
     let subject = arguments.subject(&context)?;
     let model = arguments.model()?;
     match arguments.objectives.as_slice() {

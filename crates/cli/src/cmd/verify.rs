@@ -3,13 +3,14 @@
 
 mod course;
 
-use std::path::PathBuf;
+use std::{net::Ipv4Addr, path::PathBuf};
 use wirebench_catalogue::{requirement::Availability, subject::Subject};
 use wirebench_report::{
     junit::{Case, CaseState},
     table::{Style, new_table},
 };
 use wirebench_schema::scenario::Scenario;
+use wirebench_server::launch::check_machine;
 use wirebench_verify::catalogue;
 
 use crate::{
@@ -20,7 +21,7 @@ use crate::{
     options::ProjectOption,
     out, value,
 };
-use course::{Pair, Shown, Tally, check_all};
+use course::{Again, Pair, Shown, Tally, check_all};
 
 /// Arguments of `wirebench verify`.
 #[derive(Debug, clap::Args)]
@@ -62,6 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     let context = Context::new(&arguments.project)?;
     context.require_files()?;
+    check_machine(Ipv4Addr::LOCALHOST.into()).map_err(usage)?;
     let subjects = if arguments.servers.is_empty() {
         context.select(&arguments.names)?
     } else {
@@ -90,8 +92,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let jobs = arguments.jobs.unwrap_or_else(course::default_jobs);
     let times = arguments.repeat.unwrap_or(1);
     let pairs = pairs.repeat(times as usize);
+    let again = if times > 1 { Again::Never } else { Again::Alone };
     let Tally { passed, failed, skipped, deviated, failures, cases: checked } =
-        check_all(&context, &pairs, jobs, shown);
+        check_all(&context, &pairs, jobs, (shown, again));
     cases.extend(checked);
     junit::write(arguments.junit.as_deref(), "verify", &cases)?;
     if times > 1 {

@@ -4,7 +4,6 @@
 use std::{
     collections::BTreeMap,
     sync::atomic::{AtomicBool, Ordering},
-    thread,
     time::Duration,
 };
 use wirebench_schema::{
@@ -12,7 +11,7 @@ use wirebench_schema::{
     load::LoadModel,
     suite::Workload,
 };
-use wirebench_server::launch::stop_grace;
+use wirebench_server::{launch::stop_grace, parallel};
 
 use super::{
     member::{Ended, Member},
@@ -215,16 +214,8 @@ impl<'a> Cohort<'a> {
     /// Stops all servers, several at a time: each may take its grace.
     fn end(&self, members: Vec<Member<'a>>) -> Vec<(u32, Ended<'a>)> {
         let grace = stop_grace(self.stop);
-        thread::scope(|scope| {
-            let stops: Vec<_> = members
-                .into_iter()
-                .map(|member| (member.load, scope.spawn(move || member.stop(grace))))
-                .collect();
-            let ended = |(load, stop): (u32, thread::ScopedJoinHandle<'_, Ended<'a>>)| {
-                stop.join().ok().map(|ended| (load, ended))
-            };
-            stops.into_iter().filter_map(ended).collect()
-        })
+        let count = members.len();
+        parallel::map(members, count, |member| (member.load, member.stop(grace)))
     }
 }
 

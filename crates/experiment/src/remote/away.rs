@@ -18,6 +18,7 @@ use wirebench_schema::{
 };
 use wirebench_server::{
     launch::{STDERR_PATIENCE, StderrTail},
+    parallel,
     pipe::{PipedChild, Writer},
 };
 
@@ -147,7 +148,7 @@ impl Session<'_> {
     /// Carries a script to a host. The other side hears how that ends.
     fn open(&mut self, stream: u32, host: &str, script: &str) {
         let writer = self.writer.clone();
-        let closed = |code, stderr| HostCommand::Closed { stream, code, stderr };
+        let closed = move |code, stderr| HostCommand::Closed { stream, code, stderr };
         let mut command = self.away.carrier.command(host, script);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Ctrl-C at a terminal is for wirebench, which ends all in order.
@@ -162,10 +163,13 @@ impl Session<'_> {
             return;
         };
         let input = child.stdin.take();
-        let stderr = StderrTail::follow(stderr);
+        let stderr = match StderrTail::follow(stderr) {
+            Ok(stderr) => stderr,
+            Err(error) => return drop(writer.say(&closed(None, error.to_string()))),
+        };
         let child = Arc::new(Mutex::new(child));
         self.streams.insert(stream, Carried { input, child: Arc::clone(&child) });
-        thread::spawn(move || {
+        let reader = parallel::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 if writer.say(&HostCommand::Line { stream, line }).is_err() {
                     break;
@@ -174,8 +178,11 @@ impl Session<'_> {
             stderr.wait_for_end(STDERR_PATIENCE);
             let status = child.lock().unwrap_or_else(PoisonError::into_inner).wait();
             let code = status.ok().and_then(|it| it.code());
-            let _ = writer.say(&HostCommand::Closed { stream, code, stderr: stderr.text() });
+            let _ = writer.say(&closed(code, stderr.text()));
         });
+        if let Err(error) = reader {
+            let _ = self.writer.say(&closed(None, error.to_string()));
+        }
     }
 }
 
@@ -197,11 +204,16 @@ impl Drop for Carried {
         // An agent ends when its input does, so that the carrier has time to end in order.
         self.input = None;
         let child = Arc::clone(&self.child);
-        thread::spawn(move || {
+        let killer = parallel::spawn(move || {
             thread::sleep(PATIENCE);
             if let Ok(mut child) = child.try_lock() {
                 let _ = child.kill();
             }
         });
+        if killer.is_err()
+            && let Ok(mut child) = self.child.try_lock()
+        {
+            let _ = child.kill();
+        }
     }
 }

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_schema::agent::{AgentCommand, AgentEvent, HEARTBEAT_WITHIN_NS};
-use wirebench_server::pipe::PipedChild;
+use wirebench_server::{parallel, pipe::PipedChild};
 
 use super::{
     Carrier, Program,
@@ -55,14 +55,8 @@ impl Fleet {
     }
 
     fn provide_now(&self) -> Result<(), String> {
-        let provide = |host| install::provide(&self.carrier, host, &self.program);
-        thread::scope(|scope| {
-            let threads: Vec<_> =
-                self.hosts.iter().map(|host| scope.spawn(move || provide(host))).collect();
-            let results =
-                threads.into_iter().map(|thread| thread.join().map_err(|_| "a thread failed")?);
-            results.collect()
-        })
+        let provide = |host: &String| install::provide(&self.carrier, host, &self.program);
+        parallel::map(&self.hosts, self.hosts.len(), provide).into_iter().collect()
     }
 }
 

@@ -10,7 +10,6 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::mpsc::{self, Receiver, Sender},
-    thread,
     time::{Duration, Instant},
 };
 use wirebench_schema::{
@@ -18,6 +17,7 @@ use wirebench_schema::{
     argv,
     hosting::{HOSTING_PROTOCOL, HostCommand, HostEvent},
 };
+use wirebench_server::parallel;
 
 use super::carry::{Order, SOCKET_VARIABLE};
 
@@ -47,7 +47,7 @@ pub fn host(
     let mut hosted = Hosted { output, sender: sender.clone(), streams, next_stream: 0 };
     let wirebench = env!("CARGO_PKG_VERSION").to_owned();
     hosted.say(&HostEvent::Ready { protocol: HOSTING_PROTOCOL, wirebench })?;
-    read_commands(input, sender.clone());
+    read_commands(input, sender.clone())?;
     let (arguments, lacks_carrier) = match happenings.recv() {
         Ok(Happening::Command(HostCommand::Start { arguments, lacks_carrier })) => {
             (arguments, lacks_carrier)
@@ -79,17 +79,20 @@ fn start(mut command: Command, sender: &Sender<Happening>) -> io::Result<Child> 
     let stderr = child.stderr.take().map(|it| Box::new(it) as Box<dyn Read + Send>);
     for (source, is_result) in [(stdout, true), (stderr, false)] {
         let (Some(source), sender) = (source, sender.clone()) else { continue };
-        thread::spawn(move || {
+        parallel::spawn(move || {
             for line in BufReader::new(source).lines().map_while(Result::ok) {
                 let _ = sender.send(Happening::Event(HostEvent::Printed { line, is_result }));
             }
-        });
+        })?;
     }
     Ok(child)
 }
 
-fn read_commands(input: impl BufRead + Send + 'static, sender: Sender<Happening>) {
-    thread::spawn(move || {
+fn read_commands(
+    input: impl BufRead + Send + 'static,
+    sender: Sender<Happening>,
+) -> io::Result<()> {
+    parallel::spawn(move || {
         for line in input.lines().map_while(Result::ok) {
             let Ok(command) = serde_json::from_str(&line) else { break };
             if sender.send(Happening::Command(command)).is_err() {
@@ -97,7 +100,8 @@ fn read_commands(input: impl BufRead + Send + 'static, sender: Sender<Happening>
             }
         }
         let _ = sender.send(Happening::InputEnded);
-    });
+    })?;
+    Ok(())
 }
 
 /// A socket in a folder of its own, which no other user can enter. It is gone when this is dropped.
@@ -112,12 +116,13 @@ impl Socket {
         fs::DirBuilder::new().mode(0o700).create(&folder)?;
         let socket = Self(folder.join("relay"));
         let listener = UnixListener::bind(&socket.0)?;
-        thread::spawn(move || {
+        parallel::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let sender = sender.clone();
-                thread::spawn(move || greet(stream, &sender));
+                // One that cannot be heard is closed, and its carrier says so.
+                let _ = parallel::spawn(move || greet(stream, &sender));
             }
-        });
+        })?;
         Ok(socket)
     }
 }
@@ -192,7 +197,7 @@ impl<W: Write> Hosted<W> {
         self.say(&HostEvent::Open { stream: number, host, script })?;
         let (lines, sender) = (BufReader::new(stream.try_clone()?), self.sender.clone());
         self.streams.insert(number, stream);
-        thread::spawn(move || {
+        parallel::spawn(move || {
             let say = |event| sender.send(Happening::Event(event));
             for line in lines.lines().map_while(Result::ok) {
                 if say(HostEvent::Line { stream: number, line }).is_err() {
@@ -200,7 +205,7 @@ impl<W: Write> Hosted<W> {
                 }
             }
             let _ = say(HostEvent::Close { stream: number });
-        });
+        })?;
         Ok(())
     }
 

@@ -5,14 +5,14 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreape
 use std::{
     io::{self, BufRead, BufReader, Read, Write},
     os::unix::process::CommandExt,
+    path::Path,
     process::{ChildStdout, Command, ExitCode, Stdio},
     sync::mpsc::{self, Receiver, RecvTimeoutError, Sender},
-    thread,
     time::{Duration, Instant},
 };
 
 use super::{Exit, GuardEvent, LINGER, LINGER_AT_WORK, jobs};
-use crate::tree;
+use crate::{executable::start_error, parallel, tree};
 
 /// Lines of the server's standard output that are passed on; the contract allows one.
 const STDOUT_LINES_PASSED: u64 = 8;
@@ -74,21 +74,18 @@ pub fn main(arguments: &[String]) -> ExitCode {
     match start(cpus.as_deref(), &command) {
         Ok((pid, stdout)) => {
             emit(&GuardEvent::Started { pid: pid.as_raw_nonzero().get() });
-            watch(pid, stdout);
+            if let Err(error) = watch(pid, stdout) {
+                // The kernel kills the server with this process.
+                emit(&GuardEvent::SpawnFailed { reason: error.to_string() });
+                return ExitCode::FAILURE;
+            }
             ExitCode::SUCCESS
         }
         Err(error) => {
-            emit(&GuardEvent::SpawnFailed { reason: spawn_error(&command[0], &error) });
+            let reason = start_error(&command[0], Path::new(""), error);
+            emit(&GuardEvent::SpawnFailed { reason });
             ExitCode::FAILURE
         }
-    }
-}
-
-fn spawn_error(program: &str, error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => format!("there is no program `{program}`"),
-        io::ErrorKind::PermissionDenied => format!("`{program}` may not be executed"),
-        _ => format!("`{program}` could not be started: {error}"),
     }
 }
 
@@ -116,17 +113,18 @@ fn start(cpus: Option<&[u32]>, argv: &[String]) -> io::Result<(Pid, ChildStdout)
     Ok((pid.ok_or_else(|| io::Error::other("no process number"))?, stdout))
 }
 
-fn watch(server: Pid, stdout: ChildStdout) {
+fn watch(server: Pid, stdout: ChildStdout) -> io::Result<()> {
     let (sender, wakes) = mpsc::channel();
-    thread::spawn(move || forward_stdout(stdout));
+    parallel::spawn(move || forward_stdout(stdout))?;
     let commands = sender.clone();
-    thread::spawn(move || read_commands(&commands));
-    thread::spawn(move || reap(&sender));
+    parallel::spawn(move || read_commands(&commands))?;
+    parallel::spawn(move || reap(&sender))?;
     let tree_is_gone = live(server, &wakes);
     if !tree_is_gone {
         end_tree(&wakes);
     }
     emit(&GuardEvent::Done);
+    Ok(())
 }
 
 /// Passes the first lines on and swallows the rest, so that a server that prints without end never

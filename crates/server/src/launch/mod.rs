@@ -4,10 +4,12 @@
 //! succeeds. Either way all sockets that listen on the address must be the server's.
 
 mod listeners;
+mod machine;
 mod ready;
 mod server;
 mod tail;
 
+pub use machine::check as check_machine;
 pub use server::{Server, Stopped};
 pub use tail::STDERR_PATIENCE;
 pub use tail::StderrTail;
@@ -115,6 +117,16 @@ pub enum LaunchError {
         /// The end of its standard error.
         stderr: String,
     },
+    /// Its first process ended and others of it stayed.
+    #[error(
+        "the server went into the background before it was ready: {} outlived its first process; \
+         start it in the foreground, such as with an option like --foreground or `daemon off`",
+        .processes.join(", ")
+    )]
+    Background {
+        /// The others, in words.
+        processes: Vec<String>,
+    },
     /// It printed something else first.
     #[error(
         "the server's first line must be `listening HOST:PORT`, it was `{line}`; everything else \
@@ -125,12 +137,12 @@ pub enum LaunchError {
         line: String,
     },
     /// Nothing came in time.
-    #[error("the server was not ready within {} s: {missing}{}", .after.as_secs(), said(.stderr))]
+    #[error("the server was not ready within {} s: {missing}{}", .after.as_secs_f64(), said(.stderr))]
     NotReady {
         /// How long it had.
         after: Duration,
         /// What did not come.
-        missing: &'static str,
+        missing: String,
         /// The end of its standard error.
         stderr: String,
     },

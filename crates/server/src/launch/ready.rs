@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{LaunchError, Launcher, Request, Server, listeners};
-use crate::guard::GuardEvent;
+use crate::guard::{Exit, GuardEvent};
 
 /// How often a wait looks whether a signal asked to end, and tries to connect again.
 const STEP: Duration = Duration::from_millis(20);
@@ -21,19 +21,20 @@ pub(super) fn by_line(
     stop: &AtomicBool,
 ) -> Result<Server, LaunchError> {
     let mut server = Server::spawn(launcher, request, 0)?;
-    let missing = "it printed no line `listening HOST:PORT`";
-    let line = wait(&mut server, launcher.ready_timeout, stop, missing, |_, event| match event {
-        Some(GuardEvent::Stdout { line }) => Ok(Some(line)),
-        _ => Ok(None),
+    let missing = || "it printed no line `listening HOST:PORT`".to_owned();
+    let line = wait(&mut server, launcher.ready_timeout, stop, |_, event| match event {
+        Some(GuardEvent::Stdout { line }) => Ok(Ok(line)),
+        _ => Ok(Err(missing())),
     })?;
     let address = line.strip_prefix("listening ").and_then(|text| text.trim().parse().ok());
     let Some(address) = address else { return Err(LaunchError::ReadyLine { line }) };
     // Usually it listens by now, and no wait is needed.
     if !listens(&server, address)? {
-        let missing = "nothing listens on the address that it printed";
-        wait(&mut server, launcher.ready_timeout, stop, missing, |server, _| {
-            Ok(listens(server, address)?.then_some(()))
-        })?;
+        let missing = || "nothing listens on the address that it printed".to_owned();
+        wait(&mut server, launcher.ready_timeout, stop, |server, _| {
+            Ok(listens(server, address)?.then_some(()).ok_or_else(missing))
+        })
+        .map_err(|error| instead(error, &server, address))?;
     }
     server.is_ready(address);
     Ok(server)
@@ -47,13 +48,14 @@ pub(super) fn by_connect(
 ) -> Result<Server, LaunchError> {
     let address = free_address(launcher)?;
     let mut server = Server::spawn(launcher, request, address.port())?;
-    let missing = "nothing accepts connections on the port that it was given";
-    wait(&mut server, launcher.ready_timeout, stop, missing, |server, _| {
+    let missing = || "nothing accepts connections on the port that it was given".to_owned();
+    wait(&mut server, launcher.ready_timeout, stop, |server, _| {
         if TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).is_err() {
-            return Ok(None);
+            return Ok(Err(missing()));
         }
-        Ok(listens(server, address)?.then_some(()))
-    })?;
+        Ok(listens(server, address)?.then_some(()).ok_or_else(missing))
+    })
+    .map_err(|error| instead(error, &server, address))?;
     server.is_ready(address);
     Ok(server)
 }
@@ -69,20 +71,39 @@ fn listens(server: &Server, address: SocketAddr) -> Result<bool, LaunchError> {
     }
 }
 
+/// The same error with where the server listens instead of on `address`, if it does.
+fn instead(error: LaunchError, server: &Server, address: SocketAddr) -> LaunchError {
+    let LaunchError::NotReady { after, mut missing, stderr } = error else { return error };
+    let found = listeners::of(&server.tree());
+    if let Some(other) = found.iter().find(|it| it.port() == address.port()) {
+        missing += &format!(
+            "; it listens on {other}: make it listen on {}, or give --address {}",
+            address.ip(),
+            other.ip()
+        );
+    } else if !found.is_empty() {
+        let others: Vec<String> = found.iter().map(SocketAddr::to_string).collect();
+        missing += &format!(
+            "; it listens on {}: make it listen on {address}, whose port replaces {{port}} in its command",
+            others.join(", ")
+        );
+    }
+    LaunchError::NotReady { after, missing, stderr }
+}
+
 /// A port that the kernel chose and that no process holds any more. Another program may take it before
 /// the server does; that is noticed, because the accepting socket must be the server's.
 fn free_address(launcher: &Launcher) -> Result<SocketAddr, LaunchError> {
     Ok(TcpListener::bind((launcher.host, 0))?.local_addr()?)
 }
 
-/// Waits until `found` has an answer. It sees each event of the guard, and `None` at least every
-/// [`STEP`].
+/// Waits until `found` has an answer instead of what is missing. It sees each event of the guard,
+/// and `None` at least every [`STEP`].
 fn wait<T>(
     server: &mut Server,
     timeout: Duration,
     stop: &AtomicBool,
-    missing: &'static str,
-    mut found: impl FnMut(&Server, Option<GuardEvent>) -> Result<Option<T>, LaunchError>,
+    mut found: impl FnMut(&Server, Option<GuardEvent>) -> Result<Result<T, String>, LaunchError>,
 ) -> Result<T, LaunchError> {
     let until = Instant::now() + timeout;
     loop {
@@ -90,17 +111,20 @@ fn wait<T>(
             return Err(LaunchError::Interrupted);
         }
         let event = server.next_event(STEP)?;
-        match event {
+        let missing = match event {
             Some(GuardEvent::SpawnFailed { reason }) => return Err(LaunchError::Spawn(reason)),
             Some(GuardEvent::Exited { exit }) => {
+                let processes = server.outlived_by();
+                if exit == Exit::Code(0) && !processes.is_empty() {
+                    return Err(LaunchError::Background { processes });
+                }
                 return Err(LaunchError::Exited { exit, stderr: server.final_stderr() });
             }
-            event => {
-                if let Some(answer) = found(server, event)? {
-                    return Ok(answer);
-                }
-            }
-        }
+            event => match found(server, event)? {
+                Ok(answer) => return Ok(answer),
+                Err(missing) => missing,
+            },
+        };
         if Instant::now() >= until {
             let stderr = server.stderr().text();
             return Err(LaunchError::NotReady { after: timeout, missing, stderr });

@@ -6,14 +6,13 @@ use std::{
     net::SocketAddr,
     process::{Child, ChildStdin, Command, Stdio},
     sync::mpsc::{self, Receiver, RecvTimeoutError},
-    thread,
     time::{Duration, Instant},
 };
 
 use super::{LaunchError, Launcher, Request, STDERR_PATIENCE, StderrTail};
 use crate::{
     guard::{Exit, GuardEvent, LINGER_AT_WORK},
-    tree,
+    parallel, tree,
 };
 
 /// The variable by which the processes of one server are found when its guard was killed.
@@ -75,13 +74,13 @@ impl Server {
         guard.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A Ctrl-C at the terminal is for wirebench alone, which then ends its servers in order.
         std::os::unix::process::CommandExt::process_group(&mut guard, 0);
-        let mut guard = guard.spawn()?;
+        let mut guard = guard.spawn().map_err(parallel::at_limit)?;
         let pipes = (guard.stdin.take(), guard.stdout.take(), guard.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(LaunchError::Guard(std::io::Error::other("a pipe is missing")));
         };
         let (sender, events) = mpsc::channel();
-        thread::spawn(move || {
+        parallel::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 if let Ok(event) = serde_json::from_str(&line)
                     && sender.send(event).is_err()
@@ -89,12 +88,12 @@ impl Server {
                     return;
                 }
             }
-        });
+        })?;
         Ok(Self {
             guard,
             commands: Some(stdin),
             events,
-            stderr: StderrTail::follow(stderr),
+            stderr: StderrTail::follow(stderr)?,
             command,
             mark,
             done: false,
@@ -202,6 +201,19 @@ impl Server {
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => Err(std::io::Error::other("it has ended")),
         }
+    }
+
+    /// Processes of a server whose first one has just ended, if they stay.
+    pub(super) fn outlived_by(&mut self) -> Vec<String> {
+        let until = Instant::now() + LINGER_AT_WORK + GUARD_PATIENCE;
+        while !self.tree().is_empty() {
+            match self.next_event(until.saturating_duration_since(Instant::now())) {
+                Ok(Some(GuardEvent::LeftBehind { processes })) => return processes,
+                Ok(Some(GuardEvent::Done) | None) | Err(_) => break,
+                Ok(Some(_)) => {}
+            }
+        }
+        Vec::new()
     }
 
     /// Standard error of a server that has ended: waits until the guard, and with it the pipe, is

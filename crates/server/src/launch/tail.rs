@@ -3,11 +3,12 @@
 
 use std::{
     collections::VecDeque,
-    io::Read,
+    io::{self, Read},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    thread,
     time::Duration,
 };
+
+use crate::parallel;
 
 /// Bytes that are kept.
 const KEPT: usize = 16 * 1024;
@@ -33,18 +34,18 @@ struct State {
 
 impl StderrTail {
     /// Reads `source` to its end on a thread of its own.
-    pub fn follow(mut source: impl Read + Send + 'static) -> Self {
+    pub fn follow(mut source: impl Read + Send + 'static) -> io::Result<Self> {
         let tail = Self::default();
         let writer = tail.clone();
-        thread::spawn(move || {
+        parallel::spawn(move || {
             let mut buffer = [0; 8192];
             while let Ok(length @ 1..) = source.read(&mut buffer) {
                 writer.push(&buffer[..length]);
             }
             writer.state().has_ended = true;
             writer.0.ended.notify_all();
-        });
-        tail
+        })?;
+        Ok(tail)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -44,7 +44,13 @@ fn commit(root: &Path, revision: &str) -> anyhow::Result<String> {
     let wanted = format!("{revision}^{{commit}}");
     let found = git(root, &["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted]);
     let found = found.map_err(|_| {
-        usage(format!("`{revision}` is not a revision of the repository at {}", root.display()))
+        let is_shallow = git(root, &["rev-parse", "--is-shallow-repository"]);
+        let shallow = match is_shallow.as_deref() {
+            Ok("true") => ", which is a shallow clone: run `git fetch --unshallow` in it",
+            _ => "",
+        };
+        let root = root.display();
+        usage(format!("`{revision}` is not a revision of the repository at {root}{shallow}"))
     })?;
     anyhow::ensure!(
         found.len() >= DIGITS,

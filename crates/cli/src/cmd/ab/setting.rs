@@ -60,7 +60,7 @@ impl Arguments {
         let procedure = self.procedure(metric);
         let workload = self.workload(phase)?;
         let goal = self.goal(procedure)?;
-        context.require_files()?;
+        self.conditions.require_files(context)?;
         let sides = self.sides(context)?;
         let placement = options::placement(&self.conditions.wish())?;
         let bench = self.conditions.bench(context, placement)?;

@@ -7,7 +7,10 @@ use wirebench_report::ab::SUITE;
 use wirebench_schema::{id::VariantId, scenario::Scenario};
 
 use super::{Arguments, revision};
-use crate::{context::Context, exit::usage};
+use crate::{
+    context::{Context, require_program},
+    exit::usage,
+};
 
 impl Arguments {
     /// A and B.
@@ -97,11 +100,7 @@ fn own(
     if program.contains('/') {
         *program = at.join(&*program).display().to_string();
     }
-    if !wirebench_server::command::exists(program) {
-        return Err(usage(format!(
-            "there is no program `{program}`: build it first, or write its path"
-        )));
-    }
+    require_program(program, "build it first, or write its path")?;
     subject.title = format!("{} in {}", subject.title, folder.display());
     subject.source = at;
     Ok(subject)

@@ -56,7 +56,7 @@ impl Arguments {
     pub(super) fn experiment(&self, context: &Context) -> anyhow::Result<Setting> {
         let project = self.telling.project(context)?;
         let (written, names) = choice::suite_and_names(context, self)?;
-        context.require_files()?;
+        self.conditions.require_files(context)?;
         choice::check_baselines(context, &written)?;
         let conditions = &self.conditions;
         let mut bench = conditions.bench(context, self.placement(&written)?)?;

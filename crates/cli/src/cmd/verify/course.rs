@@ -1,17 +1,11 @@
 //! Checks several servers at a time: most of a check is waiting. What each check demands is not its
 //! business.
 
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-};
+use std::{collections::BTreeMap, thread};
 use wirebench_catalogue::{conformance::verify_subject, subject::Subject};
 use wirebench_report::junit::{Case, CaseState};
 use wirebench_schema::scenario::Scenario;
+use wirebench_server::parallel;
 use wirebench_verify::{Checked, Verdict};
 
 use crate::{context::Context, out};
@@ -24,6 +18,15 @@ pub(super) type Pair<'a> = (&'a Subject, Scenario);
 pub(super) enum Shown {
     All,
     Failed,
+}
+
+/// What is done about a failure.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Again {
+    /// The server is checked again alone.
+    Alone,
+    /// Failures are counted.
+    Never,
 }
 
 /// What has been counted so far.
@@ -90,37 +93,54 @@ pub(super) fn default_jobs() -> usize {
 
 /// Checks all `pairs`, at most `jobs` at once, and shows what comes of it: line by line when there
 /// is one at a time, else each pair's lines together once it is done.
-pub(super) fn check_all(context: &Context, pairs: &[Pair<'_>], jobs: usize, shown: Shown) -> Tally {
+pub(super) fn check_all(
+    context: &Context,
+    pairs: &[Pair<'_>],
+    jobs: usize,
+    (shown, again): (Shown, Again),
+) -> Tally {
     let jobs = jobs.min(pairs.len());
-    let next = AtomicUsize::new(0);
-    let tally = Mutex::new(Tally::default());
-    let work = || {
-        while let Some(pair) = pairs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if context.interrupt.exit().is_some() {
-                return;
-            }
-            let mut lines = String::new();
-            let mut show = |line: &str| {
-                if jobs > 1 {
-                    lines.push_str(line);
-                    lines.push('\n');
-                } else {
-                    out::result(line);
-                }
-            };
-            let counted = check(context, *pair, shown, &mut show);
-            tally.lock().unwrap_or_else(PoisonError::into_inner).add(counted);
-            if !lines.is_empty() {
-                out::result(&lines);
-            }
+    let look = |pair: &Pair<'_>| {
+        if context.interrupt.exit().is_some() {
+            return (Tally::default(), false);
         }
+        let mut lines = String::new();
+        let mut show = |line: &str| {
+            if jobs > 1 {
+                lines.push_str(line);
+                lines.push('\n');
+            } else {
+                out::result(line);
+            }
+        };
+        let counted = check(context, *pair, shown, &mut show);
+        let is_repeated = again == Again::Alone && jobs > 1 && counted.failed > 0;
+        if !is_repeated && !lines.is_empty() {
+            out::result(&lines);
+        }
+        (counted, is_repeated)
     };
-    thread::scope(|scope| {
-        for _ in 0..jobs {
-            scope.spawn(work);
+    let counted = parallel::map(pairs, jobs, look);
+    let mut tally = Tally::default();
+    for ((counted, is_repeated), pair) in counted.into_iter().zip(pairs) {
+        tally.add(if is_repeated { check_again(context, *pair, shown, counted) } else { counted });
+    }
+    tally
+}
+
+/// Checks alone what has failed while others were checked, because they may have been the cause. The
+/// second result counts; a check that failed only once is shown.
+fn check_again(context: &Context, pair: Pair<'_>, shown: Shown, first: Tally) -> Tally {
+    let second = check(context, pair, shown, &mut |line| out::result(line));
+    for Case { class, name, state } in first.cases {
+        let name = format!("{class} {name}");
+        if let CaseState::Failed(finding) = state
+            && !second.failures.contains_key(&name)
+        {
+            out::result(&format!("ONCE  {name}: {finding}; alone it did not fail"));
         }
-    });
-    tally.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+    second
 }
 
 fn check(
