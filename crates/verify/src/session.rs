@@ -64,6 +64,15 @@ impl<'run, 'observe> Session<'run, 'observe> {
         }
     }
 
+    /// The CPUs of its servers.
+    pub(super) fn cpus(&self) -> Result<Vec<u32>, String> {
+        match &self.launcher.cpus {
+            Some(cpus) => Ok(cpus.clone()),
+            // Servers inherit the CPUs of this thread.
+            None => wirebench_sys::affinity::current().map_err(|error| error.to_string()),
+        }
+    }
+
     fn is_interrupted(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
