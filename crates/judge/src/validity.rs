@@ -82,7 +82,7 @@ pub struct ServerEnd {
     pub forced: bool,
     /// Processes that it left, each with its number and name.
     pub left_behind: Vec<String>,
-    /// Bytes that it wrote to standard error.
+    /// Bytes that it wrote to its outputs.
     pub stderr_bytes: u64,
 }
 

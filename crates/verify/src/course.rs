@@ -164,5 +164,6 @@ pub(super) fn check_processes(session: &mut Session<'_, '_>, declared: Option<Me
             (check.run)(&tree, server.address()).into()
         });
     }
+    session.flood();
     session.stop_server();
 }

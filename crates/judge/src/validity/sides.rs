@@ -73,7 +73,7 @@ pub(super) fn end(end: &ServerEnd) -> Vec<Reason> {
     }
     let bytes = end.stderr_bytes;
     if bytes > STDERR_BYTES {
-        let text = format!("the server wrote {bytes} bytes to standard error");
+        let text = format!("the server wrote {bytes} bytes of output, as an access log does");
         note(ReasonKind::Stderr, Some(bytes as f64), text);
     }
     reasons

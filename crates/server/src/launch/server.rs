@@ -8,10 +8,11 @@ use std::{
     sync::mpsc::{self, Receiver, RecvTimeoutError},
     time::{Duration, Instant},
 };
+use wirebench_schema::entry::Ready;
 
 use super::{LaunchError, Launcher, Request, STDERR_PATIENCE, StderrTail};
 use crate::{
-    guard::{Exit, GuardEvent, LINGER_AT_WORK},
+    guard::{Exit, GuardEvent, LINGER_AT_WORK, ONE_OUTPUT},
     parallel, tree,
 };
 
@@ -48,7 +49,7 @@ pub struct Stopped {
     pub left_behind: Vec<String>,
     /// What it printed on standard output beyond its ready line; the first lines of it.
     pub further_lines: Vec<String>,
-    /// Bytes that it wrote to standard error.
+    /// Bytes that it wrote to standard error, and to standard output beyond the first lines.
     pub stderr_bytes: u64,
     /// The end of what it wrote to standard error.
     pub stderr: String,
@@ -67,6 +68,9 @@ impl Server {
         if let Some(cpus) = &launcher.cpus {
             let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
             guard.args(["--cpus", &list.join(",")]);
+        }
+        if request.ready() == Ready::Connect {
+            guard.arg(ONE_OUTPUT);
         }
         let mark = tree::new_mark();
         guard.arg("--").args(&command).current_dir(&request.source);

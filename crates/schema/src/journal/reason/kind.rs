@@ -369,11 +369,11 @@ kinds! {
         do: "add connections with -c"
     }
     Stderr = "stderr" {
-        "The server wrote much to standard error, which costs CPU time",
-        says: "the server wrote {count} bytes to standard error",
+        "The server wrote much output, as an access log does, and wirebench read it: both cost CPU time",
+        says: "the server wrote {count} bytes of output, as an access log does",
         weight: "note",
         figure: "bytes",
-        do: "reduce the server's logging"
+        do: "switch its access log off"
     }
     ForeignGenerator = "foreign-generator" {
         "A third-party generator made the load and compared no replies",
