@@ -9,7 +9,11 @@ use std::{
 };
 use wirebench_catalogue::{discover, project::Project, requirement::Prober, subject::Subject};
 use wirebench_schema::{journal::Placement, scenario::Scenario};
-use wirebench_server::{executable, guard::JobGuard, launch::Launcher};
+use wirebench_server::{
+    executable,
+    guard::JobGuard,
+    launch::{Launcher, ReadyWhen},
+};
 
 use crate::{
     exit::{Usage, usage},
@@ -120,6 +124,7 @@ impl Context {
                 .filter(|placement| placement.pinned)
                 .map(|placement| placement.server_cpus.clone()),
             ready_timeout: READY_TIMEOUT,
+            ready_when: ReadyWhen::Connect,
         }
     }
 }

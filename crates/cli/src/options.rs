@@ -19,8 +19,7 @@ use wirebench_schema::{
     suite::Workload,
     verification::Verification,
 };
-use wirebench_server::launch::Launcher;
-use wirebench_server::launch::check_machine;
+use wirebench_server::launch::{Launcher, ReadyWhen, check_machine};
 
 use crate::{
     context::Context,
@@ -83,13 +82,41 @@ pub(crate) struct Conditions {
     /// Skip the conformance checks; marks every run invalid
     #[arg(long)]
     no_verify: bool,
-    /// Address on which servers listen [default: 127.0.0.1; with --from the one that ssh has reached]
-    #[arg(long, value_name = "ADDRESS")]
-    address: Option<IpAddr>,
+    #[command(flatten)]
+    ready: ReadyOptions,
     #[command(flatten)]
     server_host: ServerHostOption,
     #[command(flatten)]
     fleet: FleetOptions,
+}
+
+/// Where servers listen, and when they are ready.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct ReadyOptions {
+    /// Address on which servers listen [default: 127.0.0.1; with --from the one that ssh has reached]
+    #[arg(long, value_name = "ADDRESS")]
+    address: Option<IpAddr>,
+    /// Maximum time until a server is ready, such as 60s [default: 15s]
+    #[arg(long, value_name = "DURATION", value_parser = value::window)]
+    ready_within: Option<Duration>,
+    /// Event that makes a server ready: it accepts connections (connect), or answers GET / with
+    /// status 200 (reply) [default: connect]
+    #[arg(long, value_name = "EVENT", value_parser = value::ready_when)]
+    ready_when: Option<ReadyWhen>,
+}
+
+impl ReadyOptions {
+    /// A launcher of servers that listen on `usual` without --address. It is an error if they cannot.
+    pub(crate) fn launcher(&self, usual: IpAddr, launcher: Launcher) -> anyhow::Result<Launcher> {
+        let host = self.address.unwrap_or(usual);
+        check_machine(host).map_err(usage)?;
+        Ok(Launcher {
+            host,
+            ready_timeout: self.ready_within.unwrap_or(launcher.ready_timeout),
+            ready_when: self.ready_when.unwrap_or(launcher.ready_when),
+            ..launcher
+        })
+    }
 }
 
 impl Conditions {
@@ -133,9 +160,8 @@ impl Conditions {
             None => load_command.push("--events".to_owned()),
         }
         let host = self.host(fleet.is_some())?;
-        check_machine(host).map_err(usage)?;
         Ok(Bench {
-            launcher: Launcher { host, ..context.launcher(Some(&placement)) },
+            launcher: self.ready.launcher(host, context.launcher(Some(&placement)))?,
             agent_command: vec![program, "agent".into()],
             cut: Cut::default(),
             most_instances: MOST_INSTANCES,
@@ -156,7 +182,7 @@ impl Conditions {
 
     /// The address on which servers listen.
     fn host(&self, is_reached_from_elsewhere: bool) -> anyhow::Result<IpAddr> {
-        match (self.address, is_reached_from_elsewhere) {
+        match (self.ready.address, is_reached_from_elsewhere) {
             (Some(address), _) => Ok(address),
             (None, false) => Ok(Ipv4Addr::LOCALHOST.into()),
             (None, true) => fleet::own_address().ok_or_else(|| {

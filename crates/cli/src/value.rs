@@ -3,7 +3,8 @@
 
 use std::{net::IpAddr, time::Duration};
 use wirebench_experiment::cohort::FEWEST_INSTANCES;
-use wirebench_schema::{load::SourceRange, units};
+use wirebench_schema::{load::SourceRange, suggest, units};
+use wirebench_server::launch::ReadyWhen;
 
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     units::parse_duration(text).map_err(|error| error.to_string())
@@ -44,6 +45,14 @@ pub(crate) fn positive_count(text: &str) -> Result<u32, String> {
     match small_count(text)? {
         0 => Err("`0` is too few: use at least 1".to_owned()),
         count => Ok(count),
+    }
+}
+
+pub(crate) fn ready_when(text: &str) -> Result<ReadyWhen, String> {
+    match text {
+        "connect" => Ok(ReadyWhen::Connect),
+        "reply" => Ok(ReadyWhen::Reply),
+        _ => Err(suggest::unknown("event", text, ["connect", "reply"])),
     }
 }
 

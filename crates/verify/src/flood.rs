@@ -72,8 +72,14 @@ impl Flood {
         let requests = request(address).repeat(IN_FLIGHT);
         let replies = vec![0; 256 * 1024];
         let (connections_made, count_replies) = (Vec::new(), *count_replies);
-        let mut flood =
-            Self { address, requests, connections: connections_made, replies, count_replies, replied: 0 };
+        let mut flood = Self {
+            address,
+            requests,
+            connections: connections_made,
+            replies,
+            count_replies,
+            replied: 0,
+        };
         for _ in 0..connections {
             let fresh = flood.connect()?;
             flood.connections.push(fresh);

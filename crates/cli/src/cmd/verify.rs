@@ -10,7 +10,6 @@ use wirebench_report::{
     table::{Style, new_table},
 };
 use wirebench_schema::scenario::Scenario;
-use wirebench_server::launch::check_machine;
 use wirebench_verify::catalogue;
 
 use crate::{
@@ -18,10 +17,10 @@ use crate::{
     context::Context,
     exit::{Exit, usage},
     junit,
-    options::ProjectOption,
+    options::{ProjectOption, ReadyOptions},
     out, value,
 };
-use course::{Again, Pair, Shown, Tally, check_all};
+use course::{Again, Pair, Shown, Starter, Tally, check_all};
 
 /// Arguments of `wirebench verify`.
 #[derive(Debug, clap::Args)]
@@ -34,6 +33,8 @@ pub(crate) struct Arguments {
     /// Check only this scenario; repeatable [default: all scenarios of the entry; hello with --server]
     #[arg(long = "scenario", value_name = "NAME")]
     scenarios: Vec<Scenario>,
+    #[command(flatten)]
+    ready: ReadyOptions,
     /// Show only failed checks
     #[arg(short, long)]
     quiet: bool,
@@ -63,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     let context = Context::new(&arguments.project)?;
     context.require_files()?;
-    check_machine(Ipv4Addr::LOCALHOST.into()).map_err(usage)?;
+    let launcher = arguments.ready.launcher(Ipv4Addr::LOCALHOST.into(), context.launcher(None))?;
     let subjects = if arguments.servers.is_empty() {
         context.select(&arguments.names)?
     } else {
@@ -92,9 +93,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let jobs = arguments.jobs.unwrap_or_else(course::default_jobs);
     let times = arguments.repeat.unwrap_or(1);
     let pairs = pairs.repeat(times as usize);
+    let starter = Starter { launcher: &launcher, stop: context.interrupt.flag() };
     let again = if times > 1 { Again::Never } else { Again::Alone };
     let Tally { passed, failed, skipped, deviated, failures, cases: checked } =
-        check_all(&context, &pairs, jobs, (shown, again));
+        check_all(starter, &pairs, jobs, (shown, again));
     cases.extend(checked);
     junit::write(arguments.junit.as_deref(), "verify", &cases)?;
     if times > 1 {

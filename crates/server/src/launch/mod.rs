@@ -24,7 +24,7 @@ use std::{
 use wirebench_schema::{
     entry::{Ready, Variant},
     placeholder::{self, PlaceholderError},
-    scenario::Scenario,
+    scenario::{Protocol, Scenario},
 };
 
 use crate::guard::Exit;
@@ -52,6 +52,18 @@ pub struct Launcher {
     pub cpus: Option<Vec<u32>>,
     /// How long a server may take to be ready.
     pub ready_timeout: Duration,
+    /// What a server must do to be ready.
+    pub ready_when: ReadyWhen,
+}
+
+/// What a server must do to be ready, after its line if it prints one.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum ReadyWhen {
+    /// Accept connections.
+    #[default]
+    Connect,
+    /// Answer `GET /` with status 200, which only a scenario over HTTP can ask for.
+    Reply,
 }
 
 /// One server to be started.
@@ -177,9 +189,13 @@ fn said(stderr: &str) -> String {
 impl Launcher {
     /// Starts a server and returns once it accepts connections.
     pub fn start(&self, request: &Request<'_>, stop: &AtomicBool) -> Result<Server, LaunchError> {
-        match request.ready() {
+        let mut server = match request.ready() {
             Ready::Line => ready::by_line(self, request, stop),
             Ready::Connect => ready::by_connect(self, request, stop),
+        }?;
+        if self.ready_when == ReadyWhen::Reply && request.scenario.protocol() == Protocol::Http1 {
+            ready::by_reply(self, &mut server, stop)?;
         }
+        Ok(server)
     }
 }

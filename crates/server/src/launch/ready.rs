@@ -1,6 +1,7 @@
 //! The two ways to learn that a server accepts connections.
 
 use std::{
+    io::{self, Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
@@ -58,6 +59,37 @@ pub(super) fn by_connect(
     .map_err(|error| instead(error, &server, address))?;
     server.is_ready(address);
     Ok(server)
+}
+
+/// The server accepts connections already: it answers `GET /` with status 200.
+pub(super) fn by_reply(
+    launcher: &Launcher,
+    server: &mut Server,
+    stop: &AtomicBool,
+) -> Result<(), LaunchError> {
+    let address = server.address();
+    wait(server, launcher.ready_timeout, stop, |_, _| Ok(answers(address)))
+}
+
+/// Whether `GET /` gives status 200, or what it gives instead.
+fn answers(address: SocketAddr) -> Result<(), String> {
+    let begun = get(address).unwrap_or_else(|error| error.to_string().into_bytes());
+    let status = begun.get(8..12).filter(|_| begun.starts_with(b"HTTP/1."));
+    match status {
+        Some(b" 200") => Ok(()),
+        _ => Err(format!("GET / gave `{}`", String::from_utf8_lossy(&begun))),
+    }
+}
+
+/// The first bytes of the reply to `GET /`.
+fn get(address: SocketAddr) -> io::Result<Vec<u8>> {
+    const STATUS_LINE_BYTES: u64 = 15;
+    let mut stream = TcpStream::connect_timeout(&address, CONNECT_TIMEOUT)?;
+    stream.set_read_timeout(Some(CONNECT_TIMEOUT))?;
+    write!(stream, "GET / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+    let mut begun = Vec::new();
+    stream.take(STATUS_LINE_BYTES).read_to_end(&mut begun)?;
+    Ok(begun)
 }
 
 /// Whether the server listens on `address`. It is an error if another process does.
@@ -129,5 +161,30 @@ fn wait<T>(
             let stderr = server.stderr().text();
             return Err(LaunchError::NotReady { after: timeout, missing, stderr });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_answers_once_its_status_is_200() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let replies = ["HTTP/1.1 503 Service Unavailable\r\n", "SSH-2.0", "HTTP/1.1 200 OK\r\n"];
+        let server = std::thread::spawn(move || {
+            for reply in replies {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut request = [0; 1024];
+                let length = stream.read(&mut request).unwrap();
+                assert!(request[..length].starts_with(b"GET / HTTP/1.1\r\nHost: 127.0.0.1:"));
+                stream.write_all(reply.as_bytes()).unwrap();
+            }
+        });
+        assert_eq!(answers(address), Err("GET / gave `HTTP/1.1 503 Se`".to_owned()));
+        assert_eq!(answers(address), Err("GET / gave `SSH-2.0`".to_owned()));
+        assert_eq!(answers(address), Ok(()));
+        server.join().unwrap();
     }
 }

@@ -1,17 +1,29 @@
 //! Checks several servers at a time: most of a check is waiting. What each check demands is not its
 //! business.
 
-use std::{collections::BTreeMap, thread};
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
 use wirebench_catalogue::{conformance::verify_subject, subject::Subject};
 use wirebench_report::junit::{Case, CaseState};
 use wirebench_schema::scenario::Scenario;
-use wirebench_server::parallel;
+use wirebench_server::{launch::Launcher, parallel};
 use wirebench_verify::{Checked, Verdict};
 
-use crate::{context::Context, out};
+use crate::out;
 
 /// One server in one scenario.
 pub(super) type Pair<'a> = (&'a Subject, Scenario);
+
+/// How servers are started for their checks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Starter<'a> {
+    pub(super) launcher: &'a Launcher,
+    /// Set when a signal asks to end.
+    pub(super) stop: &'a AtomicBool,
+}
 
 /// Which verdicts are shown.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -94,14 +106,14 @@ pub(super) fn default_jobs() -> usize {
 /// Checks all `pairs`, at most `jobs` at once, and shows what comes of it: line by line when there
 /// is one at a time, else each pair's lines together once it is done.
 pub(super) fn check_all(
-    context: &Context,
+    starter: Starter<'_>,
     pairs: &[Pair<'_>],
     jobs: usize,
     (shown, again): (Shown, Again),
 ) -> Tally {
     let jobs = jobs.min(pairs.len());
     let look = |pair: &Pair<'_>| {
-        if context.interrupt.exit().is_some() {
+        if starter.stop.load(Ordering::Relaxed) {
             return (Tally::default(), false);
         }
         let mut lines = String::new();
@@ -113,7 +125,7 @@ pub(super) fn check_all(
                 out::result(line);
             }
         };
-        let counted = check(context, *pair, shown, &mut show);
+        let counted = check(starter, *pair, shown, &mut show);
         let is_repeated = again == Again::Alone && jobs > 1 && counted.failed > 0;
         if !is_repeated && !lines.is_empty() {
             out::result(&lines);
@@ -123,15 +135,15 @@ pub(super) fn check_all(
     let counted = parallel::map(pairs, jobs, look);
     let mut tally = Tally::default();
     for ((counted, is_repeated), pair) in counted.into_iter().zip(pairs) {
-        tally.add(if is_repeated { check_again(context, *pair, shown, counted) } else { counted });
+        tally.add(if is_repeated { check_again(starter, *pair, shown, counted) } else { counted });
     }
     tally
 }
 
 /// Checks alone what has failed while others were checked, because they may have been the cause. The
 /// second result counts; a check that failed only once is shown.
-fn check_again(context: &Context, pair: Pair<'_>, shown: Shown, first: Tally) -> Tally {
-    let second = check(context, pair, shown, &mut |line| out::result(line));
+fn check_again(starter: Starter<'_>, pair: Pair<'_>, shown: Shown, first: Tally) -> Tally {
+    let second = check(starter, pair, shown, &mut |line| out::result(line));
     for Case { class, name, state } in first.cases {
         let name = format!("{class} {name}");
         if let CaseState::Failed(finding) = state
@@ -144,12 +156,11 @@ fn check_again(context: &Context, pair: Pair<'_>, shown: Shown, first: Tally) ->
 }
 
 fn check(
-    context: &Context,
+    starter: Starter<'_>,
     (subject, scenario): Pair<'_>,
     shown: Shown,
     show: &mut dyn FnMut(&str),
 ) -> Tally {
-    let launcher = context.launcher(None);
     let id = &subject.variant.id;
     let mut tally = Tally::default();
     let mut observe = |checked: &Checked| {
@@ -171,7 +182,13 @@ fn check(
             Verdict::Pass | Verdict::Skip { .. } | Verdict::Deviates { .. } => {}
         }
     };
-    let stop = context.interrupt.flag();
-    verify_subject(&launcher, subject, scenario, subject.workers(1), stop, &mut observe);
+    verify_subject(
+        starter.launcher,
+        subject,
+        scenario,
+        subject.workers(1),
+        starter.stop,
+        &mut observe,
+    );
     tally
 }
