@@ -18,7 +18,6 @@ use wirebench_experiment::{
     journal::{self, Writer, new_run_folder},
 };
 use wirebench_schema::journal::{End, EndReason, FixedRate, Journal, Part, Record, Start};
-use wirebench_server::parallel;
 
 use crate::{
     away::{self, Elsewhere},
@@ -155,9 +154,9 @@ impl Pairs<'_> {
             for (pair, server) in &hosts {
                 let (sender, words, work, parts) = (sender.clone(), &words, &work, &parts);
                 let pair = Measurer { context, pair: pair.to_string(), server, words, work, parts };
-                thread::Builder::new()
-                    .spawn_scoped(scope, move || pair.measure(&sender))
-                    .map_err(parallel::at_limit)?;
+                let started =
+                    thread::Builder::new().spawn_scoped(scope, move || pair.measure(&sender));
+                started.map_err(wirebench_server::parallel::at_limit)?;
             }
             drop(sender);
             for measured in measured {

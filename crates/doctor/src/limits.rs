@@ -2,7 +2,7 @@
 
 use wirebench_schema::environment::{Cgroup, Environment, Limit};
 
-use super::{AtLeast, Comment, ENOUGH_MEMORY_BYTES, fine, missing, warning};
+use super::{AtLeast, Comment, ENOUGH_MEMORY_BYTES, fine, warning};
 
 /// Files for some thousand connections and a runtime.
 const ENOUGH_FILES: u64 = 8192;
@@ -10,9 +10,6 @@ const ENOUGH_FILES: u64 = 8192;
 const ENOUGH_LOCKED_BYTES: u64 = 8 << 20;
 /// Threads for a server with one of them for each of some thousand connections.
 const ENOUGH_PROCESSES: u64 = 4096;
-
-/// Threads of wirebench, its guards and a few servers with a few workers.
-const ENOUGH_TO_MEASURE: u64 = 100;
 
 const OF_THE_KERNEL: [AtLeast; 3] = [
     AtLeast {
@@ -117,16 +114,10 @@ fn processes(environment: &Environment) -> Comment {
             "raise it: ulimit -u 65536, or TasksMax= of the service",
         ),
     };
-    match bound {
-        _ if enough(bound, ENOUGH_PROCESSES) => fine("processes", text),
-        Some(..ENOUGH_TO_MEASURE) => {
-            missing("processes", format!("{text}: wirebench and its servers need more"), remedy)
-        }
-        _ => warning(
-            "processes",
-            format!("{text}: servers with a thread per connection fail"),
-            remedy,
-        ),
+    if enough(bound, ENOUGH_PROCESSES) {
+        fine("processes", text)
+    } else {
+        warning("processes", format!("{text}: servers with a thread per connection fail"), remedy)
     }
 }
 

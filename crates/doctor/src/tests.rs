@@ -197,6 +197,25 @@ fn warning(environment: &Environment, name: &str, others: &[&str]) -> String {
 }
 
 #[test]
+fn the_tighter_limit_of_processes_is_named() {
+    let mut environment = good();
+    environment.cgroup.as_mut().unwrap().processes = Some(20);
+    let text = warning(&environment, "processes", &[]);
+    assert!(text.contains("the control group can have 20 processes and threads"), "{text}");
+    assert!(text.contains("-> raise it: pids.max"), "{text}");
+}
+
+#[test]
+fn what_prevents_servers_is_missing_with_its_remedy() {
+    let down = Err("the loopback interface is down: run `ip link set lo up`".to_owned());
+    let findings = examine(&good(), &Ok(()), &down, &Setup::default());
+    let finding = findings.iter().find(|finding| finding.name == "servers").unwrap();
+    assert_eq!(finding.state, State::Missing);
+    assert_eq!(finding.text, "the loopback interface is down");
+    assert_eq!(finding.remedy.as_deref(), Some("run `ip link set lo up`"));
+}
+
+#[test]
 fn a_good_machine_is_fine() {
     let mut text = String::new();
     for finding in look(&good()) {

@@ -116,8 +116,23 @@ impl Evidence<'_> {
         reasons.extend(sides::cost(&self));
         reasons.extend(sides::end(self.end));
         reasons.extend(self.others);
+        blame_output(&mut reasons);
         reasons.into_iter().map(Reason::with_next_step).collect()
     }
+}
+
+/// wirebench reads what a server writes, and to the clocks that is another program. The output is then
+/// the reason, with the weight of that program.
+fn blame_output(reasons: &mut Vec<Reason>) {
+    let (programs, mut others): (Vec<Reason>, Vec<Reason>) =
+        std::mem::take(reasons).into_iter().partition(|it| it.kind == ReasonKind::Neighbour);
+    let output = others.iter_mut().find(|it| it.kind == ReasonKind::Stderr);
+    match (output, Weight::heaviest(&programs)) {
+        (Some(output), Some(weight)) => output.weight = output.weight.max(weight),
+        (Some(_), None) => {}
+        (None, _) => others.extend(programs),
+    }
+    *reasons = others;
 }
 
 /// What the end of a server says against it, whatever was measured with it.

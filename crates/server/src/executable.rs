@@ -43,8 +43,8 @@ pub fn obstacle(program: &str, folder: &Path) -> Option<String> {
     }
     if access(&path, Access::EXEC_OK).is_err() {
         let is_marked = metadata.permissions().mode() & 0o111 != 0;
-        let flags = statvfs(&path).map(|it| it.f_flag);
-        let is_noexec = flags.is_ok_and(|it| it.contains(StatVfsMountFlags::NOEXEC));
+        let is_noexec =
+            statvfs(&path).is_ok_and(|it| it.f_flag.contains(StatVfsMountFlags::NOEXEC));
         return Some(match (is_marked, is_noexec) {
             (_, true) => format!(
                 "`{program}` is on a file system that is mounted with noexec: copy it to another one"

@@ -34,7 +34,7 @@ pub(super) const CHECKS: [Described; 3] = [
     },
     Described {
         name: "quiet",
-        about: "The server prints only the ready line on standard output, at most 64 KiB on standard error, and nothing per request.",
+        about: "The server prints only its ready line, no access log, and at most 64 KiB on its standard error.",
     },
 ];
 

@@ -277,3 +277,26 @@ fn who_waited_for_a_cpu_that_others_had_is_not_told_to_have_waited_for_the_other
         assert_eq!(evidence.reasons().len(), count);
     }
 }
+
+#[test]
+fn a_server_that_writes_much_is_named_instead_of_the_program_that_reads_it() {
+    let reasons = |stderr_bytes| {
+        let evidence = Evidence {
+            phase: Phase::Saturate,
+            load: &good_load(),
+            windows: 1,
+            tool: None,
+            cost: &Cost { cpu_ns_per_request: Some(1.0), ..cost(0.99, 0.6) },
+            bound: Bound::Server,
+            placement: &good_placement(),
+            end: &ServerEnd { stderr_bytes, ..ServerEnd::default() },
+            others: vec![ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.5), "others")],
+            verification: Verification::Full,
+            processes: Processes::Same,
+        };
+        let reasons = evidence.reasons().into_iter();
+        reasons.map(|reason| (reason.kind, reason.weight)).collect::<Vec<_>>()
+    };
+    assert_eq!(reasons(1000), [(ReasonKind::Neighbour, Weight::Invalid)]);
+    assert_eq!(reasons(1 << 20), [(ReasonKind::Stderr, Weight::Invalid)]);
+}

@@ -149,7 +149,7 @@ pub enum LaunchError {
         line: String,
     },
     /// Nothing came in time.
-    #[error("the server was not ready within {} s: {missing}{}", .after.as_secs_f64(), said(.stderr))]
+    #[error("the server was not ready within {} s (--ready-within): {missing}{}", .after.as_secs_f64(), said(.stderr))]
     NotReady {
         /// How long it had.
         after: Duration,

@@ -77,14 +77,14 @@ fn elsewhere(mode: &'static str, arguments: &'static [&'static str]) -> String {
 }
 
 #[test]
-fn a_server_that_listens_on_another_address_is_told_where() {
+fn the_other_address_of_a_server_is_named() {
     let message = elsewhere("correct-epoll", &["hello", "127.0.0.2", "{port}", "1"]);
     assert!(message.contains("; it listens on 127.0.0.2:"), "{message}");
     assert!(message.contains("or give --address 127.0.0.2"), "{message}");
 }
 
 #[test]
-fn a_server_that_listens_on_another_port_is_told_where() {
+fn the_other_port_of_a_server_is_named() {
     let message = elsewhere("correct-epoll", &["hello", "127.0.0.1", "0", "1"]);
     assert!(message.contains("; it listens on 127.0.0.1:"), "{message}");
     assert!(message.contains("whose port replaces {port} in its command"), "{message}");
@@ -106,7 +106,7 @@ fn an_address_on_which_nothing_listens_is_not_ready() {
     let message = start(&["sh", "-c", &script]).unwrap_err().to_string();
     assert_eq!(
         message,
-        "the server was not ready within 2 s: nothing listens on the address that it printed; it \
-         wrote nothing to standard error"
+        "the server was not ready within 2 s (--ready-within): nothing listens on the address that it \
+         printed; it wrote nothing to standard error"
     );
 }

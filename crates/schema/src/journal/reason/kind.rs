@@ -371,7 +371,7 @@ kinds! {
     Stderr = "stderr" {
         "The server wrote much output, as an access log does, and wirebench read it: both cost CPU time",
         says: "the server wrote {count} bytes of output, as an access log does",
-        weight: "note",
+        weight: "note; that of `neighbour` if reading it took CPUs of a side",
         figure: "bytes",
         do: "switch its access log off"
     }
