@@ -260,7 +260,7 @@ fn every_finding_has_been_seen_fine_and_as_a_warning() {
     seen.extend(KERNEL_SETTINGS.map(|row| row.0));
     seen.extend(ALWAYS_FINE);
     // Those have tests of their own.
-    seen.extend(["io_uring", "packages"]);
+    seen.extend(["io_uring", "packages", "servers"]);
     seen.extend(TOOLS.map(|(name, _)| name));
     let found: BTreeSet<&str> = look(&good()).iter().map(|finding| finding.name).collect();
     assert_eq!(found, seen);
