@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
-use wirebench_server::command::exists;
+use wirebench_server::executable::exists;
 
 use crate::step::{attempt_beside, root};
 

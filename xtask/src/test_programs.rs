@@ -11,7 +11,7 @@ use std::{
     time::Instant,
 };
 
-use wirebench_server::command::exists;
+use wirebench_server::executable::exists;
 
 use crate::{axe, step::root};
 

@@ -1,7 +1,7 @@
 //! Reads commands on a thread of its own, so that the end of the input is noticed while a load lasts.
 
 use std::{
-    io::BufRead,
+    io::{self, BufRead},
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -12,6 +12,7 @@ use std::{
 };
 use wirebench_loadgen::now_ns;
 use wirebench_schema::agent::{AgentCommand, HEARTBEAT_WITHIN_NS};
+use wirebench_server::parallel;
 
 /// How often it is looked whether heartbeats still come.
 const LOOK: Duration = Duration::from_millis(100);
@@ -31,11 +32,11 @@ impl Commands {
     pub(crate) fn read(
         input: impl BufRead + Send + 'static,
         alive: impl Fn() + Send + 'static,
-    ) -> Self {
+    ) -> io::Result<Self> {
         let (sender, lines) = mpsc::channel();
         let stop = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&stop);
-        thread::spawn(move || {
+        parallel::spawn(move || {
             let mut heartbeat: Option<Arc<AtomicU64>> = None;
             for line in input.lines().map_while(Result::ok) {
                 let command = parse(&line);
@@ -54,8 +55,8 @@ impl Commands {
                 }
             }
             end(&sender, &ended);
-        });
-        Self { lines, stop }
+        })?;
+        Ok(Self { lines, stop })
     }
 
     /// The next command, or why a line is none; nothing when the input has ended.
@@ -76,14 +77,18 @@ fn end(lines: &Sender<Option<Line>>, stop: &AtomicBool) {
 }
 
 /// Ends everything when heartbeats stay away. Returns where the moment of the last one is kept.
-fn watch(lines: &Sender<Option<Line>>, stop: &Arc<AtomicBool>) -> Arc<AtomicU64> {
+fn watch(all: &Sender<Option<Line>>, ended: &Arc<AtomicBool>) -> Arc<AtomicU64> {
     let last_ns = Arc::new(AtomicU64::new(now_ns()));
-    let (seen, lines, stop) = (Arc::clone(&last_ns), lines.clone(), Arc::clone(stop));
-    thread::spawn(move || {
+    let (seen, lines, stop) = (Arc::clone(&last_ns), all.clone(), Arc::clone(ended));
+    let watcher = parallel::spawn(move || {
         while now_ns().saturating_sub(seen.load(Ordering::Relaxed)) < HEARTBEAT_WITHIN_NS {
             thread::sleep(LOOK);
         }
         end(&lines, &stop);
     });
+    if watcher.is_err() {
+        // Without a watch a host that is cut off would go on making load.
+        end(all, ended);
+    }
     last_ns
 }

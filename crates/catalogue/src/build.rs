@@ -1,13 +1,14 @@
 //! Builds subjects outside their folders, and only when something changed.
 //!
-//! A stamp beside the outputs holds a digest of the sources and the commands. It is written last,
-//! so a build that was cut off is begun again.
+//! A stamp beside the outputs holds a digest of the sources and the commands, and digests of the programs made. It
+//! is written last, so a build that was cut off is begun again.
 
 pub(crate) mod excerpt;
 pub mod parallel;
 
 use sha2::{Digest, Sha256};
 use std::{
+    collections::BTreeSet,
     fs::{self, File, TryLockError},
     io::{self, Write},
     path::{Path, PathBuf},
@@ -21,7 +22,10 @@ use wirebench_schema::{
     entry::{BuildStep, SHARED},
     placeholder,
 };
-use wirebench_server::command::{CommandError, Job};
+use wirebench_server::{
+    command::{CommandError, Job},
+    digest::of_file,
+};
 
 use crate::{
     subject::{Origin, Subject},
@@ -35,7 +39,7 @@ const LOCK_STEP: Duration = Duration::from_millis(100);
 /// The file that holds the digest of the last build that went well.
 const STAMP: &str = "stamp";
 /// Folders in which toolchains leave their outputs; nothing in them is a source.
-const OUTPUT_FOLDERS: [&str; 4] = ["target", "build", "node_modules", "__pycache__"];
+pub(crate) const OUTPUT_FOLDERS: [&str; 4] = ["target", "build", "node_modules", "__pycache__"];
 
 /// Whether an up-to-date entry is built anyway.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -121,12 +125,16 @@ pub fn build(
     let tools = version::of_tools(subject, stop);
     let digest = digest(&subject.source, &steps, &tools).map_err(io_error(&subject.source))?;
     let stamp = folder.join(STAMP);
-    let unchanged = fs::read_to_string(&stamp).is_ok_and(|text| text == digest);
+    let old = fs::read_to_string(&stamp).unwrap_or_default();
+    let (changed, unknown) = look_over(&old, outputs(subject));
+    let unchanged = old.lines().next() == Some(&digest) && changed.is_empty() && unknown.is_empty();
     if unchanged && freshness == Freshness::Stamped && program_exists(subject)? {
         return Ok(Built::UpToDate);
     }
     begin();
     let _ = fs::remove_file(&stamp);
+    // A toolchain may take a replaced program for its own.
+    changed.iter().for_each(|path| _ = fs::remove_file(path));
     let log_path = log_path(subject);
     let mut log = File::create(&log_path).map_err(io_error(&log_path))?;
     for step in &steps {
@@ -135,8 +143,34 @@ pub fn build(
     if !program_exists(subject)? {
         return Err(BuildError::NoProgram { log: log_path });
     }
-    fs::write(&stamp, digest).map_err(io_error(&stamp))?;
+    // Variants that share the build may start other programs of it.
+    let made: BTreeSet<PathBuf> =
+        lines(&old).map(|(_, path)| path.into()).chain(outputs(subject)).collect();
+    let made = made.iter().filter_map(|it| Some(format!("\n{} {}", of_file(it)?, it.display())));
+    fs::write(&stamp, digest + &made.collect::<String>()).map_err(io_error(&stamp))?;
     Ok(Built::Made)
+}
+
+/// The digests and paths of programs in a stamp.
+fn lines(stamp: &str) -> impl Iterator<Item = (&str, &str)> {
+    stamp.lines().skip(1).filter_map(|line| line.split_once(' '))
+}
+
+/// Which of `outputs` differ from what a stamp says, and which it does not have.
+fn look_over(stamp: &str, outputs: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let recorded = |path: &Path| lines(stamp).find(|(_, it)| Path::new(it) == path);
+    let (known, unknown): (Vec<_>, _) =
+        outputs.into_iter().filter(|it| it.is_file()).partition(|path| recorded(path).is_some());
+    let is_changed = |path: &PathBuf| recorded(path).map(|it| it.0) != of_file(path).as_deref();
+    (known.into_iter().filter(is_changed).collect(), unknown)
+}
+
+/// The files and folders of its build that the command of `subject` names.
+pub(crate) fn outputs(subject: &Subject) -> Vec<PathBuf> {
+    let words = subject.variant.run.command.iter().filter(|word| word.contains("{build}"));
+    let filled = words.filter_map(|word| placeholder::fill(word, &subject.build_values()).ok());
+    let build = subject.build.display().to_string();
+    filled.filter_map(|word| Some(PathBuf::from(&word[word.find(&build)?..]))).collect()
 }
 
 /// Runs one step. What it prints goes to the log, and when it fails the telling part into the error.
@@ -199,7 +233,8 @@ pub fn log_path(subject: &Subject) -> PathBuf {
 /// the digest of what the entries of its language share.
 pub(crate) fn stamp(subject: &Subject) -> Option<String> {
     if !subject.variant.build.is_empty() {
-        return fs::read_to_string(subject.build.join(STAMP)).ok();
+        let stamp = fs::read_to_string(subject.build.join(STAMP)).ok()?;
+        return Some(stamp.lines().next()?.to_owned());
     }
     let Origin::Entry { .. } = subject.origin else { return None };
     let mut hash = Sha256::new();
@@ -208,7 +243,7 @@ pub(crate) fn stamp(subject: &Subject) -> Option<String> {
 }
 
 /// The folder of what the entries of a language share, next to the entry in `source`.
-fn shared(source: &Path) -> PathBuf {
+pub(crate) fn shared(source: &Path) -> PathBuf {
     source.with_file_name(SHARED)
 }
 

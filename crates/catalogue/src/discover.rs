@@ -8,10 +8,12 @@ use wirebench_schema::{
 };
 
 use crate::{
+    build::{self, OUTPUT_FOLDERS},
     checkouts::Checkouts,
     project::Project,
     small_file::read_small,
     subject::{Origin, Subject},
+    trust::{self, Untrusted},
     version,
 };
 
@@ -35,6 +37,9 @@ pub enum DiscoverError {
     /// A name that no entry has.
     #[error("{0} (`wirebench list` shows all)")]
     Unknown(String),
+    /// A variant without its entry, and the variants of that name.
+    #[error("`{0}` has no entry before its colon: name one of {1}")]
+    OnlyVariant(String, String),
     /// A built-in entry or a command line cannot be used.
     #[error("{0}")]
     Subject(String),
@@ -97,6 +102,12 @@ fn broken(project: &Project, folder: &Path, reason: String) -> Option<Subject> {
 
 /// The variants of the entry in `folder`, or what is wrong with its description.
 fn read_entry(project: &Project, entries: &Path, folder: &Path) -> Result<Vec<Subject>, String> {
+    if project.is_checked(folder) {
+        let parts = [folder.parent().unwrap_or(folder), &build::shared(folder)];
+        trust::check(parts)
+            .and_then(|()| trust::check_tree(folder, &OUTPUT_FOLDERS))
+            .map_err(|it| refusal(&it))?;
+    }
     let id = folder.strip_prefix(entries).map_err(|error| error.to_string())?;
     let text = read_small(&folder.join(ENTRY_FILE))?;
     let entry = Entry::parse(&id.to_string_lossy(), &text).map_err(|e| e.to_string())?;
@@ -110,7 +121,7 @@ fn read_entry(project: &Project, entries: &Path, folder: &Path) -> Result<Vec<Su
             .find(|earlier| are_built_alike(&earlier.variant, &variant))
             .map_or_else(|| project.build_folder(&variant.id), |earlier| earlier.build.clone());
         let checkouts = Checkouts::of_entry(&entry.id, &variant.sources, folder, project)?;
-        subjects.push(Subject {
+        let subject = Subject {
             title: entry.title.clone(),
             description: entry.description.clone(),
             url: entry.url.clone(),
@@ -119,9 +130,23 @@ fn read_entry(project: &Project, entries: &Path, folder: &Path) -> Result<Vec<Su
             checkouts,
             origin: Origin::Entry { versions: entry.versions.clone() },
             variant,
-        });
+        };
+        if project.is_checked(&project.state) {
+            let checkouts = subject.checkouts.iter().map(|it| it.folder.clone());
+            let made = build::outputs(&subject).into_iter().chain([subject.build.clone()]);
+            made.chain(checkouts)
+                .try_for_each(|path| trust::check_down(&project.state, &path))
+                .map_err(|it| refusal(&it))?;
+        }
+        subjects.push(subject);
     }
     Ok(subjects)
+}
+
+fn refusal(untrusted: &Untrusted) -> String {
+    format!(
+        "{untrusted}: its commands would run with your rights. Remove it, or make it yours with `chown -R`"
+    )
 }
 
 /// A pattern that cannot be used would be noticed only when everything is built.
@@ -180,6 +205,11 @@ pub fn select(subjects: &[Subject], names: &[String]) -> Result<Vec<Subject>, Di
                 known.extend([language(id.entry()), id.entry()].map(str::to_owned));
                 known.push(id.to_string());
             }
+            let of_entries = known.iter().filter(|known| known.ends_with(name));
+            let of_entries: Vec<&str> = of_entries.map(String::as_str).collect();
+            if name.starts_with(':') && !of_entries.is_empty() {
+                return Err(DiscoverError::OnlyVariant(name.clone(), of_entries.join(", ")));
+            }
             known.sort();
             known.dedup();
             let known = known.iter().map(String::as_str);
@@ -234,7 +264,7 @@ ready = "line"
             fs::create_dir_all(&entry).unwrap();
             fs::write(entry.join(ENTRY_FILE), text).unwrap();
         }
-        let project = Project::checkout(folder.path().to_owned());
+        let project = Project::checkout(folder.path().to_owned(), crate::project::Trust::Checked);
         (folder, project)
     }
 
@@ -261,6 +291,7 @@ ready = "line"
             message("goo"),
             "unknown entry `goo`: did you mean `go`? (`wirebench list` shows all)"
         );
+        assert_eq!(message(":b"), "`:b` has no entry before its colon: name one of c/epoll:b");
         assert_eq!(
             message("c/epol"),
             "unknown entry `c/epol`: did you mean `c/epoll`? (`wirebench list` shows all)"

@@ -7,8 +7,8 @@
 use sha2::{Digest, Sha256};
 use std::{collections::BTreeMap, env, ffi::OsString, path::PathBuf};
 use wirebench_schema::placeholder;
-use wirebench_server::command::may_be_executed;
 use wirebench_server::digest::{add_content, hexadecimal};
+use wirebench_server::executable::may_be_executed;
 
 use crate::{build, subject::Subject};
 

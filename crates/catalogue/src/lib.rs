@@ -17,4 +17,5 @@ pub mod setup;
 mod small_file;
 pub mod subject;
 pub mod template;
+pub mod trust;
 pub mod version;

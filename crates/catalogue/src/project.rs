@@ -1,14 +1,13 @@
 //! Where the entries and suites are, and where wirebench keeps what it makes.
 
-mod owner;
-
 use std::{
     io,
     path::{Path, PathBuf},
 };
 
-use owner::Trusted;
 use wirebench_server::digest;
+
+use crate::trust::{self, Untrusted};
 
 /// The suite that tells a checkout from a folder with a user's own entries.
 const DEFAULT_SUITE: &str = "suites/quick.toml";
@@ -25,6 +24,17 @@ pub struct Project {
     /// Where each run makes the folder of its results; the same as `state` in a checkout unless a
     /// user says otherwise.
     pub results: PathBuf,
+    /// Whether files below `root` run only if other users cannot write them.
+    pub trust: Trust,
+}
+
+/// Which files of a user's folder may run.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Trust {
+    /// Those that no other user can write: the folder was found.
+    Checked,
+    /// All: the user has named the folder.
+    Named,
 }
 
 /// What a folder, or one above it, holds.
@@ -41,20 +51,15 @@ pub enum Found {
 /// Why there is no project to work with.
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectError {
-    /// A folder of it belongs to another user.
+    /// Another user can write to a part of it.
     #[error(
-        "{folder} belongs to uid {owner}, and wirebench runs as uid {effective}: commands of its \
-         entries would run with your rights. If you trust the project, name it: --project {root}, \
-         or the variable WIREBENCH_PROJECT",
-        folder = .folder.display(), root = .root.display()
+        "{untrusted}: commands of its entries would run with your rights. If you trust the project, name it: \
+         --project {root}, or the variable WIREBENCH_PROJECT",
+        root = .root.display()
     )]
-    Foreign {
-        /// Which.
-        folder: PathBuf,
-        /// The number of its owner.
-        owner: u32,
-        /// The number of the user with whose rights commands would run.
-        effective: u32,
+    Untrusted {
+        /// The part.
+        untrusted: Untrusted,
         /// The folder of the whole project.
         root: PathBuf,
     },
@@ -93,7 +98,7 @@ pub fn named(root: &Path) -> Result<Found, ProjectError> {
 }
 
 /// What `start` lies in: the nearest checkout at or above it, or else the nearest folder with entries or suites. One
-/// that another user owns is refused.
+/// that another user owns or can write is refused.
 pub fn find(start: &Path) -> Result<Found, ProjectError> {
     let start = std::path::absolute(start)?;
     let nearest = |holds: fn(&Path) -> bool| start.ancestors().find(|folder| holds(folder));
@@ -102,37 +107,31 @@ pub fn find(start: &Path) -> Result<Found, ProjectError> {
     };
     let parts = ["entries", "suites", "target", "target/wirebench"].map(|part| root.join(part));
     let folders = std::iter::once(root).chain(parts.iter().map(PathBuf::as_path));
-    refuse_foreign(root, folders)?;
+    trust::check(folders)
+        .map_err(|untrusted| ProjectError::Untrusted { untrusted, root: root.to_owned() })?;
     named(root)
-}
-
-/// Refuses `folders` of the project in `root` that another user owns.
-pub fn refuse_foreign<'a>(
-    root: &Path,
-    folders: impl IntoIterator<Item = &'a Path>,
-) -> Result<(), ProjectError> {
-    let trusted = Trusted::of_this_process();
-    match trusted.first_foreign(folders)? {
-        None => Ok(()),
-        Some((folder, owner)) => {
-            let (effective, root) = (trusted.effective, root.to_owned());
-            Err(ProjectError::Foreign { folder, owner, effective, root })
-        }
-    }
 }
 
 impl Project {
     /// A project without entries, which keeps everything below `state`.
     #[must_use]
     pub fn without_entries(state: &Path) -> Self {
-        Self { root: None, embedded: None, state: state.to_owned(), results: state.to_owned() }
+        let (state, results) = (state.to_owned(), state.to_owned());
+        Self { root: None, embedded: None, state, results, trust: Trust::Checked }
     }
 
     /// The checkout in the folder `root`.
     #[must_use]
-    pub fn checkout(root: PathBuf) -> Self {
+    pub fn checkout(root: PathBuf, trust: Trust) -> Self {
         let state = root.join("target").join("wirebench");
-        Self { root: Some(root), embedded: None, results: state.clone(), state }
+        Self { root: Some(root), embedded: None, results: state.clone(), state, trust }
+    }
+
+    /// Whether files in `folder` run only if other users cannot write them.
+    #[must_use]
+    pub fn is_checked(&self, folder: &Path) -> bool {
+        let is_own = self.root.as_deref().is_some_and(|root| folder.starts_with(root));
+        !(is_own && self.trust == Trust::Named)
     }
 
     /// The folders with `entries/` or `suites/`. An entry or suite of an earlier one hides that of a
@@ -185,7 +184,8 @@ mod tests {
         assert_eq!(find(&inner).unwrap(), Found::Checkout(root.clone()));
         assert_eq!(named(&inner).unwrap(), Found::Own(inner));
         assert!(matches!(named(&root.join("entries")), Err(ProjectError::Absent(_))));
-        assert_eq!(Project::checkout(root.clone()).state, root.join("target/wirebench"));
+        let checkout = Project::checkout(root.clone(), Trust::Checked);
+        assert_eq!(checkout.state, root.join("target/wirebench"));
     }
 
     #[test]
@@ -196,7 +196,8 @@ mod tests {
         assert_eq!(project.roots().collect::<Vec<_>>(), [own.as_path(), &embedded]);
         assert_eq!(project.layer(&embedded).state, state);
         assert!(project.layer(&own).state.starts_with("/state/own"));
-        assert_eq!(Project::checkout(own.clone()).layer(&own).state, own.join("target/wirebench"));
+        let checkout = Project::checkout(own.clone(), Trust::Checked);
+        assert_eq!(checkout.layer(&own).state, own.join("target/wirebench"));
     }
 
     #[test]

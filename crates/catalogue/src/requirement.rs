@@ -12,7 +12,7 @@ use wirebench_schema::{
     entry::{Mechanism, Need, Requirement},
     placeholder,
 };
-use wirebench_server::command::exists;
+use wirebench_server::executable::exists;
 
 use crate::{
     attempts::{Attempt, package_key},

@@ -193,7 +193,7 @@ mod tests {
         let said = "Reading package lists...\nE: Unable to locate package dotnet-sdk-9.0\n\
                     E: Package 'ldc' has no installation candidate\nE: Something else\n";
         assert_eq!(refused(said).collect::<Vec<_>>(), ["dotnet-sdk-9.0", "ldc"]);
-        if wirebench_server::command::exists("apt-get") {
+        if wirebench_server::executable::exists("apt-get") {
             let asked = packages(&["no-such-package-anywhere"]);
             assert_eq!(unknown_packages(&asked, &AtomicBool::new(false)).unwrap(), asked);
         }

@@ -111,6 +111,13 @@ impl Subject {
         asked.min(self.variant.max_workers.unwrap_or(u32::MAX))
     }
 
+    /// Whether its command or a variable of it has a place for the number of workers.
+    #[must_use]
+    pub fn takes_workers(&self) -> bool {
+        let RunCommand { command, env, .. } = &self.variant.run;
+        command.iter().chain(env.values()).any(|text| text.contains("{workers}"))
+    }
+
     /// The values of the placeholders that a build or a version command may name.
     #[must_use]
     pub fn build_values(&self) -> [(&'static str, String); 4] {
@@ -231,7 +238,8 @@ fn safe_word(text: &str) -> String {
 fn own_id(program: &str, taken: &[VariantId]) -> Result<VariantId, String> {
     let stem = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
     let stem = safe_word(&stem);
-    let stem = stem.trim_start_matches('.');
+    // With room for the number below the longest name.
+    let stem: String = stem.trim_start_matches('.').chars().take(90).collect();
     for number in 1..=taken.len() + 1 {
         let suffix = if number == 1 { String::new() } else { format!("-{number}") };
         let id = VariantId::new(&format!("own/{stem}{suffix}"), None).map_err(|e| e.to_string())?;

@@ -6,6 +6,8 @@ use serde_json::Value;
 use std::{fs, io, path::Path};
 use wirebench_experiment::{experiment::ENVIRONMENT_FILE, journal};
 
+use crate::exit::usage;
+
 /// Distributions that judge a measurement when it is made. No report needs them, and they are half of a
 /// journal.
 const SKIPPED: [&str; 2] = ["lag", "service"];
@@ -17,7 +19,8 @@ pub(crate) fn write(
     target: &Path,
     shared: impl Fn(&str) -> String,
 ) -> anyhow::Result<()> {
-    let (_, text) = journal::text(folder).map_err(crate::exit::usage)?;
+    let (_, text) = journal::text(folder).map_err(usage)?;
+    journal::environment(folder).map_err(usage)?;
     let lines = text.lines().map(smaller).collect::<Result<Vec<_>, _>>()?;
     let failed = || format!("cannot write the archive in {}", target.display());
     fs::create_dir_all(target).with_context(failed)?;

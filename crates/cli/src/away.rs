@@ -39,11 +39,11 @@ impl<'a> Elsewhere<'a> {
     }
 
     /// Makes sure that all hosts have what they need.
-    pub(crate) fn prepare(&self) -> Result<(), String> {
+    pub(crate) fn prepare(&self, stop: &AtomicBool) -> Result<(), String> {
         let ServerHost { host, program, carrier, generators, .. } = self.server;
         let hosts = [std::slice::from_ref(host), generators].concat();
-        Fleet::new(hosts, carrier.clone(), program.clone()).provide()?;
-        self.folder.send(carrier, host, self.root)
+        Fleet::new(hosts, carrier.clone(), program.clone()).provide(stop)?;
+        self.folder.send(carrier, host, self.root, stop)
     }
 
     /// Carries a verb out. `print` takes each line, and whether it is a result. The answer is the exit code.
@@ -62,7 +62,9 @@ impl<'a> Elsewhere<'a> {
 
     /// Fetches the results in `there` into `here`.
     pub(crate) fn fetch(&self, there: &str, here: &Path) -> Result<(), String> {
-        self.folder.fetch(&self.server.carrier, &self.server.host, there, here)
+        let ServerHost { host, carrier, .. } = self.server;
+        let fetched = self.folder.fetch(carrier, host, there, here);
+        fetched.map_err(|why| format!("{host}: the results could not be fetched: {why}"))
     }
 
     /// Removes results that were fetched.
@@ -70,9 +72,15 @@ impl<'a> Elsewhere<'a> {
         self.folder.clear(&self.server.carrier, &self.server.host, there)
     }
 
+    /// An error after which the results in `there` are kept, with the command that fetches them into `here`.
+    pub(crate) fn kept(&self, reason: &str, there: &str, here: &Path) -> String {
+        let ServerHost { host, carrier, .. } = self.server;
+        format!("{reason}\n{}", self.folder.remains(carrier, host, there, here))
+    }
+
     /// Writes a file in the folder of the project.
-    pub(crate) fn write(&self, path: &str, text: &str) -> Result<(), String> {
-        self.folder.write(&self.server.carrier, &self.server.host, path, text)
+    pub(crate) fn write(&self, path: &str, text: &str, stop: &AtomicBool) -> Result<(), String> {
+        self.folder.write(&self.server.carrier, &self.server.host, path, text, stop)
     }
 
     /// The words that a verb there gets besides its own.
@@ -93,7 +101,8 @@ pub(crate) fn carry_out(
     results: &Path,
 ) -> anyhow::Result<Exit> {
     let elsewhere = Elsewhere::new(context, server);
-    elsewhere.prepare().map_err(anyhow::Error::msg)?;
+    let stop = context.interrupt.flag();
+    elsewhere.prepare(stop).map_err(|reason| context.interrupt.error(reason))?;
     let there = match resumed.and_then(Path::parent) {
         Some(folder) => folder.display().to_string(),
         None => new_folder(),
@@ -118,16 +127,15 @@ pub(crate) fn carry_out(
     };
     // A run that goes on has the carrier of its beginning.
     let lacks_carrier = resumed.is_none() && !server.generators.is_empty();
-    let stop = context.interrupt.flag();
+    let kept = |reason: String| context.interrupt.error(elsewhere.kept(&reason, &there, results));
     let code =
         elsewhere.carry_out(arguments, lacks_carrier, stop, &mut print).map_err(|reason| {
-            let next = run.map_or_else(String::new, |run| {
-                let command = server.command("run");
-                format!("\nWhat was measured is there. Resume with: {command} --resume {run}")
-            });
-            anyhow::anyhow!("{reason}{next}")
+            let Some(run) = run else { return context.interrupt.error(reason) };
+            let command = server.command("run");
+            let next = format!("What was measured is there. Resume with: {command} --resume {run}");
+            kept(format!("{reason}\n{next}"))
         })?;
-    elsewhere.fetch(&there, results).map_err(anyhow::Error::msg)?;
+    elsewhere.fetch(&there, results).map_err(kept)?;
     if context.interrupt.exit().is_none() {
         elsewhere.clear(&there).map_err(anyhow::Error::msg)?;
     }

@@ -4,7 +4,6 @@
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::{
     collections::{BTreeMap, BTreeSet},
-    io::IsTerminal,
     time::Duration,
 };
 use wirebench_catalogue::{
@@ -82,7 +81,7 @@ struct Show {
 
 impl Show {
     fn new(telling: BuildOutput, all: usize) -> Self {
-        let bar = std::io::stderr().is_terminal().then(|| {
+        let bar = out::is_live().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
             bar.set_style(crate::progress::preparing());
             bar

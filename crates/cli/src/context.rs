@@ -9,7 +9,11 @@ use std::{
 };
 use wirebench_catalogue::{discover, project::Project, requirement::Prober, subject::Subject};
 use wirebench_schema::{journal::Placement, scenario::Scenario};
-use wirebench_server::{guard::JobGuard, launch::Launcher};
+use wirebench_server::{
+    executable,
+    guard::JobGuard,
+    launch::{Launcher, ReadyWhen},
+};
 
 use crate::{
     exit::{Usage, usage},
@@ -101,13 +105,11 @@ impl Context {
         for line in lines {
             let taken: Vec<_> = subjects.iter().map(|subject| subject.variant.id.clone()).collect();
             let own = Subject::own(line, scenarios, &taken, &self.project).map_err(Usage)?;
-            let program = &own.variant.run.command[0];
-            if !wirebench_server::command::exists(program) {
-                return Err(usage(format!(
-                    "there is no program `{program}`: write its path; the command runs without a \
-                     shell, so `~`, variables and redirections do not work"
-                )));
-            }
+            require_program(
+                &own.variant.run.command[0],
+                "write its path; the command runs without a shell, so `~`, variables and redirections \
+                 do not work",
+            )?;
             subjects.push(own);
         }
         Ok(subjects)
@@ -122,8 +124,20 @@ impl Context {
                 .filter(|placement| placement.pinned)
                 .map(|placement| placement.server_cpus.clone()),
             ready_timeout: READY_TIMEOUT,
+            ready_when: ReadyWhen::Connect,
         }
     }
+}
+
+/// Refuses a program that cannot be executed. `remedy` is what to do if there is no such file.
+pub(crate) fn require_program(program: &str, remedy: &str) -> anyhow::Result<()> {
+    if let Some(reason) = executable::obstacle(program, Path::new("")) {
+        return Err(usage(reason));
+    }
+    if executable::exists(program) {
+        return Ok(());
+    }
+    Err(usage(format!("there is no program `{program}`: {remedy}")))
 }
 
 #[cfg(test)]

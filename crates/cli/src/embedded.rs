@@ -8,7 +8,10 @@ use std::{
     path::{Path, PathBuf},
 };
 use wirebench_bundle::Work;
-use wirebench_catalogue::project::{self, Project};
+use wirebench_catalogue::{
+    project::{Project, Trust},
+    trust,
+};
 
 use crate::{exit::usage, out};
 
@@ -47,9 +50,16 @@ impl Folders {
 }
 
 /// The embedded entries and suites, with those of the folder `own` in addition.
-pub(crate) fn project(own: Option<PathBuf>) -> anyhow::Result<Project> {
+pub(crate) fn project(own: Option<PathBuf>, trust: Trust) -> anyhow::Result<Project> {
     let Folders { data, state, cache } = Folders::of(|name| env::var_os(name)).map_err(usage)?;
     let parent = data.join("embedded");
+    let folders = [data.as_path(), &parent, &cache, &cache.join("build")];
+    trust::check(folders).map_err(|untrusted| {
+        usage(format!(
+            "{untrusted}: programs in it would run with your rights. Remove it, or set XDG_DATA_HOME and \
+             XDG_CACHE_HOME to folders of your own"
+        ))
+    })?;
     let provided = wirebench_bundle::provide(&parent, VERSION).map_err(|error| {
         anyhow::anyhow!(
             "cannot unpack the entries into {}: {error}: set XDG_DATA_HOME to a folder that you can write, or name a \
@@ -58,7 +68,6 @@ pub(crate) fn project(own: Option<PathBuf>) -> anyhow::Result<Project> {
         )
     })?;
     let folder = provided.folder;
-    project::refuse_foreign(&folder, [data.as_path(), &parent, &folder]).map_err(usage)?;
     match provided.work {
         Work::Nothing => {}
         Work::Unpacked => out::note(&format!("entries and suites unpacked: {}", folder.display())),
@@ -67,7 +76,7 @@ pub(crate) fn project(own: Option<PathBuf>) -> anyhow::Result<Project> {
             old.display()
         )),
     }
-    Ok(Project { root: own, embedded: Some(folder), state: cache, results: state })
+    Ok(Project { root: own, embedded: Some(folder), state: cache, results: state, trust })
 }
 
 /// Which entries and suites are used, for the head of a list or run.

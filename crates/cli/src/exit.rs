@@ -14,6 +14,8 @@ pub(crate) enum Exit {
     Usage,
     /// Figures cannot be compared, or are not valid.
     NotValid,
+    /// A condition of `--fail-if` is violated.
+    Regression,
     /// A signal asked to end, and everything was ended in order.
     Interrupted(i32),
 }
@@ -25,6 +27,7 @@ impl Exit {
             0 => Self::Fine,
             2 => Self::Usage,
             3 => Self::NotValid,
+            4 => Self::Regression,
             129.. => Self::Interrupted(code - 128),
             _ => Self::Failed,
         }
@@ -38,6 +41,7 @@ impl From<Exit> for ExitCode {
             Exit::Failed => Self::FAILURE,
             Exit::Usage => Self::from(2),
             Exit::NotValid => Self::from(3),
+            Exit::Regression => Self::from(4),
             // The shells' convention: 128 and the number of the signal.
             Exit::Interrupted(signal) => Self::from(u8::try_from(128 + signal).unwrap_or(130)),
         }
@@ -61,22 +65,22 @@ pub(crate) fn usage(message: impl fmt::Display) -> anyhow::Error {
     Usage(message.to_string()).into()
 }
 
-/// Marks an error as one of figures that do not belong together, so that the exit code is 3.
-#[derive(Debug)]
-struct Incomparable(String);
+/// An error of figures that do not belong together, made of anything that is a sentence.
+pub(crate) fn incomparable(message: impl fmt::Display) -> anyhow::Error {
+    Ended(Exit::NotValid, message.to_string()).into()
+}
 
-impl fmt::Display for Incomparable {
+/// An error with the exit code that goes with it.
+#[derive(Debug)]
+pub(crate) struct Ended(pub(crate) Exit, pub(crate) String);
+
+impl fmt::Display for Ended {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
+        formatter.write_str(&self.1)
     }
 }
 
-impl std::error::Error for Incomparable {}
-
-/// An error of figures that do not belong together, made of anything that is a sentence.
-pub(crate) fn incomparable(message: impl fmt::Display) -> anyhow::Error {
-    Incomparable(message.to_string()).into()
-}
+impl std::error::Error for Ended {}
 
 /// Prints an error, if there is one, and gives the exit code.
 pub(crate) fn report(result: anyhow::Result<Exit>) -> ExitCode {
@@ -92,9 +96,7 @@ pub(crate) fn report(result: anyhow::Result<Exit>) -> ExitCode {
 fn exit_of(error: &anyhow::Error) -> Exit {
     if error.is::<Usage>() {
         Exit::Usage
-    } else if error.is::<Incomparable>() {
-        Exit::NotValid
     } else {
-        Exit::Failed
+        error.downcast_ref::<Ended>().map_or(Exit::Failed, |ended| ended.0)
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct FleetOptions {
     /// Hosts that make the load together, such as lab2,lab3; connections and rates are totals, threads
     /// count per host
     #[arg(long, value_name = "HOSTS", value_delimiter = ',', value_parser = host, help_heading = HEADING)]
-    from: Vec<String>,
+    pub(crate) from: Vec<String>,
     /// Command that carries out a shell script, its last argument, on {host}
     /// [default: ssh -o BatchMode=yes -o ConnectTimeout=10 {host}]
     #[arg(long, value_name = "COMMAND", help_heading = HEADING)]

@@ -9,6 +9,8 @@ use wirebench_report::{
     redact,
 };
 
+use wirebench_schema::printable::printable;
+
 use crate::out;
 
 /// The name of the group of these options.
@@ -29,7 +31,8 @@ pub(crate) struct FormatOption {
 impl FormatOption {
     /// A result in the form that was chosen. Warns about figures that this form cannot show.
     pub(crate) fn text(self, report: &dyn Report, metric: Option<Metric>) -> Option<String> {
-        let Written { text, skipped } = self.format?.write(report, metric);
+        let Written { text, skipped, remarks } = self.format?.write(report, metric);
+        remarks.iter().for_each(|remark| out::note(&format!("warning: {remark}")));
         if skipped > 0 {
             let figures = if skipped == 1 { "figure is" } else { "figures are" };
             out::note(&format!(
@@ -41,11 +44,12 @@ impl FormatOption {
 
     /// A text as it may be shared.
     pub(crate) fn shared(self, text: &str) -> String {
-        if self.keeps_names { text.to_owned() } else { redacted(text) }
+        let text = printable(text);
+        if self.keeps_names { text.into_owned() } else { redacted(&text) }
     }
 }
 
-/// A text without folders, the values of secret headers, and the names of host and user.
+/// A text without folders, secrets, and the names of host and user.
 pub(crate) fn redacted(text: &str) -> String {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let users =
@@ -61,8 +65,7 @@ impl Args for FormatOption {
             Arg::new(name).long(name).help(format.about()).action(ArgAction::SetTrue)
         };
         let keep = Arg::new(NO_REDACT).long(NO_REDACT).action(ArgAction::SetTrue);
-        let keep =
-            keep.help("Keep folders, host and user names, and secret headers in these forms");
+        let keep = keep.help("Keep folders, host and user names, and secrets in these forms");
         command.args(Format::ALL.map(option)).group(ArgGroup::new(GROUP).args(names)).arg(keep)
     }
 

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: a flag that every loop looks at, so that all servers are ended and the
+//! Ctrl-C, SIGTERM and SIGHUP: a flag that every loop looks at, so that all servers are ended and the
 //! partial report is written.
 //!
 //! A second signal soon after the first is taken for the same wish: a terminal and the program that
@@ -7,7 +7,7 @@
 
 use anyhow::Context;
 use signal_hook::{
-    consts::{SIGINT, SIGTERM, SIGXFSZ},
+    consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ},
     iterator::Signals,
 };
 use std::{
@@ -18,7 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::exit::Exit;
+use crate::exit::{Ended, Exit};
 
 /// So long after the first signal a second one means more than the first.
 const AGAIN: Duration = Duration::from_secs(2);
@@ -35,8 +35,10 @@ impl Interrupt {
     pub(crate) fn listen() -> anyhow::Result<Self> {
         let asked = Arc::new(AtomicBool::new(false));
         let signal = Arc::new(AtomicUsize::new(0));
-        let mut urgent = Signals::new([SIGINT, SIGTERM])?;
-        for number in [SIGINT, SIGTERM] {
+        let numbers: &[i32] =
+            if ignores_hangup() { &[SIGINT, SIGTERM] } else { &[SIGINT, SIGTERM, SIGHUP] };
+        let mut urgent = Signals::new(numbers)?;
+        for &number in numbers {
             let value = usize::try_from(number)?;
             signal_hook::flag::register_usize(number, Arc::clone(&signal), value)?;
             signal_hook::flag::register(number, Arc::clone(&asked))?;
@@ -64,6 +66,14 @@ impl Interrupt {
         &self.asked
     }
 
+    /// An error that a signal may have caused.
+    pub(crate) fn error(&self, reason: String) -> anyhow::Error {
+        match self.exit() {
+            Some(exit) => Ended(exit, reason).into(),
+            None => anyhow::Error::msg(reason),
+        }
+    }
+
     /// The exit code after a signal; none without one.
     pub(crate) fn exit(&self) -> Option<Exit> {
         if !self.asked.load(Ordering::Relaxed) {
@@ -72,6 +82,15 @@ impl Interrupt {
         let signal = i32::try_from(self.signal.load(Ordering::Relaxed)).unwrap_or(SIGINT);
         Some(Exit::Interrupted(signal))
     }
+}
+
+/// Whether the program was started with `nohup`, and shall outlive its terminal.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // Signal 1 has bit 0.
+    mask.is_some_and(|mask| mask & 1 != 0)
 }
 
 /// How many signals came, and when the first of them.

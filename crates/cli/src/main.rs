@@ -11,6 +11,7 @@ mod exit;
 mod files;
 mod fleet;
 mod format;
+mod gate;
 mod interrupt;
 mod junit;
 mod options;
@@ -39,9 +40,9 @@ use crate::{
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit codes: 0 success, 1 a run, build, check or installation failed or --fail-if found a \
-                  regression, 2 usage, 3 not comparable or not valid, 130/143 interrupted with a partial \
-                  report."
+    after_help = "Exit codes: 0 success, 1 a run, build, check or installation failed, 2 usage, 3 not \
+                  comparable or not valid, 4 --fail-if found a regression, 129/130/143 interrupted with a \
+                  partial report."
 )]
 struct Arguments {
     #[command(subcommand)]

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use wirebench_catalogue::project::{self, Found, Project, ProjectError};
+use wirebench_catalogue::project::{self, Found, Project, ProjectError, Trust};
 use wirebench_experiment::{cohort::MOST_INSTANCES, cut::Cut, measure::Bench};
 use wirebench_host::{
     place::{PlacementRequest, place},
@@ -19,7 +19,7 @@ use wirebench_schema::{
     suite::Workload,
     verification::Verification,
 };
-use wirebench_server::launch::Launcher;
+use wirebench_server::launch::{Launcher, ReadyWhen, check_machine};
 
 use crate::{
     context::Context,
@@ -48,18 +48,18 @@ impl ProjectOption {
     pub(crate) fn project(&self) -> anyhow::Result<Project> {
         let variable = || std::env::var_os(PROJECT_VARIABLE).filter(|value| !value.is_empty());
         let named = self.project.clone().or_else(|| variable().map(PathBuf::from));
-        let found = match named {
-            Some(root) => project::named(&root),
-            None => project::find(Path::new(".")),
+        let (found, trust) = match named {
+            Some(root) => (project::named(&root), Trust::Named),
+            None => (project::find(Path::new(".")), Trust::Checked),
         };
         let found = found.map_err(|error| match error {
             ProjectError::Io(_) => error.into(),
-            ProjectError::Foreign { .. } | ProjectError::Absent(_) => usage(error),
+            ProjectError::Untrusted { .. } | ProjectError::Absent(_) => usage(error),
         })?;
         match found {
-            Found::Checkout(root) => Ok(Project::checkout(root)),
-            Found::Own(root) => embedded::project(Some(root)),
-            Found::Nothing => embedded::project(None),
+            Found::Checkout(root) => Ok(Project::checkout(root, trust)),
+            Found::Own(root) => embedded::project(Some(root), trust),
+            Found::Nothing => embedded::project(None, trust),
         }
     }
 }
@@ -82,13 +82,41 @@ pub(crate) struct Conditions {
     /// Skip the conformance checks; marks every run invalid
     #[arg(long)]
     no_verify: bool,
-    /// Address on which servers listen [default: 127.0.0.1; with --from the one that ssh has reached]
-    #[arg(long, value_name = "ADDRESS")]
-    address: Option<IpAddr>,
+    #[command(flatten)]
+    ready: ReadyOptions,
     #[command(flatten)]
     server_host: ServerHostOption,
     #[command(flatten)]
     fleet: FleetOptions,
+}
+
+/// Where servers listen, and when they are ready.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct ReadyOptions {
+    /// Address on which servers listen [default: 127.0.0.1; with --from the one that ssh has reached]
+    #[arg(long, value_name = "ADDRESS")]
+    address: Option<IpAddr>,
+    /// Maximum time until a server is ready, such as 60s [default: 15s]
+    #[arg(long, value_name = "DURATION", value_parser = value::window)]
+    ready_within: Option<Duration>,
+    /// Event that makes a server ready: it accepts connections (connect), or answers GET / with
+    /// status 200 (reply) [default: connect]
+    #[arg(long, value_name = "EVENT", value_parser = value::ready_when)]
+    ready_when: Option<ReadyWhen>,
+}
+
+impl ReadyOptions {
+    /// A launcher of servers that listen on `usual` without --address. It is an error if they cannot.
+    pub(crate) fn launcher(&self, usual: IpAddr, launcher: Launcher) -> anyhow::Result<Launcher> {
+        let host = self.address.unwrap_or(usual);
+        check_machine(host).map_err(usage)?;
+        Ok(Launcher {
+            host,
+            ready_timeout: self.ready_within.unwrap_or(launcher.ready_timeout),
+            ready_when: self.ready_when.unwrap_or(launcher.ready_when),
+            ..launcher
+        })
+    }
 }
 
 impl Conditions {
@@ -133,7 +161,7 @@ impl Conditions {
         }
         let host = self.host(fleet.is_some())?;
         Ok(Bench {
-            launcher: Launcher { host, ..context.launcher(Some(&placement)) },
+            launcher: self.ready.launcher(host, context.launcher(Some(&placement)))?,
             agent_command: vec![program, "agent".into()],
             cut: Cut::default(),
             most_instances: MOST_INSTANCES,
@@ -147,9 +175,14 @@ impl Conditions {
         })
     }
 
+    /// Refuses a limit of open files that is too low for the checks, unless they are skipped.
+    pub(crate) fn require_files(&self, context: &Context) -> anyhow::Result<()> {
+        if self.no_verify { Ok(()) } else { context.require_files() }
+    }
+
     /// The address on which servers listen.
     fn host(&self, is_reached_from_elsewhere: bool) -> anyhow::Result<IpAddr> {
-        match (self.address, is_reached_from_elsewhere) {
+        match (self.ready.address, is_reached_from_elsewhere) {
             (Some(address), _) => Ok(address),
             (None, false) => Ok(Ipv4Addr::LOCALHOST.into()),
             (None, true) => fleet::own_address().ok_or_else(|| {
@@ -191,7 +224,7 @@ pub(crate) fn set_payload(workload: &mut Workload, payload: Option<usize>) -> an
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct RunOptions {
     /// Length of the measurement window
-    #[arg(short, long, value_name = "DURATION", value_parser = value::duration)]
+    #[arg(short, long, value_name = "DURATION", value_parser = value::window)]
     pub(crate) duration: Option<Duration>,
     /// Warm-up load before the window, not counted
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
@@ -208,10 +241,10 @@ pub(crate) struct Cohorts {
     #[arg(long = "cohorts", visible_alias = "blocks", value_name = "N", value_parser = value::small_count)]
     pub(crate) count: Option<u32>,
     /// Slices per load and server in a cohort [default: as many as fill the window]
-    #[arg(long, value_name = "N", value_parser = value::small_count)]
+    #[arg(long, value_name = "N", value_parser = value::positive_count)]
     pub(crate) rounds: Option<u32>,
     /// Counted part of each slice [default: 100ms saturated, 200ms at a rate]
-    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    #[arg(long, value_name = "DURATION", value_parser = value::window)]
     pub(crate) slice: Option<Duration>,
     /// Keep all servers of a cohort running (cohorts), or start one process per run (process)
     #[arg(long, value_name = "NAME")]

@@ -5,11 +5,18 @@
 
 use std::io::{self, IsTerminal, Write};
 use wirebench_report::tune::Look;
+use wirebench_schema::printable::{printable, printable_with_colours};
 
 /// Writes a result. Its last line gets an end if it has none. A result that is lost, as on a full
 /// disk, ends the program with an error.
 pub(crate) fn result(text: &str) {
-    match write(&mut io::stdout().lock(), text) {
+    let text =
+        if look() == Look::Colours { printable_with_colours(text).into() } else { printable(text) };
+    let written = match wirebench_sys::stdout::was_closed() {
+        true => Err(io::Error::other("standard output is closed")),
+        false => write(&mut io::stdout().lock(), &text),
+    };
+    match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             self::error(&format!("the result could not be written: {error}"));
             std::process::exit(1);
@@ -20,7 +27,8 @@ pub(crate) fn result(text: &str) {
 
 /// Writes a note to standard error; failure is ignored.
 pub(crate) fn note(text: &str) {
-    let _ = write(&mut io::stderr().lock(), text);
+    let text = if colours() { printable_with_colours(text).into() } else { printable(text) };
+    let _ = write(&mut io::stderr().lock(), &text);
 }
 
 /// Writes an error.
@@ -36,9 +44,19 @@ fn write(to: &mut dyn Write, text: &str) -> io::Result<()> {
     to.flush()
 }
 
-/// Whether standard error takes colours: it is a terminal, and `NO_COLOR` is not set.
+/// Whether standard error takes colours: it is a terminal, and they are wanted.
 pub(crate) fn colours() -> bool {
-    are_wanted() && io::stderr().is_terminal()
+    are_wanted() && is_live()
+}
+
+/// Whether lines of standard error can be drawn again: it is a terminal, and not a dumb one.
+pub(crate) fn is_live() -> bool {
+    std::env::var_os("TERM").is_none_or(|value| value != "dumb") && io::stderr().is_terminal()
+}
+
+/// How wide standard output is, if it is a terminal.
+pub(crate) fn columns() -> Option<u16> {
+    wirebench_sys::terminal::columns(&io::stdout())
 }
 
 /// Colours and bars for standard output, or plain text.
@@ -46,7 +64,9 @@ pub(crate) fn look() -> Look {
     if are_wanted() && io::stdout().is_terminal() { Look::Colours } else { Look::Plain }
 }
 
-/// Whether colours are wanted at all (no-color.org).
+/// Whether colours are wanted at all (no-color.org, bixense.com/clicolors).
 fn are_wanted() -> bool {
-    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    let is = |name, value| std::env::var_os(name).is_some_and(|it| it == value);
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    !(no_color || is("CLICOLOR", "0") || is("TERM", "dumb"))
 }

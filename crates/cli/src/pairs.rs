@@ -154,7 +154,9 @@ impl Pairs<'_> {
             for (pair, server) in &hosts {
                 let (sender, words, work, parts) = (sender.clone(), &words, &work, &parts);
                 let pair = Measurer { context, pair: pair.to_string(), server, words, work, parts };
-                scope.spawn(move || pair.measure(&sender));
+                thread::Builder::new()
+                    .spawn_scoped(scope, move || pair.measure(&sender))
+                    .map_err(wirebench_server::parallel::at_limit)?;
             }
             drop(sender);
             for measured in measured {
@@ -231,7 +233,7 @@ fn take_in(
             }
         }
     } else if let (Some(whole), Err(reason)) = (whole.as_mut(), &result) {
-        let failure = Some(reason.clone());
+        let failure = reason.lines().next().map(str::to_owned);
         whole.write(vec![Record::Part(Part {
             pair: pair.clone(),
             machine: None,
@@ -293,7 +295,7 @@ impl Whole {
             records.extend(part.rates.iter().cloned().map(Record::Rate));
         }
         records.extend(part.runs.iter().cloned().map(|run| Record::Run(Box::new(run))));
-        let machine = results::machine(folder);
+        let machine = results::machine(folder)?;
         records.push(Record::Part(Part { pair: pair.to_owned(), machine, block, failure: None }));
         self.write(records)
     }
@@ -328,7 +330,8 @@ impl Measurer<'_> {
             let rates = work.rates.clone().into_iter().map(Record::Rate);
             let given: Vec<Record> = rates.chain(known.iter().cloned()).collect();
             drop(work);
-            let prepared = if is_prepared { Ok(()) } else { elsewhere.prepare() };
+            let stop = self.context.interrupt.flag();
+            let prepared = if is_prepared { Ok(()) } else { elsewhere.prepare(stop) };
             is_prepared = prepared.is_ok();
             let mut result = prepared.and_then(|()| self.block(&elsewhere, block, &given));
             let difference = result.as_ref().ok().and_then(|(_, journal)| self.difference(journal));
@@ -365,26 +368,25 @@ impl Measurer<'_> {
         let there = away::new_folder();
         let file = format!("{there}/known.jsonl");
         let lines = known.iter().map(|it| serde_json::to_string(it).map(|line| line + "\n"));
-        let text = lines.collect::<Result<String, _>>().map_err(|error| error.to_string())?;
-        elsewhere.write(&file, &text)?;
+        let text: String = lines.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+        let stop = self.context.interrupt.flag();
+        elsewhere.write(&file, &text, stop)?;
         let mut words = [self.words, &elsewhere.words(&there)].concat();
-        words.extend(
-            ["--quiet", "--block", &block.to_string(), "--known", &file].map(str::to_owned),
-        );
+        let block_words = ["--quiet", "--block", &block.to_string(), "--known", &file];
+        words.extend(block_words.map(str::to_owned));
         let generators = &self.server.generators;
         if !generators.is_empty() {
             words.extend(["--from".to_owned(), generators.join(",")]);
         }
         let mut last = String::new();
-        let mut print = |line: &str, is_result: bool| {
-            if !is_result {
-                line.clone_into(&mut last);
-            }
+        let mut print = |line: &str, is_result| match is_result {
+            true => {}
+            false => line.clone_into(&mut last),
         };
-        let stop = self.context.interrupt.flag();
-        let code = elsewhere.carry_out(words, !generators.is_empty(), stop, &mut print)?;
         let here = self.parts.join(there.replace('/', "-"));
-        elsewhere.fetch(&there, &here)?;
+        let carried = elsewhere.carry_out(words, !generators.is_empty(), stop, &mut print);
+        let fetched = carried.and_then(|code| elsewhere.fetch(&there, &here).map(|()| code));
+        let code = fetched.map_err(|reason| elsewhere.kept(&reason, &there, &here))?;
         elsewhere.clear(&there)?;
         let folders = fs::read_dir(&here).map_err(|error| error.to_string())?;
         let mut folders = folders.flatten().map(|it| it.path());

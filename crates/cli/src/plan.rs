@@ -7,6 +7,10 @@ use wirebench_experiment::experiment::{Forecast, MOST_BLOCKS_FOR_PRECISION};
 use wirebench_report::table_units::percent;
 use wirebench_schema::{journal::Goal, units::write_duration};
 
+/// The fewest blocks with intervals and verdicts: two blocks give a single difference to estimate
+/// the noise from.
+pub(crate) const FEWEST_BLOCKS: u32 = 3;
+
 /// The plan in a few lines.
 pub(crate) fn outlook_lines(forecast: &Forecast, now: &Zoned) -> Vec<String> {
     let Forecast { blocks, warmup_blocks, runs, variants, goal, .. } = forecast;
@@ -89,10 +93,14 @@ fn goal_lines(forecast: &Forecast, goal: &Goal) -> Vec<String> {
     }
     if let Some(budget) = goal.budget {
         let (budget_text, block) = (write_duration(budget), show(forecast.block_time));
-        lines.push(if forecast.block_time > budget {
+        let needed = FEWEST_BLOCKS.min(forecast.blocks).max(1);
+        let least = forecast.block_time.saturating_mul(needed);
+        lines.push(if least > budget {
             format!(
-                "the budget of {budget_text} is less than the {block} of one {noun}; one {noun} is measured \
-                 anyway"
+                "the budget of {budget_text} is less than the {} of {}, which a verdict needs: use --budget {}s",
+                show(least),
+                count(needed as usize, noun),
+                least.as_secs() + 1
             )
         } else {
             format!(

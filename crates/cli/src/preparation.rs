@@ -3,7 +3,11 @@
 
 use anyhow::Context as _;
 use wirebench_catalogue::subject::Subject;
-use wirebench_experiment::experiment::{Experiment, Prepared, prepare};
+use wirebench_experiment::{
+    experiment::{Experiment, Prepared, prepare},
+    plan,
+};
+use wirebench_schema::suite::Suite;
 
 use crate::{context::Context, exit::Exit, progress::Reporter};
 
@@ -17,11 +21,30 @@ pub(crate) fn prepare_all(
     prepare(subjects, &context.project, &context.prober(), stop, reporter)
 }
 
+/// The same with the baseline that needs no toolchain, where the one of `suite` cannot be measured.
+pub(crate) fn prepare_with_baseline(
+    context: &Context,
+    suite: &Suite,
+    subjects: Vec<Subject>,
+    reporter: &mut Reporter,
+) -> anyhow::Result<Prepared> {
+    let mut prepared = prepare_all(context, subjects, reporter);
+    let ready = prepared.subjects();
+    let mut workloads = suite.workloads.iter();
+    let lacks_one = workloads.any(|workload| plan::baseline(&ready, suite, workload).is_none());
+    if lacks_one && !ready.is_empty() {
+        let fallback = context.select(&[plan::FALLBACK_BASELINE.to_owned()])?;
+        prepared.ready.extend(prepare_all(context, fallback, reporter).ready);
+    }
+    Ok(prepared)
+}
+
 /// Waiting and sampling happen on the generator's CPUs, so that the server's are the server's alone. Hosts from
 /// which the load comes are reached before anything is checked or measured.
-pub(crate) fn bind(experiment: &Experiment) -> anyhow::Result<()> {
+pub(crate) fn bind(context: &Context, experiment: &Experiment) -> anyhow::Result<()> {
     if let Some(fleet) = &experiment.bench.fleet {
-        fleet.provide().map_err(anyhow::Error::msg)?;
+        let interrupt = &context.interrupt;
+        fleet.provide(interrupt.flag()).map_err(|reason| interrupt.error(reason))?;
     }
     let placement = &experiment.bench.placement;
     if placement.pinned {
@@ -49,6 +72,6 @@ pub(crate) fn ready(
         reporter.finish();
         anyhow::bail!("{} cannot be measured: {}", it.variant, it.reason);
     }
-    bind(experiment)?;
+    bind(context, experiment)?;
     Ok(Ok(prepared))
 }

@@ -5,16 +5,14 @@ mod heartbeat;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::Zoned;
-use std::{
-    io::IsTerminal,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 use wirebench_catalogue::build::Built;
 use wirebench_experiment::experiment::{LazyRuns, Observer, Progress};
 use wirebench_report::table_units::percent;
 use wirebench_schema::{
     id::VariantId,
     journal::{Journal, Outcome, Run, Verified},
+    printable::printable,
 };
 
 use self::heartbeat::Heartbeat;
@@ -57,7 +55,7 @@ pub(crate) struct Reporter {
 
 impl Reporter {
     pub(crate) fn new(verbosity: Verbosity) -> Self {
-        let terminal = std::io::stderr().is_terminal() && verbosity == Verbosity::Normal;
+        let terminal = out::is_live() && verbosity == Verbosity::Normal;
         let bar = terminal.then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
             bar.set_style(style(PREPARING));
@@ -96,7 +94,7 @@ impl Reporter {
     /// A line that stays, above the bar if there is one.
     fn line(&self, text: &str) {
         match (&self.bar, self.verbosity) {
-            (Some(bar), _) => bar.println(text),
+            (Some(bar), _) => bar.println(printable(text)),
             (None, Verbosity::Normal) => out::note(text),
             (None, Verbosity::Quiet) => {}
         }
@@ -117,7 +115,7 @@ impl Reporter {
 
     fn problem(&self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.println(text),
+            Some(bar) => bar.println(printable(text)),
             None => out::note(text),
         }
     }
@@ -227,6 +225,12 @@ impl Observer for Reporter {
             }
             Progress::Verifying { variant, scenario } => {
                 self.now(format!("verifying {variant} {scenario}"));
+            }
+            Progress::VerifyingAgain(first) => {
+                for (check, _) in &first.failed {
+                    let name = format!("{} {}", first.variant, first.scenario);
+                    self.line(&format!("{name}: `{check}` failed, all is checked again alone"));
+                }
             }
             Progress::Verified(verified) => self.verified(verified),
             Progress::Started { folder } => {

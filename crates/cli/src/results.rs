@@ -3,16 +3,16 @@
 
 use anyhow::Context as _;
 use jiff::Timestamp;
-use std::{fs, path::Path, time::Duration};
-use wirebench_experiment::experiment::{ENVIRONMENT_FILE, Finished};
+use std::{fs, io, path::Path, time::Duration};
+use wirebench_experiment::{experiment::Finished, journal};
 use wirebench_report::{
     Report, commands,
     screen::{Facts, live_page},
     tune::Look,
 };
-use wirebench_schema::{environment::Environment, journal::Journal};
+use wirebench_schema::{journal::Journal, printable::printable};
 
-use crate::{format::redacted, out};
+use crate::{exit::usage, format::redacted, out};
 
 /// The report with all details.
 const DETAILS_FILE: &str = "report.txt";
@@ -30,7 +30,9 @@ pub(crate) fn write(finished: &Finished, report: &dyn Report) -> anyhow::Result<
     ];
     for (name, text) in files {
         let path = finished.folder.join(name);
-        fs::write(&path, text).with_context(|| {
+        // A link in a result from elsewhere may lead to any file.
+        let _ = fs::remove_file(&path);
+        fs::write(&path, &*printable(&text)).with_context(|| {
             format!(
                 "cannot write {}; all figures are in the journal, and `wirebench report {}` shows them",
                 path.display(),
@@ -50,20 +52,22 @@ pub(crate) struct Known {
 
 impl Known {
     /// Of the journal in `folder`.
-    pub(crate) fn of(journal: &Journal, folder: &Path) -> Self {
-        Self { machine: machine(folder), elapsed: elapsed(journal) }
+    pub(crate) fn of(journal: &Journal, folder: &Path) -> anyhow::Result<Self> {
+        Ok(Self { machine: machine(folder)?, elapsed: elapsed(journal) })
     }
 
     /// The same for a page that looks like this.
     pub(crate) fn facts(&self, look: Look) -> Facts<'_> {
-        Facts { machine: self.machine.as_deref(), elapsed: self.elapsed, look }
+        let columns = out::columns();
+        Facts { machine: self.machine.as_deref(), elapsed: self.elapsed, look, columns }
     }
 }
 
 /// The table of a run in progress, for standard error.
 pub(crate) fn live(journal: &Journal) -> String {
     let look = if out::colours() { Look::Colours } else { Look::Plain };
-    live_page(journal, &Facts { machine: None, elapsed: None, look })
+    let columns = wirebench_sys::terminal::columns(&io::stderr());
+    live_page(journal, &Facts { machine: None, elapsed: None, look, columns })
 }
 
 /// Where the result is that a browser shows.
@@ -80,10 +84,9 @@ pub(crate) fn folder(result: &Path) -> &Path {
     folder.unwrap_or(result)
 }
 
-pub(crate) fn machine(folder: &Path) -> Option<String> {
-    let text = fs::read_to_string(folder.join(ENVIRONMENT_FILE)).ok()?;
-    let environment: Environment = serde_json::from_str(&text).ok()?;
-    Some(short(&environment.cpu_model?))
+pub(crate) fn machine(folder: &Path) -> anyhow::Result<Option<String>> {
+    let environment = journal::environment(folder).map_err(usage)?;
+    Ok(environment.and_then(|it| it.cpu_model).as_deref().map(short))
 }
 
 /// The model without the words that all models have.

@@ -16,10 +16,6 @@ use crate::{
     pairs::Pairs,
 };
 
-/// The fewest blocks with intervals and verdicts: two blocks give a single difference to estimate
-/// the noise from.
-pub(crate) const FEWEST_BLOCKS: u32 = 3;
-
 /// An experiment and its servers.
 #[derive(Debug)]
 pub(crate) struct Setting {

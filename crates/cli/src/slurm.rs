@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 use wirebench_experiment::remote::Carrier;
+use wirebench_server::parallel;
 
 use crate::{exit::usage, interrupt::Interrupt, out};
 
@@ -34,7 +35,9 @@ impl Allocation {
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut salloc = command.spawn().map_err(|error| missing("salloc", &error))?;
-        let said = salloc.stderr.take().map(|it| thread::spawn(move || listen(BufReader::new(it))));
+        let said = salloc.stderr.take();
+        let said =
+            said.map(|it| parallel::spawn(move || listen(BufReader::new(it)))).transpose()?;
         let status = loop {
             if let Some(status) = salloc.try_wait()? {
                 break status;

@@ -3,30 +3,76 @@
 
 use std::{net::IpAddr, time::Duration};
 use wirebench_experiment::cohort::FEWEST_INSTANCES;
-use wirebench_schema::{load::SourceRange, units};
+use wirebench_schema::{
+    id::VariantId,
+    load::{RateCurve, SourceRange},
+    suggest,
+    target::Target,
+    units,
+};
+use wirebench_server::launch::ReadyWhen;
+
+use crate::exit::usage;
 
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     units::parse_duration(text).map_err(|error| error.to_string())
+}
+
+/// A time in which something can be measured.
+pub(crate) fn budget(text: &str) -> Result<Duration, String> {
+    let budget = duration(text)?;
+    let none = || format!("`{text}` leaves no time: use a longer one, such as 20m");
+    (!budget.is_zero()).then_some(budget).ok_or_else(none)
 }
 
 pub(crate) fn count(text: &str) -> Result<u64, String> {
     units::parse_count(text).map_err(|error| error.to_string())
 }
 
-/// Requests per second. Less than one of them has another way.
-pub(crate) fn rate(text: &str) -> Result<u64, String> {
-    count(text).map_err(|reason| match text.parse::<f64>() {
-        Ok(rate) if rate > 0.0 && rate < 1.0 => format!(
-            "`{text}` is below 1 request/s: use -c1 --delay {:.0}s instead, and a -d long enough for some \
-             requests",
-            (1.0 / rate).ceil().min(1e6)
-        ),
-        Ok(_) | Err(_) => reason,
+/// Requests per second, with at most three digits of a fraction.
+pub(crate) fn rate(text: &str) -> Result<RateCurve, String> {
+    count(text).map(RateCurve::Constant).or_else(|reason| {
+        let thousandths = count(&format!("{}k", text.trim())).map(RateCurve::Thousandths);
+        thousandths.map_err(|_| format!("{reason}; a rate such as 0.5 has at most three decimals"))
     })
+}
+
+/// A method. Methods are case-sensitive (RFC 9110, 9.1), so a standard one is sent as it is registered.
+#[expect(clippy::unnecessary_wraps, reason = "the type of a parser of clap")]
+pub(crate) fn method(text: &str) -> Result<String, String> {
+    let upper = text.to_ascii_uppercase();
+    let standard = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"];
+    Ok(if standard.contains(&upper.as_str()) { upper } else { text.to_owned() })
 }
 
 pub(crate) fn small_count(text: &str) -> Result<u32, String> {
     u32::try_from(count(text)?).map_err(|_| format!("`{text}` is too large"))
+}
+
+/// The least that is counted of a load.
+const SHORTEST_WINDOW: Duration = Duration::from_millis(10);
+
+/// How long a load counts.
+pub(crate) fn window(text: &str) -> Result<Duration, String> {
+    let least = SHORTEST_WINDOW.as_millis();
+    Some(duration(text)?)
+        .filter(|window| *window >= SHORTEST_WINDOW)
+        .ok_or_else(|| format!("`{text}` is too short to measure anything: use at least {least}ms"))
+}
+
+pub(crate) fn positive_count(text: &str) -> Result<u32, String> {
+    match small_count(text)? {
+        0 => Err("`0` is too few: use at least 1".to_owned()),
+        count => Ok(count),
+    }
+}
+
+pub(crate) fn ready_when(text: &str) -> Result<ReadyWhen, String> {
+    match text {
+        "connect" => Ok(ReadyWhen::Connect),
+        "reply" => Ok(ReadyWhen::Reply),
+        _ => Err(suggest::unknown("event", text, ["connect", "reply"])),
+    }
 }
 
 /// Servers that are alive together.
@@ -67,6 +113,15 @@ pub(crate) fn precision(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("`{text}` is not a share between 0 and 100 %: write 1% or 0.01"))
 }
 
+/// The name that a user gives to a server. Branches have a slash in their names.
+pub(crate) fn name(group: &str, name: &str) -> anyhow::Result<VariantId> {
+    VariantId::new(&format!("{group}/{}", name.replace('/', "-")), None).map_err(|_| {
+        usage(format!(
+            "`{name}` is not a valid name: use at most 100 letters, digits, `.`, `_`, `-` and `/`"
+        ))
+    })
+}
+
 /// A list in the kernel's form. It is a type of its own, because clap takes a `Vec` for a repeated
 /// option.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -95,6 +150,18 @@ pub(crate) struct Steps(pub(crate) Vec<u64>);
 
 pub(crate) fn steps(text: &str) -> Result<Steps, String> {
     text.split(',').map(count).collect::<Result<_, _>>().map(Steps)
+}
+
+/// Statuses of HTTP replies.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Statuses(pub(crate) Vec<u16>);
+
+pub(crate) fn statuses(text: &str) -> Result<Statuses, String> {
+    let one = |part: &str| {
+        let wrong = || format!("`{part}` is not a status: write it like 401,404");
+        part.trim().parse().map_err(|_| wrong())
+    };
+    text.split(',').map(one).collect::<Result<_, _>>().map(Statuses)
 }
 
 /// Percentiles, each above 0 and at most 100, in the order in which they were given.
@@ -129,6 +196,12 @@ pub(crate) fn sources(text: &str) -> Result<Sources, String> {
     text.split(',').map(range).collect::<Result<_, _>>().map(Sources)
 }
 
+/// An address to connect to.
+pub(crate) fn address(text: &str) -> Result<Target, String> {
+    let target = format!("tcp://{text}").parse();
+    target.map_err(|_| format!("`{text}` is not HOST:PORT: write it like 127.0.0.1:8443"))
+}
+
 pub(crate) use wirebench_schema::load::parse_header as header;
 
 #[cfg(test)]
@@ -147,6 +220,12 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_standard_method_is_sent_as_it_is_registered_and_another_one_as_it_is_given() {
+        let methods = ["post", "Get", "PURGE", "purge"].map(|text| method(text).unwrap());
+        assert_eq!(methods, ["POST", "GET", "PURGE", "purge"]);
+    }
+
+    #[test]
     fn every_mistake_says_how_to_write_it() {
         let numbers = ["0", "0%", "-1%", "1", "100%", "x", "%", "NaN", "inf", ""];
         let text = [
@@ -156,9 +235,11 @@ pub(crate) mod tests {
             refusals(small_count, &["9G"]),
             refusals(instances, &["2"]),
             refusals(precision, &numbers),
-            refusals(rate, &["0.5", "0x"]),
+            refusals(rate, &["0.0005", "0x"]),
             refusals(ramp, &["5k", "5k:x"]),
             refusals(steps, &["1,,2"]),
+            refusals(address, &["h", "http://h:1", "h:0", ""]),
+            refusals(statuses, &["4xx", "200,,404", ""]),
             refusals(percentiles, &["0", "101", "-5", "NaN", "50,x", ""]),
             refusals(sources, &["127.0.0", "a-b", "127.0.0.1-", ""]),
         ];
@@ -169,11 +250,14 @@ pub(crate) mod tests {
     fn headers_numbers_and_lists_are_read() {
         assert_eq!(instances("3"), Ok(3));
         assert_eq!(["1%", "0.01", " 1.0 % "].map(precision), [Ok(0.01), Ok(0.01), Ok(0.01)]);
-        assert_eq!(rate("1.5k"), Ok(1500));
+        assert_eq!(rate("1.5k"), Ok(RateCurve::Constant(1500)));
+        assert_eq!(rate("0.5"), Ok(RateCurve::Thousandths(500)));
+        assert_eq!(rate("1.125"), Ok(RateCurve::Thousandths(1125)));
         assert_eq!(header("A: b: c"), Ok(("A".into(), "b: c".into())));
         assert_eq!(cpu_list("0,2-3"), Ok(CpuList(vec![0, 2, 3])));
         assert_eq!(ramp("1k:2.5k"), Ok(Ramp(1000, 2500)));
         assert_eq!(steps("1,2k"), Ok(Steps(vec![1, 2000])));
+        assert_eq!(statuses("401, 404"), Ok(Statuses(vec![401, 404])));
         assert_eq!(percentiles("50, 99.9%,100"), Ok(Percentiles(vec![50.0, 99.9, 100.0])));
         let range =
             |first: [u8; 4], last: [u8; 4]| SourceRange { first: first.into(), last: last.into() };

@@ -13,10 +13,11 @@ mod network;
 mod tools;
 
 use serde::Serialize;
-use std::{path::Path, sync::atomic::AtomicBool};
+use std::{net::Ipv4Addr, path::Path, sync::atomic::AtomicBool};
 use wirebench_catalogue::setup::Setup;
 use wirebench_host::environment;
 use wirebench_schema::environment::Environment;
+use wirebench_server::launch::check_machine;
 
 /// What a build, a generator and a server with many connections need at least.
 const ENOUGH_MEMORY_BYTES: u64 = 1 << 30;
@@ -116,18 +117,24 @@ fn warning(name: &'static str, text: impl Into<String>, remedy: impl Into<String
     Comment { name, state: State::Warning, text: text.into(), remedy: Some(remedy.into()) }
 }
 
-/// Looks at everything. `io_uring` is what setting up a ring was answered with.
+fn missing(name: &'static str, text: impl Into<String>, remedy: impl Into<String>) -> Comment {
+    Comment { state: State::Missing, ..warning(name, text, remedy) }
+}
+
+/// Looks at everything. `io_uring` is what setting up a ring was answered with, `servers` whether
+/// servers can be started and reached.
 #[must_use]
 pub fn examine(
     environment: &Environment,
     io_uring: &Result<(), String>,
+    servers: &Result<(), String>,
     setup: &Setup,
 ) -> Vec<Finding> {
     let comments = |group| match group {
         Group::Machine => machine::examine(environment),
         Group::Kernel => kernel::examine(environment, io_uring),
         Group::Limits => limits::examine(environment),
-        Group::Network => network::examine(environment),
+        Group::Network => network::examine(environment, servers),
         Group::Tools => tools::examine(environment),
         Group::Entries => entries::examine(setup),
     };
@@ -149,7 +156,8 @@ pub fn examine_here(
     stop: &AtomicBool,
 ) -> (Environment, Vec<Finding>) {
     let environment = environment::gather(project, stop);
-    let findings = examine(&environment, io_uring, setup);
+    let servers = check_machine(Ipv4Addr::LOCALHOST.into());
+    let findings = examine(&environment, io_uring, &servers, setup);
     (environment, findings)
 }
 

@@ -100,15 +100,24 @@ fn processes(environment: &Environment) -> Comment {
     let Some(Limit { soft, .. }) = environment.limits.processes else {
         return fine("processes", "unknown: the limit of processes cannot be read");
     };
-    let text = format!("a user can have {} processes and threads", shown(soft));
-    if enough(soft, ENOUGH_PROCESSES) {
+    let of_group = environment.cgroup.as_ref().and_then(|cgroup| cgroup.processes);
+    let (bound, text, remedy) = match of_group.filter(|bound| soft.is_none_or(|soft| *bound < soft))
+    {
+        Some(bound) => (
+            Some(bound),
+            format!("the control group can have {bound} processes and threads"),
+            "raise it: pids.max, TasksMax= of the service, or docker run --pids-limit=-1",
+        ),
+        None => (
+            soft,
+            format!("a user can have {} processes and threads", shown(soft)),
+            "raise it: ulimit -u 65536, or TasksMax= of the service",
+        ),
+    };
+    if enough(bound, ENOUGH_PROCESSES) {
         fine("processes", text)
     } else {
-        warning(
-            "processes",
-            format!("{text}: servers with a thread per connection fail"),
-            "raise it: ulimit -u 65536, or TasksMax= of the service",
-        )
+        warning("processes", format!("{text}: servers with a thread per connection fail"), remedy)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use wirebench_schema::environment::Environment;
 
-use super::{AtLeast, Comment, fine, number, set, sysctl, warning};
+use super::{AtLeast, Comment, fine, missing, number, set, sysctl, warning};
 
 /// Local ports for some ten thousand connections to one address.
 const ENOUGH_PORTS: u32 = 20_000;
@@ -44,8 +44,8 @@ const NUMBERS: [AtLeast; 4] = [
     },
 ];
 
-pub(super) fn examine(environment: &Environment) -> Vec<Comment> {
-    let mut comments = vec![ports(environment)];
+pub(super) fn examine(environment: &Environment, servers: &Result<(), String>) -> Vec<Comment> {
+    let mut comments = vec![reachable(servers), ports(environment)];
     comments.extend(NUMBERS.iter().map(|setting| setting.look(environment)));
     comments.extend([
         reuse(environment),
@@ -58,6 +58,16 @@ pub(super) fn examine(environment: &Environment) -> Vec<Comment> {
         loopback(environment),
     ]);
     comments
+}
+
+fn reachable(servers: &Result<(), String>) -> Comment {
+    match servers {
+        Ok(()) => fine("servers", "servers can listen on 127.0.0.1 and be reached there"),
+        Err(reason) => {
+            let (text, remedy) = reason.split_once(": ").unwrap_or((reason, "see above"));
+            missing("servers", text, remedy)
+        }
+    }
 }
 
 fn ports(environment: &Environment) -> Comment {

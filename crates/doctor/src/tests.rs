@@ -68,7 +68,7 @@ fn good() -> Environment {
 }
 
 fn look(environment: &Environment) -> Vec<Finding> {
-    examine(environment, &Ok(()), &Setup::default())
+    examine(environment, &Ok(()), &Ok(()), &Setup::default())
 }
 
 type Change = fn(&mut Environment);
@@ -197,6 +197,25 @@ fn warning(environment: &Environment, name: &str, others: &[&str]) -> String {
 }
 
 #[test]
+fn the_tighter_limit_of_processes_is_named() {
+    let mut environment = good();
+    environment.cgroup.as_mut().unwrap().processes = Some(20);
+    let text = warning(&environment, "processes", &[]);
+    assert!(text.contains("the control group can have 20 processes and threads"), "{text}");
+    assert!(text.contains("-> raise it: pids.max"), "{text}");
+}
+
+#[test]
+fn what_prevents_servers_is_missing_with_its_remedy() {
+    let down = Err("the loopback interface is down: run `ip link set lo up`".to_owned());
+    let findings = examine(&good(), &Ok(()), &down, &Setup::default());
+    let finding = findings.iter().find(|finding| finding.name == "servers").unwrap();
+    assert_eq!(finding.state, State::Missing);
+    assert_eq!(finding.text, "the loopback interface is down");
+    assert_eq!(finding.remedy.as_deref(), Some("run `ip link set lo up`"));
+}
+
+#[test]
 fn a_good_machine_is_fine() {
     let mut text = String::new();
     for finding in look(&good()) {
@@ -241,7 +260,7 @@ fn every_finding_has_been_seen_fine_and_as_a_warning() {
     seen.extend(KERNEL_SETTINGS.map(|row| row.0));
     seen.extend(ALWAYS_FINE);
     // Those have tests of their own.
-    seen.extend(["io_uring", "packages"]);
+    seen.extend(["io_uring", "packages", "servers"]);
     seen.extend(TOOLS.map(|(name, _)| name));
     let found: BTreeSet<&str> = look(&good()).iter().map(|finding| finding.name).collect();
     assert_eq!(found, seen);
@@ -258,7 +277,7 @@ fn two_cpus_of_one_core_have_no_remedy_but_another_machine() {
 #[test]
 fn a_ring_that_cannot_be_set_up_is_missing_and_has_a_remedy_if_a_setting_forbids_it() {
     let ring = |environment: &Environment| {
-        let findings = examine(environment, &Err("no ring".to_owned()), &Setup::default());
+        let findings = examine(environment, &Err("no ring".to_owned()), &Ok(()), &Setup::default());
         findings.into_iter().find(|finding| finding.name == "io_uring").unwrap()
     };
     let mut environment = good();
@@ -300,7 +319,7 @@ fn missing_packages_and_entries_are_in_the_group_of_entries() {
         .map(|(variant, reason)| (variant.to_owned(), reason.to_owned()))
         .into(),
     };
-    let findings = examine(&good(), &Ok(()), &setup);
+    let findings = examine(&good(), &Ok(()), &Ok(()), &setup);
     let missing: Vec<(&str, &str)> = findings
         .iter()
         .filter(|finding| finding.state == State::Missing && finding.group == Group::Entries)

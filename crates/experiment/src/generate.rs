@@ -7,8 +7,8 @@ use std::{
 };
 use wirebench_schema::{
     load::{
-        Arrivals, Body, BodyCheck, ClosedPolicy, EngineChoice, LatencyOrigin, LoadConfig,
-        LoadEvent, LoadModel, LoadReport, LoadStart, RateCurve, Stop, Trust, Waiting,
+        Arrivals, Body, BodyCheck, ClientCertificate, ClosedPolicy, EngineChoice, LatencyOrigin,
+        LoadConfig, LoadEvent, LoadModel, LoadReport, LoadStart, RateCurve, Stop, Trust, Waiting,
     },
     units::write_duration,
 };
@@ -49,6 +49,10 @@ pub fn load_arguments(config: &LoadConfig) -> Vec<String> {
         Trust::File(path) => words.text("--ca", path),
         Trust::Anybody => words.flag("--insecure"),
     }
+    if let Some(ClientCertificate { certificate, key }) = &config.client_certificate {
+        words.text("--cert", certificate);
+        words.text("--key", key);
+    }
     words.0.push(config.target.to_string());
     words.0
 }
@@ -77,7 +81,9 @@ impl Words {
             LoadModel::Think { delay } => self.option("--delay", &write_duration(*delay)),
             LoadModel::Rate { curve, arrivals, latency_from } => {
                 match curve {
-                    RateCurve::Constant(rate) => self.option("-R", &rate),
+                    RateCurve::Constant(_) | RateCurve::Thousandths(_) => {
+                        self.option("-R", &curve.first());
+                    }
                     RateCurve::Ramp(from, to) => self.option("--ramp", &format!("{from}:{to}")),
                     RateCurve::Steps(rates) => self.option("--steps", &list(rates)),
                 }
@@ -113,6 +119,9 @@ impl Words {
         if let Some(path) = &config.unix_socket {
             self.text("--unix-socket", path);
         }
+        if let Some(address) = &config.connect_to {
+            self.option("--connect-to", &address.authority());
+        }
     }
 
     fn http(&mut self, config: &LoadConfig) {
@@ -136,6 +145,12 @@ impl Words {
         }
         if config.body_check == BodyCheck::Any {
             self.flag("--any-body");
+        }
+        if !config.expect_status.is_empty() {
+            self.option("--expect-status", &list(&config.expect_status));
+        }
+        if config.head_limit_bytes != LoadConfig::USUAL_HEAD_LIMIT_BYTES {
+            self.option("--head-limit", &config.head_limit_bytes);
         }
     }
 }

@@ -3,14 +3,17 @@
 
 use flate2::{Compression, read::MultiGzDecoder, write::GzEncoder};
 use jiff::Timestamp;
+use rustix::fs::OFlags;
 use std::{
     fmt,
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, Read as _, Write},
+    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 use wirebench_schema::{
     argv,
+    environment::Environment,
     journal::{Journal, Record},
 };
 
@@ -19,6 +22,12 @@ pub const JOURNAL_FILE: &str = "runs.jsonl";
 
 /// The name of a compressed journal.
 pub const ARCHIVE_FILE: &str = "runs.jsonl.gz";
+
+/// The name of the file with the machine.
+pub const ENVIRONMENT_FILE: &str = "environment.json";
+
+/// The most that is read of a file, packed or not.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// How a compressed file begins.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -92,7 +101,7 @@ impl Writer {
     /// Opens the journal in `folder` to go on with it. It stays as it is until the first record.
     pub fn reopen(folder: &Path) -> io::Result<Self> {
         let path = folder.join(JOURNAL_FILE);
-        let file = OpenOptions::new().read(true).append(true).open(&path);
+        let file = appending().read(true).open(&path);
         let file = file.map_err(|error| io::Error::new(error.kind(), not_there(&path, &error)))?;
         Self::locked(file, folder)
     }
@@ -124,7 +133,7 @@ impl Writer {
         let whole = whole_lines(&bytes);
         if whole < bytes.len() {
             let torn = self.folder.join(TORN_FILE);
-            let kept = OpenOptions::new().create(true).append(true).open(&torn);
+            let kept = appending().create(true).open(&torn);
             kept.and_then(|mut file| append_whole(&mut file, &[&bytes[whole..], b"\n"].concat()))
                 .map_err(|error| self.goes_on_later(&at(&torn, &error)))?;
             self.file.set_len(whole as u64).map_err(|error| at(&path, &error))?;
@@ -160,6 +169,13 @@ impl Writer {
     }
 }
 
+/// Appends to a file, and to nothing where a link leads.
+fn appending() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.append(true).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+    options
+}
+
 /// Appends all of `bytes` or, as far as the file lets itself be cut again, nothing.
 fn append_whole(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     let before = file.metadata()?.len();
@@ -180,6 +196,36 @@ pub fn read(folder: &Path) -> Result<Journal, String> {
     Journal::parse(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
+/// The content of a regular file of moderate size: a pipe or an endless device would never be read.
+fn regular(path: &Path) -> io::Result<Vec<u8>> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    bounded(File::open(path)?)
+}
+
+fn bounded(source: impl io::Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(io::Error::other(format!("more than {} MiB", MOST_BYTES >> 20)));
+    }
+    Ok(bytes)
+}
+
+/// The machine of the result in `folder`; none without its file. An error has the next step.
+pub fn environment(folder: &Path) -> Result<Option<Environment>, String> {
+    let path = folder.join(ENVIRONMENT_FILE);
+    let read = match regular(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => Err(error),
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(io::Error::from),
+    };
+    read.map(Some).map_err(|error| {
+        format!("{}: {error}; remove the file to go on without the machine", path.display())
+    })
+}
+
 /// Whether `folder` has a journal.
 #[must_use]
 pub fn is_in(folder: &Path) -> bool {
@@ -195,11 +241,9 @@ pub fn text(folder: &Path) -> Result<(PathBuf, String), String> {
     };
     let damaged =
         |error: &dyn fmt::Display| format!("{}: the journal is damaged: {error}", path.display());
-    let mut bytes = fs::read(path).map_err(|error| not_there(path, &error))?;
+    let mut bytes = regular(path).map_err(|error| not_there(path, &error))?;
     if bytes.starts_with(&GZIP) {
-        let mut text = Vec::new();
-        MultiGzDecoder::new(&bytes[..]).read_to_end(&mut text).map_err(|error| damaged(&error))?;
-        bytes = text;
+        bytes = bounded(MultiGzDecoder::new(&bytes[..])).map_err(|error| damaged(&error))?;
     }
     // A line that was cut off may end in the middle of a character.
     bytes.truncate(whole_lines(&bytes));
@@ -296,16 +340,18 @@ mod tests {
         drop(Writer::create(folder.path()).unwrap());
         let path = folder.path().join(JOURNAL_FILE);
         fs::write(&path, "{\"record\":").unwrap();
-        std::os::unix::fs::symlink("/dev/full", folder.path().join(TORN_FILE)).unwrap();
+        let target = folder.path().join("target");
+        std::os::unix::fs::symlink(&target, folder.path().join(TORN_FILE)).unwrap();
         let mut writer = Writer::reopen(folder.path()).unwrap();
         let message = writer.cut_torn_line().unwrap_err().to_string();
         let message = message.replace(folder.path().to_str().unwrap(), "FOLDER");
         assert_eq!(
             message,
-            "FOLDER/runs.jsonl.torn: No space left on device (os error 28); when it can be \
+            "FOLDER/runs.jsonl.torn: Too many levels of symbolic links (os error 40); when it can be \
              written again, continue with: wirebench run --resume FOLDER"
         );
         assert_eq!(fs::read_to_string(&path).unwrap(), "{\"record\":");
+        assert!(!target.exists(), "a planted link is not followed");
     }
 
     #[test]

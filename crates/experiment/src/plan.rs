@@ -108,6 +108,14 @@ pub fn baseline(subjects: &[Subject], suite: &Suite, workload: &Workload) -> Opt
     found.next()
 }
 
+/// Whether all `steps` are of the baselines' entries, so that nothing is compared.
+#[must_use]
+pub fn compares_nothing(subjects: &[Subject], suite: &Suite, steps: &[Step]) -> bool {
+    let entry = |index: usize| subjects[index].variant.id.entry();
+    let of = |step: &Step| baseline(subjects, suite, &suite.workloads[step.workload]);
+    steps.iter().all(|step| of(step).map(entry) == Some(entry(step.subject)))
+}
+
 /// Whether `step` is one of the baseline's instances that every group of a cohort has.
 #[must_use]
 pub fn is_reference(subjects: &[Subject], suite: &Suite, step: &Step) -> bool {

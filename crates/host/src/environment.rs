@@ -15,8 +15,10 @@ mod virtualisation;
 
 pub use tools::TOOLS;
 
-use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
-use wirebench_schema::environment::{BuildProfile, Environment, Program};
+use std::{
+    collections::BTreeMap, ffi::OsString, path::Path, sync::atomic::AtomicBool, time::Duration,
+};
+use wirebench_schema::environment::{BuildProfile, Environment, Program, changes_servers};
 use wirebench_server::{
     command::{Job, NO_ENV},
     digest,
@@ -72,9 +74,18 @@ pub fn gather(project: Option<&Path>, stop: &AtomicBool) -> Environment {
         revision: project.and_then(|folder| revision(folder, stop)),
         program: Program { profile: Some(profile), digest: digest::own() },
         tools: tools::versions(stop),
+        variables: Some(variables()),
         speed_spread: speed::spread(stop),
         ..machine
     }
+}
+
+/// The variables of this process that change how servers run.
+fn variables() -> BTreeMap<String, String> {
+    let text = |(name, value): (OsString, OsString)| {
+        Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
+    };
+    std::env::vars_os().filter_map(text).filter(|(name, _)| changes_servers(name)).collect()
 }
 
 /// What the files below `root` tell of a machine on which `cpus` may be used.

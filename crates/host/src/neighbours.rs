@@ -65,8 +65,8 @@ impl Machine {
         arrivals: Arrivals,
     ) -> Vec<Reason> {
         let elapsed = self.cpus.since(&before.cpus);
-        let mut reasons: Vec<Reason> =
-            throttled(self.throttled.ns_since(&before.throttled), elapsed).into_iter().collect();
+        let throttled_ns = self.throttled.ns_since(&before.throttled);
+        let mut reasons: Vec<Reason> = throttled(throttled_ns, elapsed).into_iter().collect();
         // Without CPUs of their own, the sides are each other's neighbours.
         if !placement.pinned || !placement.disjoint {
             return reasons;
@@ -92,7 +92,7 @@ impl Machine {
                 cpus: side.cpus.len(),
                 elapsed,
                 others_ns: used.busy_ns.saturating_sub(side.own_ns),
-                waited: side.waited(self.wake_up_ns),
+                waited: side.waited(self.wake_up_ns, throttled_ns),
                 stolen_ns: used.stolen_ns,
             };
             reasons.extend(taken.reasons(arrivals));
@@ -123,9 +123,10 @@ impl Machine {
         server_threads: (&Threads, &Threads),
         load_ns: u64,
     ) -> SliceInterference {
+        let throttled_ns = self.throttled.ns_since(&before.throttled);
         let waited = |(before, after): (&Threads, &Threads), cpus: &[u32]| {
             let waited_ns = after.waited_since(before, cpus.len(), self.wake_up_ns);
-            (waited_ns as f64 / load_ns.max(1) as f64).min(1.0)
+            (waited_ns.saturating_sub(throttled_ns) as f64 / load_ns.max(1) as f64).min(1.0)
         };
         let stolen = |cpus: &[u32]| self.cpus.used_since(&before.cpus, cpus).stolen_ns;
         let is_apart = placement.pinned && placement.disjoint;
@@ -138,16 +139,18 @@ impl Machine {
                 false => 0.0,
             },
             stolen_ns: stolen(server_cpus) + stolen(generator_cpus),
-            throttled_ns: self.throttled.ns_since(&before.throttled),
+            throttled_ns,
         }
     }
 }
 
 impl Side<'_> {
-    /// The share of the time in which a thread of it waited for others.
-    fn waited(&self, wake_up_ns: u64) -> f64 {
+    /// The share of the time in which a thread of it waited for others. While the control group is held back, its
+    /// threads wait for no other program.
+    fn waited(&self, wake_up_ns: u64, throttled_ns: u64) -> f64 {
         let (before, after) = self.threads;
         let waited_ns = after.waited_since(before, self.cpus.len(), wake_up_ns);
+        let waited_ns = waited_ns.saturating_sub(throttled_ns);
         let elapsed_ns = after.since(before).as_nanos().max(1);
         // The kernel counts a wait when it ends, so one that began before may be longer.
         (waited_ns as f64 / elapsed_ns as f64).min(1.0)

@@ -21,5 +21,7 @@ pub(crate) fn summary(count: u64, latency_ns: u64) -> LatencySummary {
         latency_ns_p999: latency_ns,
         latency_ns_max: latency_ns,
         histogram: String::new(),
+        replies: None,
+        ages: None,
     }
 }

@@ -9,7 +9,7 @@ mod limit;
 mod reasons;
 
 pub use faults::faults;
-pub use limit::fell_behind;
+pub use limit::{fell_behind, share_of_rate};
 pub use reasons::reasons;
 
 use wirebench_schema::{
@@ -20,6 +20,7 @@ use wirebench_schema::{
 use self::{
     faults::{generator_stall, schedule_lag},
     limit::limit,
+    reasons::server_stall,
 };
 
 /// More than this share of the ceiling, and a server that does nothing would not be much faster.
@@ -67,6 +68,19 @@ pub fn failures(load: &LoadReport) -> Option<String> {
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
+/// That more requests failed than were answered correctly.
+#[must_use]
+pub fn mostly_failed(load: &LoadReport) -> Option<String> {
+    let (failed, good) = (load.errors.requests(), load.requests);
+    let all = failed + good;
+    (good > 0 && failed > good).then(|| {
+        format!(
+            "{failed} of {all} requests failed, so rate and latency are those of a minority; correct the \
+             server or the request"
+        )
+    })
+}
+
 /// That a load with a count ended before it, because the server said nothing any more.
 #[must_use]
 pub fn gave_up(load: &LoadReport) -> Option<String> {
@@ -86,7 +100,7 @@ fn cautions(load: &LoadReport) -> Vec<String> {
     if load.window_ns > 0 {
         cautions.extend(faults(load).iter().map(Reason::brief));
     }
-    let late = [schedule_lag(load), generator_stall(load)];
+    let late = [schedule_lag(load), generator_stall(load), server_stall(load)];
     cautions.extend(late.iter().flatten().map(Reason::brief));
     cautions
 }

@@ -19,6 +19,15 @@ pub fn disturbed(slices: &[Slice]) -> Option<Reason> {
     } else {
         (Weight::Invalid, "were disturbed")
     };
+    if most == ReasonKind::Throttled {
+        let ns = slices.iter().filter_map(|it| it.throttled_ns).sum::<u64>() as f64;
+        let text = format!(
+            "the CPU limit of the control group paused server or generator for {:.1} ms, summed over CPUs: \
+             {dropped} of {all} slices {what}",
+            ns / 1e6
+        );
+        return Some(most.reason(weight, Some(ns), text));
+    }
     let text = format!("{dropped} of {all} slices {what}, most by `{}`", most.guide().name);
     Some(ReasonKind::SlicesDropped.reason(weight, Some(dropped as f64 / all as f64), text))
 }
@@ -33,6 +42,18 @@ mod tests {
             let kind = |n| (n < dropped).then_some(kind);
             (0..4).map(|n| Slice { dropped: kind(n), ..Slice::default() }).collect()
         };
+        let of_group = |dropped: usize| {
+            let slices = slices(dropped, ReasonKind::Throttled).into_iter();
+            let slices = slices.map(|it| Slice { throttled_ns: Some(5_000_000), ..it });
+            disturbed(&slices.collect::<Vec<_>>()).unwrap()
+        };
+        assert_eq!((of_group(2).kind, of_group(2).weight), (ReasonKind::Throttled, Weight::Note));
+        assert_eq!((of_group(3).weight, of_group(3).figure), (Weight::Invalid, Some(2e7)));
+        assert_eq!(
+            of_group(3).text,
+            "the CPU limit of the control group paused server or generator for 20.0 ms, summed over CPUs: 3 of 4 \
+             slices were disturbed"
+        );
         let (stolen, waited) = (ReasonKind::Stolen, ReasonKind::Neighbour);
         assert_eq!(disturbed(&slices(0, stolen)), None);
         let few = disturbed(&slices(2, waited)).unwrap();

@@ -82,7 +82,7 @@ pub struct ServerEnd {
     pub forced: bool,
     /// Processes that it left, each with its number and name.
     pub left_behind: Vec<String>,
-    /// Bytes that it wrote to standard error.
+    /// Bytes that it wrote to its outputs.
     pub stderr_bytes: u64,
 }
 
@@ -91,10 +91,20 @@ pub struct ServerEnd {
 pub enum Processes {
     /// The same at both edges.
     Same,
-    /// Some began or ended.
+    /// Some began or ended, and what they have used is known.
     Changed,
+    /// Some began or ended, and what they have used in the window is not known.
+    Unread,
     /// As many ended as this, and what they had used is not known.
     Lost(u64),
+}
+
+impl Processes {
+    /// Whether the CPU time of all of them is known.
+    #[must_use]
+    pub const fn are_known(self) -> bool {
+        matches!(self, Self::Same | Self::Changed)
+    }
 }
 
 impl Evidence<'_> {
@@ -116,7 +126,40 @@ impl Evidence<'_> {
         reasons.extend(sides::cost(&self));
         reasons.extend(sides::end(self.end));
         reasons.extend(self.others);
+        blame_output(&mut reasons);
+        throttled_first(&mut reasons);
         reasons.into_iter().map(Reason::with_next_step).collect()
+    }
+}
+
+/// wirebench reads what a server writes, and to the clocks that is another program. The output is then
+/// the reason, with the weight of that program.
+fn blame_output(reasons: &mut Vec<Reason>) {
+    let programs = reasons.iter().filter(|it| it.kind == ReasonKind::Neighbour);
+    let weight = programs.map(|it| it.weight).max();
+    let output = reasons.iter_mut().find(|it| it.kind == ReasonKind::Stderr);
+    if let Some((output, weight)) = output.zip(weight) {
+        output.weight = output.weight.max(weight);
+        reasons.retain(|it| it.kind != ReasonKind::Neighbour);
+    }
+}
+
+/// Where a CPU limit of the control group spoils a run, it is named first, and what follows from it is not: other
+/// programs and the server have no part in it.
+fn throttled_first(reasons: &mut Vec<Reason>) {
+    const FOLLOWS: [ReasonKind; 7] = [
+        ReasonKind::NeitherBound,
+        ReasonKind::ScheduleLag,
+        ReasonKind::LittlesLaw,
+        ReasonKind::Unfair,
+        ReasonKind::ServerStall,
+        ReasonKind::GeneratorStall,
+        ReasonKind::Neighbour,
+    ];
+    let spoils = |it: &Reason| it.kind == ReasonKind::Throttled && it.weight == Weight::Invalid;
+    if reasons.iter().any(spoils) {
+        reasons.retain(|reason| !FOLLOWS.contains(&reason.kind));
+        reasons.sort_by_key(|reason| reason.kind != ReasonKind::Throttled);
     }
 }
 

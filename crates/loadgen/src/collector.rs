@@ -1,9 +1,8 @@
 //! Adds up the segments of all threads, on another thread: to the totals of the window, and to the
 //! intervals reported while the load runs.
 
-use hdrhistogram::Histogram;
 use std::collections::VecDeque;
-use wirebench_schema::load::{Interval, PIECE_NS, Phase, ReplySeries};
+use wirebench_schema::load::{Interval, LatencySummary, PIECE_NS, Phase, ReplySeries, Samples};
 
 use crate::segment::{Histograms, Segment};
 
@@ -31,6 +30,8 @@ pub(crate) struct Collector {
     /// The end of the last segment.
     last_end_ns: u64,
     histograms: Histograms,
+    /// Whether intervals keep their samples, because those of other hosts are added to them.
+    pub(crate) keeps_samples: bool,
     interval_ns: u64,
     start_ns: u64,
     window_start_ns: u64,
@@ -42,7 +43,7 @@ struct Open {
     phase: Phase,
     start_ns: u64,
     end_ns: u64,
-    latency: Histogram<u64>,
+    latency: Samples,
     requests: u64,
     errors: u64,
     bytes_received: u64,
@@ -87,6 +88,7 @@ impl Collector {
             reached_ns: vec![0; threads],
             last_end_ns: 0,
             histograms,
+            keeps_samples: false,
             interval_ns,
             start_ns: 0,
             window_start_ns: u64::MAX,
@@ -158,8 +160,7 @@ impl Collector {
             open.errors += spread.part(counts.errors.total(), at_ns, until_ns);
             open.bytes_received += spread.part(counts.bytes_received, at_ns, until_ns);
             if at_ns == segment.start_ns {
-                // All histograms of a load have the same bounds.
-                let _ = open.latency.add(&segment.latency);
+                open.latency.add(&segment.latency);
             }
             at_ns = until_ns;
         }
@@ -217,9 +218,8 @@ impl Collector {
     #[allow(clippy::cast_precision_loss, reason = "counts of an interval are far below 2^53")]
     fn interval(&self, open: &Open, end_ns: u64) -> Interval {
         let length_ns = end_ns.saturating_sub(open.start_ns);
-        let latency = &open.latency;
-        let of = |value: u64| (!latency.is_empty()).then_some(value);
-        Interval {
+        let latency = self.keeps_samples.then(|| LatencySummary::of_samples(&open.latency));
+        let interval = Interval {
             phase: open.phase,
             start_ns: open.start_ns.saturating_sub(self.start_ns),
             length_ns,
@@ -230,10 +230,13 @@ impl Collector {
             },
             errors: open.errors,
             bytes_received: open.bytes_received,
-            latency_ns_p50: of(latency.value_at_quantile(0.5)),
-            latency_ns_p99: of(latency.value_at_quantile(0.99)),
-            latency_ns_max: of(latency.max()),
-        }
+            latency: latency.flatten().map(Box::new),
+            latency_ns_p50: None,
+            latency_ns_p99: None,
+            latency_ns_max: None,
+            lower_bounds: Vec::new(),
+        };
+        interval.with_latency(&open.latency.estimate())
     }
 }
 
@@ -248,7 +251,7 @@ mod tests {
         let mut segment = Segment::new(HISTOGRAMS);
         (segment.phase, segment.start_ns, segment.end_ns) = (phase, start_ns, end_ns);
         segment.counts.requests = requests;
-        segment.latency.saturating_record_n(5000, requests);
+        (0..requests).for_each(|_| segment.latency.reply(5000));
         segment
     }
 
@@ -285,7 +288,10 @@ mod tests {
         assert_eq!(collector.next_interval().map(|interval| interval.requests), Some(7));
         collector.add(0, &window(2, 3, 5));
         let (_, collected) = collector.finish();
-        assert_eq!((collected.total.counts.requests, collected.total.latency.len()), (5, 5));
+        assert_eq!(
+            (collected.total.counts.requests, collected.total.latency.replies.len()),
+            (5, 5)
+        );
     }
 
     #[test]

@@ -112,18 +112,18 @@ impl Connection {
         self.sent_bytes = 0;
     }
 
-    /// The server has closed the connection; its only request in flight is sent again on the next one.
+    /// The server has closed the connection; its requests in flight are sent again on the next one.
     pub(crate) fn close_to_retry(&mut self) {
-        debug_assert_eq!(self.in_flight.len(), 1, "one request is sent again");
         self.stage = Stage::Closed;
         self.origin = Origin::Renewal;
-        self.begun = 1;
+        self.begun = self.in_flight.len() as u64;
         self.sent_bytes = 0;
     }
 
-    /// Another request is to be sent, behind those that are.
+    /// Another request is to be sent, behind those that are, or as the first one of a connection that
+    /// is to be made.
     pub(crate) fn begin(&mut self, stamp: Stamp) {
-        debug_assert_eq!(self.stage, Stage::Open, "only an open connection sends");
+        debug_assert_eq!(self.connecting_since(), None, "it is there, or yet to be made");
         self.in_flight.push(stamp);
         self.begun += 1;
     }
@@ -186,7 +186,7 @@ impl Connection {
     pub(crate) fn waiting_since(&self) -> Option<u64> {
         match self.stage {
             Stage::Closed => None,
-            // A request that is sent again has waited since it was sent first.
+            // A request that waits for the connection, or is sent again, began before.
             Stage::Connecting { since_ns } => {
                 Some(self.in_flight.oldest.map_or(since_ns, |stamp| stamp.begun_ns))
             }

@@ -148,6 +148,7 @@ impl Coordinator {
         let mut collector =
             Collector::new(plan.params.histograms, plan.interval_ns, self.orders.len());
         collector.start(edges.start_ns, edges.window_start_ns);
+        collector.keeps_samples = plan.params.is_shared_load();
         for order in &self.orders {
             let _ = order.send(Order::Start(edges));
         }
@@ -166,19 +167,14 @@ impl Coordinator {
 
     /// Ends all threads before the first window, and collects their records.
     pub(crate) fn give_up(&mut self, plan: &Plan, course: Course) -> LoadOutcome {
-        let mut gone = self.orders.len();
+        let threads = self.orders.len();
         self.orders.clear();
-        let mut collector = Collector::new(plan.params.histograms, plan.interval_ns, gone);
+        let mut collector = Collector::new(plan.params.histograms, plan.interval_ns, threads);
         let mut outcomes = Vec::new();
-        while gone > 0 {
-            match self.notes.recv() {
-                Ok(Note::Done { thread, mut outcome }) => {
-                    outcome.rest.drain(..).for_each(|segment| collector.add(thread, &segment));
-                    outcomes.push(*outcome);
-                }
-                Ok(Note::Gone) => gone -= 1,
-                Ok(_) => {}
-                Err(_) => gone = 0,
+        while let Ok(note) = self.notes.recv() {
+            if let Note::Done { thread, mut outcome } = note {
+                outcome.rest.drain(..).for_each(|segment| collector.add(thread, &segment));
+                outcomes.push(*outcome);
             }
         }
         LoadOutcome { course, outcomes, collected: collector.finish().1 }
@@ -188,7 +184,6 @@ impl Coordinator {
         match self.notes.recv_timeout(Duration::from_nanos(wait_ns)) {
             Ok(note) => Some(note),
             Err(RecvTimeoutError::Timeout) => None,
-            // Each has said so before.
             Err(RecvTimeoutError::Disconnected) => Some(Note::Gone),
         }
     }

@@ -28,10 +28,10 @@ pub(crate) enum Failure {
     ClosedEarly,
     /// The reply is wrong.
     WrongReply(ReplyError),
-    /// At least this many bytes beyond the replies to all requests.
-    Surplus(usize),
-    /// A complete reply with this status.
-    Status(u16),
+    /// At least this many bytes beyond the replies to all requests, and their start.
+    Surplus(usize, String),
+    /// A complete reply with this status, and the text of its page.
+    Status(u16, String),
     /// Any other failure of the socket.
     Socket(Errno),
 }
@@ -67,8 +67,8 @@ impl Failure {
             Self::Reset => ErrorKind::Reset,
             Self::ClosedEarly => ErrorKind::ClosedEarly,
             Self::WrongReply(_) => ErrorKind::WrongReply,
-            Self::Surplus(_) => ErrorKind::Surplus,
-            Self::Status(_) => ErrorKind::Status,
+            Self::Surplus(..) => ErrorKind::Surplus,
+            Self::Status(..) => ErrorKind::Status,
             Self::Socket(_) => ErrorKind::Socket,
         }
     }
@@ -88,8 +88,17 @@ impl Failure {
             Self::Reset => "the server reset the connection".to_owned(),
             Self::ClosedEarly => "the server closed while a reply was due".to_owned(),
             Self::WrongReply(error) => error.to_string(),
-            Self::Surplus(bytes) => format!("{bytes} bytes came without a request"),
-            Self::Status(status) => format!("a reply had status {status}"),
+            Self::Surplus(bytes, start) => {
+                format!("{bytes} bytes came without a request: \"{start}\"")
+            }
+            Self::Status(status, page) => {
+                let class = if *status > 599 { ", above the 599 of HTTP" } else { "" };
+                let page = match page.as_str() {
+                    "" => String::new(),
+                    page => format!(": \"{page}\"{}", next_step(*status, page)),
+                };
+                format!("a reply had status {status}{class}{page}")
+            }
         };
         ErrorExample { kind: Some(self.kind()), sentence }
     }
@@ -104,12 +113,25 @@ impl Failure {
             Self::Reset => (4, &mut counts.reset),
             Self::ClosedEarly => (5, &mut counts.closed_early),
             Self::WrongReply(_) => (6, &mut counts.wrong_reply),
-            Self::Surplus(_) => (7, &mut counts.surplus),
-            Self::Status(_) => (8, &mut counts.status),
+            Self::Surplus(..) => (7, &mut counts.surplus),
+            Self::Status(..) => (STATUS_PLACE, &mut counts.status),
             Self::Socket(_) => (9, &mut counts.socket),
             // In between are the requests that are lost with another failure.
             Self::NoPort => (11, &mut counts.no_port),
         }
+    }
+}
+
+/// The place of error statuses.
+pub(crate) const STATUS_PLACE: usize = 8;
+
+/// The next step that the page of a TLS port suggests: nginx, Apache and Go answer plain HTTP with such
+/// pages, and nginx a client without a certificate.
+fn next_step(status: u16, page: &str) -> &'static str {
+    match status {
+        400 if page.contains("HTTPS") || page.contains("SSL-enabled") => "; write https://",
+        400 if page.contains("SSL certificate") => "; give --cert and --key",
+        _ => "",
     }
 }
 
@@ -136,9 +158,9 @@ mod tests {
             Failure::Timeout,
             Failure::Reset,
             Failure::ClosedEarly,
-            Failure::WrongReply(ReplyError::BareLineFeed),
-            Failure::Surplus(1),
-            Failure::Status(500),
+            Failure::WrongReply(ReplyError::BeforeRequest),
+            Failure::Surplus(1, "x".to_owned()),
+            Failure::Status(500, String::new()),
             Failure::Socket(Errno::NOBUFS),
         ];
         assert_eq!(failures.len(), KINDS - 1);

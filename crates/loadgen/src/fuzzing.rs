@@ -93,6 +93,8 @@ fn http(choice: u8) -> Http1 {
     let rules = Rules {
         reply_body: if choice % 4 == 2 { ReplyBody::Never } else { ReplyBody::AsFramed },
         expected: expected.map(|body| Arc::new(ExpectedBody::given(body))),
+        statuses: if choice & 4 == 0 { Vec::new() } else { vec![404] },
+        head_limit_bytes: 64 * 1024,
     };
     Http1::new(Requests::new(b"GET / HTTP/1.1\r\n\r\n", 1), rules, 1)
 }

@@ -39,7 +39,6 @@ mod session;
 mod summary;
 mod threads;
 mod tls;
-mod unanswered;
 mod worker;
 
 pub use clock::now_ns;

@@ -8,7 +8,7 @@ use wirebench_schema::load::{EngineChoice, LoadConfig, LoadEvent, LoadReport};
 
 use crate::{
     clock,
-    codec::Codec,
+    codec::{Codec, Persistence},
     coordinator::{Course, LoadOutcome, Outside},
     dial::{Dialer, sources::Sources},
     engine::{epoll::EpollEngine, io_uring::IoUringEngine},
@@ -93,10 +93,11 @@ impl Load {
         };
         let config = config.clone();
         let found = preflight::preflight(&config, route, &mut plan.codec, stop)?;
-        let Preflight::Answered(endpoint, took) = found else {
+        let Preflight::Answered { endpoint, took, persistence } = found else {
             let course = Course { interrupted: true, ..Course::default() };
             return Ok(Self { config, plan, connector, crew: None, course });
         };
+        plan.params.one_request_each |= persistence == Persistence::Close;
         plan.params.round_trip_ns = clock::nanoseconds(took);
         plan.chosen = plan.chosen.clone().suited(config.engine, plan.codec.reply_bytes());
         let dialer = Dialer::new(endpoint, sources);

@@ -3,15 +3,13 @@
 
 use wirebench_schema::load::EdgeClocks;
 
-use crate::{segment::Segment, server_clocks::Readings, unanswered::Unanswered};
+use crate::{segment::Segment, server_clocks::Readings};
 
 /// The result of one thread.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     /// The segments that have not been collected.
     pub(crate) rest: Vec<Segment>,
-    /// Requests of the window without a reply.
-    pub(crate) unanswered: Unanswered,
     /// Correct replies of each connection in the window.
     pub(crate) replies_per_connection: Vec<u64>,
     /// Silent connections that could be made.
@@ -22,6 +20,8 @@ pub(crate) struct Outcome {
     pub(crate) window_end_ns: Option<u64>,
     /// Requests without an answer at that moment.
     pub(crate) in_flight: u64,
+    /// Connections whose oldest request in flight is older than half of the window.
+    pub(crate) unanswered_connections: u64,
     /// CPU time of the thread in the window.
     pub(crate) cpu_ns: u64,
     /// The server's clocks when the window began and ended for this thread; empty where it read
@@ -49,19 +49,17 @@ pub(crate) fn at_edges(outcomes: &[Outcome]) -> Option<EdgeClocks> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::segment::Histograms;
-    use wirebench_schema::load::LoadModel;
 
     fn outcome(window_end_ns: Option<u64>, start: &[u64], end: &[u64]) -> Outcome {
         let reading = |clocks: &[u64]| clocks.iter().copied().map(Some).collect();
         Outcome {
             rest: Vec::new(),
-            unanswered: Histograms::new(&LoadModel::Closed, 2).unanswered(),
             replies_per_connection: Vec::new(),
             idle_made: 0,
             idle_lost: 0,
             window_end_ns,
             in_flight: 0,
+            unanswered_connections: 0,
             cpu_ns: 0,
             server_cpu_ns: Readings {
                 start: reading(start),

@@ -51,6 +51,8 @@ pub(crate) struct ThreadParams {
     pub(crate) on_closed: ClosedPolicy,
     /// Number of requests per connection that end the window, if any.
     pub(crate) count_per_connection: Option<u64>,
+    /// Whether each connection carries a single request, as far as known.
+    pub(crate) one_request_each: bool,
     /// Time to make the first connection, once known.
     pub(crate) round_trip_ns: u64,
     /// Number of threads that make connections.
@@ -72,6 +74,11 @@ pub(crate) struct ThreadParams {
 }
 
 impl ThreadParams {
+    /// Whether it is a share of a load whose intervals are added up.
+    pub(crate) const fn is_shared_load(&self) -> bool {
+        !self.keeps_connections && !self.share.is_whole()
+    }
+
     fn new(config: &LoadConfig) -> Self {
         let timeout_ns = nanoseconds(config.timeout);
         let load_ns = match config.stop {
@@ -98,6 +105,7 @@ impl ThreadParams {
                 Stop::RequestsPerConnection(count) => Some(count),
                 Stop::After(_) | Stop::Requests(_) => None,
             },
+            one_request_each: config.requests_per_connection == Some(1),
             round_trip_ns: 0,
             histograms: Histograms::new(&config.model, highest_ns),
             sampling,
@@ -280,32 +288,39 @@ fn http1(config: &LoadConfig) -> Result<Http1, LoadError> {
             _ => ReplyBody::AsFramed,
         },
         expected: expected.map(|body| Arc::new(ExpectedBody::given(body.as_bytes()))),
+        statuses: config.expect_status.clone(),
+        head_limit_bytes: config.head_limit_bytes,
     };
-    let requests = |path| Ok(Requests::new(&request(config, path)?, config.pipeline));
-    let heavy = config.heavy.as_ref();
-    let heavy = heavy.map(|heavy| Ok((heavy.clone(), requests(&heavy.path)?))).transpose()?;
-    Ok(Http1::new(requests(config.target.path())?, rules, config.threads).with_heavy(heavy))
+    // Read once: a pipe has its content only once.
+    let body = body(config)?;
+    let requests = |path| Requests::new(&request(config, path, body.as_deref()), config.pipeline);
+    let heavy = config.heavy.as_ref().map(|heavy| (heavy.clone(), requests(&heavy.path)));
+    Ok(Http1::new(requests(config.target.path()), rules, config.threads).with_heavy(heavy))
+}
+
+fn body(config: &LoadConfig) -> Result<Option<Vec<u8>>, LoadError> {
+    let body = match &config.body {
+        None => return Ok(None),
+        Some(Body::Text(text)) => Ok(text.clone().into_bytes()),
+        Some(Body::File(path)) => file::read(path, BODY_LIMIT_BYTES).map_err(|reason| {
+            LoadError::Configuration(format!(
+                "the body cannot be read from `{path}` ({reason}): give --body-file a file or a pipe \
+                 with at most 1GiB, or - for standard input"
+            ))
+        }),
+    };
+    body.map(Some)
 }
 
 /// The bytes of one request, head and body.
-fn request(config: &LoadConfig, path: &str) -> Result<Vec<u8>, LoadError> {
-    let body = match &config.body {
-        None => None,
-        Some(Body::Text(text)) => Some(text.clone().into_bytes()),
-        Some(Body::File(path)) => Some(file::read(path, BODY_LIMIT_BYTES).map_err(|reason| {
-            LoadError::Configuration(format!(
-                "the body cannot be read from `{path}` ({reason}): give --body-file a regular file of \
-                 at most 1GiB"
-            ))
-        })?),
-    };
+fn request(config: &LoadConfig, path: &str, body: Option<&[u8]>) -> Vec<u8> {
     let mut head = format!("{} {path} HTTP/1.1\r\n", config.method);
     let has =
         |wanted: &str| config.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
     if !has("host") {
-        head.push_str(&format!("Host: {}\r\n", config.target.authority()));
+        head.push_str(&format!("Host: {}\r\n", config.target.host_field()));
     }
-    let length = body.as_ref().map(Vec::len);
+    let length = body.map(<[u8]>::len);
     if length.is_some() || matches!(config.method.as_str(), "POST" | "PUT" | "PATCH") {
         head.push_str(&format!("Content-Length: {}\r\n", length.unwrap_or(0)));
     }
@@ -315,72 +330,8 @@ fn request(config: &LoadConfig, path: &str) -> Result<Vec<u8>, LoadError> {
     head.push_str("\r\n");
     let mut request = head.into_bytes();
     request.extend(body.unwrap_or_default());
-    Ok(request)
+    request
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use expect_test::expect_file;
-
-    fn config(target: &str) -> LoadConfig {
-        LoadConfig::new(target.parse().unwrap())
-    }
-
-    fn request(config: &LoadConfig) -> String {
-        match Plan::new(config).unwrap().codec {
-            CodecKind::Http1(http) => String::from_utf8(http.requests().one().to_vec()).unwrap(),
-            CodecKind::Echo(_) => panic!("an http target speaks HTTP"),
-        }
-    }
-
-    #[test]
-    fn connections_and_requests_are_dealt_out_without_a_rest() {
-        let mut config = config("tcp://127.0.0.1:7");
-        (config.threads, config.connections, config.idle_connections) = (3, 10, 4);
-        config.stop = Stop::Requests(5);
-        let shares = shares(&config);
-        let idle: Vec<_> = shares.iter().map(|share| (share.first_idle, share.idle)).collect();
-        assert_eq!(idle, [(10, 2), (12, 1), (13, 1)]);
-        let connections: Vec<usize> = shares.iter().map(|share| share.connections).collect();
-        let firsts: Vec<usize> = shares.iter().map(|share| share.first_connection).collect();
-        let quotas: Vec<u64> = shares.iter().filter_map(|share| share.quota).collect();
-        assert_eq!((connections, firsts, quotas), (vec![4, 3, 3], vec![0, 4, 7], vec![2, 2, 1]));
-    }
-
-    #[test]
-    fn a_request_names_its_host_once_and_carries_the_headers_that_were_asked_for() {
-        let mut config = config("http://[::1]:80/a?b=c");
-        assert_eq!(request(&config), "GET /a?b=c HTTP/1.1\r\nHost: [::1]:80\r\n\r\n");
-        config.method = "POST".to_owned();
-        config.headers = vec![("HOST".into(), "x".into()), ("A".into(), "b".into())];
-        assert_eq!(
-            request(&config),
-            "POST /a?b=c HTTP/1.1\r\nContent-Length: 0\r\nHOST: x\r\nA: b\r\n\r\n"
-        );
-    }
-
-    #[test]
-    fn a_body_that_cannot_be_read_is_refused_with_the_option() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("large");
-        std::fs::File::create(&path).unwrap().set_len(BODY_LIMIT_BYTES + 1).unwrap();
-        let mut config = config("http://127.0.0.1:80/");
-        let messages = [path.to_str().unwrap(), "/dev/zero"].map(|path| {
-            config.body = Some(Body::File(path.to_owned()));
-            Plan::new(&config).unwrap_err().to_string().replace(path, "PATH") + "\n"
-        });
-        expect_file!["plan/golden/body.txt"].assert_eq(&messages.concat());
-    }
-
-    #[test]
-    fn a_plan_is_refused_with_the_reason_of_the_check() {
-        let mut config = config("tcp://127.0.0.1:7");
-        config.payload_bytes = usize::MAX;
-        let large = Plan::new(&config).unwrap_err();
-        config.payload_bytes = 1;
-        config.connections = 0;
-        let none = Plan::new(&config).unwrap_err();
-        expect_file!["plan/golden/check.txt"].assert_eq(&format!("{large}\n{none}\n"));
-    }
-}
+mod tests;

@@ -2,9 +2,12 @@
 //! a mistake gets one clear message at once instead of a report full of errors.
 //!
 //! It also finds out which of several addresses answers, and learns the expected body of HTTP
-//! replies. It requests that body twice, to detect a varying one. `wire` is the layer between the
-//! exchange and its socket.
+//! replies. It requests that body twice, to detect a varying one. A request that may change something
+//! on the server (RFC 9110, 9.2.1) is not sent: the connection ends after the TLS handshake, and the
+//! load learns the body from its own first reply. `wire` is the layer between the exchange and its
+//! socket.
 
+mod sentences;
 mod wire;
 
 use rustix::{
@@ -19,7 +22,7 @@ use std::{
 };
 use wirebench_schema::{
     load::{BodyCheck, LoadConfig},
-    target::Target,
+    scenario::Protocol,
     units::write_duration,
 };
 
@@ -42,8 +45,15 @@ const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 /// The result of the first exchange.
 #[derive(Debug)]
 pub(crate) enum Preflight {
-    /// The server answers here, and a connection took so long.
-    Answered(Endpoint, Duration),
+    /// The server answers.
+    Answered {
+        /// Its endpoint.
+        endpoint: Endpoint,
+        /// The time to make a connection.
+        took: Duration,
+        /// Whether the connection may carry further requests.
+        persistence: Persistence,
+    },
     /// A signal came first.
     Interrupted,
 }
@@ -71,11 +81,13 @@ pub(crate) fn preflight(
     let Some(First { socket, endpoint, took }) = connect(endpoints, sources, patience)? else {
         return Ok(Preflight::Interrupted);
     };
-    let exchange = Exchange { config, endpoint: endpoint.clone(), socket, stop };
+    let sends_request = !matches!(codec, CodecKind::Http1(_)) || config.has_safe_method();
+    let until = if sends_request { Until::Reply } else { Until::Connected };
+    let exchange = Exchange { config, connector, endpoint: endpoint.clone(), socket, until, stop };
     let mut wire = Wire::new(connector).map_err(|error| {
         LoadError::Configuration(format!("TLS cannot begin ({error}): check the target"))
     })?;
-    let reply = match codec {
+    let found = match codec {
         CodecKind::Echo(echo) => {
             let mut connection = echo.connection(usize::MAX);
             exchange.run(echo, &mut connection, &mut wire)?
@@ -83,36 +95,66 @@ pub(crate) fn preflight(
         CodecKind::Http1(http) => {
             let mut connection = http.connection(0);
             connection.learn();
-            let reply = exchange.run(http, &mut connection, &mut wire)?;
-            let learned = connection.take_learned();
+            let found = exchange.run(http, &mut connection, &mut wire)?;
+            let learned = http.take_learned(&mut connection);
             http.reply_bytes = learned.as_ref().map_or(0, |learned| learned.reply_bytes);
             let learns_body = !http.expects_body() && config.body_check == BodyCheck::Same;
-            match (reply, learned) {
-                (Some(reply), Some(learned)) if learns_body => {
+            match (found, learned) {
+                (Found::Reply(reply), Some(learned)) if learns_body => {
                     http.expect(learned.body);
                     exchange.repeat(http, &mut connection, &mut wire, reply)?
                 }
-                _ => reply,
+                (found, _) => {
+                    if learns_body && found == Found::Connection {
+                        http.learn_from_load();
+                    }
+                    found
+                }
             }
         }
     };
     wire.announce_end();
     // Best effort: the reply has already arrived.
     let _ = exchange.send(&mut wire);
-    Ok(reply.map_or(Preflight::Interrupted, |_| Preflight::Answered(endpoint, took)))
+    Ok(match found {
+        Found::Interruption => Preflight::Interrupted,
+        Found::Reply(Reply { persistence, .. }) => {
+            Preflight::Answered { endpoint, took, persistence }
+        }
+        Found::Connection => Preflight::Answered { endpoint, took, persistence: Persistence::Keep },
+    })
+}
+
+/// What the exchange waits for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Until {
+    Reply,
+    /// The end of the TLS handshake, if there is one.
+    Connected,
+}
+
+/// What it has found.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Found {
+    Reply(Reply),
+    Connection,
+    Interruption,
 }
 
 /// One request and its reply on one connection.
 struct Exchange<'a> {
     config: &'a LoadConfig,
+    connector: Option<&'a Connector>,
     endpoint: Endpoint,
     socket: OwnedFd,
+    until: Until,
     stop: &'a AtomicBool,
 }
 
 /// The result of the reply.
 enum Ending {
     Complete(Reply),
+    Connected,
     Interrupted,
     Closed,
     Reset,
@@ -131,17 +173,17 @@ impl Exchange<'_> {
         connection: &mut C::Connection,
         wire: &mut Wire,
         first: Reply,
-    ) -> Result<Option<Reply>, LoadError> {
+    ) -> Result<Found, LoadError> {
         if first.persistence == Persistence::Close {
-            return Ok(Some(first));
+            return Ok(Found::Reply(first));
         }
         let differs = match self.exchange(codec, connection, wire, &mut Vec::new()) {
-            Ending::Interrupted => return Ok(None),
+            Ending::Interrupted => return Ok(Found::Interruption),
             Ending::Wrong(ReplyError::BodyDiffers { at, .. }) => format!("from byte {at} on"),
             Ending::Wrong(ReplyError::BodyLength { expected, received, .. }) => {
                 format!("{expected} and {received} bytes")
             }
-            _ => return Ok(Some(first)),
+            _ => return Ok(Found::Reply(first)),
         };
         Err(LoadError::Preflight(format!(
             "two replies of {} to the same request have different bodies ({differs}): \
@@ -150,18 +192,25 @@ impl Exchange<'_> {
         )))
     }
 
-    /// The reply; nothing when a signal came first.
+    /// The reply, or the connection if nothing is sent.
     fn run<C: Codec>(
         &self,
         codec: &mut C,
         connection: &mut C::Connection,
         wire: &mut Wire,
-    ) -> Result<Option<Reply>, LoadError> {
+    ) -> Result<Found, LoadError> {
         let mut received = Vec::new();
         let sentence = match self.exchange(codec, connection, wire, &mut received) {
-            Ending::Complete(reply) => return Ok(Some(reply)),
-            Ending::Interrupted => return Ok(None),
+            Ending::Complete(reply) => return Ok(Found::Reply(reply)),
+            Ending::Connected => return Ok(Found::Connection),
+            Ending::Interrupted => return Ok(Found::Interruption),
             Ending::Wrong(error) => self.wrong(&error, &received),
+            Ending::Tls(rustls::Error::AlertReceived(_)) | Ending::Closed | Ending::Reset
+                if received.is_empty() && self.missing_certificate().is_some() =>
+            {
+                let missing = self.missing_certificate().unwrap_or_default();
+                format!("{} ends the connection: {missing}", self.endpoint)
+            }
             Ending::Tls(error) => wire.sentence(&error, &self.endpoint, self.config),
             Ending::Closed | Ending::Reset if wire.is_handshaking() => format!(
                 "{} closes the connection in the TLS handshake: check that it speaks TLS, or write \
@@ -177,9 +226,15 @@ impl Exchange<'_> {
                 wire::without_tls(self.target())
             ),
             Ending::Closed | Ending::Reset if received.is_empty() => format!(
-                "{} closes the connection without a reply: check that it speaks {}",
+                "{} closes the connection without a reply: check that it speaks {}{}",
                 self.endpoint,
-                self.protocol()
+                self.protocol(),
+                match self.target().protocol() {
+                    Protocol::Http1 if !self.target().is_tls() => {
+                        format!(", or write {} for a TLS port", self.with_tls())
+                    }
+                    Protocol::Http1 | Protocol::Echo => String::new(),
+                }
             ),
             Ending::Closed | Ending::Reset => format!(
                 "{} closes the connection in the middle of its reply, which starts with \"{}\": \
@@ -210,61 +265,6 @@ impl Exchange<'_> {
         Err(LoadError::Preflight(sentence))
     }
 
-    fn protocol(&self) -> &'static str {
-        self.config.target.protocol().traits().title
-    }
-
-    fn wrong(&self, error: &ReplyError, received: &[u8]) -> String {
-        let address = &self.endpoint;
-        match error {
-            ReplyError::NotHttp { .. } if received.starts_with(&wire::ALERT) => format!(
-                "{address} answers with TLS: write https://{}{}",
-                self.target().authority(),
-                self.target().path()
-            ),
-            ReplyError::NotHttp { start } => format!(
-                "{address} answers, but not with HTTP/1.1: the reply starts with \"{start}\"; \
-                 check {}, or write {} if it is an echo server",
-                self.place(),
-                match address {
-                    Endpoint::Ip(address) => format!("tcp://{address}"),
-                    Endpoint::Unix(_) => format!("{address} without --unix-socket"),
-                }
-            ),
-            ReplyError::EchoDiffers { .. } => format!(
-                "{address} answers, but is not an echo server ({error}): the reply starts with \
-                 \"{}\"; check {}, or write {} for HTTP/1.1",
-                excerpt(received),
-                self.place(),
-                match address {
-                    Endpoint::Ip(address) => format!("http://{address}/"),
-                    Endpoint::Unix(_) => "http://HOST/ and --unix-socket".to_owned(),
-                }
-            ),
-            ReplyError::BodyLength { .. } | ReplyError::BodyDiffers { .. } => format!(
-                "{} does not reply as expected: {error}; check the path, or the body that is \
-                 expected",
-                self.target()
-            ),
-            other => format!(
-                "{} gives a wrong reply: {other}; such replies do not count: correct the server",
-                self.target()
-            ),
-        }
-    }
-
-    /// What to check when another program answers.
-    const fn place(&self) -> &'static str {
-        match self.endpoint {
-            Endpoint::Ip(_) => "the port",
-            Endpoint::Unix(_) => "the path",
-        }
-    }
-
-    fn target(&self) -> &Target {
-        &self.config.target
-    }
-
     /// Sends and receives at the same time, as an echo of many bytes needs.
     fn exchange<C: Codec>(
         &self,
@@ -280,7 +280,7 @@ impl Exchange<'_> {
         let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let mut buffer = vec![0; 64 * 1024];
         let mut sent = 0;
-        let all = codec.request_bytes();
+        let all = if self.until == Until::Reply { codec.request_bytes() } else { 0 };
         loop {
             if self.stop.load(Ordering::Relaxed) {
                 return Ending::Interrupted;
@@ -296,6 +296,10 @@ impl Exchange<'_> {
             }
             if let Err(error) = self.send(wire) {
                 return Ending::Socket(error);
+            }
+            let is_quiet = !wire.is_handshaking() && wire.outgoing().is_empty();
+            if self.until == Until::Connected && is_quiet {
+                return Ending::Connected;
             }
             let has_more = sent < all && !wire.is_handshaking();
             self.wait(has_more || !wire.outgoing().is_empty());

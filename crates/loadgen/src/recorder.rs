@@ -10,9 +10,8 @@
 use crate::{
     codec::{Check, Reply},
     connection::Stamp,
-    failure::Failure,
-    segment::{Histograms, Segment},
-    unanswered::Unanswered,
+    failure::{Failure, STATUS_PLACE},
+    segment::{Histograms, Segment, refusal},
 };
 use wirebench_schema::load::Phase;
 
@@ -57,10 +56,6 @@ pub(crate) struct Recorder {
     segment_end_ns: u64,
     full: Vec<Segment>,
     spare: Vec<Segment>,
-    /// Requests of the window without a reply. They are few or belong to its end, so they are not
-    /// cut into segments.
-    unanswered: Unanswered,
-    timeout_ns: u64,
     sampling: Sampling,
     /// Requests that were due before are no samples by due.
     sample_from_ns: u64,
@@ -68,12 +63,7 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     /// Counts into histograms of this kind, in segments of this length.
-    pub(crate) fn new(
-        histograms: Histograms,
-        timeout_ns: u64,
-        sampling: Sampling,
-        segment_ns: u64,
-    ) -> Self {
+    pub(crate) fn new(histograms: Histograms, sampling: Sampling, segment_ns: u64) -> Self {
         let spare = (1..SEGMENTS).map(|_| Segment::new(histograms)).collect();
         Self {
             scope: Scope::Connecting,
@@ -82,8 +72,6 @@ impl Recorder {
             segment_end_ns: u64::MAX,
             full: Vec::with_capacity(SEGMENTS + 2),
             spare,
-            unanswered: histograms.unanswered(),
-            timeout_ns,
             sampling,
             sample_from_ns: 0,
         }
@@ -99,7 +87,6 @@ impl Recorder {
     pub(crate) fn open_window(&mut self, now_ns: u64) {
         self.cut(now_ns, Phase::Window);
         self.sample_from_ns = now_ns;
-        self.unanswered.clear();
     }
 
     /// The window has ended. Later events belong to requests that were due in it.
@@ -118,12 +105,6 @@ impl Recorder {
             self.cut(self.current.start_ns, Phase::Window);
             self.scope = Scope::Nothing;
         }
-    }
-
-    /// Requests of the window without a reply.
-    pub(crate) fn take_unanswered(&mut self) -> Unanswered {
-        let none = self.current.histograms().unanswered();
-        std::mem::replace(&mut self.unanswered, none)
     }
 
     /// Segments that are over, oldest first.
@@ -186,19 +167,16 @@ impl Recorder {
             Scope::Draining => {}
             Scope::Connecting | Scope::Nothing => return,
         }
+        let from_ns = self.counts_from(stamp);
         let segment = &mut self.current;
         let service_ns = now_ns.saturating_sub(stamp.begun_ns);
         match &mut segment.schedule {
             _ if !is_due(self.sampling, self.sample_from_ns, stamp) => {}
             _ if !stamp.is_sample => segment.counts.heavy_replies += 1,
-            None => segment.latency.saturating_record(service_ns),
+            None => segment.latency.reply(service_ns),
             Some(schedule) => {
-                let from_ns = match self.sampling {
-                    Sampling::RepliesFromSending => stamp.begun_ns,
-                    Sampling::Replies | Sampling::Due => stamp.due_ns,
-                };
-                segment.latency.saturating_record(now_ns.saturating_sub(from_ns));
-                schedule.service.saturating_record(service_ns);
+                segment.latency.reply(now_ns.saturating_sub(from_ns));
+                schedule.service.reply(service_ns);
                 schedule.lag.saturating_record(stamp.begun_ns.saturating_sub(stamp.due_ns));
             }
         }
@@ -208,44 +186,32 @@ impl Recorder {
     pub(crate) fn status(&mut self, status: u16, interim_replies: u32) {
         if self.scope == Scope::Everything {
             self.current.counts.status_classes[0] += u64::from(interim_replies);
-            // The parser lets three digits pass; a class that does not exist is counted as the
-            // nearest one.
-            let class = usize::from(status / 100).clamp(1, 5);
-            self.current.counts.status_classes[class - 1] += 1;
+            // The parser lets three digits pass.
+            let counts = &mut self.current.counts;
+            let class = counts.status_classes.get_mut(usize::from(status / 100).wrapping_sub(1));
+            *class.unwrap_or(&mut counts.statuses_invalid) += 1;
         }
     }
 
-    /// A request has been in flight for the whole timeout; how much longer it would have taken is
-    /// unknown.
-    pub(crate) fn timed_out(&mut self, stamp: Stamp) {
-        if matches!(self.scope, Scope::Everything | Scope::Draining)
-            && is_sample(self.sampling, self.sample_from_ns, stamp)
-        {
-            let lag_ns = match self.sampling {
-                Sampling::RepliesFromSending => 0,
-                Sampling::Replies | Sampling::Due => stamp.begun_ns.saturating_sub(stamp.due_ns),
-            };
-            self.current.counts.timeouts += 1;
-            self.current.latency.saturating_record(self.timeout_ns.saturating_add(lag_ns));
+    /// A complete reply had an error status. Its latency is known, but is none of a correct reply.
+    pub(crate) fn refusal(&mut self, status: u16, stamp: Stamp, now_ns: u64) {
+        if self.is_sample(stamp) {
+            let latency_ns = now_ns.saturating_sub(self.counts_from(stamp));
+            self.current.refusals(refusal(status)).reply(latency_ns);
             if let Some(schedule) = &mut self.current.schedule {
-                schedule.service.saturating_record(self.timeout_ns);
-                self.current.counts.service_timeouts += 1;
+                schedule.lag.saturating_record(stamp.begun_ns.saturating_sub(stamp.due_ns));
             }
         }
     }
 
-    /// A request has failed, or is in flight when its reply is waited for no longer.
+    /// A request has timed out or failed, or is in flight when its reply is waited for no longer. How much
+    /// longer than until now it would have taken is unknown.
     pub(crate) fn unanswered(&mut self, stamp: Stamp, now_ns: u64) {
-        if matches!(self.scope, Scope::Everything | Scope::Draining)
-            && is_sample(self.sampling, self.sample_from_ns, stamp)
-        {
-            let from_ns = match self.sampling {
-                Sampling::RepliesFromSending => stamp.begun_ns,
-                Sampling::Replies | Sampling::Due => stamp.due_ns,
-            };
-            self.unanswered.latency.saturating_record(now_ns.saturating_sub(from_ns));
-            if let Some(service) = &mut self.unanswered.service {
-                service.saturating_record(now_ns.saturating_sub(stamp.begun_ns));
+        if self.is_sample(stamp) {
+            let age_ns = now_ns.saturating_sub(self.counts_from(stamp));
+            self.current.latency.unanswered(age_ns, 1);
+            if let Some(schedule) = &mut self.current.schedule {
+                schedule.service.unanswered(now_ns.saturating_sub(stamp.begun_ns), 1);
             }
         }
     }
@@ -254,7 +220,7 @@ impl Recorder {
     /// they were due.
     pub(crate) fn owed(&mut self, age_ns: u64, count: u64) {
         if matches!(self.scope, Scope::Everything | Scope::Draining) {
-            self.unanswered.latency.saturating_record_n(age_ns, count);
+            self.current.latency.unanswered(age_ns, count);
         }
     }
 
@@ -289,6 +255,13 @@ impl Recorder {
         self.current.counts.examples[kind].get_or_insert(failure);
     }
 
+    /// A complete reply had this status, which is not one of a correct reply. Its page is read only as
+    /// an example.
+    pub(crate) fn refused(&mut self, status: u16, page: impl FnOnce() -> String) {
+        let is_known = self.current.counts.examples[STATUS_PLACE].is_some();
+        self.failed(Failure::Status(status, if is_known { String::new() } else { page() }), 0);
+    }
+
     /// A connection is established, after this time.
     pub(crate) fn connected(&mut self, took_ns: u64) {
         self.current.connect.saturating_record(took_ns);
@@ -304,15 +277,31 @@ impl Recorder {
         self.current.counts.client_closes += u64::from(self.scope == Scope::Everything);
     }
 
-    /// The server has closed a connection between two requests.
+    /// The server has closed a connection, and no request has failed with it.
     pub(crate) fn server_closed(&mut self) {
         self.current.counts.server_closes += u64::from(self.scope == Scope::Everything);
     }
 
-    /// A request is sent again, because the server has closed its connection.
-    pub(crate) fn retried(&mut self) {
-        let counts = matches!(self.scope, Scope::Everything | Scope::Draining);
-        self.current.counts.retried += u64::from(counts);
+    /// Requests are sent again, because the server has closed their connection.
+    pub(crate) fn retried(&mut self, requests: u64) {
+        if matches!(self.scope, Scope::Everything | Scope::Draining) {
+            self.current.counts.retried += requests;
+        }
+    }
+
+    /// Whether a request is a sample of the latency.
+    fn is_sample(&self, stamp: Stamp) -> bool {
+        matches!(self.scope, Scope::Everything | Scope::Draining)
+            && stamp.is_sample
+            && is_due(self.sampling, self.sample_from_ns, stamp)
+    }
+
+    /// The moment from which its latency counts.
+    const fn counts_from(&self, stamp: Stamp) -> u64 {
+        match self.sampling {
+            Sampling::RepliesFromSending => stamp.begun_ns,
+            Sampling::Replies | Sampling::Due => stamp.due_ns,
+        }
     }
 
     /// Ends the segment if there is another one to go on with, and the next one where the clock is.
@@ -345,11 +334,6 @@ impl Recorder {
         self.current.start_ns = now_ns;
         self.segment_end_ns = now_ns.saturating_add(self.segment_ns);
     }
-}
-
-/// Whether a request is a sample of the latency.
-const fn is_sample(sampling: Sampling, sample_from_ns: u64, stamp: Stamp) -> bool {
-    stamp.is_sample && is_due(sampling, sample_from_ns, stamp)
 }
 
 /// Whether a request belongs to the window.

@@ -18,7 +18,10 @@ pub(crate) fn resolve(config: &LoadConfig) -> Result<Vec<Endpoint>, LoadError> {
     let unix_path = config.unix_socket.as_deref().or(config.target.unix_path());
     match unix_path {
         Some(path) => Ok(vec![Endpoint::unix(path)?]),
-        None => Ok(addresses(&config.target)?.into_iter().map(Endpoint::Ip).collect()),
+        None => {
+            let place = config.connect_to.as_ref().unwrap_or(&config.target);
+            Ok(addresses(place)?.into_iter().map(Endpoint::Ip).collect())
+        }
     }
 }
 
@@ -61,6 +64,13 @@ mod tests {
         let mut config = LoadConfig::new("http://no-such-host.invalid/".parse().unwrap());
         config.unix_socket = Some("run/a".to_owned());
         assert_eq!(resolve(&config).unwrap(), endpoint);
+    }
+
+    #[test]
+    fn another_address_than_that_of_the_url_can_be_given() {
+        let mut config = LoadConfig::new("http://no-such-host.invalid/".parse().unwrap());
+        config.connect_to = Some("tcp://[::1]:7".parse().unwrap());
+        assert_eq!(resolve(&config).unwrap(), [Endpoint::Ip("[::1]:7".parse().unwrap())]);
     }
 
     #[test]

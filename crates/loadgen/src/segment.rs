@@ -1,18 +1,27 @@
 //! A part of one thread's load, with all its counts and measurements.
 
 use hdrhistogram::Histogram;
-use wirebench_schema::load::{ErrorCounts, LoadModel, Phase};
+use wirebench_schema::load::{ErrorCounts, LoadModel, Phase, Samples};
 
-use crate::{
-    failure::{Failure, KINDS},
-    unanswered::Unanswered,
-};
+use crate::failure::{Failure, KINDS};
 
 /// Significant decimal digits of a latency.
 const DIGITS: u8 = 3;
 
 /// Significant decimal digits of the time that connecting takes.
 const CONNECT_DIGITS: u8 = 2;
+
+/// The classes of error statuses, by their names in reports.
+pub(crate) const REFUSALS: [&str; 3] = ["4xx", "5xx", "invalid"];
+
+/// The place of an error status in them.
+pub(crate) const fn refusal(status: u16) -> usize {
+    match status / 100 {
+        4 => 0,
+        5 => 1,
+        _ => 2,
+    }
+}
 
 /// Which histograms a load needs. All of one load are alike, so that they can be added up.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -28,15 +37,9 @@ impl Histograms {
         Self { highest_ns: if highest_ns < 2 { 2 } else { highest_ns }, has_schedule }
     }
 
-    /// One for latencies.
-    pub(crate) fn latency(self) -> Histogram<u64> {
-        self.make(DIGITS)
-    }
-
-    /// Those for requests without a reply.
-    pub(crate) fn unanswered(self) -> Unanswered {
-        let service = self.has_schedule.then(|| self.make(DIGITS));
-        Unanswered { latency: self.make(DIGITS), service }
+    /// Room for latencies.
+    pub(crate) fn latency(self) -> Samples {
+        Samples::new(self.make(DIGITS))
     }
 
     fn make(self, digits: u8) -> Histogram<u64> {
@@ -50,7 +53,7 @@ impl Histograms {
 #[derive(Clone, Debug)]
 pub(crate) struct ScheduleTimes {
     /// From sending on, in nanoseconds.
-    pub(crate) service: Histogram<u64>,
+    pub(crate) service: Samples,
     /// From due to sent, in nanoseconds.
     pub(crate) lag: Histogram<u64>,
 }
@@ -62,10 +65,6 @@ pub(crate) struct Counts {
     pub(crate) requests: u64,
     /// Number of those that the parser has read.
     pub(crate) checks_slow: u64,
-    /// Samples of `latency` that stand for a request that timed out.
-    pub(crate) timeouts: u64,
-    /// Samples of the service time that stand for a request that timed out.
-    pub(crate) service_timeouts: u64,
     /// Correct replies that would be samples, were their connections not heavy.
     pub(crate) heavy_replies: u64,
     /// Requests that were due.
@@ -82,6 +81,8 @@ pub(crate) struct Counts {
     pub(crate) examples: [Option<Failure>; KINDS],
     /// HTTP replies by class of status.
     pub(crate) status_classes: [u64; 5],
+    /// HTTP replies whose status is of no class.
+    pub(crate) statuses_invalid: u64,
     /// Connections made again after a failure.
     pub(crate) reconnects: u64,
     /// Connections that the client closed because they had carried all that they should.
@@ -104,8 +105,6 @@ impl Counts {
     fn add(&mut self, other: &Self) {
         self.requests += other.requests;
         self.checks_slow += other.checks_slow;
-        self.timeouts += other.timeouts;
-        self.service_timeouts += other.service_timeouts;
         self.heavy_replies += other.heavy_replies;
         self.due += other.due;
         self.owed += other.owed;
@@ -120,6 +119,7 @@ impl Counts {
         for (sum, part) in self.status_classes.iter_mut().zip(other.status_classes) {
             *sum += part;
         }
+        self.statuses_invalid += other.statuses_invalid;
         self.reconnects += other.reconnects;
         self.client_closes += other.client_closes;
         self.server_closes += other.server_closes;
@@ -141,8 +141,10 @@ pub(crate) struct Segment {
     pub(crate) start_ns: u64,
     /// Its end.
     pub(crate) end_ns: u64,
-    /// Latencies in nanoseconds.
-    pub(crate) latency: Histogram<u64>,
+    /// Latencies since a request was due; in a closed loop, since it was begun.
+    pub(crate) latency: Samples,
+    /// Latencies of replies with an error status, in the order of [`REFUSALS`]; absent until the first.
+    pub(crate) refusals: [Option<Box<Samples>>; REFUSALS.len()],
     /// Beside them.
     pub(crate) schedule: Option<Box<ScheduleTimes>>,
     /// Time to make connections, in nanoseconds.
@@ -155,15 +157,15 @@ impl Segment {
     /// An empty one.
     pub(crate) fn new(histograms: Histograms) -> Self {
         let schedule = histograms.has_schedule.then(|| {
-            let make = || histograms.make(DIGITS);
-            Box::new(ScheduleTimes { service: make(), lag: make() })
+            Box::new(ScheduleTimes { service: histograms.latency(), lag: histograms.make(DIGITS) })
         });
         Self {
             histograms,
             phase: None,
             start_ns: 0,
             end_ns: 0,
-            latency: histograms.make(DIGITS),
+            latency: histograms.latency(),
+            refusals: Default::default(),
             schedule,
             connect: histograms.make(CONNECT_DIGITS),
             counts: Counts::default(),
@@ -175,13 +177,24 @@ impl Segment {
         self.histograms
     }
 
+    /// The latencies of replies with an error status of this class.
+    pub(crate) fn refusals(&mut self, place: usize) -> &mut Samples {
+        let histograms = self.histograms;
+        self.refusals[place].get_or_insert_with(|| Box::new(histograms.latency()))
+    }
+
     /// Adds another one, which comes behind this one in time or from another thread.
     pub(crate) fn add(&mut self, other: &Self) {
         // All histograms of a load have the same bounds, so none of them is too wide for the sum.
-        let _ = self.latency.add(&other.latency);
+        self.latency.add(&other.latency);
+        for (place, part) in other.refusals.iter().enumerate() {
+            if let Some(part) = part.as_ref().filter(|part| !part.replies.is_empty()) {
+                self.refusals(place).add(part);
+            }
+        }
         let _ = self.connect.add(&other.connect);
         if let (Some(sum), Some(part)) = (&mut self.schedule, &other.schedule) {
-            let _ = sum.service.add(&part.service);
+            sum.service.add(&part.service);
             let _ = sum.lag.add(&part.lag);
         }
         self.counts.add(&other.counts);
@@ -196,10 +209,11 @@ impl Segment {
     /// Empties it without giving its memory back.
     pub(crate) fn clear(&mut self) {
         self.phase = None;
-        self.latency.reset();
+        self.latency.clear();
+        self.refusals.iter_mut().flatten().for_each(|part| part.clear());
         self.connect.reset();
         if let Some(times) = &mut self.schedule {
-            times.service.reset();
+            times.service.clear();
             times.lag.reset();
         }
         self.counts = Counts::default();

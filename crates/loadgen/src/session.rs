@@ -8,7 +8,7 @@
 //! This file has the state, its beginning and its end; `connecting` makes connections, `events`
 //! handles their events, `time` handles the passage of time, `lateness` measures how late the engine
 //! comes, `scan` selects connections to examine, `rest` is the time between two windows on the same
-//! connections, and `retry` sends a request once more.
+//! connections, and `retry` sends requests once more.
 
 mod connecting;
 mod edges;
@@ -34,6 +34,7 @@ use crate::{
     segment::Segment,
     server_clocks::{AtEdges, ServerClocks},
 };
+use connecting::opens_late;
 pub(crate) use edges::Edges;
 use lateness::Lateness;
 use rest::Patience;
@@ -94,9 +95,10 @@ pub(crate) struct Session<C: Codec> {
     /// Time of the next phase change.
     phase_end_ns: u64,
     commands: VecDeque<Command>,
-    /// Places whose connection is to be made as soon as the pacing lets it; `to_retry` comes first.
+    /// Places whose connection is to be made as soon as the pacing lets it.
     to_connect: VecDeque<usize>,
-    to_retry: VecDeque<usize>,
+    /// The same, for places whose requests wait for it.
+    to_connect_first: VecDeque<usize>,
     /// Places that wait after a failure, and until when; the wait is always the same, so the first
     /// is the next.
     backoff: VecDeque<(u64, usize)>,
@@ -140,6 +142,7 @@ pub(crate) struct Session<C: Codec> {
 struct Ended {
     window_end_ns: Option<u64>,
     in_flight: u64,
+    unanswered_connections: u64,
     cpu_ns: u64,
     gave_up_requests: u64,
 }
@@ -169,6 +172,8 @@ impl<C: Codec> Session<C> {
         let supply = Supply::new(share.quota);
         let ThreadParams { histograms, timeout_ns, sampling, .. } = params;
         let pacing = Pacing::new(params.threads, params.round_trip_ns);
+        let pacer = Pacer::new(params.rule(share.thread), supply);
+        let made = if opens_late(&params, &pacer) { share.connections } else { 0 };
         Self {
             thread: share.thread,
             codec,
@@ -176,19 +181,19 @@ impl<C: Codec> Session<C> {
             first_idle: share.connections,
             idle_made: 0,
             idle_lost: 0,
-            pacer: Pacer::new(params.rule(share.thread), supply),
-            recorder: Recorder::new(histograms, timeout_ns, sampling, params.segment_ns),
+            pacer,
+            recorder: Recorder::new(histograms, sampling, params.segment_ns),
             params,
             phase: Phase::Connecting,
             edges: Edges::never(),
             phase_end_ns: u64::MAX,
             commands: VecDeque::with_capacity(PENDING_LIMIT),
-            to_connect: (0..count).collect(),
-            to_retry: VecDeque::new(),
+            to_connect: (made..count).collect(),
+            to_connect_first: VecDeque::new(),
             backoff: VecDeque::new(),
             pacing,
-            unsettled: count,
-            made: 0,
+            unsettled: count - made,
+            made,
             last_made_ns: 0,
             quota: share.quota,
             ended_requests: 0,
@@ -214,21 +219,6 @@ impl<C: Codec> Session<C> {
         Self { server_clocks: AtEdges::new(clocks, None), ..self }
     }
 
-    /// Whether each connection has been tried once.
-    pub(crate) const fn is_settled(&self) -> bool {
-        self.unsettled == 0
-    }
-
-    /// Number of connections whose first attempt has not ended.
-    pub(crate) const fn unsettled(&self) -> usize {
-        self.unsettled
-    }
-
-    /// Number of connections for requests that could be made at the start.
-    pub(crate) const fn made(&self) -> usize {
-        self.made
-    }
-
     /// The load begins. Connections that could not be made at first are tried again from now on.
     pub(crate) fn start(&mut self, edges: Edges) {
         self.edges =
@@ -238,19 +228,20 @@ impl<C: Codec> Session<C> {
         self.lateness = Lateness::new();
         self.recorder.begin_warmup(edges.start_ns);
         self.server_clocks.load_begins(edges.start_ns);
-        let is_open = |slot: &u32| self.slots[*slot as usize].connection.is_open();
+        let late = opens_late(&self.params, &self.pacer);
+        let is_free = |slot: &u32| late || self.slots[*slot as usize].connection.is_open();
         let places = u32::try_from(self.first_idle).unwrap_or(u32::MAX);
-        let open: Vec<u32> = (0..places).filter(is_open).collect();
-        self.pacer.start(edges.start_ns, open.iter().copied());
-        for slot in open {
+        let free: Vec<u32> = (0..places).filter(is_free).collect();
+        self.pacer.start(edges.start_ns, free.iter().copied());
+        for slot in free {
             self.slots[slot as usize].parking = Parking::Known;
         }
         self.unsettled = 0;
         self.pacing.begin_load();
         self.to_connect.clear();
-        self.to_retry.clear();
+        self.to_connect_first.clear();
         self.backoff.clear();
-        let closed = |slot: &usize| self.slots[*slot].connection.is_closed();
+        let closed = |slot: &usize| !late && self.slots[*slot].connection.is_closed();
         self.to_connect.extend((0..self.first_idle).filter(closed));
         self.attention_ns = 0;
     }
@@ -268,25 +259,16 @@ impl<C: Codec> Session<C> {
         let active = &self.slots[..self.first_idle];
         Outcome {
             rest,
-            unanswered: self.recorder.take_unanswered(),
             replies_per_connection: active.iter().map(|slot| slot.replies).collect(),
             idle_made: self.idle_made,
             idle_lost: self.idle_lost,
             window_end_ns: ended.window_end_ns,
             in_flight: ended.in_flight,
+            unanswered_connections: ended.unanswered_connections,
             cpu_ns: ended.cpu_ns,
             server_cpu_ns: self.server_clocks.take_readings(),
             gave_up_requests: ended.gave_up_requests,
         }
-    }
-
-    /// Whether a connection may begin another request.
-    fn has_room(&self, slot: usize) -> bool {
-        let Slot { connection, left, .. } = &self.slots[slot];
-        connection.is_open()
-            && *left > 0
-            && connection.in_flight() < self.params.depth
-            && connection.begun() < self.params.requests_per_connection
     }
 
     /// Something is asked of the server.
@@ -320,12 +302,13 @@ impl<C: Codec> Director for Session<C> {
         }
         let attention_ns = self.attention_ns;
         let wakes_at_ns = match self.phase {
-            Phase::Connecting | Phase::Resting => attention_ns.min(self.connects_at()),
+            Phase::Connecting | Phase::Draining | Phase::Resting => {
+                attention_ns.min(self.connects_at())
+            }
             Phase::Warmup | Phase::Window => {
                 attention_ns.min(self.connects_at()).min(self.pacer.wakes_at())
             }
-            Phase::Draining if self.retries() => attention_ns.min(self.connects_at()),
-            Phase::Draining | Phase::Over => attention_ns,
+            Phase::Over => attention_ns,
         };
         self.lateness.expect(wakes_at_ns);
         wakes_at_ns
@@ -335,13 +318,19 @@ impl<C: Codec> Director for Session<C> {
         if let Some(command) = self.commands.pop_front() {
             return Some(command);
         }
-        if self.is_silent() {
+        if self.phase == Phase::Over {
             return None;
         }
-        if let Some(slot) = self.next_connection(now_ns) {
-            return Some(Command::Connect(slot));
+        loop {
+            if let Some(slot) = self.next_connection(now_ns) {
+                return Some(Command::Connect(slot));
+            }
+            let slot = self.next_request(now_ns)?;
+            if self.slots[slot].connection.is_open() {
+                return Some(Command::Send(slot));
+            }
+            self.to_connect_first.push_back(slot);
         }
-        self.next_request(now_ns).map(Command::Send)
     }
 
     fn is_over(&self) -> bool {

@@ -1,9 +1,10 @@
 //! Builds the report from the outcomes of all threads. Histograms are merged, never averaged.
 
 use hdrhistogram::Histogram;
+use std::collections::BTreeMap;
 use wirebench_schema::load::{
-    ClosedPolicy, Fairness, IdleCounts, LatencySummary, LoadConfig, LoadModel, LoadReport, Offered,
-    ReplyChecks, ThreadRate,
+    ClosedPolicy, Fairness, IdleCounts, LatencyOrigin, LatencySummary, LoadConfig, LoadModel,
+    LoadReport, Offered, RateCurve, ReplyChecks, Samples, ThreadRate,
 };
 
 use crate::{
@@ -12,9 +13,11 @@ use crate::{
     failure::Failure,
     outcome::Outcome,
     plan::Plan,
-    segment::{Counts, Segment},
-    unanswered::{Distribution, Unanswered, redistribute},
+    segment::{Counts, REFUSALS, Segment},
 };
+
+/// Mean latencies that a window must have for a connection without a reply to be a lost one.
+const ENOUGH_LATENCIES: f64 = 20.0;
 
 /// Makes the report of a load.
 pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome) -> LoadReport {
@@ -25,10 +28,9 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
     let Segment { latency, schedule, connect, counts, .. } = &collected.total;
     let wirebench = env!("CARGO_PKG_VERSION").to_owned();
     let times = schedule.as_deref();
-    let unanswered = unanswered(outcomes);
-    let ages = unanswered.as_ref().map(|unanswered| &unanswered.latency);
-    let service_ages = unanswered.as_ref().and_then(|unanswered| unanswered.service.as_ref());
-    LoadReport {
+    let times_of =
+        |histogram: &Histogram<u64>| LatencySummary::of_samples(&Samples::new(histogram.clone()));
+    let mut report = LoadReport {
         interrupted: course.interrupted,
         engine_fallback: plan.chosen.fallback.clone(),
         window_ns,
@@ -36,13 +38,11 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
         requests_per_second: per_second(counts.requests, window_ns),
         bytes_received: counts.bytes_received,
         bytes_sent: counts.bytes_sent,
-        latency: latency_summary(latency, counts.timeouts, ages),
-        service: times.and_then(|times| {
-            latency_summary(&times.service, counts.service_timeouts, service_ages)
-        }),
-        lag: times.and_then(|times| latency_summary(&times.lag, 0, None)),
-        connect: latency_summary(connect, 0, None),
-        offered: offered(config, counts, window_ns),
+        latency: LatencySummary::of_samples(latency),
+        service: times.and_then(|times| LatencySummary::of_samples(&times.service)),
+        lag: times.and_then(|times| times_of(&times.lag)),
+        connect: times_of(connect),
+        offered: offered(config, counts, window_ns, !course.interrupted),
         thread_rate: thread_rate(&collected.per_thread, outcomes, window_ns),
         errors: counts.errors,
         error_examples: counts.examples.iter().flatten().map(Failure::example).collect(),
@@ -53,16 +53,20 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
             slow: counts.checks_slow,
         },
         status_classes: counts.status_classes,
+        statuses_invalid: counts.statuses_invalid,
+        latency_by_status: latency_by_status(&collected.total),
         connections_made: course.connections_made,
         reconnects: counts.reconnects,
         client_closes: counts.client_closes,
         server_closes: counts.server_closes,
-        retried_requests: (config.on_closed == ClosedPolicy::Retry).then_some(counts.retried),
+        retried_requests: (config.on_closed == ClosedPolicy::Retry || counts.retried > 0)
+            .then_some(counts.retried),
         idle: IdleCounts {
             made: outcomes.iter().map(|outcome| outcome.idle_made).sum(),
             lost: outcomes.iter().map(|outcome| outcome.idle_lost).sum(),
         },
         fairness: fairness(outcomes),
+        unanswered_connections: unanswered_connections(outcomes, window_ns, &latency.replies),
         in_flight_at_end: outcomes.iter().map(|outcome| outcome.in_flight).sum(),
         ready_share: ready_share(counts),
         thread_cpu_ns: outcomes.iter().map(|outcome| outcome.cpu_ns).collect(),
@@ -70,7 +74,9 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
         stall_ns_total: counts.stall_ns_total,
         reply_series: collected.reply_series.clone(),
         ..LoadReport::new(wirebench, config.clone(), plan.chosen.engine)
-    }
+    };
+    report.bound_latency_by_owed();
+    report
 }
 
 #[allow(clippy::cast_precision_loss, reason = "counts of a load are far below 2^53")]
@@ -86,12 +92,17 @@ fn ready_share(counts: &Counts) -> f64 {
     }
 }
 
-fn offered(config: &LoadConfig, counts: &Counts, window_ns: u64) -> Option<Offered> {
-    matches!(config.model, LoadModel::Rate { .. }).then(|| Offered {
-        due: counts.due,
-        owed_at_end: counts.owed,
-        requests_per_second: per_second(counts.due, window_ns),
-    })
+/// The demand. A few requests over their time is another rate than that of the schedule: the first is due when
+/// the window begins, and a count ends with its last reply. What slipped is not due any more.
+#[allow(clippy::cast_precision_loss, reason = "there are few generators")]
+fn offered(config: &LoadConfig, counts: &Counts, window_ns: u64, whole: bool) -> Option<Offered> {
+    let LoadModel::Rate { curve, latency_from, .. } = &config.model else { return None };
+    let is_known = whole || matches!(curve, RateCurve::Constant(_) | RateCurve::Thousandths(_));
+    let requests_per_second = match latency_from {
+        LatencyOrigin::Due if is_known => curve.mean() / config.share.count as f64,
+        _ => per_second(counts.due, window_ns),
+    };
+    Some(Offered { due: counts.due, owed_at_end: counts.owed, requests_per_second })
 }
 
 /// Requests of a count that were not sent, over all threads; nothing where none gave up.
@@ -100,32 +111,23 @@ fn gave_up_requests(outcomes: &[Outcome]) -> Option<u64> {
     (sum > 0).then_some(sum)
 }
 
-/// Requests without a reply, over all threads.
-fn unanswered(outcomes: &[Outcome]) -> Option<Unanswered> {
-    let mut parts = outcomes.iter().map(|outcome| &outcome.unanswered);
-    let mut sum = parts.next()?.clone();
-    parts.for_each(|part| sum.add(part));
-    Some(sum)
+/// The latencies of replies with an error status, by class.
+fn latency_by_status(total: &Segment) -> BTreeMap<String, LatencySummary> {
+    let classes = REFUSALS.into_iter().zip(&total.refusals);
+    let summary = |(class, samples): (&str, &Option<Box<Samples>>)| {
+        Some((class.to_owned(), LatencySummary::of_samples(samples.as_ref()?)?))
+    };
+    classes.filter_map(summary).collect()
 }
 
-/// A distribution with `timeouts` samples that stand for timeouts, and with the ages of requests
-/// without a reply; nothing where there is no sample.
-fn latency_summary(
-    recorded: &Histogram<u64>,
-    timeouts: u64,
-    ages: Option<&Histogram<u64>>,
-) -> Option<LatencySummary> {
-    let unanswered = ages.map_or(0, Histogram::len);
-    let Distribution { histogram, above_replies } = match ages {
-        Some(ages) => redistribute(recorded, ages),
-        None => Distribution { histogram: recorded.clone(), above_replies: 0 },
-    };
-    (!histogram.is_empty()).then(|| LatencySummary {
-        censored: timeouts + unanswered,
-        lower_bounds: Some(timeouts + above_replies),
-        latency_ns_mean_answered: (!recorded.is_empty()).then(|| recorded.mean()),
-        ..LatencySummary::of(&histogram)
-    })
+/// Connections that no longer get replies, over all threads. Windows without replies, and those not
+/// far longer than a latency, show nothing.
+#[allow(clippy::cast_precision_loss, reason = "lengths of a load are far below 2^53")]
+fn unanswered_connections(outcomes: &[Outcome], window_ns: u64, replies: &Histogram<u64>) -> u64 {
+    if replies.is_empty() || (window_ns as f64) < ENOUGH_LATENCIES * replies.mean() {
+        return 0;
+    }
+    outcomes.iter().map(|outcome| outcome.unanswered_connections).sum()
 }
 
 /// Rates of single threads over the segments of the window; over the whole window where it is shorter
@@ -200,19 +202,19 @@ mod tests {
                 segment.phase = Some(Phase::Window);
                 if start_ns == START_NS {
                     segment.counts.requests = replies.iter().sum();
-                    segment.latency.saturating_record_n(latency_ns, segment.counts.requests);
+                    (0..segment.counts.requests).for_each(|_| segment.latency.reply(latency_ns));
                 }
                 segment
             })
             .collect();
         Outcome {
             rest,
-            unanswered: plan.params.histograms.unanswered(),
             replies_per_connection: replies.to_vec(),
             idle_made: 0,
             idle_lost: 0,
             window_end_ns: Some(END_NS),
             in_flight: 1,
+            unanswered_connections: 0,
             cpu_ns: 7,
             server_cpu_ns: Readings::default(),
             gave_up_requests: 0,

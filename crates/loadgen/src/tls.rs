@@ -9,10 +9,11 @@
 //! buffer of up to 4 KiB, and up to 64 KiB while a large request is in flight; one in the middle of
 //! a record of the server keeps that, up to 16 KiB.
 //!
-//! Deliberately absent: client certificates, early data, HTTP/2, and TLS in the kernel.
+//! Deliberately absent: early data, HTTP/2, and TLS in the kernel.
 
 mod channel;
 mod director;
+mod identity;
 mod trust;
 
 pub(crate) use channel::{Channel, Room};
@@ -25,6 +26,7 @@ use rustls::{
 use std::sync::{Arc, Mutex, PoisonError};
 use wirebench_schema::load::{LoadConfig, TlsSummary};
 
+use self::identity::Identity;
 use crate::error::LoadError;
 
 /// State shared by all connections of a load.
@@ -34,6 +36,7 @@ pub(crate) struct Connector {
     /// The same, but nothing is remembered.
     without_memory: Arc<ClientConfig>,
     name: ServerName<'static>,
+    identity: Arc<Identity>,
     /// Observations of the threads that have ended.
     tally: Mutex<Tally>,
 }
@@ -67,7 +70,7 @@ impl Connector {
         if !config.target.is_tls() {
             return Ok(None);
         }
-        let host = config.target.host();
+        let host = config.target.host_without_zone();
         let name = ServerName::try_from(host.to_owned()).map_err(|_| {
             LoadError::Configuration(format!(
                 "`{host}` is not a valid name for a certificate: write the name in the \
@@ -76,12 +79,13 @@ impl Connector {
         })?;
         let provider = Arc::new(ring::default_provider());
         let verifier = trust::verifier(&config.trust, &provider)?;
+        let identity = Arc::new(Identity::new(config.client_certificate.as_ref())?);
         let mut shared = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(|error| LoadError::Configuration(format!("TLS cannot be set up: {error}")))?
             .dangerous()
             .with_custom_certificate_verifier(verifier)
-            .with_no_client_auth();
+            .with_client_cert_resolver(Arc::clone(&identity) as _);
         shared.alpn_protocols = vec![b"http/1.1".to_vec()];
         let mut without_memory = shared.clone();
         without_memory.resumption = Resumption::disabled();
@@ -89,8 +93,15 @@ impl Connector {
             config: Arc::new(shared),
             without_memory: Arc::new(without_memory),
             name,
+            identity,
             tally: Mutex::default(),
         }))
+    }
+
+    /// What explains a failure, if the server has asked for a certificate of the client in vain.
+    pub(crate) fn missing_certificate(&self) -> Option<&'static str> {
+        let sentence = "the server asks for a certificate of the client: give --cert and --key";
+        self.identity.is_missing().then_some(sentence)
     }
 
     /// The client's side of another connection of the load.

@@ -48,7 +48,7 @@ pub(crate) enum Note {
         /// Its results.
         outcome: Box<Outcome>,
     },
-    /// It does nothing more.
+    /// It has ended before its time.
     Gone,
 }
 
@@ -143,7 +143,7 @@ impl<C: Codec> SessionOwner for Session<C> {
     }
 }
 
-/// Reports that the thread is gone, also when it panics or fails; then the others end too.
+/// Reports that the thread has panicked or failed; then the others end too.
 struct ExitGuard<'a> {
     channels: &'a Channels,
     is_in_order: bool,
@@ -153,8 +153,8 @@ impl Drop for ExitGuard<'_> {
     fn drop(&mut self) {
         if !self.is_in_order {
             self.channels.limits.stop();
+            let _ = self.channels.notes.send(Note::Gone);
         }
-        let _ = self.channels.notes.send(Note::Gone);
     }
 }
 
@@ -184,6 +184,10 @@ pub(crate) fn work<E: Engine, P: SessionOwner>(
                 load(&mut engine, &mut owner, &channels, edges)?;
                 hand_over_outcome(&mut owner, &channels);
                 is_handed_over = true;
+                // Its connections must not keep a server from those of the other threads.
+                if owner.session().has_ended_alone() {
+                    break;
+                }
             }
         }
     }
@@ -253,7 +257,7 @@ fn load<P: SessionOwner>(
     while !owner.session().is_answered() && !channels.limits.hurries() {
         engine.turn(owner)?;
     }
-    Ok(())
+    engine.pause()
 }
 
 fn hand_over_outcome(owner: &mut impl SessionOwner, channels: &Channels) {

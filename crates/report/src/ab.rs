@@ -28,7 +28,7 @@ pub use self::{
     verdict::Verdict,
 };
 use crate::{
-    analysis::{Metric, SideRatio, WorkloadRows, rows},
+    analysis::{Metric, Reads, SideRatio, WorkloadRows, rows},
     compare::{Condition, Gate},
 };
 
@@ -94,8 +94,9 @@ impl<'a> Ab<'a> {
         let metric = meant.unwrap_or(usual(&journal.start, phase));
         let sides = [0, 1].map(|index| Side::of(journal, &rows, index, metric));
         let figures = figure::figures(&rows, [&sides[0], &sides[1]], metric);
-        let verdict = Verdict::of(&sides, &figures);
-        let gate = gate::judge(&wishes.conditions, &rows, &sides, &figures, &verdict);
+        let verdict = Verdict::of(&sides, figures.first());
+        let of = |metric| [0, 1].map(|index| Side::of(journal, &rows, index, metric));
+        let gate = gate::judge(&wishes.conditions, &rows, &sides, &figures, of);
         Some(Self { journal, rows, sides, metric, absent, figures, verdict, gate })
     }
 
@@ -103,6 +104,14 @@ impl<'a> Ab<'a> {
     #[must_use]
     pub fn cohorts(&self) -> usize {
         self.main().and_then(|it| it.ratio.as_ref()).map_or(0, |ratio| ratio.estimate.samples)
+    }
+
+    /// Whether the verdict is about figures that are what they claim to be.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        let ratio = self.main().and_then(|figure| figure.ratio.as_ref());
+        self.sides.iter().all(|side| side.state == State::Valid)
+            && ratio.is_some_and(|it| it.reads == Reads::Exactly)
     }
 
     /// The figure of the verdict.
@@ -137,7 +146,8 @@ pub fn has(phase: Phase, metric: Metric) -> Option<Metric> {
 pub fn half_width(journal: &Journal, metric: Metric) -> Option<f64> {
     let rows = of_two(journal)?;
     let sides = [0, 1].map(|index| side::instances(journal, &rows, index));
-    let has_none = |side: &Vec<usize>| side.iter().all(|row| rows.rows[*row].measured() == 0);
+    let has_none =
+        |side: &Vec<usize>| side.iter().all(|row| rows.rows[*row].values(metric).is_empty());
     if sides.iter().any(has_none) && rows.blocks as usize >= MIN_COHORTS {
         return Some(0.0);
     }

@@ -29,6 +29,7 @@ pub use metric::{Direction, Metric};
 pub(crate) use metric::{absent, unknown};
 pub use precision::widest_interval;
 pub use rows::{Role, Row, WorkloadRows, rows};
+pub(crate) use rows::{asked_for, conditions};
 pub use sides::SideRatio;
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! samples lie beyond it, and whether it is only a lower bound.
 
 use hdrhistogram::Histogram;
-use wirebench_schema::load::LatencySummary;
+use wirebench_schema::load::{LatencyFigure, LatencySummary};
 
 /// Samples that must lie beyond a percentile; with fewer, a single sample decides its value.
 pub const ENOUGH_BEYOND: u64 = 10;
@@ -52,51 +52,29 @@ impl<'a> Distribution<'a> {
 
     /// The value that `percent` of the samples do not exceed; 100 is the largest.
     #[must_use]
-    #[allow(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "samples are far below 2^53, and the rank is from 0 to their number"
-    )]
     pub fn at(&self, percent: f64) -> Option<Percentile> {
         let nanoseconds = self.value(percent)?;
-        let count = self.summary.count;
-        // Less a trace, because 99.9 % of 1000 is a little more than 999 in binary.
-        let rank = ((count as f64 * percent / 100.0 - 1e-6).ceil() as u64).clamp(0, count);
+        let beyond = self.summary.count - self.summary.rank(percent);
         let largest = percent >= 100.0;
         Some(Percentile {
             nanoseconds,
             // The largest sample is no estimate: nothing lies beyond it.
-            support: match largest || count - rank >= ENOUGH_BEYOND {
+            support: match largest || beyond >= ENOUGH_BEYOND {
                 true => Support::Enough,
                 false => Support::Few,
             },
-            bound: match rank > count.saturating_sub(self.lower_bounds()) {
+            bound: match self.summary.is_lower_bound(percent) {
                 true => Bound::AtLeast,
                 false => Bound::Measured,
             },
         })
     }
 
-    fn lower_bounds(&self) -> u64 {
-        self.summary.lower_bounds.unwrap_or(self.summary.censored)
-    }
-
     fn value(&self, percent: f64) -> Option<u64> {
-        let summary = self.summary;
         // The fields first, so that all outputs agree to the last digit.
-        let known = [
-            (50.0, summary.latency_ns_p50),
-            (75.0, summary.latency_ns_p75),
-            (90.0, summary.latency_ns_p90),
-            (95.0, summary.latency_ns_p95),
-            (99.0, summary.latency_ns_p99),
-            (99.9, summary.latency_ns_p999),
-            (100.0, summary.latency_ns_max),
-        ];
-        let known = known.iter().find(|(field, _)| (field - percent).abs() < 1e-9);
-        match known {
-            Some((_, nanoseconds)) => Some(*nanoseconds),
+        let is_same = |it: &LatencyFigure| (it.percent() - percent).abs() < 1e-9;
+        match LatencyFigure::ALL.into_iter().find(is_same) {
+            Some(figure) => Some(figure.of(self.summary) as u64),
             None => Some(self.histogram.as_ref()?.value_at_quantile(percent / 100.0)),
         }
     }

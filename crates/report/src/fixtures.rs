@@ -115,6 +115,8 @@ fn load(rate: f64, errors: u64) -> LoadReport {
             latency_ns_p999: 2_000_000,
             latency_ns_max: 3_000_000,
             histogram: String::new(),
+            replies: None,
+            ages: None,
         }),
         errors: ErrorCounts { timeout: errors, ..ErrorCounts::default() },
         ..LoadReport::new("0".into(), config, EngineChoice::Epoll)

@@ -3,7 +3,11 @@
 //!
 //! Not here: sentences, reasons, and figures by block; JSON has them.
 
-use wirebench_schema::{entry::Class, journal::Bound, suite::Phase};
+use wirebench_schema::{
+    entry::Class,
+    journal::{Bound, Weight},
+    suite::Phase,
+};
 
 use crate::{
     analysis::Metric,
@@ -36,12 +40,20 @@ pub struct FlatRow {
     pub role: &'static str,
     /// `raw`, `library` or `framework`, if known.
     pub class: Option<Class>,
-    /// Whether no run failed or is invalid.
+    /// Whether there are runs with figures, and none failed or is invalid.
     pub valid: bool,
     /// Runs with figures.
     pub runs: usize,
     /// Runs without figures.
     pub failed: usize,
+    /// Runs whose figures are not what they claim to be.
+    pub invalid: usize,
+    /// Runs of which only the tail of the latencies is not.
+    pub tail_invalid: usize,
+    /// Why it is not valid; empty where it is.
+    pub trouble: String,
+    /// Whether the load generator was the limit, so that some figures are only bounds.
+    pub generator_limited: bool,
     /// Requests and connections that failed.
     pub errors: u64,
     /// Each side that was the limit of a run.
@@ -107,9 +119,29 @@ impl Flat {
     pub(crate) fn not_valid(&self) -> usize {
         self.figures().filter(|(_, figure)| !figure.valid).count()
     }
+
+    /// What a form without marks cannot say: servers that are not valid, and figures that are only bounds.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let rows = || self.rows.iter().filter(|row| row.role != json::SECOND_OF_BASELINE);
+        let invalid = rows().filter(|row| !row.valid);
+        let invalid =
+            invalid.map(|row| format!("{} is not valid: {}", row.benchmark(), row.trouble));
+        let bounded = rows().filter(|row| row.figures.iter().any(|it| row.is_bound(it)));
+        let bounded = bounded.map(|row| format!("{}: {BOUND}", row.benchmark()));
+        invalid.chain(bounded).collect()
+    }
 }
 
+/// What the limit of the generator means.
+pub(crate) const BOUND: &str =
+    "the load generator was saturated, so throughput and latency are bounds";
+
 impl FlatRow {
+    /// Whether the server may be better than this figure.
+    pub(crate) fn is_bound(&self, figure: &FlatFigure) -> bool {
+        self.generator_limited && figure.metric.is_bounded_by_generator()
+    }
+
     /// What a tracker calls it.
     pub(crate) fn benchmark(&self) -> String {
         let Self { workload, entry, copy, .. } = self;
@@ -162,10 +194,21 @@ fn of_row(workload: &WorkloadReport, row: &json::Row) -> FlatRow {
         valid: row.valid,
         runs: row.runs.measured,
         failed: row.runs.failed,
+        invalid: row.runs.invalid,
+        tail_invalid: row.runs.tail_invalid,
+        trouble: if row.valid { String::new() } else { trouble(row) },
+        generator_limited: row.generator_limited,
         errors: row.errors,
         bound_by: row.bound_by.clone(),
         figures: Metric::ALL.iter().filter_map(figure).collect(),
     }
+}
+
+/// The gravest reason of the runs, or why there is none.
+fn trouble(row: &json::Row) -> String {
+    let grave = row.reasons.iter().find(|it| it.weight == Weight::Invalid);
+    let text = grave.and_then(|it| it.texts.first()).or(row.notes.first());
+    text.map_or("not measured", |text| text.trim_start_matches("! ")).to_owned()
 }
 
 fn is_valid(row: &json::Row, metric: Metric) -> bool {

@@ -47,6 +47,8 @@ pub struct Written {
     pub text: String,
     /// Figures that are missing because they are not valid.
     pub skipped: usize,
+    /// What the form has no mark for, a sentence for each server.
+    pub remarks: Vec<String>,
 }
 
 impl Format {
@@ -111,11 +113,14 @@ impl Format {
     pub fn write(self, report: &dyn Report, metric: Option<Metric>) -> Written {
         let flat = || report.flat().only(metric);
         match self.traits().writer {
-            Writer::Own(write) => Written { text: write(report), skipped: 0 },
-            Writer::Flat(write) => Written { text: write(&flat()), skipped: 0 },
+            Writer::Own(write) => Written { text: write(report), skipped: 0, remarks: Vec::new() },
+            Writer::Flat(write) => {
+                Written { text: write(&flat()), skipped: 0, remarks: Vec::new() }
+            }
             Writer::Valid(write) => {
                 let flat = flat();
-                Written { text: write(&flat), skipped: flat.not_valid() }
+                let (skipped, remarks) = (flat.not_valid(), flat.remarks());
+                Written { text: write(&flat), skipped, remarks }
             }
         }
     }

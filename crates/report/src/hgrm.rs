@@ -13,24 +13,33 @@ const UNIT_NS: f64 = 1e6;
 /// The first lines, which are the same for every distribution.
 pub const HEADING: &str = "       Value     Percentile TotalCount 1/(1-Percentile)\n\n";
 
-/// Everything behind [`HEADING`]; of a load without any sample a table without rows.
+/// Everything behind [`HEADING`]; of a load without any sample a table without rows. It ends where values are
+/// only lower bounds, for which the format has no mark.
 #[must_use]
 pub fn table(latency: Option<&LatencySummary>) -> String {
+    let is_known = |quantile: f64| latency.is_none_or(|it| !it.is_lower_bound(quantile * 100.0));
     // A histogram of one digit over two values is the smallest there is.
-    latency
+    let text = latency
         .and_then(LatencySummary::decoded)
         .or_else(|| Histogram::new_with_max(2, 1).ok())
-        .map_or_else(String::new, |histogram| rows(&histogram))
+        .map_or_else(String::new, |histogram| rows(&histogram, is_known));
+    if is_known(1.0) {
+        return text;
+    }
+    text + "#[Lower bounds: Mean, StdDeviation and Max, and the percentiles above the last row]\n"
 }
 
 #[allow(clippy::cast_precision_loss, reason = "what is printed has three decimals")]
-fn rows(histogram: &Histogram<u64>) -> String {
+fn rows(histogram: &Histogram<u64>, is_known: impl Fn(f64) -> bool) -> String {
     let mut text = String::new();
     let mut total = 0;
     for step in histogram.iter_quantiles(TICKS_PER_HALF_DISTANCE) {
         total += step.count_since_last_iteration();
         let value = step.value_iterated_to() as f64 / UNIT_NS;
         let quantile = step.quantile_iterated_to();
+        if !is_known(quantile) {
+            break;
+        }
         // Writing into a String does not fail.
         let _ = if quantile < 1.0 {
             let inverse = 1.0 / (1.0 - quantile);
@@ -79,6 +88,15 @@ mod tests {
     }
 
     #[test]
+    fn a_table_ends_where_values_are_lower_bounds() {
+        let samples: Vec<u64> = (1..=10_000).map(|value| value * 1000).collect();
+        let text = HEADING.to_owned() + &table(Some(&summary_of(&samples, 4000)));
+        let last = read(&text).pop().unwrap();
+        assert!(last[0] <= 6.01 && last[1] <= 0.6 && last.len() == 4, "{last:?}");
+        assert!(text.contains("#[Lower bounds: "), "{text}");
+    }
+
+    #[test]
     fn the_lines_have_the_columns_of_other_programs() {
         let mut histogram = Histogram::<u64>::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
         histogram.record_n(1_000_000, 4).unwrap();
@@ -89,7 +107,7 @@ mod tests {
 #[Max     =        1.000, Total count    =            4]
 #[Buckets =           32, SubBuckets     =         2048]
 ";
-        let table = rows(&histogram);
+        let table = rows(&histogram, |_| true);
         assert_eq!(table.replace("1.001", "1.000"), expected[1..], "{table}");
     }
 

@@ -8,6 +8,7 @@ pub(crate) mod ratio;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest as _, Sha256};
+use wirebench_schema::printable;
 
 /// Reasons for its colours are in the file.
 pub(crate) const STYLE: &str = include_str!("html/style.css");
@@ -56,11 +57,7 @@ pub(crate) fn of_markdown(title: &str, markdown: &str, pictures: &Markup) -> Str
 /// Text without characters that change how other text is shown: those of control, except line feeds, and
 /// those that turn the direction of writing.
 pub(crate) fn safe(text: &str) -> String {
-    let is_unsafe = |it: char| {
-        (it.is_control() && it != '\n')
-            || matches!(it, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    text.chars().map(|it| if is_unsafe(it) { '\u{fffd}' } else { it }).collect()
+    text.chars().map(|it| if printable::is_unsafe(it) { '\u{fffd}' } else { it }).collect()
 }
 
 #[cfg(test)]

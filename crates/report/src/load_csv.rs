@@ -3,7 +3,7 @@
 //! `docs/load.md` describes the columns. New ones are added at the end.
 
 use wirebench_judge::load::verdict;
-use wirebench_schema::load::{LatencySummary, LoadReport, RateCurve};
+use wirebench_schema::load::{LatencyFigure, LatencySummary, LoadReport, RateCurve};
 
 use crate::load_words;
 
@@ -69,6 +69,8 @@ const COLUMNS: &[(&str, Cell)] = &[
         of(it.report.ceiling_requests_per_second.as_ref(), |ceiling| number(*ceiling))
     }),
     ("limit", |it| verdict(it.report).limit.name().to_owned()),
+    ("latency_lower_bounds", |it| of(it.report.latency.as_ref(), lower_bounds)),
+    ("service_lower_bounds", |it| of(it.report.service.as_ref(), lower_bounds)),
 ];
 
 /// The first line.
@@ -86,6 +88,10 @@ pub fn row(report: &LoadReport, started: &str) -> String {
 
 /// One line.
 pub(crate) fn record(cells: impl Iterator<Item = String>) -> String {
+    // A spreadsheet takes what begins like this for a formula.
+    let is_formula =
+        |it: &str| it.starts_with(['=', '+', '-', '@', '\t', '\r']) && it.parse::<f64>().is_err();
+    let cells = cells.map(|it| if is_formula(&it) { format!("'{it}") } else { it });
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing into memory does not fail, and there is nothing but UTF-8.
     let _ = writer.write_record(cells.map(String::into_bytes));
@@ -106,6 +112,10 @@ fn latency(it: &Subject<'_>, field: impl Fn(&LatencySummary) -> u64) -> String {
     of(it.report.latency.as_ref(), |latency| field(latency).to_string())
 }
 
+fn lower_bounds(latency: &LatencySummary) -> String {
+    LatencyFigure::lower_bounds(latency).map(LatencyFigure::name).collect::<Vec<_>>().join("/")
+}
+
 fn number(value: f64) -> String {
     format!("{value:.3}")
 }
@@ -114,7 +124,7 @@ fn rates(report: &LoadReport) -> String {
     use wirebench_schema::load::LoadModel;
     let LoadModel::Rate { curve, .. } = &report.config.model else { return String::new() };
     let between = if matches!(curve, RateCurve::Ramp(..)) { ":" } else { "," };
-    curve.rates().iter().map(u64::to_string).collect::<Vec<_>>().join(between)
+    curve.rates().iter().map(f64::to_string).collect::<Vec<_>>().join(between)
 }
 
 fn payload(report: &LoadReport) -> String {
@@ -171,6 +181,8 @@ mod tests {
             ("requests_per_second", "15.000"),
             ("latency_ns_p99", "990"),
             ("latency_censored", "7"),
+            ("latency_lower_bounds", "p999/max/mean"),
+            ("service_lower_bounds", ""),
             ("payload_bytes", ""),
             ("ceiling_requests_per_second", ""),
         ];

@@ -2,8 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use wirebench_judge::load::verdict;
-use wirebench_schema::load::{LoadReport, Verdict};
+use wirebench_schema::load::{LatencyFigure, LatencySummary, LoadReport, Verdict};
 
 /// The report, and what follows from it.
 #[derive(JsonSchema, Serialize)]
@@ -11,6 +12,8 @@ pub(crate) struct JudgedLoad<'a> {
     #[serde(flatten)]
     report: &'a LoadReport,
     verdict: Verdict,
+    /// The figures of `latency` and `service` that are lower bounds, because no reply took as long.
+    lower_bounds: BTreeMap<&'static str, Vec<LatencyFigure>>,
 }
 
 /// The report of a load as one JSON object.
@@ -20,7 +23,12 @@ pub(crate) struct JudgedLoad<'a> {
 /// Never: all keys are words, and a number that JSON does not have becomes null.
 #[must_use]
 pub fn text(report: &LoadReport) -> String {
-    let judged = JudgedLoad { report, verdict: verdict(report) };
+    let latencies = [("latency", &report.latency), ("service", &report.service)];
+    let bounds = |latency: &Option<LatencySummary>| {
+        latency.iter().flat_map(LatencyFigure::lower_bounds).collect()
+    };
+    let lower_bounds = latencies.map(|(name, latency)| (name, bounds(latency))).into();
+    let judged = JudgedLoad { report, verdict: verdict(report), lower_bounds };
     let text = serde_json::to_string_pretty(&judged);
     text.expect("every part of a load's report can be written as JSON") + "\n"
 }

@@ -7,7 +7,7 @@ mod particulars;
 mod times;
 
 use std::fmt::Write;
-use wirebench_schema::load::{ErrorKind, LoadConfig, LoadReport};
+use wirebench_schema::load::{ErrorKind, LatencyFigure, LoadConfig, LoadReport};
 
 use crate::{load_words, wrk_units};
 
@@ -65,6 +65,7 @@ pub fn results(report: &LoadReport, wanted: &Wanted) -> String {
         times::distribution(&mut text, latency, &wanted.percentiles);
     }
     times::schedule(&mut text, report, &wanted.percentiles);
+    times::refusals(&mut text, report, &wanted.percentiles);
     times::connecting(&mut text, report, &wanted.percentiles);
     let seconds = report.window_ns as f64 / 1e9;
     let received = report.bytes_received as f64;
@@ -130,10 +131,14 @@ fn thread_stats(text: &mut String, report: &LoadReport) {
         format_args!("  Thread Stats{:>6}{:>11}{:>8}{:>12}", "Avg", "Stdev", "Max", "+/- Stdev"),
     );
     #[allow(clippy::cast_precision_loss, reason = "what is printed has two decimals")]
-    match &report.latency {
+    // Of requests without a reply alone neither mean nor deviation is known.
+    match report.latency.as_ref().filter(|it| it.count > it.censored) {
         Some(latency) => {
             let (mean, stdev) = (latency.latency_ns_mean, latency.latency_ns_stdev);
-            let times = [mean, stdev, latency.latency_ns_max as f64].map(wrk_units::time);
+            // The samples that would be larger are the largest, so all three would be.
+            let sign = if LatencyFigure::Max.is_lower_bound(latency) { ">" } else { "" };
+            let time = |ns| format!("{sign}{}", wrk_units::time(ns));
+            let times = [mean, stdev, latency.latency_ns_max as f64].map(time);
             stats_line(text, "Latency", times, latency.within_stdev);
         }
         // What was not measured is no zero.
@@ -151,8 +156,8 @@ fn stats_line(text: &mut String, name: &str, [mean, stdev, max]: [String; 3], wi
     line(
         text,
         format_args!(
-            "    {name:<10}{}{}{}{:8.2}%",
-            column(&mean, 8),
+            "    {name:<9}{}{}{}{:8.2}%",
+            column(&mean, 9),
             column(&stdev, 10),
             column(&max, 9),
             within * 100.0
@@ -184,7 +189,13 @@ fn errors(text: &mut String, report: &LoadReport) {
         line(text, format_args!("    for example: {example}"));
     }
     if report.errors.status > 0 {
-        line(text, format_args!("  Non-2xx or 3xx responses: {}", report.errors.status));
+        let expected = &report.config.expect_status;
+        let expected: Vec<_> = expected.iter().map(u16::to_string).collect();
+        let which = match expected.is_empty() {
+            true => "Non-2xx or 3xx responses".to_owned(),
+            false => format!("Responses with a status other than {}", expected.join(" or ")),
+        };
+        line(text, format_args!("  {which}: {}", report.errors.status));
     }
 }
 

@@ -23,7 +23,7 @@ pub const fn model(model: &LoadModel) -> &'static str {
         LoadModel::Closed => "closed loop",
         LoadModel::Think { .. } => "closed loop with pauses",
         LoadModel::Rate { latency_from: LatencyOrigin::Sent, .. } => "paced closed loop",
-        LoadModel::Rate { curve: RateCurve::Constant(_), .. } => "rate",
+        LoadModel::Rate { curve: RateCurve::Constant(_) | RateCurve::Thousandths(_), .. } => "rate",
         LoadModel::Rate { curve: RateCurve::Ramp(..), .. } => "ramp",
         LoadModel::Rate { curve: RateCurve::Steps(_), .. } => "steps",
     }
@@ -50,7 +50,9 @@ pub fn particulars(config: &LoadConfig) -> Vec<String> {
         }
         LoadModel::Rate { curve, arrivals, latency_from } => {
             let rate = match curve {
-                RateCurve::Constant(rate) => format!("{rate} requests/s"),
+                RateCurve::Constant(_) | RateCurve::Thousandths(_) => {
+                    format!("{} requests/s", curve.first())
+                }
                 RateCurve::Ramp(from, to) => format!("from {from} to {to} requests/s"),
                 RateCurve::Steps(rates) => {
                     let rates: Vec<String> = rates.iter().map(u64::to_string).collect();

@@ -1,5 +1,7 @@
 //! Takes out of a text in any form what its reader must not learn about the machine and its users: the
-//! folders of paths, the values of headers with secrets, and names.
+//! folders of paths, the values of headers, options and variables with secrets, and names.
+
+mod words;
 
 /// What is in the place of a secret.
 const REDACTED: &str = "[redacted]";
@@ -25,7 +27,7 @@ const BEFORE_HOSTS: [&str; 7] = [
 #[must_use]
 pub fn text(text: &str, names: &[String]) -> String {
     let hosts = hosts(text);
-    let text = without_folders(&without_secrets(text));
+    let text = without_folders(&words::without_secrets(&without_secrets(text)));
     let names = names.iter().chain(&hosts).filter(|name| name.chars().count() >= SHORTEST_NAME);
     names.fold(text, |text, name| without_name(&text, name))
 }
@@ -143,6 +145,11 @@ mod tests {
             "on workstation7, workstation7/x and workstation77 of alice",
             "/* a comment */ <br/> </td> 1 / 2 //x",
             "/home/älice/ü ß",
+            "'env DB_URL=a b' srv --token=\"x y\" --api-key z --tokens 1 --key ./k.pem PASSWORD= {port}",
+            "[\"env\",\"TOKEN=a\\\"b\",\"PORT={port}\",\"GOGC=off\",\"srv\",\"--password\",\"s\",\"--monkey\",\"m\"]",
+            "[\n  \"--secret\",\n  \"it's\",\n  \"-credential\",\n  \"--port\"\n]",
+            "<td>env &quot;TOKEN=a b&quot; srv --passwd=c</td> http://h/?token=t&amp;n=1 X=1 W=<b>",
+            "token=a, apikey=b and keyspace=c; --verbose --secret; HISTFAA+AAA=",
             "load --from lab-2,lab-3 http://10.0.0.1/; load generator on lab-4: lab-2; pair of hosts lab-5:lab-6",
         ];
         let names = ["workstation7", "alice", "vm"].map(str::to_owned);

@@ -33,6 +33,8 @@ use crate::{
     wrap::{WIDTH, wrap},
 };
 
+/// No page is laid out for fewer columns than this.
+const NARROWEST: usize = 40;
 /// Lines of all causes; the details have the others.
 const ALL_CAUSE_LINES: usize = 7;
 /// Lines of one cause.
@@ -51,6 +53,14 @@ pub struct Facts<'a> {
     pub elapsed: Option<Duration>,
     /// Colours and bars, or plain text.
     pub look: Look,
+    /// Columns of the terminal; the usual width if it is not known.
+    pub columns: Option<u16>,
+}
+
+impl Facts<'_> {
+    fn width(&self) -> usize {
+        self.columns.map_or(WIDTH, usize::from).clamp(NARROWEST, WIDTH)
+    }
 }
 
 /// Whether the run goes on.
@@ -69,17 +79,18 @@ pub fn page(journal: &Journal, facts: &Facts<'_>) -> String {
 }
 
 fn text(model: &Model, facts: &Facts<'_>) -> String {
-    let mut lines = wrap(&headline::setting(model, facts), WIDTH, "");
-    lines.extend(wrap(&headline::result(model), WIDTH, ""));
-    lines.extend(table(model, Paint(facts.look)));
-    let notes = [marks(model), causes(model), hint(model)].concat();
+    let width = facts.width();
+    let mut lines = wrap(&headline::setting(model, facts), width, "");
+    lines.extend(wrap(&headline::result(model), width, ""));
+    lines.extend(table(model, Paint(facts.look, width)));
+    let notes = [marks(model, width), causes(model, width), hint(model, width)].concat();
     if !notes.is_empty() {
         lines.push(String::new());
         lines.extend(notes);
     }
     if !model.published.is_empty() {
         lines.push(String::new());
-        lines.extend(model.published.iter().flat_map(|line| wrap(line, WIDTH, INDENT)));
+        lines.extend(model.published.iter().flat_map(|line| wrap(line, width, INDENT)));
     }
     lines.join("\n") + "\n"
 }
@@ -88,8 +99,9 @@ fn text(model: &Model, facts: &Facts<'_>) -> String {
 #[must_use]
 pub fn live_page(journal: &Journal, facts: &Facts<'_>) -> String {
     let model = adapter::model(journal, Stage::Live);
-    let mut lines = wrap(&headline::setting(&model, facts), WIDTH, "");
-    lines.extend(table(&model, Paint(facts.look)));
+    let width = facts.width();
+    let mut lines = wrap(&headline::setting(&model, facts), width, "");
+    lines.extend(table(&model, Paint(facts.look, width)));
     lines.join("\n") + "\n"
 }
 
@@ -99,21 +111,26 @@ fn table(model: &Model, paint: Paint) -> Vec<String> {
 }
 
 /// What the marks mean that are in the table.
-fn marks(model: &Model) -> Vec<String> {
+fn marks(model: &Model, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
+    let mut add = |mark: &str, meaning| {
+        let wrapped = wrap(&format!("{INDENT}{meaning}"), width, INDENT);
+        lines.push(format!("{mark:<4}{}", wrapped[0].trim_start()));
+        lines.extend_from_slice(&wrapped[1..]);
+    };
     if model.count(|value| matches!(value, Value::AtLeast(_))) > 0 {
-        lines.push(format!("{BOUND:<4}lower bound: the load generator was saturated"));
+        add(BOUND, "lower bound: the load generator was saturated");
     }
     if model.count(Value::is_hidden) > 0 {
-        lines.push(format!("{HIDDEN:<4}not valid; reasons: wirebench report RUN --explain"));
+        add(HIDDEN, "not valid; reasons: wirebench report RUN --explain");
     }
     lines
 }
 
-fn causes(model: &Model) -> Vec<String> {
+fn causes(model: &Model, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for (place, cause) in model.causes.iter().enumerate() {
-        let wrapped = cause_lines(cause);
+        let wrapped = cause_lines(cause, width);
         let is_last = place + 1 == model.causes.len();
         // A line stays for how many more there are.
         if lines.len() + wrapped.len() + usize::from(!is_last) > ALL_CAUSE_LINES {
@@ -125,8 +142,8 @@ fn causes(model: &Model) -> Vec<String> {
     lines
 }
 
-fn cause_lines(cause: &str) -> Vec<String> {
-    let mut lines = wrap(&format!("{INDENT}{cause}"), WIDTH - CUT.len(), "      ");
+fn cause_lines(cause: &str, width: usize) -> Vec<String> {
+    let mut lines = wrap(&format!("{INDENT}{cause}"), width - CUT.len(), "      ");
     if lines.len() > CAUSE_LINES {
         lines.truncate(CAUSE_LINES);
         lines[CAUSE_LINES - 1] += CUT;
@@ -134,8 +151,8 @@ fn cause_lines(cause: &str) -> Vec<String> {
     lines
 }
 
-fn hint(model: &Model) -> Vec<String> {
-    hint::hint(model).map_or_else(Vec::new, |hint| wrap(&hint, WIDTH, ""))
+fn hint(model: &Model, width: usize) -> Vec<String> {
+    hint::hint(model).map_or_else(Vec::new, |hint| wrap(&hint, width, ""))
 }
 
 #[cfg(test)]

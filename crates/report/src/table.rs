@@ -37,13 +37,29 @@ pub enum Style {
 }
 
 impl Style {
-    /// A text that may be of another program. Markdown would take parts of it for HTML.
+    /// A text that may be of another program. Markdown would take parts of it for HTML, links, pictures, headings
+    /// and lines of its own. What was done already changes nothing.
     pub(crate) fn plain(self, text: &str) -> Cow<'_, str> {
         match self {
             Self::Text => text.into(),
-            Self::Markdown => text.replace('<', "&lt;").into(),
+            Self::Markdown => {
+                let sign = if text.starts_with(['#', '>']) { "\\" } else { "" };
+                (sign.to_owned() + &inline(text)).into()
+            }
         }
     }
+
+    /// The same for a cell of a table, in which the signs of bounds stay.
+    pub(crate) fn cell(self, text: &str) -> String {
+        match self {
+            Self::Text => text.to_owned(),
+            Self::Markdown => inline(text).replace("&lt;=", "<=").replace('|', "\\|"),
+        }
+    }
+}
+
+fn inline(text: &str) -> String {
+    text.replace('<', "&lt;").replace("](", "]\\(").replace(['\n', '\r'], " ")
 }
 
 /// Everything that `journal` says, as text: a table for each workload, its notes, and what could

@@ -4,10 +4,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
+/// Names become names of files, with something before and behind.
+const MOST_BYTES: usize = 100;
+
 /// Why a text is not the name of an entry or a variant.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
-    "`{text}` is not an entry's name: write LANGUAGE/NAME or LANGUAGE/NAME:VARIANT in letters, digits, `.`, `_` and `-`"
+    "`{text}` is not an entry's name: write LANGUAGE/NAME or LANGUAGE/NAME:VARIANT in letters, digits, `.`, `_` and \
+     `-`, each part of at most {MOST_BYTES} bytes"
 )]
 pub struct IdError {
     text: String,
@@ -81,7 +85,7 @@ pub(crate) fn is_published(variant: &str) -> bool {
 
 fn is_word(text: &str) -> bool {
     let ordinary = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    !text.is_empty() && !text.starts_with('.') && text.chars().all(ordinary)
+    (1..=MOST_BYTES).contains(&text.len()) && !text.starts_with('.') && text.chars().all(ordinary)
 }
 
 impl fmt::Display for VariantId {
@@ -138,6 +142,8 @@ mod tests {
         {
             assert!(text.parse::<VariantId>().is_err(), "{text}");
         }
+        let lengths = [100, 101].map(|length| format!("ab/{}", "x".repeat(length)));
+        assert_eq!(lengths.map(|text| text.parse::<VariantId>().is_ok()), [true, false]);
     }
 
     #[test]

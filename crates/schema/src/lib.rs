@@ -19,6 +19,7 @@ pub mod load;
 mod mistakes;
 pub mod objective;
 pub mod placeholder;
+pub mod printable;
 pub mod scenario;
 pub mod suggest;
 pub mod suite;

@@ -4,22 +4,26 @@ mod check;
 mod config;
 mod errors;
 mod failures;
+mod figure;
 mod figures;
 mod latency;
 mod merge;
 mod model;
 mod report;
 mod request;
+mod samples;
 mod series;
 mod tls;
 mod verdict;
 
 pub use check::{SHORTEST_WINDOW, THREADS_LIMIT};
 pub use config::{
-    Body, BodyCheck, EngineChoice, GeneratorShare, LoadConfig, SourceRange, Stop, Trust, Waiting,
+    Body, BodyCheck, ClientCertificate, EngineChoice, GeneratorShare, LoadConfig, SourceRange,
+    Stop, Trust, Waiting,
 };
 pub use errors::ErrorCounts;
 pub use failures::{ErrorExample, ErrorKind};
+pub use figure::LatencyFigure;
 pub use latency::LatencySummary;
 pub use model::{Arrivals, LatencyOrigin, LoadModel, RateCurve};
 pub use report::{
@@ -27,6 +31,7 @@ pub use report::{
     Offered, Phase, ReplyChecks, ThreadRate,
 };
 pub use request::{ClosedPolicy, parse_header};
+pub use samples::{Estimate, Samples};
 pub use series::{PIECE_NS, ReplySeries};
 pub use tls::TlsSummary;
 pub use verdict::{Limit, Verdict};

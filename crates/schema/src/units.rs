@@ -1,4 +1,4 @@
-//! Durations, counts and sizes as users write them: `500ms`, `10s`, `10k`, `64KiB`.
+//! Durations, counts and sizes as users write them: `500ms`, `1m30s`, `10k`, `64KiB`.
 //!
 //! A bare number means seconds, ones or bytes, as in wrk.
 
@@ -51,7 +51,7 @@ pub enum UnitError {
 
 /// The treatment of a fraction that remains after multiplication by the unit.
 enum Fraction {
-    /// The nearest whole value is meant.
+    /// The nearest whole value is meant, and parts with smaller and smaller units are added up.
     Rounded,
     /// It is a mistake; the value names the expected quantity.
     Refused { whole: &'static str },
@@ -77,6 +77,7 @@ const DURATION: Quantity = Quantity {
         ("ms", 1_000_000),
         ("s", 1_000_000_000),
         ("m", 60_000_000_000),
+        ("min", 60_000_000_000),
         ("h", 3_600_000_000_000),
     ],
     fraction: Fraction::Rounded,
@@ -109,7 +110,7 @@ const SIZE: Quantity = Quantity {
     max: 9_000_000_000_000_000,
 };
 
-/// Reads a duration such as `250ms`; a bare number is seconds. What is finer than a nanosecond is
+/// Reads a duration such as `250ms` or `1m30s`; a bare number is seconds. What is finer than a nanosecond is
 /// rounded.
 pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
     parse(text, &DURATION).map(Duration::from_nanos)
@@ -136,18 +137,31 @@ const WHOLE_TOLERANCE: f64 = 4.0 * f64::EPSILON;
     reason = "the value is positive and at most the limit"
 )]
 fn parse(text: &str, quantity: &Quantity) -> Result<u64, UnitError> {
-    let trimmed = text.trim();
-    let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
-    let (number, unit) = trimmed.split_at(split);
-    let unit = unit.trim_start();
+    let mut rest = text.trim();
     let (text, kind, example) = (text.to_owned(), quantity.kind, quantity.example);
-    let Ok(number) = number.parse::<f64>() else {
-        return Err(UnitError::Number { text, kind, example });
-    };
-    let Some((_, factor)) = quantity.units.iter().find(|(name, _)| *name == unit) else {
-        return Err(UnitError::Unit { text, unit: unit.to_owned(), kind, example });
-    };
-    let value = number * *factor as f64;
+    let is_digit = |c: char| c.is_ascii_digit() || c == '.';
+    let adds_up = matches!(quantity.fraction, Fraction::Rounded);
+    let (mut value, mut last_factor) = (0.0, u64::MAX);
+    loop {
+        let (number, behind) = rest.split_at(rest.find(|c| !is_digit(c)).unwrap_or(rest.len()));
+        let end = behind.find(is_digit).filter(|_| adds_up).unwrap_or(behind.len());
+        let unit = behind[..end].trim();
+        let Ok(number) = number.parse::<f64>() else {
+            return Err(UnitError::Number { text, kind, example });
+        };
+        let is_first = last_factor == u64::MAX;
+        let factor = quantity.units.iter().find(|(name, factor)| {
+            *name == unit && *factor < last_factor && (is_first || !unit.is_empty())
+        });
+        let Some((_, factor)) = factor else {
+            return Err(UnitError::Unit { text, unit: unit.to_owned(), kind, example });
+        };
+        value += number * *factor as f64;
+        (rest, last_factor) = (&behind[end..], *factor);
+        if rest.is_empty() {
+            break;
+        }
+    }
     if value > quantity.max as f64 {
         return Err(UnitError::TooLarge { text, kind });
     }
@@ -234,6 +248,10 @@ mod tests {
             ("2m", 120_000_000_000),
             ("1h", 3_600_000_000_000),
             (" 4 s", 4_000_000_000),
+            ("1m30s", 90_000_000_000),
+            ("2min", 120_000_000_000),
+            ("1h 2min 3.5s", 3_723_500_000_000),
+            ("1s500ms", 1_500_000_000),
         ];
         for (text, nanoseconds) in rows {
             assert_eq!(parse_duration(text), Ok(Duration::from_nanos(nanoseconds)), "{text}");
@@ -249,9 +267,12 @@ mod tests {
 
     #[test]
     fn other_than_numbers_are_refused() {
-        for text in ["", ".", ".s", "s", "-1s", "1.2.3s", "1..s", "ten"] {
+        let wrong = ["", ".", ".s", "s", "-1s", "1.2.3s", "1..s", "ten"];
+        // Which unit is meant behind a missing or a larger one?
+        for text in wrong.iter().chain(&["1m30", "30s1m", "1s1s", "1 30s", "1ms.", "1m-30s"]) {
             assert!(parse_duration(text).is_err(), "{text}");
         }
+        assert!(parse_count("1M500k").is_err() && parse_size("1MiB500KiB").is_err());
         assert!(parse_count("1e30").is_err());
         assert!(matches!(parse_count("999999999999G"), Err(UnitError::TooLarge { .. })));
     }

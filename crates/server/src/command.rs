@@ -16,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::tree;
+use crate::{executable::start_error, tree};
 
 /// The most output of a program that is kept.
 const OUTPUT_BYTES: u64 = 256 * 1024;
@@ -37,10 +37,10 @@ pub struct Output {
 /// Why a program has no end of its own.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
-    /// There is no such program.
-    #[error("there is no program `{0}`")]
-    NotFound(String),
-    /// It could not be started or waited for.
+    /// It could not be started. The reason is a sentence.
+    #[error("{0}")]
+    Start(String),
+    /// Its output could not be read, or its end not be waited for.
     #[error("`{program}` could not be run: {error}")]
     Io {
         /// The program.
@@ -97,11 +97,11 @@ impl Job<'_> {
     }
 
     fn error(&self, error: io::Error) -> CommandError {
-        let program = self.argv[0].clone();
-        match error.kind() {
-            io::ErrorKind::NotFound => CommandError::NotFound(program),
-            _ => CommandError::Io { program, error },
-        }
+        CommandError::Io { program: self.argv[0].clone(), error }
+    }
+
+    fn start_error(&self, error: io::Error) -> CommandError {
+        CommandError::Start(start_error(&self.argv[0], self.folder, error))
     }
 
     /// Runs it and returns what it printed.
@@ -136,15 +136,27 @@ impl Job<'_> {
     pub fn foreground(&self) -> Result<ExitStatus, CommandError> {
         let mut command = Command::new(&self.argv[0]);
         command.args(&self.argv[1..]).current_dir(self.folder).envs(self.env);
-        command.status().map_err(|error| self.error(error))
+        command.status().map_err(|error| self.start_error(error))
+    }
+
+    /// Runs it between an input and an output. The answer is how it ended, and what it wrote to standard error.
+    pub fn between(
+        &self,
+        (stdin, stdout): (Stdio, Stdio),
+        stop: &AtomicBool,
+    ) -> Result<(ExitStatus, String), CommandError> {
+        let mut errors = temporary_file().map_err(|error| self.error(error))?;
+        let flooded = || errors.metadata().is_ok_and(|it| it.len() > OUTPUT_LIMIT_BYTES);
+        let mut command = self.command();
+        let stderr = errors.try_clone().map_err(|error| self.error(error))?;
+        command.stdin(stdin).stdout(stdout).stderr(stderr);
+        let status = self.wait(command, stop, &flooded)?;
+        Ok((status, read_from_start(&mut errors).map_err(|error| self.error(error))?))
     }
 
     /// Runs it with `input` on standard input and throws its output away.
     pub fn feed(&self, input: &str, stop: &AtomicBool) -> Result<ExitStatus, CommandError> {
-        let mut file = temporary_file().map_err(|error| self.error(error))?;
-        file.write_all(input.as_bytes())
-            .and_then(|()| file.seek(SeekFrom::Start(0)))
-            .map_err(|error| self.error(error))?;
+        let file = file_of(input).map_err(|error| self.error(error))?;
         let mut command = self.command();
         command.stdin(file).stdout(Stdio::null()).stderr(Stdio::null());
         self.wait(command, stop, &|| false)
@@ -160,9 +172,12 @@ impl Job<'_> {
         wirebench_sys::child::die_with_parent(&mut command);
         let mark = tree::new_mark();
         command.env(MARK, &mark);
-        let mut child = command.spawn().map_err(|error| self.error(error))?;
+        let mut child = command.spawn().map_err(|error| self.start_error(error))?;
         let group = Pid::from_child(&child);
-        let ended = pidfd_open(group, PidfdFlags::empty()).map_err(|e| self.error(e.into()))?;
+        // Some sandboxes forbid it; the end is then noticed a step later.
+        let ended = pidfd_open(group, PidfdFlags::empty());
+        let mut ended: Vec<PollFd<'_>> =
+            ended.iter().map(|it| PollFd::new(it, PollFlags::IN)).collect();
         let until = Instant::now() + self.timeout;
         loop {
             if let Some(status) = child.try_wait().map_err(|error| self.error(error))? {
@@ -184,7 +199,7 @@ impl Job<'_> {
                 return Err(failure);
             }
             let step = Timespec { tv_sec: 0, tv_nsec: i64::from(STEP.subsec_nanos()) };
-            let _ = poll(&mut [PollFd::new(&ended, PollFlags::IN)], Some(&step));
+            let _ = poll(&mut ended, Some(&step));
         }
     }
 }
@@ -195,26 +210,19 @@ fn temporary_file() -> io::Result<File> {
     Ok(File::from(memory))
 }
 
+/// A file without a name that has this text.
+pub fn file_of(text: &str) -> io::Result<File> {
+    let mut file = temporary_file()?;
+    file.write_all(text.as_bytes())?;
+    file.seek(SeekFrom::Start(0))?;
+    Ok(file)
+}
+
 fn read_from_start(file: &mut File) -> io::Result<String> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0))?;
     file.take(OUTPUT_BYTES).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Whether `program` is on the search path, or exists when it has a slash.
-#[must_use]
-pub fn exists(program: &str) -> bool {
-    if program.contains('/') {
-        return may_be_executed(Path::new(program));
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| may_be_executed(&folder.join(program)))
-}
-
-/// Whether `path` is a file that this process may execute.
-pub fn may_be_executed(path: &Path) -> bool {
-    path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
 #[cfg(test)]

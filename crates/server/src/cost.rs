@@ -5,9 +5,8 @@ mod look;
 mod window;
 
 pub use details::Details;
-pub use look::Look;
-pub use look::mode_ns;
-pub use window::{Course, WindowCpu};
+pub use look::{Look, ended_ns, mode_ns};
+pub use window::{Course, TICKS_OFF_NS, WindowCpu};
 
 use rustix::process::Pid;
 use std::time::Instant;
@@ -64,7 +63,8 @@ pub fn cost(
         span_ns => count as f64 * cpu_ns / span_ns as f64,
     };
     let (voluntary, involuntary) = after.switches_since(before);
-    let is_known = window.requests > 0 && cpu.lost == 0;
+    // No server answers without CPU time: then its processes were not read.
+    let is_known = window.requests > 0 && cpu.lost == 0 && cpu.cpu_ns > 0;
     Cost {
         cpu_ns: cpu.cpu_ns,
         sampled_ns: window.window_ns,
@@ -149,10 +149,10 @@ mod tests {
     }
 
     #[test]
-    fn without_requests_or_with_lost_processes_there_is_no_cost_per_request() {
+    fn without_requests_or_cpu_time_or_with_lost_processes_there_is_no_cost_per_request() {
         let (before, after) = details((1, 1), [&[], &[]]);
         let lost = WindowCpu { lost: 1, ..cpu(1) };
-        for (cpu, requests) in [(cpu(1), 0), (lost, 10)] {
+        for (cpu, requests) in [(cpu(1), 0), (cpu(0), 10), (lost, 10)] {
             let cost = cost(cpu, (&before, &after), Window { requests, ..WINDOW }, 1);
             assert_eq!(cost.cpu_ns_per_request, None);
         }

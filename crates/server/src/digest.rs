@@ -16,9 +16,13 @@ const OWN_FILE: &str = "/proc/self/exe";
 /// A digest of wirebench's own program.
 #[must_use]
 pub fn own() -> Option<String> {
-    let mut hash = Sha256::new();
-    add_content(&mut hash, Path::new(OWN_FILE))?;
-    Some(hexadecimal(hash))
+    of_file(Path::new(OWN_FILE))
+}
+
+/// The first digits of what `sha256sum` prints for a file, as long as a fingerprint.
+#[must_use]
+pub fn of_file(path: &Path) -> Option<String> {
+    content(path).map(hexadecimal)
 }
 
 /// A digest of a text, as long as a fingerprint.
@@ -36,6 +40,11 @@ pub fn hexadecimal(hash: Sha256) -> String {
 
 /// Adds the content of a file; nothing where it cannot be read or is too large.
 pub fn add_content(hash: &mut Sha256, path: &Path) -> Option<()> {
+    hash.update(content(path)?.finalize());
+    Some(())
+}
+
+fn content(path: &Path) -> Option<Sha256> {
     let file = File::open(path).ok()?;
     let mut digest = Sha256::new();
     let mut chunk = vec![0; CHUNK_BYTES];
@@ -50,8 +59,7 @@ pub fn add_content(hash: &mut Sha256, path: &Path) -> Option<()> {
         bytes += count as u64;
         digest.update(&chunk[..count]);
     }
-    hash.update(digest.finalize());
-    (bytes <= FILE_BYTES).then_some(())
+    (bytes <= FILE_BYTES).then_some(digest)
 }
 
 #[cfg(test)]
@@ -64,5 +72,7 @@ mod tests {
         assert_eq!(of_text("a"), of_text("a"));
         assert_ne!(of_text("a"), of_text("b"));
         assert_eq!(own().map(|digits| digits.len()), Some(DIGITS));
+        // printf '' | sha256sum
+        assert_eq!(of_file(Path::new("/dev/null")).as_deref(), Some("e3b0c44298fc1c14"));
     }
 }

@@ -7,9 +7,11 @@
 pub mod command;
 pub mod cost;
 pub mod digest;
+pub mod executable;
 pub mod guard;
 pub mod launch;
 pub mod memory;
+pub mod parallel;
 pub mod pipe;
 pub mod process_clocks;
 pub mod threads;

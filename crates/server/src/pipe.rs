@@ -1,20 +1,40 @@
 //! A child process of this program that writes one JSON object a line, and may read some.
 
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader, Read, Write},
     marker::PhantomData,
     process::{Child, ChildStdin, Command, Stdio},
     sync::{
         Arc, Mutex, PoisonError,
         mpsc::{self, Receiver, RecvTimeoutError},
     },
-    thread,
     time::{Duration, Instant},
 };
 
-use crate::launch::{STDERR_PATIENCE, StderrTail};
+use crate::{
+    launch::{STDERR_PATIENCE, StderrTail},
+    parallel,
+};
+
+/// The longest line that is read: a report with its histograms is shorter.
+const LINE_BYTES: u64 = 64 << 20;
+/// Lines that wait to be read before their writer has to wait.
+const LINES: usize = 1024;
+/// Characters of a wrong line that are shown.
+const SHOWN: usize = 200;
+
+/// The lines of `source`. One that is too long comes in pieces, which no reader accepts.
+pub fn lines(source: impl Read) -> impl Iterator<Item = String> {
+    let mut source = BufReader::new(source);
+    std::iter::from_fn(move || {
+        let mut line = String::new();
+        let length = source.by_ref().take(LINE_BYTES).read_line(&mut line).ok()?;
+        line.truncate(line.trim_end_matches(['\r', '\n']).len());
+        (length > 0).then_some(line)
+    })
+}
 
 /// A child whose lines are `E`. Dropping it kills it.
 #[derive(Debug)]
@@ -52,20 +72,20 @@ impl<E: DeserializeOwned> PipedChild<E> {
         if let Some(cpus) = cpus {
             wirebench_sys::child::on_cpus(&mut command, cpus)?;
         }
-        let mut child = command.spawn()?;
+        let mut child = command.spawn().map_err(parallel::at_limit)?;
         let missing = || std::io::Error::other("a pipe is missing");
         let stdout = child.stdout.take().ok_or_else(missing)?;
-        let stderr = StderrTail::follow(child.stderr.take().ok_or_else(missing)?);
+        let stderr = StderrTail::follow(child.stderr.take().ok_or_else(missing)?)?;
         let input = child.stdin.take().map(|it| Writer(Arc::new(Mutex::new(it))));
-        let (sender, lines) = mpsc::channel();
-        thread::spawn(move || {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+        let (sender, receiver) = mpsc::sync_channel(LINES);
+        parallel::spawn(move || {
+            for line in lines(stdout) {
                 if sender.send((Instant::now(), line)).is_err() {
                     return;
                 }
             }
-        });
-        Ok(Self { child, input, lines, stderr, event: PhantomData })
+        })?;
+        Ok(Self { child, input, lines: receiver, stderr, event: PhantomData })
     }
 
     /// Writes one line to it. One that has ended says why in its last event.
@@ -91,9 +111,12 @@ impl<E: DeserializeOwned> PipedChild<E> {
         timeout: Duration,
     ) -> Result<Option<(Instant, E)>, String> {
         match self.lines.recv_timeout(timeout) {
-            Ok((at, line)) => serde_json::from_str(&line)
-                .map(|event| Some((at, event)))
-                .map_err(|error| format!("the {name} wrote `{line}`: {error}")),
+            Ok((at, line)) => {
+                serde_json::from_str(&line).map(|event| Some((at, event))).map_err(|error| {
+                    let line: String = line.chars().take(SHOWN).collect();
+                    format!("the {name} wrote `{line}`: {error}")
+                })
+            }
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => {
                 let status = self.child.wait().map_or_else(|e| e.to_string(), |s| s.to_string());
@@ -112,7 +135,10 @@ impl<E: DeserializeOwned> PipedChild<E> {
 
 impl<E> Drop for PipedChild<E> {
     fn drop(&mut self) {
-        let _ = self.child.kill();
+        // A carrier may have started others. The number of one that has been waited for may be another's.
+        if let Ok(None) = self.child.try_wait() {
+            let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        }
         let _ = self.child.wait();
     }
 }

@@ -29,7 +29,7 @@ pub fn is_alive(pid: Pid) -> bool {
 }
 
 /// One whose first thread has ended while others go on is alive.
-fn lives(stat: &Stat) -> bool {
+pub(crate) fn lives(stat: &Stat) -> bool {
     stat.state != 'Z' || stat.num_threads > 1
 }
 
@@ -51,6 +51,17 @@ pub fn below(root: Pid) -> Vec<Stat> {
         found.extend(children);
     }
     found
+}
+
+/// The numbers of the children that these processes have right now, without those in `known`. A look takes
+/// microseconds, and sees none where the kernel lists no children of threads.
+#[must_use]
+pub fn children_besides(known: &[Pid]) -> Vec<i32> {
+    let processes = known.iter().filter_map(|pid| process(*pid));
+    let tasks = processes.flat_map(|process| process.tasks().into_iter().flatten().flatten());
+    let children = tasks.flat_map(|task| task.children().unwrap_or_default());
+    let is_known = |child: i32| known.iter().any(|pid| pid.as_raw_nonzero().get() == child);
+    children.map(u32::cast_signed).filter(|child| !is_known(*child)).collect()
 }
 
 /// The name of a process, or `?` when it is gone.
@@ -157,6 +168,19 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(!descendants(rustix::process::getpid()).contains(&pid));
+    }
+
+    #[test]
+    fn children_are_those_of_the_processes_and_none_that_are_known() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = Pid::from_child(&child);
+        let own = rustix::process::getpid();
+        let number = pid.as_raw_nonzero().get();
+        assert!(children_besides(&[own]).contains(&number));
+        assert!(!children_besides(&[own, pid]).contains(&number));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!children_besides(&[own]).contains(&number));
     }
 
     #[test]

@@ -6,4 +6,6 @@ pub mod affinity;
 pub mod child;
 pub mod cpu_clock;
 pub mod limits;
+pub mod stdout;
+pub mod terminal;
 pub mod usage;

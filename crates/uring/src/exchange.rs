@@ -116,6 +116,21 @@ impl Exchange {
         requests: impl Iterator<Item = Request<'a>>,
         wait: impl FnOnce() -> Wait,
     ) -> io::Result<()> {
+        self.submit(requests, wait)?;
+        self.ring.take_completions(&mut self.completions, &mut self.unsent);
+        Ok(())
+    }
+
+    /// The same, but what has come stays for the next round.
+    ///
+    /// # Errors
+    ///
+    /// After an error the exchange is of no use any more.
+    pub fn submit<'a>(
+        &mut self,
+        requests: impl Iterator<Item = Request<'a>>,
+        wait: impl FnOnce() -> Wait,
+    ) -> io::Result<()> {
         if self.queue == Queue::Abandoned {
             return Err(io::Error::other("an earlier round was left in the middle"));
         }
@@ -130,7 +145,6 @@ impl Exchange {
         }
         self.ring.enter(wait())?;
         self.queue = Queue::Sound;
-        self.ring.take_completions(&mut self.completions, &mut self.unsent);
         Ok(())
     }
 

@@ -97,10 +97,11 @@ fn check_worker_limit(session: &mut Session<'_, '_>, name: &'static str) {
     }
     let protocol = session.request.scenario.protocol();
     let threads = limit::Threads::of(session.request.variant);
+    let cpus = session.cpus().unwrap_or_default();
     let asked = std::mem::replace(&mut session.request.workers, 1);
     session.converse(name, &mut |server| {
         let tree = || server.tree();
-        limit::check(&tree, server.address(), protocol, threads).into()
+        limit::check(&tree, server.address(), protocol, (threads, &cpus)).into()
     });
     session.stop_server();
     session.request.workers = asked;
@@ -150,13 +151,9 @@ pub(super) fn check_processes(session: &mut Session<'_, '_>, declared: Option<Me
         let tree = || server.tree();
         no_delay::check(&tree, server.address(), protocol).into()
     });
-    let cpus = session.launcher.cpus.clone();
+    let cpus = session.cpus();
     session.check(affinity, &mut |server| {
-        let allowed = match &cpus {
-            Some(cpus) => Ok(cpus.clone()),
-            // Servers inherit the CPUs of this thread.
-            None => wirebench_sys::affinity::current().map_err(|error| error.to_string()),
-        };
+        let allowed = cpus.clone();
         allowed.and_then(|allowed| process::affinity(&server.tree(), &allowed)).into()
     });
     let sharing = session.request.variant.sharing;
@@ -167,5 +164,6 @@ pub(super) fn check_processes(session: &mut Session<'_, '_>, declared: Option<Me
             (check.run)(&tree, server.address()).into()
         });
     }
+    session.flood();
     session.stop_server();
 }

@@ -16,6 +16,10 @@ use super::{Described, Verdict, client::ClientError, outcome::Outcome, protocols
 
 /// What a server may write to standard error in its life.
 const STDERR_BYTES_MOST: u64 = 64 * 1024;
+/// Requests that one server process is to answer, so that a line about each of them shows.
+pub(super) const REPLIES_PER_LIFE: u64 = 4000;
+/// What a server may write while it answers them: a start or an end leaves a few lines.
+const WRITTEN_MOST: u64 = 4096;
 /// How long the end of a server that dies from a client may take.
 const DYING: Duration = Duration::from_millis(150);
 
@@ -30,7 +34,7 @@ pub(super) const CHECKS: [Described; 3] = [
     },
     Described {
         name: "quiet",
-        about: "The server prints only the ready line on standard output, and at most 64 KiB on standard error.",
+        about: "The server prints only its ready line, no access log, and at most 64 KiB on its standard error.",
     },
 ];
 
@@ -82,8 +86,19 @@ pub(super) enum Cause {
     Itself,
 }
 
+/// What a server process wrote to its outputs while it sent replies, and until its end.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Written {
+    pub(super) bytes: u64,
+    pub(super) replies: u64,
+}
+
 /// Judges the ends of all server processes of a scenario.
-pub(super) fn judge(ends: &[(Cause, Stopped)], ready: Ready) -> [(&'static str, Verdict); 3] {
+pub(super) fn judge(
+    ends: &[(Cause, Stopped)],
+    ready: Ready,
+    written: &[Written],
+) -> [(&'static str, Verdict); 3] {
     let [sigterm, left_behind, quiet] = CHECKS.map(|check| check.name);
     if ends.is_empty() {
         let skip = || Verdict::Skip { reason: "no server has come to its end".into() };
@@ -92,7 +107,7 @@ pub(super) fn judge(ends: &[(Cause, Stopped)], ready: Ready) -> [(&'static str, 
     [
         (sigterm, judge_sigterm(ends).into()),
         (left_behind, judge_left_behind(ends).into()),
-        (quiet, judge_quiet(ends, ready).into()),
+        (quiet, judge_log(written).and_then(|()| judge_quiet(ends, ready)).into()),
     ]
 }
 
@@ -144,12 +159,34 @@ fn judge_quiet(ends: &[(Cause, Stopped)], ready: Ready) -> Result<(), String> {
     Ok(())
 }
 
+/// A server that writes about each request spends time on that, and so does wirebench, which reads it.
+fn judge_log(written: &[Written]) -> Result<(), String> {
+    let is_log = |it: &&Written| it.bytes > WRITTEN_MOST && it.bytes >= it.replies;
+    match written.iter().find(is_log) {
+        None => Ok(()),
+        Some(Written { bytes, replies }) => Err(format!(
+            "the server wrote {bytes} bytes of output while it sent {replies} replies: switch its access log off, \
+             or send it to a file"
+        )),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    #[test]
+    fn output_that_grows_with_the_replies_is_a_log_and_other_output_is_not() {
+        let verdict = |bytes, replies| judge_log(&[Written { bytes, replies }]);
+        let finding = verdict(280_000, 4000).unwrap_err();
+        assert!(finding.starts_with("the server wrote 280000 bytes of output while"), "{finding}");
+        assert!(verdict(WRITTEN_MOST + 1, 60).is_err());
+        assert_eq!(verdict(WRITTEN_MOST, 60), Ok(()));
+        assert_eq!(verdict(5000, 100_000), Ok(()));
+    }
+
     fn failed(stopped: &Stopped, ready: Ready) -> Vec<&'static str> {
-        judge(&[(Cause::Asked, stopped.clone())], ready)
+        judge(&[(Cause::Asked, stopped.clone())], ready, &[])
             .into_iter()
             .filter(|(_, verdict)| *verdict != Verdict::Pass)
             .map(|(name, _)| name)
@@ -180,7 +217,7 @@ mod tests {
             assert!(failed(&ended, Ready::Line).is_empty(), "{exit}");
         }
         let crashed = Stopped { exit: Some(Exit::Signal(6)), ..Stopped::default() };
-        let verdicts = judge(&[(Cause::Itself, crashed)], Ready::Line);
+        let verdicts = judge(&[(Cause::Itself, crashed)], Ready::Line, &[]);
         assert!(verdicts.iter().all(|(_, verdict)| *verdict == Verdict::Pass));
     }
 
@@ -193,7 +230,7 @@ mod tests {
 
     #[test]
     fn without_a_server_nothing_passes() {
-        let all_skipped = judge(&[], Ready::Line)
+        let all_skipped = judge(&[], Ready::Line, &[])
             .iter()
             .all(|(_, verdict)| matches!(verdict, Verdict::Skip { .. }));
         assert!(all_skipped);

@@ -32,6 +32,23 @@ pub(super) struct Flood {
     replies: Vec<u8>,
     /// Counts the replies that end in received bytes.
     count_replies: fn(&mut usize, &[u8]) -> usize,
+    /// Replies so far.
+    replied: u64,
+}
+
+/// Has `most` requests answered, or as many as a server answers in a while, and returns their number.
+pub(super) fn answered(protocol: Protocol, address: SocketAddr, most: u64) -> Result<u64, String> {
+    const CONNECTIONS: usize = 16;
+    const STEP: Duration = Duration::from_millis(50);
+    const STEPS: usize = 20;
+    let mut flood = Flood::open(protocol, address, CONNECTIONS)?;
+    for _ in 0..STEPS {
+        flood.keep_full(STEP)?;
+        if flood.replied >= most {
+            break;
+        }
+    }
+    Ok(flood.replied)
 }
 
 #[derive(Debug)]
@@ -55,8 +72,14 @@ impl Flood {
         let requests = request(address).repeat(IN_FLIGHT);
         let replies = vec![0; 256 * 1024];
         let (connections_made, count_replies) = (Vec::new(), *count_replies);
-        let mut flood =
-            Self { address, requests, connections: connections_made, replies, count_replies };
+        let mut flood = Self {
+            address,
+            requests,
+            connections: connections_made,
+            replies,
+            count_replies,
+            replied: 0,
+        };
         for _ in 0..connections {
             let fresh = flood.connect()?;
             flood.connections.push(fresh);
@@ -95,6 +118,7 @@ impl Flood {
             Ok(length) => {
                 let came = &self.replies[..length];
                 let answered = (self.count_replies)(&mut connection.matched, came);
+                self.replied += answered as u64;
                 connection.allowed += answered * (self.requests.len() / IN_FLIGHT);
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}

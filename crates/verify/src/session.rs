@@ -13,7 +13,8 @@ use wirebench_server::launch::{LaunchError, Launcher, Request, Server, Stopped, 
 
 use super::{
     Checked, Verdict,
-    ends::{self, Cause},
+    ends::{self, Cause, Written},
+    flood,
     outcome::Outcome,
 };
 
@@ -38,6 +39,9 @@ pub(super) struct Session<'run, 'observe> {
     server: Option<Server>,
     checked: Vec<Checked>,
     ends: Vec<(Cause, Stopped)>,
+    /// Bytes that the server had written, and the replies that it has sent since then.
+    flooded: Option<(u64, u64)>,
+    written: Vec<Written>,
     /// Why no server can be started any more.
     broken: Option<String>,
     /// The check that showed that the server does not speak the protocol at all.
@@ -59,8 +63,19 @@ impl<'run, 'observe> Session<'run, 'observe> {
             server: None,
             checked: Vec::new(),
             ends: Vec::new(),
+            flooded: None,
+            written: Vec::new(),
             broken: None,
             speechless: None,
+        }
+    }
+
+    /// The CPUs of its servers.
+    pub(super) fn cpus(&self) -> Result<Vec<u32>, String> {
+        match &self.launcher.cpus {
+            Some(cpus) => Ok(cpus.clone()),
+            // Servers inherit the CPUs of this thread.
+            None => wirebench_sys::affinity::current().map_err(|error| error.to_string()),
         }
     }
 
@@ -203,16 +218,29 @@ impl<'run, 'observe> Session<'run, 'observe> {
         self.end_server(Cause::Asked);
     }
 
+    /// Has many requests answered by the server that runs. What it writes meanwhile counts at its end.
+    pub(super) fn flood(&mut self) {
+        let Some(server) = &self.server else { return };
+        let written = server.stderr().bytes();
+        let protocol = self.request.scenario.protocol();
+        let replies = flood::answered(protocol, server.address(), ends::REPLIES_PER_LIFE);
+        self.flooded = replies.ok().map(|replies| (written, replies));
+    }
+
     fn end_server(&mut self, cause: Cause) {
         if let Some(server) = self.server.take() {
-            self.ends.push((cause, server.stop(stop_grace(self.stop))));
+            let stopped = server.stop(stop_grace(self.stop));
+            if let Some((before, replies)) = self.flooded.take() {
+                self.written.push(Written { bytes: stopped.stderr_bytes - before, replies });
+            }
+            self.ends.push((cause, stopped));
         }
     }
 
     /// The checks of how all server processes ended.
     pub(super) fn judge_ends(&mut self) {
         let ready = self.request.variant.run.ready;
-        for (name, verdict) in ends::judge(&self.ends, ready) {
+        for (name, verdict) in ends::judge(&self.ends, ready, &self.written) {
             self.report(name, verdict);
         }
     }

@@ -7,6 +7,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+use wirebench_server::parallel;
 
 use super::{
     Check,
@@ -56,14 +57,7 @@ pub(super) const CHECKS: [Check; 4] = [
 /// time alone: the machine may be late once, and a server's only worker may have been kept from its
 /// timers by the requests of the check beside.
 pub(super) fn run_all(address: SocketAddr) -> Vec<Result<(), String>> {
-    let first: Vec<Result<(), String>> = thread::scope(|scope| {
-        let running: Vec<_> =
-            CHECKS.iter().map(|check| scope.spawn(|| (check.run)(address))).collect();
-        let joined = running.into_iter().map(thread::ScopedJoinHandle::join);
-        joined
-            .map(|outcome| outcome.unwrap_or_else(|_| Err("the check itself failed".into())))
-            .collect()
-    });
+    let first = parallel::map(&CHECKS, CHECKS.len(), |check| (check.run)(address));
     let alone = CHECKS.iter().zip(first);
     alone.map(|(check, outcome)| outcome.or_else(|_| (check.run)(address))).collect()
 }
@@ -113,14 +107,14 @@ fn idle(address: SocketAddr) -> Result<(), String> {
     used.ask(1)?;
     let after_used = Instant::now();
     // Both are watched at once: the end of either counts when it comes.
-    thread::scope(|scope| {
-        let new = scope.spawn(|| {
-            expect_closed(&mut new, before_new, after_new, "a connection without a request")
-        });
-        let who = "a connection that had had a request";
-        let used = expect_closed(&mut used.client, before_used, after_used, who);
-        new.join().unwrap_or_else(|_| Err("the check itself failed".into())).and(used)
-    })
+    let both = [
+        (&mut new, before_new, after_new, "a connection without a request"),
+        (&mut used.client, before_used, after_used, "a connection that had had a request"),
+    ];
+    let watch = |(client, before, after, name): (&mut Client, Instant, Instant, &str)| {
+        expect_closed(client, before, after, name)
+    };
+    parallel::map(both, 2, watch).into_iter().collect()
 }
 
 fn partial(address: SocketAddr) -> Result<(), String> {

@@ -3,7 +3,7 @@
 
 use anyhow::{Context, ensure};
 use std::{fs, path::Path, process::Command, time::Duration};
-use wirebench_server::command::exists;
+use wirebench_server::executable::exists;
 
 use crate::bench::{Server, Sides, finish};
 

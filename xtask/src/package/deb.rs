@@ -7,7 +7,7 @@ use std::{
     process::Command,
 };
 
-use wirebench_server::command::exists;
+use wirebench_server::executable::exists;
 
 use crate::step::{attempt, built, root, step};
 

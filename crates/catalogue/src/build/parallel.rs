@@ -13,6 +13,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+use wirebench_server::parallel;
 
 use super::{BuildError, Built, Freshness, build};
 use crate::subject::Subject;
@@ -98,11 +99,9 @@ pub fn build_all(
     let (sender, messages) = mpsc::channel::<Message>();
     let mut outcomes: Vec<_> = groups.iter().map(|_| None).collect();
     thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, groups.len().max(1)) {
-            let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || work(subjects, groups, freshness, stop, next, &sender));
-        }
-        drop(sender);
+        let next = &next;
+        let work = move || work(subjects, groups, freshness, stop, next, &sender);
+        parallel::workers(scope, jobs.clamp(1, groups.len().max(1)), work);
         for (index, ended) in messages {
             let group = &groups[index];
             let Some((outcome, took)) = ended else {

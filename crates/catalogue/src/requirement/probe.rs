@@ -4,15 +4,15 @@
 use std::{
     collections::HashMap,
     path::Path,
-    sync::{
-        Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    thread,
+    sync::{Arc, Mutex, OnceLock, PoisonError, atomic::AtomicBool},
     time::Duration,
 };
 use wirebench_schema::{entry::Need, placeholder};
-use wirebench_server::command::{CommandError, Job, NO_ENV, exists};
+use wirebench_server::{
+    command::{CommandError, Job, NO_ENV},
+    executable::exists,
+    parallel,
+};
 
 use super::{Availability, name};
 use crate::{attempts::Attempts, project::Project, subject::Subject};
@@ -59,23 +59,7 @@ impl<'a> Prober<'a> {
     /// order.
     #[must_use]
     pub fn survey(&self, subjects: &[Subject]) -> Vec<Availability> {
-        let next = AtomicUsize::new(0);
-        let found: Vec<OnceLock<Availability>> = subjects.iter().map(|_| OnceLock::new()).collect();
-        thread::scope(|scope| {
-            for _ in 0..AT_ONCE.min(subjects.len()) {
-                scope.spawn(|| {
-                    while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed))
-                        && let Some(subject) = subjects.get(index)
-                    {
-                        found[index].get_or_init(|| self.availability(subject));
-                    }
-                });
-            }
-        });
-        let answer = |(slot, subject): (OnceLock<_>, &Subject)| {
-            slot.into_inner().unwrap_or_else(|| self.availability(subject))
-        };
-        found.into_iter().zip(subjects).map(answer).collect()
+        parallel::map(subjects, AT_ONCE, |subject| self.availability(subject))
     }
 
     /// Whether `need` is there, or what is missing, as a clause.

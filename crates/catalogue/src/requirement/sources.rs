@@ -1,7 +1,7 @@
 //! Looks whether the sources of an entry are fetched.
 
 use wirebench_schema::entry::{Need, Requirement};
-use wirebench_server::command::exists;
+use wirebench_server::executable::exists;
 
 use super::{MissingParts, Prober};
 use crate::{attempts::Attempt, subject::Subject};

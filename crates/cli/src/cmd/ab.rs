@@ -8,7 +8,7 @@ mod side;
 
 use std::{path::PathBuf, time::Duration};
 use wirebench_experiment::experiment::{Finished, conduct};
-use wirebench_report::{analysis::Metric, compare::Condition};
+use wirebench_report::analysis::Metric;
 use wirebench_schema::{scenario::Scenario, suite::Phase};
 
 use crate::{
@@ -16,6 +16,7 @@ use crate::{
     context::Context,
     exit::Exit,
     format::FormatOption,
+    gate::GateOptions,
     interrupt::Interrupt,
     options::{Cohorts, Conditions, ProjectOption, ResultOptions, RunOptions},
     pairs::{Pairs, PairsOptions},
@@ -31,8 +32,8 @@ interval; --rate compares it at a rate that both sides hold.
 
 A server that reads its port from the environment: env 'PORT={port}' ./server
 
-Exit codes: 0 measured, whatever the verdict; 1 a server failed or --fail-if found a regression; 2 usage; \
-3 with --strict: not valid or only a bound; 130/143 interrupted.
+Exit codes: 0 measured, whatever the verdict; 1 a server failed; 2 usage; 3 with --strict: not valid, only \
+a bound, or a condition is inconclusive; 4 --fail-if found a regression; 129/130/143 interrupted.
 
 Manual, with an example for continuous integration: docs/ab.md";
 
@@ -44,6 +45,8 @@ const PROCEDURE: &str = "Keep all servers of a cohort running (cohorts), or star
 const MARGIN: &str = "Margin in CPU time or throughput within which A and B count as equal, such as 2% \
                       [default: 1%]";
 
+const STRICT: &str =
+    "Exit with 3 if the verdict is not valid or only a bound, or a condition is inconclusive";
 const DURATION: &str = "Length of the measurement window, filled by slices [default: 800ms]";
 
 /// Arguments of `wirebench ab`.
@@ -53,6 +56,8 @@ const DURATION: &str = "Length of the measurement window, filled by slices [defa
     mut_arg("count", |it| it.help(COUNT).conflicts_with("precision")),
     mut_arg("procedure", |it| it.help(PROCEDURE)),
     mut_arg("margin", |it| it.help(MARGIN)),
+    mut_arg("strict", |it| it.help(STRICT)),
+    mut_arg("junit", |it| it.conflicts_with_all(["server_on", "slurm"])),
     mut_arg("duration", |it| it.help(DURATION))
 )]
 pub(crate) struct Arguments {
@@ -97,11 +102,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     metric: Option<Metric>,
     /// Requests per second in the cost phase [default: half the throughput of the slower side]
-    #[arg(long, value_name = "N", value_parser = value::rate)]
+    #[arg(long, value_name = "N", value_parser = value::count)]
     rate: Option<u64>,
     /// Start no cohort that would end later than this after the first run; at least three are
     /// measured [default: 40s; 2m with --procedure process, 10m with --precision, none with --cohorts]
-    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    #[arg(long, value_name = "DURATION", value_parser = value::budget)]
     budget: Option<Duration>,
     /// Add pairs of cohorts until the half width of the interval of B/A is at most this, such as 0.5%;
     /// raises false differences from 5 % to at most 7 %
@@ -109,13 +114,8 @@ pub(crate) struct Arguments {
     precision: Option<f64>,
     #[command(flatten)]
     cohorts: Cohorts,
-    /// Exit with 1 if the whole interval of the change from A to B is beyond this, such as 'cpu > +3%'
-    /// or 'throughput < -3%'; repeatable
-    #[arg(long, value_name = "CONDITION")]
-    fail_if: Vec<Condition>,
-    /// Exit with 3 if the verdict is not valid or only a bound
-    #[arg(long)]
-    strict: bool,
+    #[command(flatten)]
+    gate: GateOptions,
     #[command(flatten)]
     each_run: RunOptions,
     /// Maximum warm-up until throughput is steady; 0s disables it [default: 5s]
@@ -126,9 +126,6 @@ pub(crate) struct Arguments {
     connections: Option<usize>,
     #[command(flatten)]
     conditions: Conditions,
-    /// Write the result of every --fail-if to this file as JUnit XML
-    #[arg(long, value_name = "FILE", requires = "fail_if", conflicts_with_all = ["server_on", "slurm"])]
-    junit: Option<PathBuf>,
     #[command(flatten)]
     format: FormatOption,
     #[command(flatten)]
@@ -143,7 +140,7 @@ impl Resumable for Arguments {
     fn resume(&mut self, seed: u64, strict: bool) {
         self.conditions.seed = Some(seed);
         self.telling.quiet = true;
-        self.strict |= strict;
+        self.gate.strict |= strict;
     }
 
     fn has_fixed_plan(&self) -> bool {
@@ -155,6 +152,7 @@ impl Resumable for Arguments {
     }
 
     fn setting(&self, context: &Context) -> anyhow::Result<Setting> {
+        self.gate.create_file()?;
         self.experiment(context)
     }
 
@@ -169,6 +167,7 @@ impl Resumable for Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    arguments.gate.create_file()?;
     let context = Context::new(&arguments.project)?;
     if let Some(pairs) = arguments.pairs() {
         return pairs.begin(&context);

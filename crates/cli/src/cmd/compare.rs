@@ -1,14 +1,11 @@
 //! `wirebench compare`: compares two results, from their journals alone. What counts as a change is
 //! defined in the crate `report`.
 
-use std::{fs, path::Path, path::PathBuf};
+use std::{path::Path, path::PathBuf};
 use wirebench_experiment::journal;
 use wirebench_report::{
     analysis::Metric,
-    compare::{
-        Basis, CompareOptions, Comparison, Condition, Differences, NotComparable, Rows, Side,
-        compare, text,
-    },
+    compare::{Basis, CompareOptions, Differences, NotComparable, Rows, Side, compare, text},
     tune::SUITE,
 };
 use wirebench_schema::{environment::Environment, journal::Journal};
@@ -16,11 +13,9 @@ use wirebench_schema::{environment::Environment, journal::Journal};
 use crate::{
     exit::{Exit, incomparable, usage},
     format::{FormatOption, GROUP},
-    junit, out,
+    gate::GateOptions,
+    out,
 };
-
-/// The file beside a journal that tells of the machine.
-const ENVIRONMENT_FILE: &str = "environment.json";
 
 const AFTER_HELP: &str = "\
 A change is significant if its 95 % interval excludes \"no change\" and is not inside the margin: 3 % \
@@ -33,14 +28,14 @@ Conditions: METRIC < -PERCENT or METRIC > +PERCENT, such as --fail-if 'throughpu
 'p99 > +10%'. METRIC is throughput, cpu, p50, p99, p999 or memory. A condition is violated if the whole \
 interval is beyond it.
 
-Exit codes: 0 no condition is violated; 1 a condition is violated, or figures are missing in the newer \
-result; 2 usage; 3 not comparable.
+Exit codes: 0 no condition is violated; 1 figures are missing in the newer result; 2 usage; 3 not \
+comparable, or with --strict a condition is inconclusive; 4 a condition is violated.
 
 Manual, with an example for continuous integration: docs/compare.md";
 
 /// Arguments of `wirebench compare`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, mut_arg("strict", |it| it.requires("fail_if")))]
 pub(crate) struct Arguments {
     /// Older result: the result folder of `wirebench run`, or its runs.jsonl
     old: PathBuf,
@@ -56,15 +51,11 @@ pub(crate) struct Arguments {
     /// Show insignificant changes too
     #[arg(long, conflicts_with = GROUP)]
     all: bool,
-    /// Exit with 1 if a metric changed by more than this, such as 'cpu > +3%'; repeatable
-    #[arg(long, value_name = "CONDITION")]
-    fail_if: Vec<Condition>,
+    #[command(flatten)]
+    gate: GateOptions,
     /// Compare even if machine, workload, load generator or placement differ
     #[arg(long)]
     force: bool,
-    /// Write the result of every --fail-if to this file as JUnit XML
-    #[arg(long, value_name = "FILE", requires = "fail_if")]
-    junit: Option<PathBuf>,
     #[command(flatten)]
     format: FormatOption,
 }
@@ -75,24 +66,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         metrics: arguments.metric.clone(),
         basis: if arguments.absolute { Basis::Absolute } else { Basis::Relative },
         differences: if arguments.force { Differences::Force } else { Differences::Refuse },
-        conditions: arguments.fail_if.clone(),
+        conditions: arguments.gate.fail_if.clone(),
     };
     let comparison = compare(&old.side(), &new.side(), &wishes)
         .map_err(|reason| incomparable(refusal(&reason, &old.name, &new.name)))?;
     let rows = if arguments.all { Rows::All } else { Rows::ThatCount };
     let formatted = arguments.format.text(&comparison, None);
     out::result(&formatted.unwrap_or_else(|| text(&comparison, rows)));
-    junit::write_gate(arguments.junit.as_deref(), "compare", comparison.gate.as_ref())?;
-    Ok(judge(&comparison))
-}
-
-/// Whether the conditions hold. Warnings go to standard error as well, wherever the result goes.
-fn judge(comparison: &Comparison) -> Exit {
-    let Some(gate) = &comparison.gate else { return Exit::Fine };
-    for warning in &gate.warnings {
-        out::note(&format!("warning: {warning}"));
-    }
-    if gate.fails() { Exit::Failed } else { Exit::Fine }
+    arguments.gate.conclude("compare", comparison.gate.as_ref())
 }
 
 /// A result on disk.
@@ -112,7 +93,7 @@ impl Stored {
             )));
         }
         let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new(".")) };
-        let environment = environment(&folder.join(ENVIRONMENT_FILE))?;
+        let environment = journal::environment(folder).map_err(usage)?;
         Ok(Self { name: path.display().to_string(), journal, environment })
     }
 
@@ -120,22 +101,6 @@ impl Stored {
         let environment = self.environment.as_ref();
         Side { name: &self.name, journal: &self.journal, environment }
     }
-}
-
-/// What the file tells of the machine; none without the file.
-fn environment(path: &Path) -> anyhow::Result<Option<Environment>> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(usage(format!("{}: {error}", path.display()))),
-    };
-    let read = serde_json::from_str(&text).map_err(|error| {
-        usage(format!(
-            "{}: {error}; remove the file to compare without checking the machine",
-            path.display()
-        ))
-    })?;
-    Ok(Some(read))
 }
 
 fn refusal(reason: &NotComparable, old: &str, new: &str) -> String {

@@ -26,9 +26,8 @@ pub(crate) fn agent() -> ExitCode {
 }
 
 pub(crate) fn host() -> ExitCode {
-    let hosted = std::env::current_exe().and_then(|program| {
-        remote::host(&program, std::io::BufReader::new(std::io::stdin()), std::io::stdout())
-    });
+    let hosted = std::env::current_exe()
+        .and_then(|program| remote::host(&program, std::io::stdin(), std::io::stdout()));
     ended(hosted.map(|()| 0))
 }
 

@@ -15,7 +15,7 @@ pub(crate) use options::Arguments;
 use wirebench_experiment::remote;
 use wirebench_judge::{
     generators::apart,
-    load::{failures, gave_up},
+    load::{failures, gave_up, mostly_failed},
 };
 use wirebench_loadgen as loadgen;
 use wirebench_report::{
@@ -109,12 +109,14 @@ fn conclude(output: &OutputOptions, report: &LoadReport, files: &Files) -> anyho
         exit = Exit::Failed;
         out::error(&gave_up);
     }
+    let apart = apart(report).map(|reason| reason.with_next_step().text);
+    let mostly_failed = mostly_failed(report).filter(|_| exit == Exit::Fine);
     if let Some(failures) = failures(report).filter(|_| report.requests > 0) {
         out::note(&failures);
     }
-    if let Some(reason) = apart(report) {
+    for reason in apart.into_iter().chain(mostly_failed) {
         exit = Exit::NotValid;
-        out::error(&format!("not valid: {}", reason.with_next_step().text));
+        out::error(&format!("not valid: {reason}"));
     }
     for complaint in files.complaints() {
         exit = Exit::Failed;
@@ -204,6 +206,8 @@ mod tests {
             latency_ns_p999: 1,
             latency_ns_max: 1,
             histogram: String::new(),
+            replies: None,
+            ages: None,
         });
         report
     }

@@ -21,13 +21,21 @@ use crate::{
     archive,
     exit::{Exit, usage},
     format::{FormatOption, GROUP},
+    gate::GateOptions,
     out,
     results::{self, Known},
     splice,
 };
 
+const FAIL_IF: &str = "Exit with 4 if the whole interval of a change from A to B is beyond this, such as 'cpu > \
+                       +3%'; for results of `ab`; repeatable";
+
 /// Arguments of `wirebench report`.
 #[derive(Debug, clap::Args)]
+#[command(
+    mut_arg("fail_if", |it| it.help(FAIL_IF).conflicts_with_all(["archive", "svg"])),
+    mut_arg("strict", |it| it.requires("fail_if"))
+)]
 pub(crate) struct Arguments {
     /// Result folder of `wirebench run`, `ab` or `tune`, or its runs.jsonl, which may be compressed
     run: PathBuf,
@@ -54,6 +62,8 @@ pub(crate) struct Arguments {
     /// names and folders, and the machine
     #[arg(long, value_name = "DIR", conflicts_with_all = [GROUP, "explain", "splice", "svg"])]
     archive: Option<PathBuf>,
+    #[command(flatten)]
+    gate: GateOptions,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -67,23 +77,33 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Some(folder) = &arguments.svg {
         return arguments.pictures(&journal, folder);
     }
-    let text = arguments.text(&journal);
+    let metric = arguments.metric;
+    let ab = Ab::of(&journal, &AbOptions { metric, conditions: arguments.gate.fail_if.clone() });
+    if ab.is_none() && !arguments.gate.fail_if.is_empty() {
+        return Err(usage(format!(
+            "--fail-if compares two servers, and {} is not a result of `wirebench ab`: use `wirebench compare OLD \
+             NEW --fail-if` for two results of `run`",
+            arguments.run.display()
+        )));
+    }
+    let text = arguments.text(&journal, ab.as_ref())?;
+    let exit = arguments.gate.conclude("report", ab.as_ref().and_then(|it| it.gate.as_ref()))?;
     let Some(file) = &arguments.splice else {
         out::result(&text);
-        return Ok(Exit::Fine);
+        return Ok(exit);
     };
     let is_markdown = matches!(arguments.format.format, Some(Format::Markdown));
     let block = if is_markdown { splice::Block::Markdown } else { splice::Block::Code };
     let text = arguments.format.shared(&text);
     splice::into(file, block, &text)?;
     out::note(&format!("{} has the result of {}", file.display(), arguments.run.display()));
-    Ok(Exit::Fine)
+    Ok(exit)
 }
 
 impl Arguments {
     /// Writes the pictures of the HTML report.
     fn pictures(&self, journal: &Journal, folder: &Path) -> anyhow::Result<Exit> {
-        let known = Known::of(journal, results::folder(&self.run));
+        let known = Known::of(journal, results::folder(&self.run))?;
         let page = site::run_page(journal, known.facts(Look::Plain));
         let pictures = svg::pictures(&self.format.shared(&page));
         if pictures.is_empty() {
@@ -103,37 +123,37 @@ impl Arguments {
     }
 
     /// The result as it was asked for.
-    fn text(&self, journal: &Journal) -> String {
+    fn text(&self, journal: &Journal, ab: Option<&Ab<'_>>) -> anyhow::Result<String> {
         let metric = self.metric;
         let explain = self.explain || metric.is_some();
-        if let Some(ab) = Ab::of(journal, &AbOptions { metric, ..AbOptions::default() }) {
-            let formatted = self.format.text(&ab, metric);
+        if let Some(ab) = ab {
+            let formatted = self.format.text(ab, metric);
             let shown = || if explain { ab.text(Style::Text) } else { ab.page() };
-            return formatted.unwrap_or_else(shown);
+            return Ok(formatted.unwrap_or_else(shown));
         }
         if let Some(tuned) = Tuned::of(journal).filter(|_| metric.is_none()) {
             let formatted = self.format.text(&tuned, None);
-            return formatted.unwrap_or_else(|| tuned.text(Style::Text, self.look()));
+            return Ok(formatted.unwrap_or_else(|| tuned.text(Style::Text, self.look())));
         }
-        let known = Known::of(journal, results::folder(&self.run));
+        let known = Known::of(journal, results::folder(&self.run))?;
         let facts = known.facts(Look::Plain);
-        match (self.format.format, explain) {
+        Ok(match (self.format.format, explain) {
             (Some(Format::Markdown), _) => {
                 self.format.shared(&report_by(journal, facts.machine, Style::Markdown, metric))
             }
             (None, true) => report_by(journal, facts.machine, Style::Text, metric),
-            (None, false) => self.page(journal),
+            (None, false) => self.page(journal, &known),
             (Some(_), _) => {
                 let details = Details { journal, facts };
                 self.format.text(&details, metric).unwrap_or_default()
             }
-        }
+        })
     }
 
     /// The page that `run` prints. In a document there are no colours, and no folder of this machine.
-    fn page(&self, journal: &Journal) -> String {
+    fn page(&self, journal: &Journal, known: &Known) -> String {
         let folder = results::folder(&self.run);
-        let page = screen::page(journal, &Known::of(journal, folder).facts(self.look()));
+        let page = screen::page(journal, &known.facts(self.look()));
         if self.splice.is_some() || !folder.join(results::HTML_FILE).is_file() {
             return page;
         }

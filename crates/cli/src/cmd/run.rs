@@ -71,6 +71,9 @@ pub(crate) struct Arguments {
     /// Server command, such as './my-server {port}', to compare with the baseline; repeatable
     #[arg(long = "server", value_name = "COMMAND")]
     servers: Vec<String>,
+    /// Name of a --server in the output, in their order; repeatable [default: the name of its program]
+    #[arg(long = "name", value_name = "NAME", requires = "servers")]
+    server_names: Vec<String>,
     /// Scale of the suite: paper (as published), machine (reduced to fit this machine) or smoke
     /// (each load once, to test that it works)
     #[arg(long, value_name = "NAME", default_value_t)]
@@ -96,7 +99,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PERCENT", value_parser = value::precision)]
     precision: Option<f64>,
     /// Start no cohort that would end later than this after the first run; at least one is measured
-    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    #[arg(long, value_name = "DURATION", value_parser = value::budget)]
     budget: Option<Duration>,
     /// Run N copies of each variant; differences between copies are noise
     #[arg(long, value_name = "N", value_parser = value::small_count)]
@@ -114,7 +117,7 @@ pub(crate) struct Arguments {
     idle_connections: Option<usize>,
     /// Requests per second in cost phases [default: from the suite, or half the throughput of the
     /// slowest server]
-    #[arg(long, value_name = "N", value_parser = value::rate)]
+    #[arg(long, value_name = "N", value_parser = value::count)]
     rate: Option<u64>,
     #[command(flatten)]
     conditions: Conditions,

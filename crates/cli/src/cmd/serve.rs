@@ -2,10 +2,10 @@
 //! own end.
 
 use anyhow::Context as _;
-use std::time::Duration;
+use std::{net::Ipv4Addr, time::Duration};
 use wirebench_catalogue::build::{self, Freshness};
 use wirebench_schema::scenario::{DEFAULT_TIMEOUT_MS, Scenario};
-use wirebench_server::{launch::Request, launch::STOP_GRACE};
+use wirebench_server::launch::{Request, STOP_GRACE, check_machine};
 
 use crate::{
     context::Context,
@@ -53,6 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Some(reason) = context.prober().availability(subject).reason() {
         anyhow::bail!("{}: {reason}", subject.variant.id);
     }
+    check_machine(Ipv4Addr::LOCALHOST.into()).map_err(anyhow::Error::msg)?;
     build::build(subject, Freshness::Stamped, context.interrupt.flag(), &|| {})
         .with_context(|| format!("cannot build {}", subject.variant.id))?;
     let request = Request {

@@ -7,10 +7,6 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
     thread,
 };
 use wirebench_experiment::{
@@ -23,7 +19,7 @@ use wirebench_report::{
     tune::Look,
 };
 use wirebench_schema::{environment::Environment, journal::Journal};
-use wirebench_server::digest;
+use wirebench_server::{digest, parallel};
 
 use crate::{
     exit::{Exit, usage},
@@ -51,7 +47,7 @@ pub(crate) struct Arguments {
     /// Folder of the site
     #[arg(short, long, value_name = "OUT")]
     out: PathBuf,
-    /// Keep folders, host and user names, and secret headers
+    /// Keep folders, host and user names, and secrets
     #[arg(long)]
     no_redact: bool,
 }
@@ -70,6 +66,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
     }
     let runs = arguments.out.join("runs");
+    let first_page = arguments.out.join(PAGE_FILE);
+    if first_page.exists() && !runs.exists() {
+        return Err(usage(format!(
+            "{} is not of a site of wirebench and would be overwritten: use another --out",
+            first_page.display()
+        )));
+    }
     fs::create_dir_all(&runs).with_context(|| format!("cannot create {}", runs.display()))?;
     let failed = in_parallel(&found, |folder| arguments.add(folder, &runs));
     for (folder, why) in &failed {
@@ -85,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         "{} run{}, {significant} with significant changes: {}\n",
         summaries.len(),
         if summaries.len() == 1 { "" } else { "s" },
-        arguments.out.join(PAGE_FILE).display()
+        first_page.display()
     ));
     Ok(if failed.is_empty() { Exit::Fine } else { Exit::Failed })
 }
@@ -109,10 +112,10 @@ impl Arguments {
         if let Some(environment) = &environment {
             write(&own.join(ENVIRONMENT_FILE), &self.shared(environment))?;
         }
-        let known = Known::of(&journal, folder);
+        let known = Known::of(&journal, folder)?;
         let page = site::run_page(&journal, known.facts(Look::Plain));
         write(&own.join(PAGE_FILE), &self.shared(&page))?;
-        let environment = environment.and_then(|text| serde_json::from_str(&text).ok());
+        let environment = journal::environment(folder).map_err(usage)?;
         let id = own.file_name().unwrap_or_default().to_string_lossy();
         let origin = digest::of_text(text.lines().next().unwrap_or_default());
         let summary = site::summary((&id, &origin), &journal, environment.as_ref());
@@ -149,7 +152,8 @@ struct Stored {
 impl Stored {
     fn read(folder: &Path) -> anyhow::Result<Self> {
         let journal = journal::read(folder).map_err(anyhow::Error::msg)?;
-        Ok(Self { journal, environment: read(&folder.join(ENVIRONMENT_FILE)) })
+        let environment = journal::environment(folder).map_err(anyhow::Error::msg)?;
+        Ok(Self { journal, environment })
     }
 
     fn side<'a>(&'a self, name: &'a str) -> Side<'a> {
@@ -193,22 +197,9 @@ fn in_parallel<T: Sync + Clone + Send>(
     items: &[T],
     work: impl Fn(&T) -> anyhow::Result<()> + Sync,
 ) -> Vec<(T, anyhow::Error)> {
-    let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(items.len());
-    thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Err(error) = work(item)
-                        && let Ok(mut failed) = failed.lock()
-                    {
-                        failed.push((item.clone(), error));
-                    }
-                }
-            });
-        }
-    });
-    failed.into_inner().unwrap_or_default()
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let failed = |item: &T| work(item).err().map(|error| (item.clone(), error));
+    parallel::map(items, threads, failed).into_iter().flatten().collect()
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {

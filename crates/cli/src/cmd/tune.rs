@@ -55,7 +55,7 @@ duration = "1s"
     after_help = "Without --objective, tune sweeps: it measures every combination of workers and \
                   connections. With --objective, it searches for the highest constant rate that meets \
                   the objective.\n\n\
-                  Exit codes: 0 success, 1 a run failed or no rate was found, 2 usage, 130/143 \
+                  Exit codes: 0 success, 1 a run failed or no rate was found, 2 usage, 129/130/143 \
                   interrupted."
 )]
 pub(crate) struct Arguments {
@@ -87,7 +87,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     warmup: Option<Duration>,
     /// Sweep: runs per combination [default: 3]
-    #[arg(long, value_name = "N", value_parser = value::small_count, conflicts_with = "objectives")]
+    #[arg(long, value_name = "N", value_parser = value::positive_count, conflicts_with = "objectives")]
     blocks: Option<u32>,
     /// Search for the highest rate that meets this objective, such as 'p99 < 2ms', for p50, p75, p90,
     /// p95, p99, p999, max or mean; repeatable, all must hold
@@ -100,10 +100,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "LOW-HIGH", value_parser = lists::rates, requires = "objectives")]
     rates: Option<Rates>,
     /// Search: maximum number of runs at a rate [default: 40]
-    #[arg(long, value_name = "N", value_parser = value::small_count, requires = "objectives")]
+    #[arg(long, value_name = "N", value_parser = value::positive_count, requires = "objectives")]
     runs: Option<u32>,
     /// Stop after about this time and report the result so far
-    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    #[arg(long, value_name = "DURATION", value_parser = value::budget)]
     budget: Option<Duration>,
     #[command(flatten)]
     conditions: Conditions,
@@ -116,15 +116,12 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    if arguments.budget.is_some_and(|budget| budget.is_zero()) {
-        return Err(usage("--budget 0s leaves no time: use a longer one, such as --budget 20m"));
-    }
     let context = Context::new(&arguments.project)?;
     if let Some(server) = arguments.conditions.server_host(&context.interrupt)? {
         let results = arguments.telling.project(&context)?.results;
         return away::carry_out(&context, &server, None, &results);
     }
-    context.require_files()?;
+    arguments.conditions.require_files(&context)?;
     let subject = arguments.subject(&context)?;
     let model = arguments.model()?;
     match arguments.objectives.as_slice() {

@@ -3,7 +3,7 @@
 
 mod course;
 
-use std::path::PathBuf;
+use std::{net::Ipv4Addr, path::PathBuf};
 use wirebench_catalogue::{requirement::Availability, subject::Subject};
 use wirebench_report::{
     junit::{Case, CaseState},
@@ -17,10 +17,10 @@ use crate::{
     context::Context,
     exit::{Exit, usage},
     junit,
-    options::ProjectOption,
+    options::{ProjectOption, ReadyOptions},
     out, value,
 };
-use course::{Pair, Shown, Tally, check_all};
+use course::{Again, Pair, Shown, Starter, Tally, check_all};
 
 /// Arguments of `wirebench verify`.
 #[derive(Debug, clap::Args)]
@@ -33,6 +33,8 @@ pub(crate) struct Arguments {
     /// Check only this scenario; repeatable [default: all scenarios of the entry; hello with --server]
     #[arg(long = "scenario", value_name = "NAME")]
     scenarios: Vec<Scenario>,
+    #[command(flatten)]
+    ready: ReadyOptions,
     /// Show only failed checks
     #[arg(short, long)]
     quiet: bool,
@@ -60,8 +62,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         list_checks();
         return Ok(Exit::Fine);
     }
+    junit::create(arguments.junit.as_deref())?;
     let context = Context::new(&arguments.project)?;
     context.require_files()?;
+    let launcher = arguments.ready.launcher(Ipv4Addr::LOCALHOST.into(), context.launcher(None))?;
     let subjects = if arguments.servers.is_empty() {
         context.select(&arguments.names)?
     } else {
@@ -90,8 +94,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let jobs = arguments.jobs.unwrap_or_else(course::default_jobs);
     let times = arguments.repeat.unwrap_or(1);
     let pairs = pairs.repeat(times as usize);
+    let starter = Starter { launcher: &launcher, stop: context.interrupt.flag() };
+    let again = if times > 1 { Again::Never } else { Again::Alone };
     let Tally { passed, failed, skipped, deviated, failures, cases: checked } =
-        check_all(&context, &pairs, jobs, shown);
+        check_all(starter, &pairs, jobs, (shown, again));
     cases.extend(checked);
     junit::write(arguments.junit.as_deref(), "verify", &cases)?;
     if times > 1 {

@@ -137,8 +137,9 @@ fn the_folder_and_the_report_say_the_same_in_every_form() {
     let sentence = last_line(&outcome);
     assert_eq!(read("report.txt").lines().last(), Some(sentence));
     assert_eq!(world.wirebench(&["report", &path, "--explain"]).stdout, read("report.txt"));
-    // The page of `ab` is its sentence after at most five lines, one of which names the details.
-    assert!(outcome.stdout.lines().count() <= 6, "{outcome:#?}");
+    // The page of `ab` is its sentence after at most five lines, one of which names the details, and one for the
+    // condition that was asked for.
+    assert!(outcome.stdout.lines().count() <= 7, "{outcome:#?}");
     let name = folder.file_name().unwrap().to_str().unwrap();
     outcome.assert_line(&format!("Report: target/wirebench/{name}/report.html"));
     let page = world.wirebench(&["report", &path]).stdout;
@@ -162,16 +163,34 @@ fn a_gate_fails_exactly_when_the_difference_is_beyond_it_for_certain() {
     let outcome = ab(&world, [&quick, &slow], &conditions);
     let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
     // A server that has no figure at all fails the gate as well.
-    let failed = json["verdict"] == "higher" || json["b"]["state"] == "not-measured";
-    if failed {
-        assert_eq!(outcome.code, Some(1), "{outcome:#?}");
-    } else {
-        assert_fine(&outcome);
+    let is_missing = json["b"]["state"] == "not-measured";
+    let failed = json["verdict"] == "higher" || is_missing;
+    match (failed, is_missing) {
+        (true, false) => assert_eq!(outcome.code, Some(4), "{outcome:#?}"),
+        (true, true) => assert_eq!(outcome.code, Some(1), "{outcome:#?}"),
+        (false, _) => assert_fine(&outcome),
     }
+    let folder = world.results().display().to_string();
+    let judged = ["report", &folder, "--fail-if=cpu > +30%", "--json", "--junit=x.xml"];
+    let again = world.wirebench(&judged);
+    assert_eq!((&again.stdout, again.code == Some(0)), (&outcome.stdout, !failed), "{again:#?}");
+    let xml = fs::read_to_string(world.folder.path().join("x.xml")).unwrap();
+    assert!(xml.contains("name=\"wirebench report\""), "{xml}");
     assert_eq!(json["gate"]["verdict"] == "failed", failed, "{json:#}");
     assert!(!failed || json["gate"]["passed"] == false, "{json:#}");
     assert_ne!(json["verdict"], "lower", "{json:#}");
     assert_eq!(json["same_program"], false);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_refused_before_anything_is_measured() {
+    let world = World::new();
+    let server = null_server("hello");
+    let gate = ["--cohorts=1", "--fail-if=cpu > +3%", "--junit=nowhere/x.xml"];
+    let outcome = ab(&world, [&server, &server], &gate);
+    assert_eq!(outcome.code, Some(2), "{outcome:#?}");
+    assert!(outcome.stderr.contains("--junit `nowhere/x.xml` cannot be written"), "{outcome:#?}");
+    assert!(!world.folder.path().join("target/wirebench").exists(), "{outcome:#?}");
 }
 
 #[test]
@@ -317,7 +336,8 @@ fn an_entry_is_compared_between_two_revisions_with_git() {
 fn nonsense_is_refused_with_the_next_step_and_nothing_is_left_behind() {
     let server = null_server("hello");
     let good = ["--a", server.as_str(), "--b", server.as_str()];
-    let rows: [&[&str]; 20] = [
+    let long = format!("--name-a={}", "x".repeat(300));
+    let rows: [&[&str]; 22] = [
         &["--a", "x {port}"],
         &["--a", "./no-such {port}", "--b", "./no-such {port}"],
         &["--a", "./no-such 80", "--b", "x"],
@@ -333,6 +353,8 @@ fn nonsense_is_refused_with_the_next_step_and_nothing_is_left_behind() {
         &[&good[..], &["--metric=switches"]].concat(),
         &[&good[..], &["--name-b=A"]].concat(),
         &[&good[..], &["--name-b=a b"]].concat(),
+        &[&good[..], &["--name-a=x/y", "--name-b=x-y"]].concat(),
+        &[&good[..], &[&long]].concat(),
         &[&good[..], &["--budget=0s"]].concat(),
         &[&good[..], &["--old=HEAD"]].concat(),
         &[&good[..], &["--payload=4KiB"]].concat(),

@@ -4,7 +4,9 @@
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
     fs,
+    os::unix::fs::PermissionsExt as _,
     path::PathBuf,
+    process::Command,
     thread,
     time::{Duration, Instant},
 };
@@ -12,7 +14,7 @@ use wirebench_schema::journal::{Counts, EndReason, Journal};
 
 use crate::{
     from::carrier,
-    world::{Outcome, Running, World},
+    world::{Outcome, Running, World, falling_silent_server},
 };
 
 /// A suite that only this project has.
@@ -266,4 +268,51 @@ fn ab_is_measured_by_pairs_of_hosts_and_on_another_host() {
         fs::remove_dir_all(world.folder.path().join("out")).unwrap();
     }
     world.wait_for_silence();
+}
+
+#[test]
+fn results_that_do_not_arrive_stay_on_the_host_and_the_command_printed_fetches_them() {
+    for packed in ["exit 0", "exec /bin/tar -czf - -T /dev/null"] {
+        let world = world();
+        let fake = world.folder.path().join("fake");
+        fs::create_dir(&fake).unwrap();
+        let script = format!(
+            "#!/bin/sh\ncase \"$*\" in *'-czf - .') {packed};; esac\nexec /bin/tar \"$@\"\n"
+        );
+        fs::write(fake.join("tar"), script).unwrap();
+        fs::set_permissions(fake.join("tar"), fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("env PATH={}:{}", fake.display(), std::env::var("PATH").unwrap());
+        let carrier = carrier(&world).replacen("env", &path, 1);
+        let outcome = world.wirebench(&[&words(&carrier)[..], &["--blocks", "1"]].concat());
+        outcome.assert_refused(1, &["error: s: the results could not be fetched: "]);
+        assert_eq!(left(&world).len(), 1, "{outcome:#?}");
+        let command = outcome.stderr.split("Fetch them with: ").nth(1).unwrap();
+        fs::remove_file(fake.join("tar")).unwrap();
+        let fetched =
+            Command::new("sh").args(["-c", command]).current_dir(world.folder.path()).status();
+        assert!(fetched.unwrap().success(), "{command}");
+        assert_eq!(journal(&world).end.unwrap().reason, EndReason::Complete);
+    }
+}
+
+#[test]
+fn ctrl_c_ends_the_first_contact_with_a_silent_host() {
+    let load = format!("load http://{}/ --from s", falling_silent_server(u32::MAX));
+    for (verb, script) in [
+        ("run own --server-on s", "sleep 7193"),
+        ("run own --server-on s", "case \"$1\" in *host) sleep 7193;; *) cat > /dev/null;; esac"),
+        (load.as_str(), "sleep 7193"),
+    ] {
+        let world = world();
+        let carrier = format!("sh -c '{script}' {{host}}");
+        let words: Vec<&str> = verb.split(' ').chain(["--carrier", &carrier]).collect();
+        let run = world.start(&words);
+        world.wait_for_process(" sleep 7193 ");
+        run.signal(Signal::INT);
+        let outcome = run.end();
+        assert_eq!(outcome.code, Some(130), "{outcome:#?}");
+        let is_said = outcome.stderr.contains("s: interrupted");
+        assert!(is_said || verb.starts_with("load"), "{outcome:#?}");
+        world.wait_for_silence();
+    }
 }

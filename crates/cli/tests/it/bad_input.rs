@@ -116,24 +116,29 @@ fn loads_that_cannot_be_meant_are_refused_with_the_next_step() {
         &["--payload=5", url],
         &["--method=GET", "tcp://h:1"],
         &["--source=127.0.0.2", "unix:/x"],
-        &["--rate", "0.5", url],
+        &["--rate", "0.0005", url],
     ];
     golden::assert_refusals(&world, "load", &rows);
 }
 
 #[test]
-fn what_is_no_regular_file_is_refused_before_the_load() {
+fn a_result_is_not_written_to_a_pipe_and_a_folder_has_no_body() {
     let world = World::new();
     let pipe = world.folder.path().join("pipe");
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
     let url = "http://127.0.0.1:1/";
-    let commands: [&[&str]; 5] = [
+    std::fs::create_dir(world.folder.path().join("folder")).unwrap();
+    let commands: [&[&str]; 9] = [
+        &["load", "--csv", "-", url],
+        &["load", "--hgrm", "-", url],
+        &["load", "--intervals", "-", url],
         &["load", "--csv", "pipe", url],
         &["load", "--hgrm", "pipe", url],
         &["load", "--intervals", "pipe", url],
-        &["load", "--body-file", "pipe", url],
-        &["load", "--ca", "pipe", "https://127.0.0.1:1/"],
+        &["load", "--body-file", "folder", url],
+        &["load", "--body-file", "-", "--from", "lab2", url],
+        &["load", "--ca", "folder", "https://127.0.0.1:1/"],
     ];
     golden::assert_refused_commands(&world, "files", &commands);
 }

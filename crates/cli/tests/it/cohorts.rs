@@ -7,10 +7,11 @@ use std::{
     collections::BTreeSet,
     fs,
     os::unix::fs::PermissionsExt,
+    process::Command,
     time::{Duration, Instant},
 };
 use wirebench_schema::journal::{
-    EndReason, Journal, Measurement, Outcome, Procedure, ReasonKind, Run,
+    EndReason, Journal, Measurement, Outcome, Procedure, ReasonKind, Run, Slice,
 };
 
 use crate::{
@@ -101,7 +102,7 @@ fn run(world: &World, arguments: &[&str]) -> Ended {
 }
 
 #[track_caller]
-fn of<'a>(journal: &'a Journal, variant: &str) -> Vec<&'a Run> {
+pub(crate) fn of<'a>(journal: &'a Journal, variant: &str) -> Vec<&'a Run> {
     let runs: Vec<&Run> =
         journal.runs.iter().filter(|run| run.variant.to_string() == variant).collect();
     assert!(!runs.is_empty(), "no run of {variant}");
@@ -120,7 +121,7 @@ pub(crate) fn figures(run: &Run) -> Option<&Measurement> {
 }
 
 /// Runs wirebench in worlds made by `make`, until one has runs that were not disturbed.
-fn undisturbed(make: impl Fn() -> World, arguments: &[&str]) -> (World, Ended) {
+pub(crate) fn undisturbed(make: impl Fn() -> World, arguments: &[&str]) -> (World, Ended) {
     let once = || {
         let world = make();
         let outcome = run(&world, arguments);
@@ -156,7 +157,7 @@ fn assert_baseline_is_measured(journal: &Journal) {
 
 /// Whether all runs of a variant failed with a sentence that has this part.
 #[track_caller]
-fn assert_failed(journal: &Journal, variant: &str, part: &str) {
+pub(crate) fn assert_failed(journal: &Journal, variant: &str, part: &str) {
     for run in of(journal, variant) {
         let Outcome::Failed { reason, .. } = &run.outcome else { panic!("{run:#?}") };
         assert!(reason.contains(part), "{part:?} is missing in {reason}");

@@ -126,7 +126,7 @@ fn a_regression_is_shown_and_fails_only_where_a_condition_asks_for_it() {
     assert_says(&shown, 0, &["1 figure compared: 1 worse", "slower", "complete"]);
     assert!(parts.iter().all(|part| shown.stdout.contains(part)), "{shown:#?}");
     let failed = compare(MADE, SLOWER, &["--fail-if", "throughput < -3%"]);
-    assert_says(&failed, 1, &["FAILED 'throughput < -3%': hello go/net: requests/s -5."]);
+    assert_says(&failed, 4, &["FAILED 'throughput < -3%': hello go/net: requests/s -5."]);
     let passed = compare(MADE, SLOWER, &["--fail-if", "throughput < -10%"]);
     assert_says(&passed, 0, &["passed 'throughput < -10%' in 1 cell"]);
     assert_says(
@@ -143,6 +143,14 @@ fn a_gate_with_too_few_cohorts_fails_nothing_and_says_loudly_that_it_cannot() {
     assert_says(&outcome, 0, &["\"passed\": false", "\"verdict\": \"inconclusive\""]);
     let warning = "warning: 'throughput < -3%' cannot fail";
     assert!(outcome.stderr.contains(warning), "{outcome:#?}");
+    let condition = ["--fail-if", "throughput < -3%"];
+    for (option, code) in [("--strict", 3), ("--fail-if-inconclusive", 4)] {
+        let outcome = compare(MADE, few, &[&condition[..], &[option]].concat());
+        assert_says(&outcome, code, &["NOT PASSED"]);
+        assert_says(&compare(MADE, few, &[option]), 2, &["--fail-if"]);
+        assert_says(&compare(MADE, SLOWER, &[&condition[..], &[option]].concat()), 4, &["FAILED"]);
+        assert_says(&compare(MADE, MADE, &[&condition[..], &[option]].concat()), 0, &["passed"]);
+    }
 }
 
 #[test]
@@ -177,11 +185,7 @@ fn without_the_file_of_the_machine_results_are_compared_with_a_warning() {
     let journals = ["compare", "old/runs.jsonl", "newer/runs.jsonl"];
     assert_says(&world.wirebench(&journals), 0, &["old/runs.jsonl, suite example", "newer/runs"]);
     fs::write(world.folder.path().join("old/environment.json"), "{").unwrap();
-    assert_says(
-        &compared(&world, &[]),
-        2,
-        &["old/environment.json: ", "remove the file to compare"],
-    );
+    assert_says(&compared(&world, &[]), 2, &["old/environment.json: ", "remove the file to go on"]);
 }
 
 #[test]
@@ -220,11 +224,11 @@ fn a_result_of_tune_is_named_and_not_compared() {
 fn every_form_says_the_same() {
     let options = ["--fail-if", "throughput < -3%"];
     let all = compare(MADE, SLOWER, &[&options[..], &["--all", "--metric", "cpu"]].concat());
-    assert_says(&all, 1, &["CPU/request", "same", "slower"]);
+    assert_says(&all, 4, &["CPU/request", "same", "slower"]);
     let markdown = compare(MADE, SLOWER, &[&options[..], &["--markdown"]].concat());
-    assert_says(&markdown, 1, &["1 worse; **FAILED**", "| hello ", "<details>"]);
+    assert_says(&markdown, 4, &["1 worse; **FAILED**", "| hello ", "<details>"]);
     let json = compare(MADE, SLOWER, &[&options[..], &["--json"]].concat());
-    assert_eq!(json.code, Some(1));
+    assert_eq!(json.code, Some(4));
     let value: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(value["changes"][0]["verdict"], "worse");
     let drift = &value["baseline_drift"][0];
@@ -237,7 +241,7 @@ fn junit_has_a_case_for_each_condition_and_cell() {
     MADE.write(&world, "old");
     SLOWER.write(&world, "newer");
     let options = ["--fail-if", "throughput < -3%", "--fail-if", "cpu > +3%", "--junit", "x.xml"];
-    assert_says(&compared(&world, &options), 1, &["FAILED 'throughput < -3%'"]);
+    assert_says(&compared(&world, &options), 4, &["FAILED 'throughput < -3%'"]);
     let xml = fs::read_to_string(world.folder.path().join("x.xml")).unwrap();
     for part in [
         "name=\"wirebench compare\" tests=\"2\" failures=\"1\"",
@@ -320,6 +324,19 @@ fn a_site_skips_what_is_no_result_and_says_so() {
     let outcome = world.wirebench(&["site", "a", "broken", "-o", "out"]);
     assert_eq!(outcome.code, Some(1), "{outcome:#?}");
     assert_eq!(outcome.stdout, "1 run, 0 with significant changes: out/index.html\n");
+    // A name that is too long for the name of a page spoils its own result and no other.
+    MADE.write(&world, "long");
+    let journal = world.folder.path().join("long/runs.jsonl");
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, text.replace("go/net", &format!("go/{}", "x".repeat(300)))).unwrap();
+    let long = world.wirebench(&["site", "a", "long", "-o", "new"]);
+    assert_eq!(long.stdout, "1 run, 0 with significant changes: new/index.html\n", "{long:#?}");
+    fs::create_dir(world.folder.path().join("foreign")).unwrap();
+    fs::write(world.folder.path().join("foreign/index.html"), "mine").unwrap();
+    let foreign = world.wirebench(&["site", "a", "-o", "foreign"]);
+    foreign.assert_refused(2, &["foreign/index.html is not of a site of wirebench"]);
+    let kept = fs::read_to_string(world.folder.path().join("foreign/index.html")).unwrap();
+    assert_eq!(kept, "mine");
     outcome.assert_line(
         "warning: skipped broken: line 1 of the journal is damaged: missing field `record` at line 1 \
          column 2",

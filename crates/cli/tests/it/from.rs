@@ -69,6 +69,8 @@ fn a_host_that_cannot_be_used_is_named_with_its_reason() {
         ("env PATH=/nowhere HOST={host} /bin/sh -c", &["--no-copy"]),
         (&old, &[]),
         ("env HOST={host} XDG_CACHE_HOME=/proc sh -c", &[]),
+        ("sh -c 'cat /dev/zero >&2' {host}", &[]),
+        ("sh -c 'case \"$1\" in exec*) tr \"\\0\" y < /dev/zero;; esac' {host}", &[]),
     ] {
         let first = ["load", "--from", "lab2", "--carrier", carrier, "-d1s"];
         let outcome = world.wirebench(&[&first[..], options, &[&url]].concat());

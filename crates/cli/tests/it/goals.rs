@@ -43,6 +43,32 @@ fn a_budget_ends_a_run_after_whole_blocks_and_never_before_the_first() {
 }
 
 #[test]
+fn a_budget_drops_loads_before_cohorts_and_says_what_it_lacks() {
+    let load = |name: &str| {
+        format!(
+            "[[workload]]\nname = \"{name}\"\nscenario = \"hello\"\nconnections = 8\nduration = \"1s\"\n"
+        )
+    };
+    let suite = format!(
+        "description = \"\"\nblocks = 4\nentries = [\"builtin/\"]\n{}{}",
+        load("a"),
+        load("b")
+    );
+    let world = World::new().with_suite("two.toml", &suite);
+    let plan = |budget| world.wirebench(&["run", "two", "--dry-run", "--budget", budget]).stdout;
+    let dropped = "skipped b: --budget 1s has no room for 3 cohorts with this load\n";
+    let short = plan("1s");
+    assert!(short.starts_with(dropped) && !short.contains("skipped a"), "{short}");
+    let advice = "of 3 cohorts, which a verdict needs: use --budget ";
+    assert!(
+        short.contains("the budget of 1s is less than the ") && short.contains(advice),
+        "{short}"
+    );
+    let long = plan("1h");
+    assert!(!long.contains("skipped") && !long.contains(advice), "{long}");
+}
+
+#[test]
 fn a_precision_is_gone_after_in_whole_pairs_of_blocks_and_at_least_four() {
     let world = World::new();
     let loose = [&SHORT[..7], &["--blocks", "2", "--precision", "99%", "--budget", "25s"]].concat();

@@ -2,7 +2,16 @@
 
 use crate::world::{Outcome, Running, World};
 use rustix::process::Signal;
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    io::{Read, Write},
+    net::{SocketAddr, TcpListener},
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 use wirebench_schema::load::{Interval, LoadReport, Phase};
 
 /// A built-in server behind `wirebench serve`, and its address.
@@ -290,6 +299,36 @@ fn failures_among_good_replies_are_reported_and_the_load_succeeds() {
     let outcome = world.wirebench(&["load", "-c1", "-t1", "-n10", &url]);
     assert_contains(&outcome, 0, &["  Errors: ", "  Caution: "]);
     assert!(outcome.stderr.contains(" of 10 requests failed"), "{outcome:#?}");
+}
+
+/// Answers this many requests correctly, and all others with an error status.
+fn failing_server(good: usize) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let served = Arc::new(AtomicUsize::new(0));
+        for mut stream in listener.incoming().flatten() {
+            let served = Arc::clone(&served);
+            std::thread::spawn(move || {
+                while stream.read(&mut [0; 1024]).is_ok_and(|length| length > 0) {
+                    let is_good = served.fetch_add(1, Ordering::SeqCst) < good;
+                    let status = if is_good { "200 OK" } else { "503 Busy" };
+                    let _ = write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 2\r\n\r\nok");
+                }
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn a_load_most_of_whose_requests_failed_is_not_valid() {
+    let world = World::new();
+    let url = format!("http://{}/", failing_server(12));
+    let outcome = world.wirebench(&["load", "-c1", "-t1", "-n100", &url]);
+    assert_contains(&outcome, 3, &["Latency of 5xx ", "Non-2xx or 3xx responses: ", "  Caution: "]);
+    let failed = "of 100 requests failed, so rate and latency are those of a minority";
+    outcome.assert_refused(3, &["error: not valid: ", failed]);
 }
 
 #[test]

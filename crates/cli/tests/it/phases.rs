@@ -25,7 +25,7 @@ use wirebench_schema::{
     suite::{Phase, Suite, Workload},
     verification::Verification,
 };
-use wirebench_server::launch::Launcher;
+use wirebench_server::launch::{Launcher, ReadyWhen};
 
 /// Nothing here may take longer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -38,6 +38,7 @@ fn bench() -> Bench {
             host: IpAddr::V4(Ipv4Addr::LOCALHOST),
             cpus: None,
             ready_timeout: Duration::from_secs(20),
+            ready_when: ReadyWhen::Connect,
         },
         agent_command: vec![program.clone(), "agent".into()],
         cut: Cut::default(),

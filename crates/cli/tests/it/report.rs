@@ -7,7 +7,7 @@ use wirebench_schema::journal::{IdleMeasurement, Outcome};
 use crate::{
     golden,
     journals::{self, BASELINE, ROWS},
-    world::World,
+    world::{World, program},
 };
 
 const SUITE: &str = "description = \"An example.\"\nblocks = 6\n[[workload]]\nname = \"silence\"\n\
@@ -133,4 +133,140 @@ fn a_document_gets_the_result_between_its_markers() {
     ];
     golden::assert_refusals(&world, "report", &rows);
     assert_eq!(fs::read_to_string(&file).unwrap(), "no markers\n");
+}
+
+/// The verbs that read the result at `path`.
+fn readers(path: &str) -> [Vec<&str>; 4] {
+    [
+        vec!["report", path],
+        vec!["report", path, "--archive", "kept"],
+        vec!["compare", path, path],
+        vec!["site", path, "-o", "site"],
+    ]
+}
+
+#[test]
+fn a_journal_without_end_and_a_damaged_description_of_the_machine_are_refused() {
+    let world = World::new();
+    let place = |name: &str| world.folder.path().join(name).display().to_string();
+    let folder = place("result");
+    fs::create_dir(&folder).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(place("result/runs.jsonl")).status();
+    assert!(made.unwrap().success());
+    for path in [place("result/runs.jsonl").as_str(), "/dev/zero"] {
+        for words in &readers(path)[..3] {
+            world.wirebench(words).assert_refused(2, &[path, ": not a regular file"]);
+        }
+    }
+    world.wirebench(&["run", "--resume", &folder]).assert_refused(2, &[": not a regular file"]);
+    fs::remove_file(place("result/runs.jsonl")).unwrap();
+    fs::rename(written(&world), place("result/runs.jsonl")).unwrap();
+    for text in ["{", "\u{0}", "[]"] {
+        fs::write(place("result/environment.json"), text).unwrap();
+        for words in readers(&folder) {
+            let parts = ["environment.json: ", "remove the file to go on without the machine"];
+            // A site skips what is no result.
+            let code = if words[0] == "site" { 1 } else { 2 };
+            world.wirebench(&words).assert_refused(code, &parts);
+        }
+    }
+    fs::remove_file(place("result/environment.json")).unwrap();
+    for words in readers(&folder) {
+        assert_eq!(world.wirebench(&words).code, Some(0), "{words:?}");
+    }
+}
+
+#[test]
+fn journals_that_were_put_together_are_refused() {
+    let world = World::new();
+    let path = written(&world);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.repeat(2)).unwrap();
+    for words in &readers(path.to_str().unwrap())[..1] {
+        world.wirebench(words).assert_refused(2, &["line 21 of the journal repeats line 1: "]);
+    }
+}
+
+#[test]
+fn a_closed_standard_output_is_an_error_of_every_verb_that_prints() {
+    let world = World::new();
+    let path = written(&world).display().to_string();
+    for words in
+        ["report PATH", "report PATH --json", "compare PATH PATH --csv", "list", "completions bash"]
+    {
+        let script = format!("exec \"$0\" {} >&-", words.replace("PATH", &path));
+        let output = std::process::Command::new("sh")
+            .args(["-c", &script])
+            .arg(program())
+            .current_dir(world.folder.path())
+            .output()
+            .unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{words}: {message}");
+        let expected = "error: the result could not be written: standard output is closed\n";
+        assert!(message.ends_with(expected), "{words}: {message}");
+    }
+}
+
+#[test]
+fn foreign_text_in_a_journal_stays_text_in_every_form() {
+    let world = World::new();
+    let name = "=1|<script>\n## H\n| a | b |\u{1b}[2J](x";
+    let mut start = journals::start(SUITE);
+    start.workloads[0].name = name.to_owned();
+    start.suite = name.to_owned();
+    let reason = format!("# no\n{name}\u{1b}]0;title\u{7}");
+    let runs = (0..start.blocks).flat_map(|block| {
+        let failed = Outcome::Failed { reason: reason.clone(), server_stderr: reason.clone() };
+        let outcome = |row: (&str, u32)| match row.1 {
+            1 => failed.clone(),
+            _ => silent(100.0),
+        };
+        ROWS.map(|row| journals::run(block, row, name, outcome(row)))
+    });
+    let path = journals::write(world.folder.path(), start, runs.collect::<Vec<_>>());
+    let path = path.to_str().unwrap();
+    let shown = |words: &[&str]| world.stdout(&[&["report", path], words].concat());
+    for words in [&[][..], &["--explain"], &["--markdown"], &["--csv"], &["--html"], &["--json"]] {
+        let text = shown(words);
+        assert!(!text.contains(['\u{1b}', '\u{7}']), "{words:?}: {text}");
+        let is_marked = ["--markdown", "--html"].iter().any(|it| words.contains(it));
+        assert!(!(is_marked && text.contains("<script>\n## H")), "{words:?}: {text}");
+    }
+    let text = shown(&["--markdown"]);
+    assert!(!text.contains("<script") && !text.contains("\n## H"), "{text}");
+    let pipes = |line: &str| line.replace("\\|", "").matches('|').count();
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+    assert!(rows.len() >= 4 && rows.iter().all(|row| pipes(row) == pipes(rows[0])), "{text}");
+    let text = shown(&["--csv"]);
+    assert!(text.lines().nth(1).unwrap().starts_with("\"'=1|<script>"), "{text}");
+}
+
+#[test]
+fn secrets_of_commands_are_not_in_what_is_shared() {
+    let world = World::new();
+    let mut start = journals::start(SUITE);
+    let line = "env TOKEN=s3cret GOGC=off srv --api-key=s3cret --password s3cret {port}";
+    start.command = ["wirebench", "run", "--server", line].map(str::to_owned).to_vec();
+    let runs = (0..start.blocks).flat_map(|block| {
+        ROWS.map(|row| {
+            let mut run = journals::run(block, row, "silence", silent(100.0));
+            run.server_command = line.split(' ').map(str::to_owned).collect();
+            run
+        })
+    });
+    let path = journals::write(world.folder.path(), start, runs.collect::<Vec<_>>());
+    let path = path.to_str().unwrap();
+    world.stdout(&["report", path, "--archive", "kept"]);
+    let (_, kept) = wirebench_experiment::journal::text(&world.folder.path().join("kept")).unwrap();
+    let shown = |form: &str| world.stdout(&["report", path, form]);
+    for text in [kept.clone(), shown("--json"), shown("--html"), shown("--markdown")] {
+        assert!(!text.contains("s3cret"), "{text}");
+    }
+    let command = "\"env\",\"TOKEN=[redacted]\",\"GOGC=off\",\"srv\",\"--api-key=[redacted]\",\
+                   \"--password\",\"[redacted]\",\"{port}\"";
+    assert!(kept.contains(command), "{kept}");
+    let line =
+        "env TOKEN=[redacted] GOGC=off srv --api-key=[redacted] --password [redacted] {port}";
+    assert!(kept.contains(line), "{kept}");
 }

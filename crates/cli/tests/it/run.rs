@@ -81,15 +81,31 @@ fn a_command_line_is_measured_beside_the_baseline() {
 }
 
 #[test]
+fn servers_have_the_names_that_were_given_to_them() {
+    let world = World::new();
+    let servers = ["--server", &own("epoll", "hello"), "--server", &own("io_uring", "hello")];
+    let names = ["--name=feature/x", "--name=main", "--dry-run"];
+    let outcome = world.wirebench(&run(&[&servers[..], &names].concat()));
+    outcome.assert_line("own/feature-x, own/main, builtin/epoll");
+    for (names, message) in [
+        (["--name=x", "--name=x", "-q"], "two servers are named `x`: use another --name"),
+        (["--name=a b", "--dry-run", "-q"], "`a b` is not a valid name: use at most 100 letters"),
+    ] {
+        let outcome = world.wirebench(&run(&[&servers[..], &names].concat()));
+        assert_eq!(outcome.code, Some(2), "{outcome:#?}");
+        assert!(outcome.stderr.contains(message), "{outcome:#?}");
+    }
+}
+
+#[test]
 fn a_server_that_fails_its_checks_is_refused_and_the_row_says_why() {
     let world = World::new();
     // An echo server is no HTTP server.
     let outcome = world.wirebench(&run(&["--server", &own("epoll", "echo")]));
     assert_eq!(outcome.code, Some(1), "{outcome:#?}");
     assert!(outcome.stdout.contains("not measured, fails `reply-exact`"), "{outcome:#?}");
-    let journal = world.journal();
-    assert!(journal.runs.iter().all(|run| run.variant.to_string() == "builtin/epoll"));
-    assert!(!journal.runs.is_empty());
+    // The baseline alone would be compared with nothing.
+    assert!(world.journal().runs.is_empty());
 }
 
 #[test]
@@ -134,8 +150,30 @@ fn an_entry_that_was_asked_for_by_name_must_be_measured() {
     let needs = "[[requires]]\ncommand = \"no-such-compiler\"\n";
     let world = World::new().with_entry("c/x", &format!("{ENTRY}{needs}"));
     let outcome = world.wirebench(&run(&["c/x", "--scenario", "hello"]));
+    let message = "only the baseline is available, so nothing can be compared:\n  c/x: the program \
+                   `no-such-compiler` is missing";
     assert_eq!(outcome.code, Some(1), "{outcome:#?}");
-    outcome.assert_line("    not measured: c/x: the program `no-such-compiler` is missing");
+    assert!(outcome.stderr.contains(message), "{outcome:#?}");
+    assert!(!world.folder.path().join("target/wirebench").exists(), "{outcome:#?}");
+}
+
+#[test]
+fn a_baseline_whose_build_fails_is_replaced_and_its_run_goes_on_after_an_interruption() {
+    let step = "[[build]]\ncommand = [\"ls\", \"no-such-source.c\"]\n";
+    let world = World::new().with_entry("c/epoll", &format!("{ENTRY}{step}"));
+    let outcome = world.wirebench(&run(&["builtin/io_uring", "--scenario", "hello"]));
+    assert!(outcome.stdout.contains("no-such-source.c"), "{outcome:#?}");
+    let journal = world.journal();
+    let baselines: Vec<String> = journal.start.baselines.iter().map(ToString::to_string).collect();
+    assert_eq!(baselines, ["builtin/epoll"]);
+    assert!(journal.runs.iter().any(|run| run.variant.entry() == "builtin/epoll"), "{outcome:#?}");
+    let file = world.results().join("runs.jsonl");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let begun: Vec<&str> = text.lines().filter(|line| !line.contains("\"end\"")).collect();
+    std::fs::write(&file, begun.join("\n") + "\n").unwrap();
+    let again = world.wirebench(&["run", "--resume", world.results().to_str().unwrap()]);
+    assert_ne!(again.code, Some(3), "{again:#?}");
+    assert!(world.journal().end.is_some(), "{again:#?}");
 }
 
 #[test]

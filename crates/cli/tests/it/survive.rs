@@ -9,8 +9,8 @@ use wirebench_schema::journal::EndReason;
 const LONG: [&str; 6] = ["run", "builtin/epoll", "--no-verify", "-d", "60s", "--quiet"];
 
 #[test]
-fn ctrl_c_ends_a_run_in_order_with_a_partial_report() {
-    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+fn a_signal_ends_a_run_in_order_with_a_partial_report() {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
         let world = World::new();
         let running = world.start(&LONG);
         world.wait_for_process("wirebench agent");
@@ -21,6 +21,23 @@ fn ctrl_c_ends_a_run_in_order_with_a_partial_report() {
         assert_eq!(world.journal().end.unwrap().reason, EndReason::Interrupted);
         world.wait_for_silence();
     }
+}
+
+#[test]
+fn a_hangup_that_is_ignored_ends_nothing() {
+    let world = World::new();
+    let mut server = world.start(&["serve", "builtin/epoll", "--scenario", "hello"]);
+    let line = server.first_line();
+    let address = line.strip_prefix("listening ").unwrap();
+    let script =
+        "trap '' HUP; \"$0\" load -c1 -d2s --quiet \"$1\" & sleep 1; kill -HUP $!; wait $!";
+    let url = format!("http://{address}/");
+    let program = assert_cmd::cargo::cargo_bin("wirebench");
+    let output =
+        std::process::Command::new("sh").args(["-c", script]).arg(program).arg(url).output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("requests in 2.0"), "{output:?}");
 }
 
 #[test]

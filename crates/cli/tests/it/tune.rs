@@ -68,11 +68,12 @@ fn a_sweep_measures_every_cell_and_draws_it() {
 fn a_server_that_dies_in_a_sweep_fails_its_run_and_is_started_again() {
     let world = World::new();
     let server = crate::servers::command("dies");
-    let arguments = ["tune", "--server", &server, "--workers", "1", "-c", "2,4", "--no-verify"];
+    let arguments = ["tune", "--server", &server, "-c", "2,4", "--no-verify"];
     let rest = ["-d", "1s", "--warmup", "20ms", "--blocks", "1", "-q"];
     let outcome = world.wirebench(&[&arguments[..], &rest].concat());
     assert_eq!(outcome.code, Some(1), "{outcome:#?}");
     let runs = world.journal().runs;
+    // Without a place for it in the command, the number of workers is not swept.
     assert_eq!(runs.len(), 2, "{runs:#?}");
     let targets: BTreeSet<_> = runs.iter().map(|run| run.generator_command.last()).collect();
     assert_eq!(targets.len(), 2, "{runs:#?}");
@@ -172,14 +173,19 @@ fn what_cannot_be_meant_is_refused_with_the_next_step() {
     let two = "[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n";
     let needs = "[[requires]]\ncommand = \"no-such-compiler\"\n";
     let world = World::new()
-        .with_entry("c/one", &format!("max_workers = 1\n{ENTRY}"))
+        .with_entry(
+            "c/one",
+            &format!("max_workers = 1\n{}", ENTRY.replace("{port}", "{port} {workers}")),
+        )
         .with_entry("c/two", &format!("{ENTRY}{two}"))
         .with_entry("c/needy", &format!("{ENTRY}{needs}"));
-    let rows: [&[&str]; 18] = [
+    let rows: [&[&str]; 20] = [
         &["c/needy"],
         &["c/nope"],
         &["c/two"],
         &["c/one", "--workers", "1-2"],
+        &["--server", "true {port}", "--workers", "2"],
+        &["--server", "true {port}", "--workers", "2", "--objective", "p99 < 2ms"],
         &["builtin/epoll", "--scenario", "hello-timeout"],
         &["builtin/epoll", "--objective", "p99"],
         &["builtin/epoll", "--objective", "p99 < 2"],

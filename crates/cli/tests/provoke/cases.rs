@@ -204,7 +204,7 @@ fn servers() -> Vec<Case> {
         case(
             "a rate that the server cannot hold",
             AT_A_RATE,
-            vec![is("slow", &[Kind::BelowRate]), is("slow", &[Kind::ScheduleLag])],
+            vec![is("slow", &[Kind::BelowRate]), is("slow", &[Kind::ConnectionsBusy])],
         ),
         case(
             "a crowd that the server does not keep",
@@ -305,7 +305,7 @@ fn cohorts() -> Vec<Case> {
             "servers that work at rest, or close connections",
             SLICED_RATE,
             vec![
-                Expected { says: "subtracted from cost", ..is("burns-idle", &[Kind::Restless]) },
+                Expected { says: "at rest", ..is("burns-idle", &[Kind::Restless]) },
                 is_not(
                     "hangs-up",
                     &[Kind::ServerCloses, Kind::ClosedEarly, Kind::ConnectionsMissing],

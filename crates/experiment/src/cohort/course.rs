@@ -4,15 +4,15 @@
 use std::{
     collections::BTreeMap,
     sync::atomic::{AtomicBool, Ordering},
-    thread,
     time::Duration,
 };
+use wirebench_judge::validity::{Processes, nothing_answered};
 use wirebench_schema::{
     journal::{Reason, Run},
     load::LoadModel,
     suite::Workload,
 };
-use wirebench_server::launch::stop_grace;
+use wirebench_server::{launch::stop_grace, parallel};
 
 use super::{
     member::{Ended, Member},
@@ -76,8 +76,7 @@ impl<'a> Cohort<'a> {
             };
             self.rest(&mut members);
             self.warm_up(&mut bench, &mut members, known, &mut found)?;
-            // A server may start processes for its first requests.
-            members.iter_mut().for_each(|member| _ = member.has_its_processes());
+            members.iter_mut().for_each(Member::begin_rounds);
             let slices = self.rounds(&mut bench, &mut members, watch)?;
             self.compare_lengths(&mut bench, &mut members, &slices)?;
             Ok(slices)
@@ -85,8 +84,8 @@ impl<'a> Cohort<'a> {
         if let Ok(slices) = &slices {
             self.look_back(&members, slices, &supply, &mut found);
         }
-        let same: BTreeMap<u32, bool> =
-            members.iter_mut().map(|it| (it.load, it.has_its_processes())).collect();
+        let processes: BTreeMap<u32, Processes> =
+            members.iter().map(|it| (it.load, it.judge_processes())).collect();
         let ended: Vec<(u32, Ended<'_>)> = self.end(members);
         if self.interrupted() {
             return None;
@@ -96,14 +95,14 @@ impl<'a> Cohort<'a> {
             Err(reason) => (Slices::new(), Some(reason)),
         };
         for (load, ended) in &ended {
-            let is_same = same.get(load).copied().unwrap_or(true);
+            let processes = processes.get(load).copied().unwrap_or(Processes::Same);
             let reasons = found.remove(load).unwrap_or_default();
             runs.extend(self.runs_of(
                 *load,
                 ended,
                 &slices,
                 &broken,
-                (is_same, &reasons),
+                (processes, &reasons),
                 &started,
             ));
         }
@@ -165,7 +164,7 @@ impl<'a> Cohort<'a> {
             }
         };
         if done.report.report.connections_made == 0 {
-            members[index].fail(wirebench_judge::validity::nothing_answered(&done.report.report));
+            members[index].fail(nothing_answered(&done.report.report));
             return Ok(None);
         }
         Ok(Some(done))
@@ -215,16 +214,8 @@ impl<'a> Cohort<'a> {
     /// Stops all servers, several at a time: each may take its grace.
     fn end(&self, members: Vec<Member<'a>>) -> Vec<(u32, Ended<'a>)> {
         let grace = stop_grace(self.stop);
-        thread::scope(|scope| {
-            let stops: Vec<_> = members
-                .into_iter()
-                .map(|member| (member.load, scope.spawn(move || member.stop(grace))))
-                .collect();
-            let ended = |(load, stop): (u32, thread::ScopedJoinHandle<'_, Ended<'a>>)| {
-                stop.join().ok().map(|ended| (load, ended))
-            };
-            stops.into_iter().filter_map(ended).collect()
-        })
+        let count = members.len();
+        parallel::map(members, count, |member| (member.load, member.stop(grace)))
     }
 }
 

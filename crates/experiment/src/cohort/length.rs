@@ -3,7 +3,7 @@
 //! is the machine, which may have changed its speed in between. Pure.
 
 use wirebench_schema::{
-    agent::{SERIES_NS, SlicePiece},
+    agent::SlicePiece,
     journal::{Reason, ReasonKind, Slice, Weight, logarithms_by_round},
 };
 use wirebench_stats::{instance_values, median};
@@ -34,10 +34,9 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Of a slice with this series, without what the server uses at rest. None with too few pieces.
-    pub(super) fn of(series: &[SlicePiece], rest_share: f64) -> Option<Self> {
-        let rest_ns = rest_share * SERIES_NS as f64;
-        let value = |piece: &SlicePiece| (piece.cpu_ns as f64 - rest_ns) / piece.requests as f64;
+    /// Of a slice with this series. None with too few pieces.
+    pub(super) fn of(series: &[SlicePiece]) -> Option<Self> {
+        let value = |piece: &SlicePiece| piece.cpu_ns as f64 / piece.requests as f64;
         let from = series.len() - (series.len() as f64 * TAIL_SHARE) as usize;
         let pieces = series[from..].iter().filter(|piece| piece.requests > 0);
         let values: Vec<f64> = pieces.map(value).filter(|value| *value > 0.0).collect();
@@ -126,7 +125,7 @@ mod tests {
                     cpu_ns: Some((100e6 * own * machine(instance, round) * noise(0.04)) as u64),
                     ..Slice::default()
                 };
-                (vec![Tail::of(&series, 0.0)], (0..slices).map(slice).collect())
+                (vec![Tail::of(&series)], (0..slices).map(slice).collect())
             })
             .collect();
         differing(&instances)
@@ -192,7 +191,7 @@ mod tests {
         assert_eq!(differing(&[of(1), of(9)]), [None; 2]);
         let unknown = |(_, slices): Compared| (Vec::new(), slices);
         assert_eq!(differing(&[of(1), of(9), unknown(of(1))]), [None; 3]);
-        assert_eq!(Tail::of(&[], 0.0), None);
+        assert_eq!(Tail::of(&[]), None);
     }
 
     #[test]
@@ -206,12 +205,5 @@ mod tests {
         assert_eq!(found(&[tail(0.5)]).map(|ratio| ratio < 1.0), Some(true));
         assert_eq!(found(&[tail(0.5), tail(0.0), tail(0.0)]), None);
         assert_eq!(found(&[None, None, None]), None);
-    }
-
-    #[test]
-    fn work_at_rest_is_no_cost_of_requests() {
-        let piece = SlicePiece { requests: 1000, cpu_ns: 15_000_000 };
-        let tail = Tail::of(&[piece; 20], 0.25).unwrap();
-        assert!((tail.value.exp() - 10_000.0).abs() < 1e-6 && tail.error == 0.0, "{tail:?}");
     }
 }

@@ -1,16 +1,16 @@
 //! One server of a cohort, with the connections that the agent keeps to it.
 
-use rustix::process::{Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 use std::{collections::BTreeMap, time::Duration};
 use wirebench_catalogue::subject::Subject;
-use wirebench_judge::rest::{RESTLESS_SHARE, subtracted_share};
+use wirebench_judge::{rest::RESTLESS_SHARE, validity::Processes};
 use wirebench_schema::{agent::LoadProcesses, journal::Instance};
 use wirebench_server::{
-    cost::{Clocks, Details, Look, mode_ns},
+    cost::{Clocks, Details, Look, ended_ns, mode_ns},
     launch::{Server, Stopped},
 };
 
-use super::length::Tail;
+use super::{children::Children, length::Tail};
 use crate::measure::settled_look;
 
 /// Commands by the name of the workload.
@@ -28,8 +28,10 @@ pub(super) struct Member<'a> {
     /// For each workload, the command that makes the same load by itself.
     commands: Commands,
     pub(super) instance: Instance,
-    /// Its processes when its connections were made.
+    /// Its living processes when its connections were made, and when the rounds began.
     look: Look,
+    /// Those that it has started and that have ended.
+    pub(super) children: Children,
     /// How much of a slice does not count.
     pub(super) discard_ns: u64,
     /// The ends of long slices, by the pass in which they were made; none of one that was dropped.
@@ -49,7 +51,8 @@ impl<'a> Member<'a> {
         (load, commands): (u32, Commands),
         workers: u32,
     ) -> Self {
-        let look = settled_look(&server);
+        let look = settled_look(&server).living();
+        let children = Children::new(ended_ns(&accounts(&server, &look)));
         let ready_ns = u64::try_from(ready.as_nanos()).unwrap_or(u64::MAX);
         let instance = Instance { ready_ns, ..Instance::default() };
         let (discard_ns, long, length_ratio, failure) = (0, Vec::new(), None, None);
@@ -62,6 +65,7 @@ impl<'a> Member<'a> {
             commands,
             instance,
             look,
+            children,
             discard_ns,
             long,
             length_ratio,
@@ -75,13 +79,34 @@ impl<'a> Member<'a> {
         LoadProcesses { load: self.load, pids }
     }
 
-    /// Whether it still has the processes that it had, and none besides. A server may start some for
-    /// its first requests.
-    pub(super) fn has_its_processes(&mut self) -> bool {
-        let now = Look::take(self.server.guard());
-        let same = now.has_the_processes_of(&self.look);
-        self.look = now;
-        same
+    /// Lists its processes again before the rounds: a server may start some for its first requests.
+    pub(super) fn begin_rounds(&mut self) {
+        if !self.has_its_processes() {
+            // A child may be about to end.
+            self.look = settled_look(&self.server).living();
+        }
+        self.children.begin(self.ended_ns(), &self.look.pids());
+    }
+
+    /// What became of its processes since the rounds began.
+    pub(super) fn judge_processes(&self) -> Processes {
+        let ignoring = self.details().ignores_children();
+        self.children.judge(self.ended_ns(), ignoring, self.has_its_processes())
+    }
+
+    /// Whether it still has the processes that it had, and none besides.
+    fn has_its_processes(&self) -> bool {
+        Look::take(self.server.guard()).living().has_the_processes_of(&self.look)
+    }
+
+    /// CPU time of its children that have ended and were waited for, by itself or by its guard.
+    pub(super) fn ended_ns(&self) -> u64 {
+        ended_ns(&accounts(&self.server, &self.look))
+    }
+
+    /// The processes whose children are looked for.
+    pub(super) fn pids(&self) -> Vec<Pid> {
+        self.look.pids()
     }
 
     /// What there is to know of its threads now.
@@ -97,11 +122,6 @@ impl<'a> Member<'a> {
     /// Whether it uses CPU time without being asked anything.
     pub(super) fn is_restless(&self) -> bool {
         self.instance.rest_share > RESTLESS_SHARE
-    }
-
-    /// The share of a CPU that is subtracted from its cost.
-    pub(super) fn subtracted_share(&self) -> f64 {
-        subtracted_share(self.instance.rest_share)
     }
 
     /// Stops a restless server, or lets it go on.
@@ -151,9 +171,15 @@ impl<'a> Member<'a> {
         if let (Some(exit), None) = (self.server.ended(), &self.failure) {
             self.failure = Some(format!("the server ended with {exit} during the cohort"));
         }
+        self.failure = self.failure.or_else(|| self.server.joined().map(|it| it.to_string()));
         let ended = self.so_far();
         Ended { stopped: self.server.stop(grace), ..ended }
     }
+}
+
+/// The processes to whose account the time of ended children goes.
+fn accounts(server: &Server, look: &Look) -> Vec<Pid> {
+    [look.pids(), vec![server.guard()]].concat()
 }
 
 /// What is left of a server that is no more.

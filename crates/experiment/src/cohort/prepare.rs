@@ -223,9 +223,8 @@ impl Cohort<'_> {
         let shape = self.shape(&LoadModel::Closed, 0, (Duration::ZERO, PILOT_LENGTH));
         let done = self.slice(bench, members, index, &shape)?;
         let member = &mut members[index];
-        let rests = member.subtracted_share();
         let counts = done.as_ref().filter(|done| done.slice.dropped.is_none());
-        member.long.push(counts.and_then(|it| Tail::of(&it.report.series, rests)));
+        member.long.push(counts.and_then(|it| Tail::of(&it.report.series)));
         Ok(done)
     }
 

@@ -1,5 +1,6 @@
 //! The records of the runs of a cohort.
 
+use wirebench_judge::validity::Processes;
 use wirebench_schema::journal::{Outcome, Reason, Run};
 
 use super::{
@@ -16,7 +17,7 @@ impl Cohort<'_> {
         ended: &Ended<'_>,
         slices: &Slices,
         broken: &Option<String>,
-        (processes_same, found): (bool, &[Reason]),
+        (processes, found): (Processes, &[Reason]),
         started: &str,
     ) -> Vec<Run> {
         let own = self.cells.iter().filter(|cell| {
@@ -36,7 +37,7 @@ impl Cohort<'_> {
                 workers: ended.workers,
                 verification: cell.verification,
                 instance: ended.instance,
-                processes_same,
+                processes,
                 stopped: &ended.stopped,
                 length_ratio: ended.length_ratio,
                 slices: slices.get(&(load, cell.workload.name.clone())).unwrap_or(&none),
@@ -59,7 +60,7 @@ impl Cohort<'_> {
     /// The runs of which there are slices, while their servers go on.
     pub(super) fn so_far(&self, members: &[Member<'_>], slices: &Slices) -> Vec<Run> {
         let runs = members.iter().flat_map(|member| {
-            self.runs_of(member.load, &member.so_far(), slices, &None, (true, &[]), "")
+            self.runs_of(member.load, &member.so_far(), slices, &None, (Processes::Same, &[]), "")
         });
         runs.filter(|run| matches!(run.outcome, Outcome::Measured(_))).collect()
     }

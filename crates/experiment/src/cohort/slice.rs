@@ -1,7 +1,12 @@
 //! One slice: what is read around it, and whether it counts. That is decided by clocks alone, never by
 //! what came of it.
 
-use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
+use std::{
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
 use wirebench_host::{
     environment::resources,
     neighbours::{Machine, SliceInterference},
@@ -10,11 +15,11 @@ use wirebench_judge::generators::apart;
 use wirebench_schema::{
     agent::{LoadProcesses, SliceOrder, SliceReport},
     journal::{Placement, ReasonKind, Slice},
-    load::{LoadModel, LoadReport},
+    load::{LatencyFigure, LoadModel, LoadReport},
 };
 use wirebench_server::cost::Details;
 
-use super::member::Member;
+use super::{children, member::Member};
 use crate::agent::Agent;
 
 /// Share of a slice that others may take from a side, or from the machine.
@@ -44,6 +49,8 @@ pub(super) struct Done {
     pub(super) report: SliceReport,
     /// What was read of the server's threads before and after.
     pub(super) details: (Details, Details),
+    /// CPU time of children that ended and were waited for in all of it.
+    pub(super) ended_ns: u64,
     /// CPU time of each other server beyond what it uses at rest, by load.
     pub(super) parked: Vec<(u32, u64)>,
 }
@@ -86,19 +93,30 @@ impl Bench<'_> {
         };
         let agent = self.agent.pid();
         let before = (member.details(), Machine::read(agent));
-        let report = self.agent.slice(order, shape.timeout, self.stop);
+        let (pids, before_ns) = (member.pids(), member.ended_ns());
+        // Before the rounds there is time to look for children in any case.
+        let is_watched = member.discard_ns == 0 || before.0.ignores_children();
+        let done = AtomicBool::new(false);
+        let (report, seen) = thread::scope(|scope| {
+            let watch = is_watched.then(|| scope.spawn(|| children::watch(&pids, &done)));
+            let report = self.agent.slice(order, shape.timeout, self.stop);
+            done.store(true, Ordering::Relaxed);
+            (report, watch.and_then(|watch| watch.join().ok()).unwrap_or_default())
+        });
         let frequency_khz = resources::frequency_khz(Path::new("/"), &self.placement.server_cpus);
         let after = (member.details(), Machine::read(agent));
+        let account_ns = (before_ns, member.ended_ns());
         member.park(true);
+        let ended_ns = members[index].children.note(account_ns, seen);
         let report = report?;
         let load_ns = shape.discard_ns + shape.length_ns;
         let threads = (&before.0.threads, &after.0.threads);
         let taken = after.1.taken(&before.1, self.placement, threads, load_ns);
         let parked = parked(members, &report);
         let details = (before.0, after.0);
-        let slice = slice(shape, &members[index], &report, taken, &details, &parked);
+        let slice = slice(shape, &report, taken, &details, &parked);
         let slice = Slice { frequency_khz, ..slice };
-        Ok(Done { slice, report, details, parked })
+        Ok(Done { slice, report, details, ended_ns, parked })
     }
 }
 
@@ -107,7 +125,7 @@ fn parked(members: &[Member<'_>], report: &SliceReport) -> Vec<(u32, u64)> {
     let length_ns = report.end_ns.saturating_sub(report.start_ns) + report.waited_ns;
     let beyond = |(load, used_ns): &(u32, u64)| {
         let member = members.iter().find(|member| member.load == *load)?;
-        let rests_ns = share_of(length_ns, member.subtracted_share());
+        let rests_ns = share_of(length_ns, member.instance.rest_share);
         Some((*load, used_ns.saturating_sub(rests_ns)))
     };
     report.parked_cpu_ns.iter().filter_map(beyond).collect()
@@ -115,14 +133,13 @@ fn parked(members: &[Member<'_>], report: &SliceReport) -> Vec<(u32, u64)> {
 
 fn slice(
     shape: &Shape,
-    member: &Member<'_>,
     report: &SliceReport,
     taken: SliceInterference,
     (before, after): &(Details, Details),
     parked: &[(u32, u64)],
 ) -> Slice {
     let load = &report.report;
-    let rest_ns = share_of(load.window_ns, member.subtracted_share());
+    let latency = |figure| load.latency.as_ref()?.known(figure).map(|it| it as u64);
     let counted = report.cpu.counted_ns;
     // The details are of the whole slice; the part that counts has its share of them.
     let share = counted.unwrap_or(0) as f64 / report.cpu.whole_ns.max(1) as f64;
@@ -133,32 +150,33 @@ fn slice(
         discard_ns: shape.discard_ns,
         length_ns: load.window_ns,
         requests: load.requests,
-        cpu_ns: counted.map(|cpu_ns| cpu_ns.saturating_sub(rest_ns)),
-        latency_ns_p50: load.latency.as_ref().map(|it| it.latency_ns_p50),
-        latency_ns_p99: load.latency.as_ref().map(|it| it.latency_ns_p99),
+        cpu_ns: counted,
+        latency_ns_p50: latency(LatencyFigure::P50),
+        latency_ns_p99: latency(LatencyFigure::P99),
         lag_ns_p99: load.lag.as_ref().map(|it| it.latency_ns_p99),
         generator_cpu_ns: load.thread_cpu_ns.iter().sum(),
         rest_ns: report.waited_ns,
         server_waited: taken.server_waited,
         generator_waited: taken.generator_waited,
         stolen_ns: taken.stolen_ns,
+        throttled_ns: Some(taken.throttled_ns).filter(|it| *it > 0),
         switches_voluntary: share_of(voluntary, share),
         switches_involuntary: share_of(involuntary, share),
         parked_cpu_ns: parked.iter().map(|(_, cpu_ns)| cpu_ns).sum(),
         frequency_khz: None,
         dropped: None,
     };
-    slice.dropped = dropped(&slice, taken.throttled_ns, load);
+    slice.dropped = dropped(&slice, load);
     slice
 }
 
 /// Why a slice does not count, if so.
-fn dropped(slice: &Slice, throttled_ns: u64, load: &LoadReport) -> Option<ReasonKind> {
+fn dropped(slice: &Slice, load: &LoadReport) -> Option<ReasonKind> {
     let load_ns = (slice.discard_ns + slice.length_ns).max(1) as f64;
     let share = |nanoseconds: u64| nanoseconds as f64 / load_ns;
     let waited = slice.server_waited.max(slice.generator_waited);
     let rules = [
-        (throttled_ns > 0, ReasonKind::Throttled),
+        (slice.throttled_ns.is_some(), ReasonKind::Throttled),
         (share(slice.stolen_ns) > STOLEN_SHARE, ReasonKind::Stolen),
         (share(slice.parked_cpu_ns) > PARKED_SHARE, ReasonKind::ParkedBusy),
         (waited > TAKEN_SHARE, ReasonKind::Neighbour),
@@ -171,9 +189,9 @@ fn dropped(slice: &Slice, throttled_ns: u64, load: &LoadReport) -> Option<Reason
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "a share of a count is no larger than it, and not negative"
+    reason = "a count is far below 2^53, and no share is negative"
 )]
-fn share_of(count: u64, share: f64) -> u64 {
+pub(super) fn share_of(count: u64, share: f64) -> u64 {
     (count as f64 * share).round() as u64
 }
 
@@ -189,7 +207,7 @@ mod tests {
         let mut load = LoadReport::new("0".into(), config, EngineChoice::Epoll);
         let mut slice = Slice { discard_ns: 20 * MS, length_ns: 100 * MS, ..Slice::default() };
         change(&mut slice, &mut load);
-        dropped(&slice, 0, &load)
+        dropped(&slice, &load)
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wirebench_catalogue::subject::Subject;
 use wirebench_judge::{
     neighbours::{self, Arrivals},
-    rest::{rests, subtracted_share},
+    rest::rests,
     slices::disturbed,
     uneven::uneven,
     validity::{self, Evidence, Processes, bound_of_run},
@@ -17,7 +17,10 @@ use wirebench_schema::{
 };
 use wirebench_server::{cost, launch::Stopped};
 
-use super::{length, slice::Done};
+use super::{
+    length,
+    slice::{Done, share_of},
+};
 use crate::measure::{Bench, server_end};
 
 /// All that is known of a run.
@@ -28,7 +31,7 @@ pub(super) struct Parts<'a> {
     pub(super) workers: u32,
     pub(super) verification: Verification,
     pub(super) instance: Instance,
-    pub(super) processes_same: bool,
+    pub(super) processes: Processes,
     pub(super) stopped: &'a Stopped,
     pub(super) slices: &'a [Done],
     /// How slices of a closed loop compare with long ones, if they differ.
@@ -40,16 +43,17 @@ pub(super) struct Parts<'a> {
 impl Parts<'_> {
     /// The measurement, or why there is none.
     pub(super) fn measurement(self) -> Result<Measurement, String> {
-        let slices: Vec<Slice> = self.slices.iter().map(|it| it.slice.clone()).collect();
+        let mut slices = self.with_children();
         let counted: BTreeSet<u64> = Slice::counted(&slices).iter().map(|it| it.start_ns).collect();
         let counts = |done: &&Done| counted.contains(&done.slice.start_ns);
         let kept: Vec<&Done> = self.slices.iter().filter(counts).collect();
+        let own = Slice::counted(&slices);
         let loads: Vec<LoadReport> = kept.iter().map(|it| it.report.report.clone()).collect();
         let load = LoadReport::merge(&loads).ok_or("no slice of it was carried out")?;
         if load.requests == 0 {
             return Err(validity::nothing_answered(&load));
         }
-        let cost = self.cost(&kept, &load);
+        let cost = self.cost(&kept, &own, &load);
         let bound = bound_of_run(&cost, load.ready_share, &load);
         let evidence = Evidence {
             phase: self.workload.phase,
@@ -62,20 +66,20 @@ impl Parts<'_> {
             end: &server_end(self.stopped),
             others: self.disturbed(&kept, &slices),
             verification: self.verification,
-            processes: if self.processes_same { Processes::Same } else { Processes::Changed },
+            processes: self.processes,
         };
         let mut reasons = evidence.reasons();
         reasons.extend(self.found.into_iter().map(Reason::with_next_step));
-        let cpus = self.bench.placement.server_cpus.len();
-        let used = subtracted_share(self.instance.rest_share)
-            + cost.cpu_ns as f64 / load.window_ns.max(1) as f64;
-        let busy = used / cpus.max(1) as f64;
-        reasons.extend(rests(self.instance.rest_share, busy).map(Reason::with_next_step));
+        reasons.extend(rests(self.instance.rest_share).map(Reason::with_next_step));
         if self.workload.model == LoadModel::Closed {
             let sharing = self.subject.variant.sharing;
             reasons
                 .extend(uneven(sharing, self.workers, ran_ns(&kept)).map(Reason::with_next_step));
             reasons.extend(self.length_ratio.map(length::reason).map(Reason::with_next_step));
+        }
+        if !self.processes.are_known() {
+            // What is known is only a part.
+            slices.iter_mut().for_each(|slice| slice.cpu_ns = None);
         }
         Ok(Measurement {
             load,
@@ -89,10 +93,23 @@ impl Parts<'_> {
         })
     }
 
-    fn cost(&self, kept: &[&Done], load: &LoadReport) -> Cost {
+    /// The slices with what ended children have used. The kernel counts that in ticks, so the ratio to the
+    /// living processes' time is taken over all slices, of which each has its share.
+    fn with_children(&self) -> Vec<Slice> {
+        let sum = |of: fn(&Done) -> u64| self.slices.iter().map(of).sum::<u64>() as f64;
+        let (ended_ns, whole_ns) = (sum(|it| it.ended_ns), sum(|it| it.report.cpu.whole_ns));
+        let factor = 1.0 + ended_ns / whole_ns.max(1.0);
+        let with_children = |done: &Done| Slice {
+            cpu_ns: done.slice.cpu_ns.map(|cpu_ns| share_of(cpu_ns, factor)),
+            ..done.slice.clone()
+        };
+        self.slices.iter().map(with_children).collect()
+    }
+
+    fn cost(&self, kept: &[&Done], own: &[&Slice], load: &LoadReport) -> Cost {
         let length = load.window_ns.max(1) as f64;
-        let sum = |of: fn(&Slice) -> u64| kept.iter().map(|it| of(&it.slice)).sum::<u64>();
-        let known: Option<u64> = kept.iter().map(|it| it.slice.cpu_ns).sum();
+        let sum = |of: fn(&Slice) -> u64| own.iter().map(|it| of(it)).sum::<u64>();
+        let known: Option<u64> = own.iter().map(|it| it.cpu_ns).sum();
         let cpu_ns = known.unwrap_or(0);
         let busy_cpus =
             cost::busy_cpus(self.subject.variant.sharing, self.workers, &self.bench.placement);
@@ -102,9 +119,8 @@ impl Parts<'_> {
         Cost {
             cpu_ns,
             sampled_ns: load.window_ns,
-            // What other processes of the server have used is not known.
             cpu_ns_per_request: known
-                .filter(|_| self.processes_same)
+                .filter(|cpu_ns| self.processes.are_known() && *cpu_ns > 0)
                 .map(|cpu_ns| cpu_ns as f64 / load.requests as f64),
             cpu_share: cpu_ns as f64 / length / busy_cpus.max(1) as f64,
             busiest_thread_share: busiest_ns / length,

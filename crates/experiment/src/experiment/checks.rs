@@ -16,7 +16,7 @@ use wirebench_schema::{
     scenario::Scenario,
     verification::Verification,
 };
-use wirebench_server::launch::Launcher;
+use wirebench_server::{launch::Launcher, parallel};
 use wirebench_verify::{Checked, Verdict};
 
 use super::{Experiment, Observer, Progress, Stage, open_journal::OpenJournal};
@@ -30,8 +30,9 @@ fn jobs() -> usize {
     thread::available_parallelism().map_or(2, |cpus| 2 * usize::from(cpus)).min(8)
 }
 
-/// Checks every scenario that will be measured and is not in the journal yet, several at a time. The
-/// answer holds those that must not be measured.
+/// Checks every scenario that will be measured and is not in the journal yet, several at a time. One
+/// that fails is checked again alone, because the others may have been the cause: the second result
+/// counts. The answer holds those that must not be measured.
 pub(super) fn verify_all(
     stage: &Stage<'_>,
     journal_file: &mut OpenJournal,
@@ -41,10 +42,11 @@ pub(super) fn verify_all(
     if experiment.verification == Verification::LeftOut {
         return Ok(Refused::new());
     }
-    let pending = pending(stage, journal_file);
-    let next = AtomicUsize::new(0);
+    let pending = &pending(stage, journal_file)[..];
+    let next = &AtomicUsize::new(0);
     let (sender, results) = mpsc::channel();
-    let check = |sender: mpsc::Sender<Verified>| {
+    let mut failed_once = Vec::new();
+    let check = move || {
         while let Some((subject, scenario)) = pending.get(next.fetch_add(1, Ordering::Relaxed)) {
             let verified = verify(stage, subject, *scenario);
             // A check that was cut off says nothing.
@@ -54,22 +56,34 @@ pub(super) fn verify_all(
         }
     };
     thread::scope(|scope| {
-        for _ in 0..jobs().min(pending.len()) {
-            let (check, sender) = (&check, sender.clone());
-            scope.spawn(move || check(sender));
-        }
-        drop(sender);
+        parallel::workers(scope, jobs().min(pending.len()), check);
         let name = |it: &(&Subject, Scenario)| (it.0.variant.id.clone(), it.1);
         let mut left: BTreeSet<(VariantId, Scenario)> = pending.iter().map(name).collect();
         while let Some((variant, scenario)) = left.first() {
             observer.on(&Progress::Verifying { variant, scenario: *scenario });
             let Ok(verified) = results.recv() else { break };
             left.remove(&(verified.variant.clone(), verified.scenario));
-            observer.on(&Progress::Verified(&verified));
-            journal_file.write(Record::Verified(verified))?;
+            if verified.failed.is_empty() {
+                observer.on(&Progress::Verified(&verified));
+                journal_file.write(Record::Verified(verified))?;
+            } else {
+                failed_once.push(verified);
+            }
         }
         io::Result::Ok(())
     })?;
+    for first in failed_once {
+        let is_it =
+            |it: &&(&Subject, Scenario)| it.0.variant.id == first.variant && it.1 == first.scenario;
+        let Some((subject, scenario)) = pending.iter().find(is_it) else { continue };
+        observer.on(&Progress::VerifyingAgain(&first));
+        let second = verify(stage, subject, *scenario);
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        observer.on(&Progress::Verified(&second));
+        journal_file.write(Record::Verified(second))?;
+    }
     Ok(refused(journal_file))
 }
 

@@ -25,8 +25,7 @@ use super::{
 };
 use crate::{cohort::KnownServers, journal, plan};
 
-/// The environment's name in the folder of a run.
-pub const ENVIRONMENT_FILE: &str = "environment.json";
+pub use crate::journal::ENVIRONMENT_FILE;
 
 /// Why an experiment cannot go on. What was journalled before stays.
 #[derive(Debug, thiserror::Error)]
@@ -116,10 +115,17 @@ fn measure(
 ) -> Result<EndReason, ExperimentError> {
     let refused = checks::verify_all(stage, journal_file, observer)?;
     let needs_all = stage.experiment.verification == Verification::AllOrNothing;
-    if needs_all && !refused.is_empty() {
+    let (subjects, suite) = (stage.subjects, &stage.experiment.suite);
+    let workloads = &suite.workloads;
+    let mut block = plan::block(subjects, suite, 1, 0);
+    block.retain(|step| {
+        let variant = subjects[step.subject].variant.id.clone();
+        !refused.contains(&(variant, workloads[step.workload].scenario))
+    });
+    let is_useless = needs_all || plan::compares_nothing(subjects, suite, &block);
+    if is_useless && !refused.is_empty() {
         return Ok(EndReason::Complete);
     }
-    let workloads = &stage.experiment.suite.workloads;
     let mut pace = Pace::new(workloads, |workload| stage.experiment.estimate(workload));
     let earlier = pace.replay(journal_file.journal(), workloads);
     let clock = Clock { earlier, began: Instant::now() };

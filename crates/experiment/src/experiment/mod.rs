@@ -185,6 +185,8 @@ pub enum Progress<'a> {
         /// In this scenario.
         scenario: Scenario,
     },
+    /// Some have failed while others ran, and begin again alone.
+    VerifyingAgain(&'a Verified),
     /// Conformance checks have ended.
     Verified(&'a Verified),
     /// The journal has begun.

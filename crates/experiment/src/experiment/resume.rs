@@ -4,12 +4,9 @@
 //! That is only right on the same machine with the same programs and the same plan. What has changed
 //! is found here; what to do about it is the caller's matter.
 
-use std::{fs, io, path::Path, sync::atomic::AtomicBool};
+use std::{io, path::Path, sync::atomic::AtomicBool};
 use wirebench_catalogue::subject::Subject;
-use wirebench_schema::{
-    environment::Environment,
-    journal::{EndReason, Journal, Record, Resumed},
-};
+use wirebench_schema::journal::{EndReason, Journal, Record, Resumed};
 
 use super::{
     ENVIRONMENT_FILE, Experiment, ExperimentError, Finished, Observer, Prepared, Progress, Stage,
@@ -89,20 +86,14 @@ impl ResumedExperiment {
                 }
             }
         }
-        match self.environment() {
-            Ok(was) => changed::environment(&was, &prepared.environment, &mut differences),
-            Err(reason) => differences
-                .noted
-                .push(format!("whether this is the same machine is not known: {reason}")),
+        match journal::environment(self.journal_file.folder()) {
+            Ok(Some(was)) => changed::environment(&was, &prepared.environment, &mut differences),
+            Ok(None) => differences.noted.push(format!(
+                "whether this is the same machine is not known: {ENVIRONMENT_FILE} is missing"
+            )),
+            Err(reason) => differences.refusing.push(reason),
         }
         differences
-    }
-
-    fn environment(&self) -> Result<Environment, String> {
-        let path = self.journal_file.folder().join(ENVIRONMENT_FILE);
-        let named = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-        let text = fs::read(&path).map_err(|error| named(&error))?;
-        serde_json::from_slice(&text).map_err(|error| named(&error))
     }
 
     /// Does what is left to be done. `noted` is written down.

@@ -175,6 +175,8 @@ mod tests {
                 latency_ns_p50: None,
                 latency_ns_p99: None,
                 latency_ns_max: None,
+                lower_bounds: Vec::new(),
+                latency: None,
             })
         };
         deadline.hear(&interval(Phase::Warmup), begun);

@@ -37,10 +37,14 @@ pub(super) fn end<T>(
     stop: &AtomicBool,
 ) -> Result<(T, Stopped), Failure> {
     let ended = server.ended();
+    let joined = server.joined();
     let stopped = server.stop(stop_grace(stop));
     let failure = |reason| Failure { reason, stderr: stopped.stderr.clone() };
     match (done, ended) {
-        (Ok(done), None) => Ok((done, stopped)),
+        (Ok(done), None) => match joined {
+            None => Ok((done, stopped)),
+            Some(error) => Err(failure(error.to_string())),
+        },
         (Ok(_), Some(exit)) => Err(failure(format!("the server ended with {exit} during the run"))),
         (Err(reason), None) => Err(failure(reason)),
         (Err(reason), Some(exit)) => {

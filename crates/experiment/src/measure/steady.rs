@@ -17,7 +17,7 @@ use std::{
 use wirebench_judge::validity::nothing_answered;
 use wirebench_schema::{
     journal::{Counts, Outcome, Reason, ReasonKind, Run, WarmUp, Weight},
-    load::{Interval, LoadConfig, LoadEvent, LoadModel, RateCurve, Stop},
+    load::{Interval, LoadConfig, LoadEvent, LoadModel, Stop},
 };
 use wirebench_server::{cost::Clocks, launch::Server};
 use wirebench_stats::{STEADY_WINDOW, Steadiness, median, steadiness};
@@ -177,7 +177,7 @@ fn load(config: &LoadConfig, within: Duration) -> LoadConfig {
     let model = match &config.model {
         LoadModel::Rate { curve, arrivals, latency_from } => LoadModel::Rate {
             // A rate that changes is never steady.
-            curve: curve.rates().first().map_or(curve.clone(), |rate| RateCurve::Constant(*rate)),
+            curve: curve.constant(),
             arrivals: *arrivals,
             latency_from: *latency_from,
         },
@@ -271,7 +271,7 @@ fn watch(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wirebench_schema::load::{Arrivals, LatencyOrigin, Phase};
+    use wirebench_schema::load::{Arrivals, LatencyOrigin, Phase, RateCurve};
 
     fn interval(number: u64, requests: u64) -> Interval {
         Interval {
@@ -285,6 +285,8 @@ mod tests {
             latency_ns_p50: None,
             latency_ns_p99: None,
             latency_ns_max: None,
+            lower_bounds: Vec::new(),
+            latency: None,
         }
     }
 

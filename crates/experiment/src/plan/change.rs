@@ -285,6 +285,9 @@ requests = 1000
         let mut suite = Suite::parse("example", &text).unwrap();
         change(&mut suite, &Changes { rate: Some(9), ..Changes::default() }).unwrap();
         let LoadModel::Rate { curve, arrivals, .. } = &suite.workloads[0].model else { panic!() };
-        assert_eq!((curve.first(), *arrivals), (9, wirebench_schema::load::Arrivals::Poisson));
+        assert_eq!(
+            (curve.rates(), *arrivals),
+            (vec![9.0], wirebench_schema::load::Arrivals::Poisson)
+        );
     }
 }

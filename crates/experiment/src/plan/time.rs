@@ -58,8 +58,7 @@ fn time_of(workload: &Workload, requests: u64) -> Duration {
         }
         LoadModel::Rate { curve, .. } => {
             let rates = curve.rates();
-            let sum: u64 = rates.iter().sum();
-            requests * rates.len() as f64 / sum.max(1) as f64
+            requests * rates.len() as f64 / rates.iter().sum::<f64>().max(f64::MIN_POSITIVE)
         }
     };
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX / 1024)

@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    io::{BufRead, BufReader, Write},
+    io::Write,
     process::{Child, ChildStdin, Stdio},
     sync::{
         Arc, Mutex, PoisonError,
@@ -18,7 +18,8 @@ use wirebench_schema::{
 };
 use wirebench_server::{
     launch::{STDERR_PATIENCE, StderrTail},
-    pipe::{PipedChild, Writer},
+    parallel,
+    pipe::{PipedChild, Writer, lines},
 };
 
 use super::{
@@ -65,7 +66,7 @@ impl Away {
             streams: BTreeMap::new(),
             heard: Instant::now(),
         };
-        session.start().and_then(|()| session.follow(stop, print)).map_err(named)
+        session.start(stop).and_then(|()| session.follow(stop, print)).map_err(named)
     }
 }
 
@@ -87,8 +88,16 @@ impl Session<'_> {
         Ok(event)
     }
 
-    fn start(&mut self) -> Result<(), String> {
-        match self.next(PATIENCE)? {
+    fn start(&mut self, stop: &AtomicBool) -> Result<(), String> {
+        let until = Instant::now() + PATIENCE;
+        let mut first = None;
+        while first.is_none() && Instant::now() < until {
+            if stop.load(Ordering::Relaxed) {
+                return Err("interrupted".to_owned());
+            }
+            first = self.next(LOOK)?;
+        }
+        match first {
             Some(HostEvent::Ready { protocol: HOSTING_PROTOCOL, .. }) => {}
             Some(HostEvent::Ready { protocol, wirebench }) => {
                 return Err(format!(
@@ -147,7 +156,7 @@ impl Session<'_> {
     /// Carries a script to a host. The other side hears how that ends.
     fn open(&mut self, stream: u32, host: &str, script: &str) {
         let writer = self.writer.clone();
-        let closed = |code, stderr| HostCommand::Closed { stream, code, stderr };
+        let closed = move |code, stderr| HostCommand::Closed { stream, code, stderr };
         let mut command = self.away.carrier.command(host, script);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Ctrl-C at a terminal is for wirebench, which ends all in order.
@@ -162,11 +171,14 @@ impl Session<'_> {
             return;
         };
         let input = child.stdin.take();
-        let stderr = StderrTail::follow(stderr);
+        let stderr = match StderrTail::follow(stderr) {
+            Ok(stderr) => stderr,
+            Err(error) => return drop(writer.say(&closed(None, error.to_string()))),
+        };
         let child = Arc::new(Mutex::new(child));
         self.streams.insert(stream, Carried { input, child: Arc::clone(&child) });
-        thread::spawn(move || {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+        let reader = parallel::spawn(move || {
+            for line in lines(stdout) {
                 if writer.say(&HostCommand::Line { stream, line }).is_err() {
                     break;
                 }
@@ -174,8 +186,11 @@ impl Session<'_> {
             stderr.wait_for_end(STDERR_PATIENCE);
             let status = child.lock().unwrap_or_else(PoisonError::into_inner).wait();
             let code = status.ok().and_then(|it| it.code());
-            let _ = writer.say(&HostCommand::Closed { stream, code, stderr: stderr.text() });
+            let _ = writer.say(&closed(code, stderr.text()));
         });
+        if let Err(error) = reader {
+            let _ = self.writer.say(&closed(None, error.to_string()));
+        }
     }
 }
 
@@ -197,11 +212,16 @@ impl Drop for Carried {
         // An agent ends when its input does, so that the carrier has time to end in order.
         self.input = None;
         let child = Arc::clone(&self.child);
-        thread::spawn(move || {
+        let killer = parallel::spawn(move || {
             thread::sleep(PATIENCE);
             if let Ok(mut child) = child.try_lock() {
                 let _ = child.kill();
             }
         });
+        if killer.is_err()
+            && let Ok(mut child) = self.child.try_lock()
+        {
+            let _ = child.kill();
+        }
     }
 }

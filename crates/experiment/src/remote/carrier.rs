@@ -1,7 +1,15 @@
 //! How a shell script is started on another host: an argument list with `{host}`.
 
-use std::{fmt, process::Command, str::FromStr};
+use std::{
+    fmt,
+    path::Path,
+    process::{Command, Stdio},
+    str::FromStr,
+    sync::atomic::AtomicBool,
+    time::Duration,
+};
 use wirebench_schema::argv;
+use wirebench_server::command::{CommandError, Job, NO_ENV};
 
 /// What stands for the host.
 const HOST: &str = "{host}";
@@ -19,20 +27,45 @@ impl Carrier {
         Self(SSH.map(str::to_owned).to_vec())
     }
 
+    fn words(&self, host: &str, script: &str) -> Vec<String> {
+        let words = self.0.iter().map(|word| word.replace(HOST, host));
+        words.chain([script.to_owned()]).collect()
+    }
+
     /// The command that carries `script` out on `host`.
     #[must_use]
     pub(super) fn command(&self, host: &str, script: &str) -> Command {
-        let mut words = self.0.iter().map(|word| word.replace(HOST, host));
+        let mut words = self.words(host, script).into_iter();
         let mut command = Command::new(words.next().unwrap_or_default());
-        command.args(words).arg(script);
+        command.args(words);
         command
     }
 
-    /// The command by which a user can try whether a host is reached.
+    /// Carries `script` out on `host` to its end, between an input and an output. An error has the exit code, and how
+    /// it ended with what it wrote.
+    pub(super) fn run(
+        &self,
+        host: &str,
+        script: &str,
+        between: (Stdio, Stdio),
+        (timeout, stop): (Duration, &AtomicBool),
+    ) -> Result<(), (Option<i32>, String)> {
+        let argv = self.words(host, script);
+        let job = Job { argv: &argv, folder: Path::new("."), env: NO_ENV, timeout };
+        let (status, words) = job.between(between, stop).map_err(|error| match error {
+            CommandError::Interrupted => (None, error.to_string()),
+            error => (None, format!("the carrier failed: {error}")),
+        })?;
+        if status.success() {
+            return Ok(());
+        }
+        Err((status.code(), format!("the carrier failed ({status}): {}", words.trim())))
+    }
+
+    /// The command by which a user can carry `script` out on `host`.
     #[must_use]
-    pub(super) fn trial(&self, host: &str) -> String {
-        let words = self.0.iter().map(|word| word.replace(HOST, host));
-        argv::display(&words.chain(["true".to_owned()]).collect::<Vec<_>>())
+    pub(super) fn shown(&self, host: &str, script: &str) -> String {
+        argv::display(&self.words(host, script))
     }
 }
 
@@ -68,7 +101,7 @@ mod tests {
         assert_eq!(words, ["exec", "-i", "pod/a", "--", "sh", "-c", "echo b c"]);
         let ssh = Carrier::ssh();
         assert_eq!(ssh.to_string().parse::<Carrier>().unwrap(), ssh);
-        assert_eq!(ssh.trial("a"), "ssh -o BatchMode=yes -o ConnectTimeout=10 a true");
+        assert_eq!(ssh.shown("a", "true"), "ssh -o BatchMode=yes -o ConnectTimeout=10 a true");
     }
 
     #[test]

@@ -7,9 +7,9 @@ use std::{
     net::Shutdown,
     os::unix::net::UnixStream,
     path::Path,
-    thread,
 };
 use wirebench_schema::hosting::HostCommand;
+use wirebench_server::parallel;
 
 /// The environment variable with the socket of the process that has the lines carried.
 pub(super) const SOCKET_VARIABLE: &str = "WIREBENCH_RELAY";
@@ -28,10 +28,10 @@ pub fn carry(host: String, script: String) -> io::Result<i32> {
     let mut stream = UnixStream::connect(Path::new(&socket))?;
     writeln!(stream, "{}", serde_json::to_string(&Order { host, script })?)?;
     let mut to = stream.try_clone()?;
-    thread::spawn(move || {
+    parallel::spawn(move || {
         let _ = io::copy(&mut io::stdin().lock(), &mut to);
         let _ = to.shutdown(Shutdown::Write);
-    });
+    })?;
     for line in BufReader::new(stream).lines() {
         match serde_json::from_str(&line?)? {
             HostCommand::Line { line, .. } => {

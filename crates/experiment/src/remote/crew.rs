@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_schema::agent::{AgentCommand, AgentEvent, HEARTBEAT_WITHIN_NS};
-use wirebench_server::pipe::PipedChild;
+use wirebench_server::{parallel, pipe::PipedChild};
 
 use super::{
     Carrier, Program,
@@ -50,19 +50,13 @@ impl Fleet {
     }
 
     /// Makes sure, once, that all hosts are reached and have the program.
-    pub fn provide(&self) -> Result<(), String> {
-        self.provided.get_or_init(|| self.provide_now()).clone()
+    pub fn provide(&self, stop: &AtomicBool) -> Result<(), String> {
+        self.provided.get_or_init(|| self.provide_now(stop)).clone()
     }
 
-    fn provide_now(&self) -> Result<(), String> {
-        let provide = |host| install::provide(&self.carrier, host, &self.program);
-        thread::scope(|scope| {
-            let threads: Vec<_> =
-                self.hosts.iter().map(|host| scope.spawn(move || provide(host))).collect();
-            let results =
-                threads.into_iter().map(|thread| thread.join().map_err(|_| "a thread failed")?);
-            results.collect()
-        })
+    fn provide_now(&self, stop: &AtomicBool) -> Result<(), String> {
+        let provide = |host: &String| install::provide(&self.carrier, host, &self.program, stop);
+        parallel::map(&self.hosts, self.hosts.len(), provide).into_iter().collect()
     }
 }
 
@@ -123,7 +117,7 @@ impl Crew {
     pub(super) fn start(fleet: &Fleet, stop: &AtomicBool) -> Result<Self, String> {
         // Each agent needs several files. Too few are found when one cannot be started.
         let _ = wirebench_sys::limits::raise_open_files();
-        fleet.provide()?;
+        fleet.provide(stop)?;
         let spawn = |host: &String| {
             let process = install::spawn(&fleet.carrier, host, &fleet.program)?;
             Ok(Member { host: host.clone(), process, heard: None })

@@ -5,12 +5,11 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::{
     collections::BTreeMap,
     fs,
-    io::{self, BufRead, BufReader, Read, Write},
+    io::{self, Read, Write},
     os::unix::net::{UnixListener, UnixStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::mpsc::{self, Receiver, Sender},
-    thread,
     time::{Duration, Instant},
 };
 use wirebench_schema::{
@@ -18,6 +17,7 @@ use wirebench_schema::{
     argv,
     hosting::{HOSTING_PROTOCOL, HostCommand, HostEvent},
 };
+use wirebench_server::{parallel, pipe::lines};
 
 use super::carry::{Order, SOCKET_VARIABLE};
 
@@ -39,7 +39,7 @@ enum Happening {
 /// Carries out the verb that is asked for on `input`, with `program`, until it or the input ends.
 pub fn host(
     program: &Path,
-    input: impl BufRead + Send + 'static,
+    input: impl Read + Send + 'static,
     output: impl Write,
 ) -> io::Result<()> {
     let (sender, happenings) = mpsc::channel();
@@ -47,7 +47,7 @@ pub fn host(
     let mut hosted = Hosted { output, sender: sender.clone(), streams, next_stream: 0 };
     let wirebench = env!("CARGO_PKG_VERSION").to_owned();
     hosted.say(&HostEvent::Ready { protocol: HOSTING_PROTOCOL, wirebench })?;
-    read_commands(input, sender.clone());
+    read_commands(input, sender.clone())?;
     let (arguments, lacks_carrier) = match happenings.recv() {
         Ok(Happening::Command(HostCommand::Start { arguments, lacks_carrier })) => {
             (arguments, lacks_carrier)
@@ -79,25 +79,26 @@ fn start(mut command: Command, sender: &Sender<Happening>) -> io::Result<Child> 
     let stderr = child.stderr.take().map(|it| Box::new(it) as Box<dyn Read + Send>);
     for (source, is_result) in [(stdout, true), (stderr, false)] {
         let (Some(source), sender) = (source, sender.clone()) else { continue };
-        thread::spawn(move || {
-            for line in BufReader::new(source).lines().map_while(Result::ok) {
+        parallel::spawn(move || {
+            for line in lines(source) {
                 let _ = sender.send(Happening::Event(HostEvent::Printed { line, is_result }));
             }
-        });
+        })?;
     }
     Ok(child)
 }
 
-fn read_commands(input: impl BufRead + Send + 'static, sender: Sender<Happening>) {
-    thread::spawn(move || {
-        for line in input.lines().map_while(Result::ok) {
+fn read_commands(input: impl Read + Send + 'static, sender: Sender<Happening>) -> io::Result<()> {
+    parallel::spawn(move || {
+        for line in lines(input) {
             let Ok(command) = serde_json::from_str(&line) else { break };
             if sender.send(Happening::Command(command)).is_err() {
                 return;
             }
         }
         let _ = sender.send(Happening::InputEnded);
-    });
+    })?;
+    Ok(())
 }
 
 /// A socket in a folder of its own, which no other user can enter. It is gone when this is dropped.
@@ -112,12 +113,13 @@ impl Socket {
         fs::DirBuilder::new().mode(0o700).create(&folder)?;
         let socket = Self(folder.join("relay"));
         let listener = UnixListener::bind(&socket.0)?;
-        thread::spawn(move || {
+        parallel::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let sender = sender.clone();
-                thread::spawn(move || greet(stream, &sender));
+                // One that cannot be heard is closed, and its carrier says so.
+                let _ = parallel::spawn(move || greet(stream, &sender));
             }
-        });
+        })?;
         Ok(socket)
     }
 }
@@ -190,17 +192,17 @@ impl<W: Write> Hosted<W> {
         self.next_stream += 1;
         let Order { host, script } = order;
         self.say(&HostEvent::Open { stream: number, host, script })?;
-        let (lines, sender) = (BufReader::new(stream.try_clone()?), self.sender.clone());
+        let (source, sender) = (stream.try_clone()?, self.sender.clone());
         self.streams.insert(number, stream);
-        thread::spawn(move || {
+        parallel::spawn(move || {
             let say = |event| sender.send(Happening::Event(event));
-            for line in lines.lines().map_while(Result::ok) {
+            for line in lines(source) {
                 if say(HostEvent::Line { stream: number, line }).is_err() {
                     return;
                 }
             }
             let _ = say(HostEvent::Close { stream: number });
-        });
+        })?;
         Ok(())
     }
 

@@ -1,11 +1,6 @@
 //! Starts an agent on another host, and copies this program there when the host does not have it.
 
-use std::{
-    fs::File,
-    io,
-    path::PathBuf,
-    process::{Command, Stdio},
-};
+use std::{fs::File, io, path::PathBuf, process::Stdio, sync::atomic::AtomicBool, time::Duration};
 use wirebench_schema::agent::{AGENT_PROTOCOL, AgentEvent};
 use wirebench_server::{digest, pipe::PipedChild};
 
@@ -13,6 +8,10 @@ use super::Carrier;
 
 /// The file of this program, even after another one was put in its place.
 const OWN_FILE: &str = "/proc/self/exe";
+/// How long a host may take to say whether it has the program: `ssh` alone may take ten seconds to connect.
+const CONTACT: Duration = Duration::from_secs(30);
+/// How long a copy may take.
+pub(super) const COPY: Duration = Duration::from_secs(600);
 /// How a script says that the program is not there.
 const MISSING: i32 = 87;
 /// The folder of copied programs, in the user's cache.
@@ -44,7 +43,11 @@ impl Program {
     fn probe(&self) -> String {
         match self {
             Self::Installed => format!("command -v wirebench > /dev/null || exit {MISSING}"),
-            Self::Own { digest, .. } => format!("test -x {FOLDER}/{digest} || exit {MISSING}"),
+            Self::Own { digest, .. } => format!(
+                "f={FOLDER}/{digest}; test -x \"$f\" && test -O \"$f\" && test -O {FOLDER} && \
+                 test \"$(sha256sum < \"$f\" | cut -c1-{})\" = {digest} || exit {MISSING}",
+                digest.len()
+            ),
         }
     }
 
@@ -58,11 +61,20 @@ impl Program {
 }
 
 /// Makes sure that `host` has the program.
-pub(super) fn provide(carrier: &Carrier, host: &str, program: &Program) -> Result<(), String> {
+pub(super) fn provide(
+    carrier: &Carrier,
+    host: &str,
+    program: &Program,
+    stop: &AtomicBool,
+) -> Result<(), String> {
     let failed = |reason: String| {
-        format!("{host}: {reason}; try `{}`, which must not ask anything", carrier.trial(host))
+        format!(
+            "{host}: {reason}; try `{}`, which must not ask anything",
+            carrier.shown(host, "true")
+        )
     };
-    let probe = finish(carrier.command(host, &program.probe()).stdin(Stdio::null()));
+    let nothing = (Stdio::null(), Stdio::null());
+    let probe = carrier.run(host, &program.probe(), nothing, (CONTACT, stop));
     match (probe, program) {
         (Ok(()), _) => Ok(()),
         (Err((Some(MISSING), _)), Program::Installed) => {
@@ -71,7 +83,8 @@ pub(super) fn provide(carrier: &Carrier, host: &str, program: &Program) -> Resul
         (Err((Some(MISSING), _)), Program::Own { path, digest }) => {
             let file =
                 File::open(path).map_err(|error| failed(format!("{}: {error}", path.display())))?;
-            let copied = finish(carrier.command(host, &receive(digest)).stdin(file));
+            let between = (file.into(), Stdio::null());
+            let copied = carrier.run(host, &receive(digest), between, (COPY, stop));
             copied.map_err(|(_, why)| failed(format!("wirebench could not be copied: {why}")))
         }
         (Err((_, why)), _) => Err(failed(why)),
@@ -101,23 +114,20 @@ pub(super) fn check(protocol: u32, wirebench: &str) -> Result<(), String> {
     ))
 }
 
-/// The script that stores its input as the program. A copy that was cut off is not taken for it.
-fn receive(digest: &str) -> String {
+/// The part of a script that ends it if `folder` there belongs to another user.
+pub(super) fn refuse_foreign(folder: &str) -> String {
     format!(
-        "set -eu; umask 077; folder={FOLDER}; mkdir -p \"$folder\"; new=\"$folder/.{digest}.$$\"; \
-         trap 'rm -f \"$new\"' EXIT; cat > \"$new\"; chmod 700 \"$new\"; \"$new\" --version > /dev/null; \
-         mv \"$new\" \"$folder/{digest}\""
+        "test -O {folder} || {{ echo {folder} belongs to another user: remove it, or set XDG_CACHE_HOME \
+         there >&2; exit 1; }}"
     )
 }
 
-/// Runs a carrier to its end. An error has the exit code, and how it ended with what it wrote.
-pub(super) fn finish(command: &mut Command) -> Result<(), (Option<i32>, String)> {
-    let output = command.stdout(Stdio::null()).stderr(Stdio::piped()).output();
-    let output =
-        output.map_err(|error| (None, format!("the carrier cannot be started: {error}")))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let words = String::from_utf8_lossy(&output.stderr);
-    Err((output.status.code(), format!("the carrier failed ({}): {}", output.status, words.trim())))
+/// The script that stores its input as the program. A copy that was cut off is not taken for it.
+fn receive(digest: &str) -> String {
+    format!(
+        "set -eu; umask 077; folder={FOLDER}; mkdir -p \"$folder\"; {}; new=\"$folder/.{digest}.$$\"; \
+         trap 'rm -f \"$new\"' EXIT; cat > \"$new\"; chmod 700 \"$new\"; \"$new\" --version > /dev/null; \
+         mv \"$new\" \"$folder/{digest}\"",
+        refuse_foreign("\"$folder\"")
+    )
 }

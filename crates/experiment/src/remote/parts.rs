@@ -1,6 +1,8 @@
 //! The parts of a load that several generators made, put together. Pure.
 
-use wirebench_schema::load::{GeneratorPart, Interval, LoadConfig, LoadReport};
+use wirebench_schema::load::{
+    GeneratorPart, Interval, LatencyFigure, LatencySummary, LoadConfig, LoadReport,
+};
 
 /// What one generator made.
 #[derive(Clone, Debug)]
@@ -23,11 +25,12 @@ pub(super) fn whole(config: LoadConfig, shares: Vec<Share>) -> Option<LoadReport
 fn part(share: &Share, first_ns: u64) -> GeneratorPart {
     let report = &share.report;
     let cpu_ns: u64 = report.thread_cpu_ns.iter().sum();
+    let p99 = report.latency.as_ref().and_then(|it| it.known(LatencyFigure::P99));
     GeneratorPart {
         host: share.host.clone(),
         connections: report.connections_made,
         requests_per_second: report.requests_per_second,
-        latency_ns_p99: report.latency.as_ref().map(|it| it.latency_ns_p99),
+        latency_ns_p99: p99.map(|it| it as u64),
         lag_ns_p99: report.lag.as_ref().map(|it| it.latency_ns_p99),
         cpus_used: cpu_ns as f64 / report.window_ns.max(1) as f64,
         threads: report.thread_cpu_ns.len(),
@@ -36,20 +39,57 @@ fn part(share: &Share, first_ns: u64) -> GeneratorPart {
     }
 }
 
-/// The same interval of all generators; none without generators. A percentile is the largest of theirs, because
-/// an interval has no distribution.
+/// The same interval of all generators; none without generators.
 pub(super) fn interval(parts: &[Interval]) -> Option<Interval> {
     let first = parts.first()?.clone();
     let sum = |of: fn(&Interval) -> u64| parts.iter().map(of).sum();
-    let most = |of: fn(&Interval) -> Option<u64>| parts.iter().filter_map(of).max();
-    Some(Interval {
+    let latency = LatencySummary::merge(parts.iter().filter_map(|it| it.latency.as_deref()));
+    let latency = latency.as_ref().and_then(LatencySummary::samples);
+    let whole = Interval {
         requests: sum(|it| it.requests),
         requests_per_second: parts.iter().map(|it| it.requests_per_second).sum(),
         errors: sum(|it| it.errors),
         bytes_received: sum(|it| it.bytes_received),
-        latency_ns_p50: most(|it| it.latency_ns_p50),
-        latency_ns_p99: most(|it| it.latency_ns_p99),
-        latency_ns_max: most(|it| it.latency_ns_max),
+        latency: None,
         ..first
-    })
+    };
+    Some(latency.map_or(whole.clone(), |samples| whole.with_latency(&samples.estimate())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hdrhistogram::Histogram;
+    use wirebench_schema::load::{Phase, Samples};
+
+    /// An interval in which a host had this many replies after this time.
+    fn of_host(replies: u64, latency_ns: u64) -> Interval {
+        let mut samples = Samples::new(Histogram::new_with_bounds(1, 1 << 31, 3).unwrap());
+        (0..replies).for_each(|_| samples.reply(latency_ns));
+        let interval = Interval {
+            phase: Phase::Window,
+            start_ns: 0,
+            length_ns: 1_000_000_000,
+            requests: replies,
+            requests_per_second: replies as f64,
+            errors: 0,
+            bytes_received: 0,
+            latency_ns_p50: None,
+            latency_ns_p99: None,
+            latency_ns_max: None,
+            lower_bounds: Vec::new(),
+            latency: LatencySummary::of_samples(&samples).map(Box::new),
+        };
+        interval.with_latency(&samples.estimate())
+    }
+
+    #[test]
+    fn percentiles_of_an_interval_are_those_of_the_replies_to_all_hosts() {
+        let both = interval(&[of_host(100, 20_000_000), of_host(300, 100_000)]).unwrap();
+        assert_eq!((both.requests, both.latency), (400, None));
+        let near =
+            |found: Option<u64>, expected: u64| found.unwrap().abs_diff(expected) < expected / 500;
+        assert!(near(both.latency_ns_p50, 100_000), "{:?}", both.latency_ns_p50);
+        assert!(near(both.latency_ns_p99, 20_000_000), "{:?}", both.latency_ns_p99);
+    }
 }

@@ -36,7 +36,7 @@ impl Tool {
         let Some(package) = generator.debian_package() else {
             return Err(format!("{generator} is not a third-party generator"));
         };
-        if !wirebench_server::command::exists(generator.name()) {
+        if !wirebench_server::executable::exists(generator.name()) {
             return Err(format!(
                 "the program `{generator}` is missing: `sudo apt-get install {package}` installs \
                  it; `wirebench setup` does not, because no entry needs it"
@@ -110,7 +110,7 @@ fn asked(argv: &[String], timeout: Duration, stop: &AtomicBool) -> Result<String
     let job = Job { argv, folder: Path::new("."), env: NO_ENV, timeout };
     match job.output(stop) {
         Ok(output) => Ok(output.text),
-        Err(CommandError::NotFound(_) | CommandError::Io { .. }) => Ok(String::new()),
+        Err(CommandError::Start(_) | CommandError::Io { .. }) => Ok(String::new()),
         Err(error @ (CommandError::Timeout { .. } | CommandError::Flood(_))) => Err(format!(
             "{error} (asked for its version with `{}`): check that it is the right program",
             argv.join(" ")

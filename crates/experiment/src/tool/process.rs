@@ -9,10 +9,12 @@ use std::{
         atomic::{AtomicBool, Ordering},
         mpsc::{self, RecvTimeoutError},
     },
-    thread,
     time::{Duration, Instant},
 };
-use wirebench_server::launch::{STDERR_PATIENCE, StderrTail};
+use wirebench_server::{
+    launch::{STDERR_PATIENCE, StderrTail},
+    parallel,
+};
 
 /// How often a wait looks whether a signal asked to end.
 const STEP: Duration = Duration::from_millis(50);
@@ -46,19 +48,23 @@ pub(super) fn run(
     if let Some(cpus) = cpus {
         wirebench_sys::child::on_cpus(&mut command, cpus).map_err(sentence)?;
     }
-    let mut child = command.spawn().map_err(sentence)?;
+    let mut child = command.spawn().map_err(parallel::at_limit).map_err(sentence)?;
     // It has not been waited for yet, so the number cannot be another process's.
     let handle = pidfd_open(Pid::from_child(&child), PidfdFlags::empty());
-    let handle = handle.map_err(|error| sentence(error.into()))?;
+    let handle = handle.map_err(|error| {
+        let _ = child.kill().and_then(|()| child.wait());
+        format!("pidfd_open fails ({error}), which ends {program} in time: allow it in the seccomp profile")
+    })?;
     let missing = || format!("{program} could not be run: a pipe is missing");
     let stdout = child.stdout.take().ok_or_else(missing)?;
-    let stderr = StderrTail::follow(child.stderr.take().ok_or_else(missing)?);
-    let output = thread::spawn(move || read(stdout));
+    let stderr = StderrTail::follow(child.stderr.take().ok_or_else(missing)?).map_err(sentence)?;
+    let output = parallel::spawn(move || read(stdout)).map_err(sentence)?;
     let (sender, ended) = mpsc::channel();
-    let waiter = thread::spawn(move || {
+    let waiter = parallel::spawn(move || {
         // The other side is gone only when it does not care any more.
         let _ = sender.send(wirebench_sys::usage::wait(&mut child));
-    });
+    })
+    .map_err(sentence)?;
     let until = Instant::now() + patience;
     let mut killed = None;
     let waited = loop {

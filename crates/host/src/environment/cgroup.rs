@@ -66,13 +66,12 @@ pub(super) fn read(files: &Files<'_>) -> Option<Cgroup> {
     let unified = place(None);
     let has = |file: &str| unified.iter().any(|folder| files.at(folder.join(file)).exists());
     let second = has("cpu.max") || has("memory.max") || has("cpuset.cpus.effective");
-    let [cpu, cpuset, memory] = ["cpu", "cpuset", "memory"].map(|name| place(Some(name)));
     if second {
-        return Some(with(CgroupVersion::V2, files, [&unified, &unified, &unified]));
+        return Some(with(CgroupVersion::V2, files, [&unified; 4].map(Vec::as_slice)));
     }
-    let any = [&cpu, &cpuset, &memory].iter().any(|folders| !folders.is_empty());
-    if any {
-        return Some(with(CgroupVersion::V1, files, [&cpu, &cpuset, &memory]));
+    let folders = ["cpu", "cpuset", "memory", "pids"].map(|name| place(Some(name)));
+    if folders.iter().any(|folders| !folders.is_empty()) {
+        return Some(with(CgroupVersion::V1, files, folders.each_ref().map(Vec::as_slice)));
     }
     // The root of the second version has no files with limits, because nothing bounds it.
     (!unified.is_empty()).then(Cgroup::default)
@@ -81,7 +80,7 @@ pub(super) fn read(files: &Files<'_>) -> Option<Cgroup> {
 fn with(
     version: CgroupVersion,
     files: &Files<'_>,
-    [cpu, cpuset, memory]: [&[PathBuf]; 3],
+    [cpu, cpuset, memory, pids]: [&[PathBuf]; 4],
 ) -> Cgroup {
     let (quota, set, bytes): (ReadQuota, &str, &str) = match version {
         CgroupVersion::V1 => (quota_v1, "cpuset.effective_cpus", "memory.limit_in_bytes"),
@@ -90,11 +89,13 @@ fn with(
     let quotas = cpu.iter().filter_map(|folder| quota(files, folder));
     let tightest = quotas.min_by(|a, b| a.cpus.total_cmp(&b.cpus));
     let numbers = memory.iter().filter_map(|folder| files.number::<u64>(folder.join(bytes)));
+    let processes = pids.iter().filter_map(|folder| files.number(folder.join("pids.max")));
     Cgroup {
         version,
         cpu_quota_cpus: tightest.map(|quota| quota.cpus),
         cpuset: cpuset.iter().find_map(|folder| parse_list(&files.line(folder.join(set))?)),
         memory_bytes: numbers.filter(|bytes| *bytes < UNLIMITED_BYTES).min(),
+        processes: processes.min(),
         periods: tightest.and_then(|quota| quota.periods),
         throttled_periods: tightest.and_then(|quota| quota.throttled),
     }

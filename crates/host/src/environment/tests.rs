@@ -243,6 +243,8 @@ fn the_tightest_group_of_the_second_version_counts() {
         ("proc/self/cgroup", "0::/a/b\n"),
         (&format!("{group}/cpu.max"), "400000 100000\n"),
         (&format!("{group}/memory.max"), "max\n"),
+        (&format!("{group}/pids.max"), "20\n"),
+        ("sys/fs/cgroup/a/pids.max", "max\n"),
         (&format!("{group}/cpuset.cpus.effective"), "0-1\n"),
         ("sys/fs/cgroup/a/cpu.max", "150000 100000\n"),
         ("sys/fs/cgroup/a/cpu.stat", "usage_usec 5\nnr_periods 10\nnr_throttled 4\n"),
@@ -255,6 +257,7 @@ fn the_tightest_group_of_the_second_version_counts() {
         cpu_quota_cpus: Some(1.5),
         cpuset: Some(vec![0, 1]),
         memory_bytes: Some(2048),
+        processes: Some(20),
         periods: Some(10),
         throttled_periods: Some(4),
     };
@@ -289,6 +292,7 @@ fn groups_of_the_first_version_are_read_also_from_within_a_container() {
         cpu_quota_cpus: Some(0.5),
         cpuset: Some(vec![1]),
         memory_bytes: Some(4096),
+        processes: None,
         periods: Some(3),
         throttled_periods: Some(0),
     };

@@ -1,8 +1,8 @@
 //! What compilers, runtimes and build tools say of their versions. A program that is not there, or
 //! that does not answer in time, has none.
 
-use std::{collections::BTreeMap, path::Path, sync::atomic::AtomicBool, thread, time::Duration};
-use wirebench_server::command::Job;
+use std::{collections::BTreeMap, path::Path, sync::atomic::AtomicBool, time::Duration};
+use wirebench_server::{command::Job, parallel};
 
 /// Each program, and the arguments that make it say its version. They are the languages and build
 /// tools of the entries; what an entry uses besides is among the versions that it declares.
@@ -47,11 +47,7 @@ fn ask(tools: &[(&str, &[&str])], stop: &AtomicBool) -> BTreeMap<String, String>
         let output = job.output(stop).ok().filter(|output| output.status.success())?;
         Some(((*program).to_owned(), first_line(&output.text)?))
     };
-    thread::scope(|scope| {
-        let one = &one;
-        let asked: Vec<_> = tools.iter().map(|tool| scope.spawn(move || one(tool))).collect();
-        asked.into_iter().filter_map(|thread| thread.join().ok().flatten()).collect()
-    })
+    parallel::map(tools, tools.len(), one).into_iter().flatten().collect()
 }
 
 /// The first line that says something of the program itself.

@@ -48,6 +48,14 @@ impl CpuTimes {
         (busy_ns + stolen_ns) as f64 > FULL_SHARE * available_ns
     }
 
+    /// The share of the time of `cpus` since `before` that others used, when `own_ns` of it was used
+    /// by those that ask.
+    pub fn others_since(&self, before: &Self, cpus: &[u32], own_ns: u64) -> f64 {
+        let Used { busy_ns, stolen_ns } = self.used_since(before, cpus);
+        let available_ns = self.since(before).as_nanos() as f64 * cpus.len() as f64;
+        (busy_ns + stolen_ns).saturating_sub(own_ns) as f64 / available_ns.max(1.0)
+    }
+
     /// What `cpus` together were used for since `before`.
     pub(super) fn used_since(&self, before: &Self, cpus: &[u32]) -> Used {
         let since = |cpu: &u32| {

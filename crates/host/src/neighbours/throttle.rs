@@ -20,7 +20,11 @@ pub(super) struct Throttled(BTreeMap<PathBuf, u64>);
 impl Throttled {
     /// Reads it; nothing where no group has a limit, or where it cannot be read.
     pub(super) fn read() -> Self {
-        let times = files().into_iter().filter_map(|file| {
+        Self::of(files())
+    }
+
+    pub(super) fn of(files: Vec<PathBuf>) -> Self {
+        let times = files.into_iter().filter_map(|file| {
             let ns = throttled_ns(&fs::read_to_string(&file).ok()?)?;
             Some((file, ns))
         });
@@ -99,6 +103,31 @@ mod tests {
         // In a container whose own group is the root of what is shown.
         assert_eq!(up_to_the_mount(mount, "/docker/1", "/docker/1"), [mount.join("cpu.stat")]);
         assert_eq!(up_to_the_mount(mount, "/", "/../other"), [mount.join("cpu.stat")]);
+    }
+
+    /// The groups `a` and `a/b` below a mount, of which `a` has been held back for `per_ms` milliseconds.
+    fn tree(name: &str, per_ms: u64) -> (tempfile::TempDir, impl Fn(u64) -> Throttled) {
+        let folder = tempfile::tempdir().unwrap();
+        let mount = folder.path().to_owned();
+        fs::create_dir_all(mount.join("a/b")).unwrap();
+        let name = name.to_owned();
+        let held_back = move |ms: u64| {
+            let text = |ms: u64| format!("nr_periods 9\nnr_throttled 3\n{name} {}\n", ms * per_ms);
+            fs::write(mount.join("a").join(FILE), text(ms)).unwrap();
+            fs::write(mount.join("a/b").join(FILE), text(0)).unwrap();
+            Throttled::of(up_to_the_mount(&mount, "/", "/a/b"))
+        };
+        (folder, held_back)
+    }
+
+    #[test]
+    fn a_limit_of_a_group_around_is_found_in_both_versions() {
+        for (name, per_ms) in [("throttled_time", 1_000_000), ("throttled_usec", 1000)] {
+            let (_folder, held_back) = tree(name, per_ms);
+            let (before, after) = (held_back(40), held_back(100));
+            assert_eq!(after.ns_since(&before), 60_000_000, "{name}");
+            assert_eq!(held_back(100).ns_since(&after), 0, "{name}");
+        }
     }
 
     #[test]

@@ -3,11 +3,11 @@
 
 use wirebench_schema::{
     journal::{Reason, ReasonKind, Weight},
-    load::{Limit, LoadModel, LoadReport, Stop},
+    load::{LatencyFigure, Limit, LoadModel, LoadReport, Stop},
 };
 
 use super::limit::limit;
-use crate::thresholds::{ENOUGH_LATENCIES, NEARLY_ALL, PAUSE_AND_CATCHING_UP};
+use crate::thresholds::PAUSE_AND_CATCHING_UP;
 
 /// Jain's index below which some connections were starved: with it, the load was the work of four
 /// fifths of the connections at most.
@@ -42,8 +42,9 @@ const STARVED_THREAD: f64 = 0.25;
 pub fn faults(load: &LoadReport) -> Vec<Reason> {
     let faults = [
         connections_missing(load),
-        forgotten_requests(load),
+        unanswered_connections(load),
         few_samples(load),
+        lower_bound(load),
         uneven_service(load),
     ];
     faults.into_iter().flatten().collect()
@@ -56,39 +57,16 @@ fn connections_missing(load: &LoadReport) -> Option<Reason> {
     (made < asked).then(|| kind.reason(Weight::Invalid, Some(made as f64), text))
 }
 
-fn forgotten_requests(load: &LoadReport) -> Option<Reason> {
-    let busy = unanswered(load)?;
-    let (made, left) = (load.connections_made, load.in_flight_at_end);
-    let answered = match load.config.pipeline {
-        1 => format!("of {made} connections had a request that was answered"),
-        _ => format!(
-            "of the {} requests that {made} connections can have in flight were answered",
-            load.capacity()
-        ),
-    };
+/// That connections of a closed loop get no more replies.
+fn unanswered_connections(load: &LoadReport) -> Option<Reason> {
+    let (unanswered, made) = (load.unanswered_connections, load.connections_made);
     let text = format!(
-        "only {busy:.1} {answered}, on average (Little's law); {left} requests were unanswered \
-         when the window ended"
+        "{unanswered} of {made} connections waited for a reply during the second half of the window"
     );
-    Some(ReasonKind::Unanswered.reason(Weight::Invalid, Some(busy), text))
-}
-
-/// How many connections had a request that was answered, on average, if that is far fewer than
-/// there were: the rate times the mean latency, by Little's law (Little 1961).
-///
-/// In a closed loop over a time that is all of them, unless some requests were never answered.
-/// A load of a count runs dry towards its end, and a window must be far longer than a latency.
-fn unanswered(load: &LoadReport) -> Option<f64> {
-    let latency = load.latency.as_ref()?;
-    let mean_ns = latency.mean_answered_ns();
-    let busy = load.requests_per_second * mean_ns / 1e9;
-    let short = (load.window_ns as f64) < ENOUGH_LATENCIES * mean_ns;
-    let timed = matches!(load.config.stop, Stop::After(_));
-    let closed = load.config.model == LoadModel::Closed;
-    let closed = closed && load.config.requests_per_connection.is_none();
-    let depth = load.config.pipeline as f64;
-    (timed && closed && !short && busy < NEARLY_ALL * depth * load.connections_made as f64)
-        .then_some(busy)
+    let is_timed_loop =
+        load.config.model == LoadModel::Closed && matches!(load.config.stop, Stop::After(_));
+    let reason = || ReasonKind::Unanswered.reason(Weight::Invalid, Some(unanswered as f64), text);
+    (unanswered > 0 && is_timed_loop).then(reason)
 }
 
 fn few_samples(load: &LoadReport) -> Option<Reason> {
@@ -96,6 +74,25 @@ fn few_samples(load: &LoadReport) -> Option<Reason> {
     let text = format!("{samples} samples are too few for p99, which needs ten beyond it");
     let kind = ReasonKind::FewSamples;
     (samples < ENOUGH_SAMPLES).then(|| kind.reason(Weight::Note, Some(samples as f64), text))
+}
+
+/// That a percentile which others read as a measured one is not.
+fn lower_bound(load: &LoadReport) -> Option<Reason> {
+    let latency = load.latency.as_ref()?;
+    let enough = |figure: &LatencyFigure| latency.count >= figure.enough_samples();
+    let figures = [LatencyFigure::P50, LatencyFigure::P99, LatencyFigure::P999];
+    let lowest = figures.into_iter().filter(enough).find(|it| it.is_lower_bound(latency))?;
+    let above = latency.lower_bounds.unwrap_or(latency.censored);
+    let text = format!(
+        "{lowest} is a lower bound: {above} of {} requests outlasted every reply",
+        latency.count
+    );
+    let weight = match lowest {
+        LatencyFigure::P50 => Weight::Invalid,
+        LatencyFigure::P99 => Weight::Tail,
+        _ => Weight::Note,
+    };
+    Some(ReasonKind::LowerBound.reason(weight, Some(above as f64), text))
 }
 
 fn uneven_service(load: &LoadReport) -> Option<Reason> {
@@ -134,12 +131,13 @@ pub(super) fn bursts(load: &LoadReport) -> Option<Reason> {
 /// That this share of the requests was sent this late, if that is late.
 fn sent_late(load: &LoadReport, share: &str, lag_ns: u64, weight: Weight) -> Option<Reason> {
     let lag_ms = lag_ns as f64 / 1e6;
-    let why = match generator_kept_back(load) {
-        true => "because of the load generator",
-        false => "because every connection was busy: the server stalled",
+    let (kind, why) = match generator_kept_back(load) {
+        true => (ReasonKind::ScheduleLag, "because of the load generator"),
+        false => {
+            (ReasonKind::ConnectionsBusy, "because every connection was busy: the server stalled")
+        }
     };
     let text = format!("{share} of the requests were sent {lag_ms:.2} ms or more late, {why}");
-    let kind = ReasonKind::ScheduleLag;
     (lag_ns > LAG_NS).then(|| kind.reason(weight, Some(lag_ns as f64), text))
 }
 

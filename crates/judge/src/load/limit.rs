@@ -1,7 +1,7 @@
 //! Which side set the rate of a load, with the figures from which that follows. It knows nothing of
 //! what speaks against the figures.
 
-use wirebench_schema::load::{Limit, LoadModel, LoadReport, Waiting};
+use wirebench_schema::load::{LatencyOrigin, Limit, LoadModel, LoadReport, Waiting};
 
 use super::{faults::LAG_NS, gave_up, percent};
 use crate::thresholds::{BUSY, ENOUGH_LATENCIES, KEPT, MOST_ARE_READY, NEARLY_ALL};
@@ -117,7 +117,13 @@ fn limit_of_loop(load: &LoadReport) -> (Limit, Vec<String>) {
 }
 
 /// Requests that were answered correctly, over those that were due; 1 at most.
-pub(super) fn share_of_rate(load: &LoadReport, demanded: f64) -> f64 {
+#[must_use]
+pub fn share_of_rate(load: &LoadReport, demanded: f64) -> f64 {
+    if let (Some(offered), LoadModel::Rate { latency_from: LatencyOrigin::Due, .. }) =
+        (load.offered.filter(|it| it.due > 0), &load.config.model)
+    {
+        return (load.answered() as f64 / offered.due as f64).min(1.0);
+    }
     let seconds = load.window_ns as f64 / 1e9;
     let answered = load.answered() as f64 / seconds.max(f64::MIN_POSITIVE);
     (answered / demanded.max(f64::MIN_POSITIVE)).min(1.0)

@@ -193,13 +193,13 @@ fn impossible(load: &LoadReport, windows: usize) -> Option<Reason> {
 }
 
 fn server_closes_reason(load: &LoadReport) -> Option<Reason> {
-    let closes = load.server_closes + load.retried_requests.unwrap_or(0);
+    let closes = load.server_closes;
     // A load that repeats such requests expects them.
     let often = closes * REQUESTS_PER_CLOSE > load.requests;
     let is_expected = load.config.on_closed == ClosedPolicy::Retry;
     let weight = if often && !is_expected { Weight::Invalid } else { Weight::Note };
     let repeated = match load.retried_requests {
-        Some(requests @ 1..) => format!("; {requests} were repeated on a new connection"),
+        Some(requests @ 1..) => format!("; requests were sent again {requests} times"),
         Some(0) | None => String::new(),
     };
     let text = format!(
@@ -211,7 +211,7 @@ fn server_closes_reason(load: &LoadReport) -> Option<Reason> {
 }
 
 /// A time without any reply, or a reply that was held up, unless the generator did not look.
-fn server_stall(load: &LoadReport) -> Option<Reason> {
+pub(super) fn server_stall(load: &LoadReport) -> Option<Reason> {
     let reason = silence(load).or_else(|| held_up(load))?;
     let looked_away = load.stall_ns_max as f64 * 2.0 >= reason.figure.unwrap_or(0.0);
     (!looked_away).then_some(reason)
@@ -228,7 +228,8 @@ fn silence(load: &LoadReport) -> Option<Reason> {
         "the server sent no reply for {} ms or more, with requests in flight",
         longest_ns / 1_000_000
     );
-    let says = longest_ns > 0 && usual >= ENOUGH_OF_PIECE;
+    // The series has correct replies alone.
+    let says = longest_ns > 0 && usual >= ENOUGH_OF_PIECE && load.errors.status == 0;
     let figure = Some(longest_ns as f64);
     says.then(|| ReasonKind::ServerStall.reason(Weight::Note, figure, text))
 }

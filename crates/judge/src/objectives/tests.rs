@@ -101,10 +101,20 @@ fn as_many_requests_as_there_are_connections_may_wait_when_the_window_ends() {
             Some(Offered { due: 200, owed_at_end: owed, requests_per_second: 40_000.0 });
         let latency = run.load.latency.as_mut().unwrap();
         (latency.count, latency.censored) = (200, owed);
+        // They are younger than the slowest reply.
+        latency.lower_bounds = Some(0);
         keeps(&run, &objectives())
     };
     assert_eq!(waiting(64), ObjectiveResult::Holds);
     assert!(matches!(waiting(67), ObjectiveResult::Misses { by: Side::Server, .. }));
+}
+
+#[test]
+fn a_percentile_that_no_reply_reached_keeps_no_limit() {
+    let mut silent = run(900_000, 1000);
+    silent.load.latency.as_mut().unwrap().lower_bounds = Some(401);
+    let (_, reasons) = blamed(&silent);
+    expect!["p99 is not below 2 ms; mean is not below 1 ms"].assert_eq(&reasons);
 }
 
 #[test]

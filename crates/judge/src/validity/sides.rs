@@ -42,13 +42,24 @@ pub(crate) fn not_verified(verification: Verification) -> Option<Reason> {
 /// Whether the server's cost was measured, and of which processes.
 pub(super) fn cost(evidence: &Evidence<'_>) -> Vec<Reason> {
     let mut reasons = Vec::new();
-    if let Processes::Lost(lost) = evidence.processes {
-        let text = format!(
-            "no cost: {lost} server processes ended without being waited for (SIGCHLD ignored or \
-             SA_NOCLDWAIT set), so their CPU time is unknown"
-        );
+    let unknown = match evidence.processes {
+        Processes::Lost(lost) => {
+            let text = format!(
+                "no cost: {lost} server processes ended without being waited for (SIGCHLD ignored or \
+                 SA_NOCLDWAIT set), so their CPU time is unknown"
+            );
+            Some((Some(lost as f64), text))
+        }
+        Processes::Unread => {
+            let text = "no cost: server processes started or ended between two slices, so their CPU time is \
+                        unknown";
+            Some((None, text.to_owned()))
+        }
+        Processes::Same | Processes::Changed => None,
+    };
+    if let Some((lost, text)) = unknown {
         let weight = if evidence.phase == Phase::Cost { Weight::Invalid } else { Weight::Note };
-        reasons.push(ReasonKind::NoCost.reason(weight, Some(lost as f64), text));
+        reasons.push(ReasonKind::NoCost.reason(weight, lost, text));
     }
     if evidence.processes != Processes::Same {
         let text = "server processes started or ended in the window";
@@ -73,7 +84,7 @@ pub(super) fn end(end: &ServerEnd) -> Vec<Reason> {
     }
     let bytes = end.stderr_bytes;
     if bytes > STDERR_BYTES {
-        let text = format!("the server wrote {bytes} bytes to standard error");
+        let text = format!("the server wrote {bytes} bytes of output, as an access log does");
         note(ReasonKind::Stderr, Some(bytes as f64), text);
     }
     reasons

@@ -57,6 +57,8 @@ fn good_load() -> LoadReport {
             latency_ns_p999: 100_000,
             latency_ns_max: 100_000,
             histogram: String::new(),
+            replies: None,
+            ages: None,
         }),
         ..LoadReport::new("0".into(), config, EngineChoice::Epoll)
     }
@@ -144,7 +146,7 @@ fn a_thread_that_is_busy_all_the_time_is_a_limit_of_the_server() {
 fn a_count_may_run_dry_without_a_flag() {
     let reasons = reasons_of(|load, _, _| {
         load.config.stop = Stop::Requests(1000);
-        load.requests_per_second = 60_000.0;
+        load.unanswered_connections = 4;
     });
     assert!(reasons.is_empty(), "{reasons:?}");
 }
@@ -159,7 +161,7 @@ fn each_fault_of_a_run_has_its_reason_with_the_next_step() {
             Weight::Invalid,
         ),
         (|load, _, _| load.connections_made = 9, ReasonKind::ConnectionsMissing, Weight::Invalid),
-        (|load, _, _| load.requests_per_second = 60_000.0, ReasonKind::Unanswered, Weight::Invalid),
+        (|load, _, _| load.unanswered_connections = 4, ReasonKind::Unanswered, Weight::Invalid),
         (|_, placement, _| placement.pinned = false, ReasonKind::NotPinned, Weight::Invalid),
         (|_, placement, _| placement.disjoint = false, ReasonKind::SharedCpu, Weight::Invalid),
         (
@@ -259,6 +261,34 @@ fn a_load_without_a_good_reply_says_what_was_bad() {
 }
 
 #[test]
+fn a_limit_of_the_control_group_comes_first_and_no_other_is_blamed() {
+    let others = |weight| {
+        let waited = ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.5), "waited");
+        vec![waited, ReasonKind::Throttled.reason(weight, Some(1e9), "paused")]
+    };
+    let kinds = |weight| {
+        let evidence = Evidence {
+            phase: Phase::Saturate,
+            load: &good_load(),
+            windows: 1,
+            tool: None,
+            cost: &Cost { cpu_ns_per_request: Some(1.0), ..cost(0.3, 0.3) },
+            bound: Bound::Neither,
+            placement: &good_placement(),
+            end: &ServerEnd::default(),
+            others: others(weight),
+            verification: Verification::LeftOut,
+            processes: Processes::Same,
+        };
+        evidence.reasons().iter().map(|reason| reason.kind).collect::<Vec<_>>()
+    };
+    let spoiled = [ReasonKind::Throttled, ReasonKind::NotVerified];
+    assert_eq!(kinds(Weight::Invalid), spoiled);
+    let noted = [ReasonKind::NotVerified, ReasonKind::Neighbour, ReasonKind::Throttled];
+    assert_eq!(kinds(Weight::Note), noted);
+}
+
+#[test]
 fn who_waited_for_a_cpu_that_others_had_is_not_told_to_have_waited_for_the_other_side() {
     for (weight, count) in [(Weight::Note, 2), (Weight::Invalid, 1)] {
         let evidence = Evidence {
@@ -276,4 +306,27 @@ fn who_waited_for_a_cpu_that_others_had_is_not_told_to_have_waited_for_the_other
         };
         assert_eq!(evidence.reasons().len(), count);
     }
+}
+
+#[test]
+fn a_server_that_writes_much_is_named_instead_of_the_program_that_reads_it() {
+    let reasons = |stderr_bytes| {
+        let evidence = Evidence {
+            phase: Phase::Saturate,
+            load: &good_load(),
+            windows: 1,
+            tool: None,
+            cost: &Cost { cpu_ns_per_request: Some(1.0), ..cost(0.99, 0.6) },
+            bound: Bound::Server,
+            placement: &good_placement(),
+            end: &ServerEnd { stderr_bytes, ..ServerEnd::default() },
+            others: vec![ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.5), "others")],
+            verification: Verification::Full,
+            processes: Processes::Same,
+        };
+        let reasons = evidence.reasons().into_iter();
+        reasons.map(|reason| (reason.kind, reason.weight)).collect::<Vec<_>>()
+    };
+    assert_eq!(reasons(1000), [(ReasonKind::Neighbour, Weight::Invalid)]);
+    assert_eq!(reasons(1 << 20), [(ReasonKind::Stderr, Weight::Invalid)]);
 }

@@ -1,23 +1,21 @@
 //! The chunked transfer coding of HTTP/1.1 (RFC 9112, section 7.1), piece by piece.
 //!
 //! Extensions and trailers are skipped, because they do not matter to a load. They must be text, and
-//! their length is bounded.
+//! their length is bounded. A line may end with LF alone.
 
 use crate::codec::ReplyError;
-
-/// The longest line with the size of a chunk.
-const SIZE_LINE_LIMIT_BYTES: u32 = 4096;
 
 /// The state of the decoder at the end of the last piece.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChunkedScanner {
     step: Step,
-    trailer_bytes_left: usize,
+    trailer_bytes: usize,
+    limit: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Size { value: u64, digits: u32, length: u32, part: SizePart },
+    Size { value: u64, digits: u32, length: usize, part: SizePart },
     Data { left: u64 },
     DataEnd { line_feed_due: bool },
     Trailer { length: usize, line_feed_due: bool },
@@ -55,9 +53,9 @@ pub(crate) enum ChunkEvent {
 const SIZE: Step = Step::Size { value: 0, digits: 0, length: 0, part: SizePart::Digits };
 
 impl ChunkedScanner {
-    /// At the start of a body whose trailer may have at most `trailer_limit_bytes`.
-    pub(crate) const fn new(trailer_limit_bytes: usize) -> Self {
-        Self { step: SIZE, trailer_bytes_left: trailer_limit_bytes }
+    /// At the start of a body whose trailer, and each line with a size, may have at most `limit` bytes.
+    pub(crate) const fn new(limit: usize) -> Self {
+        Self { step: SIZE, trailer_bytes: 0, limit }
     }
 
     /// One step over bytes of which there is at least one.
@@ -75,8 +73,7 @@ impl ChunkedScanner {
                 Step::Size { .. } => self.size_byte(*byte)?,
                 Step::DataEnd { line_feed_due } => match (*byte, *line_feed_due) {
                     (b'\r', false) => *line_feed_due = true,
-                    (b'\n', true) => self.step = SIZE,
-                    (b'\n', false) => return Err(ReplyError::BareLineFeed),
+                    (b'\n', _) => self.step = SIZE,
                     _ => return Err(ReplyError::Chunk("a chunk is longer than its size says")),
                 },
                 Step::Trailer { .. } => self.trailer_byte(*byte)?,
@@ -94,21 +91,20 @@ impl ChunkedScanner {
     fn size_byte(&mut self, byte: u8) -> Result<(), ReplyError> {
         let Step::Size { value, digits, length, part } = &mut self.step else { return Ok(()) };
         *length += 1;
-        if *length > SIZE_LINE_LIMIT_BYTES {
-            return Err(ReplyError::Chunk("the line with a size is too long"));
+        if *length > self.limit {
+            return Err(ReplyError::TooLong { part: "line with a chunk size", limit: self.limit });
         }
         match (*part, byte) {
-            (SizePart::LineFeedDue, b'\n') if *digits == 0 => {
+            (_, b'\n') if *digits == 0 => {
                 return Err(ReplyError::Chunk("a size is missing"));
             }
-            (SizePart::LineFeedDue, b'\n') => {
+            (_, b'\n') => {
                 self.step = match *value {
                     0 => Step::Trailer { length: 0, line_feed_due: false },
                     left => Step::Data { left },
                 };
             }
             (SizePart::LineFeedDue, _) => return Err(ReplyError::Chunk("a CR stands alone")),
-            (_, b'\n') => return Err(ReplyError::BareLineFeed),
             (_, b'\r') => *part = SizePart::LineFeedDue,
             (SizePart::Digits, b';' | b' ' | b'\t') => *part = SizePart::Extension,
             (SizePart::Extension, byte) if is_control(byte) => {
@@ -131,14 +127,13 @@ impl ChunkedScanner {
 
     fn trailer_byte(&mut self, byte: u8) -> Result<(), ReplyError> {
         let Step::Trailer { length, line_feed_due } = &mut self.step else { return Ok(()) };
-        self.trailer_bytes_left = self
-            .trailer_bytes_left
-            .checked_sub(1)
-            .ok_or(ReplyError::Chunk("the trailer is too long"))?;
+        self.trailer_bytes += 1;
+        if self.trailer_bytes > self.limit {
+            return Err(ReplyError::TooLong { part: "trailer", limit: self.limit });
+        }
         match (byte, *line_feed_due) {
-            (b'\n', true) if *length == 0 => self.step = Step::Over,
-            (b'\n', true) => self.step = Step::Trailer { length: 0, line_feed_due: false },
-            (b'\n', false) => return Err(ReplyError::BareLineFeed),
+            (b'\n', _) if *length == 0 => self.step = Step::Over,
+            (b'\n', _) => self.step = Step::Trailer { length: 0, line_feed_due: false },
             (_, true) => return Err(ReplyError::Chunk("a CR stands alone")),
             (b'\r', false) => *line_feed_due = true,
             (byte, false) if is_control(byte) => {

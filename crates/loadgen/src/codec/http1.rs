@@ -1,8 +1,9 @@
 //! HTTP/1.1, strictly: the request, and the check of its reply however the bytes are split.
 //!
-//! It is not a client library: a line that ends with a bare LF, a duplicate length or an unexpected
-//! body is a wrong reply and is never tolerated. It keeps at most one head in memory per
-//! connection, and at most [`HEADS_LIMIT_BYTES`] over all connections.
+//! It is not a client library: a duplicate length or an unexpected body is a wrong reply and is never
+//! tolerated. What RFC 9112 lets a client accept is accepted: a bare LF as line end, and folded header
+//! lines. It keeps at most one head in memory per connection, and at most [`HEADS_LIMIT_BYTES`] over
+//! all connections.
 //!
 //! The parser judges each reply, unless the reply equals one that the parser has accepted. The
 //! comparison is only a faster way to the same verdict.
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use wirebench_schema::scenario::HeavyConnections;
 
 pub(crate) use self::{
-    parser::Http1Connection,
+    parser::{Http1Connection, LearnedReply},
     requests::Requests,
     rules::{ExpectedBody, ReplyBody, Rules},
 };
@@ -25,12 +26,19 @@ pub(crate) use self::{
 use self::template::Memory;
 use crate::codec::{Codec, FeedResult, Reply, ReplyError};
 
-/// The longest head, interim replies included, and the longest trailer.
-pub(crate) const HEAD_LIMIT_BYTES: usize = 64 * 1024;
-
 /// Limit of the memory for incomplete heads over all connections of a load. A server that sends
 /// whole heads needs none of it.
 pub(crate) const HEADS_LIMIT_BYTES: usize = 64 * 1024 * 1024;
+
+/// Whether the expected body is still to be learned from a reply of the load.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Learning {
+    Off,
+    /// From the next reply.
+    Due,
+    /// One connection notes its reply.
+    UnderWay,
+}
 
 /// HTTP state shared by the connections of one thread.
 #[derive(Clone, Debug)]
@@ -40,6 +48,7 @@ pub(crate) struct Http1 {
     heavy: Option<(HeavyConnections, Requests)>,
     rules: Rules,
     memory: Memory,
+    learning: Learning,
     /// Length of replies, as far as it is known.
     pub(crate) reply_bytes: usize,
     /// Memory of incomplete heads, and its limit.
@@ -53,11 +62,12 @@ impl Http1 {
         Self {
             requests,
             heavy: None,
+            heads_limit_bytes: (HEADS_LIMIT_BYTES / threads.max(1)).max(rules.head_limit_bytes),
             rules,
             memory: Memory::new(),
+            learning: Learning::Off,
             reply_bytes: 0,
             heads_bytes: 0,
-            heads_limit_bytes: (HEADS_LIMIT_BYTES / threads.max(1)).max(HEAD_LIMIT_BYTES),
         }
     }
 
@@ -83,10 +93,33 @@ impl Http1 {
         self.rules.expected.is_some()
     }
 
+    /// The reply that a connection has noted, unless its status is unsuitable for an expectation.
+    pub(crate) fn take_learned(&self, connection: &mut Http1Connection) -> Option<LearnedReply> {
+        connection.take_learned(&self.rules)
+    }
+
     /// From now on replies must have this body. What was remembered under other rules is forgotten.
     pub(crate) fn expect(&mut self, body: ExpectedBody) {
         self.rules.expected = Some(Arc::new(body));
         self.memory.forget();
+    }
+
+    /// Takes the expected body from the first correct reply of this thread.
+    pub(crate) fn learn_from_load(&mut self) {
+        self.learning = Learning::Due;
+    }
+
+    /// Ends the learning on this connection, with the reply that it has noted, if there is one.
+    fn end_learning(&mut self, connection: &mut Http1Connection) {
+        if self.learning != Learning::UnderWay || !connection.is_learning() {
+            return;
+        }
+        self.learning = Learning::Due;
+        if let Some(learned) = self.take_learned(connection) {
+            self.learning = Learning::Off;
+            self.reply_bytes = learned.reply_bytes;
+            self.expect(learned.body);
+        }
     }
 
     /// Handles everything except a complete, known reply in one piece.
@@ -96,6 +129,10 @@ impl Http1 {
         bytes: &[u8],
     ) -> Result<FeedResult, ReplyError> {
         let begins = connection.is_between_replies();
+        if begins && self.learning == Learning::Due {
+            self.learning = Learning::UnderWay;
+            connection.learn();
+        }
         let held_bytes = connection.head_capacity();
         let mut fed = connection.feed(&self.rules, &mut self.memory, bytes);
         self.heads_bytes = self.heads_bytes - held_bytes + connection.head_capacity();
@@ -106,6 +143,7 @@ impl Http1 {
         if let Some(reply) = &fed.reply {
             let whole = begins.then(|| &bytes[..fed.consumed]);
             self.memory.ended(&self.rules, reply, whole);
+            self.end_learning(connection);
         }
         Ok(fed)
     }
@@ -127,6 +165,9 @@ impl Codec for Http1 {
         self.heads_bytes -= connection.head_capacity();
         connection.restart();
         self.heads_bytes += connection.head_capacity();
+        if connection.forget_learned() && self.learning == Learning::UnderWay {
+            self.learning = Learning::Due;
+        }
     }
 
     fn request_bytes(&self) -> u64 {
@@ -150,6 +191,15 @@ impl Codec for Http1 {
         connection.is_between_replies()
     }
 
+    #[inline]
+    fn expects_status(&self, status: u16) -> bool {
+        self.rules.expects_status(status)
+    }
+
+    fn page(&self, connection: &Http1Connection) -> String {
+        connection.page()
+    }
+
     fn reply_bytes_hint(&self) -> usize {
         self.reply_bytes
     }
@@ -169,7 +219,9 @@ impl Codec for Http1 {
     }
 
     fn finish(&mut self, connection: &mut Http1Connection) -> Result<Option<Reply>, ReplyError> {
-        connection.finish(&self.rules)
+        let reply = connection.finish(&self.rules)?;
+        self.end_learning(connection);
+        Ok(reply)
     }
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod http1;
 mod lines;
 
 use std::fmt;
+use wirebench_schema::printable::printable;
 
 /// The protocol state of one thread: shared by its connections, and learned from their replies.
 ///
@@ -40,6 +41,16 @@ pub(crate) trait Codec: Clone {
         position: u64,
         wanted: u64,
     ) -> &'a [u8];
+
+    /// Whether a reply with this status is correct.
+    fn expects_status(&self, status: u16) -> bool {
+        status < 400
+    }
+
+    /// The text at the start of the last reply, if its status was not one of a correct reply.
+    fn page(&self, _: &Self::Connection) -> String {
+        String::new()
+    }
 
     /// Number of reply bytes worth receiving in one piece.
     fn reply_bytes_hint(&self) -> usize;
@@ -125,23 +136,27 @@ impl Expectation {
 /// Why a reply is wrong.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub(crate) enum ReplyError {
-    /// Tolerated by many clients, but against the protocol.
-    #[error("a line ends with a bare LF")]
-    BareLineFeed,
+    /// The first byte is that of a TLS alert.
+    #[error("the reply is a TLS alert: write https://")]
+    TlsAlert,
     /// The first bytes are not those of an HTTP/1 reply.
     #[error("the reply is not HTTP/1.1, it starts with \"{start}\"")]
     NotHttp {
         /// Its first bytes, escaped.
         start: String,
     },
-    /// The head does not end where every sane head has ended.
-    #[error("the head is longer than {limit} bytes")]
-    HeadTooLong {
+    /// A part of the framing does not end where it must have ended.
+    #[error("the {part} is longer than {limit} bytes: give a larger --head-limit")]
+    TooLong {
+        /// The part.
+        part: &'static str,
         /// The limit.
         limit: usize,
     },
     /// Too many heads have come in part.
-    #[error("heads of which only a part has come hold {limit} bytes over all connections")]
+    #[error(
+        "incomplete heads hold {limit} bytes over all connections of a thread: give fewer connections"
+    )]
     HeadsTooLong {
         /// The limit of a thread.
         limit: usize,
@@ -203,4 +218,18 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
         text.push('…');
     }
     text
+}
+
+/// The text at the start of a page in one line, without markup and control characters.
+pub(crate) fn page_text(bytes: &[u8]) -> String {
+    const TEXT_CHARACTERS: usize = 160;
+    let page = String::from_utf8_lossy(bytes);
+    let mut parts = page.split('<');
+    let before = parts.next().unwrap_or_default();
+    let behind_tags = parts.filter_map(|part| part.split_once('>').map(|(_, text)| text));
+    let words = std::iter::once(before).chain(behind_tags).flat_map(str::split_whitespace);
+    let text = words.collect::<Vec<_>>().join(" ");
+    let shown: String = text.chars().take(TEXT_CHARACTERS).collect();
+    let more = if shown.len() < text.len() { "…" } else { "" };
+    format!("{}{more}", printable(&shown))
 }

@@ -127,6 +127,13 @@ fn explain(endpoint: &Endpoint, error: Errno, timeout: Duration) -> Option<LoadE
             );
             return Some(LoadError::Configuration(sentence));
         }
+        // The way to an address of this machine is its loopback interface.
+        Errno::NETUNREACH if matches!(endpoint, Endpoint::Ip(it) if it.ip().is_loopback()) => {
+            let sentence = format!(
+                "cannot connect to {address}: the loopback interface is down: run `ip link set lo up`"
+            );
+            return Some(LoadError::Configuration(sentence));
+        }
         other => other.to_string(),
     };
     Some(LoadError::Connect { address, reason })

@@ -98,6 +98,11 @@ impl Pacing {
         (self.gap_ns, self.next_ns) = (0, 0);
     }
 
+    /// Number of connections that are being made.
+    pub(crate) fn pending(&self) -> usize {
+        self.attempts.len()
+    }
+
     /// Whether another connection may be begun.
     pub(crate) fn is_open(&self, now_ns: u64) -> bool {
         self.attempts.len() < self.limit && now_ns >= self.next_ns

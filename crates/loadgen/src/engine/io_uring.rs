@@ -306,6 +306,14 @@ impl Engine for IoUringEngine {
         exchange.arrivals(|arrival| connections.arrived(director, arrival, || clock.now_ns()));
         Ok(())
     }
+
+    /// What is in flight on a closed socket keeps it open for the server until it is cancelled.
+    fn pause(&mut self) -> Result<(), LoadError> {
+        let Self { exchange, connections, .. } = self;
+        let cancels = connections.to_cancel.drain(..);
+        let cancels = cancels.map(|number| Request::Cancel { number: number.bits() });
+        exchange.submit(cancels, || Wait::Not).map_err(|source| failure("end connections", source))
+    }
 }
 
 fn completion_entries(places: usize) -> u32 {

@@ -64,4 +64,10 @@ pub(crate) trait Engine: Sized {
     /// One turn: passes the time to the director, carries out its commands, waits until it wakes or
     /// an event happens, and reports the events.
     fn turn<D: Director>(&mut self, director: &mut D) -> Result<(), LoadError>;
+
+    /// Ends the connections closed in the last turn for the server too. Called before a pause
+    /// between two turns.
+    fn pause(&mut self) -> Result<(), LoadError> {
+        Ok(())
+    }
 }

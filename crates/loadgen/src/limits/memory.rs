@@ -9,10 +9,7 @@ use procfs::{FromRead, Meminfo};
 use std::path::Path;
 use wirebench_schema::load::LoadConfig;
 
-use crate::{
-    codec::http1::{HEAD_LIMIT_BYTES, HEADS_LIMIT_BYTES},
-    error::LoadError,
-};
+use crate::{codec::http1::HEADS_LIMIT_BYTES, error::LoadError};
 
 /// Kernel memory of one connection of one process: the socket, its file and its watch, with empty
 /// buffers.
@@ -47,9 +44,10 @@ fn check_below(root: &Path, config: &LoadConfig) -> Result<(), LoadError> {
 fn base_bytes(config: &LoadConfig) -> u64 {
     let has_heads = config.target.protocol().traits().has_heads;
     let heads_bytes =
-        if has_heads { config.connections.saturating_mul(HEAD_LIMIT_BYTES) } else { 0 };
+        if has_heads { config.connections.saturating_mul(config.head_limit_bytes) } else { 0 };
     let idle_bytes = (config.idle_connections as u64).saturating_mul(KERNEL_BYTES + OWN_BYTES);
-    idle_bytes.saturating_add(heads_bytes.min(HEADS_LIMIT_BYTES) as u64)
+    let limit_bytes = config.threads.saturating_mul(config.head_limit_bytes).max(HEADS_LIMIT_BYTES);
+    idle_bytes.saturating_add(heads_bytes.min(limit_bytes) as u64)
 }
 
 /// Memory of one active connection.

@@ -55,7 +55,7 @@ struct Demand {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Churn {
     /// Requests each second.
-    rate: u64,
+    rate: f64,
     requests_per_connection: u64,
     /// Duration; unlimited if a count ends the load.
     seconds: f64,
@@ -92,7 +92,7 @@ fn churn(config: &LoadConfig) -> Option<Churn> {
     let requests_per_connection = config.requests_per_connection?;
     // A closed loop is as fast as the server, whose speed is not known yet.
     let LoadModel::Rate { curve, .. } = &config.model else { return None };
-    let rate = curve.rates().into_iter().max()?;
+    let rate = curve.rates().into_iter().max_by(f64::total_cmp)?;
     let seconds = match config.stop {
         Stop::After(window) => config.warmup.saturating_add(window).as_secs_f64(),
         Stop::Requests(_) | Stop::RequestsPerConnection(_) => f64::INFINITY,
@@ -109,7 +109,7 @@ fn shortage(demand: Demand, ports: Ports) -> Option<String> {
         return Some(too_many(demand, ports, all));
     }
     let churn = demand.churn?;
-    let closes = float(churn.rate) / float(churn.requests_per_connection);
+    let closes = churn.rate / float(churn.requests_per_connection);
     let left = float(((ports.free() - taken) as u64).saturating_mul(demand.sources as u64));
     let kept = closes * ports.kept_seconds.min(churn.seconds);
     if kept <= left {
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn closing_connections_faster_than_ports_come_back_is_reported_with_the_time_left() {
-        let churn = Churn { rate: 10_000, requests_per_connection: 2, seconds: 30.0 };
+        let churn = Churn { rate: 10_000.0, requests_per_connection: 2, seconds: 30.0 };
         let demand = Demand { active: 231, churn: Some(churn), ..DEMAND };
         let sentence = shortage(demand, PORTS).unwrap();
         assert_eq!(
@@ -294,13 +294,13 @@ mod tests {
              be used again sooner (sysctl net.ipv4.tcp_tw_reuse=1)"
         );
         assert_eq!(shortage(Demand { sources: 6, ..demand }, PORTS), None);
-        let slow = Churn { rate: 933, seconds: f64::INFINITY, ..churn };
+        let slow = Churn { rate: 933.0, seconds: f64::INFINITY, ..churn };
         assert_eq!(shortage(Demand { churn: Some(slow), ..demand }, PORTS), None);
         let short = Churn { seconds: 5.0, ..churn };
         assert_eq!(shortage(Demand { churn: Some(short), ..demand }, PORTS), None);
         let reused = Ports { kept_seconds: 1.0, ..PORTS };
         assert_eq!(shortage(demand, reused), None);
-        let fast = Churn { rate: 100_000, ..churn };
+        let fast = Churn { rate: 100_000.0, ..churn };
         let sentence = shortage(Demand { churn: Some(fast), ..demand }, reused).unwrap();
         assert_eq!(
             sentence,
@@ -320,7 +320,7 @@ mod tests {
         let curve = RateCurve::Ramp(10, 500);
         let (arrivals, latency_from) = (Arrivals::Even, LatencyOrigin::Due);
         config.model = LoadModel::Rate { curve, arrivals, latency_from };
-        let expected = Churn { rate: 500, requests_per_connection: 1, seconds: 5.0 };
+        let expected = Churn { rate: 500.0, requests_per_connection: 1, seconds: 5.0 };
         assert_eq!(churn(&config), Some(expected));
         config.requests_per_connection = None;
         assert_eq!(churn(&config), None);

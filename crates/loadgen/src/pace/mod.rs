@@ -162,9 +162,14 @@ impl Pacer {
         self.supply.forgo()
     }
 
-    /// Whether nothing more is to be sent.
-    pub(crate) const fn is_done(&self) -> bool {
-        self.supply.is_empty()
+    /// Whether each connection sends at once, without waiting for a request to become due.
+    pub(crate) const fn is_closed_loop(&self) -> bool {
+        matches!(self.rule, Rule::Closed)
+    }
+
+    /// Number of requests still to be sent, if it is limited.
+    pub(crate) const fn left(&self) -> u64 {
+        self.supply.left()
     }
 
     /// With a schedule: reports when the requests were due that were not sent before `end_ns`, and

@@ -12,10 +12,10 @@ pub(super) fn parts(config: &LoadConfig) -> Vec<Part> {
         Stop::After(window) => window.as_secs_f64(),
         Stop::Requests(_) | Stop::RequestsPerConnection(_) => 0.0,
     };
-    let first = curve.first() as f64;
+    let first = curve.first();
     let mut parts = vec![Part { seconds: config.warmup.as_secs_f64(), from: first, to: first }];
     match curve {
-        RateCurve::Constant(_) => {}
+        RateCurve::Constant(_) | RateCurve::Thousandths(_) => {}
         RateCurve::Ramp(_, to) => {
             parts.push(Part { seconds: window, from: first, to: *to as f64 });
         }

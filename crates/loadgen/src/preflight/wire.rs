@@ -19,9 +19,6 @@ const PIECE_BYTES: usize = 64 * 1024;
 /// Length of the received bytes kept for an error message.
 const KEPT_BYTES: usize = 256;
 
-/// The first bytes of a TLS alert, sent by a TLS server to a client without TLS.
-pub(super) const ALERT: [u8; 2] = [0x15, 0x03];
-
 /// The kinds of records (RFC 8446, 5.1).
 const RECORD_KINDS: std::ops::RangeInclusive<u8> = 0x14..=0x17;
 
@@ -165,10 +162,6 @@ impl Wire {
                 };
                 format!("the certificate of {address} is not accepted ({reason}): {next_step}")
             }
-            Error::AlertReceived(AlertDescription::CertificateRequired) => format!(
-                "{address} asks for a certificate of the client, and wirebench has none: have the \
-                 server ask for none"
-            ),
             Error::AlertReceived(AlertDescription::NoApplicationProtocol) => format!(
                 "{address} speaks TLS, but not HTTP/1.1 in it: turn HTTP/1.1 on in the server"
             ),
@@ -220,7 +213,6 @@ mod tests {
             certificate(CertificateError::UnknownIssuer),
             certificate(CertificateError::NotValidForName),
             certificate(CertificateError::Expired),
-            Error::AlertReceived(Alert::CertificateRequired),
             Error::AlertReceived(Alert::NoApplicationProtocol),
             Error::AlertReceived(Alert::HandshakeFailure),
         ];

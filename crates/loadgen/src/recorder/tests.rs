@@ -16,12 +16,7 @@ const REPLY: Reply = Reply {
 };
 
 fn recorder() -> Recorder {
-    Recorder::new(
-        Histograms::new(&LoadModel::Closed, TIMEOUT_NS),
-        TIMEOUT_NS,
-        Sampling::Replies,
-        SEGMENT_NS,
-    )
+    Recorder::new(Histograms::new(&LoadModel::Closed, TIMEOUT_NS), Sampling::Replies, SEGMENT_NS)
 }
 
 fn stamp(begun_ns: u64) -> Stamp {
@@ -52,7 +47,7 @@ fn every_event_belongs_to_the_phase_in_which_it_happens() {
     assert_eq!((segments[0].counts.errors.refused, segments[1].counts.requests), (1, 1));
     let window = &segments[2];
     assert_eq!(
-        (window.counts.requests, window.latency.len(), window.counts.errors.reset),
+        (window.counts.requests, window.latency.replies.len(), window.counts.errors.reset),
         (1, 1, 0)
     );
     assert_eq!((window.counts.bytes_received, window.counts.bytes_sent), (9, 3));
@@ -99,31 +94,27 @@ fn a_segment_that_comes_back_is_used_for_the_next() {
 }
 
 #[test]
-fn a_timeout_is_a_sample_at_the_timeout() {
+fn a_timeout_is_no_reply_but_an_age() {
     let mut recorder = recorder();
     recorder.begin_warmup(0);
     recorder.open_window(0);
-    recorder.timed_out(stamp(3));
+    recorder.unanswered(stamp(3), TIMEOUT_NS + 3);
     recorder.close_window(9);
     let segments = of_window(&mut recorder);
-    let segment = &segments[0];
-    assert_eq!(
-        (segment.counts.timeouts, segment.latency.len(), segment.counts.requests),
-        (1, 1, 0)
-    );
-    assert!(segment.latency.equivalent(segment.latency.max(), TIMEOUT_NS));
+    let (latency, counts) = (&segments[0].latency, &segments[0].counts);
+    let ages = latency.ages().unwrap();
+    assert_eq!((ages.len(), latency.replies.len(), counts.requests), (1, 0, 0));
+    assert!(ages.equivalent(ages.max(), TIMEOUT_NS));
 }
 
 #[test]
 fn the_first_failure_of_a_kind_is_its_example() {
     let mut recorder = recorder();
-    recorder.failed(Failure::Surplus(1), 2);
-    recorder.failed(Failure::Surplus(2), 0);
+    let surplus = |bytes| Failure::Surplus(bytes, String::new());
+    recorder.failed(surplus(1), 2);
+    recorder.failed(surplus(2), 0);
     recorder.begin_warmup(0);
     let segment = recorder.take_full().next().unwrap();
     assert_eq!((segment.counts.errors.surplus, segment.counts.errors.lost), (2, 2));
-    assert_eq!(
-        segment.counts.examples.iter().flatten().collect::<Vec<_>>(),
-        [&Failure::Surplus(1)]
-    );
+    assert_eq!(segment.counts.examples.iter().flatten().collect::<Vec<_>>(), [&surplus(1)]);
 }

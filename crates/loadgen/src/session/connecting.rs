@@ -1,9 +1,45 @@
 //! Decides which connections a session makes, and when. `events` handles their results.
 
-use super::{Phase, Session};
-use crate::codec::Codec;
+use super::{Phase, Session, Slot};
+use crate::{codec::Codec, pace::Pacer, plan::ThreadParams};
+
+/// Whether also the first connection of each place is made when a request needs it, since it carries
+/// no other. A server that serves one connection at a time waits for the request of each, in the
+/// order in which they were made.
+pub(super) const fn opens_late(params: &ThreadParams, pacer: &Pacer) -> bool {
+    params.one_request_each && !params.keeps_connections && !pacer.is_closed_loop()
+}
 
 impl<C: Codec> Session<C> {
+    /// Whether each connection has been tried once.
+    pub(crate) const fn is_settled(&self) -> bool {
+        self.unsettled == 0
+    }
+
+    /// Number of connections whose first attempt has not ended.
+    pub(crate) const fn unsettled(&self) -> usize {
+        self.unsettled
+    }
+
+    /// Number of connections for requests that could be made at the start, or that are made when
+    /// requests need them.
+    pub(crate) const fn made(&self) -> usize {
+        self.made
+    }
+
+    /// Whether a place may begin another request: on its connection, or as the first of the next
+    /// one, which is made for it.
+    pub(super) fn has_room(&self, slot: usize) -> bool {
+        let Slot { connection, left, .. } = &self.slots[slot];
+        let has_room = if connection.is_open() {
+            connection.in_flight() < self.params.depth
+                && connection.begun() < self.params.requests_per_connection
+        } else {
+            connection.is_closed() && connection.in_flight() == 0 && !self.pacer.is_closed_loop()
+        };
+        has_room && *left > 0
+    }
+
     /// The server has accepted the connection in this place, which is established only after its
     /// handshake.
     pub(crate) fn taken(&mut self, slot: usize) {
@@ -18,7 +54,13 @@ impl<C: Codec> Session<C> {
         if !self.wants_connection() || !self.pacing.is_open(now_ns) {
             return None;
         }
-        let slot = self.to_retry.pop_front().or_else(|| self.to_connect.pop_front())?;
+        let slot = loop {
+            let next = self.to_connect_first.pop_front().or_else(|| self.to_connect.pop_front())?;
+            // A request that has been given up leaves its place in the list.
+            if self.slots[next].connection.is_closed() {
+                break next;
+            }
+        };
         self.slots[slot].connection.connect(now_ns);
         self.ask(now_ns);
         self.codec.restart(&mut self.slots[slot].codec);
@@ -35,10 +77,12 @@ impl<C: Codec> Session<C> {
         retry_ns.min(self.pacing.opens_at())
     }
 
-    /// Whether a connection is to be made: for a request that is sent again, or for later ones.
+    /// Whether a connection is to be made: for a request that waits for it, or for later ones. One
+    /// without a request could keep a server from the others.
     fn wants_connection(&self) -> bool {
-        let for_later =
-            !self.to_connect.is_empty() && self.phase != Phase::Draining && !self.pacer.is_done();
-        for_later || !self.to_retry.is_empty()
+        let for_later = !self.to_connect.is_empty()
+            && self.phase != Phase::Draining
+            && self.pacer.left() > self.pacing.pending() as u64;
+        for_later || !self.to_connect_first.is_empty()
     }
 }

@@ -4,7 +4,7 @@ use rustix::io::Errno;
 
 use super::{Parking, Phase, Session};
 use crate::{
-    codec::{Codec, Persistence, Reply, ReplyError},
+    codec::{Codec, Persistence, Reply, ReplyError, excerpt},
     connection::{Origin, Stamp},
     director::Action,
     failure::Failure,
@@ -17,6 +17,10 @@ const BACKOFF_NS: u64 = 10_000_000;
 /// Whether something has taken the whole timeout.
 pub(super) const fn is_overdue(since_ns: u64, now_ns: u64, timeout_ns: u64) -> bool {
     now_ns.saturating_sub(since_ns) >= timeout_ns
+}
+
+fn surplus(bytes: &[u8]) -> Failure {
+    Failure::Surplus(bytes.len(), excerpt(bytes))
 }
 
 /// Handles a complete reply of a connection.
@@ -48,10 +52,11 @@ impl<C: Codec> Session<C> {
             self.made += usize::from(!idle);
             return Action::Wait;
         }
-        if self.slots[slot].connection.in_flight() > 0 {
-            return Action::Send;
+        if idle {
+            return Action::Wait;
         }
-        if idle { Action::Wait } else { self.offer(slot, now_ns) }
+        let offered = self.offer(slot, now_ns);
+        if self.slots[slot].connection.in_flight() > 0 { Action::Send } else { offered }
     }
 
     pub(super) fn on_received(&mut self, slot: usize, bytes: &[u8], now_ns: u64) -> Action {
@@ -69,7 +74,7 @@ impl<C: Codec> Session<C> {
         let mut rest = bytes;
         while !rest.is_empty() {
             if self.slots[slot].connection.in_flight() == 0 {
-                return self.fail(slot, Failure::Surplus(rest.len()), now_ns);
+                return self.fail(slot, surplus(rest), now_ns);
             }
             let fed = match self.codec.feed(&mut self.slots[slot].codec, rest) {
                 Ok(fed) => fed,
@@ -81,7 +86,7 @@ impl<C: Codec> Session<C> {
                 Ok(AfterReply::GoesOn) => {}
                 Ok(AfterReply::Ends) if rest.is_empty() => return self.end_by_server(slot, now_ns),
                 Ok(AfterReply::Ends) => {
-                    return self.fail(slot, Failure::Surplus(rest.len()), now_ns);
+                    return self.fail(slot, surplus(rest), now_ns);
                 }
                 Err(failure) => return self.fail(slot, failure, now_ns),
             }
@@ -162,12 +167,13 @@ impl<C: Codec> Session<C> {
         let stamp = place.connection.answered().unwrap_or(now);
         self.outstanding = self.outstanding.saturating_sub(1);
         self.silent_since_ns = if self.outstanding == 0 { u64::MAX } else { now_ns };
-        let is_refusal = reply.status.is_some_and(|status| status >= 400);
+        let is_refusal = reply.status.is_some_and(|status| !self.codec.expects_status(status));
         if let Some(status) = reply.status {
             self.recorder.status(status, reply.interim_replies);
             if is_refusal {
-                self.recorder.failed(Failure::Status(status), 0);
-                self.recorder.unanswered(stamp, now_ns);
+                let (codec, place) = (&self.codec, &self.slots[slot]);
+                self.recorder.refused(status, || codec.page(&place.codec));
+                self.recorder.refusal(status, stamp, now_ns);
             }
         }
         if !is_refusal {
@@ -188,7 +194,7 @@ impl<C: Codec> Session<C> {
         let carried = connection.begun() >= self.params.requests_per_connection;
         if carried && connection.in_flight() == 0 && self.phase != Phase::Over {
             self.recorder.client_closed();
-            return self.renew(slot);
+            return self.renew(slot, now_ns);
         }
         self.offer(slot, now_ns)
     }
@@ -222,7 +228,7 @@ impl<C: Codec> Session<C> {
         }
     }
 
-    /// The connection that has begun a request because one is due.
+    /// The place that has begun a request because one is due.
     pub(super) fn next_request(&mut self, now_ns: u64) -> Option<usize> {
         self.cross_edges(now_ns);
         if !matches!(self.phase, Phase::Warmup | Phase::Window) {
@@ -242,24 +248,40 @@ impl<C: Codec> Session<C> {
         }
     }
 
-    /// The server has ended the connection in an orderly way, unless it owes a reply on it.
+    /// The server has ended the connection in an orderly way. It handles no request behind a reply
+    /// that announced the end (RFC 9112, 9.6), so these are sent again, whatever their method.
     fn end_by_server(&mut self, slot: usize, now_ns: u64) -> Action {
         if self.slots[slot].connection.in_flight() > 0 {
-            return self.fail(slot, Failure::ClosedEarly, now_ns);
+            return self.retry(slot);
         }
-        if self.phase == Phase::Window {
-            self.recorder.server_closed();
-        }
-        self.renew(slot)
+        self.recorder.server_closed();
+        self.renew(slot, now_ns)
     }
 
-    /// The connection has ended in an orderly way; another one takes its place at once.
-    fn renew(&mut self, slot: usize) -> Action {
+    /// The connection has ended in an orderly way.
+    fn renew(&mut self, slot: usize, now_ns: u64) -> Action {
         self.slots[slot].connection.close(Origin::Renewal);
-        if self.phase != Phase::Connecting {
-            self.to_connect.push_back(slot);
-        }
+        self.vacate(slot, now_ns);
         Action::Close
+    }
+
+    /// The connection in this place has ended. In a closed loop another one is made at once; with
+    /// pauses or at a rate, when a request needs it. An earlier one could keep a server that serves
+    /// one connection at a time from a request on another.
+    fn vacate(&mut self, slot: usize, now_ns: u64) {
+        match self.phase {
+            Phase::Connecting | Phase::Over => {}
+            // It has carried its part of a count per connection.
+            Phase::Window if self.slots[slot].left == 0 => {}
+            Phase::Warmup | Phase::Window if !self.pacer.is_closed_loop() => {
+                if self.offer(slot, now_ns) == Action::Send {
+                    self.to_connect_first.push_back(slot);
+                }
+            }
+            Phase::Warmup | Phase::Window | Phase::Draining | Phase::Resting => {
+                self.to_connect.push_back(slot);
+            }
+        }
     }
 
     /// A connection that was to stay silent is gone, or did not stay silent. It is not made again:
@@ -293,7 +315,7 @@ impl<C: Codec> Session<C> {
         }
         match (self.phase, was_connecting) {
             (Phase::Connecting, true) => self.unsettled -= 1,
-            // A request that was to be sent again has failed with its new connection.
+            // A request that waited for the connection has failed with it.
             (_, true) if in_flight > 0 => {
                 self.end_requests(in_flight, now_ns);
                 self.try_again_later(slot, now_ns);
@@ -312,7 +334,7 @@ impl<C: Codec> Session<C> {
             }
             (_, false) => {
                 self.end_requests(in_flight, now_ns);
-                self.to_connect.push_back(slot);
+                self.vacate(slot, now_ns);
             }
         }
         Action::Close
@@ -332,7 +354,7 @@ impl<C: Codec> Session<C> {
             let timeout_ns = self.params.timeout_ns;
             if overdue == 0 || is_overdue(stamp.begun_ns, now_ns, timeout_ns) {
                 overdue += 1;
-                self.recorder.timed_out(stamp);
+                self.recorder.unanswered(stamp, stamp.begun_ns.saturating_add(timeout_ns));
             } else {
                 lost += 1;
                 self.recorder.unanswered(stamp, now_ns);

@@ -47,6 +47,11 @@ impl<C: Codec> Session<C> {
         matches!(self.phase, Phase::Resting | Phase::Over)
     }
 
+    /// Whether the thread's own count has ended the load; other threads may go on.
+    pub(crate) fn has_ended_alone(&self) -> bool {
+        self.phase == Phase::Over && self.quota.is_some()
+    }
+
     /// The window is over.
     pub(super) const fn finish(&mut self) {
         self.phase = if self.params.keeps_connections { Phase::Resting } else { Phase::Over };
@@ -59,11 +64,15 @@ impl<C: Codec> Session<C> {
     /// From now on the rest may take one timeout.
     pub(crate) fn begin_rest(&mut self) {
         if self.phase == Phase::Connecting {
-            let closed = |slot: &usize| self.slots[*slot].connection.is_closed();
-            self.to_connect = (0..self.first_idle).filter(closed).collect();
             self.unsettled = 0;
             self.finish();
         }
+        let is_vacant = |slot: &usize| {
+            let connection = &self.slots[*slot].connection;
+            connection.is_closed() && connection.in_flight() == 0
+        };
+        self.to_connect = (0..self.first_idle).filter(is_vacant).collect();
+        self.backoff.clear();
         self.patience = Patience::Whole;
         self.attention_ns = 0;
     }
@@ -114,9 +123,9 @@ impl<C: Codec> Session<C> {
 
     /// The next window is a load like this one. It counts from zero.
     pub(crate) fn prepare(&mut self, params: ThreadParams, clocks: ServerClocks) {
-        let ThreadParams { histograms, timeout_ns, sampling, segment_ns, .. } = params;
+        let ThreadParams { histograms, sampling, segment_ns, .. } = params;
         self.pacer = Pacer::new(params.rule(self.thread), Supply::new(None));
-        self.recorder = Recorder::new(histograms, timeout_ns, sampling, segment_ns);
+        self.recorder = Recorder::new(histograms, sampling, segment_ns);
         self.params = params;
         self.server_clocks = AtEdges::new(clocks, Some(segment_ns));
         for slot in &mut self.slots {

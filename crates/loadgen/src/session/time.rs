@@ -217,6 +217,7 @@ impl<C: Codec> Session<C> {
         self.outcome = Some(Ended {
             window_end_ns,
             in_flight,
+            unanswered_connections: 0,
             cpu_ns,
             gave_up_requests: if self.gave_up { left.saturating_sub(in_flight) } else { 0 },
         });
@@ -240,9 +241,13 @@ impl<C: Codec> Session<C> {
     /// end of the window. Scanning all connections takes time, so this happens when no reply is
     /// awaited any more.
     fn settle(&mut self) {
-        let ended = self.outcome.and_then(|ended| ended.window_end_ns);
-        let Some(window_end_ns) = ended else { return };
+        let Some(ended) = &mut self.outcome else { return };
+        let Some(window_end_ns) = ended.window_end_ns else { return };
+        let middle_ns = u64::midpoint(self.edges.window_start_ns, window_end_ns);
         for slot in &self.slots[..self.first_idle] {
+            let since_ns = slot.connection.waiting_since();
+            let is_unanswered = since_ns.is_some_and(|since_ns| since_ns <= middle_ns);
+            ended.unanswered_connections += u64::from(is_unanswered);
             for stamp in slot.connection.stamps() {
                 self.recorder.unanswered(stamp, window_end_ns);
             }

@@ -125,7 +125,9 @@ impl<C: Codec> TlsDirector<C> {
     /// TLS has failed, for this reason.
     #[cold]
     fn broken(&mut self, slot: usize, reason: &str) -> Action {
-        self.session.broken(slot, Failure::Tls(reason.to_owned()), self.now_ns)
+        let missing = self.connector.missing_certificate();
+        let reason = missing.map_or(reason.to_owned(), |missing| format!("{reason}; {missing}"));
+        self.session.broken(slot, Failure::Tls(reason), self.now_ns)
     }
 
     /// The handshake may be over.

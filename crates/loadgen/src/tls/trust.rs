@@ -61,22 +61,32 @@ pub(super) fn verifier(
             Accepted::Vouched(authorities(&found.certs, provider).ok_or_else(nothing)?)
         }
         Trust::File(path) => {
-            let failed = |reason: String| {
-                LoadError::Configuration(format!(
-                    "no certificate can be read from `{path}` ({reason}): give --ca a PEM file \
-                     with the certificate of the authority"
-                ))
-            };
-            let text = file::read(path, AUTHORITIES_LIMIT_BYTES).map_err(failed)?;
-            let certificates: Vec<_> = CertificateDer::pem_slice_iter(&text)
-                .collect::<Result<_, _>>()
-                .map_err(|error| failed(error.to_string()))?;
+            let option = "--ca a PEM file with the certificate of the authority";
+            let certificates = certificates(path, option)?;
             let vouching = authorities(&certificates, provider)
-                .ok_or_else(|| failed("it contains none".to_owned()))?;
+                .ok_or_else(|| unreadable(path, option, "it contains none"))?;
             Accepted::Named(vouching, certificates)
         }
     };
     Ok(Arc::new(Verifier { accepted, provider: Arc::clone(provider) }))
+}
+
+/// The certificates in a PEM file, at least one. `option` says what to give instead.
+pub(super) fn certificates(
+    path: &str,
+    option: &str,
+) -> Result<Vec<CertificateDer<'static>>, LoadError> {
+    let failed = |reason: &str| unreadable(path, option, reason);
+    let text = file::read(path, AUTHORITIES_LIMIT_BYTES).map_err(|reason| failed(&reason))?;
+    let certificates = CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>();
+    let certificates = certificates.map_err(|error| failed(&error.to_string()))?;
+    if certificates.is_empty() { Err(failed("it contains none")) } else { Ok(certificates) }
+}
+
+fn unreadable(path: &str, option: &str, reason: &str) -> LoadError {
+    LoadError::Configuration(format!(
+        "no certificate can be read from `{path}` ({reason}): give {option}"
+    ))
 }
 
 /// These authorities; nothing when none of them is one.

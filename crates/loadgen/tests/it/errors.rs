@@ -166,15 +166,50 @@ fn a_body_other_than_the_given_one_is_reported_without_advice_to_ignore_it() {
 }
 
 #[test]
-fn a_bare_line_feed_is_a_wrong_reply_and_is_reported() {
-    let server = || answering(b"HTTP/1.1 200 OK\nContent-Length: 12\n\nHello world!");
-    only(server, |errors| &mut errors.wrong_reply, "wrong reply: a line ends with a bare LF");
+fn line_feeds_alone_folded_lines_and_long_heads_are_no_failures() {
+    let lines = "X: 0123456789\r\n".repeat(6000);
+    let long = format!("HTTP/1.1 200 OK\r\n{lines}Content-Length: 12\r\n\r\nHello world!");
+    let folded = "HTTP/1.1 200 OK\nX: a\n b\nContent-Length: 12\n\nHello world!".to_owned();
+    for reply in [long, folded] {
+        each_engine(|engine| {
+            let server = answering(reply.clone().leak().as_bytes());
+            let report = load(&counted(&server.http(), engine, 20));
+            assert_eq!(report.error_examples, [], "{engine:?}");
+            assert_eq!((report.requests, report.errors.total()), (20, 0), "{engine:?}");
+        });
+    }
+}
+
+#[test]
+fn an_expected_status_is_no_failure_and_every_other_one_is() {
+    each_engine(|engine| {
+        let server = answering(b"HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno");
+        let mut config = counted(&server.http(), engine, 20);
+        config.expect_status = vec![401, 404];
+        let report = load(&config);
+        assert_eq!((report.requests, report.errors.total()), (20, 0), "{engine:?}");
+        config.expect_status = vec![200];
+        let report = load(&config);
+        assert_eq!((report.requests, report.errors.status), (0, 20), "{engine:?}");
+    });
 }
 
 #[test]
 fn a_status_of_an_error_is_counted_as_such_and_the_connection_goes_on() {
     let server = || answering(b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n");
     only(server, |errors| &mut errors.status, "status: a reply had status 500");
+    let page = || {
+        answering(
+            b"HTTP/1.1 400 Bad Request\r\nContent-Length: 88\r\n\r\n<html>\r\n<title>400 The plain HTTP \
+              request was sent to HTTPS port</title>\x1b[2J\r\n</html>\r\n ",
+        )
+    };
+    only(
+        page,
+        |errors| &mut errors.status,
+        "status: a reply had status 400: \"400 The plain HTTP request was sent to HTTPS port \
+         \\u{1b}[2J\"; write https://",
+    );
     each_engine(|engine| {
         let server = server();
         let report = load(&counted(&server.http(), engine, 20));
@@ -259,5 +294,28 @@ fn a_body_without_end_is_a_wrong_reply_and_does_not_hold_up_the_load() {
         let server = server();
         let report = load(&counted(&server.http(), engine, 10));
         assert_eq!((report.errors.wrong_reply, report.errors.total()), (10, 10));
+    });
+}
+
+#[test]
+fn the_body_of_an_unsafe_method_is_learned_from_the_first_reply_of_the_load() {
+    each_engine(|engine| {
+        let count = AtomicUsize::new(0);
+        let server = Server::start(move |_, mut stream, _| {
+            while read_request(stream) {
+                let body = if count.fetch_add(1, Ordering::SeqCst) < 9 { "same" } else { "else" };
+                let reply = format!("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n{body}");
+                if stream.write_all(reply.as_bytes()).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut config = counted(&server.http(), engine, 10);
+        (config.method, config.threads, config.connections) = ("POST".to_owned(), 1, 1);
+        let report = load(&config);
+        assert_eq!((report.requests, report.errors.wrong_reply), (9, 1), "{engine:?}");
+        let expected = "wrong reply: the body differs from the expected one at byte 0; if bodies may \
+                        differ, give --any-body to check the framing alone";
+        assert_eq!(report.error_examples, [expected.to_owned().into()]);
     });
 }

@@ -4,6 +4,7 @@
 //! No test depends on speed; time limits only prevent hanging.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod closing;
 mod edges;
 mod engine;
 mod errors;

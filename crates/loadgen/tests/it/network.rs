@@ -105,7 +105,7 @@ fn http_over_a_unix_socket_still_names_the_host_and_the_path() {
         listen_unix(&path, 128, mirror_unix, Duration::ZERO);
         let mut config = counted("http://no-such-host.invalid/a?b", engine, 20);
         config.unix_socket = Some(path.to_str().unwrap().to_owned());
-        config.expect_body = Some("GET /a?b HTTP/1.1; Host: no-such-host.invalid:80".to_owned());
+        config.expect_body = Some("GET /a?b HTTP/1.1; Host: no-such-host.invalid".to_owned());
         let report = load(&config);
         assert_clean(&report);
         assert_eq!(report.requests, 20);

@@ -80,11 +80,13 @@ fn a_server_that_does_not_finish_its_reply() {
 }
 
 #[test]
-fn a_reply_that_is_not_strict_http() {
+fn a_reply_with_a_head_above_the_limit() {
     let server = Server::start(|_, stream, _| {
-        answer(stream, b"HTTP/1.1 200 OK\nContent-Length: 0\n\n");
+        answer(stream, HELLO);
     });
-    assert_golden("bare-lf", &sentence(&server.http()));
+    let mut config = counted(&server.http(), EngineChoice::Auto, 1);
+    config.head_limit_bytes = 20;
+    assert_golden("long-head", &refused(&config));
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::{
     io::{Read, Write},
     net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     sync::{
-        Arc, Mutex, Weak,
-        atomic::{AtomicBool, Ordering},
+        Arc, Condvar, Mutex, Weak,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
     time::Duration,
@@ -13,6 +13,9 @@ use std::{
 
 pub(crate) const HELLO: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!";
+
+pub(crate) const LAST: &[u8] =
+    b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 12\r\n\r\nHello world!";
 
 /// A listener whose connections are each served by a thread.
 #[derive(Clone, Debug)]
@@ -107,6 +110,25 @@ pub(crate) fn read_request(mut stream: &TcpStream) -> bool {
 /// Answers every request with these bytes.
 pub(crate) fn answer(mut stream: &TcpStream, reply: &[u8]) {
     while read_request(stream) && stream.write_all(reply).is_ok() {}
+}
+
+/// A server that serves one connection at a time, in the order in which they were made.
+pub(crate) fn one_at_a_time(
+    serve: impl Fn(usize, &TcpStream) + Send + Sync + 'static,
+) -> (Server, Arc<AtomicUsize>) {
+    let accepted = Arc::new(AtomicUsize::new(0));
+    let (counted, serving) = (Arc::clone(&accepted), Condvar::new());
+    let turn = Mutex::new(0);
+    let server = Server::start(move |number, stream, _| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        let mut turn = serving.wait_while(turn.lock().unwrap(), |turn| *turn < number).unwrap();
+        serve(number, stream);
+        // The client sees the end before the next one is served.
+        let _ = stream.shutdown(Shutdown::Both);
+        *turn += 1;
+        serving.notify_all();
+    });
+    (server, accepted)
 }
 
 /// Reads until the other side closes.

@@ -1,5 +1,6 @@
 //! A load through TLS has the same results as without, and each TLS mistake gets its message.
 
+mod client;
 mod server;
 
 use rcgen::{BasicConstraints, IsCa};

@@ -1,18 +1,22 @@
 //! Requests without a reply are part of the latency distribution: those in flight when a closed loop
-//! ends, and those that fail. A rate with more requests than can be listed ends in time.
+//! ends, and those that fail. Replies with an error status are not. A rate with more requests than can be listed
+//! ends in time.
 
 use std::{
     io::Write,
-    sync::atomic::{AtomicBool, Ordering},
+    net::TcpStream,
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
     thread,
     time::{Duration, Instant},
 };
 use wirebench_loadgen::run;
-use wirebench_schema::load::{Arrivals, LatencyOrigin, LoadModel, RateCurve};
+use wirebench_schema::load::{
+    Arrivals, LatencyFigure, LatencyOrigin, LoadConfig, LoadModel, RateCurve,
+};
 
 use crate::{
-    each_engine, load,
-    server::{HELLO, Server, answer, answering, read_request, stall},
+    counted, each_engine, load,
+    server::{HELLO, LAST, Server, answer, answering, read_request, stall},
     timed,
 };
 
@@ -136,5 +140,130 @@ fn a_slipping_schedule_that_no_machine_can_follow_is_stopped_like_any_other() {
                 assert!(run(&config, &stop, &mut |_| {}).unwrap().interrupted);
             });
         });
+    });
+}
+
+fn at_rate(rate: u64) -> LoadModel {
+    let (curve, arrivals) = (RateCurve::Constant(rate), Arrivals::Even);
+    LoadModel::Rate { curve, arrivals, latency_from: LatencyOrigin::Due }
+}
+
+/// Answers with `first` this many times in all, after a good reply to the first connection.
+fn answers_first(
+    replies: usize,
+    first: &'static [u8],
+    then: impl Fn(&TcpStream) + Send + Sync + 'static,
+) -> Server {
+    let left = AtomicUsize::new(replies);
+    Server::start(move |number, mut stream, _| {
+        if number == 0 {
+            return answer(stream, HELLO);
+        }
+        let take = |left: usize| left.checked_sub(1);
+        while read_request(stream) {
+            if left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_err() {
+                then(stream);
+            } else if stream.write_all(first).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+#[test]
+fn percentiles_that_no_reply_reached_are_lower_bounds_although_requests_timed_out() {
+    each_engine(|engine| {
+        let mut config = timed(&answers_first(20, HELLO, stall).http(), engine, 1500);
+        (config.model, config.timeout) = (at_rate(100), Duration::from_millis(300));
+        let report = load(&config);
+        assert!(report.errors.timeout > 0, "{:?}", report.errors);
+        let latency = report.latency.unwrap();
+        assert_eq!(latency.count, 150);
+        let replies = latency.count - latency.censored;
+        assert_eq!(latency.lower_bounds, Some(latency.censored), "{replies} replies, all faster");
+        assert!(latency.is_lower_bound(50.0) && latency.known(LatencyFigure::P99).is_none());
+    });
+}
+
+#[test]
+fn replies_with_an_error_status_have_a_latency_of_their_own() {
+    const REFUSED: &[u8] = b"HTTP/1.1 429 Slow down\r\nContent-Length: 0\r\n\r\n";
+    const STRANGE: &[u8] = b"HTTP/1.1 999 What\r\nContent-Length: 0\r\n\r\n";
+    let refuse = |mut stream: &TcpStream| drop(stream.write_all(REFUSED));
+    each_engine(|engine| {
+        let report = load(&counted(&answers_first(49, HELLO, refuse).http(), engine, 500));
+        let latency = report.latency.unwrap();
+        assert_eq!((latency.count, latency.censored, report.requests), (49, 0, 49));
+        let classes: Vec<_> =
+            report.latency_by_status.iter().map(|(class, it)| (class.as_str(), it.count)).collect();
+        assert_eq!((classes, report.errors.status), (vec![("4xx", 451)], 451));
+
+        let report = load(&counted(&answers_first(7, STRANGE, refuse).http(), engine, 20));
+        assert_eq!((report.latency, report.requests), (None, 0));
+        assert_eq!((report.status_classes, report.statuses_invalid), ([0, 0, 0, 13, 0], 7));
+        assert_eq!(report.latency_by_status["invalid"].count, 7);
+    });
+}
+
+#[test]
+fn the_offered_rate_is_that_of_the_schedule_however_few_requests_are_due() {
+    each_engine(|engine| {
+        let server = answering(HELLO);
+        let rates = [
+            (1, counted(&server.http(), engine, 1)),
+            (10, counted(&server.http(), engine, 5)),
+            (1, timed(&server.http(), engine, 500)),
+        ];
+        for (rate, config) in rates {
+            let report = load(&LoadConfig { model: at_rate(rate), ..config });
+            let offered = report.offered.unwrap();
+            assert!((offered.requests_per_second - rate as f64).abs() < 1e-9, "{offered:?}");
+            assert_eq!(report.answered(), offered.due);
+        }
+    });
+}
+
+#[test]
+fn connections_that_get_no_more_replies_are_counted_and_others_are_not() {
+    const LOST: usize = 2;
+    const REFUSED: &[u8] = b"HTTP/1.1 503 Busy\r\nContent-Length: 2\r\n\r\nno";
+    each_engine(|engine| {
+        let server = Server::start(|number, stream, _| match number {
+            LOST => stall(stream),
+            _ => answer(stream, HELLO),
+        });
+        let report = load(&timed(&server.http(), engine, 2000));
+        assert_eq!(report.unanswered_connections, 1, "{report:?}");
+        // All of these are answered, whatever becomes of their connections or their statuses.
+        for reply in [LAST, REFUSED] {
+            let server = answering(reply);
+            let report = load(&timed(&server.http(), engine, 200));
+            assert_eq!(report.unanswered_connections, 0, "{report:?}");
+        }
+    });
+}
+
+#[test]
+fn percentiles_of_a_rate_that_was_not_kept_are_lower_bounds() {
+    each_engine(|engine| {
+        let server = Server::start(|_, mut stream, _| {
+            while read_request(stream) {
+                thread::sleep(Duration::from_millis(5));
+                if stream.write_all(HELLO).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut config = timed(&server.http(), engine, 300);
+        config.model = LoadModel::Rate {
+            curve: RateCurve::Constant(10_000),
+            arrivals: Arrivals::Even,
+            latency_from: LatencyOrigin::Due,
+        };
+        let report = load(&config);
+        let (owed, latency) = (report.offered.unwrap().owed_at_end, report.latency.unwrap());
+        // 200 replies a second on each of four connections at most.
+        assert!(owed >= 3000 - 4 * 300 / 5 && latency.count >= 3000, "{owed} {latency:?}");
+        assert!(latency.lower_bounds.unwrap() >= owed, "{owed} {latency:?}");
     });
 }

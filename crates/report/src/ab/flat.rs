@@ -5,7 +5,7 @@ use wirebench_schema::journal::Bound;
 
 use super::{Ab, Figure, State};
 use crate::{
-    analysis::{Metric, Row},
+    analysis::{Limited, Metric, Row},
     flat::{Flat, FlatFigure, FlatRatio, FlatRow},
     json,
 };
@@ -43,9 +43,13 @@ fn row(ab: &Ab<'_>, role: &'static str, index: usize) -> FlatRow {
         entry: side.name.to_owned(),
         role,
         class: side.described.class,
-        valid: side.state == State::Valid,
+        valid: side.runs > 0 && side.failed + side.invalid == 0,
         runs: side.runs - side.failed,
         failed: side.failed,
+        invalid: side.invalid,
+        tail_invalid: instances.iter().map(|row| row.tail_invalid()).sum(),
+        trouble: side.trouble(),
+        generator_limited: instances.iter().any(|row| row.limited() == Limited::Yes),
         errors: instances.iter().map(|row| row.errors()).sum(),
         bound_by: bound.into_iter().collect(),
         figures: ab.figures.iter().filter_map(figure).collect(),

@@ -2,7 +2,7 @@
 
 use super::{Figure, Side, Verdict, figure::Spread, side::State};
 use crate::{
-    analysis::{SideRatio, WorkloadRows},
+    analysis::{Metric, SideRatio, WorkloadRows},
     compare::{
         Cell, Change, Condition, Figure as SideFigure, Gate, Hit, LeftOut, Presence,
         gate::judge as decide,
@@ -10,12 +10,12 @@ use crate::{
 };
 
 /// Looks at all conditions; none without conditions.
-pub(super) fn judge(
+pub(super) fn judge<'a>(
     conditions: &[Condition],
     rows: &WorkloadRows<'_>,
     sides: &[Side<'_>; 2],
     figures: &[Figure],
-    verdict: &Verdict,
+    sides_by: impl Fn(Metric) -> [Side<'a>; 2],
 ) -> Option<Gate> {
     let cell = Cell {
         workload: rows.workload.name.clone(),
@@ -26,9 +26,15 @@ pub(super) fn judge(
     let of_figure = |figure: &Figure| change(&cell, sides, figure, figure.ratio.as_ref()?);
     let changes: Vec<Change> = figures.iter().filter_map(of_figure).collect();
     let mut gate = decide(conditions, &changes, (&lost(&cell, sides), &[]))?;
-    if *verdict == Verdict::NotValid {
-        withhold(&mut gate, &changes);
+    for figure in figures {
+        let sides = sides_by(figure.metric);
+        let is_valid = sides.iter().all(|side| side.state == State::Valid);
+        let change = changes.iter().find(|it| it.metric == figure.metric && !is_valid);
+        if let Some(change) = change {
+            withhold(&mut gate, change, &Verdict::of(&sides, Some(figure)));
+        }
     }
+    gate.warnings.dedup();
     Some(gate)
 }
 
@@ -39,17 +45,19 @@ fn lost(cell: &Cell, sides: &[Side<'_>; 2]) -> Vec<LeftOut> {
     vec![LeftOut { cell, presence: Presence::Lost, reason }]
 }
 
-/// Figures that are not valid neither fail nor pass a condition, and the gate says so.
-fn withhold(gate: &mut Gate, changes: &[Change]) {
-    for it in &mut gate.conditions {
-        let concerned = changes.iter().filter(|change| it.condition.concerns(change));
-        it.inconclusive =
-            concerned.map(|change| Hit::of(change, Some("most runs are not valid"))).collect();
-        it.failed.clear();
-        it.passed.clear();
+/// Figures that are not valid neither fail nor pass a condition, those of a disturbed machine pass
+/// none, and the gate says so.
+fn withhold(gate: &mut Gate, change: &Change, verdict: &Verdict) {
+    let stands = matches!(verdict, Verdict::Claimed(_));
+    let what = if stands { "pass" } else { "fail; --strict makes this exit code 3" };
+    for it in gate.conditions.iter_mut().filter(|it| it.condition.concerns(change)) {
+        gate.warnings.push(format!("most runs are not valid, so no condition can {what}"));
+        if !stands || it.failed.is_empty() {
+            it.inconclusive = vec![Hit::of(change, Some("most runs are not valid"))];
+            it.failed.clear();
+            it.passed.clear();
+        }
     }
-    let text = "most runs are not valid, so no condition can fail; --strict makes this exit code 3";
-    gate.warnings.push(text.to_owned());
 }
 
 fn change(

@@ -63,7 +63,7 @@ struct SideReport<'a> {
     failed: usize,
     /// Runs whose figures are not valid.
     invalid: usize,
-    /// `valid`, `not-valid` or `not-measured`.
+    /// `valid`, `disturbed`, `not-valid` or `not-measured`.
     state: &'static str,
     /// Why it is not valid or not measured; otherwise null.
     trouble: Option<&'a str>,
@@ -155,6 +155,7 @@ impl Ab<'_> {
 fn side<'a>(side: &'a Side<'_>) -> SideReport<'a> {
     let (state, trouble) = match &side.state {
         State::Valid => ("valid", None),
+        State::Disturbed(why) => ("disturbed", Some(why.as_str())),
         State::NotValid(why) => ("not-valid", Some(why.as_str())),
         State::NotMeasured(why) => ("not-measured", Some(why.as_str())),
     };

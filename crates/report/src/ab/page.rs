@@ -1,11 +1,11 @@
-//! What `ab` prints: at most four lines of figures and findings, and its sentence. The details have
-//! everything else.
+//! What `ab` prints: at most four lines of figures and findings, one for each condition that the user asked
+//! for, and its sentence. The details have everything else.
 
 use wirebench_schema::suite::Phase;
 
 use super::{Ab, Figure, Side};
 use crate::{
-    analysis::Metric,
+    analysis::{Metric, conditions},
     compare::{text::gate_lines, words},
     wrap::{WIDTH, wrap},
 };
@@ -20,12 +20,15 @@ impl Ab<'_> {
         format!("{}{}\n", self.lines(), self.sentence())
     }
 
-    /// The figures and findings: at most four lines.
+    /// The figures and findings, at most four lines, and the conditions that the user asked for.
     #[must_use]
     pub fn lines(&self) -> String {
         let mut findings = self.findings();
         findings.truncate(FINDINGS);
-        let lines = [self.figures_shown(FINDINGS - findings.len()), findings].concat();
+        let conditions = conditions(self.journal).into_iter();
+        let conditions = conditions.map(|text| shortened(&format!("all runs: {text}"), WIDTH));
+        let figures = self.figures_shown(FINDINGS - findings.len());
+        let lines = [figures, findings, conditions.collect()].concat();
         lines.iter().map(|line| format!("{line}\n")).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use wirebench_schema::{
-    journal::{EndReason, Journal, Procedure},
+    journal::{EndReason, Journal, Procedure, ReasonKind},
     suite::Phase,
     units::write_duration,
 };
@@ -53,14 +53,20 @@ impl Ab<'_> {
     #[must_use]
     pub fn sentence(&self) -> String {
         match (&self.verdict, self.main()) {
-            (Verdict::NotMeasured, _) => format!("not measured: {}", self.troubles()),
-            (Verdict::NotValid, _) => format!("not valid: {}", self.troubles()),
+            (Verdict::NotMeasured, _) => format!("not measured: {}", self.troubles().join("; ")),
+            (Verdict::NotValid, _) => format!("not valid: {}", self.troubles().join("; ")),
             (Verdict::Claimed(claim), Some(Figure { ratio: Some(ratio), .. })) => {
-                self.claimed(*claim, ratio)
+                // Other work meets both sides alike, so one of them explains it.
+                let warning = self.troubles().into_iter().next();
+                let warning = warning.map_or_else(String::new, |it| format!("; warning: {it}"));
+                format!("{}{warning}", self.claimed(*claim, ratio))
             }
             (Verdict::Claimed(_), _) => {
                 let ([a, b], noun, of) = (self.names(), self.noun(), phrase(self.metric).of);
-                format!("inconclusive: no {noun} has the {of} of both {a} and {b}")
+                let reasons = self.journal.runs.iter().flat_map(|run| run.outcome.reasons());
+                let why = reasons.into_iter().find(|it| it.kind == ReasonKind::NoCost);
+                let why = why.map_or_else(String::new, |why| format!(": {}", why.brief()));
+                format!("inconclusive: no {noun} has the {of} of both {a} and {b}{why}")
             }
         }
     }
@@ -69,13 +75,15 @@ impl Ab<'_> {
         [self.sides[0].name, self.sides[1].name]
     }
 
-    /// Why there is no verdict on the sides.
-    fn troubles(&self) -> String {
+    /// Why there is no verdict on the sides, or one with a warning.
+    fn troubles(&self) -> Vec<String> {
         let troubles = self.sides.iter().filter_map(|side| match &side.state {
-            State::NotMeasured(why) | State::NotValid(why) => Some(format!("{} {why}", side.name)),
+            State::NotMeasured(why) | State::NotValid(why) | State::Disturbed(why) => {
+                Some(format!("{} {why}", side.name))
+            }
             State::Valid => None,
         });
-        troubles.collect::<Vec<_>>().join("; ")
+        troubles.collect()
     }
 
     fn claimed(&self, claim: Claim, ratio: &SideRatio) -> String {

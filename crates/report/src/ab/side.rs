@@ -6,11 +6,23 @@ use wirebench_schema::{
 };
 
 use crate::{
-    analysis::{Comparison, Metric, WorkloadRows},
+    analysis::{Comparison, Metric, WorkloadRows, asked_for},
     notes::Notes,
     remarks::remarks,
     table::count,
 };
+
+/// Reasons that come from other work on the machine. Slices of both sides alternate, so such work
+/// widens the interval and makes the checks of equal instances fail before it makes a difference.
+const DISTURBANCES: [ReasonKind; 7] = [
+    ReasonKind::ScheduleLag,
+    ReasonKind::GeneratorStall,
+    ReasonKind::Neighbour,
+    ReasonKind::Stolen,
+    ReasonKind::Throttled,
+    ReasonKind::Swapped,
+    ReasonKind::SlicesDropped,
+];
 
 /// One side.
 #[derive(Clone, Debug)]
@@ -36,6 +48,9 @@ pub struct Side<'a> {
 pub enum State {
     /// Most of them are valid.
     Valid,
+    /// Most of them are not, because of other work on the machine, which met both sides alike; as a
+    /// sentence without its subject.
+    Disturbed(String),
     /// Most of them are not, as a sentence without its subject.
     NotValid(String),
     /// None has figures, as a sentence without its subject.
@@ -56,8 +71,10 @@ impl<'a> Side<'a> {
         let mut runs: Vec<&Run> =
             instances.iter().flat_map(|row| &rows.rows[*row].runs).copied().collect();
         runs.sort_by_key(|run| run.block);
-        let invalid: Vec<Vec<&Reason>> =
-            runs.iter().map(|run| invalid(run, metric)).filter(|it| !it.is_empty()).collect();
+        let asked_for = asked_for(journal);
+        let invalid =
+            runs.iter().map(|run| invalid(run, metric, &asked_for)).filter(|it| !it.is_empty());
+        let invalid: Vec<Vec<&Reason>> = invalid.collect();
         let failures: Vec<&str> = runs.iter().filter_map(|run| failure(run)).collect();
         let (all, bad) = (runs.len(), invalid.len() + failures.len());
         let state = if failures.len() == all {
@@ -70,7 +87,11 @@ impl<'a> Side<'a> {
             let why = most_frequent(&invalid)
                 .or(failures.first().map(|why| (*why).to_owned()))
                 .map_or_else(String::new, |why| format!(": {}", why.trim_end_matches('.')));
-            State::NotValid(format!("is not valid in {}{why}", of_all(bad, all)))
+            let why = format!("is not valid in {}{why}", of_all(bad, all));
+            let is_disturbed =
+                |run: &&Vec<&Reason>| run.iter().all(|it| DISTURBANCES.contains(&it.kind));
+            let disturbed = invalid.iter().filter(is_disturbed).count();
+            if (bad - disturbed) * 2 > all { State::NotValid(why) } else { State::Disturbed(why) }
         } else {
             State::Valid
         };
@@ -87,6 +108,18 @@ impl<'a> Side<'a> {
 }
 
 impl Side<'_> {
+    /// What is wrong with its runs; empty where nothing is.
+    #[must_use]
+    pub fn trouble(&self) -> String {
+        match &self.state {
+            State::Disturbed(why) | State::NotValid(why) | State::NotMeasured(why) => why.clone(),
+            State::Valid if self.failed + self.invalid == 0 => String::new(),
+            State::Valid => {
+                format!("not valid in {}", of_all(self.failed + self.invalid, self.runs))
+            }
+        }
+    }
+
     /// Whether both are the same program; none where that is not known.
     #[must_use]
     pub fn same_program(sides: &[Self; 2]) -> Option<bool> {
@@ -110,8 +143,7 @@ pub(super) fn instances(journal: &Journal, rows: &WorkloadRows<'_>, index: usize
 /// Why the figures of a run are not what they claim to be. Conditions that the user asked for, such as
 /// no checks, hold for both sides alike: they are reported and withhold no verdict. Nor does a reason
 /// that spoils only the tail of latencies where the verdict is about another figure.
-fn invalid(run: &Run, metric: Metric) -> Vec<&Reason> {
-    let asked_for = [ReasonKind::NotVerified, ReasonKind::NotPinned, ReasonKind::SharedCpu];
+fn invalid<'a>(run: &'a Run, metric: Metric, asked_for: &[ReasonKind]) -> Vec<&'a Reason> {
     let counts = |it: &&Reason| metric.is_spoiled_by(it.weight) && !asked_for.contains(&it.kind);
     run.outcome.reasons().iter().filter(counts).collect()
 }

@@ -149,6 +149,56 @@ fn most_runs_not_valid_make_no_verdict_and_fail_no_condition() {
 }
 
 #[test]
+fn other_work_on_the_machine_hides_differences_and_causes_none() {
+    let disturbed = |ratio: f64, loudness: f64, kind: ReasonKind| {
+        let mut journal = costs(ratio, loudness);
+        for run in &mut journal.runs {
+            run.outcome = changed(run.outcome.clone(), |it| {
+                let text = "other programs took 31 % of the CPU time of server or generator";
+                it.reasons.push(kind.reason(Weight::Invalid, Some(0.31), text));
+            });
+        }
+        journal
+    };
+    let journal = disturbed(2.68, 1.0, ReasonKind::Neighbour);
+    let ab = of(&journal, &["cpu > +3%"]);
+    assert_eq!(ab.verdict, Verdict::Claimed(Claim::Higher));
+    assert_eq!(ab.gate.as_ref().map(Gate::verdict), Some(GateVerdict::Failed));
+    assert_golden("ab/disturbed.txt", &ab.page());
+    let json: serde_json::Value = serde_json::from_str(&ab.json()).unwrap();
+    assert_eq!((&json["a"]["state"], &json["verdict"]), (&"disturbed".into(), &"higher".into()));
+    let passes = of(&journal, &["cpu > +900%"]).gate.unwrap();
+    assert_eq!(passes.verdict(), GateVerdict::Inconclusive, "{passes:?}");
+    for (ratio, loudness, kind) in [
+        (1.0, 1.0, ReasonKind::Neighbour),
+        (1.04, 60.0, ReasonKind::Neighbour),
+        (2.68, 1.0, ReasonKind::WrongReplies),
+    ] {
+        let journal = disturbed(ratio, loudness, kind);
+        let ab = of(&journal, &["cpu > +3%"]);
+        assert_eq!(ab.verdict, Verdict::NotValid, "{ratio} {loudness} {kind}");
+        assert_eq!(ab.gate.map(|it| it.verdict()), Some(GateVerdict::Inconclusive));
+    }
+}
+
+#[test]
+fn a_gate_looks_at_the_validity_of_its_own_figure() {
+    let mut journal = two("cost");
+    runs(&mut journal, 14, (10_000.0, 20_000.0), 1.0, cost);
+    for run in &mut journal.runs {
+        run.outcome = changed(run.outcome.clone(), |it| {
+            it.reasons.push(ReasonKind::Timeouts.reason(Weight::Tail, Some(2.0), "2 timeouts"));
+        });
+    }
+    let gate = of(&journal, &["cpu > +3%", "p99 > +3%"]).gate.unwrap();
+    assert_eq!(gate.conditions[0].failed.len(), 1, "{gate:?}");
+    assert_eq!(
+        gate.conditions[1].inconclusive[0].why.rsplit(": ").next(),
+        Some("most runs are not valid")
+    );
+}
+
+#[test]
 fn a_spoiled_tail_withholds_verdicts_on_the_tail_and_no_others() {
     let mut journal = costs(1.2, 1.0);
     for run in &mut journal.runs {
@@ -174,6 +224,25 @@ fn conditions_that_the_user_asked_for_are_reported_and_withhold_no_verdict() {
     let ab = of(&journal, &[]);
     assert_eq!(ab.verdict, Verdict::Claimed(Claim::Higher));
     assert_golden("ab/not-verified.txt", &ab.text(Style::Text));
+}
+
+#[test]
+fn one_cpu_withholds_the_verdict_unless_both_options_ask_for_it() {
+    let mut journal = costs(1.2, 1.0);
+    for run in &mut journal.runs {
+        run.outcome = changed(run.outcome.clone(), |it| {
+            it.reasons.push(ReasonKind::SharedCpu.reason(Weight::Invalid, None, ""));
+        });
+    }
+    let line = "all runs: server and load generator shared a CPU";
+    let mut found = |options: &[&str]| {
+        journal.start.command = options.iter().map(|word| (*word).to_owned()).collect();
+        let ab = of(&journal, &[]);
+        (ab.verdict == Verdict::Claimed(Claim::Higher), ab.lines().contains(line))
+    };
+    assert_eq!(found(&["wirebench", "ab"]), (false, false));
+    assert_eq!(found(&["ab", "--server-cpus=0"]), (false, false));
+    assert_eq!(found(&["ab", "--server-cpus=0", "--generator-cpus", "0"]), (true, true));
 }
 
 #[test]
@@ -258,6 +327,23 @@ fn the_result_in_all_forms() {
     assert_golden_page("ab.html", &Format::Html.write(&ab, None).text);
     assert_golden("ab/figures.csv", &Format::Csv.write(&ab, None).text);
     assert_golden("ab/bencher.json", &Format::Bencher.write(&ab, None).text);
+}
+
+#[test]
+fn a_side_with_some_runs_that_are_not_valid_says_so_in_csv() {
+    let mut journal = costs(0.98, 1.0);
+    let of_b = journal.runs.iter_mut().filter(|run| run.variant.entry() == "ab/B");
+    for run in of_b.take(3) {
+        run.outcome = changed(run.outcome.clone(), |it| {
+            it.reasons.push(reason(Weight::Invalid, "disturbed"));
+        });
+    }
+    let ab = of(&journal, &[]);
+    assert_eq!((&ab.sides[1].state, ab.sides[1].invalid), (&State::Valid, 3));
+    let csv = Format::Csv.write(&ab, None).text;
+    let row = csv.lines().find(|line| line.contains(",entrant,")).unwrap();
+    assert!(row.contains(",false,28,0,0,"), "{row}");
+    assert!(row.ends_with(",3,0,false,not valid in 3 of 28 runs"), "{row}");
 }
 
 #[test]

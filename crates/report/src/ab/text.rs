@@ -9,7 +9,7 @@ use super::{Ab, Figure, METRICS, Side, State, has};
 use crate::{
     Report,
     analysis::{BaselineCheck, CheckState, Metric, SideRatio, absent},
-    compare::{markdown::escape, text::gate_lines, words},
+    compare::{text::gate_lines, words},
     flat::Flat,
     html::ratio::{self, Ratio},
     table::{
@@ -87,15 +87,15 @@ impl Ab<'_> {
 
     fn markdown(&self) -> String {
         let mut page = Page::new(Style::Markdown);
-        page.paragraph(&format!("**{}**", escape(&self.sentence())));
+        page.paragraph(&format!("**{}**", Style::Markdown.plain(&self.sentence())));
         if let Some(gate) = &self.gate {
             page.list("Conditions", &gate_lines(gate));
         }
         page.table(&self.table(Style::Markdown), std::iter::empty());
-        page.paragraph("<details><summary>How it was measured</summary>");
+        page.raw("<details><summary>How it was measured</summary>");
         self.add_setting(&mut page);
         self.add_reading_aid(&mut page);
-        page.line("</details>");
+        page.raw("</details>");
         page.text()
     }
 

@@ -1,7 +1,7 @@
 //! What can be said of B compared with A. The words for it are in `sentence`.
 
 use super::{Figure, Side, side::State};
-use crate::analysis::Claim;
+use crate::analysis::{CheckState, Claim};
 
 /// What can be said of B compared with A.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -15,15 +15,22 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    pub(super) fn of(sides: &[Side<'_>; 2], figures: &[Figure]) -> Self {
+    /// Of a figure of `sides`, whose states are about this figure. Other work on the machine can hide a
+    /// difference, but not cause one that the interval and both checks of equal instances show.
+    pub(super) fn of(sides: &[Side<'_>; 2], figure: Option<&Figure>) -> Self {
         let is = |test: fn(&State) -> bool| sides.iter().any(|side| test(&side.state));
         if is(|it| matches!(it, State::NotMeasured(_))) {
             return Self::NotMeasured;
         }
-        if is(|it| matches!(it, State::NotValid(_))) {
+        let ratio = figure.and_then(|figure| figure.ratio.as_ref());
+        let is_sure = ratio.is_some_and(|ratio| {
+            matches!(ratio.claim, Claim::Higher | Claim::Lower)
+                && ratio.checks.iter().all(|check| check.state == CheckState::Passed)
+        });
+        let is_disturbed = is(|it| matches!(it, State::Disturbed(_)));
+        if is(|it| matches!(it, State::NotValid(_))) || (is_disturbed && !is_sure) {
             return Self::NotValid;
         }
-        let ratio = figures.first().and_then(|figure| figure.ratio.as_ref());
         Self::Claimed(ratio.map_or(Claim::CannotTell, |ratio| ratio.claim))
     }
 

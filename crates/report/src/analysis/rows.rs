@@ -7,7 +7,8 @@ use wirebench_schema::{
     entry::Class,
     id::VariantId,
     journal::{
-        Bound, Counts, Described, FixedRate, Journal, Measurement, Outcome, Reason, Run, Weight,
+        Bound, Counts, Described, FixedRate, Journal, Measurement, Outcome, Reason, ReasonKind,
+        Run, Weight,
     },
     suite::Workload,
 };
@@ -64,8 +65,28 @@ pub struct Row<'a> {
     pub runs: Vec<&'a Run>,
     /// Runs of warm-up blocks. They are in no figure.
     pub warm_up: Vec<&'a Run>,
+    /// The kinds of reasons that the user asked for: they hold for all rows alike and hide nothing.
+    pub(crate) asked_for: Vec<ReasonKind>,
     /// What the slices of its runs say together, where they have some.
     pub(super) from_slices: FromSlices,
+}
+
+/// The kinds of reasons that are conditions which the user asked for with an option. Only options skip checks or
+/// leave CPUs unbound; one CPU for both sides may be all that there is.
+pub(crate) fn asked_for(journal: &Journal) -> Vec<ReasonKind> {
+    let words = &journal.start.command;
+    let is_given = |option| words.iter().any(|word| word.split('=').next() == Some(option));
+    let shares = is_given("--server-cpus") && is_given("--generator-cpus");
+    let mut kinds = vec![ReasonKind::NotVerified, ReasonKind::NotPinned];
+    kinds.extend(shares.then_some(ReasonKind::SharedCpu));
+    kinds
+}
+
+/// A sentence for each condition that the user asked for.
+pub(crate) fn conditions(journal: &Journal) -> BTreeSet<String> {
+    let asked_for = asked_for(journal);
+    let reasons = journal.runs.iter().flat_map(|run| run.outcome.reasons());
+    reasons.filter(|it| asked_for.contains(&it.kind)).map(Reason::brief).collect()
 }
 
 /// The rows of every workload of `journal`, in the order of its head.
@@ -94,7 +115,8 @@ fn of_workload<'a>(journal: &'a Journal, workload: &Workload) -> WorkloadRows<'a
             let (runs, warm_up) = runs.iter().partition(|run| run.counts == Counts::Yes);
             let (variant, copy, class) = (*variant, *copy, described.class);
             let from_slices = FromSlices::new();
-            Row { variant, copy, role: Role::Entrant, class, runs, warm_up, from_slices }
+            let (role, asked_for) = (Role::Entrant, asked_for(journal));
+            Row { variant, copy, role, class, runs, warm_up, asked_for, from_slices }
         }));
     }
     let baseline = journal.start.baselines.iter().find_map(|variant| {

@@ -71,6 +71,12 @@ impl FromStr for Condition {
             (LimitSide::Above, it) if it < 0.0 => {
                 Err(wrong("an unchanged result would violate it"))
             }
+            (LimitSide::Below, it) if it == 0.0 && number.starts_with('+') => {
+                Err(wrong("the limit of `<` has the sign `-`"))
+            }
+            (LimitSide::Above, it) if it == 0.0 && number.starts_with('-') => {
+                Err(wrong("the limit of `>` has the sign `+`"))
+            }
             (LimitSide::Below, it) if it <= -100.0 => {
                 Err(wrong("no metric falls by more than 100 %"))
             }
@@ -138,6 +144,8 @@ mod tests {
             ("throughput < nan%", "`nan%` is not a percentage"),
             ("throughput < 3%", "an unchanged result would violate it"),
             ("cpu > -3%", "an unchanged result would violate it"),
+            ("cpu > -0%", "the limit of `>` has the sign `+`"),
+            ("throughput < +0%", "the limit of `<` has the sign `-`"),
             ("throughput < -100%", "no metric falls by more than 100 %"),
             ("cpu >= 3%", "`= 3%` is not a percentage"),
         ] {

@@ -63,7 +63,9 @@ fn row(cell: &Cell, changes: &[&Change]) -> FlatRow {
             claim: Some(it.claim.name()),
         }),
     };
+    let mut doubts = changes.iter().flat_map(|it| it.old.doubts.iter().chain(&it.new.doubts));
     FlatRow {
+        trouble: doubts.next().cloned().unwrap_or_default(),
         workload: cell.workload.clone(),
         phase: cell.phase,
         entry: cell.variant.to_string(),

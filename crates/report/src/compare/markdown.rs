@@ -25,24 +25,24 @@ pub fn markdown(comparison: &Comparison) -> String {
     if let Some(gate) = &comparison.gate {
         text.push('\n');
         for line in gate_lines(gate) {
-            let _ = writeln!(text, "- {}", escape(&line));
+            let _ = writeln!(text, "- {}", Style::Markdown.plain(&line));
         }
     }
     let _ = writeln!(text, "\n<details><summary>All figures, and what was compared</summary>\n");
     for (label, side) in [("old", &comparison.old), ("new", &comparison.new)] {
-        let _ = writeln!(text, "- {label}: {}", escape(&heading(side)));
+        let _ = writeln!(text, "- {label}: {}", Style::Markdown.plain(&heading(side)));
     }
     let _ = writeln!(text, "- {}\n", words::basis(comparison));
     let _ = write!(text, "{}", table(Style::Markdown, &rows(comparison, Rows::All)));
     for (title, items) in lists(comparison) {
         let _ = writeln!(text, "\n{title}:\n");
         for item in items {
-            let _ = writeln!(text, "- {}", escape(&item));
+            let _ = writeln!(text, "- {}", Style::Markdown.plain(&item));
         }
     }
     let _ = writeln!(text, "\nlegend:\n");
     for line in READING_AID {
-        let _ = writeln!(text, "- {}", escape(line));
+        let _ = writeln!(text, "- {}", Style::Markdown.plain(line));
     }
     let _ = writeln!(text, "\n</details>");
     text
@@ -56,9 +56,4 @@ fn gate_word(comparison: &Comparison) -> &'static str {
         GateVerdict::Passed if gate.warnings.is_empty() => "; **passed**",
         GateVerdict::Passed => "; **passed, but some conditions could not fail: see the warnings**",
     }
-}
-
-/// What Markdown would take for HTML.
-pub(crate) fn escape(text: &str) -> String {
-    text.replace('<', "&lt;")
 }

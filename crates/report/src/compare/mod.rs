@@ -20,6 +20,7 @@ mod grounds;
 pub(crate) mod json;
 mod judge;
 pub(crate) mod markdown;
+mod names;
 pub(crate) mod text;
 pub(crate) mod words;
 mod yardstick;
@@ -97,6 +98,15 @@ pub fn compare(
     new: &Side<'_>,
     wishes: &CompareOptions,
 ) -> Result<Comparison, NotComparable> {
+    let names = names::exchanged(old.journal, new.journal);
+    let renamed = (!names.is_empty()).then(|| names::renamed(new.journal, &names));
+    let new = &Side { journal: renamed.as_ref().unwrap_or(new.journal), ..*new };
+    let exchanged = names.iter().map(|(now, before)| {
+        format!(
+            "{now} of {} is compared with {before} of {}: their programs decide",
+            new.name, old.name
+        )
+    });
     let cells::Cells { pairs, mut left_out } = cells::pair(old, new);
     let (mut differences, rates) = grounds::differences(old, new, &pairs);
     if !differences.is_empty() && wishes.differences == Differences::Refuse {
@@ -123,7 +133,7 @@ pub fn compare(
         old: Summary::of(old),
         new: Summary::of(new),
         forced: differences,
-        warnings: grounds::warnings(old, new).into_iter().chain(warnings).collect(),
+        warnings: exchanged.chain(grounds::warnings(old, new)).chain(warnings).collect(),
         versions: grounds::versions(old, new),
         gate: gate::judge(&wishes.conditions, &changes, (&left_out, &lost)),
         yardsticks,

@@ -32,8 +32,8 @@ pub(super) const READING_AID: [&str; 4] = [
 ];
 
 /// What a gate says that neither fails nor passes.
-const NOT_PASSED: &str = "NOT PASSED, exit code 0: a condition is violated only if the whole interval is beyond \
-                          it";
+const NOT_PASSED: &str = "NOT PASSED: a condition is violated only if the whole interval is beyond it; \
+                          --fail-if-inconclusive makes this a failure";
 
 /// Everything that `comparison` says, as text.
 #[must_use]
@@ -95,7 +95,7 @@ pub(super) fn table(style: Style, changes: &[&Change]) -> String {
     }
     let mut notes = Notes::default();
     for change in changes {
-        table.add_row(cells(change, &mut notes));
+        table.add_row(cells(change, &mut notes).iter().map(|cell| style.cell(cell)));
     }
     let mut text = format!("{}\n", table_text(&table));
     let bullet = if style == Style::Markdown { "- " } else { "  " };
@@ -104,7 +104,7 @@ pub(super) fn table(style: Style, changes: &[&Change]) -> String {
         text.push('\n');
     }
     for (index, note) in notes.iter().enumerate() {
-        let _ = writeln!(text, "{bullet}[{}] {note}", index + 1);
+        let _ = writeln!(text, "{bullet}[{}] {}", index + 1, style.plain(note));
     }
     text
 }

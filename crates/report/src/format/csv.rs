@@ -30,6 +30,14 @@ const COLUMNS: &[(&str, Cell)] = &[
     }),
 ];
 
+/// What came later, behind the metrics.
+const LAST_COLUMNS: &[(&str, Cell)] = &[
+    ("runs_invalid", |_, row| row.invalid.to_string()),
+    ("runs_tail_invalid", |_, row| row.tail_invalid.to_string()),
+    ("generator_limited", |_, row| row.generator_limited.to_string()),
+    ("trouble", |_, row| row.trouble.clone()),
+];
+
 type FigureCell = fn(&FlatFigure) -> Option<String>;
 
 /// What follows the metric's name in its columns, and their content.
@@ -48,7 +56,10 @@ pub(super) fn text(flat: &Flat) -> String {
     let of_metrics = Metric::ALL.iter().flat_map(|metric| {
         FIGURE_COLUMNS.iter().map(move |(suffix, _)| format!("{}{suffix}", metric.field()))
     });
-    let head = COLUMNS.iter().map(|(name, _)| (*name).to_owned()).chain(of_metrics);
+    let names = |columns: &[(&str, Cell)]| {
+        columns.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>()
+    };
+    let head = names(COLUMNS).into_iter().chain(of_metrics).chain(names(LAST_COLUMNS));
     let rows = flat.rows.iter().map(|row| line(flat, row));
     std::iter::once(record(head)).chain(rows).collect()
 }
@@ -58,8 +69,8 @@ fn line(flat: &Flat, row: &FlatRow) -> String {
         let figure = row.figures.iter().find(|figure| figure.metric == *metric);
         FIGURE_COLUMNS.iter().map(move |(_, cell)| figure.and_then(cell).unwrap_or_default())
     };
-    let cells = COLUMNS.iter().map(|(_, cell)| cell(flat, row));
-    record(cells.chain(Metric::ALL.iter().flat_map(of_metric)))
+    let of = |columns: &'static [(&str, Cell)]| columns.iter().map(|(_, cell)| cell(flat, row));
+    record(of(COLUMNS).chain(Metric::ALL.iter().flat_map(of_metric)).chain(of(LAST_COLUMNS)))
 }
 
 fn low(interval: Option<Interval>) -> Option<String> {
@@ -79,7 +90,8 @@ mod tests {
         let manual = include_str!("../../../../docs/formats.md");
         let metrics = Metric::ALL.iter().map(|metric| metric.field());
         let suffixes = FIGURE_COLUMNS.iter().map(|(suffix, _)| *suffix);
-        let names = COLUMNS.iter().map(|(name, _)| *name).chain(metrics).chain(suffixes);
+        let columns = COLUMNS.iter().chain(LAST_COLUMNS).map(|(name, _)| *name);
+        let names = columns.chain(metrics).chain(suffixes);
         for name in names.filter(|name| !name.is_empty()) {
             assert!(manual.contains(&format!("`{name}`")), "docs/formats.md lacks `{name}`");
         }

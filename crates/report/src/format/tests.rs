@@ -3,11 +3,14 @@
 use super::*;
 use crate::{
     Details,
-    fixtures::{assert_golden, changed, failed, journal, pair, reason, run},
+    fixtures::{assert_golden, changed, failed, journal, limited, pair, reason, run},
     screen::Facts,
 };
 use serde_json::Value;
-use wirebench_schema::journal::{Journal, Weight};
+use wirebench_schema::{
+    journal::{Journal, Verified, Weight},
+    scenario::Scenario,
+};
 
 fn details(journal: &Journal) -> Details<'_> {
     Details { journal, facts: Facts::default() }
@@ -75,6 +78,49 @@ fn trackers_get_neither_the_second_baseline_nor_figures_that_are_not_valid() {
     assert!(parsed(&written(&journal, Format::Bencher))["hello go/net"].is_null());
     assert_eq!(Format::Bencher.write(&details(&journal), None).skipped, 7, "one for each metric");
     assert!(written(&journal, Format::Csv).contains(",go/net,0,entrant,library,false,"));
+}
+
+#[test]
+fn a_server_that_failed_its_checks_is_valid_in_no_form_and_named_where_it_has_no_row() {
+    let mut journal = pair(0.9);
+    journal.runs.retain(|run| run.variant.to_string() != "go/net");
+    journal.verified.push(Verified {
+        variant: "go/net".parse().unwrap(),
+        scenario: Scenario::Hello,
+        passed: 3,
+        failed: vec![("reply-once".into(), "it sent two".into())],
+        deviates: Vec::new(),
+        skipped: Vec::new(),
+    });
+    let why = "not measured, fails `reply-once`: it sent two";
+    let csv = written(&journal, Format::Csv);
+    let row = csv.lines().find(|line| line.contains(",go/net,")).unwrap();
+    assert!(row.contains(",entrant,library,false,0,0,"), "{row}");
+    assert!(row.contains(&format!(",0,0,false,\"{why}\"")), "{row}");
+    let json = parsed(&written(&journal, Format::Json));
+    let rows = json["workloads"][0]["rows"].as_array().unwrap();
+    let valid = |row: &Value| (row["variant"].as_str().unwrap() == "go/net", row["valid"] == true);
+    assert!(rows.iter().map(valid).any(|it| it == (true, false)), "{rows:#?}");
+    for format in [Format::Bencher, Format::GithubActionBenchmark] {
+        let remarks = format.write(&details(&journal), None).remarks;
+        assert_eq!(remarks, [format!("hello go/net is not valid: {why}")]);
+    }
+}
+
+#[test]
+fn trackers_name_the_servers_whose_figures_are_bounds() {
+    let mut journal = pair(0.9);
+    for run in journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net") {
+        run.outcome = limited(run.outcome.clone());
+    }
+    let written = Format::GithubActionBenchmark.write(&details(&journal), None);
+    assert_eq!(written.remarks, [format!("hello go/net: {}", crate::flat::BOUND)]);
+    let points: Vec<Value> = serde_json::from_str(&written.text).unwrap();
+    let says = |name: &str| {
+        let point = points.iter().find(|it| it["name"] == name).unwrap();
+        point["extra"].as_str().unwrap().contains(crate::flat::BOUND)
+    };
+    assert!(says("hello go/net latency_ns_p50") && !says("hello c/epoll latency_ns_p50"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     analysis::{Direction, Metric},
-    flat::{Flat, FlatFigure, FlatRow},
+    flat::{BOUND, Flat, FlatFigure, FlatRow},
     json::Interval,
 };
 
@@ -97,6 +97,9 @@ fn values(figure: &FlatFigure) -> Vec<Value> {
 fn extra(flat: &Flat, row: &FlatRow, figure: &FlatFigure) -> String {
     let runs = if row.runs == 1 { "run" } else { "runs" };
     let mut text = format!("suite {}, {}, {} {runs}", flat.suite, flat.started, row.runs);
+    if row.is_bound(figure) {
+        text += &format!("\n{BOUND}");
+    }
     if let Some(ratio) = figure.ratio {
         let claim = ratio.claim.map_or_else(String::new, |claim| format!(", {claim}"));
         text += &format!("\nratio {:.3} ({}){claim}", ratio.value, ratio.reads);

@@ -27,8 +27,8 @@ pub struct Row {
     pub role: &'static str,
     /// `raw`, `library` or `framework`; absent for a command line of the user's.
     pub class: Option<Class>,
-    /// Whether no run failed, and none has a reason of weight `invalid`. The tail of the latencies
-    /// may be invalid by itself: see `runs`.
+    /// Whether there are figures, no run failed, and none has a reason of weight `invalid`. The tail of
+    /// the latencies may be invalid by itself: see `runs`.
     pub valid: bool,
     /// How many runs count.
     pub runs: Runs,
@@ -114,7 +114,7 @@ pub(super) fn row(
             Role::Entrant | Role::SecondWithoutFirst => "entrant",
         },
         class: row.class,
-        valid: runs.failed + runs.invalid == 0,
+        valid: runs.measured > 0 && runs.failed + runs.invalid == 0,
         runs,
         errors: row.errors(),
         bound_by: row.bound().into_iter().collect(),

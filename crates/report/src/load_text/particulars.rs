@@ -96,10 +96,7 @@ fn checks(text: &mut String, report: &LoadReport, everything: bool) {
     let checks = report.checks;
     // The first reply of each thread is read in full, and so is the last of a connection that says
     // that it will be closed.
-    let closes = report.reconnects
-        + report.client_closes
-        + report.server_closes
-        + report.retried_requests.unwrap_or(0);
+    let closes = report.reconnects + report.client_closes + report.server_closes;
     let firsts = report.config.threads as u64 + closes;
     let many = checks.slow > firsts.saturating_mul(2) && checks.slow > report.requests / RARE;
     if everything || many {
@@ -115,14 +112,16 @@ fn checks(text: &mut String, report: &LoadReport, everything: bool) {
 
 fn statuses(text: &mut String, report: &LoadReport) {
     let classes = report.status_classes;
-    let others: u64 = classes.iter().sum::<u64>() - classes[1];
+    let invalid = report.statuses_invalid;
+    let others: u64 = classes.iter().sum::<u64>() - classes[1] + invalid;
     if !report.config.target.protocol().traits().has_heads || others == 0 {
         return;
     }
-    let classes: Vec<String> = (1..)
-        .zip(classes)
+    let classes = (1..).zip(classes).map(|(class, count)| (format!("{class}xx"), count));
+    let classes: Vec<String> = classes
+        .chain([("invalid".to_owned(), invalid)])
         .filter(|(_, count)| *count > 0)
-        .map(|(class, count)| format!("{class}xx {count}"))
+        .map(|(class, count)| format!("{class} {count}"))
         .collect();
     line(text, format_args!("  Statuses: {}", classes.join(", ")));
 }

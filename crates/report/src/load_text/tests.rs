@@ -26,6 +26,8 @@ fn latency() -> LatencySummary {
         latency_ns_p999: 9_000_000,
         latency_ns_max: 12_920_000,
         histogram: String::new(),
+        replies: None,
+        ages: None,
     }
 }
 
@@ -154,7 +156,7 @@ fn requests_that_were_repeated_are_reported_and_are_no_errors() {
     let mut report = report();
     report.config.on_closed = ClosedPolicy::Retry;
     assert!(!needed(&report).contains("Retried"));
-    report.retried_requests = Some(1_123_990);
+    (report.retried_requests, report.server_closes) = (Some(1_123_990), 1_123_990);
     report.connect = Some(latency());
     assert_golden("load/retried.txt", &needed(&report));
 }
@@ -222,6 +224,21 @@ fn a_load_of_a_count_names_the_count() {
     assert!(needed(&report).starts_with("Running test of 50 requests per connection @ "));
     report.config.stop = Stop::After(Duration::from_millis(1500));
     assert!(needed(&report).starts_with("Running 1500ms test @ "));
+}
+
+#[test]
+fn without_a_correct_reply_the_line_of_latency_has_no_figures_and_each_class_of_status_its_own() {
+    let mut report = report();
+    report.latency = Some(LatencySummary { count: 4, censored: 4, ..latency() });
+    report.latency_by_status = [("5xx".to_owned(), latency())].into();
+    (report.requests, report.requests_per_second) = (0, 0.0);
+    let text = needed(&report);
+    assert!(text.contains("\n    Latency        -         -        -          -\n"), "{text}");
+    let class =
+        "\n    Latency of 5xx       250.00us    700.00us      5.80ms      9.00ms     12.92ms\n";
+    assert!(text.contains(class), "{text}");
+    report.statuses_invalid = 3;
+    assert!(needed(&report).contains("  Statuses: 2xx 1124000, invalid 3\n"));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! A value in brackets has fewer than ten samples beyond it; a value behind `>` lies among samples
 //! that were given up, so that it is a lower bound.
 
+use wirebench_judge::load::share_of_rate;
 use wirebench_schema::load::{LatencyOrigin, LatencySummary, LoadModel, LoadReport};
 
 use super::{column, line};
@@ -43,8 +44,8 @@ pub(super) fn schedule(text: &mut String, report: &LoadReport, asked: &[f64]) {
     let LoadModel::Rate { latency_from, .. } = &report.config.model else { return };
     if let (Some(offered), Some(demanded)) = (report.offered, report.demanded_requests_per_second())
     {
-        let achieved = report.requests_per_second;
-        let share = if demanded > 0.0 { achieved / demanded * 100.0 } else { 0.0 };
+        let share = share_of_rate(report, demanded);
+        let (achieved, share) = (share * demanded, share * 100.0);
         line(
             text,
             format_args!(
@@ -69,6 +70,17 @@ pub(super) fn schedule(text: &mut String, report: &LoadReport, asked: &[f64]) {
     );
 }
 
+/// The latency of replies with an error status, by class.
+pub(super) fn refusals(text: &mut String, report: &LoadReport, asked: &[f64]) {
+    let titles: Vec<String> =
+        report.latency_by_status.keys().map(|class| format!("Latency of {class}")).collect();
+    let summaries = report.latency_by_status.values().map(Some);
+    let rows: Vec<_> = titles.iter().map(String::as_str).zip(summaries).collect();
+    if !rows.is_empty() {
+        table(text, &rows, asked);
+    }
+}
+
 /// When connections were made again: how long that took.
 pub(super) fn connecting(text: &mut String, report: &LoadReport, asked: &[f64]) {
     let retried = report.retried_requests.unwrap_or(0);
@@ -76,12 +88,12 @@ pub(super) fn connecting(text: &mut String, report: &LoadReport, asked: &[f64]) 
         line(
             text,
             format_args!(
-                "  Retried: {retried} requests, on a new connection, because the server had closed theirs"
+                "  Retried: requests were sent again {retried} times because the server had closed their connection"
             ),
         );
     }
     let churn = report.client_closes + report.server_closes + report.reconnects;
-    if churn + retried == 0 {
+    if churn == 0 {
         return;
     }
     line(
@@ -141,6 +153,6 @@ fn legend(text: &mut String, found: impl Iterator<Item = Percentile>) {
         line(text, format_args!("    [ ] fewer than {ENOUGH_BEYOND} samples beyond it"));
     }
     if found.iter().any(|percentile| percentile.bound == Bound::AtLeast) {
-        line(text, format_args!("    >   lower bound: some requests were unanswered"));
+        line(text, format_args!("    >   lower bound: no reply took as long"));
     }
 }

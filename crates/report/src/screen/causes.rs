@@ -6,13 +6,13 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 use wirebench_schema::{
-    journal::{Bound, Journal, Outcome, Placement, Reason, ReasonKind, Run},
+    journal::{Bound, Journal, Outcome, Placement, Reason, ReasonKind, Run, Weight},
     suite::{Phase, Scale},
 };
 
-use super::row::{Shown, decisive, is_asked_for, is_listed, name, shown, was_bound_by};
+use super::row::{Shown, decisive, is_listed, name, shown, was_bound_by};
 use crate::{
-    analysis::{Row, WorkloadRows},
+    analysis::{self, Row, WorkloadRows},
     notes::without_programs,
     published_rows,
 };
@@ -88,7 +88,12 @@ const fn place_of_tail() -> usize {
 fn main_kind(row: &Row<'_>, shown: Shown) -> Option<ReasonKind> {
     let mut counts: BTreeMap<ReasonKind, usize> = BTreeMap::new();
     for run in &row.runs {
-        let kinds: BTreeSet<ReasonKind> = decisive(run, shown).map(|it| it.kind).collect();
+        let mut kinds: BTreeSet<ReasonKind> = decisive(run, row, shown).map(|it| it.kind).collect();
+        let spoils = |it: &Reason| it.kind == ReasonKind::Throttled && it.weight == Weight::Invalid;
+        if shown != Shown::All && run.outcome.reasons().iter().any(spoils) {
+            // Whatever else there is, such as a rate that was not reached, follows from it.
+            kinds = BTreeSet::from([ReasonKind::Throttled]);
+        }
         kinds.into_iter().for_each(|kind| *counts.entry(kind).or_default() += 1);
     }
     let most = counts.into_iter().max_by_key(|(kind, count)| (*count, Reverse(*kind)));
@@ -111,9 +116,10 @@ fn cause(kind: ReasonKind, runs: &[&Run], placement: &Placement) -> String {
             format!("disturbed by {}{}", programs(runs), cpus(runs, placement))
         }
         ReasonKind::Stolen => "disturbed by the hypervisor".to_owned(),
-        ReasonKind::Throttled => "throttled by the CPU limit of the control group".to_owned(),
         ReasonKind::BelowRate => "the rate was not reached".to_owned(),
-        ReasonKind::ScheduleLag => "requests were sent late".to_owned(),
+        ReasonKind::ScheduleLag | ReasonKind::ConnectionsBusy => {
+            "requests were sent late".to_owned()
+        }
         ReasonKind::NotSteady => "not steady, may still be warming up".to_owned(),
         ReasonKind::NoCost => "CPU time unknown".to_owned(),
         ReasonKind::FewSamples => "too few samples".to_owned(),
@@ -174,10 +180,8 @@ fn conditions(journal: &Journal) -> Vec<String> {
         let text = "smoke scale: tests that everything works; its figures are meaningless";
         lines.push(text.to_owned());
     }
-    let reasons = journal.runs.iter().flat_map(|run| run.outcome.reasons());
-    let texts: BTreeSet<String> =
-        reasons.filter(|it| is_asked_for(it.kind)).map(Reason::brief).collect();
-    lines.extend(texts.into_iter().map(|text| format!("all rows: {text}")));
+    let texts = analysis::conditions(journal).into_iter();
+    lines.extend(texts.map(|text| format!("all rows: {text}")));
     lines
 }
 

@@ -2,7 +2,6 @@
 //! neither journals nor analyses.
 
 use super::{
-    WIDTH,
     figures::{cell, head, subject},
     model::{Block, Column, Group, Outcome, Value},
     paint::{Paint, Shade},
@@ -60,11 +59,11 @@ struct Strip {
 
 /// The lines of a block. Loads that do not fit next to each other are below each other.
 pub(super) fn lines(block: &Block, paint: Paint) -> Vec<String> {
-    if let Some(strips) = fitting(block) {
+    if let Some(strips) = fitting(block, paint.1) {
         return render(block, &strips, paint);
     }
     let part = |groups: &[Group]| Block { groups: groups.to_vec(), ..block.clone() };
-    let fits = |count: &usize| fitting(&part(&block.groups[..*count])).is_some();
+    let fits = |count: &usize| fitting(&part(&block.groups[..*count]), paint.1).is_some();
     let count = (1..block.groups.len()).rev().find(fits).unwrap_or(1);
     if count >= block.groups.len() {
         return render(block, &strips(block, DETAILS[DETAILS.len() - 1]), paint);
@@ -77,9 +76,9 @@ pub(super) fn lines(block: &Block, paint: Paint) -> Vec<String> {
 }
 
 /// The columns with the most detail that fits.
-fn fitting(block: &Block) -> Option<Vec<Strip>> {
+fn fitting(block: &Block, most: usize) -> Option<Vec<Strip>> {
     let all = DETAILS.into_iter().map(|detail| strips(block, detail));
-    all.into_iter().find(|strips| width(strips) <= WIDTH)
+    all.into_iter().find(|strips| width(strips) <= most)
 }
 
 fn width(strips: &[Strip]) -> usize {
@@ -191,7 +190,7 @@ fn titles(strips: &[Strip], paint: Paint) -> String {
 
 /// A bar for each row: the first figure of the first load. None where there is no room for them.
 fn bars(block: &Block, used: usize, paint: Paint) -> Vec<String> {
-    let room = WIDTH.saturating_sub(used + 3);
+    let room = paint.1.saturating_sub(used + 3);
     if !paint.is_terminal() || room < *BAR.start() {
         return Vec::new();
     }

@@ -17,9 +17,9 @@ pub(super) enum Shade {
     Worse,
 }
 
-/// Applies shades, or does not.
+/// Applies shades, or does not, in a page of this many columns.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Paint(pub(super) Look);
+pub(super) struct Paint(pub(super) Look, pub(super) usize);
 
 impl Paint {
     /// Whether there are colours and bars.

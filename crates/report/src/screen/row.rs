@@ -54,7 +54,7 @@ pub(super) fn shown(row: &Row<'_>) -> Shown {
     };
     if most(&|it| it.kind == ReasonKind::BelowRate && it.weight == Weight::Invalid) {
         Shown::Nothing
-    } else if most(&|it| spoils_all(it)) {
+    } else if most(&|it| spoils_all(it, row)) {
         Shown::NotCompared
     } else if most(&|it| it.weight == Weight::Tail) || has_few_samples(row, Metric::LatencyP99) {
         Shown::NoTail
@@ -64,22 +64,21 @@ pub(super) fn shown(row: &Row<'_>) -> Shown {
 }
 
 /// The reasons of a run for which something is hidden.
-pub(super) fn decisive(run: &Run, shown: Shown) -> impl Iterator<Item = &Reason> {
+pub(super) fn decisive<'a>(
+    run: &'a Run,
+    row: &'a Row<'_>,
+    shown: Shown,
+) -> impl Iterator<Item = &'a Reason> {
     run.outcome.reasons().iter().filter(move |reason| match shown {
         Shown::All => false,
         Shown::NoTail => reason.weight == Weight::Tail || reason.kind == ReasonKind::FewSamples,
-        Shown::NotCompared => spoils_all(reason),
+        Shown::NotCompared => spoils_all(reason, row),
         Shown::Nothing => reason.kind == ReasonKind::BelowRate,
     })
 }
 
 /// Whether a run with this reason is not valid. Conditions that the user asked for hold for all rows
 /// alike, so they are stated once and hide nothing.
-fn spoils_all(reason: &Reason) -> bool {
-    reason.weight == Weight::Invalid && !is_asked_for(reason.kind)
-}
-
-/// Whether it is a condition that the user asked for.
-pub(super) const fn is_asked_for(kind: ReasonKind) -> bool {
-    matches!(kind, ReasonKind::NotPinned | ReasonKind::NotVerified | ReasonKind::SharedCpu)
+fn spoils_all(reason: &Reason, row: &Row<'_>) -> bool {
+    reason.weight == Weight::Invalid && !row.asked_for.contains(&reason.kind)
 }

@@ -40,7 +40,12 @@ const fn higher(ratio: f64, half_width: f64) -> Outcome {
 }
 
 fn facts(look: Look) -> Facts<'static> {
-    Facts { machine: Some("AMD EPYC"), elapsed: Some(Duration::from_secs(170)), look }
+    Facts {
+        machine: Some("AMD EPYC"),
+        elapsed: Some(Duration::from_secs(170)),
+        look,
+        columns: None,
+    }
 }
 
 fn saturated() -> Group {
@@ -102,6 +107,17 @@ fn nine_servers_under_four_loads_fit_a_screen() {
     assert_golden("run/page.txt", &text);
     assert!(width(&text) <= WIDTH, "{}", width(&text));
     assert!(text.lines().count() < 40, "{}", text.lines().count());
+}
+
+#[test]
+fn a_narrow_terminal_gets_a_page_of_its_width_with_the_same_figures() {
+    let page = |columns| text(&quick(), &Facts { columns, ..facts(Look::Plain) });
+    assert_eq!(page(Some(WIDTH as u16)), page(None));
+    let narrow = page(Some(60));
+    assert!(width(&narrow) <= 60, "{}\n{narrow}", width(&narrow));
+    for figure in ["+21 % ±2", "p99 of 5 rows", "wirebench report RUN"] {
+        assert!(page(None).contains(figure) && narrow.contains(figure), "{figure}: {narrow}");
+    }
 }
 
 #[test]
@@ -241,7 +257,10 @@ fn the_hint_is_about_what_helps_most() {
 fn a_run_that_is_not_complete_says_so() {
     let of = |repetitions: Repetitions| {
         let model = Model { repetitions, cpus: None, ..quick() };
-        headline::setting(&model, &Facts { machine: None, elapsed: None, look: Look::Plain })
+        headline::setting(
+            &model,
+            &Facts { machine: None, elapsed: None, look: Look::Plain, columns: None },
+        )
     };
     let some = Repetitions { made: 2, planned: 4, noun: "cohort", ended: Some("interrupted") };
     assert_eq!(of(some), "quick: 9 servers, 2 of 4 cohorts (interrupted), not pinned");
@@ -254,7 +273,7 @@ fn a_run_that_is_not_complete_says_so() {
 #[test]
 fn a_cpu_that_both_sides_use_counts_once() {
     let cpus = Some(Sides { server: 2, generator: 2, shared: 2 });
-    let facts = Facts { machine: None, elapsed: None, look: Look::Plain };
+    let facts = Facts { machine: None, elapsed: None, look: Look::Plain, columns: None };
     let text = headline::setting(&Model { cpus, ..quick() }, &facts);
     assert!(text.ends_with(", 2 CPUs (2 server, 2 load generator, 2 shared)"), "{text}");
 }

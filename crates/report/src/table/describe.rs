@@ -53,7 +53,7 @@ pub(crate) fn describe_model(model: &LoadModel) -> String {
         LoadModel::Rate { curve, arrivals, .. } => (curve, arrivals),
     };
     let rates = match curve {
-        RateCurve::Constant(rate) => rate.to_string(),
+        RateCurve::Constant(_) | RateCurve::Thousandths(_) => curve.first().to_string(),
         RateCurve::Ramp(from, to) => format!("{from} to {to}"),
         RateCurve::Steps(rates) => {
             rates.iter().map(u64::to_string).collect::<Vec<_>>().join(", then ")

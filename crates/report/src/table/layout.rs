@@ -52,7 +52,7 @@ pub(super) fn table(
     };
     let mut table = new_table(style, &heads.iter().map(String::as_str).collect::<Vec<_>>());
     for row in rows {
-        table.add_row(row);
+        table.add_row(row.iter().map(|cell| style.cell(cell)));
     }
     for (shown, column) in table.column_iter_mut().zip(columns) {
         if !column.is_words() {

@@ -34,7 +34,7 @@ impl Page {
     /// What the page is about. Text has none.
     pub(crate) fn title(&mut self, title: &str) {
         if self.style == Style::Markdown {
-            let _ = writeln!(self.text, "# {title}\n");
+            let _ = writeln!(self.text, "# {}\n", self.style.plain(title));
         }
     }
 
@@ -42,19 +42,24 @@ impl Page {
     pub(crate) fn heading(&mut self, heading: &str) {
         let _ = match self.style {
             Style::Text => writeln!(self.text, "{heading}"),
-            Style::Markdown => writeln!(self.text, "## {heading}\n"),
+            Style::Markdown => writeln!(self.text, "## {}\n", self.style.plain(heading)),
         };
     }
 
     /// A sentence by itself.
     pub(crate) fn paragraph(&mut self, text: &str) {
+        let _ = writeln!(self.text, "{}\n", self.style.plain(text));
+    }
+
+    /// HTML of ours.
+    pub(crate) fn raw(&mut self, text: &str) {
         let _ = writeln!(self.text, "{text}\n");
     }
 
     /// A sentence that belongs to what stands before and behind it.
     pub(crate) fn line(&mut self, text: &str) {
         let gap = if self.style == Style::Markdown { "\n" } else { "" };
-        let _ = writeln!(self.text, "{text}{gap}");
+        let _ = writeln!(self.text, "{}{gap}", self.style.plain(text));
     }
 
     /// A table and the notes below it, with their numbers.

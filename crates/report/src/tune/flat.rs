@@ -28,9 +28,10 @@ fn of_cell(sweep: &Sweep, cell: &SweepCell) -> FlatRow {
         workload: format!("{}, {workers}, {connections}", sweep.scenario),
         entry: sweep.variant.to_string(),
         role: "entrant",
-        valid: !cell.invalid,
+        valid: cell.runs > 0 && cell.failed == 0 && !cell.invalid,
         runs: cell.runs,
         failed: cell.failed,
+        trouble: if cell.invalid { "a run is not valid" } else { "" }.to_owned(),
         bound_by: cell.bound.iter().copied().collect(),
         figures: figures
             .into_iter()
@@ -53,7 +54,8 @@ pub(super) fn of_search(search: &SearchReport) -> Flat {
         workload: format!("{}, {connections}, {}", search.scenario, objectives.join(", ")),
         entry: search.variant.to_string(),
         role: "entrant",
-        valid: true,
+        valid: rate.is_some(),
+        trouble: if rate.is_some() { "" } else { "no rate was found" }.to_owned(),
         runs: search.rates.iter().map(|rate| rate.runs).sum(),
         failed: search.rates.iter().map(|rate| rate.failed).sum(),
         figures: rate.into_iter().collect(),

@@ -64,6 +64,8 @@ pub struct ProbedRate {
     pub generator_late: usize,
     /// Runs that missed because others used the CPUs.
     pub held_back_by_others: usize,
+    /// Runs in which replies failed.
+    pub failing: usize,
     /// Runs without figures.
     pub failed: usize,
     /// Figures of latency by name, in nanoseconds: the median over the runs.
@@ -98,12 +100,24 @@ impl SearchReport {
             workers,
             headline: headline(journal, workload, &shape),
             closed_loop_requests_per_second: closed_loop(journal, &sought),
-            sentence: sentence(&sought, found, &shape),
+            sentence: sentence(&sought, found, &shape, &rates),
             notes: notes(journal, &sought, found, &runs),
             found,
             rates,
             sought,
         })
+    }
+}
+
+impl ProbedRate {
+    /// Why all runs that missed did so, if not because of the server.
+    pub(super) fn excuse(&self) -> Option<&'static str> {
+        let all = |missed: usize| missed > 0 && missed + self.held == self.runs;
+        match self {
+            it if all(it.generator_late) => Some("because of the load generator"),
+            it if all(it.held_back_by_others) => Some("because of other programs"),
+            _ => None,
+        }
     }
 }
 
@@ -157,6 +171,7 @@ fn probed(sought: &SearchSpec, rate: u64, runs: &[&Measurement], failed: usize) 
         held: 0,
         generator_late: 0,
         held_back_by_others: 0,
+        failing: runs.iter().filter(|it| it.load.errors.total() > 0).count(),
         failed,
         latency_ns: BTreeMap::new(),
         server_cpu_ns_per_request: of(runs, |it| it.cost.cpu_ns_per_request),
@@ -234,7 +249,9 @@ fn held_up(found: Found, runs: &[&Run]) -> Option<String> {
     let shares: Vec<f64> = runs
         .iter()
         .filter_map(|run| match &run.outcome {
-            Outcome::Measured(it) if it.load.constant_rate() == Some(missed) => {
+            Outcome::Measured(it)
+                if it.load.constant_rate() == Some(missed) && it.load.errors.total() == 0 =>
+            {
                 Some(it.cost.cpu_share.max(it.cost.busiest_thread_share))
             }
             _ => None,

@@ -8,7 +8,7 @@ use wirebench_schema::{
     objective::LatencyFigure,
 };
 
-use super::{SearchReport, counted};
+use super::{ProbedRate, SearchReport, counted};
 use crate::{
     table::{Style, new_table, table_text},
     table_units::{latency, thousands},
@@ -64,12 +64,8 @@ fn table(search: &SearchReport, style: Style) -> comfy_table::Table {
         );
         row.push(shown(rate.server_cpu_ns_per_request, |ns| format!("{:.2}", ns / 1000.0)));
         row.push(format!("{} of {}", rate.held, rate.runs));
-        let all = |missed: usize| missed > 0 && missed + rate.held == rate.runs;
-        let first = rate.reasons.first().map(|reason| match rate {
-            it if all(it.generator_late) => format!("{reason}, because of the load generator"),
-            it if all(it.held_back_by_others) => format!("{reason}, because of other programs"),
-            _ => reason.clone(),
-        });
+        let excuse = rate.excuse().map_or_else(String::new, |it| format!(", {it}"));
+        let first = rate.reasons.first().map(|reason| format!("{reason}{excuse}"));
         let failed = (rate.failed > 0).then(|| format!("{} failed", rate.failed));
         row.push(first.into_iter().chain(failed).collect::<Vec<_>>().join("; "));
         table.add_row(row);
@@ -78,22 +74,31 @@ fn table(search: &SearchReport, style: Style) -> comfy_table::Table {
 }
 
 /// What was found, in one sentence; `shape` says with what.
-pub(super) fn sentence(sought: &SearchSpec, found: Option<Found>, shape: &str) -> String {
+pub(super) fn sentence(
+    sought: &SearchSpec,
+    found: Option<Found>,
+    shape: &str,
+    rates: &[ProbedRate],
+) -> String {
     let variant = &sought.variant;
     let objectives: Vec<String> = sought.objectives.iter().map(ToString::to_string).collect();
     let objectives = objectives.join(" and ");
     let Some(found) = found else {
         return format!("{variant}: the search for {objectives} did not finish");
     };
+    let missed = rates.iter().find(|it| Some(it.requests_per_second) == found.missed);
     let Some(rate) = found.requests_per_second else {
-        return nothing_held(variant, &objectives, found, shape);
+        return nothing_held(variant, &objectives, found, shape, missed);
     };
     let known = known(found);
     let rate = thousands(rate as f64);
     let is_a_bound = found.limit != SearchLimit::Server;
     let up_to = if is_a_bound { "at least up to" } else { "up to" };
-    let missed = found.missed.map(|rate| thousands(rate as f64));
-    let misses = missed.map_or_else(String::new, |rate| format!(" (it misses at {rate})"));
+    let misses = found.missed.map_or_else(String::new, |rate| {
+        let excuse = missed.and_then(ProbedRate::excuse);
+        let excuse = excuse.map_or_else(String::new, |it| format!(" {it}"));
+        format!(" (it misses at {}{excuse})", thousands(rate as f64))
+    });
     let beyond = match found.limit {
         SearchLimit::Server => String::new(),
         SearchLimit::Generator => "; above that the load generator is saturated".to_owned(),
@@ -125,7 +130,17 @@ fn known(found: Found) -> String {
     }
 }
 
-fn nothing_held(variant: &VariantId, objectives: &str, found: Found, shape: &str) -> String {
+fn nothing_held(
+    variant: &VariantId,
+    objectives: &str,
+    found: Found,
+    shape: &str,
+    missed: Option<&ProbedRate>,
+) -> String {
+    let advice = match missed {
+        Some(missed) if missed.failing > 0 => "find out why replies fail",
+        _ => "try a larger limit, or a lower rate with --rates",
+    };
     let lowest = found.missed.map(|rate| thousands(rate as f64));
     match (found.limit, lowest) {
         (SearchLimit::Generator, Some(rate)) => format!(
@@ -137,8 +152,7 @@ fn nothing_held(variant: &VariantId, objectives: &str, found: Found, shape: &str
              on its CPUs ({shape}); stop them, or try a larger limit"
         ),
         (SearchLimit::Server, Some(rate)) => format!(
-            "{variant} does not hold {objectives} even at {rate} requests/s ({shape}): try a larger \
-             limit, or a lower rate with --rates"
+            "{variant} does not hold {objectives} even at {rate} requests/s ({shape}): {advice}"
         ),
         _ => format!(
             "no rate at which {variant} holds {objectives} was found within the budget ({shape}): use a larger \

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::{
     id::VariantId,
     journal::{Bound, Counts, Journal, Measurement, Outcome, ReasonKind, Run, Weight},
+    load::LatencyFigure,
     scenario::Scenario,
     suite::Workload,
 };
@@ -185,8 +186,9 @@ fn cell(workload: &Workload, workers: u32, runs: &[&Run]) -> SweepCell {
     let by_block: BTreeMap<u32, f64> =
         measured.iter().map(|(block, it)| (*block, it.load.requests_per_second)).collect();
     let rates: Vec<f64> = by_block.values().copied().collect();
+    // Without the runs that lack a value, those with the longest latencies would be missing.
     let of = |value: &dyn Fn(&Measurement) -> Option<f64>| {
-        median(&measured.iter().filter_map(|(_, it)| value(it)).collect::<Vec<_>>())
+        median(&measured.iter().map(|(_, it)| value(it)).collect::<Option<Vec<_>>>()?)
     };
     SweepCell {
         workers,
@@ -196,7 +198,7 @@ fn cell(workload: &Workload, workers: u32, runs: &[&Run]) -> SweepCell {
         requests_per_second: median(&rates),
         requests_per_second_range: range(&rates),
         requests_per_second_by_block: by_block,
-        latency_ns_p99: of(&|it| it.load.latency.as_ref().map(|it| it.latency_ns_p99 as f64)),
+        latency_ns_p99: of(&|it| it.load.latency.as_ref()?.known(LatencyFigure::P99)),
         server_cpu_ns_per_request: of(&|it| it.cost.cpu_ns_per_request),
         bound: measured.iter().map(|(_, it)| it.bound).collect(),
         invalid: runs.iter().any(|run| run.has(Weight::Invalid)),

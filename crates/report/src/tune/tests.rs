@@ -8,7 +8,7 @@ use crate::fixtures::{
 };
 use crate::format::Format;
 use wirebench_schema::{
-    journal::{Counts, Found, Outcome, Run, SearchLimit, SearchSpec},
+    journal::{Counts, Found, Outcome, ReasonKind, Run, SearchLimit, SearchSpec},
     load::{LatencySummary, Offered},
 };
 
@@ -225,6 +225,16 @@ fn a_search_ends_in_one_sentence_that_says_what_bounds_it() {
         SearchLimit::Interrupted,
     ];
     let by_limit = limits.map(|limit| (format!("{limit:?}"), Found { limit, ..FOUND }));
+    let mut disturbed = search(Some(Found { limit: SearchLimit::Budget, ..FOUND }));
+    for run in &mut disturbed.runs {
+        run.outcome = changed(run.outcome.clone(), |it| {
+            let text = "other programs took 30 % of the CPU time";
+            it.reasons.push(ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.3), text));
+            (it.cost.cpu_share, it.cost.busiest_thread_share) = (0.5, 0.5);
+        });
+    }
+    let disturbed = conclusion(&disturbed);
+    assert!(disturbed.contains("(it misses at 62 000 because of other programs)"), "{disturbed}");
     let by_interval = [
         ("no upper bound", Found { high: None, limit: SearchLimit::Generator, ..FOUND }),
         ("no interval", Found { low: None, high: None, ..FOUND }),
@@ -279,6 +289,26 @@ fn a_search_that_found_nothing_says_why() {
     }));
     cases.push(("not finished".to_owned(), conclusion(&search(None))));
     assert_golden_cases("tune/search-nothing.txt", cases);
+}
+
+#[test]
+fn a_larger_limit_is_no_advice_where_replies_fail() {
+    let nothing = Found { requests_per_second: None, low: None, high: None, ..FOUND };
+    for found in [nothing, FOUND] {
+        let mut journal = search(Some(found));
+        for run in &mut journal.runs {
+            run.outcome = changed(run.outcome.clone(), |it| {
+                (it.cost.cpu_share, it.cost.busiest_thread_share) = (0.5, 0.5);
+            });
+        }
+        assert!(conclusion(&journal).contains("try a larger limit"), "{found:?}");
+        for run in &mut journal.runs {
+            run.outcome = changed(run.outcome.clone(), |it| it.load.errors.status = 3);
+        }
+        let text = text(&journal);
+        assert!(!text.contains("larger limit"), "{text}");
+        assert_eq!(text.contains("find out why replies fail"), found == nothing, "{text}");
+    }
 }
 
 #[test]

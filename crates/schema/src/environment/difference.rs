@@ -75,7 +75,7 @@ const NAMES: [(&str, Show); 2] =
     [("host", |it| told(&it.host)), ("machine", |it| it.machine.clone())];
 
 /// Software, CPU settings and resource limits.
-const SETTINGS: [(&str, Show); 32] = [
+const SETTINGS: [(&str, Show); 33] = [
     ("wirebench", |it| told(&it.wirebench)),
     ("revision", |it| it.revision.clone()),
     ("program.profile", |it| word(it.program.profile)),
@@ -108,6 +108,9 @@ const SETTINGS: [(&str, Show); 32] = [
     ("cgroup.memory_bytes", |it| cgroup(it, |group| Some(bound(group.memory_bytes)))),
     ("loopback_mtu_bytes", |it| word(it.loopback_mtu_bytes)),
     ("swap_bytes", |it| word(it.swap_bytes)),
+    ("variables", |it| {
+        Some(list(it.variables.as_ref()?.iter().map(|(name, value)| format!("{name}={value}"))))
+    }),
 ];
 
 /// Values by name, each of which is a setting.

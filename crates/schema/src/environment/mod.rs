@@ -5,11 +5,13 @@
 
 mod difference;
 mod parts;
+mod variables;
 
 pub use difference::{Difference, Weight};
 pub use parts::{
     BuildProfile, Cache, Cgroup, CgroupVersion, Cpu, Frequency, Limit, Limits, Program, Turbo,
 };
+pub use variables::changes_servers;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -79,6 +81,9 @@ pub struct Environment {
     /// Which hypervisor, if something names it.
     #[serde(default)]
     pub hypervisor: Option<String>,
+    /// The variables of the environment that change how servers run, which servers inherit.
+    #[serde(default)]
+    pub variables: Option<BTreeMap<String, String>>,
     /// Mitigations of the CPU's vulnerabilities, by name.
     pub mitigations: BTreeMap<String, String>,
     /// The kernel's clock source.

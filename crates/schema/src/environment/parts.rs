@@ -136,6 +136,9 @@ pub struct Cgroup {
     /// Memory in bytes. Absent means that nothing bounds it.
     #[serde(default)]
     pub memory_bytes: Option<u64>,
+    /// Processes and threads. Absent means that nothing bounds them.
+    #[serde(default)]
+    pub processes: Option<u64>,
     /// Periods so far in which the quota was looked at, of the group whose quota counts.
     #[serde(default)]
     pub periods: Option<u64>,

@@ -5,6 +5,7 @@ use super::{
     Unavailable, Verified,
 };
 use crate::load::LOAD_FORMAT;
+use std::collections::HashMap;
 
 /// Why a journal cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +17,16 @@ pub enum JournalError {
         line: usize,
         /// The parser's message.
         reason: String,
+    },
+    /// The same run twice, or a second head: journals were put together, and runs would count twice.
+    #[error(
+        "line {line} of the journal repeats line {first}: remove it, or read each result by itself"
+    )]
+    Repeated {
+        /// From 1.
+        line: usize,
+        /// The line that was there before.
+        first: usize,
     },
     /// The first line is no `start` record.
     #[error("the journal does not begin with a `start` record")]
@@ -89,9 +100,16 @@ impl Journal {
     pub fn parse(text: &str) -> Result<Self, JournalError> {
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         let mut journal: Option<Self> = None;
+        let mut seen = HashMap::new();
         for (index, line) in whole.lines().enumerate().filter(|(_, line)| !line.is_empty()) {
             let record: Record =
                 serde_json::from_str(line).map_err(|error| why(line, index + 1, &error))?;
+            if let Record::Start(_) | Record::Run(_) = record {
+                let text = if let Record::Run(_) = record { line } else { "" };
+                if let Some(first) = seen.insert(text, index + 1) {
+                    return Err(JournalError::Repeated { line: index + 1, first });
+                }
+            }
             match (&mut journal, record) {
                 (None, Record::Start(start)) if start.format != JOURNAL_FORMAT => {
                     return Err(JournalError::Format { found: start.format });
@@ -230,6 +248,27 @@ mod tests {
         let message = Journal::parse(&text).unwrap_err().to_string();
         expect!["line 2 of the journal is damaged: EOF while parsing a string at line 1 column 13"]
             .assert_eq(&message);
+    }
+
+    #[test]
+    fn journals_that_were_put_together_are_refused() {
+        let run = serde_json::json!({
+            "record": "run", "block": 0, "position": 0, "variant": "c/epoll", "workload": "a", "started": "",
+            "workers": 1, "server_command": [], "generator_command": [],
+            "outcome": {"failed": {"reason": "", "server_stderr": ""}},
+        });
+        let (head, other) = (line(&Record::Start(start())), run.to_string().replace('0', "1"));
+        assert!(Journal::parse(&format!("{head}{run}\n{other}\n")).is_ok());
+        for text in
+            [format!("{head}{run}\n{other}\n{run}\n"), format!("{head}{run}\n{other}\n{head}")]
+        {
+            let message = Journal::parse(&text).unwrap_err().to_string();
+            let first = if text.ends_with(&head) { 1 } else { 2 };
+            let expected = format!(
+                "line 4 of the journal repeats line {first}: remove it, or read each result by itself"
+            );
+            assert_eq!(message, expected);
+        }
     }
 
     #[test]

@@ -72,11 +72,11 @@ pub struct Slice {
     pub length_ns: u64,
     /// Correct replies in it.
     pub requests: u64,
-    /// CPU time of the server in it, minus its use at rest; absent if unknown.
+    /// CPU time of the server in it, with its share of what ended children used; absent if unknown.
     pub cpu_ns: Option<u64>,
     /// Median latency; absent without a reply.
     pub latency_ns_p50: Option<u64>,
-    /// 99th percentile of the latency.
+    /// 99th percentile of the latency. Both are absent where they are only lower bounds.
     pub latency_ns_p99: Option<u64>,
     /// At a rate: 99th percentile of how late requests were sent.
     pub lag_ns_p99: Option<u64>,
@@ -90,6 +90,10 @@ pub struct Slice {
     pub generator_waited: f64,
     /// CPU time that the hypervisor took from the CPUs of both sides.
     pub stolen_ns: u64,
+    /// How long a CPU limit of the control group held the sides back, from before it until after it, summed
+    /// over CPUs; absent if for no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_ns: Option<u64>,
     /// Times that a thread of the server gave up its CPU to wait.
     pub switches_voluntary: u64,
     /// Times that a thread of the server lost its CPU.

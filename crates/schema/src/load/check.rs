@@ -21,8 +21,9 @@ const INTERVAL_PIECE: Duration = Duration::from_millis(100);
 /// The most requests in flight on one connection.
 const PIPELINE_LIMIT: usize = 4096;
 
-/// The highest rate: one request per nanosecond, the resolution of the schedule.
-const RATE_LIMIT: u64 = 1_000_000_000;
+/// The lowest rate, and the highest: one request per nanosecond, the resolution of the schedule.
+const RATE_LEAST: f64 = 0.001;
+const RATE_LIMIT: f64 = 1e9;
 
 /// The most steps of a rate.
 const STEPS_LIMIT: usize = 1000;
@@ -144,9 +145,11 @@ impl LoadConfig {
                         rates.len()
                     ));
                 }
-                if let Some(rate) = rates.iter().find(|rate| !(1..=RATE_LIMIT).contains(*rate)) {
+                if let Some(rate) =
+                    rates.iter().find(|rate| !(RATE_LEAST..=RATE_LIMIT).contains(*rate))
+                {
                     return Err(format!(
-                        "{rate} requests/s is not a rate: give from 1 to {RATE_LIMIT} requests/s"
+                        "{rate} requests/s is not a rate: give from {RATE_LEAST} to {RATE_LIMIT} requests/s"
                     ));
                 }
                 if rates.len() > 1 && !matches!(self.stop, Stop::After(_)) {
@@ -173,7 +176,7 @@ impl LoadConfig {
     /// Options that mean nothing to the way to this target.
     fn check_way(&self) -> Result<(), String> {
         let trust = match &self.trust {
-            Trust::System => None,
+            Trust::System => self.client_certificate.as_ref().map(|_| "--cert"),
             Trust::File(_) => Some("--ca"),
             Trust::Anybody => Some("--insecure"),
         };
@@ -183,6 +186,9 @@ impl LoadConfig {
         let unix = self.unix_socket.is_some() || self.target.unix_path().is_some();
         if unix && !self.sources.is_empty() {
             return refuse("--source does not apply to a Unix socket: omit it");
+        }
+        if unix && self.connect_to.is_some() {
+            return refuse("--connect-to does not apply to a Unix socket: omit it");
         }
         Ok(())
     }
@@ -200,12 +206,19 @@ impl LoadConfig {
                 ));
             }
         }
+        let hosts = self.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("host"));
+        match hosts.count() {
+            0 | 1 => {}
+            // RFC 9112, 3.2: a server answers 400 to a request with several.
+            several => return Err(format!("{several} Host headers are given: give one with -H")),
+        }
         if http::Method::from_bytes(self.method.as_bytes()).is_err() {
             return Err(format!("`{}` is not an HTTP method: write GET or POST", self.method));
         }
         if self.method == "CONNECT" {
             return refuse("CONNECT opens a tunnel and has no reply to check: write GET or POST");
         }
+        self.check_replies()?;
         self.check_retries()?;
         self.heavy.iter().try_for_each(|heavy| self.check_heavy(heavy))?;
         if self.expect_body.is_some() && self.body_check == BodyCheck::Any {
@@ -217,9 +230,7 @@ impl LoadConfig {
     fn check_heavy(&self, heavy: &HeavyConnections) -> Result<(), String> {
         let HeavyConnections { every, path } = heavy;
         let (usual, connections) = (self.target.path(), self.connections);
-        if format!("http://localhost:80{path}").parse().as_ref().map(Target::path).ok()
-            != Some(path)
-        {
+        if format!("http://localhost{path}").parse().as_ref().map(Target::path).ok() != Some(path) {
             return Err(format!("`{path}` is not a path: write --heavy {every}:/100"));
         }
         if path.len() != usual.len() {
@@ -255,6 +266,12 @@ impl LoadConfig {
             (self.body.is_some(), "--body", "give --payload for an echo"),
             (self.expect_body.is_some(), "--expect-body", "an echo expects what it sent"),
             (self.body_check == BodyCheck::Any, "--any-body", "an echo expects what it sent"),
+            (!self.expect_status.is_empty(), "--expect-status", "an echo has no status"),
+            (
+                self.head_limit_bytes != Self::USUAL_HEAD_LIMIT_BYTES,
+                "--head-limit",
+                "an echo has no head",
+            ),
         ];
         match given.iter().find(|(given, ..)| *given) {
             Some((_, option, reason)) => {
@@ -279,105 +296,4 @@ fn refuse(reason: &str) -> Result<(), String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::load::{Arrivals, ClosedPolicy, RateCurve};
-    use expect_test::{expect, expect_file};
-
-    fn config() -> LoadConfig {
-        LoadConfig::new("http://127.0.0.1:80/".parse().unwrap())
-    }
-
-    fn rate(curve: RateCurve) -> LoadModel {
-        LoadModel::Rate { curve, arrivals: Arrivals::Even, latency_from: LatencyOrigin::Due }
-    }
-
-    #[test]
-    fn the_defaults_can_be_carried_out() {
-        assert_eq!(config().check(), Ok(()));
-    }
-
-    #[test]
-    fn a_load_that_measures_nothing_is_refused_with_the_option_to_change() {
-        type Spoil = fn(&mut LoadConfig);
-        let rows: [Spoil; 25] = [
-            |c| c.connections = 0,
-            |c| c.threads = 0,
-            |c| c.threads = 11,
-            |c| c.stop = Stop::After(Duration::ZERO),
-            |c| c.stop = Stop::Requests(0),
-            |c| c.stop = Stop::RequestsPerConnection(0),
-            |c| {
-                c.stop = Stop::RequestsPerConnection(3);
-                (c.pipeline, c.warmup) = (4, Duration::from_secs(1));
-            },
-            |c| c.timeout = Duration::ZERO,
-            |c| c.interval = Duration::from_millis(150),
-            |c| c.headers = vec![("a b".into(), "c".into())],
-            |c| c.headers = vec![("Content-Length".into(), "5".into())],
-            |c| c.method = "CONNECT".into(),
-            |c| c.pipeline = 0,
-            |c| c.requests_per_connection = Some(0),
-            |c| c.model = LoadModel::Think { delay: Duration::ZERO },
-            |c| c.model = rate(RateCurve::Constant(0)),
-            |c| c.model = rate(RateCurve::Steps(Vec::new())),
-            |c| {
-                c.model = rate(RateCurve::Ramp(1, 2));
-                c.stop = Stop::Requests(5);
-            },
-            |c| {
-                c.expect_body = Some(String::new());
-                c.body_check = BodyCheck::Any;
-            },
-            |c| {
-                let (first, last) = ([127, 0, 0, 9].into(), [127, 0, 0, 2].into());
-                c.sources = vec![crate::load::SourceRange { first, last }];
-            },
-            |c| (c.on_closed, c.pipeline) = (ClosedPolicy::Retry, 2),
-            |c| (c.on_closed, c.method) = (ClosedPolicy::Retry, "POST".into()),
-            |c| c.heavy = Some("8:x".parse().unwrap()),
-            |c| c.heavy = Some("8:/100".parse().unwrap()),
-            |c| c.heavy = Some("11:/".parse().unwrap()),
-        ];
-        let messages = rows.map(|spoil| {
-            let mut config = config();
-            spoil(&mut config);
-            config.check().unwrap_err() + "\n"
-        });
-        expect_file!["golden/check.txt"].assert_eq(&messages.concat());
-    }
-
-    #[test]
-    fn options_of_http_are_refused_for_an_echo() {
-        let echo = LoadConfig::new("tcp://127.0.0.1:80".parse().unwrap());
-        assert_eq!(echo.check(), Ok(()));
-        let message = LoadConfig { payload_bytes: 0, ..echo.clone() }.check().unwrap_err();
-        expect!["an echo of 0 bytes has no reply: give --payload at least 1"].assert_eq(&message);
-        let retry = LoadConfig { on_closed: ClosedPolicy::Retry, ..echo.clone() };
-        let message = retry.check().unwrap_err();
-        expect!["--retry-closed does not apply to tcp://127.0.0.1:80: it belongs to http://"]
-            .assert_eq(&message);
-        let message = LoadConfig { method: "POST".into(), ..echo }.check().unwrap_err();
-        expect!["--method does not apply to tcp://127.0.0.1:80: it belongs to http://"]
-            .assert_eq(&message);
-    }
-
-    #[test]
-    fn more_threads_than_a_load_can_have_are_refused_with_the_bound() {
-        let load = |threads| LoadConfig { threads, connections: 1_000_000_000, ..config() };
-        assert_eq!(load(THREADS_LIMIT).check(), Ok(()));
-        for threads in [THREADS_LIMIT + 1, 1_000_000_000] {
-            let message = load(threads).check().unwrap_err();
-            assert!(message.ends_with("give -t at most 1024"), "{message}");
-        }
-    }
-
-    #[test]
-    fn the_configuration_reads_back_from_json() {
-        let text = serde_json::to_string(&config()).unwrap();
-        assert_eq!(serde_json::from_str::<LoadConfig>(&text).unwrap(), config());
-        assert!(
-            serde_json::from_str::<LoadConfig>(&text.replacen("threads", "treads", 1)).is_err()
-        );
-    }
-}
+mod tests;

@@ -97,6 +97,15 @@ pub enum Trust {
     Anybody,
 }
 
+/// The certificate of the client, for a TLS server that asks for one.
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct ClientCertificate {
+    /// PEM file with the certificate and those that lead to its authority.
+    pub certificate: String,
+    /// PEM file with its key.
+    pub key: String,
+}
+
 /// Addresses of this host that connections are made from, both ends included.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct SourceRange {
@@ -151,6 +160,9 @@ pub struct LoadConfig {
     pub target: Target,
     /// For HTTP: the Unix socket to connect to instead of the target's host.
     pub unix_socket: Option<String>,
+    /// The address to connect to instead of the target's host and port.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connect_to: Option<Target>,
     /// By which mechanism.
     pub engine: EngineChoice,
     /// By which model.
@@ -202,8 +214,17 @@ pub struct LoadConfig {
     pub expect_body: Option<String>,
     /// For HTTP: whether bodies are compared at all.
     pub body_check: BodyCheck,
+    /// For HTTP: the statuses of correct replies; empty for all below 400.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expect_status: Vec<u16>,
+    /// For HTTP: the longest head and the longest trailer of a reply.
+    #[serde(default = "usual_head_limit_bytes", skip_serializing_if = "is_usual_head_limit")]
+    pub head_limit_bytes: usize,
     /// For HTTPS: the trusted authorities.
     pub trust: Trust,
+    /// For HTTPS: the certificate of the client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_certificate: Option<ClientCertificate>,
     /// The seed of the random echo payload and of random arrivals.
     pub seed: u64,
     /// The part of the load that this generator makes. Rates are those of all generators, connections
@@ -212,13 +233,27 @@ pub struct LoadConfig {
     pub share: GeneratorShare,
 }
 
+const fn usual_head_limit_bytes() -> usize {
+    LoadConfig::USUAL_HEAD_LIMIT_BYTES
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_usual_head_limit(bytes: &usize) -> bool {
+    *bytes == LoadConfig::USUAL_HEAD_LIMIT_BYTES
+}
+
 impl LoadConfig {
+    /// The longest head by default: far above those of real servers, and small enough to be kept for
+    /// each connection.
+    pub const USUAL_HEAD_LIMIT_BYTES: usize = 1 << 20;
+
     /// The defaults of `wirebench load`: wrk's two threads, ten connections, ten seconds.
     #[must_use]
     pub fn new(target: Target) -> Self {
         Self {
             target,
             unix_socket: None,
+            connect_to: None,
             engine: EngineChoice::Auto,
             model: LoadModel::Closed,
             waiting: Waiting::Sleep,
@@ -240,7 +275,10 @@ impl LoadConfig {
             body: None,
             expect_body: None,
             body_check: BodyCheck::Same,
+            expect_status: Vec::new(),
+            head_limit_bytes: Self::USUAL_HEAD_LIMIT_BYTES,
             trust: Trust::System,
+            client_certificate: None,
             seed: 1,
             share: GeneratorShare::default(),
         }

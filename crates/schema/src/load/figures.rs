@@ -34,12 +34,12 @@ impl LoadReport {
             // What slipped is not due any more.
             (
                 LoadModel::Rate {
-                    curve: RateCurve::Constant(rate),
+                    curve: curve @ (RateCurve::Constant(_) | RateCurve::Thousandths(_)),
                     latency_from: LatencyOrigin::Sent,
                     ..
                 },
                 _,
-            ) => Some(*rate as f64),
+            ) => Some(curve.first()),
             (LoadModel::Rate { .. }, Some(offered)) => Some(offered.requests_per_second),
             _ => None,
         }

@@ -8,6 +8,8 @@ use hdrhistogram::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{Estimate, LatencyFigure, Samples, samples::rank};
+
 /// One distribution of times.
 ///
 /// A latency goes up to the arrival of the last byte of the reply. The clock is read once for each
@@ -19,25 +21,24 @@ use serde::{Deserialize, Serialize};
 /// waited for, up to the timeout.
 ///
 /// All times are nanoseconds out of one high dynamic range histogram with three significant digits.
-/// A request that timed out is in it with the timeout as its latency: a lower bound. A request that
-/// failed, that was in flight when its reply was waited for no longer, or that could not be sent
-/// before the window ended has an age instead of a latency. The histogram is the product-limit
-/// estimate (Kaplan, Meier 1958) from replies, timeouts and ages, in counts of requests: an age never
-/// lowers a percentile.
+/// A request that failed or timed out, that was in flight when its reply was waited for no longer, or
+/// that could not be sent before the window ended has an age instead of a latency. The histogram is the
+/// product-limit estimate (Kaplan, Meier 1958) from replies and ages, in counts of requests: an age never
+/// lowers a percentile. Replies and ages are kept, because estimates cannot be added up.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct LatencySummary {
     /// Number of samples.
     pub count: u64,
     /// Number of them that represent requests without a correct reply.
     pub censored: u64,
-    /// Number of the largest samples that are lower bounds: timeouts, and samples above the largest
-    /// reply. In reports of earlier versions it equals `censored`.
+    /// Number of the largest samples that are lower bounds, because no reply took as long. In reports of
+    /// earlier versions it equals `censored`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lower_bounds: Option<u64>,
     /// Arithmetic mean.
     pub latency_ns_mean: f64,
-    /// Arithmetic mean of replies and timeouts alone, as Little's law needs it. Reports of earlier
-    /// versions do not say; there it is `latency_ns_mean`.
+    /// Arithmetic mean of the replies alone, as Little's law needs it. Reports of earlier versions do not
+    /// say; there it is `latency_ns_mean`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ns_mean_answered: Option<f64>,
     /// Standard deviation.
@@ -62,6 +63,12 @@ pub struct LatencySummary {
     pub latency_ns_max: u64,
     /// The whole histogram: `HdrHistogram` V2 with deflate, base64.
     pub histogram: String,
+    /// The histogram of the replies alone; absent where every request had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replies: Option<String>,
+    /// The histogram of the ages of requests without a reply, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ages: Option<String>,
 }
 
 impl LatencySummary {
@@ -71,14 +78,29 @@ impl LatencySummary {
         self.latency_ns_mean_answered.unwrap_or(self.latency_ns_mean)
     }
 
+    /// Which sample, counted from the smallest, is this percentile.
+    #[must_use]
+    pub fn rank(&self, percent: f64) -> u64 {
+        rank(self.count, percent)
+    }
+
+    /// Whether this percentile is only known to be at least its value: no reply took as long.
+    #[must_use]
+    pub fn is_lower_bound(&self, percent: f64) -> bool {
+        let lower_bounds = self.lower_bounds.unwrap_or(self.censored);
+        self.rank(percent) > self.count.saturating_sub(lower_bounds)
+    }
+
+    /// This figure, unless it is only a lower bound.
+    #[must_use]
+    pub fn known(&self, figure: LatencyFigure) -> Option<f64> {
+        (!figure.is_lower_bound(self)).then(|| figure.of(self))
+    }
+
     /// The summary of a distribution without lower bounds.
     #[must_use]
     pub fn of(latency: &Histogram<u64>) -> Self {
         let (mean, stdev) = (latency.mean(), latency.stdev());
-        let mut serialized = Vec::new();
-        // Writing into memory does not fail, and the counts are far from the format's limits.
-        let written = V2DeflateSerializer::new().serialize(latency, &mut serialized);
-        debug_assert!(written.is_ok(), "a histogram is always written");
         let spread = latency.iter_recorded().map(|step| {
             let value = latency.median_equivalent(step.value_iterated_to());
             (value, step.count_since_last_iteration())
@@ -99,50 +121,67 @@ impl LatencySummary {
             latency_ns_p99: latency.value_at_quantile(0.99),
             latency_ns_p999: latency.value_at_quantile(0.999),
             latency_ns_max: latency.max(),
-            histogram: BASE64_STANDARD.encode(serialized),
+            histogram: encode(latency),
+            replies: None,
+            ages: None,
         }
+    }
+
+    /// The summary of all requests; none without any.
+    #[must_use]
+    pub fn of_samples(samples: &Samples) -> Option<Self> {
+        let (replies, ages) = (&samples.replies, samples.ages());
+        let Estimate { histogram, lower_bounds } = samples.estimate();
+        (!histogram.is_empty()).then(|| Self {
+            censored: ages.map_or(0, Histogram::len),
+            lower_bounds: Some(lower_bounds),
+            latency_ns_mean_answered: (!replies.is_empty()).then(|| replies.mean()),
+            replies: ages.map(|_| encode(replies)),
+            ages: ages.map(encode),
+            ..Self::of(&histogram)
+        })
     }
 
     /// The histogram; none where it is not one.
     #[must_use]
     pub fn decoded(&self) -> Option<Histogram<u64>> {
-        let bytes = BASE64_STANDARD.decode(&self.histogram).ok()?;
-        Deserializer::new().deserialize(&mut &bytes[..]).ok()
+        decode(&self.histogram)
     }
 
-    /// The distribution of all samples of several; none of none. Counts are added up, nothing is
-    /// averaged but the means.
+    /// Replies and ages. Reports of earlier versions have only the estimate, which stands for replies.
+    #[must_use]
+    pub fn samples(&self) -> Option<Samples> {
+        let replies = self.replies.as_ref().unwrap_or(&self.histogram);
+        let mut samples = Samples::new(decode(replies)?);
+        if let Some(ages) = &self.ages {
+            samples.add_ages(&decode(ages)?);
+        }
+        Some(samples)
+    }
+
+    /// The distribution of all samples of several; none of none. It is estimated from the samples of all.
     #[must_use]
     pub fn merge<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
         let mut parts = parts.into_iter();
-        let first = parts.next()?;
-        let mut histogram = first.decoded()?;
-        histogram.auto(true);
-        let mut whole = first.clone();
-        let mut answered = first.answered_sum_ns();
+        let mut samples = parts.next()?.samples()?;
         for part in parts {
-            // One that grows takes any value.
-            histogram.add(part.decoded()?).ok()?;
-            whole.censored += part.censored;
-            whole.lower_bounds = whole.lower_bounds.zip(part.lower_bounds).map(|(a, b)| a + b);
-            let (sum, count) = part.answered_sum_ns();
-            answered = (answered.0 + sum, answered.1 + count);
+            samples.add(&part.samples()?);
         }
-        let mean_ns = (answered.1 > 0.0).then(|| answered.0 / answered.1);
-        Some(Self {
-            censored: whole.censored,
-            lower_bounds: whole.lower_bounds,
-            latency_ns_mean_answered: mean_ns,
-            ..Self::of(&histogram)
-        })
+        Self::of_samples(&samples)
     }
+}
 
-    /// The sum of the answered samples, and how many there are.
-    #[allow(clippy::cast_precision_loss, reason = "counts of a load are far below 2^53")]
-    fn answered_sum_ns(&self) -> (f64, f64) {
-        let count = self.count.saturating_sub(self.censored) as f64;
-        (self.mean_answered_ns() * count, count)
-    }
+fn encode(histogram: &Histogram<u64>) -> String {
+    let mut serialized = Vec::new();
+    // Writing into memory does not fail, and the counts are far from the format's limits.
+    let written = V2DeflateSerializer::new().serialize(histogram, &mut serialized);
+    debug_assert!(written.is_ok(), "a histogram is always written");
+    BASE64_STANDARD.encode(serialized)
+}
+
+fn decode(text: &str) -> Option<Histogram<u64>> {
+    let bytes = BASE64_STANDARD.decode(text).ok()?;
+    Deserializer::new().deserialize(&mut &bytes[..]).ok()
 }
 
 /// The share of the values that lie within one standard deviation of the mean.
@@ -177,6 +216,40 @@ mod tests {
         assert!((merged.latency_ns_mean - 5_000_090.0).abs() < 5_000.0);
         assert!((merged.mean_answered_ns() - 5_000_090.0).abs() < 5_000.0);
         assert_eq!(LatencySummary::merge([]), None);
+    }
+
+    /// The samples of a host whose replies take 20 ms, and of one whose requests fail after this time.
+    fn of_hosts(age_ns: u64) -> [Samples; 2] {
+        let none = || Samples::new(Histogram::new_with_bounds(1, 1 << 31, 3).unwrap());
+        let (mut answers, mut fails) = (none(), none());
+        (0..200).for_each(|_| answers.reply(20_000_000));
+        fails.unanswered(age_ns, 1000);
+        [answers, fails]
+    }
+
+    #[test]
+    fn hosts_of_which_one_has_no_reply_make_one_distribution_of_known_values() {
+        let parts = of_hosts(100_000).map(|it| LatencySummary::of_samples(&it).unwrap());
+        let merged = LatencySummary::merge(&parts).unwrap();
+        let near = |found: u64, expected: u64| found.abs_diff(expected) < expected / 500;
+        assert!(near(merged.latency_ns_min, 20_000_000) && near(merged.latency_ns_p50, 20_000_000));
+        assert_eq!((merged.count, merged.censored, merged.lower_bounds), (1200, 1000, Some(0)));
+        assert!((merged.mean_answered_ns() / 20e6 - 1.0).abs() < 1e-3);
+        // What was merged can be merged again, as with slices of several hosts.
+        assert_eq!(LatencySummary::merge([&merged]), Some(merged));
+    }
+
+    #[test]
+    fn percentiles_that_no_reply_reached_are_lower_bounds() {
+        let mut sum = of_hosts(500_000_000);
+        let late = sum[1].clone();
+        sum[0].add(&late);
+        let merged = LatencySummary::of_samples(&sum[0]).unwrap();
+        let bounds: Vec<_> =
+            LatencyFigure::lower_bounds(&merged).map(LatencyFigure::name).collect();
+        assert_eq!(bounds, ["p50", "p75", "p90", "p95", "p99", "p999", "max", "mean"]);
+        assert_eq!(merged.known(LatencyFigure::P50), None);
+        assert!(!merged.is_lower_bound(16.6) && merged.is_lower_bound(16.7));
     }
 
     #[test]

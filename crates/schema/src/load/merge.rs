@@ -1,6 +1,6 @@
 //! Merges reports: of several windows of the same load, and of several generators of one load.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use super::{
     Fairness, GeneratorPart, IdleCounts, LatencySummary, LoadConfig, LoadReport, Offered,
@@ -21,9 +21,6 @@ impl LoadReport {
         let seconds = whole.window_ns as f64 / 1e9;
         whole.requests_per_second = rate(whole.requests, seconds);
         whole.distributions(parts);
-        whole.offered = whole
-            .offered
-            .map(|offered| Offered { requests_per_second: rate(offered.due, seconds), ..offered });
         whole.config.stop = Stop::After(Duration::from_nanos(whole.window_ns));
         Some(whole)
     }
@@ -63,6 +60,7 @@ impl LoadReport {
         self.connections_made += part.connections_made;
         self.idle.made += part.idle.made;
         self.idle.lost += part.idle.lost;
+        self.unanswered_connections += part.unanswered_connections;
         self.in_flight_at_end += part.in_flight_at_end;
         self.thread_cpu_ns.extend(&part.thread_cpu_ns);
         self.thread_rate.max = self.thread_rate.max.max(part.thread_rate.max);
@@ -77,23 +75,45 @@ impl LoadReport {
             LatencySummary::merge(parts.iter().filter_map(|part| of(part).as_ref()))
         };
         self.latency = all(|part| &part.latency);
+        self.bound_latency_by_owed();
         self.service = all(|part| &part.service);
         self.lag = all(|part| &part.lag);
         self.connect = all(|part| &part.connect);
+        let classes: BTreeSet<&String> =
+            parts.iter().flat_map(|part| part.latency_by_status.keys()).collect();
+        let of = |class: &String| {
+            LatencySummary::merge(parts.iter().filter_map(|part| part.latency_by_status.get(class)))
+        };
+        self.latency_by_status =
+            classes.into_iter().filter_map(|class| Some((class.clone(), of(class)?))).collect();
+    }
+
+    /// Owed requests were never sent. They would have waited longer than all that were due before, so the latencies
+    /// that their ages gave them are lower bounds.
+    pub fn bound_latency_by_owed(&mut self) {
+        let Some((latency, offered)) = self.latency.as_mut().zip(self.offered) else { return };
+        latency.lower_bounds = latency.lower_bounds.map(|known| known.max(offered.owed_at_end));
     }
 
     /// Adds a window of the same load.
     fn add(&mut self, part: &Self) {
         self.add_counts(part);
         let windows = (self.window_ns as f64, part.window_ns as f64);
-        let ready = self.ready_share * windows.0 + part.ready_share * windows.1;
-        self.ready_share = ready / (windows.0 + windows.1).max(1.0);
+        let mean =
+            |one, other| (one * windows.0 + other * windows.1) / (windows.0 + windows.1).max(1.0);
+        self.ready_share = mean(self.ready_share, part.ready_share);
+        self.offered = self.offered.zip(part.offered).map(|(sum, part)| Offered {
+            requests_per_second: mean(sum.requests_per_second, part.requests_per_second),
+            ..sum
+        });
         self.window_ns += part.window_ns;
         self.connections_made = self.connections_made.min(part.connections_made);
         self.idle = IdleCounts {
             made: self.idle.made.min(part.idle.made),
             lost: self.idle.lost.max(part.idle.lost),
         };
+        // A slow reply may leave a connection without one in a short window, but not in each.
+        self.unanswered_connections = self.unanswered_connections.min(part.unanswered_connections);
         self.in_flight_at_end = self.in_flight_at_end.max(part.in_flight_at_end);
         for (sum, part) in self.thread_cpu_ns.iter_mut().zip(&part.thread_cpu_ns) {
             *sum += part;
@@ -131,6 +151,7 @@ impl LoadReport {
         for (sum, part) in self.status_classes.iter_mut().zip(part.status_classes) {
             *sum += part;
         }
+        self.statuses_invalid += part.statuses_invalid;
         self.offered = self.offered.zip(part.offered).map(|(sum, part)| Offered {
             due: sum.due + part.due,
             owed_at_end: sum.owed_at_end + part.owed_at_end,

@@ -36,6 +36,8 @@ pub enum LoadModel {
 pub enum RateCurve {
     /// The same all the time.
     Constant(u64),
+    /// The same all the time, in thousandths: for rates with a fraction.
+    Thousandths(u64),
     /// From the first rate at the beginning of the window evenly to the second one at its end.
     Ramp(u64, u64),
     /// One rate after the other, each for an equal part of the window.
@@ -43,22 +45,38 @@ pub enum RateCurve {
 }
 
 impl RateCurve {
+    /// The rate at which the window begins, all the time.
+    #[must_use]
+    pub fn constant(&self) -> Self {
+        match self {
+            Self::Ramp(first, _) => Self::Constant(*first),
+            Self::Steps(rates) if !rates.is_empty() => Self::Constant(rates[0]),
+            other => other.clone(),
+        }
+    }
+
     /// The rate at which the window begins.
     #[must_use]
-    pub fn first(&self) -> u64 {
-        match self {
-            Self::Constant(rate) | Self::Ramp(rate, _) => *rate,
-            Self::Steps(rates) => rates.first().copied().unwrap_or(0),
-        }
+    pub fn first(&self) -> f64 {
+        self.rates().first().copied().unwrap_or(0.0)
+    }
+
+    /// The mean over a whole window.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        let rates = self.rates();
+        rates.iter().sum::<f64>() / rates.len().max(1) as f64
     }
 
     /// All rates that are named.
     #[must_use]
-    pub fn rates(&self) -> Vec<u64> {
+    #[allow(clippy::cast_precision_loss, reason = "rates are checked and far below 2^53")]
+    pub fn rates(&self) -> Vec<f64> {
         match self {
-            Self::Constant(rate) => vec![*rate],
-            Self::Ramp(from, to) => vec![*from, *to],
-            Self::Steps(rates) => rates.clone(),
+            Self::Constant(rate) => vec![*rate as f64],
+            Self::Thousandths(rate) => vec![*rate as f64 / 1000.0],
+            Self::Ramp(from, to) => vec![*from as f64, *to as f64],
+            Self::Steps(rates) => rates.iter().map(|rate| *rate as f64).collect(),
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 use super::{
-    EngineChoice, ErrorCounts, ErrorExample, LOAD_FORMAT, LatencySummary, LoadConfig, ReplySeries,
-    TlsSummary,
+    EngineChoice, ErrorCounts, ErrorExample, Estimate, LOAD_FORMAT, LatencyFigure, LatencySummary,
+    LoadConfig, ReplySeries, TlsSummary,
 };
 
 /// Requests per second of single threads over intervals of 100 ms, for wrk's `Req/Sec` line.
@@ -53,7 +54,8 @@ pub struct Offered {
     /// Of those, requests that could not be sent before the window ended, because no connection was
     /// free. They are censored samples of the latency.
     pub owed_at_end: u64,
-    /// Requests that were due in the window, per second.
+    /// Requests per second of the schedule, on average over the window. Of a schedule that slips or was
+    /// interrupted, the requests that were due over the window's length.
     pub requests_per_second: f64,
 }
 
@@ -99,6 +101,28 @@ pub struct Interval {
     pub latency_ns_p99: Option<u64>,
     /// Largest latency.
     pub latency_ns_max: Option<u64>,
+    /// Those of the three that are only lower bounds, because no reply took as long.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lower_bounds: Vec<LatencyFigure>,
+    /// In the share of a load that several generators make: what the three are figures of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Box<LatencySummary>>,
+}
+
+impl Interval {
+    /// The same with the figures of this distribution.
+    #[must_use]
+    pub fn with_latency(self, latency: &Estimate) -> Self {
+        let figures = [LatencyFigure::P50, LatencyFigure::P99, LatencyFigure::Max];
+        let of = |figure: LatencyFigure| {
+            let value = latency.histogram.value_at_quantile(figure.percent() / 100.0);
+            (!latency.histogram.is_empty()).then_some(value)
+        };
+        let [latency_ns_p50, latency_ns_p99, latency_ns_max] = figures.map(of);
+        let is_bound = |it: &LatencyFigure| latency.is_lower_bound(it.percent());
+        let lower_bounds = figures.into_iter().filter(is_bound).collect();
+        Self { latency_ns_p50, latency_ns_p99, latency_ns_max, lower_bounds, ..self }
+    }
 }
 
 /// The result of one load.
@@ -156,24 +180,37 @@ pub struct LoadReport {
     pub checks: ReplyChecks,
     /// HTTP replies by class of status: 1xx, 2xx, 3xx, 4xx, 5xx.
     pub status_classes: [u64; 5],
-    /// Connections that could be made at the start.
+    /// HTTP replies with a status above 599, which is of no class.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub statuses_invalid: u64,
+    /// Latency of complete replies with an error status, by class: `4xx`, `5xx` and `invalid`. They are no
+    /// samples of `latency`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub latency_by_status: BTreeMap<String, LatencySummary>,
+    /// Connections that could be made at the start, or that the load makes when a request needs them
+    /// because each carries a single one.
     pub connections_made: usize,
     /// Connections made again after a failure, over the whole load.
     pub reconnects: u64,
     /// Connections that the client closed because they had carried as many requests as they should,
     /// in the window.
     pub client_closes: u64,
-    /// Connections that the server closed between two requests, in the window.
+    /// Connections that the server closed in the window without a failed request.
     pub server_closes: u64,
-    /// Requests of the window that were sent once more, because the server had closed their connection
-    /// before a byte of the reply. Each is counted once, with its last result, and its latency begins
-    /// with the first sending. Absent where no request is repeated.
+    /// How often requests of the window were sent again: those pipelined behind a reply that announced
+    /// the close, and with `retry_closed` those whose connection the server had closed before a byte
+    /// of the reply. Each has one result, the last, and its latency begins with the first sending.
+    /// Absent where no request is repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retried_requests: Option<u64>,
     /// Connections that were to stay silent.
     pub idle: IdleCounts,
     /// The fairness over connections.
     pub fairness: Fairness,
+    /// Connections that waited for a reply, of whatever status, during the second half of the window, if
+    /// it was far longer than a latency.
+    #[serde(default)]
+    pub unanswered_connections: u64,
     /// Requests without an answer when the window ended.
     pub in_flight_at_end: u64,
     /// Mean share of a thread's connections that were ready when it looked, 0 to 1: where the
@@ -233,6 +270,11 @@ impl GeneratorPart {
     }
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 impl LoadReport {
     /// The report of a load in which nothing has happened yet.
     #[must_use]
@@ -262,6 +304,8 @@ impl LoadReport {
             heavy_replies: None,
             checks: ReplyChecks::default(),
             status_classes: [0; 5],
+            statuses_invalid: 0,
+            latency_by_status: BTreeMap::new(),
             connections_made: 0,
             reconnects: 0,
             client_closes: 0,
@@ -269,6 +313,7 @@ impl LoadReport {
             retried_requests: None,
             idle: IdleCounts::default(),
             fairness: Fairness::default(),
+            unanswered_connections: 0,
             in_flight_at_end: 0,
             ready_share: 0.0,
             thread_cpu_ns: Vec::new(),

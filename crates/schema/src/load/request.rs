@@ -26,8 +26,11 @@ impl ClosedPolicy {
     }
 }
 
-/// The methods whose requests have the same effect when they are sent twice (RFC 9110, 9.2.2).
-const IDEMPOTENT: [&str; 6] = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"];
+/// The methods that change nothing on the server (RFC 9110, 9.2.1).
+const SAFE: [&str; 4] = ["GET", "HEAD", "OPTIONS", "TRACE"];
+
+/// The other methods whose requests have the same effect when they are sent twice (9.2.2).
+const IDEMPOTENT: [&str; 2] = ["PUT", "DELETE"];
 
 /// Name and value of a header line.
 pub fn parse_header(text: &str) -> Result<(String, String), String> {
@@ -37,7 +40,31 @@ pub fn parse_header(text: &str) -> Result<(String, String), String> {
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
+/// The shortest head, `HTTP/1.1 200`, and the largest that a user may accept.
+const HEAD_LEAST_BYTES: usize = 16;
+const HEAD_LIMIT_BYTES: usize = 64 << 20;
+
 impl LoadConfig {
+    /// Why no reply could be accepted, with the option to change.
+    pub(super) fn check_replies(&self) -> Result<(), String> {
+        if let Some(status) = self.expect_status.iter().find(|it| !(200..1000).contains(*it)) {
+            return Err(format!("{status} ends no reply: give --expect-status from 200 to 999"));
+        }
+        if !(HEAD_LEAST_BYTES..=HEAD_LIMIT_BYTES).contains(&self.head_limit_bytes) {
+            return Err(format!(
+                "a limit of {} bytes suits no head: give --head-limit from {HEAD_LEAST_BYTES} bytes to 64MiB",
+                self.head_limit_bytes
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether its requests change nothing on the server, so that more of them may be sent.
+    #[must_use]
+    pub fn has_safe_method(&self) -> bool {
+        SAFE.contains(&self.method.as_str())
+    }
+
     /// Why requests of this load cannot be sent twice, with the option to change.
     pub(super) fn check_retries(&self) -> Result<(), String> {
         if self.on_closed.is_fail() {
@@ -48,7 +75,7 @@ impl LoadConfig {
                         omit --retry-closed"
                 .to_owned());
         }
-        if !IDEMPOTENT.contains(&self.method.as_str()) {
+        if !self.has_safe_method() && !IDEMPOTENT.contains(&self.method.as_str()) {
             return Err(format!(
                 "a {} request may have had its effect when the server closes the connection: omit \
                  --retry-closed",

@@ -145,7 +145,7 @@ fn a_suite_can_name_several_baselines_and_selects_its_entries() {
     assert_eq!(
         message.to_string(),
         "`go` is not an entry's name: write LANGUAGE/NAME or LANGUAGE/NAME:VARIANT in letters, \
-         digits, `.`, `_` and `-`"
+         digits, `.`, `_` and `-`, each part of at most 100 bytes"
     );
 }
 

@@ -24,6 +24,8 @@ pub(super) struct Used {
     /// CPU time of its children that have ended and that it has waited for; the kernel shows it in
     /// ticks. What a child had used moves here from its own `cpu_ns`, so only the sum grows steadily.
     pub(super) reaped_ns: u64,
+    /// Whether it has not ended.
+    pub(super) lives: bool,
 }
 
 /// The processes of a tree at one moment, also those that have ended and were not waited for yet.
@@ -47,6 +49,7 @@ impl Look {
             // A process that is gone by now was there with its parent's times: it must not miss here.
             cpu_ns: clock(stat.pid).unwrap_or_else(|| ticks_ns(stat.utime + stat.stime)),
             reaped_ns: reaped_ns(stat),
+            lives: tree::lives(stat),
         };
         let key = |stat: &Stat| Key { pid: stat.pid, began: stat.starttime };
         Self {
@@ -54,6 +57,13 @@ impl Look {
             processes: stats.iter().map(|stat| (key(stat), used(stat))).collect(),
             guard_reaped_ns: guard.as_ref().map_or(0, reaped_ns),
         }
+    }
+
+    /// Without those that have ended.
+    #[must_use]
+    pub fn living(mut self) -> Self {
+        self.processes.retain(|_, used| used.lives);
+        self
     }
 
     /// The processes that were seen.
@@ -83,6 +93,14 @@ impl Look {
     pub fn is_like(&self, other: &Self) -> bool {
         self.has_the_processes_of(other) && self.reaped_ns() == other.reaped_ns()
     }
+}
+
+/// CPU time of all children of these processes that have ended and were waited for. The kernel shows it
+/// in ticks, user and system apart.
+#[must_use]
+pub fn ended_ns(pids: &[Pid]) -> u64 {
+    let stats = pids.iter().filter_map(|pid| tree::process(*pid)?.stat().ok());
+    stats.map(|stat| reaped_ns(&stat)).sum()
 }
 
 /// CPU time in user and in kernel mode of these processes over their lives, in nanoseconds. The kernel

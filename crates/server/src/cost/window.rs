@@ -16,6 +16,8 @@ use super::look::{Key, Look, ticks_ns};
 
 /// The kernel shows the times of children that have ended in ticks, user and system apart.
 const TICKS_OFF: u64 = 2;
+/// The same in nanoseconds, where ticks are as long as on every common system.
+pub const TICKS_OFF_NS: u64 = TICKS_OFF * 10_000_000;
 
 /// What was seen of a tree from before a window until after it.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use std::{
     process::{Child, ChildStdin, Command, ExitCode, Stdio},
 };
 
-use crate::{command, tree};
+use crate::{command, parallel, tree};
 
 /// The argument that makes the guard one of jobs; the number of wirebench's process follows.
 pub(super) const OPTION: &str = "--jobs-of";
@@ -30,7 +30,7 @@ impl JobGuard {
         guard.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // A Ctrl-C at the terminal is for wirebench alone, which then ends its jobs.
         std::os::unix::process::CommandExt::process_group(&mut guard, 0);
-        let mut guard = guard.spawn()?;
+        let mut guard = guard.spawn().map_err(parallel::at_limit)?;
         let lifeline = guard.stdin.take();
         Ok(Self { guard, lifeline })
     }

@@ -23,7 +23,8 @@ mod jobs;
 mod process;
 
 pub use jobs::JobGuard;
-pub use process::{main, parse_arguments};
+pub(crate) use process::ONE_OUTPUT;
+pub use process::{GuardOptions, main, parse_arguments};
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

@@ -4,15 +4,15 @@
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreaper, wait};
 use std::{
     io::{self, BufRead, BufReader, Read, Write},
-    os::unix::process::CommandExt,
+    os::{fd::AsFd, unix::process::CommandExt},
+    path::Path,
     process::{ChildStdout, Command, ExitCode, Stdio},
     sync::mpsc::{self, Receiver, RecvTimeoutError, Sender},
-    thread,
     time::{Duration, Instant},
 };
 
 use super::{Exit, GuardEvent, LINGER, LINGER_AT_WORK, jobs};
-use crate::tree;
+use crate::{executable::start_error, parallel, tree};
 
 /// Lines of the server's standard output that are passed on; the contract allows one.
 const STDOUT_LINES_PASSED: u64 = 8;
@@ -37,22 +37,38 @@ enum WakeReason {
     Orphaned,
 }
 
-/// Splits the guard's arguments `[--cpus 0,1] -- PROGRAM [ARGUMENT...]`.
-pub fn parse_arguments(arguments: &[String]) -> Result<(Option<Vec<u32>>, Vec<String>), String> {
-    let usage = || "the guard takes `[--cpus LIST] -- PROGRAM [ARGUMENT...]`".to_owned();
-    let (options, command) = match arguments.iter().position(|argument| argument == "--") {
-        Some(at) => (&arguments[..at], arguments[at + 1..].to_vec()),
-        None => return Err(usage()),
-    };
-    let cpus = match options {
-        [] => None,
-        [name, list] if name == "--cpus" => {
-            let cpus: Result<Vec<u32>, _> = list.split(',').map(str::parse).collect();
-            Some(cpus.map_err(|_| usage())?)
+/// The option of a guard whose server prints no ready line: its standard output goes where its
+/// standard error goes, so that what it writes is counted, and read by one thread only.
+pub(crate) const ONE_OUTPUT: &str = "--one-output";
+
+/// How a guard starts its server.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct GuardOptions {
+    /// The CPUs of the server; absent means all that are allowed.
+    cpus: Option<Vec<u32>>,
+    /// Whether [`ONE_OUTPUT`] is given.
+    has_one_output: bool,
+}
+
+/// Splits the guard's arguments `[--cpus 0,1] [--one-output] -- PROGRAM [ARGUMENT...]`.
+pub fn parse_arguments(arguments: &[String]) -> Result<(GuardOptions, Vec<String>), String> {
+    let usage =
+        || "the guard takes `[--cpus LIST] [--one-output] -- PROGRAM [ARGUMENT...]`".to_owned();
+    let at = arguments.iter().position(|argument| argument == "--").ok_or_else(usage)?;
+    let (mut words, command) = (arguments[..at].iter(), arguments[at + 1..].to_vec());
+    let mut options = GuardOptions::default();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--cpus" => {
+                let list = words.next().ok_or_else(usage)?;
+                let cpus: Result<Vec<u32>, _> = list.split(',').map(str::parse).collect();
+                options.cpus = Some(cpus.map_err(|_| usage())?);
+            }
+            ONE_OUTPUT => options.has_one_output = true,
+            _ => return Err(usage()),
         }
-        _ => return Err(usage()),
-    };
-    if command.is_empty() { Err(usage()) } else { Ok((cpus, command)) }
+    }
+    if command.is_empty() { Err(usage()) } else { Ok((options, command)) }
 }
 
 /// Runs the guard in this process until nothing of the server is left, or until wirebench ends for a
@@ -64,31 +80,28 @@ pub fn main(arguments: &[String]) -> ExitCode {
     {
         return jobs::main(owner);
     }
-    let (cpus, command) = match parse_arguments(arguments) {
+    let (options, command) = match parse_arguments(arguments) {
         Ok(parsed) => parsed,
         Err(reason) => {
             emit(&GuardEvent::SpawnFailed { reason });
             return ExitCode::from(2);
         }
     };
-    match start(cpus.as_deref(), &command) {
+    match start(&options, &command) {
         Ok((pid, stdout)) => {
             emit(&GuardEvent::Started { pid: pid.as_raw_nonzero().get() });
-            watch(pid, stdout);
+            if let Err(error) = watch(pid, stdout) {
+                // The kernel kills the server with this process.
+                emit(&GuardEvent::SpawnFailed { reason: error.to_string() });
+                return ExitCode::FAILURE;
+            }
             ExitCode::SUCCESS
         }
         Err(error) => {
-            emit(&GuardEvent::SpawnFailed { reason: spawn_error(&command[0], &error) });
+            let reason = start_error(&command[0], Path::new(""), error);
+            emit(&GuardEvent::SpawnFailed { reason });
             ExitCode::FAILURE
         }
-    }
-}
-
-fn spawn_error(program: &str, error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => format!("there is no program `{program}`"),
-        io::ErrorKind::PermissionDenied => format!("`{program}` may not be executed"),
-        _ => format!("`{program}` could not be started: {error}"),
     }
 }
 
@@ -102,35 +115,40 @@ fn emit(event: &GuardEvent) {
     }
 }
 
-fn start(cpus: Option<&[u32]>, argv: &[String]) -> io::Result<(Pid, ChildStdout)> {
+fn start(options: &GuardOptions, argv: &[String]) -> io::Result<(Pid, Option<ChildStdout>)> {
     set_child_subreaper(Some(rustix::process::getpid()))?;
     let mut command = Command::new(&argv[0]);
-    command.args(&argv[1..]).process_group(0).stdin(Stdio::null()).stdout(Stdio::piped());
+    command.args(&argv[1..]).process_group(0).stdin(Stdio::null());
+    command.stdout(match options.has_one_output {
+        true => io::stderr().as_fd().try_clone_to_owned()?.into(),
+        false => Stdio::piped(),
+    });
     wirebench_sys::child::die_with_parent(&mut command);
-    if let Some(cpus) = cpus {
+    if let Some(cpus) = &options.cpus {
         wirebench_sys::child::on_cpus(&mut command, cpus)?;
     }
     let mut child = command.spawn()?;
-    let stdout = child.stdout.take().ok_or_else(|| io::Error::other("no standard output"))?;
+    let stdout = child.stdout.take();
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     Ok((pid.ok_or_else(|| io::Error::other("no process number"))?, stdout))
 }
 
-fn watch(server: Pid, stdout: ChildStdout) {
+fn watch(server: Pid, stdout: Option<ChildStdout>) -> io::Result<()> {
     let (sender, wakes) = mpsc::channel();
-    thread::spawn(move || forward_stdout(stdout));
+    stdout.map(|stdout| parallel::spawn(move || forward_stdout(stdout))).transpose()?;
     let commands = sender.clone();
-    thread::spawn(move || read_commands(&commands));
-    thread::spawn(move || reap(&sender));
+    parallel::spawn(move || read_commands(&commands))?;
+    parallel::spawn(move || reap(&sender))?;
     let tree_is_gone = live(server, &wakes);
     if !tree_is_gone {
         end_tree(&wakes);
     }
     emit(&GuardEvent::Done);
+    Ok(())
 }
 
-/// Passes the first lines on and swallows the rest, so that a server that prints without end never
-/// blocks.
+/// Passes the first lines on and hands the rest to standard error, where it is counted and thrown
+/// away, so that a server that prints without end never blocks.
 fn forward_stdout(stdout: ChildStdout) {
     let mut passed = 0;
     let mut reader = BufReader::new(stdout);
@@ -145,6 +163,8 @@ fn forward_stdout(stdout: ChildStdout) {
             passed += 1;
             let line = String::from_utf8_lossy(&line).trim_end_matches(['\r', '\n']).to_owned();
             emit(&GuardEvent::Stdout { line });
+        } else {
+            let _ = io::stderr().write_all(&line);
         }
     }
 }
@@ -276,10 +296,12 @@ mod tests {
 
     #[test]
     fn arguments_split_into_cpus_and_command() {
-        assert_eq!(parse_arguments(&words("-- a b")), Ok((None, words("a b"))));
+        let plain = GuardOptions::default();
+        assert_eq!(parse_arguments(&words("-- a b")), Ok((plain, words("a b"))));
+        let all = GuardOptions { cpus: Some(vec![0, 3]), has_one_output: true };
         assert_eq!(
-            parse_arguments(&words("--cpus 0,3 -- a -- b")),
-            Ok((Some(vec![0, 3]), words("a -- b")))
+            parse_arguments(&words("--cpus 0,3 --one-output -- a -- b")),
+            Ok((all, words("a -- b")))
         );
         for wrong in ["", "a b", "--", "--cpus -- a", "--cpus x -- a", "--cups 1 -- a"] {
             assert!(parse_arguments(&words(wrong)).is_err(), "{wrong}");

@@ -15,11 +15,22 @@ use crate::tree;
 
 /// The sockets to which the kernel gives connections to `address`, each by its inode.
 pub(super) fn taking(address: SocketAddr) -> BTreeSet<u64> {
+    choose(&listening(), address)
+}
+
+/// The addresses on which `processes` listen.
+pub(super) fn of(processes: &[Pid]) -> BTreeSet<SocketAddr> {
+    let all = listening().into_iter();
+    let own = all.filter(|(_, socket)| processes.iter().any(|pid| holds(*pid, *socket)));
+    own.map(|(local, _)| local).collect()
+}
+
+/// The addresses and inodes of all listening sockets.
+fn listening() -> Vec<(SocketAddr, u64)> {
     let tables = [procfs::net::tcp(), procfs::net::tcp6()];
-    let listening = tables.into_iter().flatten().flatten();
-    let listening = listening.filter(|entry| entry.state == TcpState::Listen);
-    let all: Vec<_> = listening.map(|entry| (entry.local_address, entry.inode)).collect();
-    choose(&all, address)
+    let all = tables.into_iter().flatten().flatten();
+    let listening = all.filter(|entry| entry.state == TcpState::Listen);
+    listening.map(|entry| (entry.local_address, entry.inode)).collect()
 }
 
 /// Listeners on exactly the address win over those on all addresses.
@@ -50,12 +61,16 @@ pub(super) fn foreign(mut sockets: BTreeSet<u64>, processes: &[Pid]) -> BTreeSet
     sockets
 }
 
-/// The process that holds `socket`, in words. Processes of other users may hide theirs.
-pub(super) fn holder(socket: u64) -> String {
+/// The process that holds `socket`. Processes of other users may hide theirs.
+pub(super) fn holder(socket: u64) -> Option<Pid> {
     let all = all_processes().into_iter().flatten().flatten();
     let mut pids = all.filter_map(|process| Pid::from_raw(process.pid));
-    let found = pids.find(|pid| holds(*pid, socket));
-    found.map_or("another process".to_owned(), |pid| {
+    pids.find(|pid| holds(*pid, socket))
+}
+
+/// That process in words.
+pub(super) fn named(holder: Option<Pid>) -> String {
+    holder.map_or("another process".to_owned(), |pid| {
         format!("process {} ({})", pid.as_raw_nonzero(), tree::name(pid))
     })
 }
@@ -79,11 +94,12 @@ mod tests {
         assert_eq!(sockets.len(), 1);
         assert_eq!(foreign(sockets.clone(), &[]), sockets);
         assert_eq!(foreign(sockets.clone(), &[getpid()]), BTreeSet::new());
-        let named = holder(*sockets.first().unwrap());
+        assert!(of(&[getpid()]).contains(&address));
+        let named = named(holder(*sockets.first().unwrap()));
         assert!(named.starts_with(&format!("process {} (", std::process::id())), "{named}");
         drop(listener);
         assert_eq!(taking(address), BTreeSet::new());
-        assert_eq!(holder(u64::MAX), "another process");
+        assert_eq!(super::named(holder(u64::MAX)), "another process");
     }
 
     #[test]

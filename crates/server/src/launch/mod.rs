@@ -4,10 +4,12 @@
 //! succeeds. Either way all sockets that listen on the address must be the server's.
 
 mod listeners;
+mod machine;
 mod ready;
 mod server;
 mod tail;
 
+pub use machine::check as check_machine;
 pub use server::{Server, Stopped};
 pub use tail::STDERR_PATIENCE;
 pub use tail::StderrTail;
@@ -22,7 +24,7 @@ use std::{
 use wirebench_schema::{
     entry::{Ready, Variant},
     placeholder::{self, PlaceholderError},
-    scenario::Scenario,
+    scenario::{Protocol, Scenario},
 };
 
 use crate::guard::Exit;
@@ -50,6 +52,18 @@ pub struct Launcher {
     pub cpus: Option<Vec<u32>>,
     /// How long a server may take to be ready.
     pub ready_timeout: Duration,
+    /// What a server must do to be ready.
+    pub ready_when: ReadyWhen,
+}
+
+/// What a server must do to be ready, after its line if it prints one.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum ReadyWhen {
+    /// Accept connections.
+    #[default]
+    Connect,
+    /// Answer `GET /` with status 200, which only a scenario over HTTP can ask for.
+    Reply,
 }
 
 /// One server to be started.
@@ -115,6 +129,16 @@ pub enum LaunchError {
         /// The end of its standard error.
         stderr: String,
     },
+    /// Its first process ended and others of it stayed.
+    #[error(
+        "the server went into the background before it was ready: {} outlived its first process; \
+         start it in the foreground, such as with an option like --foreground or `daemon off`",
+        .processes.join(", ")
+    )]
+    Background {
+        /// The others, in words.
+        processes: Vec<String>,
+    },
     /// It printed something else first.
     #[error(
         "the server's first line must be `listening HOST:PORT`, it was `{line}`; everything else \
@@ -125,12 +149,12 @@ pub enum LaunchError {
         line: String,
     },
     /// Nothing came in time.
-    #[error("the server was not ready within {} s: {missing}{}", .after.as_secs(), said(.stderr))]
+    #[error("the server was not ready within {} s (--ready-within): {missing}{}", .after.as_secs_f64(), said(.stderr))]
     NotReady {
         /// How long it had.
         after: Duration,
         /// What did not come.
-        missing: &'static str,
+        missing: String,
         /// The end of its standard error.
         stderr: String,
     },
@@ -165,9 +189,13 @@ fn said(stderr: &str) -> String {
 impl Launcher {
     /// Starts a server and returns once it accepts connections.
     pub fn start(&self, request: &Request<'_>, stop: &AtomicBool) -> Result<Server, LaunchError> {
-        match request.ready() {
+        let mut server = match request.ready() {
             Ready::Line => ready::by_line(self, request, stop),
             Ready::Connect => ready::by_connect(self, request, stop),
+        }?;
+        if self.ready_when == ReadyWhen::Reply && request.scenario.protocol() == Protocol::Http1 {
+            ready::by_reply(self, &mut server, stop)?;
         }
+        Ok(server)
     }
 }

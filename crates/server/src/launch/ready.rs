@@ -1,13 +1,14 @@
 //! The two ways to learn that a server accepts connections.
 
 use std::{
+    io::{self, Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
 use super::{LaunchError, Launcher, Request, Server, listeners};
-use crate::guard::GuardEvent;
+use crate::guard::{Exit, GuardEvent};
 
 /// How often a wait looks whether a signal asked to end, and tries to connect again.
 const STEP: Duration = Duration::from_millis(20);
@@ -21,19 +22,20 @@ pub(super) fn by_line(
     stop: &AtomicBool,
 ) -> Result<Server, LaunchError> {
     let mut server = Server::spawn(launcher, request, 0)?;
-    let missing = "it printed no line `listening HOST:PORT`";
-    let line = wait(&mut server, launcher.ready_timeout, stop, missing, |_, event| match event {
-        Some(GuardEvent::Stdout { line }) => Ok(Some(line)),
-        _ => Ok(None),
+    let missing = || "it printed no line `listening HOST:PORT`".to_owned();
+    let line = wait(&mut server, launcher.ready_timeout, stop, |_, event| match event {
+        Some(GuardEvent::Stdout { line }) => Ok(Ok(line)),
+        _ => Ok(Err(missing())),
     })?;
     let address = line.strip_prefix("listening ").and_then(|text| text.trim().parse().ok());
     let Some(address) = address else { return Err(LaunchError::ReadyLine { line }) };
     // Usually it listens by now, and no wait is needed.
     if !listens(&server, address)? {
-        let missing = "nothing listens on the address that it printed";
-        wait(&mut server, launcher.ready_timeout, stop, missing, |server, _| {
-            Ok(listens(server, address)?.then_some(()))
-        })?;
+        let missing = || "nothing listens on the address that it printed".to_owned();
+        wait(&mut server, launcher.ready_timeout, stop, |server, _| {
+            Ok(listens(server, address)?.then_some(()).ok_or_else(missing))
+        })
+        .map_err(|error| instead(error, &server, address))?;
     }
     server.is_ready(address);
     Ok(server)
@@ -47,15 +49,48 @@ pub(super) fn by_connect(
 ) -> Result<Server, LaunchError> {
     let address = free_address(launcher)?;
     let mut server = Server::spawn(launcher, request, address.port())?;
-    let missing = "nothing accepts connections on the port that it was given";
-    wait(&mut server, launcher.ready_timeout, stop, missing, |server, _| {
+    let missing = || "nothing accepts connections on the port that it was given".to_owned();
+    wait(&mut server, launcher.ready_timeout, stop, |server, _| {
         if TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).is_err() {
-            return Ok(None);
+            return Ok(Err(missing()));
         }
-        Ok(listens(server, address)?.then_some(()))
-    })?;
+        Ok(listens(server, address)?.then_some(()).ok_or_else(missing))
+    })
+    .map_err(|error| instead(error, &server, address))?;
     server.is_ready(address);
     Ok(server)
+}
+
+/// The server accepts connections already: it answers `GET /` with status 200.
+pub(super) fn by_reply(
+    launcher: &Launcher,
+    server: &mut Server,
+    stop: &AtomicBool,
+) -> Result<(), LaunchError> {
+    let address = server.address();
+    wait(server, launcher.ready_timeout, stop, |_, _| Ok(answers(address)))
+}
+
+/// Whether `GET /` gives status 200, or what it gives instead.
+fn answers(address: SocketAddr) -> Result<(), String> {
+    let begun = get(address).unwrap_or_else(|error| error.to_string().into_bytes());
+    let status = begun.get(8..12).filter(|_| begun.starts_with(b"HTTP/1."));
+    match status {
+        Some(b" 200") => Ok(()),
+        _ => Err(format!("GET / gave `{}`", String::from_utf8_lossy(&begun))),
+    }
+}
+
+/// The first bytes of the reply to `GET /`.
+fn get(address: SocketAddr) -> io::Result<Vec<u8>> {
+    const STATUS_LINE_BYTES: u64 = 15;
+    let mut stream = TcpStream::connect_timeout(&address, CONNECT_TIMEOUT)?;
+    stream.set_read_timeout(Some(CONNECT_TIMEOUT))?;
+    let request = format!("GET / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes())?;
+    let mut begun = Vec::new();
+    stream.take(STATUS_LINE_BYTES).read_to_end(&mut begun)?;
+    Ok(begun)
 }
 
 /// Whether the server listens on `address`. It is an error if another process does.
@@ -65,8 +100,31 @@ fn listens(server: &Server, address: SocketAddr) -> Result<bool, LaunchError> {
     let is_any = !sockets.is_empty();
     match listeners::foreign(sockets, &server.tree()).first() {
         None => Ok(is_any),
-        Some(&socket) => Err(LaunchError::Foreign { address, holder: listeners::holder(socket) }),
+        Some(&socket) => {
+            let holder = listeners::named(listeners::holder(socket));
+            Err(LaunchError::Foreign { address, holder })
+        }
     }
+}
+
+/// The same error with where the server listens instead of on `address`, if it does.
+fn instead(error: LaunchError, server: &Server, address: SocketAddr) -> LaunchError {
+    let LaunchError::NotReady { after, mut missing, stderr } = error else { return error };
+    let found = listeners::of(&server.tree());
+    if let Some(other) = found.iter().find(|it| it.port() == address.port()) {
+        missing += &format!(
+            "; it listens on {other}: make it listen on {}, or give --address {}",
+            address.ip(),
+            other.ip()
+        );
+    } else if !found.is_empty() {
+        let others: Vec<String> = found.iter().map(SocketAddr::to_string).collect();
+        missing += &format!(
+            "; it listens on {}: make it listen on {address}, whose port replaces {{port}} in its command",
+            others.join(", ")
+        );
+    }
+    LaunchError::NotReady { after, missing, stderr }
 }
 
 /// A port that the kernel chose and that no process holds any more. Another program may take it before
@@ -75,14 +133,13 @@ fn free_address(launcher: &Launcher) -> Result<SocketAddr, LaunchError> {
     Ok(TcpListener::bind((launcher.host, 0))?.local_addr()?)
 }
 
-/// Waits until `found` has an answer. It sees each event of the guard, and `None` at least every
-/// [`STEP`].
+/// Waits until `found` has an answer instead of what is missing. It sees each event of the guard,
+/// and `None` at least every [`STEP`].
 fn wait<T>(
     server: &mut Server,
     timeout: Duration,
     stop: &AtomicBool,
-    missing: &'static str,
-    mut found: impl FnMut(&Server, Option<GuardEvent>) -> Result<Option<T>, LaunchError>,
+    mut found: impl FnMut(&Server, Option<GuardEvent>) -> Result<Result<T, String>, LaunchError>,
 ) -> Result<T, LaunchError> {
     let until = Instant::now() + timeout;
     loop {
@@ -90,20 +147,48 @@ fn wait<T>(
             return Err(LaunchError::Interrupted);
         }
         let event = server.next_event(STEP)?;
-        match event {
+        let missing = match event {
             Some(GuardEvent::SpawnFailed { reason }) => return Err(LaunchError::Spawn(reason)),
             Some(GuardEvent::Exited { exit }) => {
+                let processes = server.outlived_by();
+                if exit == Exit::Code(0) && !processes.is_empty() {
+                    return Err(LaunchError::Background { processes });
+                }
                 return Err(LaunchError::Exited { exit, stderr: server.final_stderr() });
             }
-            event => {
-                if let Some(answer) = found(server, event)? {
-                    return Ok(answer);
-                }
-            }
-        }
+            event => match found(server, event)? {
+                Ok(answer) => return Ok(answer),
+                Err(missing) => missing,
+            },
+        };
         if Instant::now() >= until {
             let stderr = server.stderr().text();
             return Err(LaunchError::NotReady { after: timeout, missing, stderr });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_answers_once_its_status_is_200() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let replies = ["HTTP/1.1 503 Service Unavailable\r\n", "SSH-2.0", "HTTP/1.1 200 OK\r\n"];
+        let server = std::thread::spawn(move || {
+            for reply in replies {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut request = [0; 1024];
+                let length = stream.read(&mut request).unwrap();
+                assert!(request[..length].starts_with(b"GET / HTTP/1.1\r\nHost: 127.0.0.1:"));
+                stream.write_all(reply.as_bytes()).unwrap();
+            }
+        });
+        assert_eq!(answers(address), Err("GET / gave `HTTP/1.1 503 Se`".to_owned()));
+        assert_eq!(answers(address), Err("GET / gave `SSH-2.0`".to_owned()));
+        assert_eq!(answers(address), Ok(()));
+        server.join().unwrap();
     }
 }

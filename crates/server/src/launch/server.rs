@@ -6,14 +6,14 @@ use std::{
     net::SocketAddr,
     process::{Child, ChildStdin, Command, Stdio},
     sync::mpsc::{self, Receiver, RecvTimeoutError},
-    thread,
     time::{Duration, Instant},
 };
+use wirebench_schema::entry::Ready;
 
-use super::{LaunchError, Launcher, Request, STDERR_PATIENCE, StderrTail};
+use super::{LaunchError, Launcher, Request, STDERR_PATIENCE, StderrTail, listeners};
 use crate::{
-    guard::{Exit, GuardEvent, LINGER_AT_WORK},
-    tree,
+    guard::{Exit, GuardEvent, LINGER_AT_WORK, ONE_OUTPUT},
+    parallel, tree,
 };
 
 /// The variable by which the processes of one server are found when its guard was killed.
@@ -49,7 +49,7 @@ pub struct Stopped {
     pub left_behind: Vec<String>,
     /// What it printed on standard output beyond its ready line; the first lines of it.
     pub further_lines: Vec<String>,
-    /// Bytes that it wrote to standard error.
+    /// Bytes that it wrote to standard error, and to standard output beyond the first lines.
     pub stderr_bytes: u64,
     /// The end of what it wrote to standard error.
     pub stderr: String,
@@ -69,19 +69,22 @@ impl Server {
             let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
             guard.args(["--cpus", &list.join(",")]);
         }
+        if request.ready() == Ready::Connect {
+            guard.arg(ONE_OUTPUT);
+        }
         let mark = tree::new_mark();
         guard.arg("--").args(&command).current_dir(&request.source);
         guard.envs(request.env(launcher.host, port)?).env(MARK, &mark);
         guard.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A Ctrl-C at the terminal is for wirebench alone, which then ends its servers in order.
         std::os::unix::process::CommandExt::process_group(&mut guard, 0);
-        let mut guard = guard.spawn()?;
+        let mut guard = guard.spawn().map_err(parallel::at_limit)?;
         let pipes = (guard.stdin.take(), guard.stdout.take(), guard.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(LaunchError::Guard(std::io::Error::other("a pipe is missing")));
         };
         let (sender, events) = mpsc::channel();
-        thread::spawn(move || {
+        parallel::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 if let Ok(event) = serde_json::from_str(&line)
                     && sender.send(event).is_err()
@@ -89,12 +92,12 @@ impl Server {
                     return;
                 }
             }
-        });
+        })?;
         Ok(Self {
             guard,
             commands: Some(stdin),
             events,
-            stderr: StderrTail::follow(stderr),
+            stderr: StderrTail::follow(stderr)?,
             command,
             mark,
             done: false,
@@ -132,6 +135,18 @@ impl Server {
     #[must_use]
     pub fn tree(&self) -> Vec<Pid> {
         tree::descendants(Pid::from_child(&self.guard))
+    }
+
+    /// Why its figures are not its own, if another process has joined it on its address since it was ready. A
+    /// socket without a holder belonged to a process that has just ended: only processes of the same user
+    /// can listen on one port, and those hide none.
+    #[must_use]
+    pub fn joined(&self) -> Option<LaunchError> {
+        let sockets = listeners::taking(self.address);
+        let mut strangers = listeners::foreign(sockets, &self.tree()).into_iter();
+        let pid = strangers.find_map(listeners::holder).filter(|pid| !self.tree().contains(pid))?;
+        let (address, holder) = (self.address, listeners::named(Some(pid)));
+        Some(LaunchError::Foreign { address, holder })
     }
 
     /// How its first process ended, if it has.
@@ -202,6 +217,19 @@ impl Server {
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => Err(std::io::Error::other("it has ended")),
         }
+    }
+
+    /// Processes of a server whose first one has just ended, if they stay.
+    pub(super) fn outlived_by(&mut self) -> Vec<String> {
+        let until = Instant::now() + LINGER_AT_WORK + GUARD_PATIENCE;
+        while !self.tree().is_empty() {
+            match self.next_event(until.saturating_duration_since(Instant::now())) {
+                Ok(Some(GuardEvent::LeftBehind { processes })) => return processes,
+                Ok(Some(GuardEvent::Done) | None) | Err(_) => break,
+                Ok(Some(_)) => {}
+            }
+        }
+        Vec::new()
     }
 
     /// Standard error of a server that has ended: waits until the guard, and with it the pipe, is

@@ -3,11 +3,13 @@
 
 use std::{
     collections::VecDeque,
-    io::Read,
+    io::{self, Read},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    thread,
     time::Duration,
 };
+use wirebench_schema::printable::printable;
+
+use crate::parallel;
 
 /// Bytes that are kept.
 const KEPT: usize = 16 * 1024;
@@ -33,18 +35,18 @@ struct State {
 
 impl StderrTail {
     /// Reads `source` to its end on a thread of its own.
-    pub fn follow(mut source: impl Read + Send + 'static) -> Self {
+    pub fn follow(mut source: impl Read + Send + 'static) -> io::Result<Self> {
         let tail = Self::default();
         let writer = tail.clone();
-        thread::spawn(move || {
+        parallel::spawn(move || {
             let mut buffer = [0; 8192];
             while let Ok(length @ 1..) = source.read(&mut buffer) {
                 writer.push(&buffer[..length]);
             }
             writer.state().has_ended = true;
             writer.0.ended.notify_all();
-        });
-        tail
+        })?;
+        Ok(tail)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -72,12 +74,13 @@ impl StderrTail {
         self.state().bytes
     }
 
-    /// The end of what was written: at most the last five lines.
+    /// The end of what was written, without commands to a terminal: at most the last five lines.
     #[must_use]
     pub fn text(&self) -> String {
         const LINES: usize = 5;
         let bytes: Vec<u8> = self.state().last.iter().copied().collect();
         let text = String::from_utf8_lossy(&bytes);
+        let text = printable(&text);
         let lines: Vec<&str> = text.trim_end().lines().collect();
         lines[lines.len().saturating_sub(LINES)..].join("\n")
     }
@@ -98,5 +101,7 @@ mod tests {
         assert_eq!(tail.bytes(), written as u64);
         assert!(tail.text().ends_with("line 99998\nline 99999"));
         assert_eq!(tail.text().lines().count(), 5);
+        tail.push(b"\x1b[2Jcleared\n");
+        assert!(tail.text().ends_with("\n\\u{1b}[2Jcleared"), "{}", tail.text());
     }
 }

@@ -16,7 +16,7 @@ use wirebench_schema::{
     id::VariantId,
     scenario::Scenario,
 };
-use wirebench_server::launch::{Launcher, Request};
+use wirebench_server::launch::{Launcher, ReadyWhen, Request};
 use wirebench_verify::{Checked, Verdict, catalogue, verify};
 
 pub(crate) const WRONG_SERVER: &str = env!("CARGO_BIN_EXE_wrong-server");
@@ -36,6 +36,7 @@ pub(crate) struct Setup {
     pub(crate) host: IpAddr,
     pub(crate) cpus: Option<Vec<u32>>,
     pub(crate) ready_timeout: Duration,
+    pub(crate) ready_when: ReadyWhen,
     pub(crate) arguments: &'static [&'static str],
     pub(crate) deviations: Vec<Deviation>,
 }
@@ -52,6 +53,7 @@ impl Setup {
             host: IpAddr::V4(Ipv4Addr::LOCALHOST),
             cpus: None,
             ready_timeout: Duration::from_secs(20),
+            ready_when: ReadyWhen::Connect,
             arguments: &["{scenario}", "{host}", "{port}", "{workers}", "{timeout_ms}"],
             deviations: Vec::new(),
         }
@@ -98,6 +100,7 @@ impl Setup {
             host: self.host,
             cpus: self.cpus.clone(),
             ready_timeout: self.ready_timeout,
+            ready_when: self.ready_when,
         }
     }
 

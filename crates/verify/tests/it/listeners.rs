@@ -2,7 +2,7 @@
 
 use socket2::{Domain, Socket, Type};
 use std::{net::SocketAddr, sync::atomic::AtomicBool};
-use wirebench_schema::scenario::Scenario;
+use wirebench_schema::{entry::Ready, scenario::Scenario};
 use wirebench_server::launch::{LaunchError, Server};
 
 use crate::bench::{Setup, expect_gone, new_mark};
@@ -62,6 +62,42 @@ fn a_program_on_another_address_of_the_port_does_no_harm() {
     start(&["correct-epoll", "hello", "127.0.0.1", &port, "2"]).unwrap();
 }
 
+/// The message of a server that listens elsewhere than where it was told to, and prints no line.
+fn elsewhere(mode: &'static str, arguments: &'static [&'static str]) -> String {
+    let ready_timeout = std::time::Duration::from_secs(2);
+    let setup = Setup {
+        ready: Ready::Connect,
+        ready_timeout,
+        arguments,
+        ..Setup::epoll(mode, Scenario::Hello)
+    };
+    let variant = setup.variant(&new_mark());
+    let stop = AtomicBool::new(false);
+    setup.launcher().start(&setup.request(&variant), &stop).unwrap_err().to_string()
+}
+
+#[test]
+fn the_other_address_of_a_server_is_named() {
+    let message = elsewhere("correct-epoll", &["hello", "127.0.0.2", "{port}", "1"]);
+    assert!(message.contains("; it listens on 127.0.0.2:"), "{message}");
+    assert!(message.contains("or give --address 127.0.0.2"), "{message}");
+}
+
+#[test]
+fn the_other_port_of_a_server_is_named() {
+    let message = elsewhere("correct-epoll", &["hello", "127.0.0.1", "0", "1"]);
+    assert!(message.contains("; it listens on 127.0.0.1:"), "{message}");
+    assert!(message.contains("whose port replaces {port} in its command"), "{message}");
+}
+
+#[test]
+fn a_server_that_goes_into_the_background_is_named_as_such() {
+    let message = start(&["sh", "-c", "sleep 60 & exit 0"]).unwrap_err().to_string();
+    let expected = "the server went into the background before it was ready: ";
+    assert!(message.starts_with(expected), "{message}");
+    assert!(message.contains("(sleep) outlived its first process"), "{message}");
+}
+
 #[test]
 fn an_address_on_which_nothing_listens_is_not_ready() {
     let (other, address) = own_listener("127.0.0.1:0");
@@ -70,7 +106,7 @@ fn an_address_on_which_nothing_listens_is_not_ready() {
     let message = start(&["sh", "-c", &script]).unwrap_err().to_string();
     assert_eq!(
         message,
-        "the server was not ready within 2 s: nothing listens on the address that it printed; it \
-         wrote nothing to standard error"
+        "the server was not ready within 2 s (--ready-within): nothing listens on the address that it \
+         printed; it wrote nothing to standard error"
     );
 }

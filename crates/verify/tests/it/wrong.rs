@@ -4,7 +4,7 @@
 use crate::bench::{Setup, failures, for_each};
 use std::time::Duration;
 use wirebench_schema::{
-    entry::{Deviation, Mechanism, Sharing},
+    entry::{Deviation, Mechanism, Ready, Sharing},
     scenario::Scenario::{self, Channel, Echo, Handoff, Hello, HelloTimeout, Mutex, Skewed},
 };
 use wirebench_verify::Verdict;
@@ -200,6 +200,12 @@ fn wrong_processes_are_found_out() {
         case("leaves-child", Echo, "leaves-nothing-behind", &["1 process", "(wrong-server)"]),
         case("floods-stderr", Echo, "quiet", &["bytes to standard error"]),
         case("prints-on-stdout", Hello, "quiet", &["\"a connection has come\""]),
+        case("logs-requests", Hello, "quiet", &["replies: switch its access log off"]),
+        Case {
+            setup: Setup { ready: Ready::Connect, ..Setup::new("logs-requests", Hello) },
+            check: "quiet",
+            words: &["replies: switch its access log off"],
+        },
     ];
     for_each(&cases, expect);
 }

@@ -79,6 +79,10 @@ fn talk(options: &Options, mut stream: TcpStream) -> io::Result<()> {
         out.clear();
         let after = conversation.feed(&buffer[..length], &mut out);
         match options.fault {
+            Fault::LogsRequests => {
+                let replies = out.windows(8).filter(|bytes| bytes == b"HTTP/1.1").count();
+                (0..replies).for_each(|_| println!("GET / HTTP/1.1 200"));
+            }
             Fault::TimesOutIdleOnly => stream.set_read_timeout(None)?,
             Fault::TimesOutKeepAliveEarly => {
                 stream.set_read_timeout(timeout.map(|timeout| timeout * 3 / 10))?;

@@ -44,6 +44,8 @@ faults! {
     LeavesChild = "leaves-child",
     FloodsStderr = "floods-stderr",
     PrintsOnStdout = "prints-on-stdout",
+    /// A line on standard output for each reply.
+    LogsRequests = "logs-requests",
     /// Nothing but its declaration: it uses epoll.
     EpollForIoUring = "epoll-for-io-uring",
     /// One epoll loop, whatever WORKERS says.

@@ -15,7 +15,7 @@ use wirebench_schema::{
     id::VariantId,
     scenario::Scenario,
 };
-use wirebench_server::launch::{Launcher, Request};
+use wirebench_server::launch::{Launcher, ReadyWhen, Request};
 
 /// Nothing of a test may stay longer than this, whatever goes wrong.
 const LIFE: Duration = Duration::from_secs(60);
@@ -118,6 +118,7 @@ pub(crate) fn launcher(words: &[String]) -> ExitCode {
         host: IpAddr::V4(Ipv4Addr::LOCALHOST),
         cpus: None,
         ready_timeout: Duration::from_secs(10),
+        ready_when: ReadyWhen::Connect,
     };
     let request = Request {
         variant: &variant,

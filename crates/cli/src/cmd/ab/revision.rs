@@ -8,7 +8,11 @@ use std::{
     path::{Path, PathBuf},
     process::Command,
 };
-use wirebench_catalogue::{discover, project::Project, subject::Subject};
+use wirebench_catalogue::{
+    discover,
+    project::{Project, Trust},
+    subject::Subject,
+};
 
 use super::side::only_one;
 use crate::{context::Context, exit::usage};
@@ -32,7 +36,8 @@ pub(super) fn subject(context: &Context, name: &str, revision: &str) -> anyhow::
         return Err(usage(format!("`{revision}` has no entries/")));
     }
     let state = folder.join("wirebench-state");
-    let project = Project { root: Some(inner), embedded: None, results: state.clone(), state };
+    let project = Project::checkout(inner, Trust::Checked);
+    let project = Project { results: state.clone(), state, ..project };
     let known = discover::subjects(&project, &context.program).map_err(usage)?;
     let named = discover::select(&known, &[name.to_owned()])
         .map_err(|error| usage(format!("at `{revision}`: {error}")))?;
@@ -44,7 +49,13 @@ fn commit(root: &Path, revision: &str) -> anyhow::Result<String> {
     let wanted = format!("{revision}^{{commit}}");
     let found = git(root, &["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted]);
     let found = found.map_err(|_| {
-        usage(format!("`{revision}` is not a revision of the repository at {}", root.display()))
+        let is_shallow = git(root, &["rev-parse", "--is-shallow-repository"]);
+        let shallow = match is_shallow.as_deref() {
+            Ok("true") => ", which is a shallow clone: run `git fetch --unshallow` in it",
+            _ => "",
+        };
+        let root = root.display();
+        usage(format!("`{revision}` is not a revision of the repository at {root}{shallow}"))
     })?;
     anyhow::ensure!(
         found.len() >= DIGITS,

@@ -25,7 +25,8 @@ use crate::{
     context::{Context, command_line},
     exit::usage,
     files, options,
-    session::{FEWEST_BLOCKS, Setting},
+    plan::FEWEST_BLOCKS,
+    session::Setting,
 };
 
 /// The load, unless options change it.
@@ -59,8 +60,8 @@ impl Arguments {
         let metric = self.metric(phase)?;
         let procedure = self.procedure(metric);
         let workload = self.workload(phase)?;
-        let goal = self.goal(procedure)?;
-        context.require_files()?;
+        let goal = self.goal(procedure);
+        self.conditions.require_files(context)?;
         let sides = self.sides(context)?;
         let placement = options::placement(&self.conditions.wish())?;
         let bench = self.conditions.bench(context, placement)?;
@@ -121,7 +122,7 @@ impl Arguments {
     /// The metric of the verdict. Conditions must be about figures that are compared, too.
     fn metric(&self, phase: Phase) -> anyhow::Result<Metric> {
         let wanted = self.metric.unwrap_or(Metric::Cpu);
-        let of_conditions = self.fail_if.iter().map(|condition| condition.metric);
+        let of_conditions = self.gate.fail_if.iter().map(|condition| condition.metric);
         for metric in std::iter::once(wanted).chain(of_conditions) {
             if has(phase, metric).is_some() {
                 continue;
@@ -171,19 +172,14 @@ impl Arguments {
         }
     }
 
-    fn goal(&self, procedure: Procedure) -> anyhow::Result<Goal> {
-        if self.budget.is_some_and(|budget| budget.is_zero()) {
-            return Err(usage(
-                "--budget 0s leaves no time: use a longer one, such as --budget 40s",
-            ));
-        }
+    fn goal(&self, procedure: Procedure) -> Goal {
         let usual = match (self.cohorts.count, self.precision, procedure) {
             (Some(_), ..) => None,
             (None, Some(_), _) => Some(PRECISION_BUDGET),
             (None, None, Procedure::Cohorts) => Some(BUDGET),
             (None, None, Procedure::Process) => Some(PROCESS_BUDGET),
         };
-        Ok(Goal { precision: self.precision, budget: self.budget.or(usual) })
+        Goal { precision: self.precision, budget: self.budget.or(usual) }
     }
 }
 

@@ -4,10 +4,14 @@
 use std::path::Path;
 use wirebench_catalogue::subject::Subject;
 use wirebench_report::ab::SUITE;
-use wirebench_schema::{id::VariantId, scenario::Scenario};
+use wirebench_schema::scenario::Scenario;
 
 use super::{Arguments, revision};
-use crate::{context::Context, exit::usage};
+use crate::{
+    context::{Context, require_program},
+    exit::usage,
+    value,
+};
 
 impl Arguments {
     /// A and B.
@@ -26,11 +30,12 @@ impl Arguments {
         };
         let names = [&self.name_a, &self.name_b];
         let name = |index: usize| names[index].as_deref().unwrap_or(usual[index]);
-        if name(0) == name(1) {
+        let [a, b] = subjects;
+        let sides = [called(a, name(0))?, called(b, name(1))?];
+        if sides[0].variant.id == sides[1].variant.id {
             return Err(usage(format!("both sides are named `{}`: add --name-b", name(0))));
         }
-        let [a, b] = subjects;
-        Ok([called(a, name(0))?, called(b, name(1))?])
+        Ok(sides)
     }
 
     /// One entry at two revisions.
@@ -97,11 +102,7 @@ fn own(
     if program.contains('/') {
         *program = at.join(&*program).display().to_string();
     }
-    if !wirebench_server::command::exists(program) {
-        return Err(usage(format!(
-            "there is no program `{program}`: build it first, or write its path"
-        )));
-    }
+    require_program(program, "build it first, or write its path")?;
     subject.title = format!("{} in {}", subject.title, folder.display());
     subject.source = at;
     Ok(subject)
@@ -135,9 +136,6 @@ fn checked(subject: Subject, scenario: Scenario) -> anyhow::Result<Subject> {
 
 /// The same under the name of its side. Where it is built does not change.
 fn called(mut subject: Subject, name: &str) -> anyhow::Result<Subject> {
-    let id = VariantId::new(&format!("{SUITE}/{name}"), None).map_err(|_| {
-        usage(format!("`{name}` is not a valid name: use letters, digits, `.`, `_` and `-`"))
-    })?;
-    subject.variant.id = id;
+    subject.variant.id = value::name(SUITE, name)?;
     Ok(subject)
 }

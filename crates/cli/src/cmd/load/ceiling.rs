@@ -18,7 +18,7 @@ use wirebench_schema::{
 };
 use wirebench_server::{
     launch::STOP_GRACE,
-    launch::{Launcher, Request, Server},
+    launch::{Launcher, ReadyWhen, Request, Server},
 };
 
 use crate::interrupt::Interrupt;
@@ -112,7 +112,8 @@ fn start(config: &LoadConfig, interrupt: &Interrupt) -> anyhow::Result<Server> {
     let on = |cpus: Option<Vec<u32>>| {
         let guard_command = vec![program.display().to_string(), "guard".to_owned()];
         let host = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        let launcher = Launcher { guard_command, host, cpus, ready_timeout: READY_TIMEOUT };
+        let (ready_timeout, ready_when) = (READY_TIMEOUT, ReadyWhen::Connect);
+        let launcher = Launcher { guard_command, host, cpus, ready_timeout, ready_when };
         launcher.start(&request, interrupt.flag())
     };
     if !others.is_empty()

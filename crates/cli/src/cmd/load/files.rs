@@ -40,6 +40,11 @@ impl Sink {
     /// Opens it without losing what it holds.
     fn open(option: &'static str, path: &Path, how: &mut OpenOptions) -> anyhow::Result<Self> {
         let cannot = |error: io::Error| cannot_open(option, path, &error);
+        if path == Path::new("-") {
+            return Err(usage(format!(
+                "{option} `-` is no file, and standard output has the result: give a path, or ./- for that name"
+            )));
+        }
         if let Some(kind) = unwritable(path) {
             return Err(usage(format!(
                 "{option} `{}` is a {kind}: give a file, or a device such as /dev/null",

@@ -2,13 +2,14 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::{
-    io::{IsTerminal, stderr, stdout},
+    io::{IsTerminal, stdout},
     time::Duration,
 };
 use wirebench_report::wrk_units;
-use wirebench_schema::load::{Interval, LoadConfig, LoadEvent, Phase, Stop};
+use wirebench_schema::load::{Interval, LatencyFigure, LoadConfig, LoadEvent, Phase, Stop};
 
 use super::options::OutputOptions;
+use crate::out;
 
 const TEMPLATE: &str = "{bar:20} {prefix}  {msg}";
 /// The steps of the bar.
@@ -26,7 +27,7 @@ impl Live {
     pub(crate) fn new(config: &LoadConfig, output: &OutputOptions) -> Self {
         // A program reads the events; and JSON that is printed to a terminal shall stand alone.
         let unwanted = output.quiet || output.events || (output.json && stdout().is_terminal());
-        let bar = (stderr().is_terminal() && !unwanted).then(|| {
+        let bar = (out::is_live() && !unwanted).then(|| {
             let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr());
             bar.set_style(style());
             bar
@@ -138,7 +139,9 @@ impl State {
     #[allow(clippy::cast_precision_loss, reason = "what is shown has two decimals")]
     fn message(&self, interval: &Interval) -> String {
         let rate = wrk_units::rate(interval.requests_per_second);
-        let p99 = interval.latency_ns_p99.map(|ns| format!("  p99 {}", wrk_units::time(ns as f64)));
+        let sign = if interval.lower_bounds.contains(&LatencyFigure::P99) { ">" } else { "" };
+        let p99 = interval.latency_ns_p99;
+        let p99 = p99.map(|ns| format!("  p99 {sign}{}", wrk_units::time(ns as f64)));
         format!("{rate} requests/s{}  {} errors", p99.unwrap_or_default(), self.errors)
     }
 }
@@ -159,6 +162,8 @@ mod tests {
             latency_ns_p50: Some(1_000),
             latency_ns_p99: Some(1_200_000),
             latency_ns_max: Some(2_000_000),
+            lower_bounds: Vec::new(),
+            latency: None,
         }
     }
 
@@ -198,5 +203,13 @@ mod tests {
         let silent = Interval { latency_ns_p99: None, ..interval(Phase::Window, 0) };
         let message = state(Stop::Requests(1)).message(&silent);
         assert_eq!(message, "12.34k requests/s  0 errors");
+    }
+
+    #[test]
+    fn a_percentile_that_no_reply_reached_is_a_lower_bound() {
+        let lower_bounds = vec![LatencyFigure::P99];
+        let stalled = Interval { lower_bounds, ..interval(Phase::Window, 100) };
+        let message = state(Stop::Requests(1)).message(&stalled);
+        assert_eq!(message, "12.34k requests/s  p99 >1.20ms  0 errors");
     }
 }

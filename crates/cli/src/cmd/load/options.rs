@@ -4,8 +4,8 @@
 use std::{path::PathBuf, time::Duration};
 use wirebench_schema::{
     load::{
-        Arrivals, Body, BodyCheck, ClosedPolicy, EngineChoice, GeneratorShare, LatencyOrigin,
-        LoadConfig, LoadModel, RateCurve, Stop, Trust, Waiting,
+        Arrivals, Body, BodyCheck, ClientCertificate, ClosedPolicy, EngineChoice, GeneratorShare,
+        LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop, Trust, Waiting,
     },
     scenario::HeavyConnections,
     target::Target,
@@ -16,13 +16,16 @@ use crate::{exit::usage, fleet::FleetOptions, value};
 /// Default length of the window.
 const DEFAULT_WINDOW: Duration = Duration::from_secs(10);
 
+/// Names of this program's standard input.
+const STDIN: [&str; 3] = ["-", "/dev/stdin", "/dev/fd/0"];
+
 /// Arguments of `wirebench load`.
 #[derive(Debug, clap::Args)]
 #[command(
     next_help_heading = "Load",
     after_help = "Units: k, M, G for counts and rates; KiB, MiB, GiB for sizes; us, ms, s, m, h for durations \
                   (default s).\n\n\
-                  Exit codes: 0 success, 1 no valid reply or the load stopped early, 2 usage, 130/143 \
+                  Exit codes: 0 success, 1 no valid reply or the load stopped early, 2 usage, 129/130/143 \
                   interrupted with a report.\n\n\
                   Manual: docs/load.md"
 )]
@@ -77,7 +80,7 @@ pub(crate) struct Arguments {
 struct ModelOptions {
     /// Requests per second in total, sent on schedule without waiting for replies
     #[arg(short = 'R', visible_short_alias = 'q', long, value_name = "N", value_parser = value::rate)]
-    rate: Option<u64>,
+    rate: Option<RateCurve>,
     /// Rate that changes linearly from A to B over the window
     #[arg(long, value_name = "A:B", value_parser = value::ramp)]
     ramp: Option<value::Ramp>,
@@ -121,6 +124,9 @@ struct ConnectionOptions {
     /// HTTP: connect to this Unix socket; the URL still gives host and path
     #[arg(long, value_name = "PATH")]
     unix_socket: Option<String>,
+    /// Connect to this address; the URL still gives the Host header and the name in TLS
+    #[arg(long, value_name = "HOST:PORT", value_parser = value::address)]
+    connect_to: Option<Target>,
 }
 
 /// The request and the expected reply.
@@ -130,8 +136,8 @@ struct MessageOptions {
     /// Message size for echo, at most 1GiB [default: 64]
     #[arg(long, value_name = "SIZE", help_heading = "Load", value_parser = value::size)]
     payload: Option<usize>,
-    /// Request method [default: GET]
-    #[arg(long, value_name = "NAME")]
+    /// Request method; a standard one in any case [default: GET]
+    #[arg(long, value_name = "NAME", value_parser = value::method)]
     method: Option<String>,
     /// Header line 'Name: value'; repeatable
     #[arg(short = 'H', long = "header", value_name = "LINE", value_parser = value::header, allow_hyphen_values = true)]
@@ -142,7 +148,7 @@ struct MessageOptions {
     /// Request body
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     body: Option<String>,
-    /// Regular file with the request body, at most 1GiB
+    /// File or pipe with the request body, at most 1GiB; - for standard input
     #[arg(long, value_name = "FILE")]
     body_file: Option<String>,
     /// Expected reply body [default: the body of the first reply]
@@ -151,6 +157,12 @@ struct MessageOptions {
     /// Accept any reply body; still check its length
     #[arg(long)]
     any_body: bool,
+    /// Statuses of correct replies, such as 401,404 [default: all below 400]
+    #[arg(long, value_name = "LIST", value_parser = value::statuses)]
+    expect_status: Option<value::Statuses>,
+    /// Longest head of a reply, at most 64MiB [default: 1MiB]
+    #[arg(long, value_name = "SIZE", value_parser = value::size)]
+    head_limit: Option<usize>,
 }
 
 /// Accepted certificates.
@@ -160,9 +172,15 @@ struct TrustOptions {
     /// Accept any certificate
     #[arg(long)]
     insecure: bool,
-    /// Trust the authorities in this regular PEM file, at most 16MiB, instead of the system's
+    /// Trust the authorities in this PEM file, at most 16MiB, instead of the system's
     #[arg(long, value_name = "FILE")]
     ca: Option<String>,
+    /// Certificate of the client, a PEM file, for a server that asks for one
+    #[arg(long, value_name = "FILE")]
+    cert: Option<String>,
+    /// PEM file with the key of that certificate [default: the file of --cert]
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    key: Option<String>,
 }
 
 /// Output and files.
@@ -215,9 +233,18 @@ impl Arguments {
     /// The configuration, or a sentence on what contradicts what.
     pub(crate) fn config(&self) -> anyhow::Result<LoadConfig> {
         self.message.check(&self.target).map_err(usage)?;
+        let TrustOptions { ca, cert, key, .. } = &self.trust;
+        let mut files = [&self.message.body_file, ca, cert, key].into_iter().flatten();
+        if !self.fleet.from.is_empty() && files.any(|path| STDIN.contains(&path.as_str())) {
+            return Err(usage(
+                "with --from, files are read on the other hosts, not from this standard input: copy the \
+                 file there",
+            ));
+        }
         let defaults = LoadConfig::new(self.target.clone());
         let config = LoadConfig {
             unix_socket: self.connection.unix_socket.clone(),
+            connect_to: self.connection.connect_to.clone(),
             engine: self.engine,
             model: self.model.model().map_err(usage)?,
             waiting: if self.model.spin { Waiting::Spin } else { Waiting::Sleep },
@@ -239,7 +266,10 @@ impl Arguments {
             body: self.message.body().map_err(usage)?,
             expect_body: self.message.expect_body.clone(),
             body_check: if self.message.any_body { BodyCheck::Any } else { BodyCheck::Same },
+            expect_status: self.message.expect_status.clone().map_or_else(Vec::new, |it| it.0),
+            head_limit_bytes: self.message.head_limit.unwrap_or(defaults.head_limit_bytes),
             trust: self.trust.trust().map_err(usage)?,
+            client_certificate: self.trust.client_certificate(),
             seed: self.seed,
             share: GeneratorShare::default(),
             target: defaults.target,
@@ -264,7 +294,7 @@ impl Arguments {
 impl ModelOptions {
     fn model(&self) -> Result<LoadModel, String> {
         let given = [
-            ("-R", self.rate.map(RateCurve::Constant)),
+            ("-R", self.rate.clone()),
             ("--ramp", self.ramp.map(|ramp| RateCurve::Ramp(ramp.0, ramp.1))),
             ("--steps", self.steps.clone().map(|steps| RateCurve::Steps(steps.0))),
         ];
@@ -326,6 +356,12 @@ impl MessageOptions {
 }
 
 impl TrustOptions {
+    fn client_certificate(&self) -> Option<ClientCertificate> {
+        let certificate = self.cert.clone()?;
+        let key = self.key.clone().unwrap_or_else(|| certificate.clone());
+        Some(ClientCertificate { certificate, key })
+    }
+
     fn trust(&self) -> Result<Trust, String> {
         let given = [
             ("--insecure", self.insecure.then_some(Trust::Anybody)),

@@ -2,10 +2,14 @@
 //! exit code.
 
 use wirebench_experiment::{
-    experiment::{Finished, Observer as _, Progress, conduct},
-    journal,
+    experiment::{Finished, Observer as _, Prepared, Progress, conduct},
+    journal, plan,
 };
 use wirebench_report::{Details, screen};
+use wirebench_schema::{
+    journal::{Cause, Unavailable},
+    suite::Suite,
+};
 
 use super::{Arguments, Strictness, strict};
 use crate::{
@@ -13,7 +17,7 @@ use crate::{
     exit::Exit,
     interrupt::Interrupt,
     out,
-    preparation::{bind, prepare_all},
+    preparation::{bind, prepare_with_baseline},
     results::{self, Known},
     session::Setting,
 };
@@ -32,16 +36,34 @@ pub(super) fn begin(
     for it in &missing {
         reporter.on(&Progress::Unavailable(it));
     }
-    let mut prepared = prepare_all(context, subjects, &mut reporter);
-    prepared.unavailable.splice(0..0, missing);
+    let mut prepared = prepare_with_baseline(context, &experiment.suite, subjects, &mut reporter)?;
     if let Some(exit) = context.interrupt.exit() {
         reporter.finish();
         return Ok(exit);
     }
-    bind(&experiment)?;
+    check_comparison(&experiment.suite, &prepared, &arguments.names)?;
+    prepared.unavailable.splice(0..0, missing);
+    bind(context, &experiment)?;
     let finished = conduct(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
     reporter.finish();
     conclude(&context.interrupt, &finished?, &arguments.names, arguments.strictness())
+}
+
+/// Refuses to measure the baseline alone where what it should be compared with can be installed or was
+/// named.
+fn check_comparison(suite: &Suite, prepared: &Prepared, names: &[String]) -> anyhow::Result<()> {
+    let subjects = prepared.subjects();
+    let block = plan::block(&subjects, suite, 1, 0);
+    let is_wanted = |it: &&Unavailable| {
+        it.cause == Cause::Missing || names.iter().any(|name| it.variant.matches(name))
+    };
+    let wanted: Vec<&Unavailable> = prepared.unavailable.iter().filter(is_wanted).collect();
+    if block.is_empty() || wanted.is_empty() || !plan::compares_nothing(&subjects, suite, &block) {
+        return Ok(());
+    }
+    let lines = wanted.iter().map(|it| format!("\n  {}: {}", it.variant, it.reason));
+    let lines: String = lines.collect();
+    anyhow::bail!("only the baseline is available, so nothing can be compared:{lines}")
 }
 
 /// Prints what came of it, writes the reports, and says how it went. What was asked for by one of
@@ -53,7 +75,7 @@ pub(super) fn conclude(
     strictness: Strictness,
 ) -> anyhow::Result<Exit> {
     let journal = &finished.journal;
-    let known = Known::of(journal, &finished.folder);
+    let known = Known::of(journal, &finished.folder)?;
     let facts = known.facts(out::look());
     out::result(&screen::page(journal, &facts));
     results::write(finished, &Details { journal, facts })?;

@@ -17,7 +17,7 @@ use wirebench_schema::{
 };
 
 use super::{Arguments, DEFAULT_SUITE};
-use crate::{context::Context, exit::usage};
+use crate::{context::Context, exit::usage, value};
 
 /// The suite, and the names of entries that are left when the suite's own name is taken away.
 pub(super) fn suite_and_names(
@@ -100,7 +100,17 @@ pub(super) fn subjects(
     names: &[String],
 ) -> anyhow::Result<Chosen> {
     let scenarios: Vec<Scenario> = suite.workloads.iter().map(|w| w.scenario).collect();
-    let own = context.own(&arguments.servers, &scenarios)?;
+    let mut own = context.own(&arguments.servers, &scenarios)?;
+    if arguments.server_names.len() > own.len() {
+        return Err(usage("there are more --name than --server: omit one, or add its server"));
+    }
+    for (index, name) in arguments.server_names.iter().enumerate() {
+        let id = value::name("own", name)?;
+        if own.iter().enumerate().any(|(other, it)| other != index && it.variant.id == id) {
+            return Err(usage(format!("two servers are named `{name}`: use another --name")));
+        }
+        own[index].variant.id = id;
+    }
     let known = context.subjects()?;
     let nothing_named = names.is_empty() && own.is_empty();
     let everything = nothing_named && suite.entries.is_empty();

@@ -3,6 +3,7 @@
 
 use anyhow::Context as _;
 use std::{io, path::Path};
+use wirebench_catalogue::trust;
 use wirebench_experiment::{
     experiment::{Differences, ResumedExperiment},
     journal::{self, JOURNAL_FILE},
@@ -36,6 +37,12 @@ pub(super) fn run(
         true => folder.parent().unwrap_or(&folder),
         false => &folder,
     };
+    trust::check_tree(folder, &[]).map_err(|untrusted| {
+        usage(format!(
+            "{untrusted}: --resume runs the commands in its journal with your rights. If you trust them, make \
+             the folder yours with `chown -R`"
+        ))
+    })?;
     if let Ok(journal) = journal::read(folder)
         && let Some(pairs) = original(&journal.start)?.pairs()
     {
@@ -66,7 +73,8 @@ pub(super) fn run(
     let mut reporter = arguments.telling.reporter().with_view(view(&start));
     let added = added(&taken_up, &setting);
     let subjects = taken_up.part_of_it(setting.subjects);
-    let prepared = preparation::prepare_all(&context, subjects, &mut reporter);
+    let suite = &setting.experiment.suite;
+    let prepared = preparation::prepare_with_baseline(&context, suite, subjects, &mut reporter)?;
     if let Some(exit) = context.interrupt.exit() {
         reporter.finish();
         return Ok(exit);
@@ -81,7 +89,7 @@ pub(super) fn run(
     for difference in &noted {
         reporter.note(&format!("changed: {difference}"));
     }
-    preparation::bind(&setting.experiment)?;
+    preparation::bind(&context, &setting.experiment)?;
     let stop = context.interrupt.flag();
     let finished = taken_up.go_on(&setting.experiment, &prepared, noted, stop, &mut reporter);
     reporter.finish();

@@ -1,7 +1,7 @@
 //! From options to an experiment: the suite as changed, the servers, the placement. Nothing is built
 //! or started here.
 
-use wirebench_catalogue::subject::Subject;
+use wirebench_catalogue::{requirement::Availability, subject::Subject};
 use wirebench_experiment::{
     cohort::{MOST_INSTANCES, instances_that_fit},
     experiment::{Experiment, Precision},
@@ -11,9 +11,10 @@ use wirebench_experiment::{
 };
 use wirebench_report::analysis::widest_interval;
 use wirebench_schema::{
-    journal::{Generator, Goal, Placement, Procedure},
+    journal::{Generator, Goal, LeftOut, Placement, Procedure},
     scenario::Scenario,
     suite::{DocumentPlacement, Phase, Scale, Suite, Workload},
+    units::write_duration,
     verification::Verification,
 };
 
@@ -22,7 +23,8 @@ use crate::{
     context::{Context, command_line},
     exit::usage,
     files, options, out,
-    session::{FEWEST_BLOCKS, Setting},
+    plan::FEWEST_BLOCKS,
+    session::Setting,
 };
 
 /// Connections of idle phases at smoke scale.
@@ -44,6 +46,25 @@ fn raise_blocks(suite: &mut Suite, goal: &Goal, arguments: &Arguments) {
     suite.blocks = blocks;
 }
 
+/// Drops the last loads until the budget has room for the cohorts of a verdict: fewer cohorts of more
+/// loads would be measured for nothing.
+fn fit_budget(context: &Context, experiment: &mut Experiment, subjects: &[Subject]) {
+    let Some(budget) = experiment.goal.budget else { return };
+    let survey = context.prober().survey(subjects);
+    let there = subjects.iter().zip(survey).filter(|(_, it)| *it == Availability::Ready);
+    let subjects: Vec<Subject> = there.map(|(subject, _)| subject.clone()).collect();
+    let needed = FEWEST_BLOCKS.min(experiment.suite.blocks);
+    while experiment.suite.workloads.len() > 1
+        && experiment.forecast(&subjects).block_time.saturating_mul(needed) > budget
+        && let Some(Workload { name: what, .. }) = experiment.suite.workloads.pop()
+    {
+        let noun = experiment.procedure.repetition();
+        let budget = write_duration(budget);
+        let reason = format!("--budget {budget} has no room for {needed} {noun}s with this load");
+        experiment.left_out.push(LeftOut { what, reason });
+    }
+}
+
 /// Whether the run compares any row with a baseline.
 fn has_ratios(subjects: &[Subject], suite: &Suite) -> bool {
     let block = plan::block(subjects, suite, 1, 0);
@@ -56,14 +77,14 @@ impl Arguments {
     pub(super) fn experiment(&self, context: &Context) -> anyhow::Result<Setting> {
         let project = self.telling.project(context)?;
         let (written, names) = choice::suite_and_names(context, self)?;
-        context.require_files()?;
+        self.conditions.require_files(context)?;
         choice::check_baselines(context, &written)?;
         let conditions = &self.conditions;
         let mut bench = conditions.bench(context, self.placement(&written)?)?;
         let server_cpus = bench.workers;
         let mut suite = written.at_scale(self.scale, server_cpus).map_err(usage)?;
         plan::change(&mut suite, &self.changes()).map_err(usage)?;
-        let goal = self.goal()?;
+        let goal = Goal { precision: self.precision, budget: self.budget };
         raise_blocks(&mut suite, &goal, self);
         self.check_connections(&suite, &bench)?;
         let refusal = |workload: &_| self.refusal(workload, &bench);
@@ -89,7 +110,7 @@ impl Arguments {
         }
         let cut = self.cohorts.cut();
         let bench = Bench { tool, cut, workers: suite.workers.unwrap_or(server_cpus), ..bench };
-        let experiment = Experiment {
+        let mut experiment = Experiment {
             scale: self.scale,
             // An invalid file of published figures is reported before anything is measured.
             published: scale::published(context, &written)?,
@@ -107,6 +128,7 @@ impl Arguments {
             part: self.pairs.part()?,
             precision: Precision(Box::new(widest_interval)),
         };
+        fit_budget(context, &mut experiment, &chosen.subjects);
         Ok(Setting { experiment, subjects: chosen.subjects, missing: chosen.missing })
     }
 
@@ -148,15 +170,6 @@ impl Arguments {
             other => tool::check(other, workload).err(),
         };
         of_tool.or_else(|| files::shortage(workload, bench))
-    }
-
-    fn goal(&self) -> anyhow::Result<Goal> {
-        if self.budget.is_some_and(|budget| budget.is_zero()) {
-            return Err(usage(
-                "--budget 0s leaves no time: use a longer one, such as --budget 20m",
-            ));
-        }
-        Ok(Goal { precision: self.precision, budget: self.budget })
     }
 
     fn placement(&self, suite: &Suite) -> anyhow::Result<Placement> {

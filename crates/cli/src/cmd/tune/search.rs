@@ -47,9 +47,6 @@ pub(super) fn run(
     objectives: &[Objective],
 ) -> anyhow::Result<Exit> {
     let (workers, connections) = shape(arguments, &subject)?;
-    if arguments.runs == Some(0) {
-        return Err(usage("--runs must be at least 1"));
-    }
     let largest = objectives.iter().map(|it| it.below).max().unwrap_or_default();
     let stop = if arguments.duration.is_none() { Stop::After(WINDOW) } else { model.stop };
     let model = Workload {

@@ -34,9 +34,6 @@ pub(super) fn run(
     model: &Workload,
 ) -> anyhow::Result<Exit> {
     let blocks = arguments.blocks.unwrap_or(BLOCKS);
-    if blocks == 0 {
-        return Err(usage("--blocks must be at least 1"));
-    }
     let model = &Workload {
         stop: if arguments.duration.is_none() { Stop::After(WINDOW) } else { model.stop },
         warmup: arguments.warmup.unwrap_or(WARM_UP),
@@ -46,7 +43,7 @@ pub(super) fn run(
     let shortage =
         |connections| files::shortage(&Workload { connections, ..model.clone() }, &bench);
     let cells = Grid {
-        workers: workers(arguments, &subject)?,
+        workers: workers(arguments, &subject, bench.workers)?,
         connections: connections(arguments, shortage)?,
     };
     let count = cells.workers.len() * cells.connections.len() * blocks as usize;
@@ -71,12 +68,16 @@ pub(super) fn run(
     Ok(context.interrupt.exit().unwrap_or(exit))
 }
 
-/// The workers that are swept. More than the server can have are refused when they were asked for,
-/// and left out when they were not.
-fn workers(arguments: &Arguments, subject: &Subject) -> anyhow::Result<Vec<u32>> {
+/// The workers that are swept; `usual` if the server takes no number. More than the server can have are
+/// refused when they were asked for, and left out when they were not.
+fn workers(arguments: &Arguments, subject: &Subject, usual: u32) -> anyhow::Result<Vec<u32>> {
     if let Some(list) = &arguments.workers {
         check_workers(subject, &list.0)?;
         return Ok(list.0.clone());
+    }
+    if !subject.takes_workers() {
+        out::note("only connections vary: write {workers} in the command to vary workers as well");
+        return Ok(vec![usual]);
     }
     let mut all = lists::workers(WORKERS).map_err(usage)?.0;
     let before = all.len();
@@ -107,8 +108,14 @@ fn connections(
     Ok(all)
 }
 
-/// Refuses a number of workers that the server cannot have.
+/// Refuses a number of workers that the server cannot have, or that its command does not take.
 pub(super) fn check_workers(subject: &Subject, workers: &[u32]) -> anyhow::Result<()> {
+    if !workers.is_empty() && !subject.takes_workers() {
+        return Err(usage(format!(
+            "--workers has no effect on {}: write {{workers}} in its command, or omit --workers",
+            subject.variant.id
+        )));
+    }
     let Some(asked) = workers.iter().find(|it| subject.workers(**it) != **it) else {
         return Ok(());
     };

@@ -3,27 +3,42 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     thread,
 };
 use wirebench_catalogue::{conformance::verify_subject, subject::Subject};
 use wirebench_report::junit::{Case, CaseState};
 use wirebench_schema::scenario::Scenario;
+use wirebench_server::{launch::Launcher, parallel};
 use wirebench_verify::{Checked, Verdict};
 
-use crate::{context::Context, out};
+use crate::out;
 
 /// One server in one scenario.
 pub(super) type Pair<'a> = (&'a Subject, Scenario);
+
+/// How servers are started for their checks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Starter<'a> {
+    pub(super) launcher: &'a Launcher,
+    /// Set when a signal asks to end.
+    pub(super) stop: &'a AtomicBool,
+}
 
 /// Which verdicts are shown.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Shown {
     All,
     Failed,
+}
+
+/// What is done about a failure.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Again {
+    /// The server is checked again alone.
+    Alone,
+    /// Failures are counted.
+    Never,
 }
 
 /// What has been counted so far.
@@ -90,46 +105,62 @@ pub(super) fn default_jobs() -> usize {
 
 /// Checks all `pairs`, at most `jobs` at once, and shows what comes of it: line by line when there
 /// is one at a time, else each pair's lines together once it is done.
-pub(super) fn check_all(context: &Context, pairs: &[Pair<'_>], jobs: usize, shown: Shown) -> Tally {
+pub(super) fn check_all(
+    starter: Starter<'_>,
+    pairs: &[Pair<'_>],
+    jobs: usize,
+    (shown, again): (Shown, Again),
+) -> Tally {
     let jobs = jobs.min(pairs.len());
-    let next = AtomicUsize::new(0);
-    let tally = Mutex::new(Tally::default());
-    let work = || {
-        while let Some(pair) = pairs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if context.interrupt.exit().is_some() {
-                return;
-            }
-            let mut lines = String::new();
-            let mut show = |line: &str| {
-                if jobs > 1 {
-                    lines.push_str(line);
-                    lines.push('\n');
-                } else {
-                    out::result(line);
-                }
-            };
-            let counted = check(context, *pair, shown, &mut show);
-            tally.lock().unwrap_or_else(PoisonError::into_inner).add(counted);
-            if !lines.is_empty() {
-                out::result(&lines);
-            }
+    let look = |pair: &Pair<'_>| {
+        if starter.stop.load(Ordering::Relaxed) {
+            return (Tally::default(), false);
         }
+        let mut lines = String::new();
+        let mut show = |line: &str| {
+            if jobs > 1 {
+                lines.push_str(line);
+                lines.push('\n');
+            } else {
+                out::result(line);
+            }
+        };
+        let counted = check(starter, *pair, shown, &mut show);
+        let is_repeated = again == Again::Alone && jobs > 1 && counted.failed > 0;
+        if !is_repeated && !lines.is_empty() {
+            out::result(&lines);
+        }
+        (counted, is_repeated)
     };
-    thread::scope(|scope| {
-        for _ in 0..jobs {
-            scope.spawn(work);
+    let counted = parallel::map(pairs, jobs, look);
+    let mut tally = Tally::default();
+    for ((counted, is_repeated), pair) in counted.into_iter().zip(pairs) {
+        tally.add(if is_repeated { check_again(starter, *pair, shown, counted) } else { counted });
+    }
+    tally
+}
+
+/// Checks alone what has failed while others were checked, because they may have been the cause. The
+/// second result counts; a check that failed only once is shown.
+fn check_again(starter: Starter<'_>, pair: Pair<'_>, shown: Shown, first: Tally) -> Tally {
+    let second = check(starter, pair, shown, &mut |line| out::result(line));
+    for Case { class, name, state } in first.cases {
+        let name = format!("{class} {name}");
+        if let CaseState::Failed(finding) = state
+            && !second.failures.contains_key(&name)
+        {
+            out::result(&format!("ONCE  {name}: {finding}; alone it did not fail"));
         }
-    });
-    tally.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+    second
 }
 
 fn check(
-    context: &Context,
+    starter: Starter<'_>,
     (subject, scenario): Pair<'_>,
     shown: Shown,
     show: &mut dyn FnMut(&str),
 ) -> Tally {
-    let launcher = context.launcher(None);
     let id = &subject.variant.id;
     let mut tally = Tally::default();
     let mut observe = |checked: &Checked| {
@@ -151,7 +182,13 @@ fn check(
             Verdict::Pass | Verdict::Skip { .. } | Verdict::Deviates { .. } => {}
         }
     };
-    let stop = context.interrupt.flag();
-    verify_subject(&launcher, subject, scenario, subject.workers(1), stop, &mut observe);
+    verify_subject(
+        starter.launcher,
+        subject,
+        scenario,
+        subject.workers(1),
+        starter.stop,
+        &mut observe,
+    );
     tally
 }

@@ -84,6 +84,25 @@ fn a_rate_that_is_not_kept_is_invalid_from_a_hundredth_on() {
 }
 
 #[test]
+fn a_percentile_that_no_reply_reached_is_said_to_be_a_lower_bound() {
+    let unserved = |lower_bounds| {
+        let mut load = at_rate(20_000, 20_000, 100_000);
+        load.latency.as_mut().unwrap().lower_bounds = Some(lower_bounds);
+        load
+    };
+    assert_eq!(reasons(&unserved(20), Phase::Cost, 1), []);
+    let weights = [(21, Weight::Note), (201, Weight::Tail), (10_001, Weight::Invalid)];
+    for (lower_bounds, weight) in weights {
+        let figure = lower_bounds as f64;
+        assert_only(&unserved(lower_bounds), Phase::Cost, ReasonKind::LowerBound, weight, figure);
+    }
+    assert_eq!(
+        reasons(&unserved(201), Phase::Cost, 1)[0].text,
+        "p99 is a lower bound: 201 of 20000 requests outlasted every reply"
+    );
+}
+
+#[test]
 fn lag_that_the_generator_made_is_in_the_tail_and_frequent_lag_makes_bursts_that_cost_less() {
     let late = |p50_ns, p95_ns, p99_ns| {
         let lag = LatencySummary {
@@ -94,10 +113,10 @@ fn lag_that_the_generator_made_is_in_the_tail_and_frequent_lag_makes_bursts_that
         };
         LoadReport { lag: Some(lag), ..at_rate(20_000, 20_000, 100_000) }
     };
-    let kind = ReasonKind::ScheduleLag;
+    let (kind, busy) = (ReasonKind::ScheduleLag, ReasonKind::ConnectionsBusy);
     // A server that pauses keeps all connections waiting, and its latencies contain that.
     let rare = late(1000, 900_000, 1_100_000);
-    assert_only(&rare, Phase::Cost, kind, Weight::Note, 1_100_000.0);
+    assert_only(&rare, Phase::Cost, busy, Weight::Note, 1_100_000.0);
     assert_eq!(
         reasons(&rare, Phase::Cost, 1)[0].text,
         "1 % of the requests were sent 1.10 ms or more late, because every connection was busy: \
@@ -112,14 +131,14 @@ fn lag_that_the_generator_made_is_in_the_tail_and_frequent_lag_makes_bursts_that
         "1 % of the requests were sent 1.10 ms or more late, because of the load generator"
     );
     let frequent = late(1000, 1_050_000, 1_100_000);
-    assert_only(&frequent, Phase::Cost, kind, Weight::Invalid, 1_050_000.0);
+    assert_only(&frequent, Phase::Cost, busy, Weight::Invalid, 1_050_000.0);
     assert_eq!(
         reasons(&frequent, Phase::Cost, 1)[0].text,
         "5 % of the requests were sent 1.05 ms or more late, because every connection was busy: \
          the server stalled"
     );
     // What a server can do at most is no matter of even arrivals.
-    assert_only(&frequent, Phase::Saturate, kind, Weight::Note, 1_100_000.0);
+    assert_only(&frequent, Phase::Saturate, busy, Weight::Note, 1_100_000.0);
     assert_only(&late(11_000, 11_000, 20_000), Phase::Cost, kind, Weight::Note, 11_000.0);
     assert_eq!(reasons(&late(9_000, 9_000, 900_000), Phase::Cost, 1), []);
 }
@@ -240,7 +259,7 @@ fn closed_connections_weigh_by_how_often_they_were() {
     let kind = ReasonKind::ServerCloses;
     assert_only(&load(1000), Phase::Saturate, kind, Weight::Note, 1000.0);
     assert_only(&load(1001), Phase::Saturate, kind, Weight::Invalid, 1001.0);
-    let mut repeated = LoadReport { retried_requests: Some(50_000), ..load(1) };
+    let mut repeated = LoadReport { retried_requests: Some(50_000), ..load(50_001) };
     repeated.config.on_closed = ClosedPolicy::Retry;
     assert_only(&repeated, Phase::Saturate, kind, Weight::Note, 50_001.0);
 }

@@ -5,8 +5,8 @@ use std::{mem::MaybeUninit, ops::Range};
 
 use crate::codec::{Persistence, ReplyError, excerpt};
 
-/// The most header lines in one head.
-const HEADER_LINES_LIMIT: usize = 128;
+/// Lines of a head for which no memory is allocated.
+const USUAL_LINES: usize = 128;
 
 /// The framing and persistence that a head announces.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +42,9 @@ pub(super) struct Value<'a> {
 /// How each reply begins.
 pub(super) const MAGIC: &[u8] = b"HTTP/1.";
 
+/// How a TLS server begins its reply to a client without TLS: the kind of a record with an alert.
+const TLS_ALERT: u8 = 0x15;
+
 /// Says at once when the first bytes are those of another protocol, which may never send the end of
 /// a head.
 pub(super) fn check_start(kept: &[u8], bytes: &[u8]) -> Result<(), ReplyError> {
@@ -50,42 +53,51 @@ pub(super) fn check_start(kept: &[u8], bytes: &[u8]) -> Result<(), ReplyError> {
     if bytes[..compared] == rest[..compared] {
         return Ok(());
     }
+    if kept.is_empty() && bytes[0] == TLS_ALERT {
+        return Err(ReplyError::TlsAlert);
+    }
     let line = bytes.split(|byte| matches!(byte, b'\r' | b'\n')).next().unwrap_or(bytes);
     let shown = if line.is_empty() { bytes } else { line };
     Err(ReplyError::NotHttp { start: excerpt(&[kept, shown].concat()) })
 }
 
-type Lines<'a> = [MaybeUninit<httparse::Header<'a>>; HEADER_LINES_LIMIT];
-
-/// Room for the lines of one head.
-const LINES: Lines<'static> = [const { MaybeUninit::uninit() }; HEADER_LINES_LIMIT];
-
-fn parse<'lines, 'bytes>(
-    response: &mut httparse::Response<'lines, 'bytes>,
+/// Passes the parsed lines of a head on.
+fn parse<'bytes, T>(
     bytes: &'bytes [u8],
-    lines: &'lines mut Lines<'bytes>,
-) -> httparse::Result<usize> {
-    httparse::ParserConfig::default().parse_response_with_uninit_headers(response, bytes, lines)
+    then: impl FnOnce(&httparse::Response<'_, 'bytes>, httparse::Status<usize>) -> T,
+) -> Result<T, ReplyError> {
+    let mut usual = [const { MaybeUninit::uninit() }; USUAL_LINES];
+    let mut many;
+    let lines = match memchr::memchr_iter(b'\n', bytes).count() {
+        ..=USUAL_LINES => &mut usual[..],
+        count => {
+            many = vec![MaybeUninit::uninit(); count];
+            &mut many[..]
+        }
+    };
+    let mut response = httparse::Response::new(&mut []);
+    let mut parser = httparse::ParserConfig::default();
+    parser.allow_obsolete_multiline_headers_in_responses(true);
+    let parsed = parser.parse_response_with_uninit_headers(&mut response, bytes, lines);
+    Ok(then(&response, parsed.map_err(ReplyError::Head)?))
 }
 
 /// Positions, in ascending order, of the values that [`read`] ignores in an accepted head. Any
 /// other valid value there does not change its result.
 pub(super) fn values_without_meaning(bytes: &[u8]) -> Vec<Value<'_>> {
-    let mut lines = LINES;
-    let mut response = httparse::Response::new(&mut []);
-    if parse(&mut response, bytes, &mut lines).is_err() {
-        return Vec::new();
-    }
     let is_read = |name: &str| MEANINGFUL.iter().any(|read| name.eq_ignore_ascii_case(read));
-    let fields = response.headers.iter().filter(|header| !is_read(header.name));
-    fields
-        .map(|header| {
-            // The value is a part of these bytes, so its address says where.
-            let start = header.value.as_ptr().addr() - bytes.as_ptr().addr();
-            Value { name: header.name, place: start..start + header.value.len() }
-        })
-        .filter(|value| !value.place.is_empty())
-        .collect()
+    let values = parse(bytes, |response, _| {
+        let fields = response.headers.iter().filter(|header| !is_read(header.name));
+        fields
+            .map(|header| {
+                // The value is a part of these bytes, so its address says where.
+                let start = header.value.as_ptr().addr() - bytes.as_ptr().addr();
+                Value { name: header.name, place: start..start + header.value.len() }
+            })
+            .filter(|value| !value.place.is_empty())
+            .collect()
+    });
+    values.unwrap_or_default()
 }
 
 /// Whether these bytes may stand in the value of a field: no control characters.
@@ -97,15 +109,20 @@ pub(super) fn may_be_value(bytes: &[u8]) -> bool {
 
 /// Reads a head that ends with its empty line.
 pub(super) fn read(bytes: &[u8]) -> Result<Head, ReplyError> {
-    let mut lines = LINES;
-    let mut response = httparse::Response::new(&mut []);
-    let parsed = parse(&mut response, bytes, &mut lines).map_err(ReplyError::Head)?;
+    parse(bytes, |response, parsed| read_fields(bytes.len(), response, parsed))?
+}
+
+fn read_fields(
+    head_bytes: usize,
+    response: &httparse::Response<'_, '_>,
+    parsed: httparse::Status<usize>,
+) -> Result<Head, ReplyError> {
     let (httparse::Status::Complete(length), Some(status), Some(version)) =
         (parsed, response.code, response.version)
     else {
         return Err(ReplyError::Framing("the head ends before its headers do"));
     };
-    if length != bytes.len() {
+    if length != head_bytes {
         return Err(ReplyError::Framing("the head goes on behind its end"));
     }
     if status < 100 {

@@ -5,7 +5,6 @@
 //! remembers.
 
 use super::{
-    HEAD_LIMIT_BYTES,
     head::{self, Framing, Head},
     rules::{Ending, ExpectedBody, Rules},
     template::Memory,
@@ -14,10 +13,14 @@ use crate::codec::{
     Check, FeedResult, Persistence, Reply, ReplyError,
     chunked::{ChunkEvent, ChunkedScanner},
     lines::{Line, LineScanner},
+    page_text,
 };
 
 /// Buffer for split heads that a connection keeps between replies.
 const KEPT_HEAD_BYTES: usize = 1024;
+
+/// Start of a body that is kept for an error message.
+const PAGE_BYTES: usize = 512;
 
 /// Progress of the reply.
 #[derive(Debug)]
@@ -47,6 +50,8 @@ pub(crate) struct Http1Connection {
     body_bytes: u64,
     /// The start of a head whose end has not come yet; empty as long as heads come whole.
     head: Vec<u8>,
+    /// The start of the body of the last reply, if its status was not one of a correct reply.
+    page: Vec<u8>,
     /// Copy of the next reply, if it is to become the expectation.
     learned: Option<Box<LearnedReply>>,
 }
@@ -80,6 +85,7 @@ impl Http1Connection {
             interim_bytes: 0,
             body_bytes: 0,
             head: Vec::new(),
+            page: Vec::new(),
             learned: None,
         }
     }
@@ -107,10 +113,25 @@ impl Http1Connection {
             Some(Box::new(LearnedReply { body: ExpectedBody::learned(), reply_bytes: 0 }));
     }
 
+    /// The text of the last reply, if its status was not one of a correct reply.
+    pub(super) fn page(&self) -> String {
+        page_text(&self.page)
+    }
+
+    /// Whether it notes a reply.
+    pub(super) const fn is_learning(&self) -> bool {
+        self.learned.is_some()
+    }
+
+    /// Drops the noted part of a reply. Says whether there was one.
+    pub(super) fn forget_learned(&mut self) -> bool {
+        self.learned.take().is_some()
+    }
+
     /// The recorded reply, unless its status is unsuitable for an expectation.
-    pub(crate) fn take_learned(&mut self) -> Option<LearnedReply> {
+    pub(super) fn take_learned(&mut self, rules: &Rules) -> Option<LearnedReply> {
         let learned = self.learned.take().map(|learned| *learned);
-        learned.filter(|_| (200..400).contains(&self.status))
+        learned.filter(|_| self.status >= 200 && rules.expects_status(self.status))
     }
 
     /// Reads on, until the end of a reply at most.
@@ -195,7 +216,7 @@ impl Http1Connection {
         }
         let mut used = 0;
         let complete = loop {
-            match scanner.next(&bytes[used..])? {
+            match scanner.next(&bytes[used..]) {
                 Line::Partial => break false,
                 Line::Whole { used: line_used, empty } => {
                     used += line_used;
@@ -207,8 +228,8 @@ impl Http1Connection {
         };
         let taken = if complete { used } else { bytes.len() };
         let head_bytes = self.head.len() + taken;
-        if self.interim_bytes + head_bytes > HEAD_LIMIT_BYTES {
-            return Err(ReplyError::HeadTooLong { limit: HEAD_LIMIT_BYTES });
+        if self.interim_bytes + head_bytes > rules.head_limit_bytes {
+            return Err(ReplyError::TooLong { part: "head", limit: rules.head_limit_bytes });
         }
         if !complete {
             self.head.extend_from_slice(bytes);
@@ -247,6 +268,7 @@ impl Http1Connection {
         self.persistence = head.persistence;
         self.check = if self.interim_replies == 0 { check } else { Check::Slow };
         self.body_bytes = 0;
+        self.page.clear();
         self.step = match rules.ending(head) {
             Ending::Bodiless => return Ok(End::Reached),
             Ending::Framed(Framing::Length(length)) => {
@@ -259,7 +281,7 @@ impl Http1Connection {
             Ending::Framed(Framing::Chunked) => {
                 // Where the body ends is read, even if the head was known.
                 self.check = Check::Slow;
-                Step::Chunked(ChunkedScanner::new(HEAD_LIMIT_BYTES))
+                Step::Chunked(ChunkedScanner::new(rules.head_limit_bytes))
             }
             Ending::Framed(Framing::UntilClose) => {
                 self.persistence = Persistence::Close;
@@ -271,6 +293,10 @@ impl Http1Connection {
 
     fn body(&mut self, rules: &Rules, part: &[u8]) -> Result<(), ReplyError> {
         rules.check_part(self.status, self.body_bytes, part)?;
+        if !rules.expects_status(self.status) {
+            let room = PAGE_BYTES.saturating_sub(self.page.len());
+            self.page.extend_from_slice(&part[..part.len().min(room)]);
+        }
         if let Some(learned) = &mut self.learned {
             learned.body.push(part);
         }

@@ -92,16 +92,27 @@ pub(super) enum Ending {
 pub(crate) struct Rules {
     /// Whether replies have bodies.
     pub(crate) reply_body: ReplyBody,
-    /// The body of every reply below status 400; without it only its framing is checked.
+    /// The statuses of correct replies; empty for all below 400.
+    pub(crate) statuses: Vec<u16>,
+    /// The body of every correct reply; without it only its framing is checked.
     pub(crate) expected: Option<Arc<ExpectedBody>>,
+    /// The longest head, interim replies included, the longest trailer, and the longest line with the
+    /// size of a chunk.
+    pub(crate) head_limit_bytes: usize,
 }
 
 impl Rules {
+    /// Whether a reply with this status is correct.
+    #[inline]
+    pub(super) fn expects_status(&self, status: u16) -> bool {
+        if self.statuses.is_empty() { status < 400 } else { self.statuses.contains(&status) }
+    }
+
     /// The required body of a reply with this status. Error pages are not checked.
     pub(super) fn expected(&self, status: u16) -> Option<&ExpectedBody> {
         let expected = self.expected.as_deref()?;
         let bodiless = self.reply_body == ReplyBody::Never;
-        (status < 400 && !bodiless).then_some(expected)
+        (self.expects_status(status) && !bodiless).then_some(expected)
     }
 
     /// The end of the reply with this head.

@@ -144,7 +144,7 @@ struct Template {
 impl Template {
     /// The template of good replies that keep their connection, if this head is one of theirs.
     fn new(rules: &Rules, bytes: &[u8], head: Head) -> Option<Self> {
-        if head.status >= 400 || head.persistence == Persistence::Close {
+        if !rules.expects_status(head.status) || head.persistence == Persistence::Close {
             return None;
         }
         let mut compared = bytes.to_vec();

@@ -8,9 +8,14 @@ use super::*;
 use crate::codec::{Check, Expectation, Persistence};
 use expect_test::expect_file;
 
+/// The limit of a head in these tests.
+const HEAD_LIMIT_BYTES: usize = 64 * 1024;
+
 fn http(expected: Option<&[u8]>) -> Http1 {
     let expected = expected.map(|body| Arc::new(ExpectedBody::given(body)));
-    let rules = Rules { reply_body: ReplyBody::AsFramed, expected };
+    let head_limit_bytes = HEAD_LIMIT_BYTES;
+    let (reply_body, statuses) = (ReplyBody::AsFramed, Vec::new());
+    let rules = Rules { reply_body, statuses, expected, head_limit_bytes };
     Http1::new(Requests::new(b"GET / HTTP/1.1\r\n\r\n", 1), rules, 1)
 }
 
@@ -80,12 +85,10 @@ fn a_sized_reply_is_complete_with_its_last_byte_and_the_next_may_follow() {
 
 #[test]
 fn each_wrong_reply_is_explained() {
-    let rows: [&[u8]; 18] = [
+    let rows: [&[u8]; 16] = [
         b"SSH-2.0-OpenSSH_9.2\r\n",
         b"\r\nHTTP/1.1 200 OK\r\n\r\n",
         b"HTTP/2 200\r\n\r\n",
-        b"HTTP/1.1 200 OK\nContent-Length: 12\n\nHello world!",
-        b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\nHello world!",
         b"HTTP/1.1 2xx OK\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Length: +12\r\n\r\nHello world!",
         b"HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n",
@@ -105,19 +108,41 @@ fn each_wrong_reply_is_explained() {
 
 #[test]
 fn a_broken_chunk_is_explained() {
-    let rows: [&[u8]; 6] = [
-        b"5\nHello",
-        b"5\r\nHelloX",
-        b"5\r\nHello\n",
-        b"\r\n",
-        b"xyz\r\n",
-        b"fffffffffffffffff\r\n",
-    ];
+    let rows: [&[u8]; 4] = [b"5\r\nHelloX", b"\r\n", b"xyz\r\n", b"fffffffffffffffff\r\n"];
     let text = explained(&rows, |body| {
         let reply = [&b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"[..], body].concat();
         verdict(&http(None), &[&reply]).unwrap_err().to_string()
     });
     expect_file!["tests/golden/chunks.txt"].assert_eq(&text);
+}
+
+#[test]
+fn line_feeds_alone_and_folded_lines_are_accepted_in_every_split() {
+    let replies: [&[u8]; 5] = [
+        b"HTTP/1.1 200 OK\nContent-Length: 12\n\nHello world!",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\nHello world!",
+        b"HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length:\r\n\t12\r\n\r\nHello world!",
+        b"HTTP/1.1 200 OK\nX: a\n b\n \nContent-Length: 12\n\r\nHello world!",
+        b"HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n5\nHello\n7;x\n world!\n0\nY: z\n a\n\n",
+    ];
+    for reply in replies {
+        let text = reply.escape_ascii();
+        let whole = verdict(&http(Some(b"Hello world!")), &[reply]);
+        let found = whole.clone().unwrap().unwrap();
+        assert_eq!((found.status, found.persistence), (Some(200), Persistence::Keep), "{text}");
+        let bytes: Vec<&[u8]> = reply.chunks(1).collect();
+        assert_eq!(verdict(&http(Some(b"Hello world!")), &bytes), whole, "{text}");
+        let mut checker = Checker::new(&http(Some(b"Hello world!")));
+        let twice = [checker.feed(reply), checker.feed(reply)].map(|fed| fed.unwrap().consumed);
+        assert_eq!(twice, [reply.len(); 2], "{text}");
+    }
+}
+
+#[test]
+fn a_folded_line_has_its_meaning() {
+    let folded = b"HTTP/1.1 204 x\r\nConnection: keep-alive,\r\n\tclose\r\n\r\n";
+    let found = verdict(&http(None), &[folded]).unwrap().unwrap();
+    assert_eq!(found.persistence, Persistence::Close);
 }
 
 #[test]
@@ -187,12 +212,13 @@ fn an_endless_head_and_an_endless_trailer_are_refused() {
     connection.feed(b"HTTP/1.1 200 OK\r\n").unwrap();
     let line = [&b"X: "[..], &[b'a'; 1000], b"\r\n"].concat();
     let failed = (0..100).find_map(|_| connection.feed(&line).err());
-    assert_eq!(failed, Some(ReplyError::HeadTooLong { limit: HEAD_LIMIT_BYTES }));
+    let too_long = |part| Some(ReplyError::TooLong { part, limit: HEAD_LIMIT_BYTES });
+    assert_eq!(failed, too_long("head"));
 
     let mut connection = Checker::new(&http(None));
     connection.feed(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n").unwrap();
     let failed = (0..100).find_map(|_| connection.feed(&line).err());
-    assert_eq!(failed, Some(ReplyError::Chunk("the trailer is too long")));
+    assert_eq!(failed, too_long("trailer"));
 }
 
 #[test]
@@ -207,7 +233,7 @@ fn a_body_is_learned_from_a_good_reply_and_not_from_an_error() {
     let mut connection = Checker::new(&http(None));
     connection.connection.learn();
     connection.feed(HELLO).unwrap();
-    let learned = connection.connection.take_learned().unwrap();
+    let learned = connection.http.take_learned(&mut connection.connection).unwrap();
     assert_eq!(learned.reply_bytes, HELLO.len());
     let mut http = http(None);
     http.expect(learned.body);
@@ -219,5 +245,19 @@ fn a_body_is_learned_from_a_good_reply_and_not_from_an_error() {
     let mut connection = Checker::new(&self::http(None));
     connection.connection.learn();
     connection.feed(b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno").unwrap();
-    assert_eq!(connection.connection.take_learned(), None);
+    assert_eq!(connection.http.take_learned(&mut connection.connection), None);
+}
+
+#[test]
+fn a_status_that_is_expected_has_the_expected_body_and_is_remembered() {
+    let mut http = http(Some(b"no"));
+    http.rules.statuses = vec![401, 404];
+    let reply: &[u8] = b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno";
+    assert!(http.expects_status(404) && !http.expects_status(200));
+    let mut checker = Checker::new(&http);
+    let checks = [(); 2].map(|()| checker.feed(reply).unwrap().reply.unwrap().check);
+    assert_eq!(checks, [Check::Slow, Check::Fast]);
+    let other = b"HTTP/1.1 401 x\r\nContent-Length: 2\r\n\r\nNo";
+    let expectation = Expectation::Given;
+    assert_eq!(checker.feed(other), Err(ReplyError::BodyDiffers { at: 0, expectation }));
 }

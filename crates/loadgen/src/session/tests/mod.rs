@@ -5,6 +5,7 @@
 mod connecting;
 mod events;
 mod moments;
+mod on_demand;
 mod retry;
 mod simulation;
 
@@ -14,7 +15,6 @@ use crate::{
     collector::{Collected, Collector},
     director::Director,
     plan::{CodecKind, Plan},
-    unanswered::redistribute,
 };
 use hdrhistogram::Histogram;
 use rustix::io::Errno;
@@ -82,11 +82,12 @@ fn left_with(mut session: Session<Http1>, mut collector: Collector) -> Left {
     session.recorder.close_window(20_000 * MS);
     collect(&mut session, &mut collector);
     let outcome = session.take_outcome();
+    outcome.rest.iter().for_each(|segment| collector.add(0, segment));
     let collected = collector.finish().1;
     let counts = collected.total.counts.clone();
-    let ages = &outcome.unanswered.latency;
-    let latency = redistribute(&collected.total.latency, ages).histogram;
-    let censored = counts.timeouts + ages.len();
+    let samples = &collected.total.latency;
+    let censored = samples.ages().map_or(0, Histogram::len);
+    let latency = samples.estimate().histogram;
     let (requests, errors) = (counts.requests, counts.errors);
     Left { outcome, collected, requests, censored, errors, latency }
 }

@@ -99,3 +99,50 @@ fn it_sleeps_while_draining_although_it_repeats_requests() {
     assert_eq!(commands(&mut session, end + 2 * MS), []);
     assert!(session.wakes_at() > end + 2 * MS, "busy loop: wakes at {}", session.wakes_at());
 }
+
+const LAST: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi";
+
+#[test]
+fn requests_behind_an_announced_close_go_out_first_on_the_next_connection() {
+    let mut session = session_of(&LoadConfig { pipeline: 3, ..config(1) }, Some(4));
+    stand(&mut session);
+    session.start(Edges { window_start_ns: EDGES.start_ns, ..COUNT_EDGES });
+    commands(&mut session, EDGES.start_ns);
+    send(&mut session, 0);
+    assert_eq!(session.received(0, LAST, 30 * MS), Action::Close);
+    assert_eq!(commands(&mut session, 30 * MS), [Command::Connect(0)]);
+    assert_eq!(session.connected(0, 31 * MS), Action::Send);
+    // Those two, and the last of the count.
+    assert_eq!(session.outgoing(0), [REQUEST; 3].concat());
+    send(&mut session, 0);
+    session.received(0, &[HELLO, HELLO].concat(), 40 * MS);
+    session.received(0, HELLO, 40 * MS);
+    assert!(session.is_over());
+    let left = left(session);
+    assert_eq!((left.requests, left.errors.total()), (4, 0));
+    assert_eq!(left.collected.total.counts.retried, 2);
+    assert_eq!(left.collected.total.counts.server_closes, 1);
+    // Since the start at 10 ms for the first two that were sent again.
+    let latencies: Vec<_> =
+        left.latency.iter_recorded().map(|it| it.value_iterated_to() / MS).collect();
+    assert_eq!(latencies, [9, 20, 30]);
+}
+
+#[test]
+fn requests_behind_an_announced_close_are_sent_again_after_the_window_too() {
+    let mut session = session_of(&LoadConfig { pipeline: 2, ..rate(1, 1000) }, None);
+    stand(&mut session);
+    session.start(EDGES);
+    let end = EDGES.window_end_ns;
+    assert_eq!(commands(&mut session, end - 5 * MS), [Command::Send(0)]);
+    send(&mut session, 0);
+    commands(&mut session, end);
+    assert_eq!(session.received(0, LAST, end + MS), Action::Close);
+    assert_eq!(commands(&mut session, end + MS), [Command::Connect(0)]);
+    assert_eq!(session.connected(0, end + 2 * MS), Action::Send);
+    assert_eq!(session.outgoing(0), REQUEST);
+    send(&mut session, 0);
+    session.received(0, HELLO, end + 3 * MS);
+    assert!(session.is_over());
+    assert_eq!(left(session).errors.total(), 0);
+}

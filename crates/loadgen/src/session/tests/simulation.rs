@@ -193,8 +193,8 @@ fn a_stall_is_seen_by_every_request_that_was_due_in_it() {
 fn a_connection_alone_cannot_hide_a_stall_behind_the_one_request_that_it_had_sent() {
     let left = simulate(&rate(1, RateCurve::Constant(500)), STALLING, SECOND);
     let times = left.collected.total.schedule.unwrap();
-    assert_near(&times.service, 0.99, MS);
-    assert_near(&times.service, 1.0, 200 * MS);
+    assert_near(&times.service.replies, 0.99, MS);
+    assert_near(&times.service.replies, 1.0, 200 * MS);
     // 100 requests became due in the stall, and 100 more while the connection caught up.
     assert_near(&left.latency, 0.55, MS);
     assert!(left.latency.value_at_quantile(0.7) > 20 * MS);

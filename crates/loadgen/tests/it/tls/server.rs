@@ -51,6 +51,40 @@ impl Identity {
         self.file.path().to_str().unwrap().to_owned()
     }
 
+    /// Where its key can be read.
+    pub(super) fn key_file(&self) -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(self.key.as_bytes()).unwrap();
+        file
+    }
+
+    /// Answers clients that show the certificate of this authority.
+    pub(super) fn serve_only(
+        &self,
+        client: &Self,
+        version: &'static SupportedProtocolVersion,
+    ) -> Server {
+        let mut roots = rustls::RootCertStore::empty();
+        roots.add(client.certificate.clone()).unwrap();
+        let provider = Arc::new(ring::default_provider());
+        let builder = rustls::server::WebPkiClientVerifier::builder_with_provider(
+            Arc::new(roots),
+            Arc::clone(&provider),
+        );
+        let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes()).unwrap();
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_protocol_versions(&[version])
+            .unwrap()
+            .with_client_cert_verifier(builder.build().unwrap())
+            .with_single_cert(vec![self.certificate.clone()], key)
+            .unwrap();
+        let config = Arc::new(config);
+        Server::start(move |_, stream, _| {
+            let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
+            Tls { connection, stream, unread: Vec::new() }.answer(crate::server::HELLO);
+        })
+    }
+
     fn config(&self, versions: &[&'static SupportedProtocolVersion]) -> Arc<ServerConfig> {
         let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes()).unwrap();
         let key = ring::sign::any_supported_type(&key).unwrap();

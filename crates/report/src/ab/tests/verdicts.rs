@@ -39,6 +39,22 @@ fn an_inconclusive_result_has_a_next_step() {
 }
 
 #[test]
+fn a_side_whose_cost_is_unknown_has_no_verdict_but_the_reason() {
+    let mut journal = costs(1.1, 1.0);
+    for run in journal.runs.iter_mut().filter(|run| run.variant.entry() == "ab/B") {
+        let Outcome::Measured(measured) = &mut run.outcome else { continue };
+        measured.cost.cpu_ns_per_request = None;
+        measured.reasons.push(ReasonKind::NoCost.reason(Weight::Note, Some(7.0), ""));
+    }
+    expect![
+        "inconclusive: no cohort has the CPU per request of both A and B: CPU time unknown: server processes \
+         started or ended unseen. Make the server wait for its children, or use --procedure process."
+    ]
+    .assert_eq(&sentence(&journal));
+    assert_eq!(half_width(&journal, Metric::Cpu), Some(0.0));
+}
+
+#[test]
 fn too_few_cohorts_show_nothing_however_large_the_difference() {
     let mut journal = two("cost");
     runs(&mut journal, 2, (10_000.0, 20_000.0), 1.0, cost);

@@ -1,6 +1,24 @@
 //! What refuses a comparison, what only warns, and what force does.
 
 use super::*;
+
+#[test]
+fn servers_that_exchanged_their_names_are_compared_by_their_programs() {
+    let programs = |journal: &Journal| journal.start.variants.clone();
+    let (old, new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 1, (0.95, 1.0)));
+    let mut same = new.clone();
+    same.start.variants[1].fingerprint = programs(&old)[1].fingerprint.clone();
+    let expected = compared(&old, &same, &CompareOptions::default());
+    // The same result in which the commands stood in another order.
+    let [one, other] = [0, 1].map(|index| same.start.variants[index].variant.clone());
+    let names = [(one.clone(), other.clone()), (other, one)].into();
+    let exchanged = super::super::names::renamed(&same, &names);
+    assert_ne!(exchanged.runs[0].variant, same.runs[0].variant);
+    let found = compared(&old, &exchanged, &CompareOptions::default());
+    assert_eq!((&found.changes, &found.yardsticks), (&expected.changes, &expected.yardsticks));
+    let warnings = found.warnings.iter().filter(|it| it.contains("their programs decide"));
+    assert_eq!((warnings.count(), expected.warnings.len() + 2), (2, found.warnings.len()));
+}
 use crate::compare::tests::made::{machine, rate};
 use wirebench_schema::{
     environment::Environment,

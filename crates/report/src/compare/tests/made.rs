@@ -238,6 +238,8 @@ fn load(figures: Figures) -> LoadReport {
             latency_ns_p999: p99 * 2,
             latency_ns_max: p99 * 3,
             histogram: String::new(),
+            replies: None,
+            ages: None,
         }),
         ..LoadReport::new("0".into(), config, EngineChoice::Epoll)
     }

@@ -9,7 +9,7 @@ use super::super::{
 };
 use crate::{
     analysis::{Row, WorkloadRows},
-    distribution::{Distribution, Support},
+    distribution::{Bound, Distribution, Support},
     html::{
         chart::{Axis, Chart, Line, Mark, Point},
         safe,
@@ -54,7 +54,8 @@ pub(super) fn section(
         h3 { "Latency " (safe(title)) }
         p.legend {
             "All cohorts of a server together, from the moment a request was due to its last byte. Lines end where "
-            "fewer than ten samples are left. A grey end is not valid, for the reasons above."
+            "fewer than ten samples are left, and where no reply took as long. A grey end is not valid, for the "
+            "reasons above."
         }
         (chart.draw())
         (table(&format!("{} {title}: latency as a table", block.title), &merged))
@@ -70,7 +71,8 @@ fn line(journal: &Journal, row: &Row<'_>, summary: &LatencySummary) -> Line {
     let is_tail_valid = shown(row) == Shown::All;
     let supported = |percent: &f64| {
         let found = distribution.at(*percent)?;
-        (found.support == Support::Enough).then_some((*percent, found.nanoseconds))
+        let is_known = found.support == Support::Enough && found.bound == Bound::Measured;
+        is_known.then_some((*percent, found.nanoseconds))
     };
     let points = PERCENTILES.iter().map_while(supported).map(|(percent, nanoseconds)| Point {
         at: (percent / 100.0, nanoseconds as f64),
@@ -113,7 +115,10 @@ fn table(words: &str, rows: &[(&Row<'_>, LatencySummary)]) -> Markup {
 fn cell(row: &Row<'_>, distribution: &Distribution<'_>, percent: f64) -> String {
     let is_valid = percent < TAIL || shown(row) == Shown::All;
     match distribution.at(percent).filter(|it| it.support == Support::Enough) {
-        Some(found) if is_valid => latency(found.nanoseconds as f64),
+        Some(found) if is_valid => {
+            let sign = if found.bound == Bound::AtLeast { ">" } else { "" };
+            format!("{sign}{}", latency(found.nanoseconds as f64))
+        }
         Some(_) => "!".to_owned(),
         None => "-".to_owned(),
     }

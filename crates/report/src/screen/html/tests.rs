@@ -13,7 +13,8 @@ use wirebench_schema::{
     scenario::Scenario,
 };
 
-const FACTS: Facts<'_> = Facts { machine: Some("AMD EPYC"), elapsed: None, look: Look::Plain };
+const FACTS: Facts<'_> =
+    Facts { machine: Some("AMD EPYC"), elapsed: None, look: Look::Plain, columns: None };
 
 /// Adds to each run what a cohort observes: slices, of which one is disturbed, the instance's CPU time,
 /// and a distribution of latency.

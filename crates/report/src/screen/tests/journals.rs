@@ -28,7 +28,8 @@ fn two_rates() -> Journal {
 }
 
 fn shown(journal: &Journal) -> String {
-    let text = page(journal, &Facts { machine: None, elapsed: None, look: Look::Plain });
+    let text =
+        page(journal, &Facts { machine: None, elapsed: None, look: Look::Plain, columns: None });
     assert!(width(&text) <= WIDTH, "{text}");
     text
 }
@@ -195,7 +196,7 @@ fn a_run_that_goes_on_has_its_table_and_nothing_else() {
     journal.end = None;
     journal.start.blocks = 10;
     journal.runs.retain(|run| run.workload == "hello");
-    let facts = Facts { machine: None, elapsed: None, look: Look::Plain };
+    let facts = Facts { machine: None, elapsed: None, look: Look::Plain, columns: None };
     let text = live_page(&journal, &facts);
     assert_golden("page/a-run-that-goes-on-has-its-table-and.txt", &text);
     journal.runs.clear();

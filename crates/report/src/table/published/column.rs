@@ -77,6 +77,28 @@ pub(super) fn show(column: Column, value: f64) -> String {
     }
 }
 
+/// Whether a latency of any run of the row is only a lower bound, and so the median over the runs.
+pub(super) fn is_lower_bound(column: Column, row: &Row<'_>) -> bool {
+    let Some(percent) = percent(column) else { return false };
+    let latencies = row.measurements().filter_map(|it| it.load.latency.as_ref());
+    latencies.into_iter().any(|it| it.is_lower_bound(percent))
+}
+
+/// The percentile that a column shows; a mean contains every sample, like the largest.
+const fn percent(column: Column) -> Option<f64> {
+    match column {
+        Column::LatencyMsP25 => Some(25.0),
+        Column::LatencyNsP50 | Column::LatencyMsP50 => Some(50.0),
+        Column::LatencyMsP75 => Some(75.0),
+        Column::LatencyNsP90 => Some(90.0),
+        Column::LatencyNsP99 | Column::LatencyMsP99 => Some(99.0),
+        Column::LatencyNsP999 => Some(99.9),
+        Column::LatencyNsP9999 => Some(99.99),
+        Column::LatencyNsMean | Column::LatencyMsMax => Some(100.0),
+        _ => None,
+    }
+}
+
 /// The median of a column over the runs of a row; none of ratios, which come from the analysis.
 pub(super) fn measured(column: Column, row: &Row<'_>) -> Option<f64> {
     if column == Column::RequestsPerSecond {

@@ -11,9 +11,9 @@ use wirebench_schema::{
     suite::{Column, PublishedTable},
 };
 
-use super::column::{head, latency_unit, measured, metric, show};
+use super::column::{head, is_lower_bound, latency_unit, measured, metric, show};
 use crate::{
-    analysis::{Role, WorkloadRows},
+    analysis::{Role, Row, WorkloadRows},
     table::{Style, new_table, page::Page},
     table_units::thousands,
     wrap::WIDTH,
@@ -105,6 +105,12 @@ fn by_entry(
     lines
 }
 
+/// The measured cell of a row; `>` marks a lower bound.
+fn own_cell(column: Column, row: &Row<'_>) -> Option<String> {
+    let sign = if is_lower_bound(column, row) { ">" } else { "" };
+    measured(column, row).map(|value| format!("{sign}{}", show(column, value)))
+}
+
 /// The published and the measured cells of an entry in one table.
 fn cells(
     published: &Published,
@@ -118,9 +124,7 @@ fn cells(
     let there = table.columns.iter().zip(numbers).map(|(column, number)| show(*column, *number));
     let own = table.columns.iter().map(|column| match is_relative(*column) {
         true => ratio(table, rows, variant, *column).unwrap_or_else(dash),
-        false => row
-            .and_then(|row| measured(*column, row))
-            .map_or_else(dash, |value| show(*column, value)),
+        false => row.and_then(|row| own_cell(*column, row)).unwrap_or_else(dash),
     });
     let (mut there, mut own): (Vec<String>, Vec<String>) = (there.collect(), own.collect());
     let has_ratio = table.columns.iter().any(|column| is_relative(*column));
@@ -225,7 +229,7 @@ fn show_rows(page: &mut Page, lines: &[Vec<String>]) {
         let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
         let mut table = new_table(page.style, &heads);
         for line in &lines[1..] {
-            table.add_row(cells(line));
+            table.add_row(cells(line).iter().map(|cell| page.style.cell(cell)));
         }
         for column in table.column_iter_mut().skip(KEYS) {
             column.set_cell_alignment(CellAlignment::Right);

@@ -38,7 +38,7 @@ fn full() -> Value {
         "cgroup": { "version": "v2", "cpu_quota_cpus": 2.0, "cpuset": [0], "memory_bytes": 5,
             "periods": 1, "throttled_periods": 1 },
         "sysctls": { "net/core/somaxconn": "4096" }, "loopback_mtu_bytes": 65536,
-        "tools": { "rustc": "rustc 1.95.0" },
+        "tools": { "rustc": "rustc 1.95.0" }, "variables": { "GOGC": "off" },
         "load_average_1m": 0.5, "steal_share": 0.1, "speed_spread": 0.3, "uptime_s": 5.0, "temperature_celsius": 40.0
     })
 }
@@ -83,6 +83,20 @@ fn another(value: &Value) -> Value {
 #[test]
 fn equal_environments_have_no_differences() {
     assert_eq!(after(|_| {}), []);
+}
+
+#[test]
+fn variables_that_change_servers_make_a_difference_also_where_there_are_none() {
+    let shown = |value: Value| after(|it| it["variables"] = value.clone());
+    let differences = shown(json!({}));
+    assert_eq!(differences[0].to_string(), "variables was `GOGC=off` and is `none`");
+    assert_eq!(fields(&differences, Weight::Warns), ["variables"]);
+    assert_eq!(shown(json!({ "GOGC": "off", "RUST_LOG": "1" }))[0].new, "GOGC=off RUST_LOG=1");
+    assert_eq!(shown(Value::Null), [], "an earlier version did not write them");
+    let names =
+        ["GOGC", "MALLOC_ARENA_MAX", "PYTHONHASHSEED", "RUST_LOG", "GOGCX", "TOKEN", "PATH"];
+    let changing = names.map(crate::environment::changes_servers);
+    assert_eq!(changing, [true, true, true, true, false, false, false]);
 }
 
 #[test]

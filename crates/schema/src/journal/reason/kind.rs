@@ -97,23 +97,28 @@ kinds! {
         says: "only {percent} of the requested rate was reached",
         weight: "invalid",
         figure: "achieved over offered rate, 0 to 1",
-        do: "choose a rate that the server can hold"
+        do: "choose a lower rate, or add CPUs to the side that is the limit"
     }
     ScheduleLag = "schedule-lag" {
-        "Requests were sent after they were due",
+        "Requests were sent after they were due, unless the server kept every connection busy",
         says: "requests were sent {time} or more late",
-        weight: "tail if more than 1 ms for 1 % of the requests because of the generator; invalid in a cost phase \
-                 if so for 5 %, because bursts cost less than even arrivals; else note: latencies count from the \
-                 due time and include delays by the server",
+        weight: "tail if more than 1 ms for 1 % of the requests, invalid in a cost phase if so for 5 %; else note",
         figure: "percentile of the lag that the text names, in nanoseconds",
-        do: "add connections, or CPUs for the load generator"
+        do: "add CPUs for the load generator"
+    }
+    ConnectionsBusy = "connections-busy" {
+        "Requests were sent after they were due, because the server kept every connection busy",
+        says: "requests were sent {time} or more late: the server kept all connections busy",
+        weight: "invalid in a cost phase if more than 1 ms for 5 % of the requests; note if so for 1 %",
+        figure: "percentile of the lag that the text names, in nanoseconds",
+        do: "find out why it stalls, or add connections"
     }
     Unanswered = "unanswered" {
-        "By Little's law, fewer requests were in flight than a closed loop keeps, so some were never answered",
-        says: "only {number} requests were in flight: some connections get no replies",
+        "Connections of a closed loop waited for a reply during the second half of the window",
+        says: "{count} connections got no more replies: figures are those of the others",
         weight: "invalid",
-        figure: "mean number of answered requests in flight",
-        do: "look for connections that the server lost"
+        figure: "number of these connections",
+        do: "look for connections that the server does not serve"
     }
     LittlesLaw = "littles-law" {
         "By Little's law, more requests were in flight than the connections allow, so rate or latency is wrong",
@@ -248,7 +253,7 @@ kinds! {
     Throttled = "throttled" {
         "A CPU limit of the control group paused wirebench or its servers",
         says: "the CPU limit of the control group paused server or generator for {time}",
-        weight: "invalid if more than 1 % of the window; else note",
+        weight: "invalid if more than 1 % of the window, or more than half of the slices; else note",
         figure: "time in nanoseconds",
         do: "raise the CPU limit of the container or service"
     }
@@ -273,6 +278,13 @@ kinds! {
         figure: "samples",
         do: "measure for longer"
     }
+    LowerBound = "lower-bound" {
+        "No reply took as long as a percentile, so it is only a lower bound",
+        says: "{count} requests outlasted every reply: high percentiles are lower bounds",
+        weight: "invalid if the median is one, tail if the 99th percentile is, else note",
+        figure: "requests above the slowest reply",
+        do: "look for requests without a reply"
+    }
     NotSteady = "not-steady" {
         "The rate did not become steady before the window, or the server was not idle at rest",
         says: "the server was still changing after {time} of warm-up",
@@ -281,11 +293,11 @@ kinds! {
         do: "warm up for longer (`steady_within`), or check its background work"
     }
     NoCost = "no-cost" {
-        "Server processes ended without being waited for, so their CPU time is unknown",
-        says: "CPU time unknown: {count} server processes ended without being waited for",
+        "Server processes started or ended, and their CPU time is unknown",
+        says: "CPU time unknown: server processes started or ended unseen",
         weight: "invalid in a cost phase; else note",
-        figure: "minimum number of such processes",
-        do: "make the server wait for its children"
+        figure: "minimum number of processes that no other waited for",
+        do: "make the server wait for its children, or use --procedure process"
     }
     ProcessesChanged = "processes-changed" {
         "Server processes started or ended in the window",
@@ -326,8 +338,7 @@ kinds! {
     ParkedBusy = "parked-busy" {
         "The server used CPU time during slices of other servers, beyond its use at rest",
         says: "the server used CPU during {count} slices of other servers",
-        weight: "note; a slice in which idle servers used more than 3 % of the time is excluded, and the largest \
-                 user is named",
+        weight: "note; a slice in which idle servers used more than 3 % of the time is excluded",
         figure: "slices",
         do: "look for work that the server defers until it is idle"
     }
@@ -341,9 +352,7 @@ kinds! {
     Restless = "restless" {
         "The server uses CPU time without requests",
         says: "the server uses {percent} of a CPU without requests",
-        weight: "note: up to 25 % of a CPU is subtracted from the cost, and a server above 5 % is stopped while \
-                 others are loaded; invalid if the CPUs of such a server are saturated, because this work then \
-                 competes with requests",
+        weight: "note: nothing is subtracted; a server above 5 % is stopped while others are loaded",
         figure: "share of a CPU, 0 to 1",
         do: "check what the server does when idle"
     }
@@ -369,11 +378,11 @@ kinds! {
         do: "add connections with -c"
     }
     Stderr = "stderr" {
-        "The server wrote much to standard error, which costs CPU time",
-        says: "the server wrote {count} bytes to standard error",
-        weight: "note",
+        "The server wrote much output, as an access log does, and wirebench read it: both cost CPU time",
+        says: "the server wrote {count} bytes of output, as an access log does",
+        weight: "note; that of `neighbour` if reading it took CPUs of a side",
         figure: "bytes",
-        do: "reduce the server's logging"
+        do: "switch its access log off"
     }
     ForeignGenerator = "foreign-generator" {
         "A third-party generator made the load and compared no replies",

@@ -12,7 +12,7 @@ const SERVER: i32 = 2;
 /// milliseconds.
 fn look(guard_reaped_ms: u64, processes: &[(i32, i32, u64, u64)]) -> Look {
     let process = |&(pid, parent, cpu_ms, reaped_ms): &(i32, i32, u64, u64)| {
-        let used = Used { parent, cpu_ns: cpu_ms * MS, reaped_ns: reaped_ms * MS };
+        let used = Used { parent, cpu_ns: cpu_ms * MS, reaped_ns: reaped_ms * MS, lives: true };
         (Key { pid, began: 0 }, used)
     };
     Look {
@@ -149,7 +149,7 @@ fn a_process_that_waits_to_be_reaped_counts_once_whenever_that_happens() {
 fn a_number_that_another_process_has_by_now_is_another_process() {
     let before = look(0, &[(SERVER, GUARD, 10, 0), (3, SERVER, 300, 0)]);
     let mut after = look(0, &[(SERVER, GUARD, 20, 320)]);
-    let used = Used { parent: SERVER, cpu_ns: 4 * MS, reaped_ns: 0 };
+    let used = Used { parent: SERVER, cpu_ns: 4 * MS, reaped_ns: 0, lives: true };
     after.processes.insert(Key { pid: 3, began: 9 }, used);
     assert_eq!(cpu(&Course::between(before, after), &[]), (10 + 20 + 4, 0, true));
 }

@@ -41,6 +41,7 @@ fn models() -> Vec<LoadModel> {
         rate(RateCurve::Constant(1), even, due),
         rate(RateCurve::Constant(1_000_000_000), poisson, due),
         rate(RateCurve::Constant(250), even, sent),
+        rate(RateCurve::Thousandths(500), even, due),
         rate(RateCurve::Constant(250), poisson, sent),
         rate(RateCurve::Ramp(10, 10_000), even, due),
         rate(RateCurve::Ramp(10_000, 10), poisson, due),
@@ -76,6 +77,15 @@ fn configurations() -> Vec<LoadConfig> {
         LoadConfig { sources: vec![range("fd00::2", "fd00::9")], ..http() },
         LoadConfig { requests_per_connection: Some(100), ..http() },
         LoadConfig { on_closed: ClosedPolicy::Retry, ..http() },
+        LoadConfig {
+            connect_to: Some("tcp://[::1]:8443".parse().unwrap()),
+            client_certificate: Some(ClientCertificate {
+                certificate: "a b.pem".into(),
+                key: "-k.pem".into(),
+            }),
+            ..https()
+        },
+        LoadConfig { head_limit_bytes: 4096, expect_status: vec![401, 404], ..http() },
         LoadConfig { warmup: millis(200), stop: Stop::Requests(5000), ..http() },
         LoadConfig { stop: Stop::RequestsPerConnection(50), timeout: millis(5), ..echo() },
         LoadConfig { stop: Stop::After(millis(1500)), interval: millis(300), ..http() },

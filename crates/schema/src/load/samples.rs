@@ -1,66 +1,132 @@
-//! Requests whose latency is only known to exceed some age, and their effect on a distribution of
-//! latencies.
+//! Latencies of replies and ages of requests without one, and the distribution that both together make.
 //!
-//! A request that is in flight when the load ends, that fails, or that could not be sent is a
-//! right-censored sample. Counting it at its age could lower a percentile. Ignoring it would hide a
-//! server that has stopped. The product-limit estimator (Kaplan, Meier 1958, J. Amer. Statist.
-//! Assoc. 53, 457-481) avoids both. It is computed in its equivalent form of redistribution to the
-//! right (Efron 1967, Proc. Fifth Berkeley Symp. 4, 831-853): the weight of a censored sample is
-//! shared equally among all samples above it. Weight left above the largest reply is placed at the
-//! largest age.
+//! A request that is in flight when the load ends, that fails, that times out, or that could not be sent is a
+//! right-censored sample: its latency is only known to exceed its age. Counting it at its age could lower a
+//! percentile. Ignoring it would hide a server that has stopped. The product-limit estimator (Kaplan, Meier 1958,
+//! J. Amer. Statist. Assoc. 53, 457-481) avoids both. It is computed in its equivalent form of redistribution to
+//! the right (Efron 1967, Proc. Fifth Berkeley Symp. 4, 831-853): the weight of a censored sample is shared equally
+//! among all samples above it. Weight left above the largest reply is placed at the largest age.
+//!
+//! Estimates cannot be added up. Samples of threads, windows and hosts are, and the estimate is made of the sum.
 
 use hdrhistogram::Histogram;
 
-/// Ages at which requests were last seen without a reply, in nanoseconds.
-#[derive(Clone, Debug)]
-pub(crate) struct Unanswered {
-    /// Since the request was due; in a closed loop, since it was begun.
-    pub(crate) latency: Histogram<u64>,
-    /// Since it was begun, where that is measured too.
-    pub(crate) service: Option<Histogram<u64>>,
+/// Latencies and ages, in nanoseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Samples {
+    /// Latencies of replies.
+    pub replies: Histogram<u64>,
+    /// Absent until the first, because most parts of a load have none.
+    ages: Option<Histogram<u64>>,
 }
 
-impl Unanswered {
-    /// Adds those of another thread.
-    pub(crate) fn add(&mut self, other: &Self) {
-        // All histograms of a load have the same bounds.
-        let _ = self.latency.add(&other.latency);
-        if let (Some(sum), Some(part)) = (&mut self.service, &other.service) {
-            let _ = sum.add(part);
+impl Samples {
+    /// Those of these replies.
+    #[must_use]
+    pub const fn new(replies: Histogram<u64>) -> Self {
+        Self { replies, ages: None }
+    }
+
+    /// The ages of requests without a reply, if there are any.
+    #[must_use]
+    pub fn ages(&self) -> Option<&Histogram<u64>> {
+        self.ages.as_ref().filter(|ages| !ages.is_empty())
+    }
+
+    /// A reply took this long.
+    #[inline]
+    pub fn reply(&mut self, latency_ns: u64) {
+        self.replies.saturating_record(latency_ns);
+    }
+
+    /// This many requests had no reply after this time.
+    pub fn unanswered(&mut self, age_ns: u64, count: u64) {
+        let ages = self.ages.get_or_insert_with(|| Histogram::new_from(&self.replies));
+        ages.saturating_record_n(age_ns, count);
+    }
+
+    /// Adds those of another thread, window or host.
+    pub fn add(&mut self, other: &Self) {
+        add(&mut self.replies, &other.replies);
+        if let Some(ages) = other.ages() {
+            self.add_ages(ages);
         }
     }
 
-    /// Forgets them.
-    pub(crate) fn clear(&mut self) {
-        self.latency.reset();
-        if let Some(service) = &mut self.service {
-            service.reset();
+    /// Adds ages alone.
+    pub(super) fn add_ages(&mut self, ages: &Histogram<u64>) {
+        add(self.ages.get_or_insert_with(|| Histogram::new_from(ages)), ages);
+    }
+
+    /// Forgets them, but keeps the memory.
+    pub fn clear(&mut self) {
+        self.replies.reset();
+        if let Some(ages) = self.ages.as_mut().filter(|ages| !ages.is_empty()) {
+            ages.reset();
         }
+    }
+
+    /// The distribution of all requests.
+    #[must_use]
+    pub fn estimate(&self) -> Estimate {
+        match self.ages() {
+            Some(ages) => redistribute(&self.replies, ages),
+            None => Estimate { histogram: self.replies.clone(), lower_bounds: 0 },
+        }
+    }
+}
+
+/// Those of one load have the same bounds; those of several windows or hosts may not, and a histogram that grows
+/// takes any value.
+fn add(sum: &mut Histogram<u64>, part: &Histogram<u64>) {
+    if sum.add(part).is_err() {
+        sum.auto(true);
+        let _ = sum.add(part);
     }
 }
 
 /// A distribution of replies and of requests without one.
 #[derive(Debug)]
-pub(crate) struct Distribution {
+pub struct Estimate {
     /// As many samples as there were requests.
-    pub(crate) histogram: Histogram<u64>,
+    pub histogram: Histogram<u64>,
     /// Number of samples above the largest reply: their value is a lower bound.
-    pub(crate) above_replies: u64,
+    pub lower_bounds: u64,
 }
 
-/// The distribution of all requests. Both histograms have the same bounds.
+impl Estimate {
+    /// Whether this percentile is only known to be at least its value.
+    #[must_use]
+    pub fn is_lower_bound(&self, percent: f64) -> bool {
+        let count = self.histogram.len();
+        rank(count, percent) > count - self.lower_bounds
+    }
+}
+
+/// Which of `count` samples, counted from the smallest, is this percentile.
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "samples are far below 2^53, and the rank is from 0 to their number"
+)]
+pub(super) fn rank(count: u64, percent: f64) -> u64 {
+    // Less a trace, because 99.9 % of 1000 is a little more than 999 in binary.
+    let rank = (count as f64 * percent / 100.0 - 1e-6).ceil() as u64;
+    rank.min(count)
+}
+
+/// The distribution of all requests, of which some have an age.
 #[allow(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "counts are far below 2^53, and their sums not negative"
 )]
-pub(crate) fn redistribute(replies: &Histogram<u64>, ages: &Histogram<u64>) -> Distribution {
-    if ages.is_empty() {
-        return Distribution { histogram: replies.clone(), above_replies: 0 };
-    }
+fn redistribute(replies: &Histogram<u64>, ages: &Histogram<u64>) -> Estimate {
     let all = replies.len() + ages.len();
-    let mut histogram = Histogram::new_from(replies);
+    let wider = if ages.high() > replies.high() { ages } else { replies };
+    let mut histogram = Histogram::new_from(wider);
     let (mut at_risk, mut weight) = (all, 1.0_f64);
     let (mut exact, mut placed) = (0.0_f64, 0);
     let mut censored = ages.iter_recorded().peekable();
@@ -80,7 +146,7 @@ pub(crate) fn redistribute(replies: &Histogram<u64>, ages: &Histogram<u64>) -> D
         placed = until;
     }
     place(&mut histogram, ages.max(), all - placed);
-    Distribution { histogram, above_replies: all - placed }
+    Estimate { histogram, lower_bounds: all - placed }
 }
 
 /// A histogram takes the value of a count of 0 for its smallest or largest.
@@ -101,7 +167,7 @@ mod tests {
         histogram
     }
 
-    fn values(distribution: &Distribution) -> Vec<(u64, u64)> {
+    fn values(distribution: &Estimate) -> Vec<(u64, u64)> {
         let steps = distribution.histogram.iter_recorded();
         steps.map(|step| (step.value_iterated_to(), step.count_since_last_iteration())).collect()
     }
@@ -109,7 +175,7 @@ mod tests {
     #[test]
     fn without_censored_samples_nothing_changes() {
         let distribution = redistribute(&of(&[5, 5, 9]), &of(&[]));
-        assert_eq!((values(&distribution), distribution.above_replies), (vec![(5, 2), (9, 1)], 0));
+        assert_eq!((values(&distribution), distribution.lower_bounds), (vec![(5, 2), (9, 1)], 0));
     }
 
     #[test]
@@ -125,22 +191,22 @@ mod tests {
         let replies = copies(&[8, 31, 54, 92]);
         let distribution = redistribute(&replies, &copies(&[10, 27, 70, 121]));
         let expected = vec![(8, 1000), (31, 1400), (54, 1400), (92, 2100), (121, 2100)];
-        assert_eq!((values(&distribution), distribution.above_replies), (expected, 2100));
+        assert_eq!((values(&distribution), distribution.lower_bounds), (expected, 2100));
     }
 
     #[test]
     fn a_server_that_stops_shows_above_all_replies_and_a_quick_failure_nowhere_below() {
         let distribution = redistribute(&of(&[7; 1000]), &of(&[600_000; 64]));
-        assert_eq!(distribution.above_replies, 64);
+        assert_eq!(distribution.lower_bounds, 64);
         assert!(distribution.histogram.max() >= 600_000);
         let distribution = redistribute(&of(&[7; 1000]), &of(&[1; 64]));
-        assert_eq!((values(&distribution), distribution.above_replies), (vec![(7, 1064)], 0));
+        assert_eq!((values(&distribution), distribution.lower_bounds), (vec![(7, 1064)], 0));
     }
 
     #[test]
     fn where_nothing_was_answered_all_is_a_lower_bound() {
         let distribution = redistribute(&of(&[]), &of(&[3, 8]));
-        assert_eq!((values(&distribution), distribution.above_replies), (vec![(8, 2)], 2));
+        assert_eq!((values(&distribution), distribution.lower_bounds), (vec![(8, 2)], 2));
     }
 
     proptest! {

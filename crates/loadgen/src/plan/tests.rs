@@ -1,0 +1,67 @@
+//! Plans: shares of threads, requests as bytes, and what is refused.
+
+use super::*;
+use expect_test::expect_file;
+
+fn config(target: &str) -> LoadConfig {
+    LoadConfig::new(target.parse().unwrap())
+}
+
+fn request(config: &LoadConfig) -> String {
+    match Plan::new(config).unwrap().codec {
+        CodecKind::Http1(http) => String::from_utf8(http.requests().one().to_vec()).unwrap(),
+        CodecKind::Echo(_) => panic!("an http target speaks HTTP"),
+    }
+}
+
+#[test]
+fn connections_and_requests_are_dealt_out_without_a_rest() {
+    let mut config = config("tcp://127.0.0.1:7");
+    (config.threads, config.connections, config.idle_connections) = (3, 10, 4);
+    config.stop = Stop::Requests(5);
+    let shares = shares(&config);
+    let idle: Vec<_> = shares.iter().map(|share| (share.first_idle, share.idle)).collect();
+    assert_eq!(idle, [(10, 2), (12, 1), (13, 1)]);
+    let connections: Vec<usize> = shares.iter().map(|share| share.connections).collect();
+    let firsts: Vec<usize> = shares.iter().map(|share| share.first_connection).collect();
+    let quotas: Vec<u64> = shares.iter().filter_map(|share| share.quota).collect();
+    assert_eq!((connections, firsts, quotas), (vec![4, 3, 3], vec![0, 4, 7], vec![2, 2, 1]));
+}
+
+#[test]
+fn a_request_names_its_host_once_and_carries_the_headers_that_were_asked_for() {
+    let mut config = config("http://[::1]:80/a?b=c");
+    assert_eq!(request(&config), "GET /a?b=c HTTP/1.1\r\nHost: [::1]\r\n\r\n");
+    config.target = "https://localhost:8443/a?b=c".parse().unwrap();
+    assert_eq!(request(&config), "GET /a?b=c HTTP/1.1\r\nHost: localhost:8443\r\n\r\n");
+    config.method = "POST".to_owned();
+    config.headers = vec![("HOST".into(), "x".into()), ("A".into(), "b".into())];
+    assert_eq!(
+        request(&config),
+        "POST /a?b=c HTTP/1.1\r\nContent-Length: 0\r\nHOST: x\r\nA: b\r\n\r\n"
+    );
+}
+
+#[test]
+fn a_body_that_cannot_be_read_is_refused_with_the_option() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large");
+    std::fs::File::create(&path).unwrap().set_len(BODY_LIMIT_BYTES + 1).unwrap();
+    let mut config = config("http://127.0.0.1:80/");
+    let messages = [path.to_str().unwrap(), "/dev/zero"].map(|path| {
+        config.body = Some(Body::File(path.to_owned()));
+        Plan::new(&config).unwrap_err().to_string().replace(path, "PATH") + "\n"
+    });
+    expect_file!["golden/body.txt"].assert_eq(&messages.concat());
+}
+
+#[test]
+fn a_plan_is_refused_with_the_reason_of_the_check() {
+    let mut config = config("tcp://127.0.0.1:7");
+    config.payload_bytes = usize::MAX;
+    let large = Plan::new(&config).unwrap_err();
+    config.payload_bytes = 1;
+    config.connections = 0;
+    let none = Plan::new(&config).unwrap_err();
+    expect_file!["golden/check.txt"].assert_eq(&format!("{large}\n{none}\n"));
+}

@@ -1,0 +1,105 @@
+//! Loads that are refused, each with the option to change.
+
+use super::*;
+use crate::load::{Arrivals, ClientCertificate, ClosedPolicy, RateCurve};
+use expect_test::{expect, expect_file};
+
+fn config() -> LoadConfig {
+    LoadConfig::new("http://127.0.0.1:80/".parse().unwrap())
+}
+
+fn rate(curve: RateCurve) -> LoadModel {
+    LoadModel::Rate { curve, arrivals: Arrivals::Even, latency_from: LatencyOrigin::Due }
+}
+
+#[test]
+fn the_defaults_can_be_carried_out() {
+    assert_eq!(config().check(), Ok(()));
+}
+
+#[test]
+fn a_load_that_measures_nothing_is_refused_with_the_option_to_change() {
+    type Spoil = fn(&mut LoadConfig);
+    let rows: [Spoil; 30] = [
+        |c| c.connections = 0,
+        |c| c.threads = 0,
+        |c| c.threads = 11,
+        |c| c.stop = Stop::After(Duration::ZERO),
+        |c| c.stop = Stop::Requests(0),
+        |c| c.stop = Stop::RequestsPerConnection(0),
+        |c| {
+            c.stop = Stop::RequestsPerConnection(3);
+            (c.pipeline, c.warmup) = (4, Duration::from_secs(1));
+        },
+        |c| c.timeout = Duration::ZERO,
+        |c| c.interval = Duration::from_millis(150),
+        |c| c.headers = vec![("a b".into(), "c".into())],
+        |c| c.headers = vec![("Content-Length".into(), "5".into())],
+        |c| c.headers = vec![("Host".into(), "a".into()), ("HOST".into(), "b".into())],
+        |c| c.method = "CONNECT".into(),
+        |c| c.pipeline = 0,
+        |c| c.requests_per_connection = Some(0),
+        |c| c.model = LoadModel::Think { delay: Duration::ZERO },
+        |c| c.model = rate(RateCurve::Constant(0)),
+        |c| c.model = rate(RateCurve::Steps(Vec::new())),
+        |c| {
+            c.model = rate(RateCurve::Ramp(1, 2));
+            c.stop = Stop::Requests(5);
+        },
+        |c| {
+            c.expect_body = Some(String::new());
+            c.body_check = BodyCheck::Any;
+        },
+        |c| {
+            let (first, last) = ([127, 0, 0, 9].into(), [127, 0, 0, 2].into());
+            c.sources = vec![crate::load::SourceRange { first, last }];
+        },
+        |c| (c.on_closed, c.pipeline) = (ClosedPolicy::Retry, 2),
+        |c| (c.on_closed, c.method) = (ClosedPolicy::Retry, "POST".into()),
+        |c| c.heavy = Some("8:x".parse().unwrap()),
+        |c| c.heavy = Some("8:/100".parse().unwrap()),
+        |c| c.heavy = Some("11:/".parse().unwrap()),
+        |c| c.expect_status = vec![404, 100],
+        |c| c.head_limit_bytes = 15,
+        |c| c.client_certificate = Some(ClientCertificate::default()),
+        |c| (c.connect_to, c.unix_socket) = ("tcp://h:1".parse().ok(), Some("a".into())),
+    ];
+    let messages = rows.map(|spoil| {
+        let mut config = config();
+        spoil(&mut config);
+        config.check().unwrap_err() + "\n"
+    });
+    expect_file!["../golden/check.txt"].assert_eq(&messages.concat());
+}
+
+#[test]
+fn options_of_http_are_refused_for_an_echo() {
+    let echo = LoadConfig::new("tcp://127.0.0.1:80".parse().unwrap());
+    assert_eq!(echo.check(), Ok(()));
+    let message = LoadConfig { payload_bytes: 0, ..echo.clone() }.check().unwrap_err();
+    expect!["an echo of 0 bytes has no reply: give --payload at least 1"].assert_eq(&message);
+    let retry = LoadConfig { on_closed: ClosedPolicy::Retry, ..echo.clone() };
+    let message = retry.check().unwrap_err();
+    expect!["--retry-closed does not apply to tcp://127.0.0.1:80: it belongs to http://"]
+        .assert_eq(&message);
+    let message = LoadConfig { method: "POST".into(), ..echo }.check().unwrap_err();
+    expect!["--method does not apply to tcp://127.0.0.1:80: it belongs to http://"]
+        .assert_eq(&message);
+}
+
+#[test]
+fn more_threads_than_a_load_can_have_are_refused_with_the_bound() {
+    let load = |threads| LoadConfig { threads, connections: 1_000_000_000, ..config() };
+    assert_eq!(load(THREADS_LIMIT).check(), Ok(()));
+    for threads in [THREADS_LIMIT + 1, 1_000_000_000] {
+        let message = load(threads).check().unwrap_err();
+        assert!(message.ends_with("give -t at most 1024"), "{message}");
+    }
+}
+
+#[test]
+fn the_configuration_reads_back_from_json() {
+    let text = serde_json::to_string(&config()).unwrap();
+    assert_eq!(serde_json::from_str::<LoadConfig>(&text).unwrap(), config());
+    assert!(serde_json::from_str::<LoadConfig>(&text.replacen("threads", "treads", 1)).is_err());
+}
