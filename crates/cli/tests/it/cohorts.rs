@@ -7,11 +7,10 @@ use std::{
     collections::BTreeSet,
     fs,
     os::unix::fs::PermissionsExt,
-    process::Command,
     time::{Duration, Instant},
 };
 use wirebench_schema::journal::{
-    EndReason, Journal, Measurement, Outcome, Procedure, ReasonKind, Run, Slice,
+    EndReason, Journal, Measurement, Outcome, Procedure, ReasonKind, Run,
 };
 
 use crate::{
