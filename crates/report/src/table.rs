@@ -49,17 +49,18 @@ impl Style {
         }
     }
 
-    /// The same for a cell of a table, in which the signs of bounds stay.
+    /// The same for a cell of a table.
     pub(crate) fn cell(self, text: &str) -> String {
         match self {
             Self::Text => text.to_owned(),
-            Self::Markdown => inline(text).replace("&lt;=", "<=").replace('|', "\\|"),
+            Self::Markdown => inline(text).replace('|', "\\|"),
         }
     }
 }
 
+/// `<=` is a bound, and begins nothing in Markdown.
 fn inline(text: &str) -> String {
-    text.replace('<', "&lt;").replace("](", "]\\(").replace(['\n', '\r'], " ")
+    text.replace('<', "&lt;").replace("&lt;=", "<=").replace("](", "]\\(").replace(['\n', '\r'], " ")
 }
 
 /// Everything that `journal` says, as text: a table for each workload, its notes, and what could
