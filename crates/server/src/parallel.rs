@@ -4,7 +4,7 @@
 use std::{
     io,
     sync::{Mutex, PoisonError},
-    thread::{self, Builder, JoinHandle, Scope},
+    thread::{self, Builder, JoinHandle, Scope, ScopedJoinHandle},
 };
 
 /// Starts a thread.
@@ -12,6 +12,14 @@ pub fn spawn<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<JoinHandle<T>> {
     Builder::new().spawn(work).map_err(at_limit)
+}
+
+/// Starts a thread that ends before `scope` does.
+pub fn spawn_in<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> io::Result<ScopedJoinHandle<'scope, T>> {
+    Builder::new().spawn_scoped(scope, work).map_err(at_limit)
 }
 
 /// The error of starting a thread or a process, which names the limit if one is reached.

@@ -121,8 +121,8 @@ impl<E: DeserializeOwned> PipedChild<E> {
             Err(RecvTimeoutError::Disconnected) => {
                 let status = self.child.wait().map_or_else(|e| e.to_string(), |s| s.to_string());
                 self.stderr.wait_for_end(STDERR_PATIENCE);
-                let stderr = self.stderr.text();
-                Err(format!("the {name} ended without a report ({status}) {stderr}"))
+                let text = format!("the {name} ended without a report ({status}) ");
+                Err((text + &self.stderr.text()).trim_end().to_owned())
             }
         }
     }

@@ -208,9 +208,9 @@ fn round(
     };
     let load = &load;
     thread::scope(|scope| {
-        let start = |flood| thread::Builder::new().spawn_scoped(scope, move || load(flood));
+        let start = |flood| parallel::spawn_in(scope, move || load(flood));
         let clients: io::Result<Vec<_>> = clients.into_iter().map(start).collect();
-        let clients = clients.map_err(|error| parallel::at_limit(error).to_string())?;
+        let clients = clients.map_err(|error| error.to_string())?;
         let before = ran(&pids);
         let mut looks = Vec::new();
         while working.load(Ordering::Relaxed) == CLIENTS {

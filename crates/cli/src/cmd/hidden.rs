@@ -18,11 +18,8 @@ fn words() -> Vec<String> {
 }
 
 pub(crate) fn agent() -> ExitCode {
-    match wirebench_agent::serve(std::io::BufReader::new(std::io::stdin()), std::io::stdout()) {
-        Ok(()) => ExitCode::SUCCESS,
-        // The reader has gone, so the reason cannot be delivered either.
-        Err(_) => ExitCode::FAILURE,
-    }
+    let input = std::io::BufReader::new(std::io::stdin());
+    ended(wirebench_agent::serve(input, std::io::stdout()).map(|()| 0))
 }
 
 pub(crate) fn host() -> ExitCode {
@@ -51,6 +48,5 @@ pub(crate) fn guard() -> ExitCode {
 
 pub(crate) fn null_server(options: &wirebench_nullserver::Options) -> ExitCode {
     let Err(error) = wirebench_nullserver::serve(options);
-    crate::out::error(&error.to_string());
-    ExitCode::FAILURE
+    ended(Err(std::io::Error::other(error)))
 }

@@ -17,7 +17,7 @@ use wirebench_schema::{
     journal::{Placement, ReasonKind, Slice},
     load::{LatencyFigure, LoadModel, LoadReport},
 };
-use wirebench_server::cost::Details;
+use wirebench_server::{cost::Details, parallel};
 
 use super::{children, member::Member};
 use crate::agent::Agent;
@@ -98,11 +98,12 @@ impl Bench<'_> {
         let is_watched = member.discard_ns == 0 || before.0.ignores_children();
         let done = AtomicBool::new(false);
         let (report, seen) = thread::scope(|scope| {
-            let watch = is_watched.then(|| scope.spawn(|| children::watch(&pids, &done)));
+            let watch = || parallel::spawn_in(scope, || children::watch(&pids, &done));
+            let watch = is_watched.then(watch).transpose().map_err(|error| error.to_string())?;
             let report = self.agent.slice(order, shape.timeout, self.stop);
             done.store(true, Ordering::Relaxed);
-            (report, watch.and_then(|watch| watch.join().ok()).unwrap_or_default())
-        });
+            Ok::<_, String>((report, watch.and_then(|it| it.join().ok()).unwrap_or_default()))
+        })?;
         let frequency_khz = resources::frequency_khz(Path::new("/"), &self.placement.server_cpus);
         let after = (member.details(), Machine::read(agent));
         let account_ns = (before_ns, member.ended_ns());

@@ -262,11 +262,18 @@ impl Row<'_> {
     }
 
     /// Whether the server was busy for at least 95 % of the time in most runs. Otherwise something
-    /// else bounded its throughput, and it was not saturated. None without runs under load.
+    /// else bounded its throughput, and it was not saturated. None without runs under load in which it
+    /// could have had its CPU all the time.
     #[must_use]
     pub fn saturated(&self) -> Option<bool> {
-        let busy = self.measurements().filter(|it| it.cost.cpu_share >= BUSY).count();
-        let all = self.measurements().count();
+        let withheld = |reason: &Reason| {
+            reason.weight == Weight::Invalid
+                && matches!(reason.kind, ReasonKind::Throttled | ReasonKind::SharedCpu)
+        };
+        let had_cpu = |it: &&Measurement| !it.reasons.iter().any(withheld);
+        let busy = |it: &&Measurement| it.cost.cpu_share >= BUSY;
+        let all = self.measurements().filter(had_cpu).count();
+        let busy = self.measurements().filter(had_cpu).filter(busy).count();
         (all > 0).then_some(2 * busy > all)
     }
 

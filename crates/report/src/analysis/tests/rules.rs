@@ -1,5 +1,7 @@
 //! Fixed margins, the check of the baseline, limits and saturation.
 
+use wirebench_schema::journal::ReasonKind;
+
 use super::*;
 
 #[test]
@@ -93,17 +95,24 @@ fn half_of_the_runs_at_the_generators_limit_make_a_bound_and_one_does_not() {
 
 #[test]
 fn a_row_is_saturated_when_its_server_was_busy_in_most_runs() {
-    let with_idle = |count: usize| {
+    let with = |count: usize, kind: Option<ReasonKind>| {
         let mut journal = pair(0.9);
         let go = journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net");
         for run in go.take(count) {
             let Outcome::Measured(measurement) = &mut run.outcome else { unreachable!() };
             measurement.cost.cpu_share = 0.94;
+            let reason = kind.map(|kind| kind.reason(Weight::Invalid, None, String::new()));
+            measurement.reasons.extend(reason);
         }
         rows(&journal)[0].rows[2].saturated()
     };
-    assert_eq!(with_idle(0), Some(true));
-    assert_eq!(with_idle(2), Some(true));
-    assert_eq!(with_idle(3), Some(false));
+    assert_eq!(with(0, None), Some(true));
+    assert_eq!(with(2, None), Some(true));
+    assert_eq!(with(3, None), Some(false));
+    for kind in [ReasonKind::Throttled, ReasonKind::SharedCpu] {
+        assert_eq!(with(3, Some(kind)), Some(true), "without its CPU a run shows nothing");
+        assert_eq!(with(9, Some(kind)), None);
+    }
+    assert_eq!(with(3, Some(ReasonKind::Neighbour)), Some(false));
     assert_eq!(rows(&journal()).remove(0).rows.len(), 0);
 }
