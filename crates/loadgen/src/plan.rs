@@ -218,10 +218,14 @@ impl Plan {
 impl Plan {
     /// The same connections, for another window with intervals of [`SERIES_NS`].
     pub(crate) fn renew(&mut self, config: &LoadConfig, clocks: &ServerClocks) {
-        let ThreadParams { round_trip_ns, keeps_connections, .. } = self.params;
-        let segment_ns = SERIES_NS;
-        let params = ThreadParams::new(config);
-        self.params = ThreadParams { round_trip_ns, keeps_connections, segment_ns, ..params };
+        let ThreadParams { round_trip_ns, keeps_connections, one_request_each, .. } = self.params;
+        self.params = ThreadParams {
+            round_trip_ns,
+            keeps_connections,
+            one_request_each,
+            segment_ns: SERIES_NS,
+            ..ThreadParams::new(config)
+        };
         self.interval_ns = SERIES_NS;
         self.warmup_ns = nanoseconds(config.warmup);
         self.window_ns = window_ns(config);

@@ -34,7 +34,7 @@ use crate::{
     segment::Segment,
     server_clocks::{AtEdges, ServerClocks},
 };
-use connecting::opens_late;
+use connecting::{opens_ahead, opens_late};
 pub(crate) use edges::Edges;
 use lateness::Lateness;
 use rest::Patience;
@@ -173,7 +173,7 @@ impl<C: Codec> Session<C> {
         let ThreadParams { histograms, timeout_ns, sampling, .. } = params;
         let pacing = Pacing::new(params.threads, params.round_trip_ns);
         let pacer = Pacer::new(params.rule(share.thread), supply);
-        let made = if opens_late(&params, &pacer) { share.connections } else { 0 };
+        let made = if opens_ahead(&params, &pacer) { 0 } else { share.connections };
         Self {
             thread: share.thread,
             codec,

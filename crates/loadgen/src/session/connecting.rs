@@ -7,7 +7,13 @@ use crate::{codec::Codec, pace::Pacer, plan::ThreadParams};
 /// no other. A server that serves one connection at a time waits for the request of each, in the
 /// order in which they were made.
 pub(super) const fn opens_late(params: &ThreadParams, pacer: &Pacer) -> bool {
-    params.one_request_each && !params.keeps_connections && !pacer.is_closed_loop()
+    params.one_request_each && !pacer.is_closed_loop()
+}
+
+/// Whether connections are made before the load begins. Those of one request each cannot be kept for
+/// the windows of a load, nor between them.
+pub(super) const fn opens_ahead(params: &ThreadParams, pacer: &Pacer) -> bool {
+    !(opens_late(params, pacer) || params.one_request_each && params.keeps_connections)
 }
 
 impl<C: Codec> Session<C> {
@@ -38,6 +44,12 @@ impl<C: Codec> Session<C> {
             connection.is_closed() && connection.in_flight() == 0 && !self.pacer.is_closed_loop()
         };
         has_room && *left > 0
+    }
+
+    /// Whether a connection without a request is of no use any more: the window is over, and it would
+    /// carry one request of the next at most.
+    pub(super) const fn keeps_none(&self) -> bool {
+        self.params.one_request_each && matches!(self.phase, Phase::Draining | Phase::Resting)
     }
 
     /// The server has accepted the connection in this place, which is established only after its

@@ -56,7 +56,13 @@ impl<C: Codec> Session<C> {
             return Action::Wait;
         }
         let offered = self.offer(slot, now_ns);
-        if self.slots[slot].connection.in_flight() > 0 { Action::Send } else { offered }
+        if self.slots[slot].connection.in_flight() > 0 {
+            Action::Send
+        } else if self.keeps_none() {
+            self.renew(slot, now_ns)
+        } else {
+            offered
+        }
     }
 
     pub(super) fn on_received(&mut self, slot: usize, bytes: &[u8], now_ns: u64) -> Action {
@@ -278,6 +284,7 @@ impl<C: Codec> Session<C> {
                     self.to_connect_first.push_back(slot);
                 }
             }
+            Phase::Draining | Phase::Resting if self.keeps_none() => {}
             Phase::Warmup | Phase::Window | Phase::Draining | Phase::Resting => {
                 self.to_connect.push_back(slot);
             }
@@ -321,7 +328,7 @@ impl<C: Codec> Session<C> {
                 self.try_again_later(slot, now_ns);
             }
             (Phase::Connecting, false) | (Phase::Draining | Phase::Over, true) => {}
-            (_, true) if slot >= self.first_idle => {}
+            (_, true) if slot >= self.first_idle || self.keeps_none() => {}
             (Phase::Resting, true) => self.try_again_later(slot, now_ns),
             (Phase::Warmup | Phase::Window, true) => {
                 // The request that this connection would have carried fails with it, if there was

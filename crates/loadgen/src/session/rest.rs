@@ -71,7 +71,8 @@ impl<C: Codec> Session<C> {
             let connection = &self.slots[*slot].connection;
             connection.is_closed() && connection.in_flight() == 0
         };
-        self.to_connect = (0..self.first_idle).filter(is_vacant).collect();
+        let first = if self.params.one_request_each { self.first_idle } else { 0 };
+        self.to_connect = (first..self.first_idle).filter(is_vacant).collect();
         self.backoff.clear();
         self.patience = Patience::Whole;
         self.attention_ns = 0;
@@ -108,11 +109,14 @@ impl<C: Codec> Session<C> {
 
     /// Whether, besides, every connection is open, or the rest has taken too long.
     pub(crate) fn is_rested(&self) -> bool {
-        self.patience == Patience::Over || self.is_answered() && self.open() == self.first_idle
+        self.patience == Patience::Over || self.is_answered() && self.ready() == self.first_idle
     }
 
-    /// Number of open connections for requests.
-    fn open(&self) -> usize {
+    /// Number of connections for requests that are open, or are made when requests need them.
+    fn ready(&self) -> usize {
+        if self.params.one_request_each {
+            return self.first_idle;
+        }
         self.slots[..self.first_idle].iter().filter(|slot| slot.connection.is_open()).count()
     }
 
@@ -139,6 +143,6 @@ impl<C: Codec> Session<C> {
         self.to_drain = 0;
         self.gave_up = false;
         self.cpu_end_ns = None;
-        self.made = self.open();
+        self.made = self.ready();
     }
 }

@@ -103,3 +103,43 @@ fn between_two_windows_all_are_made_again() {
     let made = commands(&mut session, EDGES.start_ns + MS);
     assert_eq!(made, [Command::Connect(0), Command::Connect(1)]);
 }
+
+#[test]
+fn over_several_windows_those_of_one_request_each_are_made_only_within_them() {
+    let mut plan = Plan::new(&rate(2, 100)).unwrap();
+    plan.params.one_request_each = true;
+    plan.params.keeps_connections = true;
+    let CodecKind::Http1(codec) = &plan.codec else { panic!("an http target speaks HTTP") };
+    let mut session = Session::new(&plan.shares[0], plan.params.clone(), codec, || 0);
+    assert_eq!((session.is_settled(), session.made()), (true, 2));
+    session.begin_rest();
+    assert_eq!((commands(&mut session, 0), session.is_rested()), (Vec::new(), true));
+    for model in [LoadModel::Closed, rate(2, 100).model] {
+        let is_closed_loop = model == LoadModel::Closed;
+        let other = LoadConfig { model, ..rate(2, 100) };
+        plan.renew(&other, &ServerClocks::default());
+        session.prepare(plan.params.clone(), ServerClocks::default());
+        assert_eq!(session.made(), 2);
+        session.start(EDGES);
+        let made = commands(&mut session, EDGES.start_ns);
+        let all = [Command::Connect(0), Command::Connect(1)];
+        assert_eq!(made, if is_closed_loop { &all[..] } else { &all[..1] });
+        serve(&mut session, 0, EDGES.start_ns);
+        let again = commands(&mut session, EDGES.start_ns + MS);
+        assert_eq!(again, if is_closed_loop { &all[..1] } else { &[] });
+        if is_closed_loop {
+            assert_eq!(session.connected(1, EDGES.start_ns + MS), Action::Send);
+            send(&mut session, 1);
+        }
+        let end_ns = EDGES.start_ns + 2 * MS;
+        session.limit_end(end_ns);
+        session.tick(end_ns);
+        session.begin_rest();
+        if is_closed_loop {
+            assert_eq!(session.connected(0, end_ns + MS), Action::Close);
+            assert_eq!(session.received(1, LAST, end_ns + MS), Action::Close);
+        }
+        let made = commands(&mut session, end_ns + 2 * MS);
+        assert_eq!((made, session.is_rested()), (Vec::new(), true));
+    }
+}
