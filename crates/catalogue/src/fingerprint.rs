@@ -145,7 +145,7 @@ mod tests {
 
     fn subject(folder: &Path, line: &str) -> Subject {
         let project = Project::without_entries(&folder.join("state"));
-        let mut subject = Subject::own(line, &[Scenario::Hello], &[], &project).unwrap();
+        let mut subject = Subject::own(line, &[Scenario::Hello], &project).unwrap();
         subject.source = folder.to_owned();
         subject
     }

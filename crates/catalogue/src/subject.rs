@@ -181,12 +181,7 @@ impl Subject {
 
     /// A command line such as `./my-server {port}`, split into words as a shell would, but never
     /// given to one.
-    pub fn own(
-        line: &str,
-        scenarios: &[Scenario],
-        taken: &[VariantId],
-        project: &Project,
-    ) -> Result<Self, String> {
+    pub fn own(line: &str, scenarios: &[Scenario], project: &Project) -> Result<Self, String> {
         let command = split(line)?;
         let mut names = Vec::new();
         for argument in &command {
@@ -198,7 +193,8 @@ impl Subject {
                  for example './my-server {{port}}'"
             ));
         }
-        let mut variant = plain_variant(own_id(&command[0], taken)?, command, Ready::Connect);
+        let mut variant =
+            plain_variant(own_id(&program_name(&command[0]))?, command, Ready::Connect);
         variant.scenarios = scenarios.to_vec();
         Ok(Self {
             title: format!("`{line}`"),
@@ -234,20 +230,53 @@ fn safe_word(text: &str) -> String {
     text.chars().map(safe).collect()
 }
 
-/// `own/PROGRAM`, with a number behind when that is taken.
-fn own_id(program: &str, taken: &[VariantId]) -> Result<VariantId, String> {
-    let stem = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
-    let stem = safe_word(&stem);
-    // With room for the number below the longest name.
-    let stem: String = stem.trim_start_matches('.').chars().take(90).collect();
-    for number in 1..=taken.len() + 1 {
-        let suffix = if number == 1 { String::new() } else { format!("-{number}") };
-        let id = VariantId::new(&format!("own/{stem}{suffix}"), None).map_err(|e| e.to_string())?;
-        if !taken.contains(&id) {
-            return Ok(id);
+/// Names commands of the same program apart by the words that only some of them have, or else by numbers.
+pub fn tell_apart(own: &mut [Subject]) -> Result<(), String> {
+    let commands: Vec<Vec<String>> = own.iter().map(|it| it.variant.run.command.clone()).collect();
+    let stems: Vec<String> = commands.iter().map(|it| program_name(&it[0])).collect();
+    let mut taken: Vec<VariantId> = Vec::new();
+    for (index, command) in commands.iter().enumerate() {
+        let same = |other: &usize| *other != index && stems[*other] == stems[index];
+        let others: Vec<usize> = (0..commands.len()).filter(same).collect();
+        let differs =
+            |it: &usize| others.iter().any(|other| !commands[*other].contains(&command[*it]));
+        let words = (1..command.len()).filter(differs).filter(|it| is_public(command, *it));
+        let mut stem = stems[index].clone();
+        for word in words {
+            stem += &format!("-{}", safe_word(command[word].trim_start_matches('-')));
+        }
+        // With room for the number below the longest name.
+        stem.truncate(90);
+        let numbered = (2..).map(|number| format!("{stem}-{number}"));
+        let ids = std::iter::once(stem.clone()).chain(numbered).map(|name| own_id(&name));
+        for id in ids {
+            let id = id?;
+            if !taken.contains(&id) {
+                taken.push(id.clone());
+                own[index].variant.id = id;
+                break;
+            }
         }
     }
-    Err(format!("no free name is left for `{program}`"))
+    Ok(())
+}
+
+/// Whether this word of a command may stand in a name: it holds no port, and no secret by its own name or by
+/// that of the option before it.
+fn is_public(command: &[String], index: usize) -> bool {
+    const SECRETS: [&str; 5] = ["token", "pass", "secret", "key", "credential"];
+    let names = |word: &String| SECRETS.iter().any(|it| word.to_ascii_lowercase().contains(it));
+    !command[index].contains('{') && !command[index - 1..=index].iter().any(names)
+}
+
+/// The name of a server after its program.
+fn program_name(program: &str) -> String {
+    let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
+    safe_word(&name).trim_start_matches('.').chars().take(90).collect()
+}
+
+fn own_id(name: &str) -> Result<VariantId, String> {
+    VariantId::new(&format!("own/{name}"), None).map_err(|error| error.to_string())
 }
 
 /// A variant of which nothing is known but its command.
@@ -280,24 +309,37 @@ mod tests {
         Project::without_entries(Path::new("/nowhere"))
     }
 
-    fn own(line: &str, taken: &[VariantId]) -> Result<Subject, String> {
-        Subject::own(line, &[Scenario::Hello], taken, &project())
+    fn own(line: &str) -> Result<Subject, String> {
+        Subject::own(line, &[Scenario::Hello], &project())
     }
 
     #[test]
     fn a_command_line_is_split_into_words_and_named_after_its_program() {
-        let first = own("./my-server --listen '127.0.0.1:{port}'", &[]).unwrap();
+        let first = own("./my-server --listen '127.0.0.1:{port}'").unwrap();
         assert_eq!(first.variant.id.to_string(), "own/my-server");
         assert_eq!(first.variant.run.command[2], "127.0.0.1:{port}");
         assert_eq!(first.describe(BTreeMap::new()).class, None);
-        let second = own("./my-server {port}", &[first.variant.id]).unwrap();
-        assert_eq!(second.variant.id.to_string(), "own/my-server-2");
+    }
+
+    #[test]
+    fn commands_of_one_program_are_named_apart_by_what_differs() {
+        let names = |lines: &[&str]| {
+            let mut all: Vec<Subject> = lines.iter().map(|line| own(line).unwrap()).collect();
+            tell_apart(&mut all).unwrap();
+            all.iter().map(|it| it.variant.id.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&["./s {port}", "./s --fast {port}"]), ["own/s", "own/s-fast"]);
+        let scripts = ["node a.js -p {port}", "node lib/b.js -p {port}", "./s {port}"];
+        assert_eq!(names(&scripts), ["own/node-a.js", "own/node-lib_b.js", "own/s"]);
+        assert_eq!(names(&["./s {port}", "b/s {port}"]), ["own/s", "own/s-2"]);
+        let secret = ["./s --token a --api-key=b {port}", "./s --token c --api-key=d {port}"];
+        assert_eq!(names(&secret), ["own/s", "own/s-2"]);
     }
 
     #[test]
     fn each_mistake_in_a_command_line_is_answered_with_what_to_write() {
         let lines = ["./my-server", "./my-server {prot}", "./my-server '{port}", ""];
-        let messages = lines.map(|line| format!("{line}\n  {}\n", own(line, &[]).unwrap_err()));
+        let messages = lines.map(|line| format!("{line}\n  {}\n", own(line).unwrap_err()));
         expect_file!["golden/subject.txt"].assert_eq(&messages.concat());
     }
 

@@ -97,7 +97,7 @@ mod tests {
         std::fs::write(folder.path().join("lock"), "name = \"tokio\"\nversion = \"1.2.3\"\n")
             .unwrap();
         let project = crate::project::Project::without_entries(folder.path());
-        let mut subject = Subject::own("x {port}", &[Scenario::Hello], &[], &project).unwrap();
+        let mut subject = Subject::own("x {port}", &[Scenario::Hello], &project).unwrap();
         subject.source = folder.path().to_owned();
         let probe = VersionProbe { name: "tokio".into(), source, pattern: pattern.into() };
         read(&probe, &subject, &AtomicBool::new(false))

@@ -7,7 +7,12 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use wirebench_catalogue::{discover, project::Project, requirement::Prober, subject::Subject};
+use wirebench_catalogue::{
+    discover,
+    project::Project,
+    requirement::Prober,
+    subject::{self, Subject},
+};
 use wirebench_schema::{journal::Placement, scenario::Scenario};
 use wirebench_server::{
     executable,
@@ -103,8 +108,7 @@ impl Context {
     ) -> anyhow::Result<Vec<Subject>> {
         let mut subjects: Vec<Subject> = Vec::new();
         for line in lines {
-            let taken: Vec<_> = subjects.iter().map(|subject| subject.variant.id.clone()).collect();
-            let own = Subject::own(line, scenarios, &taken, &self.project).map_err(Usage)?;
+            let own = Subject::own(line, scenarios, &self.project).map_err(Usage)?;
             require_program(
                 &own.variant.run.command[0],
                 "write its path; the command runs without a shell, so `~`, variables and redirections \
@@ -112,6 +116,7 @@ impl Context {
             )?;
             subjects.push(own);
         }
+        subject::tell_apart(&mut subjects).map_err(Usage)?;
         Ok(subjects)
     }
 

@@ -178,7 +178,7 @@ requests = 1000
     fn subjects() -> Vec<Subject> {
         let project = Project::without_entries(Path::new("/nowhere"));
         let mut subjects = Subject::builtins(Path::new("wirebench"), &project).unwrap();
-        subjects.push(Subject::own("x {port}", &Scenario::ALL, &[], &project).unwrap());
+        subjects.push(Subject::own("x {port}", &Scenario::ALL, &project).unwrap());
         subjects
     }
 

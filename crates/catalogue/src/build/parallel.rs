@@ -164,7 +164,7 @@ mod tests {
 
     fn subject(folder: &Path, name: &str, command: &[&str]) -> Subject {
         let project = Project::without_entries(folder);
-        let mut subject = Subject::own("x {port}", &[Scenario::Hello], &[], &project).unwrap();
+        let mut subject = Subject::own("x {port}", &[Scenario::Hello], &project).unwrap();
         let source = folder.join(name);
         fs::create_dir_all(&source).unwrap();
         let command = command.iter().map(|&word| word.to_owned()).collect();

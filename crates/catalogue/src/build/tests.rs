@@ -13,7 +13,7 @@ struct Fixture {
 fn fixture(command: &[&str]) -> Fixture {
     let folder = tempfile::tempdir().unwrap();
     let project = crate::project::Project::without_entries(&folder.path().join("state"));
-    let mut subject = Subject::own("x {port}", &[Scenario::Hello], &[], &project).unwrap();
+    let mut subject = Subject::own("x {port}", &[Scenario::Hello], &project).unwrap();
     subject.source = folder.path().join("source");
     fs::create_dir(&subject.source).unwrap();
     fs::write(subject.source.join("main"), "1").unwrap();

@@ -12,7 +12,7 @@ fn project(folder: &Path) -> Project {
 }
 
 fn subject(folder: &Path, requires: Vec<Requirement>) -> Subject {
-    let mut subject = Subject::own("x {port}", &[Scenario::Hello], &[], &project(folder)).unwrap();
+    let mut subject = Subject::own("x {port}", &[Scenario::Hello], &project(folder)).unwrap();
     subject.source = folder.to_owned();
     subject.variant.requires = requires;
     subject

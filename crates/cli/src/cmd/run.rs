@@ -71,7 +71,8 @@ pub(crate) struct Arguments {
     /// Server command, such as './my-server {port}', to compare with the baseline; repeatable
     #[arg(long = "server", value_name = "COMMAND")]
     servers: Vec<String>,
-    /// Name of a --server in the output, in their order; repeatable [default: the name of its program]
+    /// Name of a --server in the output, in their order; repeatable [default: its program, and the
+    /// words in which commands of one program differ]
     #[arg(long = "name", value_name = "NAME", requires = "servers")]
     server_names: Vec<String>,
     /// Scale of the suite: paper (as published), machine (reduced to fit this machine) or smoke

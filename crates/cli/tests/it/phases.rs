@@ -64,7 +64,7 @@ fn project() -> Project {
 
 /// A server of these tests.
 pub(crate) fn server(mode: &str) -> Subject {
-    Subject::own(&servers::command(mode), &[Scenario::Hello], &[], &project()).unwrap()
+    Subject::own(&servers::command(mode), &[Scenario::Hello], &project()).unwrap()
 }
 
 /// The built-in server over epoll.
@@ -232,7 +232,7 @@ fn a_server_that_takes_few_connections_is_given_up_with_the_reason() {
 #[test]
 fn a_timeout_that_a_server_knows_is_made_longer_than_any_silence() {
     let line = servers::command("closes-after-{timeout_ms}");
-    let subject = Subject::own(&line, &[Scenario::HelloTimeout], &[], &project()).unwrap();
+    let subject = Subject::own(&line, &[Scenario::HelloTimeout], &project()).unwrap();
     let mut silent = workload("phases = [\"idle\"]\nidle_phase_connections = 3");
     silent.scenario = Scenario::HelloTimeout;
     let run = run(&subject, &silent);

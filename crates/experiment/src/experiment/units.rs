@@ -128,7 +128,7 @@ mod tests {
         let mut subjects = Subject::builtins(Path::new("wirebench"), &project).unwrap();
         for number in subjects.len()..=others {
             let command = format!("x{number} {{port}}");
-            subjects.push(Subject::own(&command, &[Scenario::Hello], &[], &project).unwrap());
+            subjects.push(Subject::own(&command, &[Scenario::Hello], &project).unwrap());
         }
         subjects
     }

@@ -97,7 +97,7 @@ fn own(
     let at = folder
         .canonicalize()
         .map_err(|error| usage(format!("the folder {}: {error}", folder.display())))?;
-    let mut subject = Subject::own(line, &[scenario], &[], &context.project).map_err(usage)?;
+    let mut subject = Subject::own(line, &[scenario], &context.project).map_err(usage)?;
     let program = &mut subject.variant.run.command[0];
     if program.contains('/') {
         *program = at.join(&*program).display().to_string();
