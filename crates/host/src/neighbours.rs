@@ -19,8 +19,7 @@ use wirebench_server::threads::{self, Threads};
 
 pub use before::busy_before;
 pub use cpu_times::CpuTimes;
-
-use throttle::Throttled;
+pub use throttle::Throttled;
 
 /// The clocks of the machine at one moment, as far as they tell of others.
 #[derive(Clone, Debug)]

@@ -12,10 +12,13 @@ pub use faults::faults;
 pub use limit::{fell_behind, share_of_rate};
 pub use reasons::reasons;
 
+use std::time::Duration;
 use wirebench_schema::{
-    journal::Reason,
+    journal::{Reason, Weight},
     load::{Limit, LoadReport, Verdict},
 };
+
+use crate::{neighbours, validity::throttled_first};
 
 use self::{
     faults::{generator_stall, schedule_lag},
@@ -31,6 +34,10 @@ const NO_CEILING: f64 = 1.1;
 /// Which side set the rate, and what speaks against the figures.
 #[must_use]
 pub fn verdict(load: &LoadReport) -> Verdict {
+    if let Some(paused) = throttled(load).filter(|it| it.weight == Weight::Invalid) {
+        let (limit, reasons) = (Limit::Generator, vec![paused.text]);
+        return Verdict { limit, reasons, cautions: cautions(load) };
+    }
     let (mut limit, mut reasons) = limit(load);
     match load.share_of_ceiling() {
         Some(share) if share > NO_CEILING => reasons.push(format!(
@@ -96,13 +103,22 @@ fn cautions(load: &LoadReport) -> Vec<String> {
         let seconds = load.window_ns as f64 / 1e9;
         cautions.push(format!("interrupted: the window was {seconds:.2} s long"));
     }
+    let mut reasons: Vec<Reason> = throttled(load).into_iter().collect();
     // Before the window there was nothing to find fault with.
     if load.window_ns > 0 {
-        cautions.extend(faults(load).iter().map(Reason::brief));
+        reasons.extend(faults(load));
     }
     let late = [schedule_lag(load), generator_stall(load), server_stall(load)];
-    cautions.extend(late.iter().flatten().map(Reason::brief));
+    reasons.extend(late.into_iter().flatten());
+    throttled_first(&mut reasons);
+    cautions.extend(reasons.iter().map(Reason::brief));
     cautions
+}
+
+/// That a CPU limit paused the generator, if the report says so.
+fn throttled(load: &LoadReport) -> Option<Reason> {
+    let loaded = load.config.warmup.saturating_add(Duration::from_nanos(load.window_ns));
+    neighbours::throttled(load.throttled_ns?, loaded)
 }
 
 /// A share as people read it. A part that is not all of it is not rounded to all of it.

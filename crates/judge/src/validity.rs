@@ -146,8 +146,10 @@ fn blame_output(reasons: &mut Vec<Reason>) {
 
 /// Where a CPU limit of the control group spoils a run, it is named first, and what follows from it is not: other
 /// programs and the server have no part in it.
-fn throttled_first(reasons: &mut Vec<Reason>) {
-    const FOLLOWS: [ReasonKind; 7] = [
+pub(crate) fn throttled_first(reasons: &mut Vec<Reason>) {
+    const FOLLOWS: [ReasonKind; 9] = [
+        ReasonKind::ConnectionsBusy,
+        ReasonKind::Unanswered,
         ReasonKind::NeitherBound,
         ReasonKind::ScheduleLag,
         ReasonKind::LittlesLaw,

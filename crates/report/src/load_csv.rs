@@ -65,6 +65,7 @@ const COLUMNS: &[(&str, Cell)] = &[
     ("busiest_thread_share", |it| number(it.report.busiest_thread_share())),
     ("stall_ns_max", |it| it.report.stall_ns_max.to_string()),
     ("stall_ns_total", |it| it.report.stall_ns_total.to_string()),
+    ("throttled_ns", |it| it.report.throttled_ns.unwrap_or(0).to_string()),
     ("ceiling_requests_per_second", |it| {
         of(it.report.ceiling_requests_per_second.as_ref(), |ceiling| number(*ceiling))
     }),

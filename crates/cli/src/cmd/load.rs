@@ -13,6 +13,7 @@ mod options;
 pub(crate) use options::Arguments;
 
 use wirebench_experiment::remote;
+use wirebench_host::neighbours::Throttled;
 use wirebench_judge::{
     generators::apart,
     load::{failures, gave_up, mostly_failed},
@@ -42,9 +43,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let started = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let mut live = Live::new(&config, output);
     let observed = Observed::default();
+    let mut throttled = Throttled::default();
     let mut observe = |event: LoadEvent| {
         if let LoadEvent::Connected { .. } = &event {
             files.begin();
+            throttled = Throttled::read();
         }
         match &event {
             // By now the target has answered: what cannot be loaded gets an error and no heading.
@@ -77,6 +80,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     live.finish();
     match result {
         Ok(mut report) => {
+            let throttled_ns = Throttled::read().ns_since(&throttled);
+            report.throttled_ns = (throttled_ns > 0).then_some(throttled_ns);
             report.ceiling_requests_per_second = ceiling;
             if let Some(reason) = ceiling.and_then(|_| ceiling::differs(&report)) {
                 no_ceiling(&reason);

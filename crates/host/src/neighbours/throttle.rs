@@ -15,11 +15,11 @@ const FILE: &str = "cpu.stat";
 /// adds up the time of every CPU on which the group wanted to run, so that it may be more than the
 /// time that went by.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Throttled(BTreeMap<PathBuf, u64>);
+pub struct Throttled(BTreeMap<PathBuf, u64>);
 
 impl Throttled {
     /// Reads it; nothing where no group has a limit, or where it cannot be read.
-    pub(super) fn read() -> Self {
+    pub fn read() -> Self {
         Self::of(files())
     }
 
@@ -33,7 +33,7 @@ impl Throttled {
 
     /// The longest time for which one of the groups was held back since `before`. Several at once
     /// hold back no longer than the longest of them.
-    pub(super) fn ns_since(&self, before: &Self) -> u64 {
+    pub fn ns_since(&self, before: &Self) -> u64 {
         let since = |(file, now): (&PathBuf, &u64)| {
             before.0.get(file).map_or(0, |then| now.saturating_sub(*then))
         };

@@ -118,6 +118,22 @@ fn the_limit_follows_the_figures_and_the_reasons_name_them() {
     expect_file!["golden/limits.txt"].assert_eq(&text);
 }
 
+#[test]
+fn a_generator_that_its_cpu_limit_paused_is_the_limit_and_nothing_that_follows_is_named() {
+    let mut late = at_rate(20_000, 10_000, 50_000);
+    late.lag = Some(summary(10_000, 200_000_000));
+    let before = verdict(&late).cautions;
+    assert!(before.iter().any(|it| it.contains("late")), "{before:?}");
+    late.throttled_ns = Some(900_000_000);
+    let verdict = verdict(&late);
+    assert_eq!(verdict.limit, Limit::Generator);
+    assert!(verdict.reasons[0].contains("paused server or generator for 900.0 ms"), "{verdict:?}");
+    assert!(verdict.cautions[0].contains("Raise the CPU limit"), "{verdict:?}");
+    assert!(!verdict.cautions.iter().any(|it| it.contains("late")), "{verdict:?}");
+    let short = LoadReport { throttled_ns: Some(1_000_000), ..good() };
+    assert_eq!(super::verdict(&short).limit, Limit::Server);
+}
+
 /// At a rate that is kept, though each reply takes half of the window.
 fn kept_slowly() -> LoadReport {
     let mut report = at_rate(20_000, 20_000, 500_000_000);

@@ -225,6 +225,10 @@ pub struct LoadReport {
     /// The sum over all threads of the times from 1 ms on by which they came too late.
     #[serde(default)]
     pub stall_ns_total: u64,
+    /// For how long CPU limits of control groups paused the generator on this host, from its first request
+    /// to its last reply, summed over CPUs; absent if they did not, or where `run` accounts for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_ns: Option<u64>,
     /// Correct replies over the window.
     #[serde(alias = "requests_per_100ms")]
     pub reply_series: ReplySeries,
@@ -319,6 +323,7 @@ impl LoadReport {
             thread_cpu_ns: Vec::new(),
             stall_ns_max: 0,
             stall_ns_total: 0,
+            throttled_ns: None,
             reply_series: ReplySeries::default(),
             ceiling_requests_per_second: None,
             generators: Vec::new(),
