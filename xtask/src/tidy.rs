@@ -40,7 +40,7 @@ const ARROWS: [(&str, &[&str]); 20] = [
     ("sys", &[]),
     ("uring", &[]),
     ("nullserver", &["uring"]),
-    ("bareload", &[]),
+    ("bareload", &["uring"]),
     ("bundle", &[]),
     ("fiber", &["uring"]),
     ("delayserver", &["schema"]),
