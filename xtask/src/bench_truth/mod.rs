@@ -191,9 +191,8 @@ impl Bench {
 
     /// It never sleeps, so that it sees a request when it arrives.
     fn start_server(&self, case: &Case) -> anyhow::Result<Server> {
-        let mode = case.mode.to_string();
-        let words: Vec<String> =
-            ["--spin", "0"].into_iter().chain(mode.split(' ')).map(str::to_owned).collect();
+        let mode = case.mode;
+        let words: Vec<String> = format!("0 {mode}").split(' ').map(str::to_owned).collect();
         let program: &Path = &self.programs.join("wirebench-delay-server");
         Server::start(command(program, &words), &self.sides.server_cpus)
     }
