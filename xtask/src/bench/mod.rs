@@ -12,7 +12,10 @@ mod wirebench;
 pub(crate) use machine::Sides;
 pub(crate) use neighbours::Neighbours;
 pub(crate) use process::{Server, finish};
-pub(crate) use wirebench::{LATENCY_PERCENTILES, Latency, LoadResult, REFUSED, parse_load};
+pub(crate) use wirebench::{LATENCY_PERCENTILES, LoadResult, below, histogram, parse_load};
+
+/// What a run gave, or why `wirebench load` would not make it.
+pub(crate) type Attempt<T> = Result<T, String>;
 
 use anyhow::Context;
 use std::{

@@ -3,7 +3,7 @@
 //! In a pair both builds load the same server process in many short turns, in the order A B B A, so
 //! that linear drift of the machine cancels. The result is the ratio within pairs.
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, ensure};
 use std::{
     collections::BTreeMap,
     fmt::Write as _,
@@ -16,7 +16,7 @@ use wirebench_stats::{MIN_COHORTS, mean_interval, median, ratios_by_block};
 
 use super::{
     contestant::Contestant,
-    measure::{Attempt, Bench, Sample},
+    measure::{Bench, Sample},
     shape::Shape,
 };
 
@@ -77,10 +77,7 @@ pub(crate) fn measure(
             let server = bench.start_server(shape)?;
             for build in turns(pair, &other.path) {
                 let attempt = bench.attempt(pair, shape, Contestant::Wirebench, build, &server)?;
-                let mut sample = match attempt {
-                    Attempt::Measured(sample) => sample,
-                    Attempt::Refused(reason) => bail!("{}: {reason}", shape.name),
-                };
+                let mut sample = attempt.map_err(|reason| anyhow!("{}: {reason}", shape.name))?;
                 if build.is_some() {
                     sample.contestant = OTHER;
                 }

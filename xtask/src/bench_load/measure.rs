@@ -16,7 +16,7 @@ use super::{
     parse::parse,
     shape::Shape,
 };
-use crate::bench::{REFUSED, Server, Sides, command, finish};
+use crate::bench::{Attempt, Server, Sides, command, finish};
 
 /// Beyond its duration, for connecting and reporting.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -51,12 +51,6 @@ pub(crate) struct Sample {
     pub(crate) own_cpu: Duration,
 }
 
-/// A run that was, or one that the contestant would not make.
-pub(crate) enum Attempt {
-    Measured(Sample),
-    Refused(String),
-}
-
 impl Bench {
     /// A null server for this shape.
     pub(crate) fn start_server(&self, shape: Shape) -> anyhow::Result<Server> {
@@ -76,7 +70,7 @@ impl Bench {
         contestant: Contestant,
         build: Option<&Path>,
         server: &Server,
-    ) -> anyhow::Result<Attempt> {
+    ) -> anyhow::Result<Attempt<Sample>> {
         let task = Task {
             programs: &self.programs,
             shape,
@@ -90,23 +84,15 @@ impl Bench {
         let limit = self.duration + PATIENCE;
         let finished = finish(command(&program, &arguments), &self.sides.generator_cpus, limit)?;
         let server_cpu = server.cpu()?.saturating_sub(cpu_before);
-        if contestant.is_ours() && finished.status.code() == Some(REFUSED) {
-            let reason = finished.stderr.lines().next().unwrap_or("it does not say why");
-            return Ok(Attempt::Refused(reason.trim_start_matches("error: ").to_owned()));
+        if let Some(reason) = finished.refusal().filter(|_| contestant.is_ours()) {
+            return Ok(Err(reason));
         }
-        ensure!(
-            finished.status.success(),
-            "`{}` ended with {}:\n{}{}",
-            finished.shown,
-            finished.status,
-            finished.stdout,
-            finished.stderr
-        );
-        let counted = parse(contestant, &finished.stdout)?;
+        let (elapsed, cpu) = (finished.elapsed, finished.cpu);
+        let counted = parse(contestant, &finished.output()?)?;
         // Without any request there is no cost of one; the rate of 0 says it all.
         let per_request =
             |time: Duration| time.as_secs_f64() * 1e6 / counted.requests.max(1) as f64;
-        Ok(Attempt::Measured(Sample {
+        Ok(Ok(Sample {
             block,
             shape: shape.name,
             contestant: contestant.name(),
@@ -114,10 +100,10 @@ impl Bench {
             requests: counted.requests,
             requests_per_second: counted.requests_per_second,
             errors: counted.errors,
-            generator_cpu_us_per_request: per_request(finished.cpu),
+            generator_cpu_us_per_request: per_request(cpu),
             server_cpu_us_per_request: per_request(server_cpu),
-            server_idle: 1.0 - (server_cpu.as_secs_f64() / finished.elapsed.as_secs_f64()).min(1.0),
-            own_cpu: finished.cpu + server_cpu,
+            server_idle: 1.0 - (server_cpu.as_secs_f64() / elapsed.as_secs_f64()).min(1.0),
+            own_cpu: cpu + server_cpu,
         }))
     }
 }

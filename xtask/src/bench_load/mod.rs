@@ -24,7 +24,7 @@ use wirebench_stats::MIN_COHORTS;
 
 use self::{
     contestant::Contestant,
-    measure::{Attempt, Bench, Sample},
+    measure::{Bench, Sample},
     shape::{AGAINST, SHAPES, SMOKE, Shape},
 };
 use crate::{
@@ -259,11 +259,11 @@ fn run_block(
                 continue;
             }
             match bench.attempt(block, shape, contestant, None, &server)? {
-                Attempt::Measured(sample) => {
+                Ok(sample) => {
                     println!("block {block}, {sample}");
                     samples.push(sample);
                 }
-                Attempt::Refused(reason) => left_out.push(LeftOut {
+                Err(reason) => left_out.push(LeftOut {
                     shape: shape.name,
                     contestant: contestant.name(),
                     reason,
