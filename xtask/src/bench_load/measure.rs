@@ -16,7 +16,10 @@ use super::{
     parse::parse,
     shape::Shape,
 };
-use crate::bench::{Attempt, Server, Sides, command, finish};
+use crate::{
+    bench::{Attempt, Server, Sides, finish},
+    step::at_root,
+};
 
 /// Beyond its duration, for connecting and reporting.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -57,9 +60,7 @@ impl Bench {
         let body_bytes = shape.body_bytes.to_string();
         let words =
             ["null-server", &self.server, "hello", "127.0.0.1", "0", "1", "5000", &body_bytes];
-        let program = self.programs.join("wirebench");
-        let command = command(&program, &words.map(str::to_owned));
-        Server::start(command, &self.sides.server_cpus)
+        Server::start(at_root(self.programs.join("wirebench"), words), &self.sides.server_cpus)
     }
 
     /// Runs the contestant once; with the program of `build` instead of its own if there is one.
@@ -82,7 +83,7 @@ impl Bench {
         let program = build.map_or(own, Path::to_owned);
         let cpu_before = server.cpu()?;
         let limit = self.duration + PATIENCE;
-        let finished = finish(command(&program, &arguments), &self.sides.generator_cpus, limit)?;
+        let finished = finish(at_root(program, arguments), &self.sides.generator_cpus, limit)?;
         let server_cpu = server.cpu()?.saturating_sub(cpu_before);
         if let Some(reason) = finished.refusal().filter(|_| contestant.is_ours()) {
             return Ok(Err(reason));

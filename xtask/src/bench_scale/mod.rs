@@ -12,13 +12,20 @@ use std::{
     io::{BufRead as _, BufReader},
     path::Path,
     process::{Command, Stdio},
-    time::Instant,
+    time::{Duration, Instant},
 };
 use wirebench_report::table::{Style, new_table};
 use wirebench_schema::load::{GeneratorPart, LoadEvent};
 use wirebench_stats::median;
+use wirebench_sys::affinity;
 
-use crate::step::{built, root, step};
+use crate::{
+    bench::{Server, build, finish},
+    step::{at_root, root},
+};
+
+/// How long the load of the report may take.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 const HEAD: [&str; 8] = [
     "agents",
@@ -62,8 +69,7 @@ struct Taken {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    step("build", &["cargo", "build", "--release", "--locked", "-p", "wirebench"], &[])?;
-    let program = built("wirebench")?;
+    let program = build(&["wirebench"])?.join("wirebench");
     let report = root().join("target/bench-scale.json");
     fs::write(&report, canned(&program)?)?;
     println!("a report has {} bytes", fs::metadata(&report)?.len());
@@ -93,19 +99,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 /// The report of a real load of 1 s.
-fn canned(program: &Path) -> anyhow::Result<Vec<u8>> {
-    let mut server = Command::new(program);
-    server.args(["null-server", "epoll", "hello", "127.0.0.1", "18099", "1"]);
-    let mut server = server.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
-    let mut line = String::new();
-    BufReader::new(server.stdout.take().context("no pipe")?).read_line(&mut line)?;
-    let load = ["load", "-t1", "-c16", "-d1s", "--json", "http://127.0.0.1:18099/"];
-    let output = Command::new(program).args(load).output();
-    server.kill()?;
-    server.wait()?;
-    let output = output?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Ok(output.stdout)
+fn canned(program: &Path) -> anyhow::Result<String> {
+    let cpus = affinity::current()?;
+    let server = ["null-server", "epoll", "hello", "127.0.0.1", "0", "1"];
+    let server = Server::start(at_root(program, server), &cpus)?;
+    let url = format!("http://{}/", server.address);
+    let load = ["load", "-t1", "-c16", "-d1s", "--json", &url];
+    finish(at_root(program, load), &cpus, PATIENCE)?.output()
 }
 
 fn load(program: &Path, report: &Path, agents: usize, seconds: u64) -> anyhow::Result<Taken> {

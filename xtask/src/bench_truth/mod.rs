@@ -10,10 +10,7 @@ mod truth;
 use anyhow::{Context, ensure};
 use comfy_table::CellAlignment;
 use hdrhistogram::Histogram;
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 use wirebench_report::table::{Style, new_table};
 use wirebench_schema::load::LatencySummary;
 
@@ -22,9 +19,10 @@ use self::{
     judge::{Comparison, Verdict},
 };
 use crate::bench::{
-    Attempt, LATENCY_PERCENTILES, LoadResult, Neighbours, Server, Sides, below, build, command,
-    finish, gaps, histogram, parse_load,
+    Attempt, LATENCY_PERCENTILES, LoadResult, Neighbours, Server, Sides, below, build, finish,
+    gaps, histogram, parse_load,
 };
+use crate::step::at_root;
 
 /// Beyond the window, for connecting and reporting.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -171,9 +169,9 @@ impl Bench {
         let server = self.start_server(case)?;
         let mut options = case.options();
         options.push(format!("http://{}/", server.address));
-        let program = self.programs.join("wirebench");
+        let command = at_root(self.programs.join("wirebench"), options);
         let limit = case.window + PATIENCE;
-        let finished = finish(command(&program, &options), &self.sides.generator_cpus, limit)?;
+        let finished = finish(command, &self.sides.generator_cpus, limit)?;
         neighbours.add_own(finished.cpu + server.cpu()?);
         match finished.refusal() {
             Some(reason) => Ok(Err(reason)),
@@ -183,10 +181,9 @@ impl Bench {
 
     /// It never sleeps, so that it sees a request when it arrives.
     fn start_server(&self, case: &Case) -> anyhow::Result<Server> {
-        let mode = case.mode;
-        let words: Vec<String> = format!("0 {mode}").split(' ').map(str::to_owned).collect();
-        let program: &Path = &self.programs.join("wirebench-delay-server");
-        Server::start(command(program, &words), &self.sides.server_cpus)
+        let words = format!("0 {}", case.mode);
+        let program = self.programs.join("wirebench-delay-server");
+        Server::start(at_root(program, words.split(' ')), &self.sides.server_cpus)
     }
 }
 
