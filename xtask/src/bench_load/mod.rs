@@ -40,7 +40,7 @@ const PAIRS: u32 = 5;
 const PAIRS_AGAINST: u32 = 15;
 
 /// Arguments of `cargo xtask bench-load`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct Arguments {
     /// Blocks; each holds every contestant once for each shape [default: 5, with --against 15]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -98,18 +98,7 @@ struct Results<'results> {
 
 /// The smoke runs: everything that is there, and this build against itself.
 pub(crate) fn smoke() -> anyhow::Result<()> {
-    let everything = Arguments {
-        pairs: None,
-        against: None,
-        seconds: Some(1),
-        shapes: Vec::new(),
-        only: Vec::new(),
-        seed: None,
-        server: None,
-        smoke: true,
-        json: None,
-        install: false,
-    };
+    let everything = Arguments { seconds: Some(1), smoke: true, ..Arguments::default() };
     run(&everything)?;
     run(&Arguments { against: Some(built("wirebench")?), ..everything })
 }
