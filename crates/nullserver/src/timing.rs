@@ -2,8 +2,8 @@
 
 /// Decides when the replies of a server with delays are sent.
 pub trait Timing {
-    /// Whether replies wait for [`Self::take_due`]. The server then never sleeps, so that it is late
-    /// by no timer.
+    /// Whether replies wait for [`Self::take_due`]. The server then never sleeps, because a wake-up would
+    /// make them late.
     const WAITS: bool;
 
     /// A request has arrived, and its reply waits. The number of a connection names no other one.

@@ -5,7 +5,6 @@
 
 use anyhow::{Context, anyhow, ensure};
 use std::{
-    collections::BTreeMap,
     fmt::Write as _,
     fs,
     path::{Path, PathBuf},
@@ -16,7 +15,7 @@ use wirebench_stats::{MIN_COHORTS, mean_interval, median, ratios_by_block};
 
 use super::{
     contestant::Contestant,
-    measure::{Bench, Sample},
+    measure::{Bench, Sample, by_block, of},
     shape::Shape,
 };
 
@@ -104,12 +103,8 @@ pub(crate) fn describe(shapes: &[Shape], samples: &[Sample]) -> String {
 }
 
 fn describe_shape(shape: Shape, samples: &[Sample]) -> String {
-    let of = |contestant: &str| -> Vec<&Sample> {
-        let is_it =
-            |sample: &&Sample| (sample.shape, sample.contestant) == (shape.name, contestant);
-        samples.iter().filter(is_it).collect()
-    };
-    let (ours, theirs) = (of(Contestant::Wirebench.name()), of(OTHER));
+    let ours = of(samples, shape, Contestant::Wirebench.name());
+    let theirs = of(samples, shape, OTHER);
     let mut text = format!("{}\n", shape.describe());
     for (name, samples) in [("this tree", &ours), (OTHER, &theirs)] {
         let rates: Vec<f64> = samples.iter().map(|sample| sample.requests_per_second).collect();
@@ -120,12 +115,7 @@ fn describe_shape(shape: Shape, samples: &[Sample]) -> String {
     let rate = |sample: &Sample| sample.requests_per_second;
     let cpu = |sample: &Sample| sample.generator_cpu_us_per_request;
     for (name, figure) in [("requests/s", rate as fn(&Sample) -> f64), ("CPU per request", cpu)] {
-        let by_pair = |samples: &[&Sample]| {
-            let mut sums: BTreeMap<u32, f64> = BTreeMap::new();
-            samples.iter().for_each(|it| *sums.entry(it.block).or_default() += figure(it));
-            sums
-        };
-        let ratios = ratios_by_block(&by_pair(&ours), &by_pair(&theirs));
+        let ratios = ratios_by_block(&by_block(&ours, figure), &by_block(&theirs, figure));
         let _ = writeln!(text, "  {name}, this tree / {OTHER}: {}", describe_ratio(&ratios));
     }
     text

@@ -3,6 +3,7 @@
 use anyhow::{Context, ensure};
 use serde::Serialize;
 use std::{
+    collections::BTreeMap,
     fmt,
     io::{Read, Write},
     net::{SocketAddr, TcpStream},
@@ -118,6 +119,19 @@ impl fmt::Display for Sample {
         }
         Ok(())
     }
+}
+
+/// The samples of one contestant in a shape.
+pub(crate) fn of<'a>(samples: &'a [Sample], shape: Shape, contestant: &str) -> Vec<&'a Sample> {
+    let is_it = |it: &&Sample| (it.shape, it.contestant) == (shape.name, contestant);
+    samples.iter().filter(is_it).collect()
+}
+
+/// A figure by block; those of one block are added up.
+pub(crate) fn by_block(samples: &[&Sample], figure: fn(&Sample) -> f64) -> BTreeMap<u32, f64> {
+    let mut sums = BTreeMap::new();
+    samples.iter().for_each(|it| *sums.entry(it.block).or_default() += figure(it));
+    sums
 }
 
 /// The length of a reply of this server, head and body, as it says itself.
